@@ -1,12 +1,12 @@
 //! `cargo xtask audit`: what comes into the house from outside. Licences, sources, bans and known holes (cargo-deny), and
 //! dependencies that nothing uses (cargo-machete).
 
-use crate::{Chore, root};
+use crate::{ChoreResult, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Checks everything; `offline` leaves out the known holes, whose list comes from the network.
-pub fn audit(offline: bool) -> Chore {
+pub fn audit(offline: bool) -> ChoreResult {
     let deny = tool("cargo-deny")?;
     run("unused dependencies", &tool("cargo-machete")?, &["crates", "xtask"])?;
     run("licences, bans, sources", &deny, &["check", "licenses", "bans", "sources"])?;
@@ -30,12 +30,12 @@ fn tool(name: &str) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-fn run(what: &str, program: &Path, arguments: &[&str]) -> Chore {
+fn run(what: &str, program: &Path, arguments: &[&str]) -> ChoreResult {
     eprintln!("── {what}: {} {}", program.file_name().unwrap_or_default().display(), arguments.join(" "));
     finish(what, Command::new(program).args(arguments))
 }
 
-fn finish(what: &str, command: &mut Command) -> Chore {
+fn finish(what: &str, command: &mut Command) -> ChoreResult {
     let status = command.current_dir(root()).status().map_err(|error| format!("{what}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{what}: not clean, see above")) }
 }

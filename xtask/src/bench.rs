@@ -4,7 +4,7 @@
 //! with command and machine.
 
 use crate::measure::median;
-use crate::{Chore, build, cargo};
+use crate::{ChoreResult, build, cargo};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 21;
 
 /// Runs the named benchmarks, or all of them.
-pub fn bench(which: &[&str]) -> Chore {
+pub fn bench(which: &[&str]) -> ChoreResult {
     let all = which.is_empty();
     let wants = |name: &str| all || which.contains(&name);
     if let Some(unknown) =
@@ -53,13 +53,13 @@ pub fn bench(which: &[&str]) -> Chore {
 }
 
 /// Snapshots beside `git status` and plain reading.
-fn tree(size: &[&str]) -> Chore {
+fn tree(size: &[&str]) -> ChoreResult {
     let bench = ["bench", "--quiet", "--package", "probity-snapshot", "--bench", "snapshot", "--"];
     cargo("tree", &[&bench, size].concat(), &[])
 }
 
 /// What governing `true` costs beside `true` itself, on a repository of 1,000 files.
-fn whole_run() -> Chore {
+fn whole_run() -> ChoreResult {
     let binary = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-bench-{}", std::process::id()));
     let result = measure_runs(&binary, &place);
@@ -67,7 +67,7 @@ fn whole_run() -> Chore {
     result
 }
 
-fn measure_runs(binary: &Path, place: &Path) -> Chore {
+fn measure_runs(binary: &Path, place: &Path) -> ChoreResult {
     for number in 0..1000 {
         let folder = place.join(format!("src/{:02}", number / 20));
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -94,7 +94,7 @@ fn measure_runs(binary: &Path, place: &Path) -> Chore {
     Ok(())
 }
 
-pub fn shell(place: &Path, script: &str) -> Chore {
+pub fn shell(place: &Path, script: &str) -> ChoreResult {
     let status = Command::new("sh").arg("-ec").arg(script).current_dir(place).status();
     if status.is_ok_and(|status| status.success()) { Ok(()) } else { Err(format!("`{script}` failed")) }
 }

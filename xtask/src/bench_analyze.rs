@@ -5,7 +5,7 @@
 //! in order of their names until there are enough lines.
 
 use crate::measure::{append, copy, files, kilobytes, largest, median, milliseconds, ratio};
-use crate::{Chore, build, root};
+use crate::{ChoreResult, build, root};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +18,7 @@ const ENDINGS: [&str; 2] = [".rs", ".py"];
 const MAX_BYTES: u64 = 300_000;
 
 /// Measures the given trees, or the series.
-pub fn analyze(trees: &[&str]) -> Chore {
+pub fn analyze(trees: &[&str]) -> ChoreResult {
     let probity = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-analyze-{}", std::process::id()));
     println!("| Tree | Lines | Parse only | Cold | × | Again | One file edited | Memory |");
@@ -28,7 +28,7 @@ pub fn analyze(trees: &[&str]) -> Chore {
     result
 }
 
-fn given(probity: &Path, place: &Path, trees: &[&str]) -> Chore {
+fn given(probity: &Path, place: &Path, trees: &[&str]) -> ChoreResult {
     for tree in trees {
         copy(Path::new(tree), place)?;
         measure(probity, place, tree)?;
@@ -36,7 +36,7 @@ fn given(probity: &Path, place: &Path, trees: &[&str]) -> Chore {
     Ok(())
 }
 
-fn series(probity: &Path, place: &Path) -> Chore {
+fn series(probity: &Path, place: &Path) -> ChoreResult {
     for n_lines in SERIES {
         let _ = fs::remove_dir_all(place);
         fill(place, n_lines)?;
@@ -46,7 +46,7 @@ fn series(probity: &Path, place: &Path) -> Chore {
 }
 
 /// Fills a directory with the given number of lines of crates.
-fn fill(place: &Path, n_lines: usize) -> Chore {
+fn fill(place: &Path, n_lines: usize) -> ChoreResult {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let registry = home.ok_or("no cargo home")?.join("registry/src");
@@ -73,7 +73,7 @@ fn fill(place: &Path, n_lines: usize) -> Chore {
     }
 }
 
-fn measure(probity: &Path, tree: &Path, name: &str) -> Chore {
+fn measure(probity: &Path, tree: &Path, name: &str) -> ChoreResult {
     // What was written a moment ago is always read again.
     std::thread::sleep(Duration::from_secs(3));
     let command = [probity.to_string_lossy().into_owned(), "analyze".to_owned(), "--json".to_owned()];

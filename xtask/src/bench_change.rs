@@ -5,10 +5,10 @@
 //! dirty files. Nothing is analysed while the clock runs.
 
 use crate::bench::{shell, time};
-use crate::mcp::Server;
+use crate::mcp::ServerProcess;
 use crate::measure::median;
 use crate::peers::codeclone_mcp;
-use crate::{Chore, build, cargo};
+use crate::{ChoreResult, build, cargo};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -47,13 +47,13 @@ for n in range(count):
 
 /// What one program took.
 #[derive(Default)]
-struct Times {
+struct ChangeTimes {
     start: Vec<Duration>,
     finish: Vec<Duration>,
 }
 
 /// Start and finish in a tree that a thousand others use.
-pub fn change() -> Chore {
+pub fn change() -> ChoreResult {
     let binary = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-change-{}", std::process::id()));
     let result = measure_change(&binary, &place);
@@ -61,12 +61,12 @@ pub fn change() -> Chore {
     result
 }
 
-fn measure_change(binary: &Path, place: &Path) -> Chore {
+fn measure_change(binary: &Path, place: &Path) -> ChoreResult {
     let root = place.join("repo");
     fs::create_dir_all(&root).map_err(|error| error.to_string())?;
     shell(&root, "git init -q -b main")?;
     // The others start while the tree is small: only how many they are matters, not how they came.
-    let mut others = Server::start(binary, &["mcp"], &root)?;
+    let mut others = ServerProcess::start(binary, &["mcp"], &root)?;
     others.call("analyze_repository", &json!({}))?;
     for number in 0..OTHERS {
         let wish = json!({
@@ -77,7 +77,7 @@ fn measure_change(binary: &Path, place: &Path) -> Chore {
         expect(&answer, "active")?;
     }
     fill(&root)?;
-    let mut server = Server::start(binary, &["mcp"], &root)?;
+    let mut server = ServerProcess::start(binary, &["mcp"], &root)?;
     server.call("analyze_repository", &json!({}))?;
     println!("10,000 files, 1,000 live intents of other agents, 1,000 dirty files");
     show("documentation, command line", &command_line(binary, &root)?, None);
@@ -87,7 +87,7 @@ fn measure_change(binary: &Path, place: &Path) -> Chore {
     show("code with its after-run, MCP", &own_code, None);
     drop((others, server));
     let Some(peer) = codeclone_mcp() else { return Ok(()) };
-    let mut server = Server::start(&peer, &[], &root)?;
+    let mut server = ServerProcess::start(&peer, &[], &root)?;
     // Its own process must not be the owner of the others' intents.
     shell_with(&root, PEER_INTENTS, &[&OTHERS.to_string(), &std::process::id().to_string()])?;
     let analyze = json!({ "root": root, "processes": 1 });
@@ -101,7 +101,7 @@ fn held(number: usize) -> String {
 }
 
 /// 10,000 files in a commit, then an edit in each file that another holds.
-fn fill(root: &Path) -> Chore {
+fn fill(root: &Path) -> ChoreResult {
     let write = |name: &str, text: &str| {
         let path = root.join(name);
         let folder = path.parent().unwrap_or(root);
@@ -158,8 +158,8 @@ fn source(number: usize) -> String {
 }
 
 /// The command line: each call is a process that knows nothing.
-fn command_line(binary: &Path, root: &Path) -> Result<Times, String> {
-    let mut times = Times::default();
+fn command_line(binary: &Path, root: &Path) -> Result<ChangeTimes, String> {
+    let mut times = ChangeTimes::default();
     for number in 0..ROUNDS {
         let path = format!("docs/n{:02}.md", number + ROUNDS * 2);
         let owner = format!("bench-owner-{number:08}");
@@ -176,8 +176,13 @@ fn command_line(binary: &Path, root: &Path) -> Result<Times, String> {
 }
 
 /// A change of a note: no run is needed behind it.
-fn documentation(server: &mut Server, root: &Path, who: &str, rounds: usize) -> Result<Times, String> {
-    let mut times = Times::default();
+fn documentation(
+    server: &mut ServerProcess,
+    root: &Path,
+    who: &str,
+    rounds: usize,
+) -> Result<ChangeTimes, String> {
+    let mut times = ChangeTimes::default();
     let offset = if who == "own" { 0 } else { ROUNDS };
     for number in 0..rounds {
         let path = format!("docs/n{:02}.md", number + offset);
@@ -193,8 +198,8 @@ fn documentation(server: &mut Server, root: &Path, who: &str, rounds: usize) -> 
 }
 
 /// A change of a module, analysed before the clock runs again.
-fn code(server: &mut Server, root: &Path, rounds: usize) -> Result<Times, String> {
-    let mut times = Times::default();
+fn code(server: &mut ServerProcess, root: &Path, rounds: usize) -> Result<ChangeTimes, String> {
+    let mut times = ChangeTimes::default();
     for number in 0..rounds {
         let path = format!("src/p{:02}/m{:04}.py", 50 + number, (50 + number) * 100);
         let (granted, start) = server.call("start_controlled_change", &wish("own", root, &path))?;
@@ -226,22 +231,22 @@ fn evidence(who: &str, granted: &Value, path: &str) -> Value {
 }
 
 /// Whether an answer says so; `accepted` may come with changes outside of it.
-fn expect(answer: &Value, status: &str) -> Chore {
+fn expect(answer: &Value, status: &str) -> ChoreResult {
     let said = answer["status"].as_str().unwrap_or_default();
     if said.starts_with(status) { Ok(()) } else { Err(format!("not {status}: {answer}")) }
 }
 
-fn edit(root: &Path, path: &str) -> Chore {
+fn edit(root: &Path, path: &str) -> ChoreResult {
     let old = fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}"))?;
     fs::write(root.join(path), old + "\n# One more line\n").map_err(|error| format!("{path}: {error}"))
 }
 
-fn shell_with(root: &Path, script: &str, arguments: &[&str]) -> Chore {
+fn shell_with(root: &Path, script: &str, arguments: &[&str]) -> ChoreResult {
     let status = Command::new("python3").args(["-c", script]).arg(root).args(arguments).status();
     if status.is_ok_and(|status| status.success()) { Ok(()) } else { Err("python3 failed".into()) }
 }
 
-fn show(name: &str, times: &Times, own: Option<&Times>) {
+fn show(name: &str, times: &ChangeTimes, own: Option<&ChangeTimes>) {
     let median_of = |times: &[Duration]| median(times.to_vec()).unwrap_or_default().as_secs_f64() * 1e3;
     let (start, finish) = (median_of(&times.start), median_of(&times.finish));
     println!("{name:<34} start {start:>8.1} ms   finish {finish:>8.1} ms");
@@ -252,7 +257,7 @@ fn show(name: &str, times: &Times, own: Option<&Times>) {
 }
 
 /// A whole governed edit of one line: analyse, start, edit, analyse, finish.
-pub fn edit_of(tree: &str) -> Chore {
+pub fn edit_of(tree: &str) -> ChoreResult {
     let binary = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-edit-{}", std::process::id()));
     let result = measure_edit(&binary, Path::new(tree), &place);
@@ -260,7 +265,7 @@ pub fn edit_of(tree: &str) -> Chore {
     result
 }
 
-fn measure_edit(binary: &Path, tree: &Path, place: &Path) -> Chore {
+fn measure_edit(binary: &Path, tree: &Path, place: &Path) -> ChoreResult {
     fs::create_dir_all(place).map_err(|error| error.to_string())?;
     let root = place.join("repo");
     let copied = Command::new("cp").arg("-r").arg(tree).arg(&root).status();
@@ -294,7 +299,7 @@ fn governed(
     root: &Path,
     path: &str,
 ) -> Result<Duration, String> {
-    let mut server = Server::start(program, arguments, root)?;
+    let mut server = ServerProcess::start(program, arguments, root)?;
     let analyze = if who == "own" { json!({}) } else { json!({ "root": root, "processes": 1 }) };
     let (_, first) = server.call("analyze_repository", &analyze)?;
     let (granted, start) = server.call("start_controlled_change", &wish(who, root, path))?;
@@ -327,6 +332,6 @@ fn sources(root: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Claims a second of processes that contend for one path.
-pub fn registry() -> Chore {
+pub fn registry() -> ChoreResult {
     cargo("registry", &["bench", "--quiet", "--package", "probity-changes", "--bench", "registry"], &[])
 }

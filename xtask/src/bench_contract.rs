@@ -4,7 +4,7 @@
 //! The runs are real: a tree of functions with a finding each is analysed before and after an edit. Times are those of the
 //! whole process, the fifth fastest of many: what else the machine does only ever adds.
 
-use crate::{Chore, build, cargo};
+use crate::{ChoreResult, build, cargo};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ const ROUNDS: usize = 25;
 const FUNCTIONS: usize = 200;
 
 /// Measures verdicts and claims.
-pub fn contract() -> Chore {
+pub fn contract() -> ChoreResult {
     let binary = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-contract-{}", std::process::id()));
     let result = stored_runs(&binary, &place);
@@ -23,10 +23,10 @@ pub fn contract() -> Chore {
     cargo("contract", &["bench", "--quiet", "--package", "probity-contract"], &[])
 }
 
-fn stored_runs(binary: &Path, place: &Path) -> Chore {
+fn stored_runs(binary: &Path, place: &Path) -> ChoreResult {
     println!("verify two stored runs, loading included");
     for n_files in [125, 250, 500] {
-        let bench = Bench { binary, tree: place.join(n_files.to_string()), n_files };
+        let bench = ContractBench { binary, tree: place.join(n_files.to_string()), n_files };
         fs::create_dir_all(&bench.tree).map_err(|error| error.to_string())?;
         answer(&bench.tree, Command::new("git").args(["init", "-q"]))?;
         bench.write(n_files, 0)?;
@@ -45,15 +45,15 @@ fn stored_runs(binary: &Path, place: &Path) -> Chore {
 }
 
 /// A tree of files with as many functions, and as many findings, each.
-struct Bench<'a> {
+struct ContractBench<'a> {
     binary: &'a Path,
     tree: std::path::PathBuf,
     n_files: usize,
 }
 
-impl Bench<'_> {
+impl ContractBench<'_> {
     /// Writes all files; in the first `n_edited` of them `n_new` functions are others than before.
-    fn write(&self, n_edited: usize, n_new: usize) -> Chore {
+    fn write(&self, n_edited: usize, n_new: usize) -> ChoreResult {
         for file in 0..self.n_files {
             let function = |n: usize| {
                 let word = if file < n_edited && n < n_new { "fresh" } else { "kept" };

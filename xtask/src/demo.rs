@@ -3,22 +3,22 @@
 //! Nothing is staged: the project is copied into a fresh git repository, the agents are shell scripts, and every
 //! line printed is what the commands print.
 
-use crate::{Chore, build, root};
+use crate::{ChoreResult, build, root};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Plays the demo to the terminal.
-pub fn demo() -> Chore {
+pub fn demo() -> ChoreResult {
     let binary = build("dev")?;
-    play(&binary, &mut |text| print!("{text}"), Stream::Inherit)
+    play(&binary, &mut |text| print!("{text}"), DemoOutput::Inherit)
 }
 
 /// Plays the demo and returns what a person would have seen, without colour.
 pub fn transcript(binary: &Path) -> Result<String, String> {
     let mut seen = String::new();
-    play(binary, &mut |text| seen.push_str(text), Stream::Capture)?;
+    play(binary, &mut |text| seen.push_str(text), DemoOutput::Capture)?;
     // The place differs from run to run, and is of no interest to the reader.
     Ok(seen.replace(&place().display().to_string(), SHOWN_PLACE))
 }
@@ -27,38 +27,38 @@ pub fn transcript(binary: &Path) -> Result<String, String> {
 const SHOWN_PLACE: &str = "/home/you";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stream {
+enum DemoOutput {
     Inherit,
     Capture,
 }
 
 /// One command of the demo and the exit code that it must end with.
-struct Step {
+struct DemoStep {
     says: &'static str,
     command: &'static str,
     exit_code: i32,
 }
 
-const STEPS: &[Step] = &[
-    Step {
+const STEPS: &[DemoStep] = &[
+    DemoStep {
         says: "An agent is asked to fix the login. It may touch src/auth, nothing else.",
         command: "probity run --scope 'src/auth/**' -- sh ../careful-agent.sh",
         exit_code: 0,
     },
-    Step {
+    DemoStep {
         says: "A second program run checks the evidence. It trusts nothing in the bundle.",
         command: "probity evidence verify last",
         exit_code: 0,
     },
-    Step {
+    DemoStep {
         says: "Another agent says that it did the same. The tree says otherwise.",
         command: "probity run --scope 'src/auth/**' -- sh ../eager-agent.sh",
         exit_code: 1,
     },
-    Step { says: "Undo only what was out of scope.", command: "probity revert last", exit_code: 0 },
+    DemoStep { says: "Undo only what was out of scope.", command: "probity revert last", exit_code: 0 },
 ];
 
-fn play(binary: &Path, show: &mut dyn FnMut(&str), stream: Stream) -> Chore {
+fn play(binary: &Path, show: &mut dyn FnMut(&str), stream: DemoOutput) -> ChoreResult {
     let place = place();
     let result = prepare(&place).and_then(|()| {
         for step in STEPS {
@@ -82,7 +82,7 @@ fn place() -> PathBuf {
 }
 
 /// A fresh git repository with the example project, and the two agents beside it.
-fn prepare(place: &Path) -> Chore {
+fn prepare(place: &Path) -> ChoreResult {
     let shop = place.join("shop");
     copy(&root().join("examples"), place).map_err(|error| format!("copying the example: {error}"))?;
     let git: [&[&str]; 3] = [
@@ -114,13 +114,13 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 /// Runs one line of the demo in a shell, so that what is shown is what a person would type.
-fn run(binary: &Path, dir: &Path, line: &str, stream: Stream) -> Result<(String, Option<i32>), String> {
+fn run(binary: &Path, dir: &Path, line: &str, stream: DemoOutput) -> Result<(String, Option<i32>), String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folder = binary.parent().unwrap_or(Path::new("."));
     let path = [folder.as_os_str(), OsStr::new(":"), &path].into_iter().collect::<std::ffi::OsString>();
     let mut command = Command::new("sh");
     command.current_dir(dir).env("PATH", path).stdin(Stdio::null());
-    if stream == Stream::Inherit {
+    if stream == DemoOutput::Inherit {
         let status = command.arg("-c").arg(line).status().map_err(|error| error.to_string())?;
         return Ok((String::new(), status.code()));
     }

@@ -5,7 +5,7 @@
 //! `write` makes them; `check` fails when what is there is not what would be made. In the tour, whatever differs
 //! from run to run (ids, digests, times) is compared by its form.
 
-use crate::{Chore, build, demo, root, tidy};
+use crate::{ChoreResult, build, demo, root, tidy};
 use probity_api::SchemaEntry;
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +14,7 @@ const TOUR_BEGIN: &str = "<!-- tour: made by `cargo xtask docs` -->\n```console\
 const TOUR_END: &str = "```\n<!-- end of tour -->";
 
 /// Writes the generated parts.
-pub fn write() -> Chore {
+pub fn write() -> ChoreResult {
     put("docs/reasons.md", &reasons())?;
     for (name, text) in schemas() {
         put(&name, &text)?;
@@ -26,7 +26,7 @@ pub fn write() -> Chore {
 }
 
 /// Compares the generated parts with what is there.
-pub fn check() -> Chore {
+pub fn check() -> ChoreResult {
     eprintln!("── docs: comparing the generated parts");
     let stale = |name: &str| format!("{name} is out of date: run `cargo xtask docs`");
     if get("docs/reasons.md")? != reasons() {
@@ -53,7 +53,7 @@ fn get(name: &str) -> Result<String, String> {
     fs::read_to_string(root().join(name)).map_err(|error| format!("{name}: {error}"))
 }
 
-fn put(name: &str, text: &str) -> Chore {
+fn put(name: &str, text: &str) -> ChoreResult {
     fs::write(root().join(name), text).map_err(|error| format!("{name}: {error}"))
 }
 

@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz`: every fuzz target for a while, with nothing but the compiler of the project installed.
 
-use crate::{Chore, root};
+use crate::{ChoreResult, root};
 use std::fs;
 use std::process::Command;
 
@@ -10,7 +10,7 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
                         -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
 
 /// Runs each target, or those that are named, for `seconds`.
-pub fn fuzz(seconds: &str, wanted: &[&str]) -> Chore {
+pub fn fuzz(seconds: &str, wanted: &[&str]) -> ChoreResult {
     let seconds: u32 = seconds.parse().map_err(|_| format!("`{seconds}` is no number of seconds"))?;
     let folder = root().join("fuzz");
     let host = host()?;

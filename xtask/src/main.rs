@@ -45,7 +45,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
 ";
 
 /// What a chore ends with: nothing to say, or what went wrong.
-type Chore = Result<(), String>;
+type ChoreResult = Result<(), String>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -99,7 +99,7 @@ fn root() -> PathBuf {
 }
 
 /// Runs a cargo command in the project and reports its failure under `name`.
-fn cargo(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Chore {
+fn cargo(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> ChoreResult {
     eprintln!("── {name}: cargo {}", arguments.join(" "));
     let status = Command::new(env!("CARGO"))
         .args(arguments)

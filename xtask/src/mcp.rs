@@ -7,14 +7,14 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A running server.
-pub struct Server {
+pub struct ServerProcess {
     process: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     next_id: u64,
 }
 
-impl Server {
+impl ServerProcess {
     /// Starts a server in a folder and opens a session.
     pub fn start(program: &Path, arguments: &[&str], folder: &Path) -> Result<Self, String> {
         let mut process = Command::new(program)
@@ -75,7 +75,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

@@ -41,7 +41,7 @@ print(int((time.monotonic() - began) * 1000), highest, code)
 "#;
 
 /// A program and its arguments.
-pub type Words = Vec<String>;
+pub type CommandLine = Vec<String>;
 
 /// Runs a command in a folder and returns its milliseconds.
 pub fn milliseconds(command: &[String], folder: &Path) -> Result<u64, String> {

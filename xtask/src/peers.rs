@@ -4,8 +4,8 @@
 //! machine that does other work. Peers are installed below `target/`; one that cannot be installed is named as missing.
 //! Memory is that of all processes of a program together, at the worst moment of a cold run of its own.
 
-use crate::measure::{Words, append, copy, kilobytes, largest, median, milliseconds, ratio};
-use crate::{Chore, build, root};
+use crate::measure::{CommandLine, append, copy, kilobytes, largest, median, milliseconds, ratio};
+use crate::{ChoreResult, build, root};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ use std::time::Duration;
 const ROUNDS: usize = 3;
 
 /// What a program took: milliseconds from nothing, again, and after an edit of one file; kilobytes.
-struct Costs {
+struct ProgramCosts {
     name: &'static str,
     cold: u64,
     warm: Option<u64>,
@@ -24,15 +24,15 @@ struct Costs {
 }
 
 /// An analyser: how it is called in a tree, and what it keeps there.
-struct Program {
+struct AnalyzerProgram {
     name: &'static str,
-    command: Words,
+    command: CommandLine,
     keeps: &'static [&'static str],
     is_incremental: bool,
 }
 
 /// Measures every analyser on every tree.
-pub fn peers(trees: &[&str]) -> Chore {
+pub fn peers(trees: &[&str]) -> ChoreResult {
     if trees.is_empty() {
         return Err("usage: cargo xtask bench analyze-peers TREE…".into());
     }
@@ -47,8 +47,8 @@ pub fn peers(trees: &[&str]) -> Chore {
     Ok(())
 }
 
-fn programs(probity: &Path, place: &Path) -> Vec<Program> {
-    let own = Program {
+fn programs(probity: &Path, place: &Path) -> Vec<AnalyzerProgram> {
+    let own = AnalyzerProgram {
         name: "probity",
         command: [&probity.to_string_lossy(), "analyze", "--json"].map(str::to_owned).to_vec(),
         keeps: &[".probity"],
@@ -57,7 +57,7 @@ fn programs(probity: &Path, place: &Path) -> Vec<Program> {
     let mut programs = vec![own];
     let python = place.join("venv/bin");
     if is_there(&python.join("codeclone"), &install(place)) {
-        programs.push(Program {
+        programs.push(AnalyzerProgram {
             name: "codeclone",
             command: words(
                 &python.join("codeclone"),
@@ -66,7 +66,7 @@ fn programs(probity: &Path, place: &Path) -> Vec<Program> {
             keeps: &[".codeclone", ".cache"],
             is_incremental: true,
         });
-        programs.push(Program {
+        programs.push(AnalyzerProgram {
             name: "lizard (complexity only)",
             command: words(&python.join("lizard"), &["-i", "-1", "."]),
             keeps: &[],
@@ -75,7 +75,7 @@ fn programs(probity: &Path, place: &Path) -> Vec<Program> {
     }
     let jscpd = place.join("node_modules/.bin/jscpd");
     if is_there(&jscpd, &format!("npm install --silent --prefix '{}' jscpd", place.display())) {
-        programs.push(Program {
+        programs.push(AnalyzerProgram {
             name: "jscpd (clones only)",
             command: words(&jscpd, &["--silent", "--reporters", "silent", "."]),
             keeps: &[],
@@ -98,7 +98,7 @@ pub fn codeclone_mcp() -> Option<PathBuf> {
     is_there(&program, &install(&place)).then_some(program)
 }
 
-fn words(program: &Path, arguments: &[&str]) -> Words {
+fn words(program: &Path, arguments: &[&str]) -> CommandLine {
     std::iter::once(program.to_string_lossy().into_owned())
         .chain(arguments.iter().map(|&word| word.into()))
         .collect()
@@ -116,7 +116,7 @@ fn is_there(program: &Path, install: &str) -> bool {
     program.exists()
 }
 
-fn measure(tree: &Path, place: &Path, programs: &[Program]) -> Result<Vec<Costs>, String> {
+fn measure(tree: &Path, place: &Path, programs: &[AnalyzerProgram]) -> Result<Vec<ProgramCosts>, String> {
     copy(tree, place)?;
     // What was written a moment ago is always read again.
     std::thread::sleep(Duration::from_secs(3));
@@ -124,7 +124,7 @@ fn measure(tree: &Path, place: &Path, programs: &[Program]) -> Result<Vec<Costs>
     programs.iter().map(|program| costs(program, place, &edited)).collect()
 }
 
-fn costs(program: &Program, tree: &Path, edited: &Path) -> Result<Costs, String> {
+fn costs(program: &AnalyzerProgram, tree: &Path, edited: &Path) -> Result<ProgramCosts, String> {
     let rounds =
         std::env::var("PROBITY_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
     let forget = || program.keeps.iter().for_each(|name| drop(fs::remove_dir_all(tree.join(name))));
@@ -145,10 +145,10 @@ fn costs(program: &Program, tree: &Path, edited: &Path) -> Result<Costs, String>
     let memory = kilobytes(&program.command, tree)?;
     forget();
     let cold = median(cold).ok_or("nothing was measured")?;
-    Ok(Costs { name: program.name, cold, warm: median(warm), edited: median(after_edit), memory })
+    Ok(ProgramCosts { name: program.name, cold, warm: median(warm), edited: median(after_edit), memory })
 }
 
-fn show(tree: &str, costs: &[Costs]) {
+fn show(tree: &str, costs: &[ProgramCosts]) {
     println!("\n{tree}\n");
     println!("| | Cold | × | Warm | × | One file edited | × | Memory | × |");
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");

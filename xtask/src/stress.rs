@@ -2,7 +2,7 @@
 //! priority, and with a disk that flushes slowly; a test that depends on speed fails sooner or later.
 
 use crate::test_run::TestRun;
-use crate::{Chore, cargo};
+use crate::{ChoreResult, cargo};
 use std::process::{Child, Command, Stdio};
 
 /// How many loops keep the processor busy beside the tests.
@@ -38,21 +38,22 @@ impl Drop for BusyLoop {
 }
 
 /// Runs the tests `rounds` times beside busy loops, once niced, and once with slow flushes.
-pub fn stress(rounds: &str) -> Chore {
+pub fn stress(rounds: &str) -> ChoreResult {
     let rounds: usize = rounds.parse().map_err(|_| format!("`{rounds}` is no number of rounds"))?;
     cargo("build", &["test", "--workspace", "--no-run", "--quiet"], &[])?;
     let mut counts = Vec::new();
     {
         let _busy: Vec<BusyLoop> = (0..N_BUSY_LOOPS).map(|_| BusyLoop::start()).collect::<Result<_, _>>()?;
         for round in 1..=rounds {
-            counts.push(Count::of(&format!("beside {N_BUSY_LOOPS} busy loops, {round} of {rounds}"), &[])?);
+            counts
+                .push(TestCount::of(&format!("beside {N_BUSY_LOOPS} busy loops, {round} of {rounds}"), &[])?);
         }
     }
-    counts.push(Count::of("niced", &["nice", "-n", "19"])?);
+    counts.push(TestCount::of("niced", &["nice", "-n", "19"])?);
     let has_strace =
         Command::new("strace").arg("--version").output().is_ok_and(|output| output.status.success());
     if has_strace {
-        counts.push(Count::of("with slow flushes", SLOW_FLUSHES)?);
+        counts.push(TestCount::of("with slow flushes", SLOW_FLUSHES)?);
     } else {
         eprintln!("── with slow flushes: not tried, because there is no strace");
     }
@@ -73,7 +74,7 @@ pub fn stress(rounds: &str) -> Chore {
 }
 
 /// How the tests ended under one condition.
-struct Count {
+struct TestCount {
     condition: String,
     passed: usize,
     /// The failed tests; what else went wrong, if nothing is named.
@@ -81,7 +82,7 @@ struct Count {
     skipped: usize,
 }
 
-impl Count {
+impl TestCount {
     fn of(condition: &str, before: &[&str]) -> Result<Self, String> {
         eprintln!("── {condition}");
         let run = TestRun::start(before)?;

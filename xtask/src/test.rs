@@ -1,16 +1,16 @@
 //! `cargo xtask test`: what the project promises about itself, in one command; and the long modes.
 
 use crate::test_run::TestRun;
-use crate::{Chore, cargo, docs, root, tidy};
+use crate::{ChoreResult, cargo, docs, root, tidy};
 use std::path::PathBuf;
 
 /// A step of `cargo xtask test`: its name, and what it does.
-type Step = (&'static str, fn() -> Chore);
+type TestStep = (&'static str, fn() -> ChoreResult);
 
 /// Every check, in the order in which they are likely to fail. One that fails does not keep the others from running: all
 /// that failed is named at the end.
-pub fn test() -> Chore {
-    let steps: [Step; 7] = [
+pub fn test() -> ChoreResult {
+    let steps: [TestStep; 7] = [
         ("formatting", || cargo("formatting", &["fmt", "--all", "--check"], &[])),
         ("tidy", tidy::tidy),
         ("lints", || {
@@ -40,7 +40,7 @@ pub fn test() -> Chore {
     Err(format!("{} of {} steps failed\n  {}", failed.len(), steps.len(), failed.join("\n  ")))
 }
 
-fn tests() -> Chore {
+fn tests() -> ChoreResult {
     eprintln!("── tests: cargo test --workspace --no-fail-fast");
     eprintln!(
         "── seed of the property tests: {} (without PROPTEST_RNG_SEED `cargo test` rolls its own)",
@@ -61,7 +61,7 @@ fn tests() -> Chore {
 }
 
 /// The kill test with its long setting: the normal tests run the same code with fewer kills.
-pub fn kill() -> Chore {
+pub fn kill() -> ChoreResult {
     cargo(
         "kills",
         &["test", "--package", "probity", "--test", "end_to_end", "kill", "--", "--nocapture"],
@@ -70,7 +70,7 @@ pub fn kill() -> Chore {
 }
 
 /// How well copies are found and what is called dead, in the given trees or in the project's own crates.
-pub fn quality(trees: &[&str]) -> Chore {
+pub fn quality(trees: &[&str]) -> ChoreResult {
     let own = root().join("crates");
     let trees: Vec<PathBuf> =
         if trees.is_empty() { vec![own] } else { trees.iter().map(PathBuf::from).collect() };
@@ -83,28 +83,28 @@ pub fn quality(trees: &[&str]) -> Chore {
 }
 
 /// The simulation of the registry with its long setting, optimised.
-pub fn simulate(seeds: &str) -> Chore {
+pub fn simulate(seeds: &str) -> ChoreResult {
     registry("simulation", "registry::simulation", ("PROBITY_SEEDS", seeds))
 }
 
 /// The race of processes for one claim with its long setting: four racers, 2,500 claims each.
-pub fn race() -> Chore {
+pub fn race() -> ChoreResult {
     registry("races", "registry::processes::of_many", ("PROBITY_ROUNDS", "2500"))
 }
 
 /// Kills of processes that claim and release, many times: two in each round.
-pub fn kill_registry() -> Chore {
+pub fn kill_registry() -> ChoreResult {
     registry("kills of claims", "registry::processes::a_kill", ("PROBITY_KILLS", "300"))
 }
 
-fn registry(name: &str, tests: &str, setting: (&str, &str)) -> Chore {
+fn registry(name: &str, tests: &str, setting: (&str, &str)) -> ChoreResult {
     let arguments =
         ["test", "--release", "--package", "probity-changes", "--lib", tests, "--", "--nocapture"];
     cargo(name, &arguments, &[setting])
 }
 
 /// Kills of processes that propose to the ledger, many times.
-pub fn kill_ledger() -> Chore {
+pub fn kill_ledger() -> ChoreResult {
     cargo(
         "kills of proposals",
         &["test", "--package", "probity", "--test", "end_to_end", "ledger::a_kill", "--", "--nocapture"],
@@ -113,7 +113,7 @@ pub fn kill_ledger() -> Chore {
 }
 
 /// Kills of processes that commit, many times.
-pub fn kill_commits() -> Chore {
+pub fn kill_commits() -> ChoreResult {
     cargo(
         "kills of commits",
         &["test", "--package", "probity", "--test", "end_to_end", "commits::a_kill", "--", "--nocapture"],
@@ -122,7 +122,7 @@ pub fn kill_commits() -> Chore {
 }
 
 /// The engine of commits against the naive model, on 100,000 random histories.
-pub fn histories() -> Chore {
+pub fn histories() -> ChoreResult {
     cargo(
         "histories",
         &["test", "--release", "--package", "probity-documents", "--test", "naive"],

@@ -9,7 +9,8 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is a table for a person")]
 
 use probity_analysis::{
-    Access, Family, FileFacts, Finding, Input, Language, Run, Settings, Source, Unit, UnitKind, analyse,
+    AccessLevel, AnalysisInput, AnalysisRun, AnalysisSettings, CodeUnit, FileFacts, Finding, FindingFamily,
+    Language, SourceInput, UnitKind, analyse,
 };
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +23,7 @@ const SAMPLES: usize = 60;
 const MAX_BYTES: u64 = 200_000;
 
 type Files = BTreeMap<RepoPath, Vec<u8>>;
-type Known = BTreeMap<RepoPath, Source<'static>>;
+type Known = BTreeMap<RepoPath, SourceInput<'static>>;
 
 /// A way in which a copy differs from its original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +76,7 @@ impl Change {
 struct Sample {
     path: RepoPath,
     language: Language,
-    unit: Unit,
+    unit: CodeUnit,
     lines: Vec<String>,
     /// Names local to it, as far as its facts show.
     locals: Vec<String>,
@@ -125,23 +126,24 @@ fn collect(root: &Path, folder: &Path, files: &mut Files) {
 }
 
 fn measure(files: &Files, scores: &mut BTreeMap<(&'static str, Change), Score>) {
-    let settings = Settings::default();
-    let sources = files.iter().map(|(path, bytes)| (path.clone(), Source::Bytes(bytes)));
-    let before = analyse(&Input { sources: sources.collect(), ..Input::default() }, &settings);
+    let settings = AnalysisSettings::default();
+    let sources = files.iter().map(|(path, bytes)| (path.clone(), SourceInput::Bytes(bytes)));
+    let before =
+        analyse(&AnalysisInput { sources: sources.collect(), ..AnalysisInput::default() }, &settings);
     show_dead(&before.run);
     let samples = samples(files, &before.facts.iter().map(|(path, (_, facts))| (path, facts)).collect());
     let known: Known = before
         .facts
         .into_iter()
-        .map(|(path, (key, facts))| (path, Source::Known { content: key.content, facts }))
+        .map(|(path, (key, facts))| (path, SourceInput::Known { content: key.content, facts }))
         .collect();
     let siblings = copies(&before.run);
     for (index, sample) in samples.iter().enumerate() {
         for change in Change::ALL {
             let Some(copy) = changed(sample, change, index) else { continue };
             let place = copy_path(&sample.path);
-            let mut input = Input { sources: known.clone(), ..Input::default() };
-            input.sources.insert(place.clone(), Source::Bytes(copy.as_bytes()));
+            let mut input = AnalysisInput { sources: known.clone(), ..AnalysisInput::default() };
+            input.sources.insert(place.clone(), SourceInput::Bytes(copy.as_bytes()));
             let run = analyse(&input, &settings).run;
             let score = scores.entry((sample.language.name(), change)).or_default();
             judge(&run, sample, &place, &siblings, score);
@@ -189,7 +191,7 @@ fn spread(all: Vec<Sample>, n: usize) -> Vec<Sample> {
 }
 
 /// Returns the variables that only this unit uses.
-fn locals(facts: &FileFacts, unit: &Unit) -> Vec<String> {
+fn locals(facts: &FileFacts, unit: &CodeUnit) -> Vec<String> {
     let inside = &facts.names[unit.names.start as usize..unit.names.end as usize];
     let outside =
         facts.names[..unit.names.start as usize].iter().chain(&facts.names[unit.names.end as usize..]);
@@ -325,7 +327,7 @@ fn wrapped(sample: &Sample, lines: &[String]) -> String {
 }
 
 /// Returns for each location those that already were its copies, by path and symbol.
-fn copies(run: &Run) -> BTreeMap<(String, String), BTreeSet<(String, String)>> {
+fn copies(run: &AnalysisRun) -> BTreeMap<(String, String), BTreeSet<(String, String)>> {
     let mut copies: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for finding in run.findings.iter().filter(|finding| is_clone(finding)) {
         let places: Vec<_> =
@@ -338,11 +340,11 @@ fn copies(run: &Run) -> BTreeMap<(String, String), BTreeSet<(String, String)>> {
 }
 
 fn is_clone(finding: &Finding) -> bool {
-    matches!(finding.family, Family::Clone | Family::CloneBlock)
+    matches!(finding.family, FindingFamily::Clone | FindingFamily::CloneBlock)
 }
 
 fn judge(
-    run: &Run,
+    run: &AnalysisRun,
     sample: &Sample,
     place: &RepoPath,
     siblings: &BTreeMap<(String, String), BTreeSet<(String, String)>>,
@@ -369,14 +371,14 @@ fn judge(
     score.right += n_right;
 }
 
-fn show_dead(run: &Run) {
+fn show_dead(run: &AnalysisRun) {
     let n_hidden = run
         .units
         .iter()
-        .filter(|unit| unit.access != Access::Public && unit.kind != UnitKind::Lambda)
+        .filter(|unit| unit.access != AccessLevel::Public && unit.kind != UnitKind::Lambda)
         .count();
     let dead: Vec<&Finding> =
-        run.findings.iter().filter(|finding| finding.family == Family::DeadCode).collect();
+        run.findings.iter().filter(|finding| finding.family == FindingFamily::DeadCode).collect();
     println!("{} units, {n_hidden} hidden, {} called dead:", run.units.len(), dead.len());
     for finding in dead.iter().take(40) {
         let place = &finding.locations[0];

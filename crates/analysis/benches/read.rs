@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the files it measures")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use probity_analysis::{Input, Language, Settings, Source, analyse, read};
+use probity_analysis::{AnalysisInput, AnalysisSettings, Language, SourceInput, analyse, read};
 use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn collect(folder: &Path, files: &mut BTreeMap<RepoPath, Vec<u8>>) {
 
 fn bench(criterion: &mut Criterion) {
     let files = standard_library();
-    let settings = Settings::default();
+    let settings = AnalysisSettings::default();
     let bytes: usize = files.values().map(Vec::len).sum();
     let mut group = criterion.benchmark_group("python");
     group.sample_size(10).throughput(Throughput::Bytes(bytes as u64));
@@ -51,14 +51,14 @@ fn bench(criterion: &mut Criterion) {
             facts.map(|facts| facts.units.len()).sum::<usize>()
         });
     });
-    let sources = files.iter().map(|(path, bytes)| (path.clone(), Source::Bytes(bytes)));
-    let cold = Input { sources: sources.collect(), ..Input::default() };
+    let sources = files.iter().map(|(path, bytes)| (path.clone(), SourceInput::Bytes(bytes)));
+    let cold = AnalysisInput { sources: sources.collect(), ..AnalysisInput::default() };
     group.bench_function("analyse, nothing known", |bencher| bencher.iter(|| analyse(&cold, &settings)));
     let known = analyse(&cold, &settings)
         .facts
         .into_iter()
-        .map(|(path, (key, facts))| (path, Source::Known { content: key.content, facts }));
-    let warm = Input { sources: known.collect(), ..Input::default() };
+        .map(|(path, (key, facts))| (path, SourceInput::Known { content: key.content, facts }));
+    let warm = AnalysisInput { sources: known.collect(), ..AnalysisInput::default() };
     group.bench_function("analyse, everything known", |bencher| bencher.iter(|| analyse(&warm, &settings)));
     group.finish();
 }

@@ -1,16 +1,19 @@
 //! Analyzes a tree: each file separately and in parallel, then everything across files.
 
 use crate::api::ApiItem;
-use crate::corpus::File;
-use crate::facts::{FactsKey, FileFacts, Note, Unit, UnitKind, count};
-use crate::finding::{self, Draft};
-use crate::graph::Graph;
+use crate::corpus::CorpusFile;
+use crate::facts::{CodeUnit, FactsKey, FileFacts, FileNote, UnitKind, count};
+use crate::finding::{self, FindingDraft};
+use crate::graph::DependencyGraph;
 use crate::hash;
-use crate::health::{Debt, Health};
-use crate::imports::{Edge, Tree};
+use crate::health::{Health, HealthDebt};
+use crate::imports::{DependencyEdge, SourceTree};
 use crate::language::Language;
-use crate::run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, RunId, Source};
-use crate::settings::{ANALYSER, Settings};
+use crate::run::{
+    AnalysisInput, AnalysisOutput, AnalysisRun, FileDependency, RunFile, RunId, RunIdentity, SourceInput,
+    UnitMeasurements,
+};
+use crate::settings::{ANALYSER, AnalysisSettings};
 use crate::{api, clones, coupling, dead, design, parse, select};
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -19,8 +22,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Analyzes a tree. The result depends neither on the number of threads nor on which facts were known.
-pub fn analyse(input: &Input<'_>, settings: &Settings) -> Analysis {
-    let sources: Vec<(&RepoPath, &Source<'_>)> = input.sources.iter().collect();
+pub fn analyse(input: &AnalysisInput<'_>, settings: &AnalysisSettings) -> AnalysisOutput {
+    let sources: Vec<(&RepoPath, &SourceInput<'_>)> = input.sources.iter().collect();
     let read: Vec<(RunFile, Option<Arc<FileFacts>>)> =
         sources.par_iter().map(|(path, source)| read(path, source, settings)).collect();
     let (files, places) = read.par_iter().enumerate().filter_map(corpus_file).unzip();
@@ -30,38 +33,44 @@ pub fn analyse(input: &Input<'_>, settings: &Settings) -> Analysis {
     });
     let facts = facts.collect();
     let run_files = read.into_iter().map(|(file, _)| file).collect();
-    let run = Across { input, settings, files, places }.run(run_files);
-    Analysis { run, facts }
+    let run = CrossFilePass { input, settings, files, places }.run(run_files);
+    AnalysisOutput { run, facts }
 }
 
 /// Returns a file that was read, with its index in the run.
-fn corpus_file((index, (file, facts)): (usize, &(RunFile, Option<Arc<FileFacts>>))) -> Option<(File, u32)> {
+fn corpus_file(
+    (index, (file, facts)): (usize, &(RunFile, Option<Arc<FileFacts>>)),
+) -> Option<(CorpusFile, u32)> {
     let facts = facts.as_ref().filter(|facts| !facts.units.is_empty())?;
-    Some((File::new(file.path.clone(), file.language?, Arc::clone(facts)), count(index)))
+    Some((CorpusFile::new(file.path.clone(), file.language?, Arc::clone(facts)), count(index)))
 }
 
 /// Reads one file, or uses its known facts if they are consistent.
-fn read(path: &RepoPath, source: &Source<'_>, settings: &Settings) -> (RunFile, Option<Arc<FileFacts>>) {
+fn read(
+    path: &RepoPath,
+    source: &SourceInput<'_>,
+    settings: &AnalysisSettings,
+) -> (RunFile, Option<Arc<FileFacts>>) {
     let (content, known) = match source {
-        Source::Bytes(bytes) => (Digest::of(bytes), None),
-        Source::Known { content, facts } => (*content, Some(facts).filter(|facts| facts.is_sound())),
-        Source::Skipped { content, .. } => (*content, None),
+        SourceInput::Bytes(bytes) => (Digest::of(bytes), None),
+        SourceInput::Known { content, facts } => (*content, Some(facts).filter(|facts| facts.is_sound())),
+        SourceInput::Skipped { content, .. } => (*content, None),
     };
     let language = Language::of_file_name(path.file_name());
     let facts = match (language, source) {
-        (None, _) | (_, Source::Skipped { .. }) => None,
+        (None, _) | (_, SourceInput::Skipped { .. }) => None,
         _ if select::is_vendored(path, settings) => None,
-        (Some(_), Source::Known { .. }) => known.map(Arc::clone),
-        (Some(language), Source::Bytes(bytes)) => {
+        (Some(_), SourceInput::Known { .. }) => known.map(Arc::clone),
+        (Some(language), SourceInput::Bytes(bytes)) => {
             Some(Arc::new(parse::read(language, bytes, settings.max_file_bytes)))
         }
     };
     let notes = match (&facts, source, language) {
         (Some(facts), ..) => facts.notes.clone(),
-        (None, Source::Skipped { note, .. }, _) => vec![*note],
-        (None, _, None) => vec![Note::UnknownLanguage],
-        (None, _, Some(_)) if select::is_vendored(path, settings) => vec![Note::Generated],
-        (None, _, Some(_)) => vec![Note::BadFacts],
+        (None, SourceInput::Skipped { note, .. }, _) => vec![*note],
+        (None, _, None) => vec![FileNote::UnknownLanguage],
+        (None, _, Some(_)) if select::is_vendored(path, settings) => vec![FileNote::Generated],
+        (None, _, Some(_)) => vec![FileNote::BadFacts],
     };
     let file = RunFile {
         path: path.clone(),
@@ -76,30 +85,30 @@ fn read(path: &RepoPath, source: &Source<'_>, settings: &Settings) -> (RunFile, 
 }
 
 /// The results of an analysis except clones.
-struct Beside {
+struct StructuralResults {
     id: RunId,
     governance: BTreeMap<String, Digest>,
-    units: Vec<Measured>,
-    dependencies: Vec<Dependency>,
+    units: Vec<UnitMeasurements>,
+    dependencies: Vec<FileDependency>,
     api: Vec<ApiItem>,
-    graph: Graph,
-    dead: Vec<dead::Dead>,
+    graph: DependencyGraph,
+    dead: Vec<dead::DeadUnit>,
     /// For each file its classes, with the number of other classes each names.
     couplings: Vec<Vec<(u32, u32)>>,
-    drafts: Vec<Draft>,
+    drafts: Vec<FindingDraft>,
 }
 
 /// The pass over all files together.
-struct Across<'a> {
-    input: &'a Input<'a>,
-    settings: &'a Settings,
-    files: Vec<File>,
+struct CrossFilePass<'a> {
+    input: &'a AnalysisInput<'a>,
+    settings: &'a AnalysisSettings,
+    files: Vec<CorpusFile>,
     /// For each file its index in the run.
     places: Vec<u32>,
 }
 
-impl Across<'_> {
-    fn run(&self, mut run_files: Vec<RunFile>) -> Run {
+impl CrossFilePass<'_> {
+    fn run(&self, mut run_files: Vec<RunFile>) -> AnalysisRun {
         let (clones, beside) =
             rayon::join(|| clones::find(&self.files, self.settings), || self.beside_clones(&run_files));
         let debts = self.debts(&beside, &clones.repeated_tokens);
@@ -107,13 +116,17 @@ impl Across<'_> {
             run_files[place as usize].health_milli = Some(debt.file_health());
         }
         let drafts = clones.drafts.into_iter().chain(beside.drafts).collect();
-        Run {
+        AnalysisRun {
             id: beside.id,
             analyser: ANALYSER.to_owned(),
             settings: self.settings.clone(),
             files: run_files,
             governance: beside.governance,
-            health: if debts.is_empty() { Health::of_nothing() } else { Debt::sum(&debts).tree_health() },
+            health: if debts.is_empty() {
+                Health::of_nothing()
+            } else {
+                HealthDebt::sum(&debts).tree_health()
+            },
             findings: finding::number(drafts),
             units: beside.units,
             dependencies: beside.dependencies,
@@ -125,13 +138,13 @@ impl Across<'_> {
     }
 
     /// Computes everything except the clones, which take as long as all of this together.
-    fn beside_clones(&self, run_files: &[RunFile]) -> Beside {
+    fn beside_clones(&self, run_files: &[RunFile]) -> StructuralResults {
         // Sources that were not read exist nevertheless.
         let others = self.input.others.iter().chain(self.input.sources.keys());
-        let tree = Tree::new(&self.files, &self.input.governance, others);
-        let (graph, dead) = rayon::join(|| Graph::of(&tree), || dead::find(&self.files));
+        let tree = SourceTree::new(&self.files, &self.input.governance, others);
+        let (graph, dead) = rayon::join(|| DependencyGraph::of(&tree), || dead::find(&self.files));
         let couplings = coupling::of(&self.files, &graph.edges);
-        let mut drafts: Vec<Draft> =
+        let mut drafts: Vec<FindingDraft> =
             self.files.par_iter().flat_map_iter(|file| design::drafts(file, self.settings)).collect();
         drafts.extend(graph.drafts(&self.files, self.settings));
         drafts.extend(dead::drafts(&self.files, &dead));
@@ -140,12 +153,12 @@ impl Across<'_> {
         }
         let governance: Vec<(&RepoPath, Digest)> =
             self.input.governance.iter().map(|(path, bytes)| (path, Digest::of(bytes))).collect();
-        let identity = Identity {
+        let identity = RunIdentity {
             sources: run_files.iter().map(|file| (&file.path, file.content)).collect(),
             governance: governance.clone(),
             others: self.input.others.iter().collect(),
         };
-        Beside {
+        StructuralResults {
             id: identity.id(self.settings),
             governance: governance.into_iter().map(|(path, content)| (path.to_string(), content)).collect(),
             units: self.measured(&couplings),
@@ -158,11 +171,11 @@ impl Across<'_> {
         }
     }
 
-    fn debts(&self, beside: &Beside, repeated: &[u64]) -> Vec<Debt> {
-        let Beside { graph, dead, couplings, .. } = beside;
+    fn debts(&self, beside: &StructuralResults, repeated: &[u64]) -> Vec<HealthDebt> {
+        let StructuralResults { graph, dead, couplings, .. } = beside;
         let each = self.files.iter().zip(repeated);
-        let mut debts: Vec<Debt> =
-            each.map(|(file, &repeated)| Debt::of(file, repeated, self.settings)).collect();
+        let mut debts: Vec<HealthDebt> =
+            each.map(|(file, &repeated)| HealthDebt::of(file, repeated, self.settings)).collect();
         for &(file, unit) in dead {
             let n_tokens = self.files[file as usize].facts.units[unit as usize].n_tokens;
             debts[file as usize].add_dead(n_tokens);
@@ -192,7 +205,7 @@ impl Across<'_> {
         files.iter().map(|&file| self.place(file)).collect()
     }
 
-    fn measured(&self, couplings: &[Vec<(u32, u32)>]) -> Vec<Measured> {
+    fn measured(&self, couplings: &[Vec<(u32, u32)>]) -> Vec<UnitMeasurements> {
         let mut all = Vec::new();
         for ((file, &place), classes) in self.files.iter().zip(&self.places).zip(couplings) {
             let first = all.len();
@@ -205,10 +218,10 @@ impl Across<'_> {
     }
 
     /// Returns the reason for each edge: the top-level names of the target that the source file uses.
-    fn dependencies(&self, edges: &[Edge]) -> Vec<Dependency> {
+    fn dependencies(&self, edges: &[DependencyEdge]) -> Vec<FileDependency> {
         let tops: Vec<Vec<(u64, &str)>> = self.files.par_iter().map(top_names).collect();
         // Edges are sorted by the dependent file.
-        let needed_by: Vec<&[Edge]> = edges.chunk_by(|a, b| a.from == b.from).collect();
+        let needed_by: Vec<&[DependencyEdge]> = edges.chunk_by(|a, b| a.from == b.from).collect();
         let dependencies = needed_by.par_iter().flat_map_iter(|edges| {
             let mut used = self.files[edges[0].from as usize].symbols.clone();
             used.sort_unstable();
@@ -217,7 +230,11 @@ impl Across<'_> {
                 let top = tops[edge.to as usize].iter();
                 let is_used = |(symbol, _): &&(u64, &str)| used.binary_search(symbol).is_ok();
                 let names = top.filter(is_used).map(|&(_, name)| name.to_owned());
-                Dependency { from: self.place(edge.from), to: self.place(edge.to), names: names.collect() }
+                FileDependency {
+                    from: self.place(edge.from),
+                    to: self.place(edge.to),
+                    names: names.collect(),
+                }
             })
         });
         dependencies.collect()
@@ -225,7 +242,7 @@ impl Across<'_> {
 }
 
 /// Returns the top-level names that a file defines, sorted and unique, with their fingerprints.
-fn top_names(file: &File) -> Vec<(u64, &str)> {
+fn top_names(file: &CorpusFile) -> Vec<(u64, &str)> {
     let top = file.facts.units.iter().filter(|unit| unit.parent == Some(0) && unit.kind != UnitKind::Lambda);
     let mut names: Vec<&str> = top.map(|unit| unit.name.rsplit('.').next().unwrap_or_default()).collect();
     names.sort_unstable();
@@ -233,8 +250,8 @@ fn top_names(file: &File) -> Vec<(u64, &str)> {
     names.into_iter().map(|name| (hash::of_bytes(name.as_bytes()), name)).collect()
 }
 
-fn measured(file: u32, unit: &Unit) -> Measured {
-    Measured {
+fn measured(file: u32, unit: &CodeUnit) -> UnitMeasurements {
+    UnitMeasurements {
         file,
         symbol: unit.name.clone(),
         kind: unit.kind,

@@ -1,7 +1,7 @@
 //! The public interface of a tree, and what breaks it between two runs.
 
-use crate::corpus::File;
-use crate::facts::{Access, Parameter, Unit, UnitKind};
+use crate::corpus::CorpusFile;
+use crate::facts::{AccessLevel, CallableParameter, CodeUnit, UnitKind};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct ApiItem {
     pub symbol: String,
     pub kind: UnitKind,
     /// Empty if it cannot be called.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<CallableParameter>,
 }
 
 impl ApiItem {
@@ -60,7 +60,7 @@ pub struct ApiBreak {
 }
 
 /// Returns the public interface of one file. Tests have none.
-pub(crate) fn of(file: &File) -> Vec<ApiItem> {
+pub(crate) fn of(file: &CorpusFile) -> Vec<ApiItem> {
     if file.is_test {
         return Vec::new();
     }
@@ -82,13 +82,14 @@ pub(crate) fn of(file: &File) -> Vec<ApiItem> {
     items
 }
 
-fn is_public(file: &File, unit: &Unit) -> bool {
+fn is_public(file: &CorpusFile, unit: &CodeUnit) -> bool {
     let named = matches!(unit.kind, UnitKind::Function | UnitKind::Method | UnitKind::Class);
     let parent = unit.parent.map(|parent| &file.facts.units[parent as usize]);
     let is_reachable = parent.is_none_or(|parent| {
-        parent.kind == UnitKind::File || (parent.kind == UnitKind::Class && parent.access == Access::Public)
+        parent.kind == UnitKind::File
+            || (parent.kind == UnitKind::Class && parent.access == AccessLevel::Public)
     });
-    named && unit.access == Access::Public && !unit.test && is_reachable
+    named && unit.access == AccessLevel::Public && !unit.test && is_reachable
 }
 
 /// Returns what callers of `before` cannot rely on in `after`. Both are sorted by path and symbol.
@@ -137,7 +138,7 @@ mod tests {
             kind: UnitKind::Function,
             parameters: parameters
                 .iter()
-                .map(|&(name, optional)| Parameter { name: name.to_owned(), optional })
+                .map(|&(name, optional)| CallableParameter { name: name.to_owned(), optional })
                 .collect(),
         }
     }

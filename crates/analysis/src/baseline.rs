@@ -4,8 +4,8 @@
 //! clone is new. It also stores the measured value: a known finding that measures worse is new, too. Every
 //! capture says who made it, when and why, and a digest detects manual edits of the file.
 
-use crate::finding::{Family, Finding, FindingId};
-use crate::run::{Run, RunId};
+use crate::finding::{Finding, FindingFamily, FindingId};
+use crate::run::{AnalysisRun, RunId};
 use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ pub const BASELINE_SCHEMA: &str = "probity/baseline/v1";
 /// A known finding, or several equal ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
-    pub family: Family,
+pub struct BaselineEntry {
+    pub family: FindingFamily,
     /// The id of the finding without its number.
     pub subject: String,
     /// Digest of the code it is about.
@@ -31,7 +31,7 @@ pub struct Entry {
 /// One capture of the baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Capture {
+pub struct BaselineHistoryEntry {
     /// When it was made, in UTC.
     pub at: String,
     /// Who made it.
@@ -58,9 +58,9 @@ pub struct Baseline {
     /// Digest of the settings.
     pub settings: Digest,
     /// Every capture, oldest first.
-    pub history: Vec<Capture>,
+    pub history: Vec<BaselineHistoryEntry>,
     /// The known findings, sorted.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<BaselineEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +75,7 @@ pub enum BaselineError {
 
 /// The comparison of a run with a baseline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Novelty {
+pub struct BaselineComparison {
     /// Findings that are not in the baseline, or measure worse than there. Sorted.
     pub new: Vec<FindingId>,
     /// Number of findings that the baseline knows.
@@ -86,10 +86,10 @@ pub struct Novelty {
 
 impl Baseline {
     /// Captures the findings of a run, continuing the history of an earlier baseline.
-    pub fn capture(run: &Run, earlier: Option<&Self>, by: &str, why: &str, at: &str) -> Self {
+    pub fn capture(run: &AnalysisRun, earlier: Option<&Self>, by: &str, why: &str, at: &str) -> Self {
         let entries = entries(run);
         let mut history = earlier.map_or_else(Vec::new, |earlier| earlier.history.clone());
-        history.push(Capture {
+        history.push(BaselineHistoryEntry {
             at: at.to_owned(),
             by: by.to_owned(),
             why: why.to_owned(),
@@ -140,22 +140,22 @@ impl Baseline {
     }
 
     /// Returns true if its findings were found with the same analyzer and settings as those of `run`.
-    pub fn fits(&self, run: &Run) -> bool {
+    pub fn fits(&self, run: &AnalysisRun) -> bool {
         self.analyser == run.analyser && self.settings == digest_of(&run.settings)
     }
 
     /// Finds the new findings of a run: the most certain match first, each entry as often as it counts.
-    pub fn hold(&self, run: &Run) -> Novelty {
+    pub fn hold(&self, run: &AnalysisRun) -> BaselineComparison {
         let mut left: Vec<u32> = self.entries.iter().map(|entry| entry.count).collect();
         let mut open: Vec<&Finding> = run.findings.iter().collect();
         // By subject and content; by subject, for edited code; by content, for renamed code.
-        let keys: [Key; 3] = [
+        let keys: [MatchKeyFn; 3] = [
             |family, subject, content| (family, format!("{subject} {content}")),
             |family, subject, _| (family, subject.to_owned()),
             |family, _, content| (family, content.to_string()),
         ];
         for key in keys {
-            let mut index: BTreeMap<(Family, String), Vec<usize>> = BTreeMap::new();
+            let mut index: BTreeMap<(FindingFamily, String), Vec<usize>> = BTreeMap::new();
             for (at, entry) in self.entries.iter().enumerate() {
                 index.entry(key(entry.family, &entry.subject, &entry.content)).or_default().push(at);
             }
@@ -171,7 +171,7 @@ impl Baseline {
         }
         let mut new: Vec<FindingId> = open.into_iter().map(|finding| finding.id.clone()).collect();
         new.sort_unstable();
-        Novelty {
+        BaselineComparison {
             n_known: crate::facts::count(run.findings.len() - new.len()),
             new,
             n_gone: left.iter().sum(),
@@ -180,14 +180,14 @@ impl Baseline {
 }
 
 /// Builds the key of one way of matching from family, subject and content.
-type Key = fn(Family, &str, &Digest) -> (Family, String);
+type MatchKeyFn = fn(FindingFamily, &str, &Digest) -> (FindingFamily, String);
 
 fn subject(finding: &Finding) -> &str {
     finding.id.as_str().rsplit_once('#').map_or(finding.id.as_str(), |(subject, _)| subject)
 }
 
-fn entries(run: &Run) -> Vec<Entry> {
-    let mut counted: BTreeMap<(Family, String, Digest), (u32, Option<u32>)> = BTreeMap::new();
+fn entries(run: &AnalysisRun) -> Vec<BaselineEntry> {
+    let mut counted: BTreeMap<(FindingFamily, String, Digest), (u32, Option<u32>)> = BTreeMap::new();
     for finding in &run.findings {
         let key = (finding.family, subject(finding).to_owned(), finding.content);
         let (count, worst) = counted.entry(key).or_default();
@@ -196,7 +196,13 @@ fn entries(run: &Run) -> Vec<Entry> {
     }
     counted
         .into_iter()
-        .map(|((family, subject, content), (count, value))| Entry { family, subject, content, value, count })
+        .map(|((family, subject, content), (count, value))| BaselineEntry {
+            family,
+            subject,
+            content,
+            value,
+            count,
+        })
         .collect()
 }
 
@@ -211,11 +217,11 @@ fn digest_of(value: &impl Serialize) -> Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Input, Settings, Source, analyse};
+    use crate::{AnalysisInput, AnalysisSettings, SourceInput, analyse};
     use probity_paths::RepoPath;
 
     /// Analyzes Python functions with the given number of decisions each.
-    fn run(functions: &[(&str, usize)]) -> Run {
+    fn run(functions: &[(&str, usize)]) -> AnalysisRun {
         let one = |(name, n): &(&str, usize)| {
             let arms: Vec<String> =
                 (0..*n).map(|i| format!("    if x == {i}:\n        y.{name}({i})\n")).collect();
@@ -223,15 +229,15 @@ mod tests {
         };
         let text: String = functions.iter().map(one).collect();
         let path = RepoPath::parse(b"a.py").expect("a path");
-        let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
-        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
+        let sources = BTreeMap::from([(path, SourceInput::Bytes(text.as_bytes()))]);
+        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
     }
 
-    fn captured(run: &Run) -> Baseline {
+    fn captured(run: &AnalysisRun) -> Baseline {
         Baseline::capture(run, None, "ann", "start", "2026-01-01T00:00:00.000Z")
     }
 
-    fn new_complexity(baseline: &Baseline, run: &Run) -> usize {
+    fn new_complexity(baseline: &Baseline, run: &AnalysisRun) -> usize {
         baseline.hold(run).new.iter().filter(|id| id.as_str().starts_with("complexity:")).count()
     }
 

@@ -1,13 +1,13 @@
 //! Blast radius: the files that a change of some files would affect.
 
 use crate::graph;
-use crate::run::Run;
+use crate::run::AnalysisRun;
 use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Blast {
+pub struct BlastRadius {
     /// Files that depend directly on the changed ones.
     pub direct: BTreeSet<RepoPath>,
     /// Files that depend on them directly or transitively.
@@ -23,7 +23,7 @@ pub struct Blast {
 }
 
 /// Computes the files that a change of `paths` would affect.
-pub fn blast_radius(run: &Run, paths: &BTreeSet<RepoPath>) -> Blast {
+pub fn blast_radius(run: &AnalysisRun, paths: &BTreeSet<RepoPath>) -> BlastRadius {
     let index: BTreeMap<&RepoPath, u32> =
         (0..).zip(&run.files).map(|(index, file)| (&file.path, index)).collect();
     let changed: BTreeSet<u32> = paths.iter().filter_map(|path| index.get(path).copied()).collect();
@@ -40,7 +40,7 @@ pub fn blast_radius(run: &Run, paths: &BTreeSet<RepoPath>) -> Blast {
             uses.entry(name.clone()).or_default().insert(path(&edge.from));
         }
     }
-    Blast {
+    BlastRadius {
         direct: direct.iter().map(path).collect(),
         transitive: transitive.iter().map(path).collect(),
         clone_siblings: siblings.map(|(_, other)| path(&other)).collect(),

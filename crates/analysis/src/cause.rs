@@ -1,7 +1,7 @@
 //! Finds the cause of a new finding whose own location did not change: an imported module was deleted, or the
 //! only caller of its function is gone.
 
-use crate::run::Run;
+use crate::run::AnalysisRun;
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct ChangedNeighbours(BTreeMap<RepoPath, BTreeSet<RepoPath>>);
 
 impl ChangedNeighbours {
-    pub(crate) fn of(before: &Run, after: &Run) -> Self {
+    pub(crate) fn of(before: &AnalysisRun, after: &AnalysisRun) -> Self {
         let now: BTreeMap<&RepoPath, _> = after.files.iter().map(|file| (&file.path, file.content)).collect();
         let changed: Vec<bool> =
             before.files.iter().map(|file| now.get(&file.path) != Some(&file.content)).collect();

@@ -4,11 +4,11 @@
 //! that touch nothing of the object.
 
 use crate::facts::{FileFacts, UnitKind, count};
-use crate::language::Spec;
+use crate::language::LanguageSpec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Computes the LCOM4 of every class with methods. `fields` are the declared fields: (class, symbol).
-pub(crate) fn fill(facts: &mut FileFacts, fields: &[(u32, u32)], spec: &Spec) {
+pub(crate) fn fill(facts: &mut FileFacts, fields: &[(u32, u32)], spec: &LanguageSpec) {
     let mut methods: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (index, unit) in facts.units.iter().enumerate() {
         if let (UnitKind::Method, Some(class)) = (unit.kind, unit.parent) {
@@ -27,7 +27,7 @@ fn members(
     fields: &[(u32, u32)],
     class: u32,
     methods: &[u32],
-    spec: &Spec,
+    spec: &LanguageSpec,
 ) -> BTreeSet<u32> {
     if !spec.bare_fields {
         return BTreeSet::new();

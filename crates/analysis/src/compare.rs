@@ -7,9 +7,9 @@
 
 use crate::api::{self, ApiBreak};
 use crate::cause::ChangedNeighbours;
-use crate::finding::{Family, Finding, FindingId, Location};
+use crate::finding::{CodeLocation, Finding, FindingFamily, FindingId};
 use crate::hash;
-use crate::run::{Measured, Run};
+use crate::run::{AnalysisRun, UnitMeasurements};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ use std::hash::{Hash, Hasher};
 /// The overall result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ComparisonVerdict {
     /// Only better.
     Improved,
     /// Only worse.
@@ -36,7 +36,7 @@ pub enum Verdict {
 /// Why two runs cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Incomparable {
+pub enum RunMismatch {
     /// The settings differ.
     DifferentSettings,
     /// The analyzers differ.
@@ -45,7 +45,7 @@ pub enum Incomparable {
 
 /// A finding that only the later run has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Regression {
+pub struct FindingRegression {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
@@ -56,7 +56,7 @@ pub struct Regression {
 
 probity_core::word_enum! {
     /// A metric of a symbol.
-    pub enum Metric {
+    pub enum UnitMetric {
         /// Decisions plus one.
         Cyclomatic = "cyclomatic",
         Cognitive = "cognitive",
@@ -74,13 +74,13 @@ probity_core::word_enum! {
 
 /// A symbol that measures worse than before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Worsened {
+pub struct MetricRegression {
     /// The file in the later run.
     pub path: RepoPath,
     /// The symbol in the later run.
     pub symbol: String,
     /// The metric.
-    pub metric: Metric,
+    pub metric: UnitMetric,
     /// The value before.
     pub before: u32,
     /// The value after.
@@ -88,40 +88,40 @@ pub struct Worsened {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Comparison {
-    pub verdict: Verdict,
+pub struct AnalysisComparison {
+    pub verdict: ComparisonVerdict,
     /// Empty if the runs can be compared.
-    pub incomparable_because: Vec<Incomparable>,
+    pub incomparable_because: Vec<RunMismatch>,
     pub same_run: bool,
     /// After minus before, from −100 to 100.
     pub health_delta: Option<i32>,
     /// After minus before, in thousandths.
     pub health_delta_milli: Option<i32>,
-    pub regressions: Vec<Regression>,
+    pub regressions: Vec<FindingRegression>,
     pub improvements: Vec<Finding>,
     /// Number of findings in both.
     pub unchanged: u32,
     /// Findings in both with different ids: (before, after).
     pub renamed: Vec<(FindingId, FindingId)>,
     /// All symbols that measure worse, by path and symbol.
-    pub worsened: Vec<Worsened>,
+    pub worsened: Vec<MetricRegression>,
     pub api_breaks: Vec<ApiBreak>,
 }
 
-pub fn compare(before: &Run, after: &Run) -> Comparison {
+pub fn compare(before: &AnalysisRun, after: &AnalysisRun) -> AnalysisComparison {
     let mut because = Vec::new();
     if before.settings != after.settings {
-        because.push(Incomparable::DifferentSettings);
+        because.push(RunMismatch::DifferentSettings);
     }
     if before.analyser != after.analyser {
-        because.push(Incomparable::DifferentAnalyser);
+        because.push(RunMismatch::DifferentAnalyser);
     }
     let same_run = before.id == after.id;
     if !because.is_empty() {
         return incomparable(because, same_run);
     }
-    let (moves, stay) = (Moves::of(before, after), Moves::default());
-    let matches = Matcher::new(before, after, &moves, &stay).run();
+    let (moves, stay) = (MovedFiles::of(before, after), MovedFiles::default());
+    let matches = FindingMatcher::new(before, after, &moves, &stay).run();
     let delta =
         |(before, after): (u32, u32)| i32::try_from(i64::from(after) - i64::from(before)).unwrap_or_default();
     let places: BTreeSet<&RepoPath> = matches
@@ -130,9 +130,9 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
         .flat_map(|&index| &after.findings[index].locations)
         .map(|place| &place.path)
         .collect();
-    let (old_code, new_code) = (Code::of(before, &moves, &places), Code::of(after, &stay, &places));
+    let (old_code, new_code) = (CodeIndex::of(before, &moves, &places), CodeIndex::of(after, &stay, &places));
     let neighbours = ChangedNeighbours::of(before, after);
-    let regressions: Vec<Regression> = matches
+    let regressions: Vec<FindingRegression> = matches
         .only_after
         .iter()
         .map(|&index| regression(&after.findings[index], &old_code, &new_code, &neighbours))
@@ -143,7 +143,7 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
     let health_delta_milli = before.health.known_milli().zip(after.health.known_milli()).map(delta);
     let is_worse = !regressions.is_empty() || health_delta.is_some_and(|delta| delta < 0);
     let is_better = !improvements.is_empty() || health_delta.is_some_and(|delta| delta > 0);
-    Comparison {
+    AnalysisComparison {
         verdict: verdict(is_worse, is_better),
         incomparable_because: Vec::new(),
         same_run,
@@ -159,18 +159,18 @@ pub fn compare(before: &Run, after: &Run) -> Comparison {
     }
 }
 
-const fn verdict(is_worse: bool, is_better: bool) -> Verdict {
+const fn verdict(is_worse: bool, is_better: bool) -> ComparisonVerdict {
     match (is_worse, is_better) {
-        (true, true) => Verdict::Mixed,
-        (true, false) => Verdict::Regressed,
-        (false, true) => Verdict::Improved,
-        (false, false) => Verdict::Stable,
+        (true, true) => ComparisonVerdict::Mixed,
+        (true, false) => ComparisonVerdict::Regressed,
+        (false, true) => ComparisonVerdict::Improved,
+        (false, false) => ComparisonVerdict::Stable,
     }
 }
 
-const fn incomparable(incomparable_because: Vec<Incomparable>, same_run: bool) -> Comparison {
-    Comparison {
-        verdict: Verdict::Incomparable,
+const fn incomparable(incomparable_because: Vec<RunMismatch>, same_run: bool) -> AnalysisComparison {
+    AnalysisComparison {
+        verdict: ComparisonVerdict::Incomparable,
         incomparable_because,
         same_run,
         health_delta: None,
@@ -184,19 +184,24 @@ const fn incomparable(incomparable_because: Vec<Incomparable>, same_run: bool) -
     }
 }
 
-fn renamed(before: &Run, after: &Run, both: &[(usize, usize)]) -> Vec<(FindingId, FindingId)> {
+fn renamed(
+    before: &AnalysisRun,
+    after: &AnalysisRun,
+    both: &[(usize, usize)],
+) -> Vec<(FindingId, FindingId)> {
     let ids = both.iter().map(|&(old, new)| (&before.findings[old].id, &after.findings[new].id));
     ids.filter(|(old, new)| old != new).map(|(old, new)| (old.clone(), new.clone())).collect()
 }
 
 /// Files moved without a change: from the earlier path to the later.
 #[derive(Default)]
-struct Moves(BTreeMap<RepoPath, RepoPath>);
+struct MovedFiles(BTreeMap<RepoPath, RepoPath>);
 
-impl Moves {
-    fn of(before: &Run, after: &Run) -> Self {
-        let paths =
-            |run: &Run| -> BTreeSet<RepoPath> { run.files.iter().map(|file| file.path.clone()).collect() };
+impl MovedFiles {
+    fn of(before: &AnalysisRun, after: &AnalysisRun) -> Self {
+        let paths = |run: &AnalysisRun| -> BTreeSet<RepoPath> {
+            run.files.iter().map(|file| file.path.clone()).collect()
+        };
         let (old, new) = (paths(before), paths(after));
         let mut arrived: BTreeMap<Digest, Vec<&RepoPath>> = BTreeMap::new();
         for file in after.files.iter().rev().filter(|file| !old.contains(&file.path)) {
@@ -216,18 +221,23 @@ impl Moves {
     }
 }
 
-struct Matcher<'a> {
-    before: &'a Run,
-    after: &'a Run,
-    moves: &'a Moves,
-    stay: &'a Moves,
+struct FindingMatcher<'a> {
+    before: &'a AnalysisRun,
+    after: &'a AnalysisRun,
+    moves: &'a MovedFiles,
+    stay: &'a MovedFiles,
     only_before: Vec<usize>,
     only_after: Vec<usize>,
     both: Vec<(usize, usize)>,
 }
 
-impl<'a> Matcher<'a> {
-    fn new(before: &'a Run, after: &'a Run, moves: &'a Moves, stay: &'a Moves) -> Self {
+impl<'a> FindingMatcher<'a> {
+    fn new(
+        before: &'a AnalysisRun,
+        after: &'a AnalysisRun,
+        moves: &'a MovedFiles,
+        stay: &'a MovedFiles,
+    ) -> Self {
         let only_before = (0..before.findings.len()).collect();
         let only_after = (0..after.findings.len()).collect();
         Self { before, after, moves, stay, only_before, only_after, both: Vec::new() }
@@ -238,7 +248,10 @@ impl<'a> Matcher<'a> {
         self.by(|finding, _| Some(finding.id.as_str()));
         self.by(|finding, _| Some((finding.family, finding.content)));
         self.by(|finding, moves| {
-            let is_copy = matches!(finding.family, Family::Clone | Family::CloneBlock | Family::Cycle);
+            let is_copy = matches!(
+                finding.family,
+                FindingFamily::Clone | FindingFamily::CloneBlock | FindingFamily::Cycle
+            );
             let place = finding.locations.first().filter(|_| !is_copy)?;
             Some((finding.family, name(place, moves)))
         });
@@ -274,10 +287,10 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches the remaining findings by a key; equal keys in order of location.
-    fn by<K: Ord + Hash>(&mut self, key: impl Fn(&'a Finding, &'a Moves) -> Option<K>) {
+    fn by<K: Ord + Hash>(&mut self, key: impl Fn(&'a Finding, &'a MovedFiles) -> Option<K>) {
         let (findings, stay) = (&self.after.findings, self.stay);
         let keys = self.only_after.iter().filter_map(|&new| Some((key(&findings[new], stay)?, new)));
-        let mut waiting = Waiting::new(keys);
+        let mut waiting = UnmatchedIndex::new(keys);
         let (both, before) = (&mut self.both, self.before);
         self.only_before.retain(|&old| {
             let found = key(&before.findings[old], self.moves).and_then(|key| waiting.take(&key));
@@ -289,10 +302,10 @@ impl<'a> Matcher<'a> {
 
     /// Matches cycles: one that gained or lost a file is still the same cycle.
     fn cycles(&mut self) {
-        let members = |finding: &Finding, moves: &Moves| -> BTreeSet<RepoPath> {
+        let members = |finding: &Finding, moves: &MovedFiles| -> BTreeSet<RepoPath> {
             finding.locations.iter().map(|place| moves.apply(&place.path).clone()).collect()
         };
-        let is_cycle = |finding: &Finding| finding.family == Family::Cycle;
+        let is_cycle = |finding: &Finding| finding.family == FindingFamily::Cycle;
         let mut later: Vec<(usize, BTreeSet<RepoPath>)> = self
             .only_after
             .iter()
@@ -327,25 +340,25 @@ impl<'a> Matcher<'a> {
 }
 
 /// Identifies a location by its later path and its symbol.
-fn name<'a>(place: &'a Location, moves: &'a Moves) -> (&'a RepoPath, &'a str) {
+fn name<'a>(place: &'a CodeLocation, moves: &'a MovedFiles) -> (&'a RepoPath, &'a str) {
     (moves.apply(&place.path), &place.symbol)
 }
 
 /// Unmatched findings of the later run, sorted by a fingerprint of their keys. That is quick to compare; the
 /// keys themselves are compared only if the fingerprints are equal.
-struct Waiting<K>(Vec<Waiter<K>>);
+struct UnmatchedIndex<K>(Vec<UnmatchedFinding<K>>);
 
-struct Waiter<K> {
+struct UnmatchedFinding<K> {
     key: (u64, K),
     index: usize,
     /// In the first of several equal keys: how many of them are taken.
     n_taken: usize,
 }
 
-impl<K: Ord + Hash> Waiting<K> {
+impl<K: Ord + Hash> UnmatchedIndex<K> {
     fn new(keys: impl Iterator<Item = (K, usize)>) -> Self {
-        let waiter = |(key, index)| Waiter { key: (fingerprint(&key), key), index, n_taken: 0 };
-        let mut all: Vec<Waiter<K>> = keys.map(waiter).collect();
+        let waiter = |(key, index)| UnmatchedFinding { key: (fingerprint(&key), key), index, n_taken: 0 };
+        let mut all: Vec<UnmatchedFinding<K>> = keys.map(waiter).collect();
         all.sort_unstable_by(|one, other| (&one.key, one.index).cmp(&(&other.key, other.index)));
         Self(all)
     }
@@ -353,7 +366,7 @@ impl<K: Ord + Hash> Waiting<K> {
     /// Takes the next finding with this key, in order of location.
     fn take(&mut self, key: &K) -> Option<usize> {
         let print = fingerprint(key);
-        let of = |waiter: &Waiter<K>| waiter.key.0.cmp(&print).then_with(|| waiter.key.1.cmp(key));
+        let of = |waiter: &UnmatchedFinding<K>| waiter.key.0.cmp(&print).then_with(|| waiter.key.1.cmp(key));
         let first = self.0.partition_point(|waiter| of(waiter).is_lt());
         let next = first + self.0.get(first)?.n_taken;
         let index = self.0.get(next).filter(|waiter| of(waiter).is_eq())?.index;
@@ -363,14 +376,14 @@ impl<K: Ord + Hash> Waiting<K> {
 }
 
 fn fingerprint(key: &impl Hash) -> u64 {
-    let mut hasher = Fingerprint(0);
+    let mut hasher = FingerprintHasher(0);
     key.hash(&mut hasher);
     hasher.0
 }
 
-struct Fingerprint(u64);
+struct FingerprintHasher(u64);
 
-impl Hasher for Fingerprint {
+impl Hasher for FingerprintHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = hash::mix(self.0, hash::of_bytes(bytes));
     }
@@ -384,13 +397,13 @@ impl Hasher for Fingerprint {
 type UnitCode<'a> = (&'a RepoPath, &'a str, &'a str);
 
 /// The contents of the units and the whole files of some paths, sorted. Moved files have their later paths.
-struct Code<'a> {
+struct CodeIndex<'a> {
     units: Vec<UnitCode<'a>>,
     files: Vec<(&'a RepoPath, Digest)>,
 }
 
-impl<'a> Code<'a> {
-    fn of(run: &'a Run, moves: &'a Moves, wanted: &BTreeSet<&RepoPath>) -> Self {
+impl<'a> CodeIndex<'a> {
+    fn of(run: &'a AnalysisRun, moves: &'a MovedFiles, wanted: &BTreeSet<&RepoPath>) -> Self {
         let names: Vec<Option<&RepoPath>> = run
             .files
             .iter()
@@ -407,13 +420,13 @@ impl<'a> Code<'a> {
     }
 
     /// Returns the units at a location; overloads give several.
-    fn units_at(&self, place: &Location) -> impl Iterator<Item = &UnitCode<'a>> {
+    fn units_at(&self, place: &CodeLocation) -> impl Iterator<Item = &UnitCode<'a>> {
         let key = (&place.path, place.symbol.as_str());
         let from = self.units.partition_point(|unit| (unit.0, unit.1) < key);
         self.units[from..].iter().take_while(move |unit| (unit.0, unit.1) == key)
     }
 
-    fn files_at(&self, place: &Location) -> impl Iterator<Item = &(&'a RepoPath, Digest)> {
+    fn files_at(&self, place: &CodeLocation) -> impl Iterator<Item = &(&'a RepoPath, Digest)> {
         let from = self.files.partition_point(|file| *file.0 < place.path);
         self.files[from..].iter().take_while(|file| *file.0 == place.path)
     }
@@ -421,11 +434,11 @@ impl<'a> Code<'a> {
 
 fn regression(
     finding: &Finding,
-    old: &Code<'_>,
-    new: &Code<'_>,
+    old: &CodeIndex<'_>,
+    new: &CodeIndex<'_>,
     neighbours: &ChangedNeighbours,
-) -> Regression {
-    let is_old = |place: &Location| {
+) -> FindingRegression {
+    let is_old = |place: &CodeLocation| {
         if place.symbol.is_empty() {
             new.files_at(place).any(|file| old.files.binary_search(file).is_ok())
         } else {
@@ -438,12 +451,12 @@ fn regression(
     let around = || Some(neighbours.around(places())).filter(|found| !found.is_empty());
     let caused_in = Some(changed).filter(|changed| !changed.is_empty()).or_else(around);
     let caused_in = caused_in.unwrap_or_else(|| places().cloned().collect());
-    Regression { finding: finding.clone(), caused_in }
+    FindingRegression { finding: finding.clone(), caused_in }
 }
 
 /// Returns all symbols that measure worse, without a limit.
-fn worsened(before: &Run, after: &Run, moves: &Moves) -> Vec<Worsened> {
-    let old: BTreeMap<&RepoPath, &[Measured]> = before
+fn worsened(before: &AnalysisRun, after: &AnalysisRun, moves: &MovedFiles) -> Vec<MetricRegression> {
+    let old: BTreeMap<&RepoPath, &[UnitMeasurements]> = before
         .files
         .iter()
         .zip(units_by_file(before))
@@ -460,7 +473,7 @@ fn worsened(before: &Run, after: &Run, moves: &Moves) -> Vec<Worsened> {
 }
 
 /// Splits the units, which are in file order, by file.
-fn units_by_file(run: &Run) -> Vec<&[Measured]> {
+fn units_by_file(run: &AnalysisRun) -> Vec<&[UnitMeasurements]> {
     let mut rest = run.units.as_slice();
     let mut units = |file: usize| {
         let n_own = rest.iter().take_while(|unit| unit.file as usize == file).count();
@@ -473,12 +486,12 @@ fn units_by_file(run: &Run) -> Vec<&[Measured]> {
 
 fn worsened_in(
     path: &RepoPath,
-    before: &[Measured],
-    after: &[Measured],
-    run: &Run,
-    found: &mut Vec<Worsened>,
+    before: &[UnitMeasurements],
+    after: &[UnitMeasurements],
+    run: &AnalysisRun,
+    found: &mut Vec<MetricRegression>,
 ) {
-    let mut old: BTreeMap<&str, Vec<&Measured>> = BTreeMap::new();
+    let mut old: BTreeMap<&str, Vec<&UnitMeasurements>> = BTreeMap::new();
     for unit in before.iter().rev() {
         old.entry(unit.symbol.as_str()).or_default().push(unit);
     }
@@ -487,7 +500,7 @@ fn worsened_in(
         let Some(earlier) = earlier.filter(|earlier| earlier.kind == unit.kind) else { continue };
         let changes = measures(earlier, run).into_iter().zip(measures(unit, run));
         found.extend(changes.filter(|((_, before), (_, after))| after > before).map(
-            |((metric, before), (_, after))| Worsened {
+            |((metric, before), (_, after))| MetricRegression {
                 path: path.clone(),
                 symbol: unit.symbol.clone(),
                 metric,
@@ -498,28 +511,28 @@ fn worsened_in(
     }
 }
 
-fn measures(unit: &Measured, run: &Run) -> [(Metric, u32); 7] {
+fn measures(unit: &UnitMeasurements, run: &AnalysisRun) -> [(UnitMetric, u32); 7] {
     [
-        (Metric::Cyclomatic, unit.cyclomatic),
-        (Metric::Cognitive, unit.cognitive),
-        (Metric::Nesting, unit.nesting),
-        (Metric::Lines, if unit.kind.is_callable() { unit.lines.max(run.settings.lines) } else { 0 }),
-        (Metric::Parameters, unit.parameters),
-        (Metric::Lcom4, unit.lcom4.unwrap_or(1)),
-        (Metric::Coupling, unit.coupling.unwrap_or(0).max(run.settings.class_coupling)),
+        (UnitMetric::Cyclomatic, unit.cyclomatic),
+        (UnitMetric::Cognitive, unit.cognitive),
+        (UnitMetric::Nesting, unit.nesting),
+        (UnitMetric::Lines, if unit.kind.is_callable() { unit.lines.max(run.settings.lines) } else { 0 }),
+        (UnitMetric::Parameters, unit.parameters),
+        (UnitMetric::Lcom4, unit.lcom4.unwrap_or(1)),
+        (UnitMetric::Coupling, unit.coupling.unwrap_or(0).max(run.settings.class_coupling)),
     ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Input, Settings, Source, analyse};
+    use crate::{AnalysisInput, AnalysisSettings, SourceInput, analyse};
     use std::cell::Cell;
 
-    fn run(text: &str) -> Run {
+    fn run(text: &str) -> AnalysisRun {
         let path = RepoPath::parse(b"a.py").expect("a path");
-        let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
-        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
+        let sources = BTreeMap::from([(path, SourceInput::Bytes(text.as_bytes()))]);
+        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
     }
 
     #[test]
@@ -529,9 +542,9 @@ mod tests {
             (0..300).map(function).collect::<Vec<_>>().concat()
         };
         let (before, after) = (run(&text("f")), run(&text("g")));
-        let moves = Moves::of(&before, &after);
-        let stay = Moves::default();
-        let mut matcher = Matcher::new(&before, &after, &moves, &stay);
+        let moves = MovedFiles::of(&before, &after);
+        let stay = MovedFiles::default();
+        let mut matcher = FindingMatcher::new(&before, &after, &moves, &stay);
         let n_looks = Cell::new(0);
         matcher.by(|finding, _| {
             n_looks.set(n_looks.get() + 1);

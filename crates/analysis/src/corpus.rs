@@ -1,14 +1,14 @@
 //! The files of a run with their facts: the input of every analysis across files.
 
-use crate::facts::{FileFacts, Range, Unit, UnitKind};
-use crate::finding::Location;
+use crate::facts::{CodeUnit, FileFacts, SourceRange, UnitKind};
+use crate::finding::CodeLocation;
 use crate::hash;
 use crate::language::Language;
 use probity_paths::RepoPath;
 use std::sync::Arc;
 
 #[derive(Debug)]
-pub(crate) struct File {
+pub(crate) struct CorpusFile {
     pub path: RepoPath,
     pub language: Language,
     pub facts: Arc<FileFacts>,
@@ -18,23 +18,23 @@ pub(crate) struct File {
     pub symbols: Vec<u64>,
 }
 
-impl File {
+impl CorpusFile {
     pub(crate) fn new(path: RepoPath, language: Language, facts: Arc<FileFacts>) -> Self {
         let symbols = facts.symbols.iter().map(|symbol| hash::of_bytes(symbol.as_bytes())).collect();
         let is_test = is_test_path(&path);
         Self { path, language, facts, is_test, symbols }
     }
 
-    pub(crate) fn location(&self, range: Range, symbol: &str) -> Location {
-        Location { path: self.path.clone(), range, symbol: symbol.to_owned() }
+    pub(crate) fn location(&self, range: SourceRange, symbol: &str) -> CodeLocation {
+        CodeLocation { path: self.path.clone(), range, symbol: symbol.to_owned() }
     }
 
-    pub(crate) fn unit_location(&self, unit: &Unit) -> Location {
+    pub(crate) fn unit_location(&self, unit: &CodeUnit) -> CodeLocation {
         self.location(unit.range, &unit.name)
     }
 
     /// Returns the unit of the file itself, if the file was read.
-    pub(crate) fn unit(&self) -> Option<&Unit> {
+    pub(crate) fn unit(&self) -> Option<&CodeUnit> {
         self.facts.units.first().filter(|unit| unit.kind == UnitKind::File)
     }
 }

@@ -4,16 +4,16 @@
 //! coupled to itself, nor to nested or enclosing classes. Classes of other projects do not count: one cannot
 //! restructure them here.
 
-use crate::corpus::File;
-use crate::facts::{Unit, UnitKind, count};
+use crate::corpus::CorpusFile;
+use crate::facts::{CodeUnit, UnitKind, count};
 use crate::hash;
-use crate::imports::Edge;
+use crate::imports::DependencyEdge;
 use rayon::prelude::*;
 
 /// Returns for each file the coupling of its classes: (unit, number of other classes), in unit order.
-pub(crate) fn of(files: &[File], edges: &[Edge]) -> Vec<Vec<(u32, u32)>> {
+pub(crate) fn of(files: &[CorpusFile], edges: &[DependencyEdge]) -> Vec<Vec<(u32, u32)>> {
     let classes: Vec<Vec<u64>> = files.par_iter().map(class_names).collect();
-    let of_file = |(index, file): (usize, &File)| {
+    let of_file = |(index, file): (usize, &CorpusFile)| {
         if classes[index].is_empty() {
             return Vec::new();
         }
@@ -29,7 +29,7 @@ pub(crate) fn of(files: &[File], edges: &[Edge]) -> Vec<Vec<(u32, u32)>> {
 }
 
 /// Returns the fingerprints of a file's class names, sorted.
-fn class_names(file: &File) -> Vec<u64> {
+fn class_names(file: &CorpusFile) -> Vec<u64> {
     let classes = file.facts.units.iter().filter(|unit| unit.kind == UnitKind::Class);
     let mut names: Vec<u64> = classes.map(name).collect();
     names.sort_unstable();
@@ -37,18 +37,18 @@ fn class_names(file: &File) -> Vec<u64> {
     names
 }
 
-fn name(class: &Unit) -> u64 {
+fn name(class: &CodeUnit) -> u64 {
     hash::of_bytes(class.name.rsplit('.').next().unwrap_or_default().as_bytes())
 }
 
-fn couplings(file: &File, known: &[u64]) -> Vec<(u32, u32)> {
+fn couplings(file: &CorpusFile, known: &[u64]) -> Vec<(u32, u32)> {
     let is_class: Vec<bool> = file.symbols.iter().map(|symbol| known.binary_search(symbol).is_ok()).collect();
     let units = file.facts.units.iter().enumerate();
     let classes = units.filter(|(_, unit)| unit.kind == UnitKind::Class);
     classes.map(|(index, class)| (count(index), coupling(file, class, &is_class))).collect()
 }
 
-fn coupling(file: &File, class: &Unit, is_class: &[bool]) -> u32 {
+fn coupling(file: &CorpusFile, class: &CodeUnit, is_class: &[bool]) -> u32 {
     let uses = file.facts.names[class.names.usize()].iter().filter(|used| !used.is_definition());
     let mut named: Vec<u32> =
         uses.map(|used| used.symbol()).filter(|&symbol| is_class[symbol as usize]).collect();

@@ -5,19 +5,19 @@
 //! framework could reach is left alone: decorated and overriding code, tests, entry points, names mentioned
 //! in strings. Unused public code is an interface, not a finding.
 
-use crate::corpus::File;
-use crate::facts::{Access, Unit, UnitKind, count};
-use crate::finding::{Confidence, Draft, Family, Severity};
+use crate::corpus::CorpusFile;
+use crate::facts::{AccessLevel, CodeUnit, UnitKind, count};
+use crate::finding::{Confidence, FindingDraft, FindingFamily, Severity};
 use crate::hash;
 use crate::language::Language;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// A dead unit: file and unit.
-pub(crate) type Dead = (u32, u32);
+pub(crate) type DeadUnit = (u32, u32);
 
-pub(crate) fn find(files: &[File]) -> Vec<Dead> {
-    let uses = Uses::of(files);
+pub(crate) fn find(files: &[CorpusFile]) -> Vec<DeadUnit> {
+    let uses = NameUsage::of(files);
     let mut dead = Vec::new();
     for (index, file) in files.iter().enumerate() {
         for (unit, facts) in file.facts.units.iter().enumerate() {
@@ -27,7 +27,7 @@ pub(crate) fn find(files: &[File]) -> Vec<Dead> {
         }
     }
     // Code inside dead code needs no separate finding.
-    let all: BTreeSet<Dead> = dead.iter().copied().collect();
+    let all: BTreeSet<DeadUnit> = dead.iter().copied().collect();
     dead.retain(|&(file, unit)| {
         let units = &files[file as usize].facts.units;
         units[unit as usize].parent.is_none_or(|parent| !all.contains(&(file, parent)))
@@ -35,19 +35,20 @@ pub(crate) fn find(files: &[File]) -> Vec<Dead> {
     dead
 }
 
-pub(crate) fn drafts(files: &[File], dead: &[Dead]) -> Vec<Draft> {
+pub(crate) fn drafts(files: &[CorpusFile], dead: &[DeadUnit]) -> Vec<FindingDraft> {
     dead.iter()
         .map(|&(file, unit)| {
             let file = &files[file as usize];
             let unit = &file.facts.units[unit as usize];
-            let is_sure = unit.access == Access::Private && file.facts.n_errors == 0 && !is_dynamic(file);
-            Draft {
+            let is_sure =
+                unit.access == AccessLevel::Private && file.facts.n_errors == 0 && !is_dynamic(file);
+            FindingDraft {
                 message: format!("nothing in the project uses `{}`", unit.name),
                 confidence: if is_sure { Confidence::High } else { Confidence::Medium },
                 content: unit.exact,
                 value: Some(unit.n_tokens),
-                ..Draft::new(
-                    Family::DeadCode,
+                ..FindingDraft::new(
+                    FindingFamily::DeadCode,
                     if is_sure { Severity::Warning } else { Severity::Info },
                     format!("{} {}", file.language.name(), unit.name),
                     vec![file.unit_location(unit)],
@@ -58,13 +59,13 @@ pub(crate) fn drafts(files: &[File], dead: &[Dead]) -> Vec<Draft> {
 }
 
 /// Returns true if a file looks up members by computed names.
-fn is_dynamic(file: &File) -> bool {
+fn is_dynamic(file: &CorpusFile) -> bool {
     const WORDS: [&str; 8] =
         ["getattr", "globals", "eval", "send", "public_send", "getMethod", "GetMethod", "call_user_func"];
     file.facts.symbols.iter().any(|symbol| WORDS.contains(&symbol))
 }
 
-fn is_candidate(file: &File, unit: &Unit) -> bool {
+fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
     let parent = unit.parent.map(|parent| &file.facts.units[parent as usize]);
     let simple = simple_name(unit);
     let is_hidden = match file.language {
@@ -74,7 +75,7 @@ fn is_candidate(file: &File, unit: &Unit) -> bool {
         Language::Rust if simple.starts_with('_') => false,
         // A script without imports and exports shares its names with the page.
         Language::JavaScript if file.facts.imports.is_empty() && file.facts.exports.is_empty() => false,
-        _ => unit.access != Access::Public,
+        _ => unit.access != AccessLevel::Public,
     };
     is_hidden
         && matches!(unit.kind, UnitKind::Function | UnitKind::Method | UnitKind::Class)
@@ -87,19 +88,19 @@ fn is_candidate(file: &File, unit: &Unit) -> bool {
 }
 
 /// Returns true if the language or its runtime calls the unit, or something inside it.
-fn is_entry(file: &File, unit: &Unit) -> bool {
+fn is_entry(file: &CorpusFile, unit: &CodeUnit) -> bool {
     let is_entry =
-        |unit: &Unit| crate::language::spec(file.language).entry_points.contains(&simple_name(unit));
+        |unit: &CodeUnit| crate::language::spec(file.language).entry_points.contains(&simple_name(unit));
     let inside = file.facts.units.iter().filter(|inner| unit.range.contains(&inner.range));
     is_entry(unit) || (unit.kind == UnitKind::Class && inside.into_iter().any(is_entry))
 }
 
-fn simple_name(unit: &Unit) -> &str {
+fn simple_name(unit: &CodeUnit) -> &str {
     unit.name.rsplit('.').next().unwrap_or(&unit.name)
 }
 
 /// How often each name is used in the tree, except in its definitions.
-struct Uses {
+struct NameUsage {
     counts: Vec<(u64, u32)>,
     /// Sorted.
     mentioned: Vec<u64>,
@@ -109,8 +110,8 @@ struct Uses {
     copies: Vec<(u64, u32, u32)>,
 }
 
-impl Uses {
-    fn of(files: &[File]) -> Self {
+impl NameUsage {
+    fn of(files: &[CorpusFile]) -> Self {
         let mut counts = Vec::new();
         let mut mentioned = Vec::new();
         let mut prefixes = BTreeSet::new();
@@ -146,7 +147,7 @@ impl Uses {
     }
 
     /// Returns true if anything except the unit itself names it.
-    fn reach(&self, files: &[File], file: &File, unit: &Unit) -> bool {
+    fn reach(&self, files: &[CorpusFile], file: &CorpusFile, unit: &CodeUnit) -> bool {
         let simple = simple_name(unit);
         let name = hash::of_bytes(simple.as_bytes());
         let is_begun = simple.match_indices('_').any(|(at, _)| self.prefixes.contains(&simple[..=at]));
@@ -169,7 +170,7 @@ impl Uses {
     }
 
     /// Returns the callables with the same content, including the unit itself; none if it is not comparable.
-    fn copies(&self, unit: &Unit) -> &[(u64, u32, u32)] {
+    fn copies(&self, unit: &CodeUnit) -> &[(u64, u32, u32)] {
         if !unit.kind.is_callable() {
             return &[];
         }
@@ -179,7 +180,7 @@ impl Uses {
     }
 }
 
-fn uses_in(file: &File, unit: &Unit, name: u64) -> u32 {
+fn uses_in(file: &CorpusFile, unit: &CodeUnit, name: u64) -> u32 {
     let names = file.facts.names[unit.names.usize()].iter();
     count(names.filter(|used| !used.is_definition() && file.symbols[used.symbol() as usize] == name).count())
 }

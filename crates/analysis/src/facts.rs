@@ -5,7 +5,7 @@
 //! therefore cached by [`FactsKey`].
 
 use crate::language::Language;
-use probity_core::{Digest, Texts};
+use probity_core::{Digest, StringArena};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub struct FactsKey {
 
 /// A range in a file: lines and columns from 1, columns in bytes, the end exclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct Range {
+pub struct SourceRange {
     /// Line of the first byte.
     pub start_line: u32,
     /// Column of the first byte.
@@ -35,7 +35,7 @@ pub struct Range {
     pub end_column: u32,
 }
 
-impl Range {
+impl SourceRange {
     pub(crate) fn of(node: tree_sitter::Node<'_>) -> Self {
         let (start, end) = (node.start_position(), node.end_position());
         Self {
@@ -72,12 +72,12 @@ pub(crate) fn count(number: usize) -> u32 {
 
 /// Indices from `start` up to, but not including, `end`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct IndexRange {
     pub start: u32,
     pub end: u32,
 }
 
-impl Span {
+impl IndexRange {
     pub const fn len(&self) -> u32 {
         self.end.saturating_sub(self.start)
     }
@@ -102,18 +102,18 @@ pub struct FileFacts {
     pub n_tokens: u32,
     /// The package that the file declares.
     pub package: Option<String>,
-    pub notes: Vec<Note>,
+    pub notes: Vec<FileNote>,
     /// The first twenty ranges that the grammar could not parse.
-    pub errors: Vec<Range>,
+    pub errors: Vec<SourceRange>,
     /// Number of all such ranges.
     pub n_errors: u32,
     /// The file itself, then its classes and callables by start.
-    pub units: Vec<Unit>,
-    pub imports: Vec<Import>,
+    pub units: Vec<CodeUnit>,
+    pub imports: Vec<ImportStatement>,
     /// The names in the file, unique, in order of appearance.
-    pub symbols: Texts,
+    pub symbols: StringArena,
     /// Every use of a name, in order.
-    pub names: Vec<Name>,
+    pub names: Vec<NameUse>,
     /// Names that strings mention, as indices into `symbols`.
     pub mentions: Vec<u32>,
     /// Names that the file exports by listing them, as indices into `symbols`.
@@ -121,7 +121,7 @@ pub struct FileFacts {
     /// Statements by start, nested ones after those around them.
     pub statements: Vec<Statement>,
     /// Branches of one conditional that do the same.
-    pub twins: Vec<Twin>,
+    pub twins: Vec<DuplicateBranch>,
 }
 
 impl FileFacts {
@@ -130,7 +130,7 @@ impl FileFacts {
         let [units, symbols, names, statements] =
             [self.units.len(), self.symbols.len(), self.names.len(), self.statements.len()].map(count);
         let is_symbol = |symbol: &u32| *symbol < symbols;
-        let is_span = |span: Span, end: u32| span.start <= span.end && span.end <= end;
+        let is_span = |span: IndexRange, end: u32| span.start <= span.end && span.end <= end;
         let are_units_sound = self.units.iter().zip(0..).all(|(unit, index)| {
             unit.parent.is_none_or(|parent| parent < index)
                 && (index == 0) == (unit.kind == UnitKind::File)
@@ -152,7 +152,7 @@ pub(crate) const MAX_ERRORS: usize = 20;
 
 probity_core::word_enum! {
     /// Something noteworthy about a file. No note stops the analysis of other files.
-    pub enum Note {
+    pub enum FileNote {
         /// Not read: unknown language.
         UnknownLanguage = "unknown_language",
         /// Not read: larger than the limit.
@@ -174,7 +174,7 @@ probity_core::word_enum! {
     }
 }
 
-impl Note {
+impl FileNote {
     /// Returns true if the file was skipped because of it.
     pub const fn is_skip(self) -> bool {
         matches!(
@@ -208,7 +208,7 @@ impl UnitKind {
 /// Who may use a unit, by the rules of the language.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Access {
+pub enum AccessLevel {
     /// Anyone.
     #[default]
     Public,
@@ -219,7 +219,7 @@ pub enum Access {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parameter {
+pub struct CallableParameter {
     /// Its name, or its whole text if it has none.
     pub name: String,
     /// True if callers may omit it.
@@ -229,13 +229,13 @@ pub struct Parameter {
 /// A class, a callable or the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, read one by one")]
-pub struct Unit {
+pub struct CodeUnit {
     pub kind: UnitKind,
     /// Qualified by the enclosing units: `Class.method`. Empty for the file.
     pub name: String,
     /// The enclosing unit. Only the file has none.
     pub parent: Option<u32>,
-    pub range: Range,
+    pub range: SourceRange,
     /// Decisions plus one.
     pub cyclomatic: u32,
     /// How hard the control flow is to follow: each break in the flow counts, nested ones count more.
@@ -245,8 +245,8 @@ pub struct Unit {
     /// Number of tokens, including those of nested units.
     pub n_tokens: u32,
     /// The parameters, without the method's own object.
-    pub parameters: Vec<Parameter>,
-    pub access: Access,
+    pub parameters: Vec<CallableParameter>,
+    pub access: AccessLevel,
     /// True if it has an annotation, attribute or decorator.
     pub decorated: bool,
     pub test: bool,
@@ -255,9 +255,9 @@ pub struct Unit {
     pub constructor: bool,
     /// For a class: the number of groups of methods that share no field and no call (LCOM4).
     pub lcom4: Option<u32>,
-    pub statements: Span,
+    pub statements: IndexRange,
     /// Name uses in it.
-    pub names: Span,
+    pub names: IndexRange,
     /// Equal for copies that differ only in layout, comments and documentation.
     pub exact: u64,
     /// Equal also for copies that differ by a consistent renaming and in literals.
@@ -267,9 +267,9 @@ pub struct Unit {
 /// A use of a name: an index into the file's symbols, and flags about the use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Name(u32);
+pub struct NameUse(u32);
 
-impl Name {
+impl NameUse {
     const DEFINITION: u32 = 1 << 31;
     const MEMBER: u32 = 1 << 30;
     const OWN: u32 = 1 << 29;
@@ -316,7 +316,7 @@ pub struct Statement {
     /// Hash of its tokens, without layout and comments.
     pub exact: u64,
     /// Its range, including nested statements.
-    pub range: Range,
+    pub range: SourceRange,
     /// Number of its own tokens.
     pub n_tokens: u32,
     /// Number of enclosing statements.
@@ -328,12 +328,12 @@ pub struct Statement {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Import {
+pub struct ImportStatement {
     /// The module as the language writes it.
     pub module: String,
     /// The names imported from it, if the statement lists them.
     pub names: Vec<String>,
-    pub range: Range,
+    pub range: SourceRange,
     pub kind: ImportKind,
     /// True if the program copes with a missing module.
     pub optional: bool,
@@ -341,13 +341,13 @@ pub struct Import {
     pub unit: u32,
 }
 
-impl Import {
+impl ImportStatement {
     /// Creates an import that is needed to load the file. The visitor sets the unit.
     pub(crate) fn load(node: tree_sitter::Node<'_>, module: String) -> Self {
         Self {
             module,
             names: Vec::new(),
-            range: Range::of(node),
+            range: SourceRange::of(node),
             kind: ImportKind::Load,
             optional: false,
             unit: 0,
@@ -370,13 +370,13 @@ pub enum ImportKind {
 
 /// Two branches of one conditional with the same content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Twin {
+pub struct DuplicateBranch {
     /// The unit that contains the conditional.
     pub unit: u32,
     /// Hash of the content, without layout.
     pub content: u64,
     /// The first branch with this content.
-    pub first: Range,
+    pub first: SourceRange,
     /// The branch that repeats it.
-    pub second: Range,
+    pub second: SourceRange,
 }

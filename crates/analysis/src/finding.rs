@@ -4,7 +4,7 @@
 //! content of a copy. Equal subjects are numbered: `…#2` is the second. Moving or reformatting code therefore
 //! keeps ids, and a third copy of a known clone is a new finding next to the known one.
 
-use crate::facts::Range;
+use crate::facts::SourceRange;
 use probity_core::Digest;
 pub use probity_core::Severity;
 use probity_paths::RepoPath;
@@ -38,7 +38,7 @@ impl std::fmt::Display for FindingId {
 
 probity_core::word_enum! {
     /// The kind of a finding.
-    pub enum Family {
+    pub enum FindingFamily {
         /// A callable, class or file that repeats another.
         Clone = "clone",
         /// Statements that repeat others.
@@ -95,11 +95,11 @@ pub enum CloneType {
 
 /// A location of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct Location {
+pub struct CodeLocation {
     /// The file.
     pub path: RepoPath,
     /// The range within the file.
-    pub range: Range,
+    pub range: SourceRange,
     /// The enclosing unit; empty for the file itself.
     pub symbol: String,
 }
@@ -110,7 +110,7 @@ pub struct Finding {
     /// The id.
     pub id: FindingId,
     /// The kind of finding.
-    pub family: Family,
+    pub family: FindingFamily,
     /// The severity.
     pub severity: Severity,
     /// How certain it is.
@@ -118,7 +118,7 @@ pub struct Finding {
     /// The problem, in a sentence.
     pub message: String,
     /// The locations; the first is the one the finding is about.
-    pub locations: Vec<Location>,
+    pub locations: Vec<CodeLocation>,
     /// Digest of the code it is about: unchanged if the code was only moved or renamed.
     pub content: Digest,
     /// The measured value, if there is one.
@@ -134,12 +134,12 @@ pub struct Finding {
 
 /// A finding without a number.
 #[derive(Debug, Clone)]
-pub(crate) struct Draft {
-    pub family: Family,
+pub(crate) struct FindingDraft {
+    pub family: FindingFamily,
     pub severity: Severity,
     pub confidence: Confidence,
     pub message: String,
-    pub locations: Vec<Location>,
+    pub locations: Vec<CodeLocation>,
     /// The text that the id is derived from.
     pub subject: String,
     pub content: u64,
@@ -150,8 +150,13 @@ pub(crate) struct Draft {
     pub rule: Option<String>,
 }
 
-impl Draft {
-    pub(crate) fn new(family: Family, severity: Severity, subject: String, locations: Vec<Location>) -> Self {
+impl FindingDraft {
+    pub(crate) fn new(
+        family: FindingFamily,
+        severity: Severity,
+        subject: String,
+        locations: Vec<CodeLocation>,
+    ) -> Self {
         Self {
             family,
             severity,
@@ -169,11 +174,11 @@ impl Draft {
 }
 
 /// Assigns ids: sorted by location, equal subjects are numbered from 1.
-pub(crate) fn number(mut drafts: Vec<Draft>) -> Vec<Finding> {
+pub(crate) fn number(mut drafts: Vec<FindingDraft>) -> Vec<Finding> {
     drafts.sort_by(|a, b| {
         (a.family, &a.locations, &a.subject, a.number).cmp(&(b.family, &b.locations, &b.subject, b.number))
     });
-    let mut seen: BTreeMap<(Family, Digest), u32> = BTreeMap::new();
+    let mut seen: BTreeMap<(FindingFamily, Digest), u32> = BTreeMap::new();
     drafts
         .into_iter()
         .map(|draft| {
@@ -186,7 +191,7 @@ pub(crate) fn number(mut drafts: Vec<Draft>) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(draft: Draft, subject: Digest, number: u32) -> Finding {
+fn finding(draft: FindingDraft, subject: Digest, number: u32) -> Finding {
     let id = FindingId(format!("{}:{}#{number}", draft.family.as_str(), &subject.to_hex()[..16]));
     Finding {
         id,

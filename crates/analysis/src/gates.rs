@@ -3,9 +3,9 @@
 //! A gate that cannot be evaluated (no coverage was given, the baseline is damaged) fails and says so. Only
 //! the health gate is left out if nothing was analyzed: not applicable is not passed (law 6).
 
-use crate::baseline::Novelty;
-use crate::finding::{Confidence, Family, Finding, FindingId, Severity};
-use crate::run::{Measured, Run};
+use crate::baseline::BaselineComparison;
+use crate::finding::{Confidence, Finding, FindingFamily, FindingId, Severity};
+use crate::run::{AnalysisRun, UnitMeasurements};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,10 +39,10 @@ pub struct GateRules {
 
 /// The reference for new findings.
 #[derive(Debug, Clone, Copy)]
-pub enum Known<'a> {
+pub enum GateBaseline<'a> {
     /// There is no baseline: every finding is new.
     Nothing,
-    Baseline(&'a Novelty),
+    Baseline(&'a BaselineComparison),
     /// The baseline cannot be relied on, for this reason.
     Untrusted(&'a str),
 }
@@ -86,7 +86,7 @@ impl GateReport {
 }
 
 /// Checks a run against the gates of a policy.
-pub fn check_gates(run: &Run, rules: &GateRules, known: Known<'_>) -> GateReport {
+pub fn check_gates(run: &AnalysisRun, rules: &GateRules, known: GateBaseline<'_>) -> GateReport {
     let mut report = GateReport::default();
     if let Some(limit) = rules.new_findings {
         report.add("new_findings", new_findings(run, rules, limit, known));
@@ -112,9 +112,9 @@ pub fn check_gates(run: &Run, rules: &GateRules, known: Known<'_>) -> GateReport
     report
 }
 
-type Measure = fn(&Measured) -> u32;
+type MetricFn = fn(&UnitMeasurements) -> u32;
 
-fn measures(rules: &GateRules) -> [(&'static str, Option<u32>, Measure); 6] {
+fn measures(rules: &GateRules) -> [(&'static str, Option<u32>, MetricFn); 6] {
     [
         ("cyclomatic", rules.cyclomatic, |unit| unit.cyclomatic),
         ("cognitive", rules.cognitive, |unit| unit.cognitive),
@@ -125,29 +125,36 @@ fn measures(rules: &GateRules) -> [(&'static str, Option<u32>, Measure); 6] {
     ]
 }
 
-type Counts = fn(&Finding) -> bool;
+type FindingFilter = fn(&Finding) -> bool;
 
-fn counts(rules: &GateRules) -> [(&'static str, Option<u32>, Counts); 4] {
+fn counts(rules: &GateRules) -> [(&'static str, Option<u32>, FindingFilter); 4] {
     [
-        ("clones", rules.clones, |finding| matches!(finding.family, Family::Clone | Family::CloneBlock)),
+        ("clones", rules.clones, |finding| {
+            matches!(finding.family, FindingFamily::Clone | FindingFamily::CloneBlock)
+        }),
         // A harmless cycle is reported as information and does not count.
         ("cycles", rules.cycles, |finding| {
-            finding.family == Family::Cycle && finding.severity > Severity::Info
+            finding.family == FindingFamily::Cycle && finding.severity > Severity::Info
         }),
         ("dead_code", rules.dead_code, |finding| {
-            finding.family == Family::DeadCode && finding.confidence == Confidence::High
+            finding.family == FindingFamily::DeadCode && finding.confidence == Confidence::High
         }),
-        ("parse_errors", rules.parse_errors, |finding| finding.family == Family::ParseError),
+        ("parse_errors", rules.parse_errors, |finding| finding.family == FindingFamily::ParseError),
     ]
 }
 
-fn new_findings(run: &Run, rules: &GateRules, limit: u32, known: Known<'_>) -> Option<GateFailure> {
+fn new_findings(
+    run: &AnalysisRun,
+    rules: &GateRules,
+    limit: u32,
+    known: GateBaseline<'_>,
+) -> Option<GateFailure> {
     let least = rules.severity.unwrap_or(Severity::Warning);
     let is_new = |finding: &Finding| match known {
-        Known::Baseline(novelty) => novelty.new.binary_search(&finding.id).is_ok(),
-        Known::Nothing | Known::Untrusted(_) => true,
+        GateBaseline::Baseline(novelty) => novelty.new.binary_search(&finding.id).is_ok(),
+        GateBaseline::Nothing | GateBaseline::Untrusted(_) => true,
     };
-    if let Known::Untrusted(why) = known {
+    if let GateBaseline::Untrusted(why) = known {
         return Some(GateFailure {
             gate: "new_findings",
             limit,
@@ -171,7 +178,7 @@ fn health(score: u32, floor: u32) -> Option<GateFailure> {
     })
 }
 
-fn worst_unit(run: &Run, gate: &'static str, limit: u32, measure: Measure) -> Option<GateFailure> {
+fn worst_unit(run: &AnalysisRun, gate: &'static str, limit: u32, measure: MetricFn) -> Option<GateFailure> {
     let above = || run.units.iter().filter(|unit| measure(unit) > limit);
     let worst = above().max_by_key(|unit| measure(unit))?;
     let (n_above, value) = (above().count(), measure(worst));
@@ -197,7 +204,7 @@ fn too_many(gate: &'static str, limit: u32, found: &[&Finding], what: &str) -> O
     })
 }
 
-fn untested(run: &Run, limit: u32) -> Option<GateFailure> {
+fn untested(run: &AnalysisRun, limit: u32) -> Option<GateFailure> {
     let has_coverage = run.joined.iter().any(|joined| joined.format != crate::join::ReportFormat::Sarif);
     if !has_coverage {
         return Some(GateFailure {
@@ -209,6 +216,6 @@ fn untested(run: &Run, limit: u32) -> Option<GateFailure> {
         });
     }
     let found: Vec<&Finding> =
-        run.findings.iter().filter(|finding| finding.family == Family::Untested).collect();
+        run.findings.iter().filter(|finding| finding.family == FindingFamily::Untested).collect();
     too_many("untested_hotspots", limit, &found, "are in the tree")
 }

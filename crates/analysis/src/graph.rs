@@ -1,26 +1,26 @@
 //! Dependencies between files: cycles, coupling, dependents.
 
-use crate::corpus::File;
-use crate::facts::{Range, count};
-use crate::finding::{Confidence, Draft, Family, Location, Severity};
+use crate::corpus::CorpusFile;
+use crate::facts::{SourceRange, count};
+use crate::finding::{CodeLocation, Confidence, FindingDraft, FindingFamily, Severity};
 use crate::hash;
-use crate::imports::{Edge, EdgeKind, Tree, resolve};
+use crate::imports::{DependencyEdge, EdgeKind, SourceTree, resolve};
 use crate::language::Language;
-use crate::settings::Settings;
+use crate::settings::AnalysisSettings;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
-pub(crate) struct Graph {
+pub(crate) struct DependencyGraph {
     /// Sorted, one for each pair of files.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<DependencyEdge>,
     /// Files that need each other to load: the members of each cycle, sorted.
     pub cycles: Vec<Vec<u32>>,
     /// Imports of project files that do not exist: (file, import).
     pub dangling: Vec<(u32, u32)>,
 }
 
-impl Graph {
-    pub(crate) fn of(tree: &Tree<'_>) -> Self {
+impl DependencyGraph {
+    pub(crate) fn of(tree: &SourceTree<'_>) -> Self {
         let (edges, dangling) = resolve(tree);
         let load = edges.iter().filter(|edge| edge.kind == EdgeKind::Load).map(|edge| (edge.from, edge.to));
         let cycles = cycles(tree.files.len(), &load.collect::<Vec<_>>());
@@ -36,8 +36,9 @@ impl Graph {
         fan_out
     }
 
-    pub(crate) fn drafts(&self, files: &[File], settings: &Settings) -> Vec<Draft> {
-        let mut drafts: Vec<Draft> = self.cycles.iter().map(|cycle| self.cycle_draft(files, cycle)).collect();
+    pub(crate) fn drafts(&self, files: &[CorpusFile], settings: &AnalysisSettings) -> Vec<FindingDraft> {
+        let mut drafts: Vec<FindingDraft> =
+            self.cycles.iter().map(|cycle| self.cycle_draft(files, cycle)).collect();
         drafts.extend(self.dangling.iter().map(|&(file, import)| dangling_draft(files, file, import)));
         for (file, n_needed) in files.iter().zip(self.fan_out(files.len())) {
             if n_needed > settings.coupling {
@@ -47,7 +48,7 @@ impl Graph {
         drafts
     }
 
-    fn cycle_draft(&self, files: &[File], cycle: &[u32]) -> Draft {
+    fn cycle_draft(&self, files: &[CorpusFile], cycle: &[u32]) -> FindingDraft {
         let members: BTreeSet<u32> = cycle.iter().copied().collect();
         let location = |&member: &u32| {
             let file = &files[member as usize];
@@ -57,31 +58,31 @@ impl Graph {
                 own.into_iter().find(|edge| edge.kind == EdgeKind::Load && members.contains(&edge.to));
             let import =
                 inside.and_then(|edge| edge.import).map(|import| &file.facts.imports[import as usize]);
-            file.location(import.map_or(Range::default(), |import| import.range), "")
+            file.location(import.map_or(SourceRange::default(), |import| import.range), "")
         };
-        let locations: Vec<Location> = cycle.iter().map(location).collect();
+        let locations: Vec<CodeLocation> = cycle.iter().map(location).collect();
         let names: Vec<String> = locations.iter().map(|location| location.path.to_string()).collect();
         // Modules of one Rust crate may refer to each other freely: loading does not suffer.
         let is_harmless = cycle.iter().all(|&member| files[member as usize].language == Language::Rust);
         let severity = if is_harmless { Severity::Info } else { Severity::Warning };
-        Draft {
+        FindingDraft {
             message: format!("{} files need each other: {}", cycle.len(), names.join(", ")),
             content: hash::of_bytes(names.join("\n").as_bytes()),
             value: Some(count(cycle.len())),
-            ..Draft::new(Family::Cycle, severity, names.join("\n"), locations)
+            ..FindingDraft::new(FindingFamily::Cycle, severity, names.join("\n"), locations)
         }
     }
 }
 
-fn dangling_draft(files: &[File], file: u32, import: u32) -> Draft {
+fn dangling_draft(files: &[CorpusFile], file: u32, import: u32) -> FindingDraft {
     let file = &files[file as usize];
     let import = &file.facts.imports[import as usize];
     let unit = &file.facts.units[import.unit as usize];
-    Draft {
+    FindingDraft {
         message: format!("`{}` is a part of this project that is not there", import.module),
         content: hash::of_bytes(import.module.as_bytes()),
-        ..Draft::new(
-            Family::DanglingImport,
+        ..FindingDraft::new(
+            FindingFamily::DanglingImport,
             Severity::Critical,
             format!("{} {}", file.language.name(), import.module),
             vec![file.location(import.range, &unit.name)],
@@ -89,14 +90,14 @@ fn dangling_draft(files: &[File], file: u32, import: u32) -> Draft {
     }
 }
 
-fn coupling_draft(file: &File, n_needed: u32) -> Draft {
-    let range = file.unit().map_or(Range::default(), |unit| unit.range);
-    Draft {
+fn coupling_draft(file: &CorpusFile, n_needed: u32) -> FindingDraft {
+    let range = file.unit().map_or(SourceRange::default(), |unit| unit.range);
+    FindingDraft {
         message: format!("it depends on {n_needed} other files of the project"),
         confidence: Confidence::Medium,
         value: Some(n_needed),
-        ..Draft::new(
-            Family::Coupling,
+        ..FindingDraft::new(
+            FindingFamily::Coupling,
             Severity::Info,
             String::from_utf8_lossy(file.path.file_name()).into_owned(),
             vec![file.location(range, "")],
@@ -108,7 +109,7 @@ fn coupling_draft(file: &File, n_needed: u32) -> Draft {
 ///
 /// Tarjan's algorithm with an explicit stack, so that long chains of imports cannot overflow the thread's stack.
 fn cycles(n_nodes: usize, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
-    let mut search = Search {
+    let mut search = CycleSearch {
         successors: successors(n_nodes, edges),
         index: vec![0; n_nodes],
         low: vec![0; n_nodes],
@@ -134,7 +135,7 @@ fn successors(n_nodes: usize, edges: &[(u32, u32)]) -> Vec<Vec<usize>> {
     successors
 }
 
-struct Search {
+struct CycleSearch {
     successors: Vec<Vec<usize>>,
     /// Discovery order of nodes, from 1; 0 means not yet discovered.
     index: Vec<usize>,
@@ -145,7 +146,7 @@ struct Search {
     found: Vec<Vec<u32>>,
 }
 
-impl Search {
+impl CycleSearch {
     fn visit(&mut self, root: usize) {
         // Open nodes, each with its next successor.
         let mut open = vec![(root, 0)];

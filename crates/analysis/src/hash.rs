@@ -19,15 +19,15 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
     state
 }
 
-/// The modulus of [`Prefixes`]: a Mersenne prime, so that wrapping cannot be exploited to make texts collide.
+/// The modulus of [`PrefixHashes`]: a Mersenne prime, so that wrapping cannot be exploited to make texts collide.
 const PRIME: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x0123_4567_89ab_cdef;
 
 /// Fingerprints of any range of a token sequence in constant time.
 #[derive(Debug)]
-pub(crate) struct Prefixes(Vec<u64>);
+pub(crate) struct PrefixHashes(Vec<u64>);
 
-impl Prefixes {
+impl PrefixHashes {
     pub(crate) fn new() -> Self {
         Self(vec![0])
     }
@@ -86,11 +86,11 @@ mod tests {
     proptest! {
         #[test]
         fn equal_ranges_have_equal_fingerprints(tokens: Vec<u64>, before: Vec<u64>) {
-            let mut all = Prefixes::new();
+            let mut all = PrefixHashes::new();
             for &token in before.iter().chain(&tokens) {
                 all.push(token);
             }
-            let mut alone = Prefixes::new();
+            let mut alone = PrefixHashes::new();
             for &token in &tokens {
                 alone.push(token);
             }

@@ -5,17 +5,17 @@
 //! only lower the score. A fixed size is added, so that one copy in a tiny tree does not ruin its score. The curve
 //! `100 · k / (k + density)` flattens and never reaches 0, so the score of any tree still responds to each change.
 
-use crate::corpus::File;
+use crate::corpus::CorpusFile;
 use crate::facts::{UnitKind, count};
 use crate::language::Language;
-use crate::settings::Settings;
+use crate::settings::AnalysisSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A dimension of health.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Dimension {
+pub enum HealthDimension {
     /// Code that repeats other code.
     Duplication,
     /// Callables that are hard to follow.
@@ -30,7 +30,7 @@ pub enum Dimension {
     Readability,
 }
 
-impl Dimension {
+impl HealthDimension {
     /// Every dimension, in report order.
     pub const ALL: [Self; 6] = [
         Self::Duplication,
@@ -87,61 +87,61 @@ const TOKENS_PER_ERROR: u64 = 200;
 
 /// The debt of a file or a tree by dimension, in tokens, and its size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Debt {
-    by_dimension: [u64; Dimension::ALL.len()],
+pub(crate) struct HealthDebt {
+    by_dimension: [u64; HealthDimension::ALL.len()],
     n_tokens: u64,
 }
 
-impl Debt {
+impl HealthDebt {
     /// Computes the debt from a file's own facts; `n_repeated` of its tokens repeat others.
-    pub(crate) fn of(file: &File, n_repeated: u64, settings: &Settings) -> Self {
+    pub(crate) fn of(file: &CorpusFile, n_repeated: u64, settings: &AnalysisSettings) -> Self {
         let mut debt = Self { n_tokens: u64::from(file.facts.n_tokens), ..Self::default() };
-        debt.add(Dimension::Duplication, n_repeated.min(debt.n_tokens));
+        debt.add(HealthDimension::Duplication, n_repeated.min(debt.n_tokens));
         for unit in &file.facts.units {
             let over = |value: u32, limit: u32| u64::from(value.saturating_sub(limit));
             if unit.kind != UnitKind::Class {
                 let decisions = over(unit.cyclomatic, settings.cyclomatic * 2 / 3)
                     + over(unit.cognitive, settings.cognitive * 2 / 3);
-                debt.add(Dimension::Complexity, decisions * TOKENS_PER_DECISION);
-                debt.add(Dimension::Structure, over(unit.nesting, settings.nesting) * TOKENS_PER_LEVEL);
+                debt.add(HealthDimension::Complexity, decisions * TOKENS_PER_DECISION);
+                debt.add(HealthDimension::Structure, over(unit.nesting, settings.nesting) * TOKENS_PER_LEVEL);
             }
             if unit.kind.is_callable() {
                 let lines = over(unit.range.n_lines(), settings.lines) * TOKENS_PER_LINE;
                 let n_parameters = count(unit.parameters.len());
                 let parameters = over(n_parameters, settings.parameters) * TOKENS_PER_PARAMETER;
-                debt.add(Dimension::Structure, lines + parameters);
+                debt.add(HealthDimension::Structure, lines + parameters);
             }
             let groups = over(unit.lcom4.unwrap_or(0), settings.lcom4);
-            debt.add(Dimension::Structure, groups * TOKENS_PER_GROUP);
+            debt.add(HealthDimension::Structure, groups * TOKENS_PER_GROUP);
         }
         if crate::language::spec(file.language).strict_grammar {
-            debt.add(Dimension::Readability, u64::from(file.facts.n_errors) * TOKENS_PER_ERROR);
+            debt.add(HealthDimension::Readability, u64::from(file.facts.n_errors) * TOKENS_PER_ERROR);
         }
         debt
     }
 
-    fn add(&mut self, dimension: Dimension, tokens: u64) {
+    fn add(&mut self, dimension: HealthDimension, tokens: u64) {
         self.by_dimension[dimension as usize] += tokens;
     }
 
     pub(crate) fn add_dead(&mut self, n_tokens: u32) {
-        self.add(Dimension::DeadCode, u64::from(n_tokens));
+        self.add(HealthDimension::DeadCode, u64::from(n_tokens));
     }
 
     pub(crate) fn add_dangling(&mut self) {
-        self.add(Dimension::Dependencies, TOKENS_PER_DANGLING);
+        self.add(HealthDimension::Dependencies, TOKENS_PER_DANGLING);
     }
 
     pub(crate) fn add_cycle(&mut self, language: Language) {
         if language != Language::Rust {
-            self.add(Dimension::Dependencies, TOKENS_IN_CYCLE);
+            self.add(HealthDimension::Dependencies, TOKENS_IN_CYCLE);
         }
     }
 
     /// Adds a file that needs, or a class that names, more others than `limit`.
     pub(crate) fn add_coupling(&mut self, n_needed: u32, limit: u32) {
         let over = u64::from(n_needed.saturating_sub(limit));
-        self.add(Dimension::Dependencies, over * TOKENS_PER_NEEDED_FILE);
+        self.add(HealthDimension::Dependencies, over * TOKENS_PER_NEEDED_FILE);
     }
 
     pub(crate) fn sum<'a>(debts: impl IntoIterator<Item = &'a Self>) -> Self {
@@ -163,9 +163,9 @@ impl Debt {
     }
 
     fn health(&self, spare: u64) -> Health {
-        let n_repeated = self.by_dimension[Dimension::Duplication as usize];
+        let n_repeated = self.by_dimension[HealthDimension::Duplication as usize];
         let size = self.n_tokens.saturating_sub(n_repeated) + spare;
-        let dimensions = Dimension::ALL.map(|dimension| {
+        let dimensions = HealthDimension::ALL.map(|dimension| {
             // In millionths, so that one function in a million lines still shows.
             let density = self.by_dimension[dimension as usize] * 1_000_000 / size;
             let half = dimension.half() * 1_000;
@@ -183,13 +183,13 @@ impl Debt {
 pub struct Health {
     /// From 0 to 100,000; meaningless if nothing was analyzed: see [`Health::known_milli`].
     pub score_milli: u32,
-    /// The parts, in the order of [`Dimension::ALL`]; empty if nothing was analyzed.
+    /// The parts, in the order of [`HealthDimension::ALL`]; empty if nothing was analyzed.
     pub dimensions: Vec<DimensionScore>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DimensionScore {
-    pub dimension: Dimension,
+    pub dimension: HealthDimension,
     /// From 0 to 100,000.
     pub score_milli: u32,
 }
@@ -226,21 +226,21 @@ impl Health {
 mod tests {
     use super::*;
 
-    fn debt(n_tokens: u64, dimension: Dimension, tokens: u64) -> Debt {
-        let mut debt = Debt { n_tokens, ..Debt::default() };
+    fn debt(n_tokens: u64, dimension: HealthDimension, tokens: u64) -> HealthDebt {
+        let mut debt = HealthDebt { n_tokens, ..HealthDebt::default() };
         debt.add(dimension, tokens);
         debt
     }
 
     #[test]
     fn weights_are_shares_of_a_whole() {
-        assert_eq!(Dimension::ALL.map(Dimension::weight).iter().sum::<u64>(), 100);
+        assert_eq!(HealthDimension::ALL.map(HealthDimension::weight).iter().sum::<u64>(), 100);
     }
 
     #[test]
     fn nothing_found_is_a_hundred_and_the_first_defect_is_less() {
-        assert_eq!(debt(1000, Dimension::Complexity, 0).tree_health().score_milli, 100_000);
-        assert_eq!(debt(1000, Dimension::Complexity, 10).tree_health().score(), Some(99));
+        assert_eq!(debt(1000, HealthDimension::Complexity, 0).tree_health().score_milli, 100_000);
+        assert_eq!(debt(1000, HealthDimension::Complexity, 10).tree_health().score(), Some(99));
     }
 
     #[test]
@@ -251,16 +251,16 @@ mod tests {
 
     #[test]
     fn one_copy_is_neither_a_catastrophe_nor_nothing() {
-        let tiny = debt(300, Dimension::Duplication, 100).tree_health();
+        let tiny = debt(300, HealthDimension::Duplication, 100).tree_health();
         assert!(tiny.score() >= Some(90), "{tiny:?}");
-        let huge = debt(10_000_000, Dimension::Duplication, 100).tree_health();
+        let huge = debt(10_000_000, HealthDimension::Duplication, 100).tree_health();
         assert!(huge.score_milli < 100_000);
     }
 
     #[test]
     fn the_worst_tree_still_answers_to_a_change() {
-        let bad = debt(100_000, Dimension::Complexity, 500_000).tree_health();
-        let worse = debt(100_000, Dimension::Complexity, 501_000).tree_health();
+        let bad = debt(100_000, HealthDimension::Complexity, 500_000).tree_health();
+        let worse = debt(100_000, HealthDimension::Complexity, 501_000).tree_health();
         assert!(worse.score_milli < bad.score_milli);
     }
 }

@@ -4,7 +4,7 @@
 //! May use: core, paths.
 //! Must not know: a file system, a clock, an intent, a policy file.
 //!
-//! * [`analyse`]: turns an [`Input`] and [`Settings`] into a [`Run`] and the facts of each file, for a cache.
+//! * [`analyse`]: turns an [`AnalysisInput`] and [`AnalysisSettings`] into a [`AnalysisRun`] and the facts of each file, for a cache.
 //! * [`read`]: the facts of one file, from one visit of its syntax tree.
 //! * [`Selection`]: which paths are analyzed, and why others are not.
 //! * [`Language`]: the analyzed languages; `docs/adding-a-language.md` explains how to add one.
@@ -45,20 +45,30 @@ mod visit;
 
 pub use analyse::analyse;
 pub use api::{ApiBreak, ApiChange, ApiItem};
-pub use baseline::{BASELINE_SCHEMA, Baseline, BaselineError, Capture, Entry, Novelty};
-pub use blast::{Blast, blast_radius};
-pub use compare::{Comparison, Incomparable, Metric, Regression, Verdict, Worsened, compare};
+pub use baseline::{
+    BASELINE_SCHEMA, Baseline, BaselineComparison, BaselineEntry, BaselineError, BaselineHistoryEntry,
+};
+pub use blast::{BlastRadius, blast_radius};
+pub use compare::{
+    AnalysisComparison, ComparisonVerdict, FindingRegression, MetricRegression, RunMismatch, UnitMetric,
+    compare,
+};
 pub use corpus::is_test_path;
 pub use facts::{
-    Access, FactsKey, FileFacts, Import, ImportKind, Name, Note, Parameter, Range, Span, Statement, Twin,
-    Unit, UnitKind,
+    AccessLevel, CallableParameter, CodeUnit, DuplicateBranch, FactsKey, FileFacts, FileNote, ImportKind,
+    ImportStatement, IndexRange, NameUse, SourceRange, Statement, UnitKind,
 };
-pub use finding::{CloneType, Confidence, Family, Finding, FindingId, Location, Severity};
-pub use gates::{GateFailure, GateReport, GateRules, Known, check_gates};
-pub use health::{Dimension, DimensionScore, Health};
-pub use join::{JoinError, Joined, LeftOut, Report, ReportFormat, ReportKind, Sources, join};
+pub use finding::{CloneType, CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
+pub use gates::{GateBaseline, GateFailure, GateReport, GateRules, check_gates};
+pub use health::{DimensionScore, Health, HealthDimension};
+pub use join::{
+    ExternalReport, JoinError, JoinedReport, LeftOut, ReportFormat, ReportKind, SourceReader, join,
+};
 pub use language::Language;
 pub use parse::read;
-pub use run::{Analysis, Dependency, Identity, Input, Measured, Run, RunFile, RunId, Source};
-pub use select::{Part, Selection};
-pub use settings::{ANALYSER, Settings};
+pub use run::{
+    AnalysisInput, AnalysisOutput, AnalysisRun, FileDependency, RunFile, RunId, RunIdentity, SourceInput,
+    UnitMeasurements,
+};
+pub use select::{PathRole, SourceSelection};
+pub use settings::{ANALYSER, AnalysisSettings};

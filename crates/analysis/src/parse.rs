@@ -3,8 +3,8 @@
 //! Limits are in bytes and in parser steps, never in time, so that the same bytes give the same facts on a
 //! slow machine. Any input gives facts: a file that cannot be read says so in its notes.
 
-use crate::facts::{FileFacts, Note};
-use crate::language::{Kinds, Language};
+use crate::facts::{FileFacts, FileNote};
+use crate::language::{Language, NodeKindTable};
 use crate::visit;
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -31,26 +31,26 @@ pub fn read(language: Language, bytes: &[u8], max_bytes: u64) -> FileFacts {
 
 fn read_text(language: Language, bytes: &[u8]) -> FileFacts {
     let Some(tree) = parse(language, bytes) else {
-        return FileFacts { notes: vec![Note::TooHard], ..FileFacts::default() };
+        return FileFacts { notes: vec![FileNote::TooHard], ..FileFacts::default() };
     };
     let mut facts = visit::visit(language, &tree, bytes);
     if std::str::from_utf8(bytes).is_err() {
-        facts.notes.push(Note::NotUtf8);
+        facts.notes.push(FileNote::NotUtf8);
     }
     if facts.n_errors > 0 {
-        facts.notes.push(Note::SyntaxErrors);
+        facts.notes.push(FileNote::SyntaxErrors);
     }
     facts
 }
 
 /// Returns why the bytes are not even parsed.
-fn refusal(bytes: &[u8], max_bytes: u64) -> Option<Note> {
+fn refusal(bytes: &[u8], max_bytes: u64) -> Option<FileNote> {
     if bytes.len() as u64 > max_bytes {
-        Some(Note::TooLarge)
+        Some(FileNote::TooLarge)
     } else if bytes.contains(&0) {
-        Some(Note::Binary)
+        Some(FileNote::Binary)
     } else if is_generated(bytes) {
-        Some(Note::Generated)
+        Some(FileNote::Generated)
     } else {
         None
     }
@@ -80,7 +80,7 @@ thread_local! {
 /// Parses the bytes, or gives up after more work than any ordinary file of this size needs.
 fn parse(language: Language, bytes: &[u8]) -> Option<Tree> {
     PARSER.with_borrow_mut(|parser| {
-        parser.set_language(&Kinds::of(language).grammar).ok()?;
+        parser.set_language(&NodeKindTable::of(language).grammar).ok()?;
         let mut steps = SPARE_STEPS + bytes.len() / 1000 * STEPS_PER_KB;
         let chunks = Cell::new(SPARE_CHUNKS + bytes.len() / CHUNK * LOOKS);
         let mut progress = |_: &tree_sitter::ParseState| {

@@ -5,14 +5,14 @@
 //! the tree, time, number of threads and cached facts are not part of it, nor of anything else in a run.
 
 use crate::api::ApiItem;
-use crate::facts::{Access, FactsKey, FileFacts, Note, UnitKind};
+use crate::facts::{AccessLevel, FactsKey, FileFacts, FileNote, UnitKind};
 use crate::finding::Finding;
 use crate::health::Health;
-use crate::join::Joined;
+use crate::join::JoinedReport;
 use crate::language::Language;
-use crate::settings::{ANALYSER, Settings};
+use crate::settings::{ANALYSER, AnalysisSettings};
 use probity_core::Digest;
-use probity_core::digest::Hasher;
+use probity_core::digest::DigestHasher;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// A source file as supplied by the caller.
 #[derive(Debug, Clone)]
-pub enum Source<'a> {
+pub enum SourceInput<'a> {
     Bytes(&'a [u8]),
     /// The digest of its bytes, and the facts that an earlier analysis extracted from them: see [`FactsKey::of`].
     Known {
@@ -32,14 +32,14 @@ pub enum Source<'a> {
     /// The digest of its bytes, and why they are not read: see [`Selection`](crate::Selection).
     Skipped {
         content: Digest,
-        note: Note,
+        note: FileNote,
     },
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Input<'a> {
+pub struct AnalysisInput<'a> {
     /// The files to analyze. Those of an unknown language are listed as not analyzed.
-    pub sources: BTreeMap<RepoPath, Source<'a>>,
+    pub sources: BTreeMap<RepoPath, SourceInput<'a>>,
     /// Build and CI configuration: part of the run's identity, and read for package names.
     pub governance: BTreeMap<RepoPath, &'a [u8]>,
     /// Other paths of the tree: an import of one of them is not dangling.
@@ -47,15 +47,15 @@ pub struct Input<'a> {
 }
 
 #[derive(Debug, Clone)]
-pub struct Analysis {
-    pub run: Run,
+pub struct AnalysisOutput {
+    pub run: AnalysisRun,
     /// The facts of every file that was read, for a cache.
     pub facts: BTreeMap<RepoPath, (FactsKey, Arc<FileFacts>)>,
 }
 
 impl FactsKey {
     /// Returns the key of a file's facts, or `None` if its language is unknown.
-    pub fn of(path: &RepoPath, content: Digest, settings: &Settings) -> Option<Self> {
+    pub fn of(path: &RepoPath, content: Digest, settings: &AnalysisSettings) -> Option<Self> {
         let language = Language::of_file_name(path.file_name())?;
         Some(Self { content, language, analyser: ANALYSER.to_owned(), max_bytes: settings.max_file_bytes })
     }
@@ -83,7 +83,7 @@ pub struct RunFile {
     /// Number of lines; 0 if it was not read.
     pub n_lines: u32,
     pub n_tokens: u32,
-    pub notes: Vec<Note>,
+    pub notes: Vec<FileNote>,
     /// Its own health in thousandths, if it was read.
     pub health_milli: Option<u32>,
 }
@@ -97,13 +97,13 @@ impl RunFile {
 
 /// The measurements of one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct UnitMeasurements {
     /// Index of its file.
     pub file: u32,
     /// Empty for the file itself.
     pub symbol: String,
     pub kind: UnitKind,
-    pub access: Access,
+    pub access: AccessLevel,
     /// Decisions plus one.
     pub cyclomatic: u32,
     pub cognitive: u32,
@@ -127,7 +127,7 @@ pub struct Measured {
 
 /// A dependency of one file on another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dependency {
+pub struct FileDependency {
     /// Index of the dependent file.
     pub from: u32,
     /// Index of the file it depends on.
@@ -138,10 +138,10 @@ pub struct Dependency {
 
 /// One structural analysis of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct AnalysisRun {
     pub id: RunId,
     pub analyser: String,
-    pub settings: Settings,
+    pub settings: AnalysisSettings,
     /// All source files, by path.
     pub files: Vec<RunFile>,
     /// The governance files that are part of its identity.
@@ -150,9 +150,9 @@ pub struct Run {
     /// The findings, by family and location.
     pub findings: Vec<Finding>,
     /// The measurements, by file and location.
-    pub units: Vec<Measured>,
+    pub units: Vec<UnitMeasurements>,
     /// Sorted.
-    pub dependencies: Vec<Dependency>,
+    pub dependencies: Vec<FileDependency>,
     /// Files that need each other to load.
     pub cycles: Vec<Vec<u32>>,
     /// Files that share a clone.
@@ -161,10 +161,10 @@ pub struct Run {
     pub api: Vec<ApiItem>,
     /// Joined reports of other tools; empty for most runs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub joined: Vec<Joined>,
+    pub joined: Vec<JoinedReport>,
 }
 
-impl Run {
+impl AnalysisRun {
     pub(crate) fn path(&self, file: u32) -> &RepoPath {
         &self.files[file as usize].path
     }
@@ -179,7 +179,7 @@ impl Run {
 
 /// Everything that determines a run's id.
 #[derive(Debug, Clone)]
-pub struct Identity<'a> {
+pub struct RunIdentity<'a> {
     /// Source files with their digests, sorted by path.
     pub sources: Vec<(&'a RepoPath, Digest)>,
     /// Governance files with their digests, sorted by path.
@@ -188,9 +188,9 @@ pub struct Identity<'a> {
     pub others: Vec<&'a RepoPath>,
 }
 
-impl Identity<'_> {
+impl RunIdentity<'_> {
     /// Computes the id of the run, without analyzing the tree.
-    pub fn id(&self, settings: &Settings) -> RunId {
+    pub fn id(&self, settings: &AnalysisSettings) -> RunId {
         let others = self.others.iter().map(|path| format!("{path}\n"));
         RunId(Digest::of_json(&json!({
             "analyser": ANALYSER,
@@ -208,7 +208,7 @@ fn manifest(files: &[(&RepoPath, Digest)]) -> Digest {
 }
 
 fn digest(lines: impl Iterator<Item = String>) -> Digest {
-    let mut hasher = Hasher::default();
+    let mut hasher = DigestHasher::default();
     lines.for_each(|line| hasher.update(line.as_bytes()));
     hasher.finish()
 }

@@ -3,57 +3,57 @@
 //! Source in an unsupported language is reported as not analyzed (law 6). Documents and data are not source:
 //! their paths only show that an import of them is not dangling.
 
-use crate::facts::Note;
+use crate::facts::FileNote;
 use crate::language::Language;
-use crate::settings::Settings;
+use crate::settings::AnalysisSettings;
 use probity_paths::{PatternError, RepoPath, Scope};
 
 /// The role of a path in an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum PathRole {
     /// Source that is read.
     Source(Language),
     /// Source that is not read, and why.
-    NotRead(Note),
+    NotRead(FileNote),
     /// Not source, but something that source may import.
     Asset,
     /// Text for people: nothing depends on it.
     Document,
 }
 
-/// The path rules of [`Settings`], compiled.
+/// The path rules of [`AnalysisSettings`], compiled.
 #[derive(Debug, Clone)]
-pub struct Selection<'a> {
-    settings: &'a Settings,
+pub struct SourceSelection<'a> {
+    settings: &'a AnalysisSettings,
     exclude: Scope,
     generated: Scope,
 }
 
-impl<'a> Selection<'a> {
+impl<'a> SourceSelection<'a> {
     /// Compiles the patterns, or reports the invalid one.
-    pub fn new(settings: &'a Settings) -> Result<Self, PatternError> {
+    pub fn new(settings: &'a AnalysisSettings) -> Result<Self, PatternError> {
         let [exclude, generated] = [&settings.exclude, &settings.generated].map(|globs| Scope::parse(globs));
         Ok(Self { settings, exclude: exclude?, generated: generated? })
     }
 
-    pub fn part(&self, path: &RepoPath) -> Part {
+    pub fn part(&self, path: &RepoPath) -> PathRole {
         let language = Language::of_file_name(path.file_name());
         if language.is_none() && !is_unread_language(path) {
-            return if is_document(path) { Part::Document } else { Part::Asset };
+            return if is_document(path) { PathRole::Document } else { PathRole::Asset };
         }
         match language {
-            _ if self.exclude.lets_in(path) => Part::NotRead(Note::Excluded),
+            _ if self.exclude.lets_in(path) => PathRole::NotRead(FileNote::Excluded),
             _ if self.generated.lets_in(path) || is_vendored(path, self.settings) => {
-                Part::NotRead(Note::Generated)
+                PathRole::NotRead(FileNote::Generated)
             }
-            Some(language) => Part::Source(language),
-            None => Part::NotRead(Note::UnknownLanguage),
+            Some(language) => PathRole::Source(language),
+            None => PathRole::NotRead(FileNote::UnknownLanguage),
         }
     }
 }
 
 /// Returns true if a path is below a directory of third-party code.
-pub(crate) fn is_vendored(path: &RepoPath, settings: &Settings) -> bool {
+pub(crate) fn is_vendored(path: &RepoPath, settings: &AnalysisSettings) -> bool {
     path.segments().any(|name| settings.vendored.iter().any(|vendored| vendored.as_bytes() == name))
 }
 
@@ -91,33 +91,33 @@ fn extension(path: &RepoPath) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
-    fn part(settings: &Settings, path: &str) -> Part {
+    fn part(settings: &AnalysisSettings, path: &str) -> PathRole {
         let path = RepoPath::parse(path.as_bytes()).expect("a path");
-        Selection::new(settings).expect("sound patterns").part(&path)
+        SourceSelection::new(settings).expect("sound patterns").part(&path)
     }
 
     #[test]
     fn source_is_read_and_everything_else_has_a_reason() {
-        let settings = Settings {
+        let settings = AnalysisSettings {
             exclude: vec!["old/**".to_owned()],
             generated: vec!["**/*_pb2.py".to_owned()],
-            ..Settings::default()
+            ..AnalysisSettings::default()
         };
         let is = |path| part(&settings, path);
-        assert_eq!(is("src/a.py"), Part::Source(Language::Python));
-        assert_eq!(is("old/a.py"), Part::NotRead(Note::Excluded));
-        assert_eq!(is("old/a.swift"), Part::NotRead(Note::Excluded));
-        assert_eq!(is("src/a_pb2.py"), Part::NotRead(Note::Generated));
-        assert_eq!(is("third_party/x/a.c"), Part::NotRead(Note::Generated));
-        assert_eq!(is("src/a.swift"), Part::NotRead(Note::UnknownLanguage));
-        assert_eq!(is("src/a.json"), Part::Asset);
-        assert_eq!(is("README.md"), Part::Document);
-        assert_eq!(is("LICENSE"), Part::Document);
+        assert_eq!(is("src/a.py"), PathRole::Source(Language::Python));
+        assert_eq!(is("old/a.py"), PathRole::NotRead(FileNote::Excluded));
+        assert_eq!(is("old/a.swift"), PathRole::NotRead(FileNote::Excluded));
+        assert_eq!(is("src/a_pb2.py"), PathRole::NotRead(FileNote::Generated));
+        assert_eq!(is("third_party/x/a.c"), PathRole::NotRead(FileNote::Generated));
+        assert_eq!(is("src/a.swift"), PathRole::NotRead(FileNote::UnknownLanguage));
+        assert_eq!(is("src/a.json"), PathRole::Asset);
+        assert_eq!(is("README.md"), PathRole::Document);
+        assert_eq!(is("LICENSE"), PathRole::Document);
     }
 
     #[test]
     fn a_bad_pattern_is_refused() {
-        let settings = Settings { exclude: vec!["a/[".to_owned()], ..Settings::default() };
-        assert!(Selection::new(&settings).is_err());
+        let settings = AnalysisSettings { exclude: vec!["a/[".to_owned()], ..AnalysisSettings::default() };
+        assert!(SourceSelection::new(&settings).is_err());
     }
 }

@@ -8,7 +8,7 @@ pub const ANALYSER: &str = concat!("probity-analysis/", env!("CARGO_PKG_VERSION"
 /// Limits and thresholds. A value above a threshold is a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct AnalysisSettings {
     /// Larger files are not read.
     pub max_file_bytes: u64,
     /// Names of directories with third-party code, which is not read.
@@ -45,7 +45,7 @@ pub struct Settings {
     pub clone_similarity: u32,
 }
 
-impl Default for Settings {
+impl Default for AnalysisSettings {
     fn default() -> Self {
         let vendored = ["node_modules", "site-packages", "third_party", "vendor"];
         Self {
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn an_unknown_setting_is_refused() {
-        assert!(serde_json::from_str::<Settings>(r#"{"cyclomatic": 3}"#).is_ok());
-        assert!(serde_json::from_str::<Settings>(r#"{"cyclomatik": 3}"#).is_err());
+        assert!(serde_json::from_str::<AnalysisSettings>(r#"{"cyclomatic": 3}"#).is_ok());
+        assert!(serde_json::from_str::<AnalysisSettings>(r#"{"cyclomatik": 3}"#).is_err());
     }
 }

@@ -21,7 +21,7 @@ pub const FAMILIES: &[CodeFamily] = &[
     CodeFamily {
         title: "Reasons",
         about: "The `reason` of a refusal, and the `reasons` and findings of a governed run or of evidence.",
-        entries: probity_core::Reason::TABLE,
+        entries: probity_core::ReasonCode::TABLE,
     },
     CodeFamily {
         title: "Refusals of the intent registry",
@@ -66,7 +66,7 @@ pub const FAMILIES: &[CodeFamily] = &[
     CodeFamily {
         title: "Documents: opcodes without effect",
         about: "Why replay skipped an opcode.",
-        entries: probity_documents::Skip::TABLE,
+        entries: probity_documents::SkipReason::TABLE,
     },
     CodeFamily {
         title: "Documents: refused resolutions",

@@ -2,7 +2,7 @@
 
 use crate::document::Answer;
 use probity_core::Digest;
-use probity_documents::{CommitId, DecisionRecord, Skip};
+use probity_documents::{CommitId, DecisionRecord, SkipReason};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ pub struct CommitSummary {
     pub id: CommitId,
     /// What it does: `mutations`, `merge`, `enable` or `disable`.
     #[serde(rename = "type")]
-    pub kind: probity_documents::Kind,
+    pub kind: probity_documents::CommitKind,
     pub parent: Option<CommitId>,
     /// The commit that it merges, enables or disables.
     pub target: Option<CommitId>,
@@ -107,7 +107,7 @@ pub struct OpcodeTrace {
     /// The opcode in its JSON form.
     pub op: Value,
     /// Why it had no effect, if it had none.
-    pub skipped: Option<Skip>,
+    pub skipped: Option<SkipReason>,
 }
 
 /// The schema of a store, in both forms.

@@ -2,7 +2,7 @@
 
 use probity_contract::ContractStatus;
 use probity_contract::claims::ClaimVerdict;
-use probity_intents::registry::Refusal;
+use probity_intents::registry::CommandRefusal;
 use probity_intents::start::StartStatus;
 
 /// How a command ended.
@@ -112,23 +112,23 @@ impl From<StartStatus> for ExitCode {
 }
 
 /// The exit code of what the registry of intents refused: over, held by somebody, or blocked and wrong usage.
-impl From<&Refusal> for ExitCode {
-    fn from(refusal: &Refusal) -> Self {
+impl From<&CommandRefusal> for ExitCode {
+    fn from(refusal: &CommandRefusal) -> Self {
         match refusal {
-            Refusal::Expired { .. } => Self::Expired,
-            Refusal::Overlaps { .. }
-            | Refusal::OverlapsOwn { .. }
-            | Refusal::HeldByOther { .. }
-            | Refusal::NotRecoverable { .. }
-            | Refusal::StaleToken { .. } => Self::Conflict,
-            Refusal::Blocked { .. }
-            | Refusal::QueueAhead { .. }
-            | Refusal::UnknownIntent { .. }
-            | Refusal::IntentExists { .. }
-            | Refusal::CommandIdReused
-            | Refusal::WrongStatus { .. }
-            | Refusal::OutOfBounds { .. }
-            | Refusal::EmptyScope => Self::Refused,
+            CommandRefusal::Expired { .. } => Self::Expired,
+            CommandRefusal::Overlaps { .. }
+            | CommandRefusal::OverlapsOwn { .. }
+            | CommandRefusal::HeldByOther { .. }
+            | CommandRefusal::NotRecoverable { .. }
+            | CommandRefusal::StaleToken { .. } => Self::Conflict,
+            CommandRefusal::Blocked { .. }
+            | CommandRefusal::QueueAhead { .. }
+            | CommandRefusal::UnknownIntent { .. }
+            | CommandRefusal::IntentExists { .. }
+            | CommandRefusal::CommandIdReused
+            | CommandRefusal::WrongStatus { .. }
+            | CommandRefusal::OutOfBounds { .. }
+            | CommandRefusal::EmptyScope => Self::Refused,
         }
     }
 }

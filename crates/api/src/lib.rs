@@ -55,7 +55,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<merges::MergePolicyAnswer>(),
     SchemaEntry::of::<merges::MergeReconcileAnswer>(),
     SchemaEntry::of::<explain::CodeExplanation>(),
-    SchemaEntry::of::<refusal::Refusal>(),
+    SchemaEntry::of::<refusal::RefusalAnswer>(),
     SchemaEntry::of::<govern::amend::AmendAnswer>(),
     SchemaEntry::of::<govern::tools::ShellCompletions>(),
     SchemaEntry::of::<govern::tools::ConformanceReport>(),

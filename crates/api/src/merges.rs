@@ -4,7 +4,9 @@ use crate::document::Answer;
 use crate::exit::ExitCode;
 use crate::list_cut::LeftOutOfLists;
 use probity_core::Digest;
-use probity_documents::{Chosen, CommitId, DecisionRecord, MergeConflict, MergeDocument, Policy, Violation};
+use probity_documents::{
+    CommitId, ConflictChoice, DecisionRecord, InvariantViolation, MergeConflict, MergeDocument, MergePolicy,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -26,7 +28,7 @@ probity_core::word_enum! {
 pub struct PolicyRuling {
     pub status: RulingStatus,
     /// What it chooses, if it decides.
-    pub choose: Option<Chosen>,
+    pub choose: Option<ConflictChoice>,
 }
 
 /// Who decided before, when and why.
@@ -57,7 +59,7 @@ pub struct ConflictReport {
     pub group: Option<usize>,
     pub resolved_by: Option<DecisionSummary>,
     /// What was decided the last time the same values met there.
-    pub proposal: Option<Chosen>,
+    pub proposal: Option<ConflictChoice>,
     /// Decisions that this merge has overridden.
     pub overrides: Vec<DecisionSummary>,
 }
@@ -89,7 +91,7 @@ pub struct MergeAnalysisAnswer {
     pub conflicts: Vec<ConflictReport>,
     pub groups: Vec<GroupReport>,
     /// The documents that break an invariant in the merged state.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<InvariantViolation>,
     /// How many questions are left for a person.
     pub open: usize,
     /// Whether the policy refuses the merge.
@@ -162,7 +164,7 @@ pub struct ConflictDecision {
     pub key: String,
     /// The path as people write it.
     pub place: String,
-    pub choose: Chosen,
+    pub choose: ConflictChoice,
     /// What decided it: `given`, `policy …`, `repeated` or `all`.
     pub by: String,
 }
@@ -179,7 +181,7 @@ pub struct MergeReconcileAnswer {
     /// The ids of the conflicts that nothing decided; they stay as merged.
     pub open: Vec<String>,
     /// The documents that break an invariant afterwards.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<InvariantViolation>,
     /// Names the record of the decisions.
     pub record: Option<Digest>,
     /// Whether anything was written.
@@ -214,7 +216,7 @@ impl MergeReconcileAnswer {
 /// The policy that decides before a person is asked.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MergePolicyAnswer {
-    pub policy: Policy,
+    pub policy: MergePolicy,
 }
 
 /// Who decided what, when and why, oldest first.

@@ -1,7 +1,7 @@
 //! What an intent holds of the paths that a run would touch.
 
-use probity_evidence::Globs;
-use probity_intents::{Entries, IntentId, Ownership};
+use probity_evidence::GlobList;
+use probity_intents::{IntentId, Ownership, ScopeEntrySet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,9 +17,9 @@ pub struct PathClaim {
     /// How it relates to the caller.
     pub ownership: Ownership,
     /// Its entries that the run would touch, as the run names paths; those above its root keep their names.
-    pub paths: Entries,
+    pub paths: ScopeEntrySet,
     /// When it ends, whatever its owner does.
     pub expires_at: String,
     /// What to add to a run's scope to leave these paths alone.
-    pub exclude: Globs,
+    pub exclude: GlobList,
 }

@@ -3,14 +3,14 @@
 use crate::document::Answer;
 use crate::path_claim::PathClaim;
 use crate::system_path::SystemPath;
-use probity_core::Reason;
-use probity_intents::registry::{Refusal as IntentRefusal, RefusalCode as IntentRefusalCode};
+use probity_core::ReasonCode;
+use probity_intents::registry::{CommandRefusal as IntentRefusal, RefusalCode as IntentRefusalCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What any command answers that was refused or failed before it had a report.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Refusal {
+pub struct RefusalAnswer {
     /// That there is no report.
     pub status: RefusalStatus,
     /// Why.
@@ -27,7 +27,7 @@ pub struct Refusal {
     pub claims: Option<Vec<PathClaim>>,
 }
 
-impl Answer for Refusal {
+impl Answer for RefusalAnswer {
     const SCHEMA: &'static str = "probity/refusal/v1";
 }
 
@@ -44,7 +44,7 @@ probity_core::word_enum! {
 #[serde(untagged)]
 pub enum RefusalReason {
     /// A reason.
-    Reason(Reason),
+    Reason(ReasonCode),
     /// A refusal of the registry of intents.
     Intent(IntentRefusalCode),
 }

@@ -7,11 +7,11 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
-use probity_changes::registry::{Shell, TreeFacts, audit};
-use probity_intents::registry::{Action, Base, Change, Declaration};
+use probity_changes::registry::{IntentService, TreeFacts, audit};
+use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryAction, RegistryChange};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
-use probity_intents::{Entry, IntentId, IntentScope, Owner};
-use probity_workspace::{Fault, Workspace};
+use probity_intents::{IntentId, IntentOwner, IntentScope, ScopeEntry};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -35,7 +35,7 @@ fn main() -> Outcome {
 fn measure(rounds: usize) -> Outcome {
     let dir = tempfile::tempdir()?;
     let workspace = Workspace::find(Some(dir.path()), dir.path())?;
-    Shell::open(&workspace)?;
+    IntentService::open(&workspace)?;
     let took = together("racer", dir.path(), rounds / RACERS)?;
     let n_claims = rounds / RACERS * RACERS;
     let log = Log::read(&workspace, n_claims)?;
@@ -115,7 +115,7 @@ impl Log {
             seen = last.event.seq.0;
             for event in &part.events {
                 match &event.event.change {
-                    Change::Granted { declaration, .. } => {
+                    RegistryChange::Granted { declaration, .. } => {
                         let other = holder.replace(declaration.intent_id.clone());
                         log.n_doubled += usize::from(other.is_some());
                         log.winners.push(event.event.by.label.clone());
@@ -155,34 +155,42 @@ impl Log {
 /// Claims and releases the path the given number of times.
 fn race(folder: &Path, name: &str, rounds: usize) -> Outcome {
     let workspace = Workspace::find(Some(folder), folder)?;
-    let mut shell = Shell::open(&workspace)?;
-    let by = Owner { host: "bench".into(), token: Some(name.into()), label: name.into(), ..Owner::default() };
+    let mut shell = IntentService::open(&workspace)?;
+    let by = IntentOwner {
+        host: "bench".into(),
+        token: Some(name.into()),
+        label: name.into(),
+        ..IntentOwner::default()
+    };
     let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
     let mut won = 0;
     while won < rounds {
         let intent_id = IntentId::parse(format!("{name}-{won}"))?;
         match shell.execute(&by, start(intent_id.clone()), &tree) {
             Ok(_) => {
-                shell.execute(&by, Action::Clear { intent_id }, &tree)?;
+                shell.execute(&by, RegistryAction::Clear { intent_id }, &tree)?;
                 won += 1;
             }
-            Err(Fault::Intent(_)) => shell.wait(Duration::from_millis(50))?,
+            Err(ServiceError::Intent(_)) => shell.wait(Duration::from_millis(50))?,
             Err(fault) => return Err(fault.into()),
         }
     }
     Ok(())
 }
 
-fn start(intent_id: IntentId) -> Action {
-    Action::Start {
-        declaration: Declaration {
+fn start(intent_id: IntentId) -> RegistryAction {
+    RegistryAction::Start {
+        declaration: IntentDeclaration {
             intent_id,
             description: "a race".into(),
             expected_effects: Vec::new(),
-            scope: IntentScope { allowed_files: [Entry::new("contended")].into(), ..IntentScope::default() },
+            scope: IntentScope {
+                allowed_files: [ScopeEntry::new("contended")].into(),
+                ..IntentScope::default()
+            },
             ttl_seconds: 3600,
             lease_seconds: 600,
-            base: Base::default(),
+            base: IntentBase::default(),
         },
         dirty_scope_policy: DirtyScopePolicy::Block,
         on_conflict: OnConflict::Block,

@@ -1,12 +1,12 @@
 //! Widening the scope of an intent, on the record: who, why, when (law 2).
 
-use super::frame::Frame;
-use crate::registry::{Caller, Shell, TreeFacts};
+use super::frame::RootMapping;
+use crate::registry::{Caller, IntentService, TreeFacts};
 use probity_api::change::AmendAnswer;
-use probity_intents::registry::{Action, Refusal};
-use probity_intents::{Entries, Entry};
-use probity_paths::{Field, IntentScope as Declared, TreeNames};
-use probity_workspace::{Fault, Workspace};
+use probity_intents::registry::{CommandRefusal, RegistryAction};
+use probity_intents::{ScopeEntry, ScopeEntrySet};
+use probity_paths::{DeclarationField, IntentScope as Declared, TreeNames};
+use probity_workspace::{ServiceError, Workspace};
 
 /// Adds literal paths to the scope of an active intent of the caller.
 pub fn amend(
@@ -16,29 +16,31 @@ pub fn amend(
     allowed_files: &[Vec<u8>],
     allowed_related: &[Vec<u8>],
     why: &str,
-) -> Result<AmendAnswer, Fault> {
-    probity_evidence::check_reason(why).map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
+) -> Result<AmendAnswer, ServiceError> {
+    probity_evidence::check_reason(why)
+        .map_err(|error| ServiceError::refused(error.reason(), error.to_string()))?;
     if allowed_files.is_empty() && allowed_related.is_empty() {
-        return Err(Refusal::EmptyScope.into());
+        return Err(CommandRefusal::EmptyScope.into());
     }
     let declared = Declared { allowed_files, allowed_related, forbidden: &[] };
     if let Some(error) = probity_paths::declare_intent(declared, &TreeNames::default()).errors.first() {
-        let list = if error.field == Field::AllowedRelated { allowed_related } else { allowed_files };
+        let list =
+            if error.field == DeclarationField::AllowedRelated { allowed_related } else { allowed_files };
         let entry = error.index.and_then(|index| list.get(index));
         let shown =
             entry.map_or_else(String::new, |entry| format!(" `{}`", probity_core::bytes::escape(entry)));
         let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
-        return Err(Fault::refused(error.code, detail));
+        return Err(ServiceError::refused(error.code, detail));
     }
-    let frame = Frame::of(workspace);
-    let mut shell = Shell::open(workspace)?;
+    let frame = RootMapping::of(workspace);
+    let mut shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     let intent = shell.resolve(intent_id)?;
     let id = intent.id.clone();
-    let token = intent.token.ok_or_else(|| Refusal::wrong_status(intent))?;
-    let entries = |list: &[Vec<u8>]| -> Entries { list.iter().map(Entry::new).collect() };
+    let token = intent.token.ok_or_else(|| CommandRefusal::wrong_status(intent))?;
+    let entries = |list: &[Vec<u8>]| -> ScopeEntrySet { list.iter().map(ScopeEntry::new).collect() };
     let (files, related) = (entries(allowed_files), entries(allowed_related));
-    let action = Action::Amend {
+    let action = RegistryAction::Amend {
         intent_id: id.clone(),
         token,
         allowed_files: frame.entries_up(&files),

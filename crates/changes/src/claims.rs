@@ -8,31 +8,31 @@
 //! registry looks at the runs and appends while it holds a share of that lock. So each of two racers either has written
 //! when the other looks, or looks when the other has written.
 
-use crate::Frame;
+use crate::RootMapping;
 use crate::registry::view::time;
-use crate::registry::{Credentials, Handles, Label, Shell};
+use crate::registry::{AgentLabel, CallerCredentials, HandleStore, IntentService};
 use probity_api::PathClaim;
-use probity_evidence::Globs;
-use probity_intents::{Entry, RunClaim, run_conflicts};
+use probity_evidence::GlobList;
+use probity_intents::{RunClaim, ScopeEntry, run_conflicts};
 use probity_paths::{RepoPath, Scope, escape};
 use probity_workspace::run_claims::file_test;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 
 /// The live claims on paths that a run of `scope` would touch: those that are the caller's own, and those that are not.
 pub(crate) fn claims_on(
     workspace: &Workspace,
-    credentials: &Credentials,
+    credentials: &CallerCredentials,
     scope: &Scope,
-) -> Result<(Vec<PathClaim>, Vec<PathClaim>), Fault> {
+) -> Result<(Vec<PathClaim>, Vec<PathClaim>), ServiceError> {
     // Where no intent was ever declared, none is in the way, and no registry is made for looking.
     if workspace.state.database().symlink_metadata().is_err() {
         return Ok((Vec::new(), Vec::new()));
     }
-    let shell = Shell::open(workspace)?;
+    let shell = IntentService::open(workspace)?;
     let circumstances = shell.circumstances()?;
     let nobody = shell.owner_of(&credentials.caller())?;
-    let handles = Handles::of(workspace).usable(shell.registry());
+    let handles = HandleStore::of(workspace).usable(shell.registry());
     let prefix = workspace.below_top();
     let run = RunClaim { run_id: String::new(), prefix: prefix.clone(), scope: scope.clone() };
     let is_file = file_test(workspace);
@@ -42,7 +42,7 @@ pub(crate) fn claims_on(
         let caller = credentials.caller_for_intent(kept);
         let reader = if caller.is_new { nobody.clone() } else { shell.owner_of(&caller)? };
         let ownership = intent.ownership(&reader, &circumstances);
-        let peer = probity_intents::Peer {
+        let peer = probity_intents::PeerIntent {
             intent_id: intent.id.clone(),
             ownership,
             status: intent.status,
@@ -52,13 +52,13 @@ pub(crate) fn claims_on(
             continue;
         }
         for (_, contested) in run_conflicts(&run, [&peer], &is_file) {
-            let paths = Frame::of(workspace).entries_down(&contested);
+            let paths = RootMapping::of(workspace).entries_down(&contested);
             let claim = PathClaim {
                 intent_id: intent.id.clone(),
                 agent: intent.owner.label.clone(),
                 intent: intent.description.clone(),
                 ownership,
-                exclude: Globs::new(
+                exclude: GlobList::new(
                     contested.iter().flat_map(|entry| exclusions(entry, &prefix, is_file(entry))),
                 ),
                 paths,
@@ -71,10 +71,13 @@ pub(crate) fn claims_on(
 }
 
 /// Who holds each of these paths with a live intent, whoever asks, in words for people.
-pub fn holders(workspace: &Workspace, paths: &[RepoPath]) -> Result<BTreeMap<RepoPath, String>, Fault> {
-    let scope = Globs::new(probity_paths::suggest(paths, &[])).to_scope()?;
+pub fn holders(
+    workspace: &Workspace,
+    paths: &[RepoPath],
+) -> Result<BTreeMap<RepoPath, String>, ServiceError> {
+    let scope = GlobList::new(probity_paths::suggest(paths, &[])).to_scope()?;
     let credentials =
-        Credentials { handle: None, label: Label::Assumed(probity_workspace::user()), pid: None };
+        CallerCredentials { handle: None, label: AgentLabel::Assumed(probity_workspace::user()), pid: None };
     let (own, others) = claims_on(workspace, &credentials, &scope)?;
     let mut holders = BTreeMap::new();
     for claim in own.iter().chain(&others) {
@@ -90,15 +93,15 @@ pub fn holders(workspace: &Workspace, paths: &[RepoPath]) -> Result<BTreeMap<Rep
 /// Refuses a run of `scope` if somebody else holds paths of it; answers the claims of the caller itself.
 pub fn check_run(
     workspace: &Workspace,
-    credentials: &Credentials,
+    credentials: &CallerCredentials,
     scope: &Scope,
-) -> Result<Vec<PathClaim>, Fault> {
+) -> Result<Vec<PathClaim>, ServiceError> {
     let (own, others) = claims_on(workspace, credentials, scope)?;
-    if others.is_empty() { Ok(own) } else { Err(Fault::Claimed { claims: others }) }
+    if others.is_empty() { Ok(own) } else { Err(ServiceError::Claimed { claims: others }) }
 }
 
 /// The patterns that take an entry out of a run's scope; none for one that holds the whole root.
-fn exclusions(entry: &Entry, prefix: &[u8], is_file: bool) -> Vec<Vec<u8>> {
+fn exclusions(entry: &ScopeEntry, prefix: &[u8], is_file: bool) -> Vec<Vec<u8>> {
     let name = entry.as_bytes();
     let below = if prefix.is_empty() {
         Some(name)

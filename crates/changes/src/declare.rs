@@ -1,19 +1,19 @@
 //! What a start declares, checked before anything is written.
 
 use probity_api::change::{ScopeWarning, StartRequest};
-use probity_core::Reason;
-use probity_intents::{Entry, IntentScope};
-use probity_paths::{Declaration, Field, Remark, TreeNames};
+use probity_core::ReasonCode;
+use probity_intents::{IntentScope, ScopeEntry};
+use probity_paths::{DeclarationField, DeclarationReport, ScopeDiagnostic, TreeNames};
 use probity_snapshot::Snapshot;
-use probity_workspace::Fault;
+use probity_workspace::ServiceError;
 use probity_workspace::selection::names;
 
 const MAX_TEXT_BYTES: usize = 10_000;
 const MAX_EFFECTS: usize = 100;
 
 /// Checks the words of a declaration.
-pub(crate) fn check_words(request: &StartRequest) -> Result<(), Fault> {
-    let refuse = |detail: &str| Err(Fault::refused(Reason::IntentInvalid, detail));
+pub(crate) fn check_words(request: &StartRequest) -> Result<(), ServiceError> {
+    let refuse = |detail: &str| Err(ServiceError::refused(ReasonCode::IntentInvalid, detail));
     if request.description.trim().is_empty() {
         return refuse("an intent says what the change is for");
     }
@@ -31,9 +31,9 @@ pub(crate) fn check_words(request: &StartRequest) -> Result<(), Fault> {
 pub(crate) fn scope(
     request: &StartRequest,
     snapshot: &Snapshot,
-) -> Result<(IntentScope, Vec<ScopeWarning>), Fault> {
+) -> Result<(IntentScope, Vec<ScopeWarning>), ServiceError> {
     let (files, dirs) = names(snapshot);
-    let bytes = |list: &[Entry]| list.iter().map(|entry| entry.as_bytes().to_vec()).collect::<Vec<_>>();
+    let bytes = |list: &[ScopeEntry]| list.iter().map(|entry| entry.as_bytes().to_vec()).collect::<Vec<_>>();
     let (allowed, related) = (bytes(&request.allowed_files), bytes(&request.allowed_related));
     let forbidden = bytes(&request.forbidden);
     let declared = probity_paths::IntentScope {
@@ -41,31 +41,31 @@ pub(crate) fn scope(
         allowed_related: &related,
         forbidden: &forbidden,
     };
-    let Declaration { errors, warnings } =
+    let DeclarationReport { errors, warnings } =
         probity_paths::declare_intent(declared, &TreeNames::new(files.iter(), dirs.iter()));
-    let entry = |remark: &Remark| {
+    let entry = |remark: &ScopeDiagnostic| {
         let list = match remark.field {
-            Field::AllowedRelated => &request.allowed_related,
-            Field::Forbidden => &request.forbidden,
-            Field::AllowedFiles | Field::Scope => &request.allowed_files,
+            DeclarationField::AllowedRelated => &request.allowed_related,
+            DeclarationField::Forbidden => &request.forbidden,
+            DeclarationField::AllowedFiles | DeclarationField::Scope => &request.allowed_files,
         };
         remark.index.and_then(|index| list.get(index))
     };
     if let Some(error) = errors.first() {
         let shown = entry(error).map_or_else(String::new, |entry| format!(" `{entry}`"));
         let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
-        return Err(Fault::refused(error.code, detail));
+        return Err(ServiceError::refused(error.code, detail));
     }
     if request.allowed_files.is_empty() {
-        return Err(probity_intents::registry::Refusal::EmptyScope.into());
+        return Err(probity_intents::registry::CommandRefusal::EmptyScope.into());
     }
-    let warn = |warning: &Remark| ScopeWarning {
+    let warn = |warning: &ScopeDiagnostic| ScopeWarning {
         code: warning.code,
         field: warning.field.name(),
         entry: entry(warning).cloned(),
         message: warning.code.meaning(),
     };
-    let entries = |list: &[Entry]| list.iter().cloned().collect();
+    let entries = |list: &[ScopeEntry]| list.iter().cloned().collect();
     let scope = IntentScope {
         allowed_files: entries(&request.allowed_files),
         allowed_related: entries(&request.allowed_related),

@@ -1,11 +1,11 @@
 //! Is everything there that changes under control need? Each check says what to do if it is not.
 
 use crate::agents::is_registered;
-use crate::registry::{Shell, audit};
+use crate::registry::{IntentService, audit};
 use probity_api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 use probity_api::govern::setup::CodingAgent;
 use probity_core::words::count;
-use probity_workspace::{Fault, LoadedPolicy, Workspace};
+use probity_workspace::{LoadedPolicy, ServiceError, Workspace};
 
 /// A clock before this second (2024-01-01) was never set.
 const EARLIEST_SECONDS: u64 = 1_704_067_200;
@@ -74,7 +74,7 @@ fn state(workspace: &Workspace) -> DoctorCheckup {
 fn store(workspace: &Workspace) -> DoctorCheckup {
     let whole = || {
         let head = audit::check(workspace)?;
-        let shell = Shell::open(workspace)?;
+        let shell = IntentService::open(workspace)?;
         Ok((head, shell.registry().open_intents().count()))
     };
     match whole() {
@@ -82,7 +82,9 @@ fn store(workspace: &Workspace) -> DoctorCheckup {
             let words = "every page was read, and each event follows the one before";
             good("store", format!("the log has {} events, open intents: {open}; {words}", head.seq))
         }
-        Err::<_, Fault>(fault) => bad("store", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
+        Err::<_, ServiceError>(fault) => {
+            bad("store", CheckupStatus::Failed, fault.to_string(), fault.next_step())
+        }
     }
 }
 

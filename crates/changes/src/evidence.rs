@@ -1,59 +1,61 @@
 //! What a finisher shows as its work, and what the tree says to it.
 
-use super::frame::Frame;
-use super::request::Evidence;
-use probity_core::Reason;
+use super::frame::RootMapping;
+use super::request::FinishEvidence;
+use probity_core::ReasonCode;
 use probity_intents::hygiene::{DirtyEntry, StartSnapshot};
-use probity_intents::{Claims, Entries, Entry, IntentScope, ScopeRelation};
+use probity_intents::{ClaimIndex, IntentScope, ScopeEntry, ScopeEntrySet, ScopeRelation};
 use probity_paths::RepoPath;
-use probity_workspace::worktree::{Look, Since};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 
 /// What is needed to turn evidence into paths.
-pub(super) struct Witness<'a> {
+pub(super) struct ChangedPathResolver<'a> {
     pub(super) workspace: &'a Workspace,
-    pub(super) look: &'a Look,
-    pub(super) since: &'a Since,
-    pub(super) frame: &'a Frame,
+    pub(super) look: &'a WorktreeStatus,
+    pub(super) since: &'a ChangesSinceStart,
+    pub(super) frame: &'a RootMapping,
     /// As the registry names it.
     pub(super) scope: &'a IntentScope,
     /// The live claims of others in this tree.
-    pub(super) others: Claims<'a>,
+    pub(super) others: ClaimIndex<'a>,
 }
 
-impl Witness<'_> {
+impl ChangedPathResolver<'_> {
     /// The paths that count as this change, as the caller names them.
-    pub(super) fn paths(&self, evidence: &Evidence) -> Result<Entries, Fault> {
+    pub(super) fn paths(&self, evidence: &FinishEvidence) -> Result<ScopeEntrySet, ServiceError> {
         match evidence {
-            Evidence::ChangedFiles(files) => listed(files),
-            Evidence::DiffRef(revision) => {
+            FinishEvidence::ChangedFiles(files) => listed(files),
+            FinishEvidence::DiffRef(revision) => {
                 let differing =
                     self.look.differing_from(self.workspace, revision).map_err(|fault| match fault {
-                        Fault::Missing(detail) => Fault::refused(Reason::PathInvalid, detail),
+                        ServiceError::Missing(detail) => {
+                            ServiceError::refused(ReasonCode::PathInvalid, detail)
+                        }
                         fault => fault,
                     })?;
                 Ok(self.own(differing.iter()))
             }
             // Nobody saw who made a change, and whoever shares the tree may have made one outside the scope: only what was
             // declared counts as this change. The rest is named as unattributed (law 5), and blocks a strict finish.
-            Evidence::Observed => {
+            FinishEvidence::Observed => {
                 let changed = self.since.dirt.keys();
                 let in_scope = changed.filter(|path| self.relation(path) != ScopeRelation::Outside);
-                Ok(in_scope.map(Entry::from).collect())
+                Ok(in_scope.map(ScopeEntry::from).collect())
             }
         }
     }
 
     /// Those of the paths that the finisher names as its own: a path outside the scope is left out if a live intent of
     /// others holds it, if it is what it was at the start, or if it lies aside.
-    fn own<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> Entries {
+    fn own<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> ScopeEntrySet {
         let is_own = |path: &&RepoPath| {
             let dirt = self.since.dirt.get(*path);
             self.relation(path) != ScopeRelation::Outside
                 || dirt.is_some_and(|dirt| !dirt.as_at_start && !dirt.aside) && !self.is_foreign(path)
         };
-        paths.filter(is_own).map(Entry::from).collect()
+        paths.filter(is_own).map(ScopeEntry::from).collect()
     }
 
     fn relation(&self, path: &RepoPath) -> ScopeRelation {
@@ -67,7 +69,7 @@ impl Witness<'_> {
 }
 
 /// The dirt and what it was at the start, as the registry names it.
-pub(super) fn up(frame: &Frame, since: &Since) -> (Vec<DirtyEntry>, StartSnapshot) {
+pub(super) fn up(frame: &RootMapping, since: &ChangesSinceStart) -> (Vec<DirtyEntry>, StartSnapshot) {
     let lift = |entry: &DirtyEntry| DirtyEntry { path: frame.up(&entry.path), ..entry.clone() };
     let dirty = since.dirt.values().map(|dirt| lift(&dirt.entry)).collect();
     let start = match &since.start {
@@ -79,14 +81,17 @@ pub(super) fn up(frame: &Frame, since: &Since) -> (Vec<DirtyEntry>, StartSnapsho
     (dirty, start)
 }
 
-fn listed(files: &[Entry]) -> Result<Entries, Fault> {
+fn listed(files: &[ScopeEntry]) -> Result<ScopeEntrySet, ServiceError> {
     if files.is_empty() {
-        return Err(Fault::refused(Reason::IntentInvalid, "evidence names at least one changed file"));
+        return Err(ServiceError::refused(
+            ReasonCode::IntentInvalid,
+            "evidence names at least one changed file",
+        ));
     }
-    let parse = |file: &Entry| {
+    let parse = |file: &ScopeEntry| {
         RepoPath::parse(file.as_bytes())
-            .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))
+            .map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))
     };
     let paths: BTreeSet<RepoPath> = files.iter().map(parse).collect::<Result<_, _>>()?;
-    Ok(paths.iter().map(Entry::from).collect())
+    Ok(paths.iter().map(ScopeEntry::from).collect())
 }

@@ -4,19 +4,19 @@
 //! working tree. A caller names paths from its own root. Where the two are the same, nothing is translated.
 
 use probity_core::bytes::escape;
-use probity_intents::{Entries, Entry, IntentScope};
+use probity_intents::{IntentScope, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
 use probity_workspace::Workspace;
 use std::os::unix::ffi::OsStrExt;
 
 /// How one workspace names paths.
 #[derive(Debug, Clone)]
-pub(crate) struct Frame {
+pub(crate) struct RootMapping {
     prefix: Vec<u8>,
     tree: String,
 }
 
-impl Frame {
+impl RootMapping {
     pub(crate) fn of(workspace: &Workspace) -> Self {
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
         let tree = probity_core::Digest::of(top.as_os_str().as_bytes()).to_hex()[..16].to_owned();
@@ -47,23 +47,25 @@ impl Frame {
     }
 
     /// Literal entries as the registry names them.
-    pub(crate) fn entries_up(&self, entries: &Entries) -> Entries {
+    pub(crate) fn entries_up(&self, entries: &ScopeEntrySet) -> ScopeEntrySet {
         if self.prefix.is_empty() {
             return entries.clone();
         }
-        entries.iter().map(|entry| Entry::new(self.join(entry.as_bytes()))).collect()
+        entries.iter().map(|entry| ScopeEntry::new(self.join(entry.as_bytes()))).collect()
     }
 
     /// Entries of the registry as this workspace names them; those outside the root keep their names.
-    pub(crate) fn entries_down(&self, entries: &Entries) -> Entries {
-        let down =
-            |entry: &Entry| strip(&self.prefix, entry.as_bytes()).map_or_else(|| entry.clone(), Entry::new);
+    pub(crate) fn entries_down(&self, entries: &ScopeEntrySet) -> ScopeEntrySet {
+        let down = |entry: &ScopeEntry| {
+            strip(&self.prefix, entry.as_bytes()).map_or_else(|| entry.clone(), ScopeEntry::new)
+        };
         entries.iter().map(down).collect()
     }
 
     /// A scope as the registry names it.
     pub(crate) fn scope_up(&self, scope: &IntentScope) -> IntentScope {
-        let pattern = |entry: &Entry| Entry::new([&plain(&self.prefix), entry.as_bytes()].join(&b'/'));
+        let pattern =
+            |entry: &ScopeEntry| ScopeEntry::new([&plain(&self.prefix), entry.as_bytes()].join(&b'/'));
         IntentScope {
             allowed_files: self.entries_up(&scope.allowed_files),
             allowed_related: self.entries_up(&scope.allowed_related),
@@ -77,7 +79,9 @@ impl Frame {
     /// A scope of the registry as this workspace names it.
     pub(crate) fn scope_down(&self, scope: &IntentScope) -> IntentScope {
         let prefix = plain(&self.prefix);
-        let down = |entry: &Entry| strip(&prefix, entry.as_bytes()).map_or_else(|| entry.clone(), Entry::new);
+        let down = |entry: &ScopeEntry| {
+            strip(&prefix, entry.as_bytes()).map_or_else(|| entry.clone(), ScopeEntry::new)
+        };
         IntentScope {
             allowed_files: self.entries_down(&scope.allowed_files),
             allowed_related: self.entries_down(&scope.allowed_related),
@@ -113,15 +117,15 @@ mod tests {
 
     fn scope(files: &[&str], forbidden: &[&str]) -> IntentScope {
         IntentScope {
-            allowed_files: files.iter().map(Entry::new).collect(),
-            forbidden: forbidden.iter().map(Entry::new).collect(),
+            allowed_files: files.iter().map(ScopeEntry::new).collect(),
+            forbidden: forbidden.iter().map(ScopeEntry::new).collect(),
             ..IntentScope::default()
         }
     }
 
     #[test]
     fn a_root_below_the_top_has_its_own_names_and_shares_the_registry() {
-        let frame = Frame { prefix: b"pkg[1]".to_vec(), tree: String::new() };
+        let frame = RootMapping { prefix: b"pkg[1]".to_vec(), tree: String::new() };
         let own = scope(&["a.py", "src/b.py"], &["*.lock"]);
         let shared = frame.scope_up(&own);
         assert_eq!(shared, scope(&["pkg[1]/a.py", "pkg[1]/src/b.py"], &["pkg[[]1]/*.lock"]));
@@ -132,7 +136,7 @@ mod tests {
 
     #[test]
     fn at_the_top_nothing_is_translated() {
-        let frame = Frame { prefix: Vec::new(), tree: String::new() };
+        let frame = RootMapping { prefix: Vec::new(), tree: String::new() };
         let own = scope(&["a.py"], &["*.lock"]);
         assert_eq!((frame.scope_up(&own), frame.scope_down(&own)), (own.clone(), own));
     }

@@ -1,17 +1,17 @@
 //! The ground of a change: the tree as it is, its run, and where a change that begins there starts from.
 
-use super::frame::Frame;
-use probity_core::Reason;
+use super::frame::RootMapping;
+use probity_core::ReasonCode;
 use probity_intents::IntentScope;
-use probity_intents::registry::Base;
+use probity_intents::registry::IntentBase;
 use probity_paths::RepoPath;
 use probity_quality::analyze::{self, AnalyzeOptions};
-use probity_quality::contract::{self as judge, BaselineFile, Side};
-use probity_quality::runs::Runs;
-use probity_workspace::progress::Progress;
-use probity_workspace::worktree::Look;
+use probity_quality::contract::{self as judge, AnalysisSide, BaselineFile};
+use probity_quality::runs::AnalysisStore;
+use probity_workspace::progress::ProgressStep;
 use probity_workspace::worktree::StartRecord;
-use probity_workspace::{Fault, LoadedPolicy, Workspace};
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{LoadedPolicy, ServiceError, Workspace};
 use std::collections::BTreeSet;
 
 /// How often a tree that moves between look and analysis is looked at again.
@@ -19,40 +19,40 @@ const ATTEMPTS: u32 = 3;
 
 /// A tree as it is, with its run if there is one.
 #[derive(Debug)]
-pub(crate) struct Ground {
-    pub(crate) frame: Frame,
-    pub(crate) look: Look,
-    pub(crate) run: Option<Side>,
+pub(crate) struct StartContext {
+    pub(crate) frame: RootMapping,
+    pub(crate) look: WorktreeStatus,
+    pub(crate) run: Option<AnalysisSide>,
     /// The policy that the tree was looked at with, which is also the one that is kept for the finish.
     pub(crate) policy: LoadedPolicy,
 }
 
-impl Ground {
+impl StartContext {
     /// Looks at the tree and finds its run; with `analyze` it is made if there is none.
     #[tracing::instrument(name = "survey", skip_all)]
     pub(crate) fn survey(
         workspace: &Workspace,
         analyze: bool,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Self, Fault> {
-        let frame = Frame::of(workspace);
-        let runs = Runs::open(workspace);
+        progress: &(dyn Fn(ProgressStep) + Sync),
+    ) -> Result<Self, ServiceError> {
+        let frame = RootMapping::of(workspace);
+        let runs = AnalysisStore::open(workspace);
         let loaded = workspace.load_policy()?;
         let policy = &loaded.policy;
         // Everything that a start says without gates is in the head.
         let needs_all = judge::needs_whole_runs(&[], None, &analyze::gate_rules(policy)?);
         for _ in 0..ATTEMPTS {
-            let look = Look::take(workspace, policy)?;
+            let look = WorktreeStatus::take(workspace, policy)?;
             let id = analyze::run_id(policy, &look.snapshot)?;
             let run = if needs_all { runs.recall(id) } else { runs.recall_head(id) };
             if run.is_some() || !analyze {
                 let baseline = BaselineFile::of_tree(workspace)?;
-                let run = run.map(|stored| Side::of(stored, baseline));
+                let run = run.map(|stored| AnalysisSide::of(stored, baseline));
                 return Ok(Self { frame, look, run, policy: loaded });
             }
             analyze::analyze(workspace, policy, &AnalyzeOptions::default(), progress)?;
         }
-        Err(Fault::refused(Reason::TreeUnstable, "the tree changes while it is analysed"))
+        Err(ServiceError::refused(ReasonCode::TreeUnstable, "the tree changes while it is analysed"))
     }
 
     /// The dirty paths as the registry names them.
@@ -61,9 +61,13 @@ impl Ground {
     }
 
     /// Where a change of `scope` starts from, with what is kept for its finish.
-    pub(crate) fn base(&self, workspace: &Workspace, scope: &IntentScope) -> Result<Base, Fault> {
+    pub(crate) fn base(
+        &self,
+        workspace: &Workspace,
+        scope: &IntentScope,
+    ) -> Result<IntentBase, ServiceError> {
         let objects = workspace.state.objects();
-        let content = |entry: &probity_intents::Entry| {
+        let content = |entry: &probity_intents::ScopeEntry| {
             let path = RepoPath::parse(entry.as_bytes()).ok()?;
             let digest = self.look.snapshot.get(&path)?.digest()?;
             Some((path, digest))
@@ -79,7 +83,7 @@ impl Ground {
         };
         let kept = objects.put(&record.to_bytes())?;
         let run = self.run.as_ref();
-        Ok(Base {
+        Ok(IntentBase {
             run_id: run.map(|side| side.run.id.0.to_string()).unwrap_or_default(),
             report_digest: run.map(|side| side.report_digest.to_string()),
             head: record.head,
@@ -106,8 +110,8 @@ mod tests {
         fs::write(dir.path().join("a.py"), "def f():\n    pass\n").expect("writes");
         let workspace = Workspace::find(Some(dir.path()), Path::new("/")).expect("is found");
         // The agent that is judged rewrites the file while the tree is analyzed.
-        let rewrite = |_: Progress| fs::write(&file, "[analysis]\nexclude = [\"**\"]\n").expect("writes");
-        let ground = Ground::survey(&workspace, true, &rewrite).expect("is seen");
+        let rewrite = |_: ProgressStep| fs::write(&file, "[analysis]\nexclude = [\"**\"]\n").expect("writes");
+        let ground = StartContext::survey(&workspace, true, &rewrite).expect("is seen");
         let run = ground.run.as_ref().expect("is analyzed");
         let loaded = analyze::settings(&ground.policy.policy.analysis).expect("settings");
         assert_eq!(run.run.settings, loaded);

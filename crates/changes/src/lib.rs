@@ -35,10 +35,10 @@ mod view;
 pub use amend::amend;
 pub use doctor::doctor;
 pub use finish::finish;
-pub(crate) use frame::Frame;
+pub(crate) use frame::RootMapping;
 pub use start::{promote, promote_when_free, start};
 pub use state_files::ChangeFiles;
-pub use status::{Watch, status};
+pub use status::{StatusWatcher, status};
 
 use probity_policy::{ContractRules, StrictnessProfile};
 

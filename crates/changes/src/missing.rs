@@ -1,27 +1,27 @@
 //! Declared paths that do not exist: usually files that will be created, sometimes slips of the pen.
 
 use probity_api::change::MissingPath;
-use probity_intents::{Entry, IntentScope};
+use probity_intents::{IntentScope, ScopeEntry};
 use probity_paths::RepoPath;
-use probity_workspace::worktree::Look;
+use probity_workspace::worktree::WorktreeStatus;
 
 /// The declared paths that are neither in the tree nor in its commit. What is proposed instead is never a build output or an
 /// ignored file.
-pub(super) fn missing_paths(look: &Look, scope: &IntentScope) -> Vec<MissingPath> {
+pub(super) fn missing_paths(look: &WorktreeStatus, scope: &IntentScope) -> Vec<MissingPath> {
     let declared = scope.allowed_files.iter().chain(&scope.allowed_related);
-    let is_missing = |entry: &&Entry| {
+    let is_missing = |entry: &&ScopeEntry| {
         RepoPath::parse(entry.as_bytes()).is_ok_and(|path| {
             look.snapshot.get(&path).is_none()
                 && !look.state.dirty.contains_key(&path)
                 && !look.leaves_out(&path)
         })
     };
-    let missing: Vec<&Entry> = declared.filter(is_missing).collect();
+    let missing: Vec<&ScopeEntry> = declared.filter(is_missing).collect();
     if missing.is_empty() {
         return Vec::new();
     }
     let sources = look.sources();
-    let one = |entry: &Entry| {
+    let one = |entry: &ScopeEntry| {
         let text = std::str::from_utf8(entry.as_bytes()).ok();
         let known = sources.iter().filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
         let nearest = text.and_then(|text| probity_policy::nearest_path(text, known));

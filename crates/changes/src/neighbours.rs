@@ -1,33 +1,34 @@
 //! The other intents, as they lie to one scope.
 
-use super::frame::Frame;
+use super::frame::RootMapping;
 use super::view::LISTED;
 use crate::registry::view::time;
-use probity_api::change::{DetailLevel, Neighbour, NeighbourAction, Neighbours};
-use probity_intents::registry::{Circumstances, Intent, Registry};
+use probity_api::change::{ConcurrentWork, DetailLevel, RelatedIntent, RelatedIntentAction};
+use probity_intents::registry::{CommandContext, Intent, IntentRegistry};
 use probity_intents::{
-    IntentId, IntentScope, Owner, Ownership, Peer, Relation, RelationKind, Status, relations,
+    IntentId, IntentOwner, IntentScope, IntentStatus, Ownership, PeerIntent, RelationKind, ScopeOverlap,
+    relations,
 };
 use std::collections::BTreeSet;
 
 /// The registry as one owner sees it at one moment.
-pub(crate) struct Seen<'a> {
-    pub(crate) registry: &'a Registry,
-    pub(crate) owner: &'a Owner,
-    pub(crate) circumstances: &'a Circumstances,
-    pub(crate) frame: &'a Frame,
+pub(crate) struct RegistryView<'a> {
+    pub(crate) registry: &'a IntentRegistry,
+    pub(crate) owner: &'a IntentOwner,
+    pub(crate) circumstances: &'a CommandContext,
+    pub(crate) frame: &'a RootMapping,
     /// The intents that are the reader's own by a handle kept in this worktree.
     pub(crate) kept: &'a BTreeSet<IntentId>,
 }
 
-impl Seen<'_> {
+impl RegistryView<'_> {
     /// Every open intent but `except`, as the rules want it.
-    pub(crate) fn peers(&self, except: Option<&IntentId>) -> Vec<Peer> {
+    pub(crate) fn peers(&self, except: Option<&IntentId>) -> Vec<PeerIntent> {
         self.open(except).map(|intent| self.peer(intent)).collect()
     }
 
     /// The open intents of this working tree but `except`: only they can have made its dirt.
-    pub(crate) fn peers_here(&self, except: &IntentId) -> Vec<Peer> {
+    pub(crate) fn peers_here(&self, except: &IntentId) -> Vec<PeerIntent> {
         let is_here =
             |intent: &&Intent| intent.base.tree.as_ref().is_none_or(|tree| self.frame.shares_tree(tree));
         self.open(Some(except)).filter(is_here).map(|intent| self.peer(intent)).collect()
@@ -39,8 +40,8 @@ impl Seen<'_> {
         scope: &IntentScope,
         except: Option<&IntentId>,
         detail: DetailLevel,
-    ) -> Neighbours {
-        let mut found = Neighbours::default();
+    ) -> ConcurrentWork {
+        let mut found = ConcurrentWork::default();
         let mut owners = BTreeSet::new();
         for intent in self.open(except) {
             let peer = self.peer(intent);
@@ -55,7 +56,7 @@ impl Seen<'_> {
             if conflicts && peer.is_live() {
                 found.concurrent_intents.push(neighbour.clone());
             }
-            if conflicts && peer.status == Status::Queued {
+            if conflicts && peer.status == IntentStatus::Queued {
                 found.queued_context.push(neighbour.clone());
             }
             found.workspace_relations.push(neighbour);
@@ -76,8 +77,8 @@ impl Seen<'_> {
     }
 
     /// One intent, as the rules want it.
-    pub(crate) fn peer(&self, intent: &Intent) -> Peer {
-        Peer {
+    pub(crate) fn peer(&self, intent: &Intent) -> PeerIntent {
+        PeerIntent {
             intent_id: intent.id.clone(),
             ownership: intent.ownership(self.owner, self.circumstances),
             status: intent.status,
@@ -85,8 +86,8 @@ impl Seen<'_> {
         }
     }
 
-    fn neighbour(&self, intent: &Intent, peer: &Peer, relation: &Relation) -> Neighbour {
-        Neighbour {
+    fn neighbour(&self, intent: &Intent, peer: &PeerIntent, relation: &ScopeOverlap) -> RelatedIntent {
+        RelatedIntent {
             intent_id: intent.id.clone(),
             agent_label: intent.owner.label.clone(),
             agent_pid: intent.owner.pid,
@@ -107,13 +108,13 @@ impl Seen<'_> {
 }
 
 /// What to do about another intent. Never: end its process.
-const fn action(peer: &Peer) -> NeighbourAction {
+const fn action(peer: &PeerIntent) -> RelatedIntentAction {
     match (peer.status, peer.ownership) {
-        (_, Ownership::OwnActive | Ownership::OwnStale) => NeighbourAction::FinishAmendOrClearYourOwn,
-        (_, Ownership::Recoverable) => NeighbourAction::RecoverOrStartOverIt,
-        (_, Ownership::Expired) => NeighbourAction::StartOverIt,
-        (Status::Queued, _) => NeighbourAction::NoneItWaits,
-        (_, Ownership::ForeignStale) => NeighbourAction::CoordinateOrWaitForItsEnd,
-        (_, Ownership::ForeignActive) => NeighbourAction::StopAndCoordinate,
+        (_, Ownership::OwnActive | Ownership::OwnStale) => RelatedIntentAction::FinishAmendOrClearYourOwn,
+        (_, Ownership::Recoverable) => RelatedIntentAction::RecoverOrStartOverIt,
+        (_, Ownership::Expired) => RelatedIntentAction::StartOverIt,
+        (IntentStatus::Queued, _) => RelatedIntentAction::NoneItWaits,
+        (_, Ownership::ForeignStale) => RelatedIntentAction::CoordinateOrWaitForItsEnd,
+        (_, Ownership::ForeignActive) => RelatedIntentAction::StopAndCoordinate,
     }
 }

@@ -1,31 +1,32 @@
 //! What a finisher shows as its work.
 
 use probity_api::change::FinishRequest;
-use probity_core::Reason;
-use probity_intents::Entry;
-use probity_workspace::Fault;
+use probity_core::ReasonCode;
+use probity_intents::ScopeEntry;
+use probity_workspace::ServiceError;
 
 /// What a finisher shows as its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Evidence {
+pub(crate) enum FinishEvidence {
     /// These paths.
-    ChangedFiles(Vec<Entry>),
+    ChangedFiles(Vec<ScopeEntry>),
     /// What differs from a commit, untracked files included.
     DiffRef(String),
     /// What changed in the scope since the start.
     Observed,
 }
 
-impl Evidence {
+impl FinishEvidence {
     /// What a request shows; it can show one thing alone.
-    pub(crate) fn of(request: &FinishRequest) -> Result<Self, Fault> {
+    pub(crate) fn of(request: &FinishRequest) -> Result<Self, ServiceError> {
         match (&request.changed_files, &request.diff_ref) {
             (None, None) => Ok(Self::Observed),
             (Some(files), None) => Ok(Self::ChangedFiles(files.clone())),
             (None, Some(revision)) => Ok(Self::DiffRef(revision.clone())),
-            (Some(_), Some(_)) => {
-                Err(Fault::refused(Reason::UsageInvalid, "give changed_files or diff_ref, not both"))
-            }
+            (Some(_), Some(_)) => Err(ServiceError::refused(
+                ReasonCode::UsageInvalid,
+                "give changed_files or diff_ref, not both",
+            )),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Agents start and finish changes while a command is governed: which writes to the state directory are honest.
 
 use crate::registry::{audit, handles};
-use probity_intents::Status;
-use probity_intents::registry::{Head, Intent};
-use probity_quality::contract::receipts::Receipts;
-use probity_quality::runs::Runs;
+use probity_intents::IntentStatus;
+use probity_intents::registry::{Intent, RegistryHead};
+use probity_quality::contract::receipts::ReceiptStore;
+use probity_quality::runs::AnalysisStore;
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
-use probity_workspace::{DATABASE, HANDLES, State};
+use probity_workspace::{DATABASE, HANDLES, StateDirectory};
 use std::path::Path;
 
 /// The registry of intents, its cache, kept handles, receipts, and the pins of analyses that intents need.
@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct ChangeFiles;
 
 impl StateFiles for ChangeFiles {
-    fn mark(&self, state: &State) -> Box<dyn StateMark> {
+    fn mark(&self, state: &StateDirectory) -> Box<dyn StateMark> {
         Box::new(ChangeMark { intents: audit::head(state) })
     }
 }
@@ -22,11 +22,11 @@ impl StateFiles for ChangeFiles {
 /// Where the log of intents ended.
 #[derive(Debug)]
 struct ChangeMark {
-    intents: Head,
+    intents: RegistryHead,
 }
 
 impl StateMark for ChangeMark {
-    fn explains(&self, state: &State, name: &Path, fate: FileFate) -> bool {
+    fn explains(&self, state: &StateDirectory, name: &Path, fate: FileFate) -> bool {
         let path = state.dir().join(name);
         match name_parts(name).unwrap_or_default().as_slice() {
             ["store.lock"] => true,
@@ -54,8 +54,8 @@ impl StateMark for ChangeMark {
 
 impl ChangeMark {
     /// A new receipt is the one of a finish in the log of intents, and none is rewritten or removed.
-    fn explains_receipt(&self, state: &State, file: &str, fate: FileFate) -> bool {
-        let receipts = Receipts::of(state);
+    fn explains_receipt(&self, state: &StateDirectory, file: &str, fate: FileFate) -> bool {
+        let receipts = ReceiptStore::of(state);
         match (file, fate) {
             ("head.lock", _) => true,
             ("head.json", FileFate::New | FileFate::Changed) => receipts.is_whole(),
@@ -68,12 +68,12 @@ impl ChangeMark {
     }
 
     /// Whether a claim counts on a pin. What a refused start or one that only waits had pinned, nobody needs.
-    fn is_needed(&self, state: &State, run: &str, pin: &str) -> bool {
+    fn is_needed(&self, state: &StateDirectory, run: &str, pin: &str) -> bool {
         let Some(registry) = audit::registry(state) else { return self.intents.seq.0 > 0 };
         let needed = |intent: &Intent| {
-            intent.status == Status::Active
+            intent.status == IntentStatus::Active
                 && intent.base.run_id.ends_with(run)
-                && Runs::pin_name(intent.id.as_str()) == pin
+                && AnalysisStore::pin_name(intent.id.as_str()) == pin
         };
         registry.open_intents().any(needed)
     }
@@ -86,38 +86,38 @@ fn is_unfinished_database(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{Machine, Shell, TreeFacts};
-    use probity_intents::registry::{Action, Base, Declaration};
+    use crate::registry::{IntentService, LocalHost, TreeFacts};
+    use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryAction};
     use probity_intents::start::{DirtyScopePolicy, OnConflict};
-    use probity_intents::{Entry, IntentId, IntentScope, Owner};
-    use probity_storage::memory::Memory;
-    use probity_storage::ports::{Record, Store};
+    use probity_intents::{IntentId, IntentOwner, IntentScope, ScopeEntry};
+    use probity_storage::memory::MemoryStore;
+    use probity_storage::ports::{EventRecord, StorageEngine};
     use std::fs;
     use std::sync::Arc;
 
     /// The log of two starts.
-    fn two_starts() -> Vec<Record> {
-        let memory = Memory::new();
-        let mut shell = Shell::over(&memory, Arc::new(Machine));
+    fn two_starts() -> Vec<EventRecord> {
+        let memory = MemoryStore::new();
+        let mut shell = IntentService::over(&memory, Arc::new(LocalHost));
         for n in 0..2 {
-            let declaration = Declaration {
+            let declaration = IntentDeclaration {
                 intent_id: IntentId::parse(format!("i-{n}")).expect("an id"),
                 description: String::new(),
                 expected_effects: Vec::new(),
                 scope: IntentScope {
-                    allowed_files: [Entry::new(format!("f{n}"))].into(),
+                    allowed_files: [ScopeEntry::new(format!("f{n}"))].into(),
                     ..IntentScope::default()
                 },
                 ttl_seconds: 600,
                 lease_seconds: 60,
-                base: Base::default(),
+                base: IntentBase::default(),
             };
-            let action = Action::Start {
+            let action = RegistryAction::Start {
                 declaration,
                 dirty_scope_policy: DirtyScopePolicy::Block,
                 on_conflict: OnConflict::Block,
             };
-            let owner = Owner { token: Some("a".into()), ..Owner::default() };
+            let owner = IntentOwner { token: Some("a".into()), ..IntentOwner::default() };
             let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
             shell.execute(&owner, action, &tree).expect("granted");
         }
@@ -125,9 +125,9 @@ mod tests {
     }
 
     /// Whether `change`, done after the mark, explains the fate of the file `name`.
-    fn explains(name: &str, change: impl FnOnce(&State)) -> bool {
+    fn explains(name: &str, change: impl FnOnce(&StateDirectory)) -> bool {
         let dir = tempfile::tempdir().expect("a directory");
-        let state = State::at(dir.path().to_owned());
+        let state = StateDirectory::at(dir.path().to_owned());
         fs::create_dir_all(dir.path().join("cache")).expect("creates");
         let mark = ChangeFiles.mark(&state);
         change(&state);
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn intents_may_go_on_meanwhile_and_nobody_may_rewrite_their_log() {
         let records = two_starts();
-        let append = |state: &State, n: usize| {
+        let append = |state: &StateDirectory, n: usize| {
             let log = state.store().expect("opens").log("intents");
             let at = log.head().expect("reads");
             log.append(at, &records[n].command, &records[n].event).expect("appends");
@@ -149,7 +149,7 @@ mod tests {
         }));
         assert!(!explains(DATABASE, |state| append(state, 1)), "an event that follows nothing");
         assert!(!explains(DATABASE, |state| fs::write(state.database(), "planted").expect("writes")));
-        let plant = |state: &State| fs::write(state.registry_cache(), "planted").expect("writes");
+        let plant = |state: &StateDirectory| fs::write(state.registry_cache(), "planted").expect("writes");
         assert!(!explains("cache/intents", plant));
     }
 

@@ -1,22 +1,22 @@
 //! What goes on in a tree: who holds what, who waits, and whose the dirt is.
 
-use super::frame::Frame;
-use super::neighbours::Seen;
+use super::frame::RootMapping;
+use super::neighbours::RegistryView;
 use super::uncommitted::{self, FinishedWork};
 use super::view::LISTED;
 use crate::registry::view::time;
-use crate::registry::{Caller, Handles, Shell};
+use crate::registry::{Caller, HandleStore, IntentService};
 use probity_api::SystemPath;
 use probity_api::change::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
 use probity_core::words::short_id;
-use probity_intents::registry::{Intent, Registry};
-use probity_intents::{Claims, IntentId, Ownership, Peer, Status};
+use probity_intents::registry::{Intent, IntentRegistry};
+use probity_intents::{ClaimIndex, IntentId, IntentStatus, Ownership, PeerIntent};
 use probity_paths::RepoPath;
 use probity_quality::analyze;
-use probity_quality::runs::Runs;
+use probity_quality::runs::AnalysisStore;
 use probity_workspace::run_claims::{self, OpenRunClaim};
-use probity_workspace::worktree::Look;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -31,16 +31,16 @@ fn add(group: &mut DirtyGroup, path: &RepoPath) {
 /// Waits for news: until somebody claims, waits, finishes or gives up, at most for `wait`. What changes in the tree itself
 /// nobody is told of, so whoever watches looks again after that.
 #[derive(Debug)]
-pub struct Watch(Shell);
+pub struct StatusWatcher(IntentService);
 
-impl Watch {
+impl StatusWatcher {
     /// Watches the registry of a workspace.
-    pub fn open(workspace: &Workspace) -> Result<Self, Fault> {
-        Shell::open(workspace).map(Self)
+    pub fn open(workspace: &Workspace) -> Result<Self, ServiceError> {
+        IntentService::open(workspace).map(Self)
     }
 
     /// Waits; answers whether there is news.
-    pub fn wait(&mut self, wait: Duration) -> Result<bool, Fault> {
+    pub fn wait(&mut self, wait: Duration) -> Result<bool, ServiceError> {
         let before = self.0.registry().head();
         self.0.wait(wait)?;
         Ok(self.0.registry().head() != before)
@@ -49,20 +49,20 @@ impl Watch {
 
 /// Tells what goes on.
 #[tracing::instrument(name = "status", skip_all)]
-pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fault> {
-    let shell = Shell::open(workspace)?;
+pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, ServiceError> {
+    let shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     shell.touch(&owner)?;
     let circumstances = shell.circumstances()?;
-    let frame = Frame::of(workspace);
+    let frame = RootMapping::of(workspace);
     let policy = workspace.load_policy()?.policy;
-    let look = Look::take(workspace, &policy)?;
+    let look = WorktreeStatus::take(workspace, &policy)?;
     let run_id = analyze::run_id(&policy, &look.snapshot)?;
-    let handles = Handles::of(workspace);
+    let handles = HandleStore::of(workspace);
     let kept = handles.own_intents(shell.registry(), caller);
     let usable: BTreeSet<IntentId> =
         handles.usable(shell.registry()).into_iter().map(|kept| kept.intent_id).collect();
-    let seen = Seen {
+    let seen = RegistryView {
         registry: shell.registry(),
         owner: &owner,
         circumstances: &circumstances,
@@ -72,7 +72,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     let mut open: Vec<&Intent> = shell.registry().open_intents().collect();
     open.sort_by_key(|intent| (intent.declared_at, &intent.id));
     let is_here = |intent: &Intent| intent.base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree));
-    let here: Vec<Peer> =
+    let here: Vec<PeerIntent> =
         open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
     let finished = FinishedWork::of(workspace, shell.registry(), &frame);
     let (mut dirty, counts) = summarise(&look, &frame, &here, &kept, finished);
@@ -117,7 +117,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
     Ok(StatusAnswer {
         head: look.state.head.clone(),
         run_id: run_id.0.to_string(),
-        run_available: Runs::open(workspace).has(run_id),
+        run_available: AnalysisStore::open(workspace).has(run_id),
         next_step: {
             let step = next_step(shell.registry(), &intents, &runs, &dirty);
             match look.undecided_note(|_| true) {
@@ -134,13 +134,13 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Fa
 
 /// Whose the dirt is, and how much of it each intent holds.
 fn summarise(
-    look: &Look,
-    frame: &Frame,
-    here: &[Peer],
+    look: &WorktreeStatus,
+    frame: &RootMapping,
+    here: &[PeerIntent],
     kept: &BTreeSet<IntentId>,
     mut finished: FinishedWork<'_>,
 ) -> (DirtySummary, BTreeMap<IntentId, usize>) {
-    let claims = Claims::of(here);
+    let claims = ClaimIndex::of(here);
     let mut summary = DirtySummary { count: look.state.dirty.len(), ..DirtySummary::default() };
     let mut counts = BTreeMap::new();
     let mut done: BTreeMap<IntentId, FinishedGroup> = BTreeMap::new();
@@ -148,11 +148,12 @@ fn summarise(
         let name = frame.up(path);
         let holders = claims.holders(name.as_bytes());
         // Whoever waits has not edited: only a claim says whose a change is (law 5).
-        for (id, _) in holders.iter().filter(|(_, (peer, _))| peer.status == Status::Active) {
+        for (id, _) in holders.iter().filter(|(_, (peer, _))| peer.status == IntentStatus::Active) {
             *counts.entry((*id).clone()).or_default() += 1;
         }
-        let active = || holders.values().map(|(peer, _)| peer).filter(|peer| peer.status == Status::Active);
-        let is_own = |peer: &&&Peer| peer.ownership.is_own() || is_kept(peer, kept);
+        let active =
+            || holders.values().map(|(peer, _)| peer).filter(|peer| peer.status == IntentStatus::Active);
+        let is_own = |peer: &&&PeerIntent| peer.ownership.is_own() || is_kept(peer, kept);
         let group = if active().any(|peer| is_own(&peer)) {
             &mut summary.own
         } else if active().any(|peer| peer.ownership.is_foreign()) {
@@ -178,20 +179,25 @@ fn summarise(
 }
 
 /// Whether an intent is the reader's own by a handle kept in this worktree, and not over.
-fn is_kept(peer: &Peer, kept: &BTreeSet<IntentId>) -> bool {
+fn is_kept(peer: &PeerIntent, kept: &BTreeSet<IntentId>) -> bool {
     peer.ownership.is_foreign() && kept.contains(&peer.intent_id)
 }
 
-fn next_step(registry: &Registry, intents: &[IntentLine], runs: &[RunLine], dirty: &DirtySummary) -> String {
+fn next_step(
+    registry: &IntentRegistry,
+    intents: &[IntentLine],
+    runs: &[RunLine],
+    dirty: &DirtySummary,
+) -> String {
     let short = |line: &IntentLine| registry.short_id(&line.intent_id).to_owned();
     let own = |status| intents.iter().find(|line| line.is_yours && line.status == status);
     let lapsed = intents.iter().find(|line| line.is_yours && line.lease_left_seconds == 0);
     if let Some(line) = lapsed {
         let id = short(line);
         format!("your lease lapsed: `probity intent renew {id}`, or `probity finish {id}`")
-    } else if let Some(line) = own(Status::Active) {
+    } else if let Some(line) = own(IntentStatus::Active) {
         format!("edit inside your scope, then `probity finish {}`", short(line))
-    } else if let Some(line) = own(Status::Queued) {
+    } else if let Some(line) = own(IntentStatus::Queued) {
         format!(
             "you are queued: `probity intent promote {}` when those before you have finished",
             short(line)

@@ -1,23 +1,23 @@
 //! The trail of a patch: what was declared, what the evidence says, and what really changed (law 1).
 
-use super::frame::Frame;
+use super::frame::RootMapping;
 use probity_api::change::{DetailLevel, PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
 use probity_core::Digest;
-use probity_intents::{Entries, Entry, IntentScope, ScopeCheck, ScopeRelation};
-use probity_workspace::worktree::Since;
+use probity_intents::{IntentScope, ScopeCheck, ScopeEntry, ScopeEntrySet, ScopeRelation};
+use probity_workspace::worktree::ChangesSinceStart;
 
 /// What a trail is made from.
-pub(super) struct Trail<'a> {
-    pub(super) frame: &'a Frame,
+pub(super) struct PatchTrailInputs<'a> {
+    pub(super) frame: &'a RootMapping,
     /// As the registry names it.
     pub(super) scope: &'a IntentScope,
-    pub(super) evidence: &'a Entries,
-    pub(super) since: &'a Since,
+    pub(super) evidence: &'a ScopeEntrySet,
+    pub(super) since: &'a ChangesSinceStart,
     pub(super) scope_check: &'a ScopeCheck,
     pub(super) heads: (Option<&'a str>, Option<&'a str>),
 }
 
-impl Trail<'_> {
+impl PatchTrailInputs<'_> {
     /// Counts and a digest; everything that they stand for in `full`.
     pub(super) fn answer(&self, detail: DetailLevel) -> PatchTrail {
         let changed: Vec<TrailEntry> = self
@@ -34,7 +34,7 @@ impl Trail<'_> {
             })
             .collect();
         let is_dirty = |path: &[u8]| self.since.dirt.keys().any(|dirty| dirty.as_bytes() == path);
-        let unchanged: Vec<Entry> =
+        let unchanged: Vec<ScopeEntry> =
             self.evidence.iter().filter(|path| !is_dirty(path.as_bytes())).cloned().collect();
         let is_outside = |entry: &&TrailEntry| entry.scope_relation == ScopeRelation::Outside;
         let counts = PatchTrailCounts {

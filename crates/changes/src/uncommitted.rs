@@ -1,15 +1,15 @@
 //! Finished work that is not committed yet: what a finish saw is kept, so that it is told apart from work of nobody.
 
-use super::Frame;
+use super::RootMapping;
 use probity_core::bytes::{bare_shell_word, shell_word};
 use probity_intents::hygiene::{DirtyEntry, DirtyStatus};
-use probity_intents::registry::{Intent, Registry};
-use probity_intents::{Entries, IntentId, Status};
+use probity_intents::registry::{Intent, IntentRegistry};
+use probity_intents::{IntentId, IntentStatus, ScopeEntrySet};
 use probity_paths::RepoPath;
-use probity_storage::ports::{Refs, Store, Swapped};
-use probity_workspace::worktree::Look;
+use probity_storage::ports::{RefStore, StorageEngine, SwapOutcome};
 use probity_workspace::worktree::StartRecord;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -22,7 +22,7 @@ const MAX_COMMAND_PATHS: usize = 8;
 const MAX_SUBJECT_CHARS: usize = 71;
 
 /// The paths of a finished change that differ from the commit.
-pub(super) fn of_change(look: &Look, evidence: &Entries) -> BTreeMap<RepoPath, DirtyEntry> {
+pub(super) fn of_change(look: &WorktreeStatus, evidence: &ScopeEntrySet) -> BTreeMap<RepoPath, DirtyEntry> {
     let is_changed = |path: &RepoPath| evidence.contains(path.as_bytes());
     look.state
         .dirty
@@ -37,7 +37,7 @@ pub(super) fn keep(
     workspace: &Workspace,
     intent_id: &IntentId,
     paths: BTreeMap<RepoPath, DirtyEntry>,
-) -> Result<(), Fault> {
+) -> Result<(), ServiceError> {
     if paths.is_empty() {
         return Ok(());
     }
@@ -46,7 +46,7 @@ pub(super) fn keep(
     let refs = refs(workspace)?;
     let mut found = refs.get(intent_id.as_str())?;
     // Only the holder of the claim gets here, so this ends after a turn or two.
-    while let Swapped::Moved { found: other } =
+    while let SwapOutcome::Moved { found: other } =
         refs.swap(intent_id.as_str(), found.as_deref(), Some(kept.as_bytes()))?
     {
         found = other;
@@ -57,17 +57,17 @@ pub(super) fn keep(
 /// Finds for changed paths the finished intents whose work they still are.
 pub(super) struct FinishedWork<'a> {
     workspace: &'a Workspace,
-    frame: &'a Frame,
+    frame: &'a RootMapping,
     /// The finished intents of this root, the latest first.
     finished: Vec<&'a Intent>,
     records: BTreeMap<IntentId, Option<StartRecord>>,
 }
 
 impl<'a> FinishedWork<'a> {
-    pub(super) fn of(workspace: &'a Workspace, registry: &'a Registry, frame: &'a Frame) -> Self {
+    pub(super) fn of(workspace: &'a Workspace, registry: &'a IntentRegistry, frame: &'a RootMapping) -> Self {
         let is_of_this_root =
             |intent: &&Intent| intent.base.tree.as_ref().is_some_and(|tree| *tree == frame.name());
-        let released = registry.intents().filter(|intent| intent.status == Status::Released);
+        let released = registry.intents().filter(|intent| intent.status == IntentStatus::Released);
         let mut finished: Vec<&Intent> = released.filter(is_of_this_root).collect();
         finished.sort_by_key(|intent| std::cmp::Reverse((intent.closed_at, &intent.id)));
         Self { workspace, frame, finished, records: BTreeMap::new() }
@@ -96,7 +96,7 @@ fn load(workspace: &Workspace, intent_id: &IntentId) -> Option<StartRecord> {
     StartRecord::parse(&workspace.state.objects().get(&digest).ok()??)
 }
 
-fn refs(workspace: &Workspace) -> Result<Box<dyn Refs>, Fault> {
+fn refs(workspace: &Workspace) -> Result<Box<dyn RefStore>, ServiceError> {
     Ok(workspace.state.store()?.refs(SPACE))
 }
 

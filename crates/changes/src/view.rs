@@ -1,6 +1,6 @@
 //! Hygiene as an answer shows it: all fields of `FinishHygiene`, with every path for `full` and short lists otherwise.
 
-use super::frame::Frame;
+use super::frame::RootMapping;
 use probity_api::change::{
     DetailLevel, FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts,
     StartHygieneAnswer, WorktreeSnapshotAnswer,
@@ -8,20 +8,20 @@ use probity_api::change::{
 use probity_intents::hygiene::{DirtyAttribution, DirtyClass, SnapshotStatus};
 use probity_intents::{FinishHygiene, ForeignDirtyOverlap, ScopeRelation, StartDecision};
 use probity_paths::RepoPath;
-use probity_workspace::worktree::Look;
+use probity_workspace::worktree::WorktreeStatus;
 
 /// How many paths a list shows unless everything is asked for.
 pub(crate) const LISTED: usize = 20;
 
 /// One look at hygiene on its way to an answer.
-pub(crate) struct View<'a> {
-    pub(crate) look: &'a Look,
-    pub(crate) frame: &'a Frame,
+pub(crate) struct HygieneView<'a> {
+    pub(crate) look: &'a WorktreeStatus,
+    pub(crate) frame: &'a RootMapping,
     pub(crate) git_available: bool,
     pub(crate) detail: DetailLevel,
 }
 
-impl View<'_> {
+impl HygieneView<'_> {
     /// Hygiene at a start.
     pub(crate) fn start(&self, decision: &StartDecision) -> StartHygieneAnswer {
         let dirty = &self.look.state.dirty;

@@ -5,7 +5,7 @@
 //! Must not know: what any kind of vector means.
 //!
 //! This crate knows the form of the files and how answers are compared, and nothing of what the functions do:
-//! each product crate hands in its [`Kind`]s. A kind that nobody hands in is *unsupported* and counts as a failure
+//! each product crate hands in its [`VectorKind`]s. A kind that nobody hands in is *unsupported* and counts as a failure
 //! (law 6: not applicable is not passed).
 
 use serde::Serialize;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// One kind of vector and the function it describes.
 #[derive(Clone, Copy)]
-pub struct Kind {
+pub struct VectorKind {
     /// The `kind` of the vector files.
     pub name: &'static str,
     /// Answers a case. An `Err` says why `given` could not be understood; the case then fails.
@@ -24,7 +24,7 @@ pub struct Kind {
     pub accepts: fn(given: &Value, expect: &Value, answer: &Value) -> bool,
 }
 
-impl Kind {
+impl VectorKind {
     /// A kind whose answers must equal what the case expects.
     pub const fn equal(name: &'static str, answer: fn(&Value) -> Result<Value, String>) -> Self {
         Self { name, answer, accepts: |_, expect, answer| same(expect, answer) }
@@ -46,7 +46,7 @@ pub struct CaseResult {
 
 /// The outcome of a whole run.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Report {
+pub struct VectorReport {
     /// Cases with the expected answer.
     pub passed: usize,
     /// Cases with another answer, or none.
@@ -57,7 +57,7 @@ pub struct Report {
     pub results: Vec<CaseResult>,
 }
 
-impl Report {
+impl VectorReport {
     /// Whether there was at least one case and every case passed.
     pub fn all_passed(&self) -> bool {
         self.passed > 0 && self.failed == 0 && self.unsupported == 0
@@ -95,8 +95,8 @@ pub enum VectorError {
 }
 
 /// Runs the vectors in `files` (folders are walked) through `kinds`.
-pub fn run(files: &[PathBuf], kinds: &[Kind]) -> Result<Report, VectorError> {
-    let mut report = Report::default();
+pub fn run(files: &[PathBuf], kinds: &[VectorKind]) -> Result<VectorReport, VectorError> {
+    let mut report = VectorReport::default();
     for path in expand(files)? {
         for case in read_cases(&path)? {
             run_case(&case, kinds, &mut report);
@@ -109,7 +109,7 @@ pub fn run(files: &[PathBuf], kinds: &[Kind]) -> Result<Report, VectorError> {
 ///
 /// # Panics
 /// When a case fails, or when there is none.
-pub fn check(kind: Kind) {
+pub fn check(kind: VectorKind) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance").join(kind.name);
     let report = match run(&[folder], &[kind]) {
         Ok(report) => report,
@@ -131,14 +131,14 @@ pub fn check(kind: Kind) {
     assert!(report.all_passed(), "no case was run");
 }
 
-struct Case {
+struct VectorCase {
     id: String,
     kind: String,
     given: Value,
     expect: Value,
 }
 
-fn run_case(case: &Case, kinds: &[Kind], report: &mut Report) {
+fn run_case(case: &VectorCase, kinds: &[VectorKind], report: &mut VectorReport) {
     let Some(kind) = kinds.iter().find(|kind| kind.name == case.kind) else {
         report.unsupported += 1;
         report.results.push(CaseResult {
@@ -190,7 +190,7 @@ fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, VectorError> {
     Ok(found)
 }
 
-fn read_cases(path: &Path) -> Result<Vec<Case>, VectorError> {
+fn read_cases(path: &Path) -> Result<Vec<VectorCase>, VectorError> {
     let bytes = fs::read(path).map_err(|source| VectorError::Read { path: path.into(), source })?;
     let form = |why: String| VectorError::Form { path: path.into(), why };
     let file: Value = serde_json::from_slice(&bytes).map_err(|error| form(error.to_string()))?;
@@ -207,12 +207,12 @@ fn read_cases(path: &Path) -> Result<Vec<Case>, VectorError> {
     Ok(cases)
 }
 
-fn read_case(file: &Value, case: &Value, id: String) -> Result<Case, String> {
+fn read_case(file: &Value, case: &Value, id: String) -> Result<VectorCase, String> {
     let member = |name: &str| case.get(name).cloned().ok_or_else(|| format!("case `{id}` has no `{name}`"));
     let kind = text(case, "kind")
         .or_else(|| text(file, "kind"))
         .ok_or_else(|| format!("case `{id}` has no `kind`"))?;
-    Ok(Case { given: member("given")?, expect: member("expect")?, kind, id })
+    Ok(VectorCase { given: member("given")?, expect: member("expect")?, kind, id })
 }
 
 fn text(value: &Value, name: &str) -> Option<String> {
@@ -224,13 +224,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn case(kind: &str, expect: Value) -> Case {
-        Case { id: "c".into(), kind: kind.into(), given: json!({"n": 1}), expect }
+    fn case(kind: &str, expect: Value) -> VectorCase {
+        VectorCase { id: "c".into(), kind: kind.into(), given: json!({"n": 1}), expect }
     }
 
     #[test]
     fn an_unknown_kind_is_counted_and_never_passes() {
-        let mut report = Report::default();
+        let mut report = VectorReport::default();
         run_case(&case("nobody", json!({})), &[], &mut report);
         assert_eq!((report.passed, report.failed, report.unsupported), (0, 0, 1));
         assert!(!report.all_passed());
@@ -238,8 +238,8 @@ mod tests {
 
     #[test]
     fn an_answer_must_equal_the_expectation() {
-        let kind = Kind::equal("echo", |given| Ok(given.clone()));
-        let mut report = Report::default();
+        let kind = VectorKind::equal("echo", |given| Ok(given.clone()));
+        let mut report = VectorReport::default();
         run_case(&case("echo", json!({"n": 1.0})), &[kind], &mut report);
         run_case(&case("echo", json!({"n": 2})), &[kind], &mut report);
         assert_eq!((report.passed, report.failed), (1, 1));
@@ -248,6 +248,6 @@ mod tests {
 
     #[test]
     fn no_case_at_all_is_no_success() {
-        assert!(!Report::default().all_passed());
+        assert!(!VectorReport::default().all_passed());
     }
 }

@@ -2,19 +2,19 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use probity_contract::claims::{KnownNames, recognise};
-use probity_contract::{Finding, IntentState, Patch, PatchIntent, Run, verify};
-use probity_intents::{Entry, IntentScope, ScopeCheckStatus};
+use probity_contract::{ContractFinding, IntentState, PatchIntent, RunFacts, VerificationInput, verify};
+use probity_intents::{IntentScope, ScopeCheckStatus, ScopeEntry};
 use probity_paths::RepoPath;
 use probity_policy::Severity;
 use std::hint::black_box;
 
-fn run(id: &str, findings: std::ops::Range<u32>) -> Run {
-    let finding = |n: u32| Finding {
+fn run(id: &str, findings: std::ops::Range<u32>) -> RunFacts {
+    let finding = |n: u32| ContractFinding {
         id: format!("dup:{:08x}", n.wrapping_mul(2_654_435_761)),
         severity: Severity::Warning,
         paths: [RepoPath::parse(format!("src/dir{}/file{n}.rs", n % 100).as_bytes()).expect("a path")].into(),
     };
-    Run {
+    RunFacts {
         run_id: id.into(),
         report_digest: Some("digest".into()),
         settings: "s".into(),
@@ -26,17 +26,17 @@ fn run(id: &str, findings: std::ops::Range<u32>) -> Run {
 }
 
 fn verify_large_runs(criterion: &mut Criterion) {
-    let patch = |after| Patch {
+    let patch = |after| VerificationInput {
         intent: Some(PatchIntent {
             intent_id: probity_intents::IntentId::parse("i-1").expect("an id"),
             status: IntentState::Active,
             report_digest: Some("digest".into()),
             scope: IntentScope {
-                allowed_files: (0..20).map(|n| Entry::new(format!("src/dir{n}/*.rs"))).collect(),
+                allowed_files: (0..20).map(|n| ScopeEntry::new(format!("src/dir{n}/*.rs"))).collect(),
                 ..IntentScope::default()
             },
         }),
-        changed_files: [Entry::new("src/dir1/file1.rs")].into(),
+        changed_files: [ScopeEntry::new("src/dir1/file1.rs")].into(),
         scope_check: Some(ScopeCheckStatus::Clean),
         before: Some(run("before", 0..100_000)),
         after: Some(after),

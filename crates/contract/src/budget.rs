@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The limits of a change. `None` means unlimited.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Budget {
+pub struct ChangeBudget {
     /// The analysis run that it is computed from.
     pub run_id: String,
     /// Maximum number of new findings in scope, by severity.
@@ -48,12 +48,12 @@ pub fn budget(
     current: CurrentState,
     strictness: Strictness,
     gate: Option<GatePreview>,
-) -> Budget {
+) -> ChangeBudget {
     let relaxed = strictness.profile == StrictnessProfile::Relaxed;
     let strict = strictness.profile == StrictnessProfile::Strict;
     let free = |severity| relaxed || strictness.severity_floor.is_some_and(|floor| severity < floor);
     let limit = |severity| (severity, if free(severity) { None } else { Some(0) });
-    Budget {
+    ChangeBudget {
         run_id,
         new_findings: Severity::ALL.iter().copied().map(limit).collect(),
         health_loss: strict.then_some(0),

@@ -1,7 +1,7 @@
 //! The difference between two analysis runs, by finding id. The baseline plays no part.
 
-use crate::profile::Profile;
-use crate::run::Run;
+use crate::profile::VerificationProfile;
+use crate::run::RunFacts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub enum DeltaVerdict {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Incomparable {
+pub enum IncomparableReason {
     DifferentSettings,
     DifferentAnalyser,
 }
@@ -52,12 +52,16 @@ pub struct StructuralDelta {
     pub improvements: BTreeSet<String>,
     /// Number of findings in both runs; `None` if the runs cannot be compared.
     pub unchanged: Option<usize>,
-    pub incomparable_because: BTreeSet<Incomparable>,
+    pub incomparable_because: BTreeSet<IncomparableReason>,
     pub same_run: bool,
     pub verify_reason: Option<DeltaRefusal>,
 }
 
-pub fn structural_delta(before: &Run, after: &Run, profile: Profile) -> StructuralDelta {
+pub fn structural_delta(
+    before: &RunFacts,
+    after: &RunFacts,
+    profile: VerificationProfile,
+) -> StructuralDelta {
     let same_run = before.run_id == after.run_id;
     let incomparable_because = incomparable(before, after);
     let verify_reason = if same_run && profile.after_run_required() {
@@ -81,18 +85,18 @@ pub fn structural_delta(before: &Run, after: &Run, profile: Profile) -> Structur
 }
 
 /// Returns why two runs cannot be compared; empty if they can.
-pub(crate) fn incomparable(before: &Run, after: &Run) -> BTreeSet<Incomparable> {
+pub(crate) fn incomparable(before: &RunFacts, after: &RunFacts) -> BTreeSet<IncomparableReason> {
     let mut because = BTreeSet::new();
     if before.settings != after.settings {
-        because.insert(Incomparable::DifferentSettings);
+        because.insert(IncomparableReason::DifferentSettings);
     }
     if before.analyser != after.analyser {
-        because.insert(Incomparable::DifferentAnalyser);
+        because.insert(IncomparableReason::DifferentAnalyser);
     }
     because
 }
 
-fn compared(before: &Run, after: &Run, empty: StructuralDelta) -> StructuralDelta {
+fn compared(before: &RunFacts, after: &RunFacts, empty: StructuralDelta) -> StructuralDelta {
     let (old, new) = (ids(before), ids(after));
     let regressions = minus(&new, &old);
     let improvements = minus(&old, &new);
@@ -115,7 +119,7 @@ fn compared(before: &Run, after: &Run, empty: StructuralDelta) -> StructuralDelt
 }
 
 /// Returns the sorted, unique finding ids of a run. At a hundred thousand of them a sorted list is faster than a tree.
-fn ids(run: &Run) -> Vec<&str> {
+fn ids(run: &RunFacts) -> Vec<&str> {
     let mut ids: Vec<&str> = run.findings.iter().map(|finding| finding.id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();

@@ -24,7 +24,7 @@ pub enum ReceiptOutcome {
 
 /// How far a finish came, and what its last step said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pipeline {
+pub enum PipelineOutcome {
     /// The intent is still waiting; no step was taken.
     Queued,
     HygieneBlocks(FinishBlockReason),
@@ -102,15 +102,15 @@ pub struct FinishStatus {
     pub next_step: Option<FinishNextStep>,
 }
 
-pub fn finish_status(pipeline: &Pipeline, auto_clear: bool) -> FinishStatus {
+pub fn finish_status(pipeline: &PipelineOutcome, auto_clear: bool) -> FinishStatus {
     match pipeline {
-        Pipeline::Queued => stopped(
+        PipelineOutcome::Queued => stopped(
             0,
             ContractStatus::Unverified,
             Some(ContractReason::IntentNotActive),
             FinishNextStep::PromoteThenFinish,
         ),
-        Pipeline::HygieneBlocks(why) => stopped(
+        PipelineOutcome::HygieneBlocks(why) => stopped(
             1,
             ContractStatus::Unverified,
             Some(ContractReason::WorkspaceHygiene),
@@ -120,19 +120,19 @@ pub fn finish_status(pipeline: &Pipeline, auto_clear: bool) -> FinishStatus {
                 FinishBlockReason::OwnUnscopedDirty => FinishNextStep::ReconcileUnscopedDirty,
             },
         ),
-        Pipeline::ScopeCheckExpired => stopped(
+        PipelineOutcome::ScopeCheckExpired => stopped(
             2,
             ContractStatus::Expired,
             Some(ContractReason::ReportDigestMismatch),
             FinishNextStep::AnalyzeThenStart,
         ),
-        Pipeline::ScopeCheckViolated => stopped(
+        PipelineOutcome::ScopeCheckViolated => stopped(
             2,
             ContractStatus::Violated,
             Some(ContractReason::ScopeViolation),
             FinishNextStep::RevertOrWidenScope,
         ),
-        Pipeline::NotAccepted { status, reason } => {
+        PipelineOutcome::NotAccepted { status, reason } => {
             let next_step = match status {
                 ContractStatus::Expired => FinishNextStep::AnalyzeThenStart,
                 ContractStatus::Violated => FinishNextStep::FixOrWidenScope,
@@ -140,7 +140,7 @@ pub fn finish_status(pipeline: &Pipeline, auto_clear: bool) -> FinishStatus {
             };
             stopped(3, *status, *reason, next_step)
         }
-        Pipeline::Accepted { externally_changed, receipt, dirty_outside_scope } => {
+        PipelineOutcome::Accepted { externally_changed, receipt, dirty_outside_scope } => {
             accepted(*externally_changed, *receipt, dirty_outside_scope, auto_clear)
         }
     }

@@ -29,17 +29,18 @@ pub mod vectors;
 mod verify;
 mod words;
 
-pub use budget::{Budget, CurrentState, budget};
-pub use delta::{DeltaRefusal, DeltaVerdict, Incomparable, StructuralDelta, structural_delta};
-pub use finish::{FinishStatus, Pipeline, finish_status};
+pub use budget::{ChangeBudget, CurrentState, budget};
+pub use delta::{DeltaRefusal, DeltaVerdict, IncomparableReason, StructuralDelta, structural_delta};
+pub use finish::{FinishStatus, PipelineOutcome, finish_status};
 pub use markdown::{health_change, markdown};
 pub use profile::{
-    BASELINE_FILE, Check, CheckOutcome, CheckResult, FileClass, Profile, ProfileReport, classify, profile,
+    BASELINE_FILE, CheckOutcome, CheckResult, ContractCheck, FileClass, ProfileReport, VerificationProfile,
+    classify, profile,
 };
-pub use run::{Finding, GatePreview, Run, WorsenedSymbol};
-pub use strictness::{Outcome, weigh};
+pub use run::{ContractFinding, GatePreview, RunFacts, WorsenedSymbol};
+pub use strictness::{StrictnessOutcome, weigh};
 pub use verify::{
-    BaselineAbuse, DeltaSummary, Evaluated, Evaluation, HealthLoss, IntentState, Patch, PatchIntent, Verdict,
-    VerdictFacts, verify,
+    BaselineAbuse, ContractVerdict, DeltaSummary, EvaluationOutcome, HealthLoss, IntentState,
+    PatchEvaluation, PatchIntent, VerdictFacts, VerificationInput, verify,
 };
 pub use words::{BaselineTrigger, ContractReason, ContractStatus};

@@ -1,6 +1,6 @@
 //! Renders a receipt as Markdown for a pull request. It shows the document and judges nothing.
 
-use crate::profile::{Check, CheckOutcome, Profile};
+use crate::profile::{CheckOutcome, ContractCheck, VerificationProfile};
 use crate::words::{ContractReason, ContractStatus};
 use probity_core::markup::{markdown_code as code, markdown_text as plain};
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub fn markdown(receipt: &Value) -> String {
     facts(&mut page, receipt);
     section(&mut page, "Checks", receipt["checks"].as_array(), |check| {
         let (check, outcome) = (text(&check["check"]), text(&check["outcome"]));
-        let check = check.parse::<Check>().map_or(check, |check| check.words().to_owned());
+        let check = check.parse::<ContractCheck>().map_or(check, |check| check.words().to_owned());
         let outcome = outcome.parse::<CheckOutcome>().map_or(outcome, |outcome| outcome.words().to_owned());
         format!("{check}: **{outcome}**")
     });
@@ -78,7 +78,7 @@ fn facts(page: &mut String, receipt: &Value) {
 
 /// Returns the description of a profile; an unknown word of a later version is returned unchanged.
 fn profile(word: &str) -> String {
-    word.parse::<Profile>().map_or_else(|_| word.to_owned(), Profile::words)
+    word.parse::<VerificationProfile>().map_or_else(|_| word.to_owned(), VerificationProfile::words)
 }
 
 fn health(receipt: &Value) -> String {

@@ -141,7 +141,7 @@ fn is_documentation(path: &[u8], name: &[u8]) -> bool {
 
 /// How a patch is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
+pub enum VerificationProfile {
     /// The baseline or Probity's own state was modified.
     StateArtifactChange,
     Structural(Language),
@@ -153,14 +153,14 @@ pub enum Profile {
     OtherPatch,
 }
 
-impl Profile {
+impl VerificationProfile {
     /// Returns true if a verdict needs an analysis run of the tree after the change.
     pub const fn after_run_required(self) -> bool {
         matches!(self, Self::Structural(_) | Self::PolyglotStructural | Self::GovernanceConfig)
     }
 }
 
-impl fmt::Display for Profile {
+impl fmt::Display for VerificationProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StateArtifactChange => f.write_str("state_artifact_change"),
@@ -177,7 +177,7 @@ impl fmt::Display for Profile {
 #[error("`{0}` is no verification profile")]
 pub struct UnknownProfile(String);
 
-impl std::str::FromStr for Profile {
+impl std::str::FromStr for VerificationProfile {
     type Err = UnknownProfile;
 
     fn from_str(word: &str) -> Result<Self, UnknownProfile> {
@@ -196,15 +196,15 @@ impl std::str::FromStr for Profile {
     }
 }
 
-impl Serialize for Profile {
+impl Serialize for VerificationProfile {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-probity_core::json_schema_of!(Profile, probity_core::schema::text("^[a-z_]+$"));
+probity_core::json_schema_of!(VerificationProfile, probity_core::schema::text("^[a-z_]+$"));
 
-impl<'de> Deserialize<'de> for Profile {
+impl<'de> Deserialize<'de> for VerificationProfile {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
@@ -212,7 +212,7 @@ impl<'de> Deserialize<'de> for Profile {
 
 probity_core::word_enum! {
     /// A check of the contract.
-    pub enum Check {
+    pub enum ContractCheck {
         /// The baseline and Probity's own state are untouched.
         ProfileClassification = "profile_classification",
         /// Only declared paths changed.
@@ -230,20 +230,22 @@ probity_core::word_enum! {
     }
 }
 
-const ALWAYS: [Check; 3] = [Check::ProfileClassification, Check::ScopeCheck, Check::ForbiddenPaths];
-const STRUCTURAL: [Check; 3] = [Check::StructuralDelta, Check::GateComparison, Check::WorsenedSymbols];
+const ALWAYS: [ContractCheck; 3] =
+    [ContractCheck::ProfileClassification, ContractCheck::ScopeCheck, ContractCheck::ForbiddenPaths];
+const STRUCTURAL: [ContractCheck; 3] =
+    [ContractCheck::StructuralDelta, ContractCheck::GateComparison, ContractCheck::WorsenedSymbols];
 
 /// The profile of a patch, with its consequences.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProfileReport {
-    pub profile: Profile,
+    pub profile: VerificationProfile,
     /// Languages of the changed source files, whatever the profile.
     pub languages: BTreeSet<Language>,
     /// True if a verdict needs an analysis run of the tree after the change.
     pub after_run_required: bool,
-    pub checks_performed: Vec<Check>,
+    pub checks_performed: Vec<ContractCheck>,
     /// Not applicable is not passed (law 6).
-    pub checks_not_applicable: Vec<Check>,
+    pub checks_not_applicable: Vec<ContractCheck>,
 }
 
 /// Derives the profile of a patch from its changed files.
@@ -260,18 +262,22 @@ pub fn profile<'a>(changed_files: impl IntoIterator<Item = &'a [u8]>) -> Profile
     ProfileReport { profile, languages, after_run_required, checks_performed, checks_not_applicable }
 }
 
-fn choose(classes: &[FileClass], languages: &BTreeSet<Language>) -> Profile {
+fn choose(classes: &[FileClass], languages: &BTreeSet<Language>) -> VerificationProfile {
     let all_documentation = classes.iter().all(|class| *class == FileClass::Documentation);
     if classes.contains(&FileClass::State) {
-        Profile::StateArtifactChange
+        VerificationProfile::StateArtifactChange
     } else if let Some(language) = languages.first() {
-        if languages.len() > 1 { Profile::PolyglotStructural } else { Profile::Structural(*language) }
+        if languages.len() > 1 {
+            VerificationProfile::PolyglotStructural
+        } else {
+            VerificationProfile::Structural(*language)
+        }
     } else if classes.contains(&FileClass::Governance) {
-        Profile::GovernanceConfig
+        VerificationProfile::GovernanceConfig
     } else if !classes.is_empty() && all_documentation {
-        Profile::DocumentationOnly
+        VerificationProfile::DocumentationOnly
     } else {
-        Profile::OtherPatch
+        VerificationProfile::OtherPatch
     }
 }
 
@@ -293,7 +299,7 @@ probity_core::word_enum! {
     }
 }
 
-impl Check {
+impl ContractCheck {
     pub const fn words(self) -> &'static str {
         match self {
             Self::ProfileClassification => "own state untouched",
@@ -325,7 +331,7 @@ impl CheckOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckResult {
     /// The check.
-    pub check: Check,
+    pub check: ContractCheck,
     /// The outcome.
     pub outcome: CheckOutcome,
 }
@@ -334,7 +340,7 @@ impl ProfileReport {
     /// Replaces the expected checks, derived from the changed files, by those that were really made or not applicable.
     #[must_use]
     pub fn with_results(&self, results: &[CheckResult]) -> Self {
-        let of = |wanted: &dyn Fn(CheckOutcome) -> bool| -> Vec<Check> {
+        let of = |wanted: &dyn Fn(CheckOutcome) -> bool| -> Vec<ContractCheck> {
             results.iter().filter(|result| wanted(result.outcome)).map(|result| result.check).collect()
         };
         Self {
@@ -356,7 +362,7 @@ fn language_title(language: Language) -> String {
     }
 }
 
-impl Profile {
+impl VerificationProfile {
     /// Describes the kind of change for people.
     pub fn words(self) -> String {
         match self {
@@ -427,7 +433,11 @@ mod tests {
         for language in Language::ALL {
             for extension in language.extensions() {
                 let report = profile([format!("src/x.{extension}").as_bytes()]);
-                assert_eq!(report.profile, Profile::Structural(language.dialect_of()), "{extension}");
+                assert_eq!(
+                    report.profile,
+                    VerificationProfile::Structural(language.dialect_of()),
+                    "{extension}"
+                );
                 assert!(report.after_run_required, "{extension}");
             }
         }
@@ -435,8 +445,10 @@ mod tests {
 
     #[test]
     fn every_profile_reads_back() {
-        let all = Language::ALL.into_iter().map(|language| Profile::Structural(language.dialect_of()));
-        for profile in all.chain([Profile::StateArtifactChange, Profile::OtherPatch]) {
+        let all =
+            Language::ALL.into_iter().map(|language| VerificationProfile::Structural(language.dialect_of()));
+        for profile in all.chain([VerificationProfile::StateArtifactChange, VerificationProfile::OtherPatch])
+        {
             assert_eq!(profile.to_string().parse(), Ok(profile));
         }
     }

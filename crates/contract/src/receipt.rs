@@ -4,20 +4,21 @@
 //! only its decision points ask for human judgment.
 
 use crate::claims::{
-    ApiDelta, CheckedClaim, Claim, ClaimReport, ClaimVerdict, GateFact, GateOutcome, Judgement, Objection,
+    ApiDelta, CheckedClaim, Claim, ClaimJudgment, ClaimObjection, ClaimReport, ClaimVerdict, GateFact,
+    GateOutcome,
 };
 use crate::outputs::NewFinding;
-use crate::profile::{Check, CheckOutcome, CheckResult, ProfileReport};
-use crate::strictness::Outcome;
-use crate::verify::{Evaluated, Verdict, VerdictFacts};
+use crate::profile::{CheckOutcome, CheckResult, ContractCheck, ProfileReport};
+use crate::strictness::StrictnessOutcome;
+use crate::verify::{ContractVerdict, EvaluationOutcome, VerdictFacts};
 use crate::words::ContractReason;
 use probity_core::{Digest, json};
-use probity_evidence::Enforcement;
+use probity_evidence::EnforcementLevel;
 use probity_evidence::receipt::SCHEMA;
 use probity_intents::hygiene::{FinishBlockReason, SnapshotStatus};
-use probity_intents::registry::{Amendment, Seq};
+use probity_intents::registry::{EventSeq, IntentAmendment};
 use probity_intents::{
-    Entries, FinishHygiene, ForeignDirtyOverlap, IntentId, IntentScope, ScopeCheck, ScopeCheckStatus,
+    FinishHygiene, ForeignDirtyOverlap, IntentId, IntentScope, ScopeCheck, ScopeCheckStatus, ScopeEntrySet,
     Timestamp,
 };
 use probity_paths::RepoPath;
@@ -51,7 +52,7 @@ pub struct ReceiptIntent {
     pub agent: String,
     /// What it was allowed to touch, including amendments.
     pub scope: IntentScope,
-    pub amendments: Vec<Amendment>,
+    pub amendments: Vec<IntentAmendment>,
 }
 
 /// The input of a receipt.
@@ -66,17 +67,17 @@ pub struct ReceiptInput<'a> {
     pub delta: &'a [DeltaEntry],
     pub hygiene: Option<&'a FinishHygiene>,
     pub scope_check: Option<&'a ScopeCheck>,
-    pub verdict: &'a Verdict,
-    pub outcome: &'a Outcome,
+    pub verdict: &'a ContractVerdict,
+    pub outcome: &'a StrictnessOutcome,
     pub gates: &'a [GateFact],
     pub claims: &'a [CheckedClaim],
-    pub judgement: &'a Judgement,
+    pub judgement: &'a ClaimJudgment,
     /// Number of sentences in the review text without a checkable claim.
     pub unchecked_sentences: usize,
     /// Health of the trusted baseline, if there is one.
     pub baseline_health: Option<i64>,
     /// How strongly the rules were enforced.
-    pub enforcement: Enforcement,
+    pub enforcement: EnforcementLevel,
     pub strictness: Strictness,
     /// Changes of the public interface, if the runs were compared.
     pub api: Option<&'a ApiDelta>,
@@ -124,7 +125,7 @@ struct ReceiptBody<'a> {
     scope_check: Option<&'a ScopeCheck>,
     profile: ProfileReport,
     verdict: VerdictFacts,
-    outcome: &'a Outcome,
+    outcome: &'a StrictnessOutcome,
     strictness: Strictness,
     checks: Vec<CheckResult>,
     gates: &'a [GateFact],
@@ -134,7 +135,7 @@ struct ReceiptBody<'a> {
     api: Option<&'a ApiDelta>,
     new_findings: &'a [NewFinding],
     new_findings_left_out: usize,
-    enforcement: Enforcement,
+    enforcement: EnforcementLevel,
     previous: Option<Digest>,
 }
 
@@ -158,12 +159,12 @@ struct IntentDocument<'a> {
 
 #[derive(Serialize)]
 struct AmendmentDocument<'a> {
-    seq: Seq,
+    seq: EventSeq,
     at: Timestamp,
     by: &'a str,
     why: &'a str,
-    allowed_files: &'a Entries,
-    allowed_related: &'a Entries,
+    allowed_files: &'a ScopeEntrySet,
+    allowed_related: &'a ScopeEntrySet,
 }
 
 #[derive(Serialize)]
@@ -178,8 +179,8 @@ struct HygieneDocument<'a> {
 #[derive(Serialize)]
 struct ClaimsDocument<'a> {
     checked: Vec<ClaimReport>,
-    violations: &'a BTreeSet<Objection>,
-    warnings: &'a BTreeSet<Objection>,
+    violations: &'a BTreeSet<ClaimObjection>,
+    warnings: &'a BTreeSet<ClaimObjection>,
     not_made: Vec<&'static str>,
     unchecked_sentences: usize,
 }
@@ -266,7 +267,7 @@ fn intent_document(intent: &ReceiptIntent) -> IntentDocument<'_> {
 
 /// Returns the outcome of every check. All other lists of checks are derived from this one.
 pub fn check_results(
-    verdict: &Verdict,
+    verdict: &ContractVerdict,
     scope_check: Option<&ScopeCheck>,
     policy_gates: &[GateFact],
 ) -> Vec<CheckResult> {
@@ -275,25 +276,27 @@ pub fn check_results(
     let scope = |failed: fn(&ScopeCheck) -> bool| {
         scope_check.map_or(CheckOutcome::NotApplicable, |check| failed_if(failed(check)))
     };
-    let structural = |judge: &dyn Fn(&crate::verify::Evaluation) -> CheckOutcome| match &verdict.evaluated {
-        Evaluated::Fully(evaluation) => judge(evaluation),
-        Evaluated::NotApplicable => CheckOutcome::NotApplicable,
-        Evaluated::Nothing if !verdict.profile.after_run_required => CheckOutcome::NotApplicable,
-        Evaluated::Nothing => CheckOutcome::NotReached,
-    };
-    let gates = |it: &crate::verify::Evaluation| match (it.gates_compared, it.intent_caused_gate_failure) {
+    let structural =
+        |judge: &dyn Fn(&crate::verify::PatchEvaluation) -> CheckOutcome| match &verdict.evaluated {
+            EvaluationOutcome::Fully(evaluation) => judge(evaluation),
+            EvaluationOutcome::NotApplicable => CheckOutcome::NotApplicable,
+            EvaluationOutcome::Nothing if !verdict.profile.after_run_required => CheckOutcome::NotApplicable,
+            EvaluationOutcome::Nothing => CheckOutcome::NotReached,
+        };
+    let gates = |it: &crate::verify::PatchEvaluation| match (it.gates_compared, it.intent_caused_gate_failure)
+    {
         (false, _) => CheckOutcome::NotApplicable,
         (true, failed) => failed_if(failed),
     };
     let worsened = |empty| if empty { CheckOutcome::Passed } else { CheckOutcome::Reported };
     let results = [
-        (Check::ProfileClassification, failed_if(violated(ContractReason::StateArtifactMutation))),
-        (Check::ScopeCheck, scope(|check| !check.unexpected_files.is_empty())),
-        (Check::ForbiddenPaths, scope(|check| !check.forbidden_touched.is_empty())),
-        (Check::StructuralDelta, structural(&|it| failed_if(!it.intent_regressions.is_empty()))),
-        (Check::GateComparison, structural(&gates)),
-        (Check::WorsenedSymbols, structural(&|it| worsened(it.intent_worsened.is_empty()))),
-        (Check::PolicyGates, of_gates(policy_gates)),
+        (ContractCheck::ProfileClassification, failed_if(violated(ContractReason::StateArtifactMutation))),
+        (ContractCheck::ScopeCheck, scope(|check| !check.unexpected_files.is_empty())),
+        (ContractCheck::ForbiddenPaths, scope(|check| !check.forbidden_touched.is_empty())),
+        (ContractCheck::StructuralDelta, structural(&|it| failed_if(!it.intent_regressions.is_empty()))),
+        (ContractCheck::GateComparison, structural(&gates)),
+        (ContractCheck::WorsenedSymbols, structural(&|it| worsened(it.intent_worsened.is_empty()))),
+        (ContractCheck::PolicyGates, of_gates(policy_gates)),
     ];
     results.map(|(check, outcome)| CheckResult { check, outcome }).to_vec()
 }

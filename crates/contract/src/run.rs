@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// One finding, identified by its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct ContractFinding {
     /// Stable across runs.
     pub id: String,
     pub severity: Severity,
@@ -16,7 +16,7 @@ pub struct Finding {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct RunFacts {
     /// Hash of the analyzed content.
     pub run_id: String,
     pub report_digest: Option<String>,
@@ -28,7 +28,7 @@ pub struct Run {
     pub health: Option<i64>,
     /// Digest of the tree's baseline, if it has one.
     pub baseline_digest: Option<String>,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ContractFinding>,
 }
 
 /// A symbol with a worse metric in the second of two runs.

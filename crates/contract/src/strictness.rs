@@ -9,9 +9,9 @@
 //! Everything that does not block is named (law 3). A violated scope, modified state and a moved baseline
 //! always block: they concern trust, not quality.
 
-use crate::claims::{GateFact, GateOutcome, Judgement};
-use crate::run::Run;
-use crate::verify::Verdict;
+use crate::claims::{ClaimJudgment, GateFact, GateOutcome};
+use crate::run::RunFacts;
+use crate::verify::ContractVerdict;
 use crate::words::{ContractReason, ContractStatus};
 use probity_policy::{FalseClaims, Severity, Strictness, StrictnessProfile};
 use serde::Serialize;
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The consequence of a verdict under a strictness.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Outcome {
+pub struct StrictnessOutcome {
     /// The status that the caller acts on.
     pub status: ContractStatus,
     /// The first blocking violation if violated; otherwise the verdict's own reason.
@@ -31,11 +31,11 @@ pub struct Outcome {
     pub findings_let_through: BTreeMap<String, Severity>,
 }
 
-impl Outcome {
+impl StrictnessOutcome {
     /// Adds the consequence of false and unproven claims: `violated` and `unverified` if the policy says that
     /// false claims violate. Without a verdict they are named but decide nothing.
     #[must_use]
-    pub fn with_claims(mut self, judgement: &Judgement, rule: FalseClaims) -> Self {
+    pub fn with_claims(mut self, judgement: &ClaimJudgment, rule: FalseClaims) -> Self {
         let violates = rule == FalseClaims::Violate;
         if judgement.has_false_claim() {
             return self.with(ContractReason::FalseClaim, violates);
@@ -83,7 +83,11 @@ impl Outcome {
 }
 
 /// Applies a strictness to a verdict. `after` is the run that the verdict is based on.
-pub fn weigh(verdict: &Verdict, after: Option<&Run>, strictness: Strictness) -> Outcome {
+pub fn weigh(
+    verdict: &ContractVerdict,
+    after: Option<&RunFacts>,
+    strictness: Strictness,
+) -> StrictnessOutcome {
     let regressions = verdict.evaluation().map(|it| &it.intent_regressions);
     let below = findings_below(after, regressions, strictness);
     let all_below = regressions.is_some_and(|ids| ids.iter().all(|id| below.contains_key(id)));
@@ -104,7 +108,7 @@ pub fn weigh(verdict: &Verdict, after: Option<&Run>, strictness: Strictness) -> 
     } else {
         verdict.status
     };
-    Outcome {
+    StrictnessOutcome {
         reason: blocking.first().copied().or_else(|| verdict.reason.filter(|_| status == verdict.status)),
         status,
         blocking_violations: blocking,
@@ -115,7 +119,7 @@ pub fn weigh(verdict: &Verdict, after: Option<&Run>, strictness: Strictness) -> 
 
 /// Returns the new findings in scope that do not block.
 fn findings_below(
-    after: Option<&Run>,
+    after: Option<&RunFacts>,
     regressions: Option<&BTreeSet<String>>,
     strictness: Strictness,
 ) -> BTreeMap<String, Severity> {
@@ -134,7 +138,7 @@ fn findings_below(
 }
 
 /// Returns the violations that only the strict profile has.
-fn stricter(verdict: &Verdict) -> Vec<ContractReason> {
+fn stricter(verdict: &ContractVerdict) -> Vec<ContractReason> {
     let Some(evaluation) = verdict.evaluation() else { return Vec::new() };
     let mut found = Vec::new();
     if evaluation.structural_delta.health_delta.is_some_and(|delta| delta < 0) {
@@ -147,7 +151,7 @@ fn stricter(verdict: &Verdict) -> Vec<ContractReason> {
 }
 
 /// Returns the accepted status that remains if no violation blocks.
-fn accepted(verdict: &Verdict) -> ContractStatus {
+fn accepted(verdict: &ContractVerdict) -> ContractStatus {
     let external =
         verdict.evaluation().is_some_and(|it| !it.external_regressions.is_empty() || it.gate_worsened);
     if external { ContractStatus::AcceptedWithExternalChanges } else { ContractStatus::Accepted }

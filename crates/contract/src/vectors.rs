@@ -1,15 +1,15 @@
 //! Runs this crate's functions on conformance vectors: `profile`, `structural_delta`, `contract`,
 //! `finish_status`, `claims`.
 
-use crate::claims::{Claim, Facts, judge, recognise};
+use crate::claims::{ChangeFacts, Claim, judge, recognise};
 use crate::delta::structural_delta as compare;
-use crate::finish::{Pipeline, ReceiptOutcome, finish_status as answer};
-use crate::profile::{Profile, profile as derive};
-use crate::run::{Finding, Run};
-use crate::verify::{IntentState, Patch, PatchIntent, verify};
+use crate::finish::{PipelineOutcome, ReceiptOutcome, finish_status as answer};
+use crate::profile::{VerificationProfile, profile as derive};
+use crate::run::{ContractFinding, RunFacts};
+use crate::verify::{IntentState, PatchIntent, VerificationInput, verify};
 use crate::words::{ContractReason, ContractStatus};
 use probity_intents::hygiene::FinishBlockReason;
-use probity_intents::{Entries, Entry, ScopeCheckStatus};
+use probity_intents::{ScopeCheckStatus, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,10 +19,10 @@ use std::collections::BTreeSet;
 pub fn profile(given: &Value) -> Result<Value, String> {
     #[derive(Deserialize)]
     struct Given {
-        changed_files: Entries,
+        changed_files: ScopeEntrySet,
     }
     let Given { changed_files } = read(given)?;
-    Ok(json!(derive(changed_files.iter().map(Entry::as_bytes))))
+    Ok(json!(derive(changed_files.iter().map(ScopeEntry::as_bytes))))
 }
 
 /// A run as vectors write it: some kinds omit what plays no part.
@@ -45,9 +45,9 @@ struct WireFinding {
     paths: BTreeSet<RepoPath>,
 }
 
-impl From<WireRun> for Run {
+impl From<WireRun> for RunFacts {
     fn from(wire: WireRun) -> Self {
-        let finding = |wire: WireFinding| Finding {
+        let finding = |wire: WireFinding| ContractFinding {
             id: wire.id,
             severity: probity_policy::Severity::default(),
             paths: wire.paths,
@@ -69,7 +69,7 @@ pub fn structural_delta(given: &Value) -> Result<Value, String> {
     struct Given {
         before: WireRun,
         after: WireRun,
-        profile: Profile,
+        profile: VerificationProfile,
     }
     let Given { before, after, profile } = read(given)?;
     Ok(json!(compare(&before.into(), &after.into(), profile)))
@@ -79,7 +79,7 @@ pub fn contract(given: &Value) -> Result<Value, String> {
     #[derive(Deserialize)]
     struct Given {
         intent: Option<PatchIntent>,
-        changed_files: Entries,
+        changed_files: ScopeEntrySet,
         scope_check: Option<ScopeCheckStatus>,
         before: Option<WireRun>,
         after: Option<WireRun>,
@@ -89,12 +89,12 @@ pub fn contract(given: &Value) -> Result<Value, String> {
         after_gate: Option<crate::run::GatePreview>,
     }
     let given: Given = read(given)?;
-    let verdict = verify(&Patch {
+    let verdict = verify(&VerificationInput {
         intent: given.intent,
         changed_files: given.changed_files,
         scope_check: given.scope_check,
-        before: given.before.map(Run::from),
-        after: given.after.map(Run::from),
+        before: given.before.map(RunFacts::from),
+        after: given.after.map(RunFacts::from),
         tree_run_id: given.tree_run_id,
         worsened: given.worsened,
         before_gate: given.before_gate,
@@ -106,50 +106,51 @@ pub fn contract(given: &Value) -> Result<Value, String> {
 /// Answers a vector of kind `finish_status`, except for the exit code, which the surfaces own.
 pub fn finish_status(given: &Value) -> Result<crate::FinishStatus, String> {
     #[derive(Deserialize)]
-    struct Hygiene {
+    struct HygieneInput {
         blocks_finish: bool,
         finish_block_reason: Option<FinishBlockReason>,
         dirty_outside_scope: BTreeSet<RepoPath>,
     }
     #[derive(Deserialize)]
-    struct Check {
+    struct ScopeCheckInput {
         status: ScopeCheckStatus,
     }
     #[derive(Deserialize)]
-    struct Verified {
+    struct VerdictInput {
         status: ContractStatus,
         reason: Option<ContractReason>,
     }
     #[derive(Deserialize)]
     struct Given {
         intent_status: IntentState,
-        hygiene: Option<Hygiene>,
-        scope_check: Option<Check>,
-        verify: Option<Verified>,
+        hygiene: Option<HygieneInput>,
+        scope_check: Option<ScopeCheckInput>,
+        verify: Option<VerdictInput>,
         receipt: Option<ReceiptOutcome>,
         auto_clear: bool,
     }
     let given: Given = read(given)?;
     let pipeline = if given.intent_status == IntentState::Queued {
-        Pipeline::Queued
+        PipelineOutcome::Queued
     } else {
         let hygiene = given.hygiene.ok_or("an active intent needs `hygiene`")?;
         if hygiene.blocks_finish {
-            Pipeline::HygieneBlocks(hygiene.finish_block_reason.ok_or("blocked without a reason")?)
+            PipelineOutcome::HygieneBlocks(hygiene.finish_block_reason.ok_or("blocked without a reason")?)
         } else {
             match given.scope_check.ok_or("the pipeline reaches `scope_check`")?.status {
-                ScopeCheckStatus::Expired => Pipeline::ScopeCheckExpired,
-                ScopeCheckStatus::Violated => Pipeline::ScopeCheckViolated,
+                ScopeCheckStatus::Expired => PipelineOutcome::ScopeCheckExpired,
+                ScopeCheckStatus::Violated => PipelineOutcome::ScopeCheckViolated,
                 ScopeCheckStatus::Clean | ScopeCheckStatus::Expanded => {
-                    let Verified { status, reason } = given.verify.ok_or("the pipeline reaches `verify`")?;
+                    let VerdictInput { status, reason } =
+                        given.verify.ok_or("the pipeline reaches `verify`")?;
                     if status.is_accepted() {
-                        Pipeline::Accepted {
+                        PipelineOutcome::Accepted {
                             externally_changed: status == ContractStatus::AcceptedWithExternalChanges,
                             receipt: given.receipt.unwrap_or(ReceiptOutcome::Skipped),
                             dirty_outside_scope: hygiene.dirty_outside_scope,
                         }
                     } else {
-                        Pipeline::NotAccepted { status, reason }
+                        PipelineOutcome::NotAccepted { status, reason }
                     }
                 }
             }
@@ -163,7 +164,7 @@ pub fn claims(given: &Value) -> Result<Value, String> {
     struct Given {
         claims: Vec<Claim>,
         text: Option<String>,
-        facts: Facts,
+        facts: ChangeFacts,
     }
     let Given { claims, text, facts } = read(given)?;
     let recognised =

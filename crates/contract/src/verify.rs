@@ -4,10 +4,10 @@
 //! Only regressions in the intent's scope violate; others are reported as external.
 
 use crate::delta::{DeltaVerdict, StructuralDelta, incomparable, structural_delta};
-use crate::profile::{FileClass, Profile, ProfileReport, classify, profile};
-use crate::run::{Finding, GatePreview, Run, WorsenedSymbol};
+use crate::profile::{FileClass, ProfileReport, VerificationProfile, classify, profile};
+use crate::run::{ContractFinding, GatePreview, RunFacts, WorsenedSymbol};
 use crate::words::{BaselineTrigger, ContractReason, ContractStatus};
-use probity_intents::{Entries, Entry, IntentId, IntentScope, Patterns, ScopeCheckStatus};
+use probity_intents::{FnmatchSet, IntentId, IntentScope, ScopeCheckStatus, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,13 +31,13 @@ pub struct PatchIntent {
 
 /// The input of a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Patch {
+pub struct VerificationInput {
     pub intent: Option<PatchIntent>,
-    pub changed_files: Entries,
+    pub changed_files: ScopeEntrySet,
     /// `None` without an intent.
     pub scope_check: Option<ScopeCheckStatus>,
-    pub before: Option<Run>,
-    pub after: Option<Run>,
+    pub before: Option<RunFacts>,
+    pub after: Option<RunFacts>,
     /// The id that a run of the current tree would have; `None` if not checked.
     pub tree_run_id: Option<String>,
     /// Symbols that got worse between the runs.
@@ -50,7 +50,7 @@ pub struct Patch {
 
 /// The facts behind a full verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evaluation {
+pub struct PatchEvaluation {
     pub structural_delta: StructuralDelta,
     /// New findings in scope, or without a path.
     pub intent_regressions: BTreeSet<String>,
@@ -72,32 +72,32 @@ pub struct Evaluation {
 
 /// How far the verification got.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Evaluated {
+pub enum EvaluationOutcome {
     /// It ended before the runs were compared.
     Nothing,
     /// The patch needs no structural check, and there was no after-run.
     NotApplicable,
     /// The runs were compared.
-    Fully(Box<Evaluation>),
+    Fully(Box<PatchEvaluation>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ContractVerdict {
     pub status: ContractStatus,
     /// The reason, unless accepted.
     pub reason: Option<ContractReason>,
     /// Every way in which the patch breaks the contract, in a fixed order.
     pub contract_violations: Vec<ContractReason>,
     pub profile: ProfileReport,
-    pub evaluated: Evaluated,
+    pub evaluated: EvaluationOutcome,
 }
 
-impl Verdict {
+impl ContractVerdict {
     /// Returns the evaluation, if the runs were compared.
-    pub fn evaluation(&self) -> Option<&Evaluation> {
+    pub fn evaluation(&self) -> Option<&PatchEvaluation> {
         match &self.evaluated {
-            Evaluated::Fully(evaluation) => Some(evaluation),
-            Evaluated::Nothing | Evaluated::NotApplicable => None,
+            EvaluationOutcome::Fully(evaluation) => Some(evaluation),
+            EvaluationOutcome::Nothing | EvaluationOutcome::NotApplicable => None,
         }
     }
 
@@ -114,14 +114,14 @@ impl Verdict {
             status: self.status,
             reason: self.reason,
             structural_delta: match &self.evaluated {
-                Evaluated::Nothing => None,
-                Evaluated::NotApplicable => Some(DeltaSummary {
+                EvaluationOutcome::Nothing => None,
+                EvaluationOutcome::NotApplicable => Some(DeltaSummary {
                     verdict: DeltaVerdict::NotApplicable,
                     health_delta: None,
                     regressions: BTreeSet::new(),
                     improvements: BTreeSet::new(),
                 }),
-                Evaluated::Fully(evaluation) => Some(DeltaSummary {
+                EvaluationOutcome::Fully(evaluation) => Some(DeltaSummary {
                     verdict: evaluation.structural_delta.verdict,
                     health_delta: evaluation.structural_delta.health_delta,
                     regressions: evaluation.structural_delta.regressions.clone(),
@@ -205,41 +205,49 @@ pub struct HealthLoss {
 }
 
 /// Judges a patch by the decision table of kind `contract` in `conformance/README-intent-contract-ledger.md`.
-pub fn verify(patch: &Patch) -> Verdict {
-    let profile = profile(patch.changed_files.iter().map(Entry::as_bytes));
+pub fn verify(patch: &VerificationInput) -> ContractVerdict {
+    let profile = profile(patch.changed_files.iter().map(ScopeEntry::as_bytes));
     if let Some((status, reason)) = before_any_run(patch, profile.profile) {
         return early(status, Some(reason), profile);
     }
     let runs = runs(patch, profile.profile);
     let scope_is_violated = patch.scope_check == Some(ScopeCheckStatus::Violated);
     match runs {
-        Runs::Comparable(before, after) => full_verdict(patch, before, after, profile),
+        RunComparability::Comparable(before, after) => full_verdict(patch, before, after, profile),
         _ if scope_is_violated => {
             early(ContractStatus::Violated, Some(ContractReason::ScopeViolation), profile)
         }
-        Runs::NotNeeded => early(ContractStatus::Accepted, None, profile),
-        Runs::Unusable(reason) => early(ContractStatus::Unverified, Some(reason), profile),
+        RunComparability::NotNeeded => early(ContractStatus::Accepted, None, profile),
+        RunComparability::Unusable(reason) => early(ContractStatus::Unverified, Some(reason), profile),
     }
 }
 
 /// Builds a verdict without comparing runs.
-fn early(status: ContractStatus, reason: Option<ContractReason>, profile: ProfileReport) -> Verdict {
-    Verdict {
+fn early(status: ContractStatus, reason: Option<ContractReason>, profile: ProfileReport) -> ContractVerdict {
+    ContractVerdict {
         status,
         reason,
         contract_violations: reason.filter(|_| status == ContractStatus::Violated).into_iter().collect(),
         profile,
-        evaluated: if status.is_accepted() { Evaluated::NotApplicable } else { Evaluated::Nothing },
+        evaluated: if status.is_accepted() {
+            EvaluationOutcome::NotApplicable
+        } else {
+            EvaluationOutcome::Nothing
+        },
     }
 }
 
 /// Rows 1 to 3 of the decision table.
-fn before_any_run(patch: &Patch, profile: Profile) -> Option<(ContractStatus, ContractReason)> {
+fn before_any_run(
+    patch: &VerificationInput,
+    profile: VerificationProfile,
+) -> Option<(ContractStatus, ContractReason)> {
     let intent = patch.intent.as_ref();
-    let declared_elsewhere = |before: &Run| intent.is_some_and(|it| it.report_digest != before.report_digest);
+    let declared_elsewhere =
+        |before: &RunFacts| intent.is_some_and(|it| it.report_digest != before.report_digest);
     if intent.is_some_and(|intent| intent.status == IntentState::Queued) {
         Some((ContractStatus::Unverified, ContractReason::IntentNotActive))
-    } else if profile == Profile::StateArtifactChange {
+    } else if profile == VerificationProfile::StateArtifactChange {
         Some((ContractStatus::Violated, ContractReason::StateArtifactMutation))
     } else if patch.before.as_ref().is_some_and(declared_elsewhere) {
         Some((ContractStatus::Expired, ContractReason::ReportDigestMismatch))
@@ -249,36 +257,45 @@ fn before_any_run(patch: &Patch, profile: Profile) -> Option<(ContractStatus, Co
 }
 
 /// Whether the runs of a patch can be compared.
-enum Runs<'a> {
-    Comparable(&'a Run, &'a Run),
+enum RunComparability<'a> {
+    Comparable(&'a RunFacts, &'a RunFacts),
     NotNeeded,
     Unusable(ContractReason),
 }
 
 /// Rows 5 to 10 of the decision table.
-fn runs(patch: &Patch, profile: Profile) -> Runs<'_> {
+fn runs(patch: &VerificationInput, profile: VerificationProfile) -> RunComparability<'_> {
     let required = profile.after_run_required();
-    let Some(before) = &patch.before else { return Runs::Unusable(ContractReason::NoBeforeRun) };
+    let Some(before) = &patch.before else { return RunComparability::Unusable(ContractReason::NoBeforeRun) };
     let Some(after) = &patch.after else {
         return match profile {
-            Profile::GovernanceConfig => Runs::Unusable(ContractReason::AfterRunRequiredForGovernance),
-            _ if required || patch.changed_files.is_empty() => Runs::Unusable(ContractReason::NoAfterRun),
-            _ => Runs::NotNeeded,
+            VerificationProfile::GovernanceConfig => {
+                RunComparability::Unusable(ContractReason::AfterRunRequiredForGovernance)
+            }
+            _ if required || patch.changed_files.is_empty() => {
+                RunComparability::Unusable(ContractReason::NoAfterRun)
+            }
+            _ => RunComparability::NotNeeded,
         };
     };
     if required && before.run_id == after.run_id {
-        Runs::Unusable(ContractReason::AfterRunNotNew)
+        RunComparability::Unusable(ContractReason::AfterRunNotNew)
     } else if patch.tree_run_id.as_ref().is_some_and(|tree| *tree != after.run_id) {
-        Runs::Unusable(ContractReason::AfterRunStale)
+        RunComparability::Unusable(ContractReason::AfterRunStale)
     } else if !incomparable(before, after).is_empty() {
-        Runs::Unusable(ContractReason::IncomparableRuns)
+        RunComparability::Unusable(ContractReason::IncomparableRuns)
     } else {
-        Runs::Comparable(before, after)
+        RunComparability::Comparable(before, after)
     }
 }
 
 /// Row 11 of the decision table: the runs can be compared.
-fn full_verdict(patch: &Patch, before: &Run, after: &Run, profile: ProfileReport) -> Verdict {
+fn full_verdict(
+    patch: &VerificationInput,
+    before: &RunFacts,
+    after: &RunFacts,
+    profile: ProfileReport,
+) -> ContractVerdict {
     let evaluation = evaluate(patch, before, after, profile.profile);
     let scope_is_violated = patch.scope_check == Some(ScopeCheckStatus::Violated);
     let mut contract_violations = Vec::new();
@@ -299,18 +316,23 @@ fn full_verdict(patch: &Patch, before: &Run, after: &Run, profile: ProfileReport
     } else {
         ContractStatus::Accepted
     };
-    Verdict {
+    ContractVerdict {
         status,
         reason: contract_violations.first().copied(),
         contract_violations,
         profile,
-        evaluated: Evaluated::Fully(Box::new(evaluation)),
+        evaluated: EvaluationOutcome::Fully(Box::new(evaluation)),
     }
 }
 
-fn evaluate(patch: &Patch, before: &Run, after: &Run, profile: Profile) -> Evaluation {
+fn evaluate(
+    patch: &VerificationInput,
+    before: &RunFacts,
+    after: &RunFacts,
+    profile: VerificationProfile,
+) -> PatchEvaluation {
     let structural_delta = structural_delta(before, after, profile);
-    let inside = patch.intent.as_ref().map(|intent| Inside::new(&intent.scope));
+    let inside = patch.intent.as_ref().map(|intent| ScopeMatcher::new(&intent.scope));
     let (intent_regressions, external_regressions) =
         partition_regressions(&structural_delta, after, inside.as_ref());
     let (intent_worsened, external_worsened) = partition_worsened(&patch.worsened, inside.as_ref());
@@ -329,7 +351,7 @@ fn evaluate(patch: &Patch, before: &Run, after: &Run, profile: Profile) -> Evalu
         ),
     ];
     let baseline_moved = before.baseline_digest != after.baseline_digest;
-    Evaluation {
+    PatchEvaluation {
         structural_delta,
         intent_regressions,
         external_regressions,
@@ -345,19 +367,19 @@ fn evaluate(patch: &Patch, before: &Run, after: &Run, profile: Profile) -> Evalu
     }
 }
 
-fn has_source(changed: &Entries) -> bool {
+fn has_source(changed: &ScopeEntrySet) -> bool {
     changed.iter().any(|path| matches!(classify(path.as_bytes()), FileClass::Source(_)))
 }
 
 /// Decides whether a path is inside a scope for attribution: literally or by the rule *fnmatch*, not by *prefix*.
-struct Inside<'a> {
+struct ScopeMatcher<'a> {
     scope: &'a IntentScope,
-    patterns: Patterns,
+    patterns: FnmatchSet,
 }
 
-impl<'a> Inside<'a> {
+impl<'a> ScopeMatcher<'a> {
     fn new(scope: &'a IntentScope) -> Self {
-        Self { scope, patterns: Patterns::new(scope.entries()) }
+        Self { scope, patterns: FnmatchSet::new(scope.entries()) }
     }
 
     fn holds(&self, path: &RepoPath) -> bool {
@@ -368,13 +390,18 @@ impl<'a> Inside<'a> {
 }
 
 /// Ids that belong to the intent, and external ones.
-type Partition = (BTreeSet<String>, BTreeSet<String>);
+type AttributionPartition = (BTreeSet<String>, BTreeSet<String>);
 
 /// Splits the regressions. A repeated id counts with all its paths.
-fn partition_regressions(delta: &StructuralDelta, after: &Run, inside: Option<&Inside<'_>>) -> Partition {
+fn partition_regressions(
+    delta: &StructuralDelta,
+    after: &RunFacts,
+    inside: Option<&ScopeMatcher<'_>>,
+) -> AttributionPartition {
     let Some(inside) = inside else { return (delta.regressions.clone(), BTreeSet::new()) };
-    let is_ours =
-        |finding: &Finding| finding.paths.is_empty() || finding.paths.iter().any(|path| inside.holds(path));
+    let is_ours = |finding: &ContractFinding| {
+        finding.paths.is_empty() || finding.paths.iter().any(|path| inside.holds(path))
+    };
     let ours: BTreeSet<String> = after
         .findings
         .iter()
@@ -385,7 +412,10 @@ fn partition_regressions(delta: &StructuralDelta, after: &Run, inside: Option<&I
     (ours, external)
 }
 
-fn partition_worsened(worsened: &[WorsenedSymbol], inside: Option<&Inside<'_>>) -> Partition {
+fn partition_worsened(
+    worsened: &[WorsenedSymbol],
+    inside: Option<&ScopeMatcher<'_>>,
+) -> AttributionPartition {
     let is_ours = |worsened: &WorsenedSymbol| match (inside, &worsened.path) {
         (Some(inside), Some(path)) => inside.holds(path),
         (None, _) | (_, None) => true,

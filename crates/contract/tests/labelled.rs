@@ -5,7 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are what the test is run for")]
 
-use probity_contract::claims::{Claim, Facts, KnownNames, judge, recognise};
+use probity_contract::claims::{ChangeFacts, Claim, KnownNames, judge, recognise};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ struct Sentence {
 
 #[derive(Deserialize)]
 struct WithFacts {
-    facts: Facts,
+    facts: ChangeFacts,
     sentences: Vec<Sentence>,
 }
 

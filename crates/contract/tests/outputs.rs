@@ -1,8 +1,10 @@
 //! The formats of CI services.
 
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
-use probity_contract::outputs::{NewFinding, Review, github_annotations, github_summary, gitlab, junit};
-use probity_contract::{Check, CheckOutcome, CheckResult, ContractReason, ContractStatus};
+use probity_contract::outputs::{
+    ChangeReview, NewFinding, github_annotations, github_summary, gitlab, junit,
+};
+use probity_contract::{CheckOutcome, CheckResult, ContractCheck, ContractReason, ContractStatus};
 use probity_paths::RepoPath;
 use probity_policy::{GateKind, Severity};
 use serde_json::Value;
@@ -24,8 +26,8 @@ fn finding(id: &str, at: &[u8], is_ours: bool, is_let_through: bool) -> NewFindi
     }
 }
 
-fn review() -> Review {
-    Review {
+fn review() -> ChangeReview {
+    ChangeReview {
         status: ContractStatus::Violated,
         reason: Some(ContractReason::StructuralRegressions),
         next_step: Some("fix the new findings"),
@@ -35,9 +37,9 @@ fn review() -> Review {
         runs: (Some("aaaa1111".into()), Some("bbbb2222".into())),
         health: (Some(90), Some(88)),
         checks: vec![
-            CheckResult { check: Check::ScopeCheck, outcome: CheckOutcome::Passed },
-            CheckResult { check: Check::StructuralDelta, outcome: CheckOutcome::Failed },
-            CheckResult { check: Check::GateComparison, outcome: CheckOutcome::NotApplicable },
+            CheckResult { check: ContractCheck::ScopeCheck, outcome: CheckOutcome::Passed },
+            CheckResult { check: ContractCheck::StructuralDelta, outcome: CheckOutcome::Failed },
+            CheckResult { check: ContractCheck::GateComparison, outcome: CheckOutcome::NotApplicable },
         ],
         gates: vec![GateFact {
             id: "unit".into(),

@@ -1,15 +1,16 @@
 //! Strictness, budgets and receipts.
 
-use probity_contract::claims::{Claim, Facts, GateFact, GateOutcome, Judgement, check_each, judge};
+use probity_contract::claims::{ChangeFacts, Claim, ClaimJudgment, GateFact, GateOutcome, check_each, judge};
 use probity_contract::outputs::NewFinding;
 use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, RunRef, check_results, receipt};
 use probity_contract::{
-    Check, CheckOutcome, CheckResult, ContractReason, ContractStatus, CurrentState, Finding, GatePreview,
-    IntentState, Patch, PatchIntent, Run, Verdict, budget, markdown, verify, weigh,
+    CheckOutcome, CheckResult, ContractCheck, ContractFinding, ContractReason, ContractStatus,
+    ContractVerdict, CurrentState, GatePreview, IntentState, PatchIntent, RunFacts, VerificationInput,
+    budget, markdown, verify, weigh,
 };
-use probity_evidence::Enforcement;
+use probity_evidence::EnforcementLevel;
 use probity_evidence::receipt::{ReceiptError, attested, statement, verify as verify_receipt};
-use probity_intents::{Entry, IntentScope, ScopeCheckStatus, Timestamp, scope_check};
+use probity_intents::{IntentScope, ScopeCheckStatus, ScopeEntry, Timestamp, scope_check};
 use probity_paths::RepoPath;
 use probity_policy::{FalseClaims, GateKind, Severity, Strictness, StrictnessProfile};
 use serde_json::{Value, json};
@@ -18,13 +19,13 @@ fn path(text: &str) -> RepoPath {
     RepoPath::parse(text.as_bytes()).expect("a path")
 }
 
-fn run(id: &str, health: i64, findings: &[(&str, Severity, &str)]) -> Run {
-    let finding = |(id, severity, at): &(&str, Severity, &str)| Finding {
+fn run(id: &str, health: i64, findings: &[(&str, Severity, &str)]) -> RunFacts {
+    let finding = |(id, severity, at): &(&str, Severity, &str)| ContractFinding {
         id: (*id).into(),
         severity: *severity,
         paths: [path(at)].into(),
     };
-    Run {
+    RunFacts {
         run_id: id.into(),
         report_digest: Some("r".into()),
         settings: "s".into(),
@@ -36,18 +37,18 @@ fn run(id: &str, health: i64, findings: &[(&str, Severity, &str)]) -> Run {
 }
 
 fn scope() -> IntentScope {
-    IntentScope { allowed_files: [Entry::new("src/a.py")].into(), ..IntentScope::default() }
+    IntentScope { allowed_files: [ScopeEntry::new("src/a.py")].into(), ..IntentScope::default() }
 }
 
-fn patch(after: Run, scope_check: ScopeCheckStatus) -> Patch {
-    Patch {
+fn patch(after: RunFacts, scope_check: ScopeCheckStatus) -> VerificationInput {
+    VerificationInput {
         intent: Some(PatchIntent {
             intent_id: probity_intents::IntentId::parse("i-1").expect("an id"),
             status: IntentState::Active,
             report_digest: Some("r".into()),
             scope: scope(),
         }),
-        changed_files: [Entry::new("src/a.py")].into(),
+        changed_files: [ScopeEntry::new("src/a.py")].into(),
         scope_check: Some(scope_check),
         before: Some(run("before", 90, &[])),
         after: Some(after),
@@ -67,17 +68,25 @@ fn a_check_that_was_made_is_not_among_those_that_do_not_apply() {
     let mut patch =
         patch(run("after", 88, &[("F2", Severity::Critical, "src/a.py")]), ScopeCheckStatus::Clean);
     // Documentation needs no analysis, but here one exists, and it found something.
-    patch.changed_files = [Entry::new("README.md")].into();
+    patch.changed_files = [ScopeEntry::new("README.md")].into();
     let verdict = verify(&patch);
     let results = check_results(&verdict, None, &[]);
-    let failed = CheckResult { check: Check::StructuralDelta, outcome: CheckOutcome::Failed };
+    let failed = CheckResult { check: ContractCheck::StructuralDelta, outcome: CheckOutcome::Failed };
     assert!(results.contains(&failed), "{results:?}");
     let report = verdict.profile.with_results(&results);
     assert_eq!(
         report.checks_performed,
-        [Check::ProfileClassification, Check::StructuralDelta, Check::GateComparison, Check::WorsenedSymbols]
+        [
+            ContractCheck::ProfileClassification,
+            ContractCheck::StructuralDelta,
+            ContractCheck::GateComparison,
+            ContractCheck::WorsenedSymbols
+        ]
     );
-    assert_eq!(report.checks_not_applicable, [Check::ScopeCheck, Check::ForbiddenPaths, Check::PolicyGates]);
+    assert_eq!(
+        report.checks_not_applicable,
+        [ContractCheck::ScopeCheck, ContractCheck::ForbiddenPaths, ContractCheck::PolicyGates]
+    );
 }
 
 #[test]
@@ -144,8 +153,8 @@ fn a_budget_says_what_may_be_added() {
     assert_eq!((budget.current.health, budget.gate_fails_already), (Some(77), Some(true)));
 }
 
-fn facts(verdict: &Verdict) -> Facts {
-    Facts {
+fn facts(verdict: &ContractVerdict) -> ChangeFacts {
+    ChangeFacts {
         status: verdict.status,
         health_delta: Some(-2),
         intent_regressions: [].into(),
@@ -170,7 +179,7 @@ fn sample() -> Value {
         scope: scope(),
         amendments: vec![],
     };
-    let run_ref = |run: &Run| RunRef {
+    let run_ref = |run: &RunFacts| RunRef {
         run_id: run.run_id.clone(),
         report_digest: run.report_digest.clone(),
         health: run.health,
@@ -200,7 +209,7 @@ fn sample() -> Value {
         judgement: &judge(&claims, &facts(&verdict)),
         unchecked_sentences: 3,
         baseline_health: Some(91),
-        enforcement: Enforcement::Observe,
+        enforcement: EnforcementLevel::Observe,
         strictness: Strictness::default(),
         api: None,
         new_findings: &[NewFinding {
@@ -313,7 +322,7 @@ fn policy_decides_what_a_false_claim_leads_to() {
         (violated.status, violated.reason),
         (ContractStatus::Violated, Some(ContractReason::FalseClaim))
     );
-    assert_eq!(outcome.clone().with_claims(&Judgement::default(), FalseClaims::Violate), outcome);
+    assert_eq!(outcome.clone().with_claims(&ClaimJudgment::default(), FalseClaims::Violate), outcome);
 }
 
 #[test]

@@ -1,24 +1,24 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{Kind, check};
+use probity_conformance::{VectorKind, check};
 use probity_contract::vectors;
 
 #[test]
 fn profile() {
-    check(Kind::equal("profile", vectors::profile));
+    check(VectorKind::equal("profile", vectors::profile));
 }
 
 #[test]
 fn structural_delta() {
-    check(Kind::equal("structural_delta", vectors::structural_delta));
+    check(VectorKind::equal("structural_delta", vectors::structural_delta));
 }
 
 #[test]
 fn contract() {
-    check(Kind::equal("contract", vectors::contract));
+    check(VectorKind::equal("contract", vectors::contract));
 }
 
 #[test]
 fn claims() {
-    check(Kind::equal("claims", vectors::claims));
+    check(VectorKind::equal("claims", vectors::claims));
 }

@@ -41,9 +41,9 @@ impl Digest {
 
 /// Hashes a stream incrementally.
 #[derive(Debug, Clone, Default)]
-pub struct Hasher(Sha256);
+pub struct DigestHasher(Sha256);
 
-impl Hasher {
+impl DigestHasher {
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_stream_hashes_like_its_whole() {
-        let mut hasher = Hasher::default();
+        let mut hasher = DigestHasher::default();
         hasher.update(b"a");
         hasher.update(b"bc");
         assert_eq!(hasher.finish(), Digest::of(b"abc"));

@@ -10,7 +10,7 @@
 
 /// A multimap from hash to id.
 #[derive(Debug, Clone, Default)]
-pub struct Index {
+pub struct HashIndex {
     /// Each slot holds the low half of the hash, shifted left by 32 bits, plus the id plus one; zero is a
     /// free slot. The length is a power of two.
     slots: Vec<u64>,
@@ -19,7 +19,7 @@ pub struct Index {
 
 const MIN_SLOTS: usize = 16;
 
-impl Index {
+impl HashIndex {
     /// Returns the first id with this hash for which `is_it` holds.
     pub fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
         let tag = tag_of(hash);
@@ -125,7 +125,7 @@ mod tests {
         /// Few hashes and many ids produce long chains, wrap-around and holes.
         #[test]
         fn behaves_like_a_set(steps in prop::collection::vec((any::<bool>(), 0u64..6, 0u32..40), 0..200)) {
-            let mut index = Index::default();
+            let mut index = HashIndex::default();
             let mut model = BTreeSet::new();
             for (is_insert, hash, id) in steps {
                 if is_insert && model.insert((hash, id)) {

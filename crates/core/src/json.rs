@@ -3,7 +3,7 @@
 //! The parser rejects everything that two readers could interpret differently: duplicate keys, `NaN`, integers that a
 //! double cannot represent, lone surrogates, bytes after the value. Its recursion is bounded by [`MAX_DEPTH`].
 
-use crate::{Reason, write};
+use crate::{ReasonCode, write};
 use serde_json::{Map, Number, Value};
 
 /// Maximum nesting of arrays and objects.
@@ -20,7 +20,7 @@ const MAX_SHORT_INTEGER: usize = 15;
 #[error("{}: {} (byte {at})", reason.as_str(), reason.meaning())]
 pub struct JsonError {
     /// One of the `JSON.*` codes.
-    pub reason: Reason,
+    pub reason: ReasonCode,
     /// Offset of the offending byte.
     pub at: usize,
 }
@@ -28,13 +28,13 @@ pub struct JsonError {
 /// Parses exactly one JSON value.
 pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| JsonError { reason: Reason::JsonNotUtf8, at: error.valid_up_to() })?;
-    let mut parser = Parser { text, at: 0 };
+        .map_err(|error| JsonError { reason: ReasonCode::JsonNotUtf8, at: error.valid_up_to() })?;
+    let mut parser = JsonParser { text, at: 0 };
     parser.skip_space();
     let value = parser.value(0)?;
     parser.skip_space();
     if parser.at < text.len() {
-        return Err(parser.error(Reason::JsonTrailingBytes));
+        return Err(parser.error(ReasonCode::JsonTrailingBytes));
     }
     Ok(value)
 }
@@ -61,13 +61,13 @@ pub fn is_canonical(bytes: &[u8], value: &Value) -> bool {
     bytes.strip_suffix(b"\n").unwrap_or(bytes) == canonical(value)
 }
 
-struct Parser<'a> {
+struct JsonParser<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Parser<'_> {
-    fn error(&self, reason: Reason) -> JsonError {
+impl JsonParser<'_> {
+    fn error(&self, reason: ReasonCode) -> JsonError {
         JsonError { reason, at: self.at }
     }
 
@@ -90,7 +90,7 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, word: &str) -> Result<(), JsonError> {
-        if self.eat(word) { Ok(()) } else { Err(self.error(Reason::JsonSyntax)) }
+        if self.eat(word) { Ok(()) } else { Err(self.error(ReasonCode::JsonSyntax)) }
     }
 
     fn value(&mut self, depth: usize) -> Result<Value, JsonError> {
@@ -102,8 +102,8 @@ impl Parser<'_> {
             _ if self.eat("true") => Ok(Value::Bool(true)),
             _ if self.eat("false") => Ok(Value::Bool(false)),
             _ if self.eat("null") => Ok(Value::Null),
-            _ if self.eat("NaN") || self.eat("Infinity") => Err(self.error(Reason::JsonNonFinite)),
-            _ => Err(self.error(Reason::JsonSyntax)),
+            _ if self.eat("NaN") || self.eat("Infinity") => Err(self.error(ReasonCode::JsonNonFinite)),
+            _ => Err(self.error(ReasonCode::JsonSyntax)),
         }
     }
 
@@ -115,11 +115,11 @@ impl Parser<'_> {
         }
         loop {
             if self.peek() != Some(b'"') {
-                return Err(self.error(Reason::JsonSyntax));
+                return Err(self.error(ReasonCode::JsonSyntax));
             }
             let key = self.string()?;
             if members.contains_key(&key) {
-                return Err(self.error(Reason::JsonDuplicateKey));
+                return Err(self.error(ReasonCode::JsonDuplicateKey));
             }
             self.skip_space();
             self.expect(":")?;
@@ -155,7 +155,7 @@ impl Parser<'_> {
     /// Enters an array or object at its opening bracket, unless it is nested too deeply.
     fn open(&mut self, depth: usize) -> Result<(), JsonError> {
         if depth > MAX_DEPTH {
-            return Err(self.error(Reason::JsonTooDeep));
+            return Err(self.error(ReasonCode::JsonTooDeep));
         }
         self.at += 1;
         self.skip_space();
@@ -177,7 +177,7 @@ impl Parser<'_> {
                     return Ok(string);
                 }
                 Some(b'\\') => string.push(self.escape()?),
-                _ => return Err(self.error(Reason::JsonSyntax)),
+                _ => return Err(self.error(ReasonCode::JsonSyntax)),
             }
         }
     }
@@ -185,7 +185,7 @@ impl Parser<'_> {
     fn escape(&mut self) -> Result<char, JsonError> {
         self.at += 1;
         let Some(letter) = self.peek() else {
-            return Err(self.error(Reason::JsonSyntax));
+            return Err(self.error(ReasonCode::JsonSyntax));
         };
         self.at += 1;
         Ok(match letter {
@@ -198,7 +198,7 @@ impl Parser<'_> {
             b'u' => return self.unicode_escape(),
             _ => {
                 self.at -= 1;
-                return Err(self.error(Reason::JsonSyntax));
+                return Err(self.error(ReasonCode::JsonSyntax));
             }
         })
     }
@@ -209,20 +209,20 @@ impl Parser<'_> {
             return Ok(scalar);
         }
         if first >= 0xdc00 || !self.eat("\\u") {
-            return Err(self.error(Reason::JsonLoneSurrogate));
+            return Err(self.error(ReasonCode::JsonLoneSurrogate));
         }
         let second = self.hex4()?;
         if !(0xdc00..0xe000).contains(&second) {
-            return Err(self.error(Reason::JsonLoneSurrogate));
+            return Err(self.error(ReasonCode::JsonLoneSurrogate));
         }
         let scalar = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-        char::from_u32(scalar).ok_or_else(|| self.error(Reason::JsonLoneSurrogate))
+        char::from_u32(scalar).ok_or_else(|| self.error(ReasonCode::JsonLoneSurrogate))
     }
 
     fn hex4(&mut self) -> Result<u32, JsonError> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4);
         let Some(digits) = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit)) else {
-            return Err(self.error(Reason::JsonSyntax));
+            return Err(self.error(ReasonCode::JsonSyntax));
         };
         self.at += 4;
         Ok(digits.iter().fold(0, |sum, &digit| sum * 16 + char::from(digit).to_digit(16).unwrap_or(0)))
@@ -232,7 +232,7 @@ impl Parser<'_> {
         let start = self.at;
         self.eat("-");
         if self.eat("Infinity") {
-            return Err(self.error(Reason::JsonNonFinite));
+            return Err(self.error(ReasonCode::JsonNonFinite));
         }
         if !self.eat("0") {
             self.digits()?;
@@ -248,7 +248,7 @@ impl Parser<'_> {
             self.digits()?;
         }
         if matches!(self.peek(), Some(b'0'..=b'9')) {
-            return Err(self.error(Reason::JsonSyntax));
+            return Err(self.error(ReasonCode::JsonSyntax));
         }
         let literal = &self.text[start..self.at];
         if is_integer && literal.len() <= MAX_SHORT_INTEGER {
@@ -256,12 +256,12 @@ impl Parser<'_> {
             return Ok(Value::from(number));
         }
         let fault = |reason| JsonError { reason, at: start };
-        let double: f64 = literal.parse().map_err(|_| fault(Reason::JsonSyntax))?;
+        let double: f64 = literal.parse().map_err(|_| fault(ReasonCode::JsonSyntax))?;
         let Some(number) = number_value(double) else {
-            return Err(fault(Reason::JsonNonFinite));
+            return Err(fault(ReasonCode::JsonNonFinite));
         };
         if is_integer && !denotes_same_integer(literal, &number) {
-            return Err(fault(Reason::JsonIntegerPrecision));
+            return Err(fault(ReasonCode::JsonIntegerPrecision));
         }
         Ok(Value::Number(number))
     }
@@ -271,7 +271,7 @@ impl Parser<'_> {
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        if self.at == start { Err(self.error(Reason::JsonSyntax)) } else { Ok(()) }
+        if self.at == start { Err(self.error(ReasonCode::JsonSyntax)) } else { Ok(()) }
     }
 }
 

@@ -35,8 +35,8 @@ pub mod write;
 
 pub use change_kind::ChangeKind;
 pub use digest::Digest;
-pub use index::Index;
+pub use index::HashIndex;
 pub use language::Language;
-pub use reason::Reason;
+pub use reason::ReasonCode;
 pub use severity::Severity;
-pub use texts::Texts;
+pub use texts::StringArena;

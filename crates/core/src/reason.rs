@@ -5,7 +5,7 @@
 
 crate::code_enum! {
     /// Why something was refused, failed or reported.
-    pub enum Reason {
+    pub enum ReasonCode {
         ReconUntrackedDelta = "RECON.UNTRACKED_DELTA",
             "a changed path is outside the sealed scope",
             "widen the scope with `probity amend`, undo the change with `probity revert`, or make it in a run of its own";
@@ -460,9 +460,9 @@ mod tests {
 
     #[test]
     fn every_reason_has_its_own_code_and_says_what_to_do() {
-        let codes: BTreeSet<_> = Reason::WORDS.iter().collect();
-        assert_eq!(codes.len(), Reason::ALL.len());
-        for reason in Reason::ALL {
+        let codes: BTreeSet<_> = ReasonCode::WORDS.iter().collect();
+        assert_eq!(codes.len(), ReasonCode::ALL.len());
+        for reason in ReasonCode::ALL {
             assert!(!reason.meaning().is_empty() && !reason.next_step().is_empty(), "{reason}");
         }
     }

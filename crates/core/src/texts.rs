@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 /// Texts one after another, numbered from zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Texts {
+pub struct StringArena {
     joined: String,
     /// Where each text ends; it begins where the one before it ends.
     ends: Vec<usize>,
 }
 
-impl Texts {
+impl StringArena {
     /// How many there are.
     pub const fn len(&self) -> usize {
         self.ends.len()
@@ -54,7 +54,7 @@ impl Texts {
     }
 }
 
-impl<'a> FromIterator<&'a str> for Texts {
+impl<'a> FromIterator<&'a str> for StringArena {
     fn from_iter<I: IntoIterator<Item = &'a str>>(texts: I) -> Self {
         let mut all = Self::default();
         for text in texts {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn texts_come_back_in_order_and_a_wrong_number_is_empty() {
-        let mut texts: Texts = ["a", "", "ß", "long name"].into_iter().collect();
+        let mut texts: StringArena = ["a", "", "ß", "long name"].into_iter().collect();
         assert_eq!(texts.iter().collect::<Vec<_>>(), ["a", "", "ß", "long name"]);
         assert_eq!((texts.get(2), texts.get(4), texts.get(u32::MAX)), ("ß", "", ""));
         texts.truncate(1);
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn ends_that_make_no_sense_give_empty_texts() {
-        let texts = Texts { joined: "ßa".to_owned(), ends: vec![1, 9, 0] };
+        let texts = StringArena { joined: "ßa".to_owned(), ends: vec![1, 9, 0] };
         assert_eq!(texts.iter().collect::<Vec<_>>(), ["", "", ""]);
     }
 }

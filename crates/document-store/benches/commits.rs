@@ -12,7 +12,9 @@
 )]
 
 use probity_document_store::store::CommitStore;
-use probity_documents::{Commit, CommitId, DocumentId, Engine, MergeAnalyzer, Mutations, Schema, Stamp};
+use probity_documents::{
+    Commit, CommitId, CommitStamp, DocumentEngine, DocumentId, DocumentSchema, MergeAnalyzer, MutationBuilder,
+};
 use rusqlite::Connection;
 use serde_json::json;
 use std::path::Path;
@@ -25,30 +27,30 @@ const ROUNDS: usize = 41;
 const BATCH: usize = 100;
 const PORTION: usize = 1000;
 
-fn schema() -> Schema {
-    Schema::from_json(&json!({
+fn schema() -> DocumentSchema {
+    DocumentSchema::from_json(&json!({
         "structs": {"Ticket": [["title", "string"], ["rank", "int64"]]},
         "attachments": {"ticket": "Ticket", "tags": "set<string>"},
     }))
     .unwrap()
 }
 
-fn create(schema: &Schema) -> Commit {
-    let mut mutations = Mutations::new(schema);
+fn create(schema: &DocumentSchema) -> Commit {
+    let mut mutations = MutationBuilder::new(schema);
     for number in 0..100 {
         mutations
             .document("ticket", &format!("t{number}"))
             .set(&json!({"title": "first", "rank": 0}))
             .unwrap();
     }
-    mutations.commit(None, Stamp::new("ann", "create", 0).unwrap())
+    mutations.commit(None, CommitStamp::new("ann", "create", 0).unwrap())
 }
 
-fn update(schema: &Schema, parent: CommitId, number: usize) -> Commit {
-    let mut mutations = Mutations::new(schema);
+fn update(schema: &DocumentSchema, parent: CommitId, number: usize) -> Commit {
+    let mut mutations = MutationBuilder::new(schema);
     let path = json!([{"field": "rank"}]);
     mutations.document("ticket", &format!("t{}", number % 100)).update(&path, &json!(number)).unwrap();
-    mutations.commit(Some(parent), Stamp::new("ann", "bench", i64::try_from(number).unwrap()).unwrap())
+    mutations.commit(Some(parent), CommitStamp::new("ann", "bench", i64::try_from(number).unwrap()).unwrap())
 }
 
 fn rate(count: usize, time: Duration) -> f64 {
@@ -80,7 +82,7 @@ impl Plain {
 /// The given number of threads, each with a stream of its own.
 struct Writers {
     store: CommitStore,
-    schema: Schema,
+    schema: DocumentSchema,
     heads: Vec<CommitId>,
     n_commits: usize,
 }
@@ -155,12 +157,12 @@ fn reads(folder: &Path, length: usize) {
     println!("  reopened with its heads: {:.1} ms", millis(start));
     let start = Instant::now();
     let document = DocumentId::new("ticket", "t42");
-    store.read(|view| Engine::new(view).document(&head, &document)).unwrap().unwrap().unwrap();
+    store.read(|view| DocumentEngine::new(view).document(&head, &document)).unwrap().unwrap().unwrap();
     println!("  cold read of one document: {:.2} ms", millis(start));
     drop(store);
     let store = CommitStore::open(&path).unwrap();
     let start = Instant::now();
-    let state = store.read(|view| Engine::new(view).state(&head)).unwrap().unwrap();
+    let state = store.read(|view| DocumentEngine::new(view).state(&head)).unwrap().unwrap();
     assert_eq!(state.documents().count(), 100);
     println!("  cold state of 100 documents: {:.2} ms; resident {} MB", millis(start), resident_mb());
 }
@@ -171,21 +173,21 @@ fn unions(folder: &Path) {
     let store = CommitStore::create(&path, &schema).unwrap();
     let mut commits: Vec<Commit> = Vec::new();
     for number in 0..=10_000_usize {
-        let mut mutations = Mutations::new(&schema);
+        let mut mutations = MutationBuilder::new(&schema);
         let mut document = mutations.document("tags", "k");
         match number {
             0 => document.set(&json!([])).unwrap(),
             _ => document.union_in_set(&json!([]), &json!([format!("tag {number}")])).unwrap(),
         };
         let parent = commits.last().map(Commit::id);
-        commits.push(mutations.commit(parent, Stamp::new("ann", "tag", 0).unwrap()));
+        commits.push(mutations.commit(parent, CommitStamp::new("ann", "tag", 0).unwrap()));
     }
     let head = *store.append_all(commits).unwrap().last().unwrap();
     drop(store);
     let store = CommitStore::open(&path).unwrap();
     let start = Instant::now();
     store
-        .read(|view| Engine::new(view).document(&head, &DocumentId::new("tags", "k")))
+        .read(|view| DocumentEngine::new(view).document(&head, &DocumentId::new("tags", "k")))
         .unwrap()
         .unwrap()
         .unwrap();
@@ -276,11 +278,11 @@ fn two_streams(path: &Path, n_documents: usize, portion: usize) -> [CommitId; 2]
     let mut root = None;
     let append = |parent: Option<CommitId>,
                   numbers: std::ops::Range<usize>,
-                  write: &dyn Fn(&mut Mutations<'_>, usize)| {
-        let mut mutations = Mutations::new(&schema);
+                  write: &dyn Fn(&mut MutationBuilder<'_>, usize)| {
+        let mut mutations = MutationBuilder::new(&schema);
         let time = i64::try_from(numbers.start).unwrap();
         numbers.for_each(|number| write(&mut mutations, number));
-        let commit = mutations.commit(parent, Stamp::new("ann", "bench", time).unwrap());
+        let commit = mutations.commit(parent, CommitStamp::new("ann", "bench", time).unwrap());
         let id = commit.id();
         (id, commit)
     };
@@ -328,7 +330,7 @@ fn merge(folder: &Path, n_documents: usize, portion: usize) {
     for round in 0..5 {
         let store = CommitStore::open(&path).unwrap();
         let start = Instant::now();
-        let merge = Commit::merge(ours, theirs, Stamp::new("ann", "merge", round).unwrap());
+        let merge = Commit::merge(ours, theirs, CommitStamp::new("ann", "merge", round).unwrap());
         let merge = store.append(merge).unwrap();
         let appended = millis(start);
         let analysis = store

@@ -1,27 +1,31 @@
 //! Commits from store to store: synchronising, bundles, flattening; and checking a store.
 
-use super::{By, open, resolve};
+use super::{CommitMetadata, open, resolve};
 use crate::fault::OrFault as _;
-use crate::store::{CommitStore, Direction, Moved};
+use crate::store::{CommitStore, SyncDirection, TransferSummary};
 use probity_api::documents::{
     BundleTransferAnswer, StoreCheckAnswer, StoreDamage, StoreFlattenAnswer, StoreSyncAnswer, TransferCounts,
 };
-use probity_core::Reason;
-use probity_documents::{Commit, Engine};
-use probity_workspace::Fault;
+use probity_core::ReasonCode;
+use probity_documents::{Commit, DocumentEngine};
+use probity_workspace::ServiceError;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 /// Makes two stores have the same commits.
-pub fn sync(store: &CommitStore, other: &Path, direction: Direction) -> Result<StoreSyncAnswer, Fault> {
+pub fn sync(
+    store: &CommitStore,
+    other: &Path,
+    direction: SyncDirection,
+) -> Result<StoreSyncAnswer, ServiceError> {
     let other = open(other)?;
     let done = store.synchronise(&other, direction)?;
     let heads = store.heads()?;
     Ok(StoreSyncAnswer { pulled: counts(&done.pulled), pushed: counts(&done.pushed), heads })
 }
 
-const fn counts(moved: &Moved) -> TransferCounts {
+const fn counts(moved: &TransferSummary) -> TransferCounts {
     TransferCounts {
         commits: moved.n_commits,
         known: moved.n_known,
@@ -30,39 +34,44 @@ const fn counts(moved: &Moved) -> TransferCounts {
     }
 }
 
-fn transfer(file: &Path, moved: &Moved) -> BundleTransferAnswer {
+fn transfer(file: &Path, moved: &TransferSummary) -> BundleTransferAnswer {
     BundleTransferAnswer { file: file.to_string_lossy().into_owned(), moved: counts(moved) }
 }
 
 /// Writes everything to a bundle, which must not exist yet.
-pub fn export(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, Fault> {
+pub fn export(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, ServiceError> {
     let place = || format!("cannot write {}", file.display());
     let created = File::create_new(file).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            Fault::refused(Reason::CommitStoreExists, format!("{} exists already", file.display()))
+            ServiceError::refused(ReasonCode::CommitStoreExists, format!("{} exists already", file.display()))
         }
-        _ => Fault::system(place())(error),
+        _ => ServiceError::system(place())(error),
     })?;
     let mut out = BufWriter::new(created);
     let done = store.export(&mut out)?;
     let finish = out.flush().and_then(|()| out.get_ref().sync_all());
-    finish.map_err(Fault::system(place()))?;
+    finish.map_err(ServiceError::system(place()))?;
     Ok(transfer(file, &done))
 }
 
 /// Takes in a bundle.
-pub fn import(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, Fault> {
+pub fn import(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, ServiceError> {
     let bundle = File::open(file)
-        .map_err(|error| Fault::Missing(format!("cannot open {}: {error}", file.display())))?;
+        .map_err(|error| ServiceError::Missing(format!("cannot open {}: {error}", file.display())))?;
     let done = store.import(&mut BufReader::new(bundle))?;
     Ok(transfer(file, &done))
 }
 
 /// Makes a new store that has the state of a commit, and no history.
-pub fn flatten(store: &CommitStore, name: &str, into: &Path, by: &By) -> Result<StoreFlattenAnswer, Fault> {
+pub fn flatten(
+    store: &CommitStore,
+    name: &str,
+    into: &Path,
+    by: &CommitMetadata,
+) -> Result<StoreFlattenAnswer, ServiceError> {
     let (id, state) = store.read(|view| {
         let id = resolve(view, name)?;
-        Ok::<_, Fault>((id, Engine::new(view).state(&id).or_fault()?))
+        Ok::<_, ServiceError>((id, DocumentEngine::new(view).state(&id).or_fault()?))
     })??;
     let flat = Commit::flatten(store.schema(), &state, by.stamp(&format!("flatten {}", super::short(&id)))?);
     let new = CommitStore::create(into, store.schema())?;
@@ -80,7 +89,7 @@ pub fn flatten(store: &CommitStore, name: &str, into: &Path, by: &By) -> Result<
 }
 
 /// Reads the whole store and compares everything with its hash.
-pub fn check(store: &CommitStore) -> Result<StoreCheckAnswer, Fault> {
+pub fn check(store: &CommitStore) -> Result<StoreCheckAnswer, ServiceError> {
     let survey = store.check()?;
     let damage = survey.findings.into_iter().map(|it| StoreDamage { commit: it.commit, why: it.why });
     let findings: Vec<StoreDamage> = damage.collect();

@@ -1,75 +1,79 @@
 //! Errors of the engine and of the store, as faults of a command.
 
 use crate::store::CommitsError;
-use probity_core::Reason;
-use probity_documents::{AnalyzeError, HistoryError, Misfit, SchemaError};
+use probity_core::ReasonCode;
+use probity_documents::{AnalyzeError, HistoryError, SchemaError, TypeMismatch};
 use probity_storage::StoreError;
-use probity_workspace::Fault;
+use probity_workspace::ServiceError;
 
 /// An error of the engine that is a fault of a command. Both types are foreign here, so `From` cannot say it.
 pub(crate) trait IntoFault {
-    fn into_fault(self) -> Fault;
+    fn into_fault(self) -> ServiceError;
 }
 
 /// A result whose error becomes a fault.
 pub(crate) trait OrFault<T> {
-    fn or_fault(self) -> Result<T, Fault>;
+    fn or_fault(self) -> Result<T, ServiceError>;
 }
 
 impl<T, E: IntoFault> OrFault<T> for Result<T, E> {
-    fn or_fault(self) -> Result<T, Fault> {
+    fn or_fault(self) -> Result<T, ServiceError> {
         self.map_err(IntoFault::into_fault)
     }
 }
 
 impl IntoFault for HistoryError {
-    fn into_fault(self) -> Fault {
+    fn into_fault(self) -> ServiceError {
         match self {
-            Self::Unknown(id) => Fault::refused(Reason::CommitUnknown, format!("there is no commit {id}")),
+            Self::Unknown(id) => {
+                ServiceError::refused(ReasonCode::CommitUnknown, format!("there is no commit {id}"))
+            }
             Self::Damaged { id, why } => {
-                Fault::refused(Reason::CommitDamaged, format!("commit {id} is damaged: {why}"))
+                ServiceError::refused(ReasonCode::CommitDamaged, format!("commit {id} is damaged: {why}"))
             }
             Self::Store(error) => match error.downcast::<StoreError>() {
-                Ok(error) => Fault::Store(*error),
-                Err(error) => Fault::refused(Reason::CommitDamaged, error.to_string()),
+                Ok(error) => ServiceError::Store(*error),
+                Err(error) => ServiceError::refused(ReasonCode::CommitDamaged, error.to_string()),
             },
         }
     }
 }
 
-impl From<CommitsError> for Fault {
+impl From<CommitsError> for ServiceError {
     fn from(error: CommitsError) -> Self {
         let reason = match error {
             CommitsError::Store(error) => return error.into(),
             CommitsError::History(error) => return error.into_fault(),
-            CommitsError::Exists(_) => Reason::CommitStoreExists,
-            CommitsError::Schema(_) | CommitsError::SchemaMoved { .. } => Reason::CommitSchema,
-            CommitsError::Name(_) | CommitsError::Misfit(_) => Reason::CommitMisfit,
-            CommitsError::RefMoved { .. } => Reason::CommitRefMoved,
-            CommitsError::Bundle { .. } => Reason::CommitBundle,
-            CommitsError::Append(_) | CommitsError::MissingBlob { .. } => Reason::CommitNotAppended,
-            CommitsError::Unknown => Reason::CommitOutcomeUnknown,
+            CommitsError::Exists(_) => ReasonCode::CommitStoreExists,
+            CommitsError::Schema(_) | CommitsError::SchemaMoved { .. } => ReasonCode::CommitSchema,
+            CommitsError::Name(_) | CommitsError::Misfit(_) => ReasonCode::CommitMisfit,
+            CommitsError::RefMoved { .. } => ReasonCode::CommitRefMoved,
+            CommitsError::Bundle { .. } => ReasonCode::CommitBundle,
+            CommitsError::Append(_) | CommitsError::MissingBlob { .. } => ReasonCode::CommitNotAppended,
+            CommitsError::Unknown => ReasonCode::CommitOutcomeUnknown,
         };
         Self::refused(reason, error.to_string())
     }
 }
 
 impl IntoFault for SchemaError {
-    fn into_fault(self) -> Fault {
-        Fault::refused(Reason::CommitSchema, self.to_string())
+    fn into_fault(self) -> ServiceError {
+        ServiceError::refused(ReasonCode::CommitSchema, self.to_string())
     }
 }
 
-impl IntoFault for Misfit {
-    fn into_fault(self) -> Fault {
-        Fault::refused(Reason::CommitMisfit, self.to_string())
+impl IntoFault for TypeMismatch {
+    fn into_fault(self) -> ServiceError {
+        ServiceError::refused(ReasonCode::CommitMisfit, self.to_string())
     }
 }
 
 impl IntoFault for AnalyzeError {
-    fn into_fault(self) -> Fault {
+    fn into_fault(self) -> ServiceError {
         match self {
-            Self::NotAMerge(id) => Fault::refused(Reason::MergeNone, format!("commit {id} is no merge")),
+            Self::NotAMerge(id) => {
+                ServiceError::refused(ReasonCode::MergeNone, format!("commit {id} is no merge"))
+            }
             Self::Append(error) => CommitsError::from(error).into(),
             Self::History(error) => error.into_fault(),
         }

@@ -20,12 +20,14 @@ pub mod store;
 pub mod write;
 
 use crate::fault::OrFault as _;
-use crate::store::View;
-pub use crate::store::{CommitStore, Direction};
+use crate::store::CommitView;
+pub use crate::store::{CommitStore, SyncDirection};
 use probity_api::documents::CommitSummary;
-use probity_core::Reason;
-use probity_documents::{BadTime, Commit, CommitId, Commits, HistoryError, RefName, Stamp, path_text};
-use probity_workspace::{Fault, Workspace, clock};
+use probity_core::ReasonCode;
+use probity_documents::{
+    BadTime, Commit, CommitId, CommitReader, CommitStamp, HistoryError, RefName, path_text,
+};
+use probity_workspace::{ServiceError, Workspace, clock};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
@@ -34,19 +36,19 @@ const LEAST_DIGITS: usize = 4;
 
 /// Who makes a commit and what they call it; the time is now.
 #[derive(Debug, Clone, Default)]
-pub struct By {
+pub struct CommitMetadata {
     /// Who; the user where nobody is named.
     pub author: Option<String>,
     /// What it is called; each kind of commit has its own default.
     pub label: Option<String>,
 }
 
-impl By {
-    fn stamp(&self, default_label: &str) -> Result<Stamp, Fault> {
+impl CommitMetadata {
+    fn stamp(&self, default_label: &str) -> Result<CommitStamp, ServiceError> {
         let author = self.author();
         let label = self.label.as_deref().unwrap_or(default_label);
-        Stamp::new(&author, label, clock::now_ms()).map_err(|BadTime(time)| {
-            Fault::refused(Reason::CommitMisfit, format!("the clock says {time} ms"))
+        CommitStamp::new(&author, label, clock::now_ms()).map_err(|BadTime(time)| {
+            ServiceError::refused(ReasonCode::CommitMisfit, format!("the clock says {time} ms"))
         })
     }
 
@@ -57,9 +59,9 @@ impl By {
 
 /// Where a store lies: at a given path, or in the state directory of the tree.
 pub fn locate(
-    workspace: impl Fn() -> Result<Workspace, Fault>,
+    workspace: impl Fn() -> Result<Workspace, ServiceError>,
     given: Option<&Path>,
-) -> Result<PathBuf, Fault> {
+) -> Result<PathBuf, ServiceError> {
     match given {
         Some(path) => Ok(path.to_owned()),
         None => Ok(workspace()?.state.dir().join("commits.db")),
@@ -67,10 +69,10 @@ pub fn locate(
 }
 
 /// Opens the store at a path.
-pub fn open(path: &Path) -> Result<CommitStore, Fault> {
+pub fn open(path: &Path) -> Result<CommitStore, ServiceError> {
     if std::fs::symlink_metadata(path).is_err() {
-        return Err(Fault::refused(
-            Reason::CommitNoStore,
+        return Err(ServiceError::refused(
+            ReasonCode::CommitNoStore,
             format!("there is no commit store at {}", path.display()),
         ));
     }
@@ -78,8 +80,8 @@ pub fn open(path: &Path) -> Result<CommitStore, Fault> {
 }
 
 /// The commit that a name means.
-pub fn resolve(view: &View<'_>, name: &str) -> Result<CommitId, Fault> {
-    let unknown = |why: String| Fault::refused(Reason::CommitUnknown, why);
+pub fn resolve(view: &CommitView<'_>, name: &str) -> Result<CommitId, ServiceError> {
+    let unknown = |why: String| ServiceError::refused(ReasonCode::CommitUnknown, why);
     if name == "@" {
         return only_head(view)?.ok_or_else(|| unknown("the store has no commit yet".into()));
     }
@@ -99,20 +101,20 @@ pub fn resolve(view: &View<'_>, name: &str) -> Result<CommitId, Fault> {
 }
 
 /// The head, where there is only one; none in an empty store.
-fn only_head(view: &View<'_>) -> Result<Option<CommitId>, Fault> {
+fn only_head(view: &CommitView<'_>) -> Result<Option<CommitId>, ServiceError> {
     match view.heads().or_fault()?.as_slice() {
         [] => Ok(None),
         [head] => Ok(Some(*head)),
         several => {
             let names: Vec<String> = several.iter().map(short).collect();
             let why = format!("the store has {} heads: {}", names.len(), names.join(", "));
-            Err(Fault::refused(Reason::CommitSeveralHeads, why))
+            Err(ServiceError::refused(ReasonCode::CommitSeveralHeads, why))
         }
     }
 }
 
 /// The commit to build on: the one that is named, or the only head; none in an empty store.
-fn parent(view: &View<'_>, on: Option<&str>) -> Result<Option<CommitId>, Fault> {
+fn parent(view: &CommitView<'_>, on: Option<&str>) -> Result<Option<CommitId>, ServiceError> {
     match on {
         Some(name) => resolve(view, name).map(Some),
         None => only_head(view),
@@ -120,7 +122,7 @@ fn parent(view: &View<'_>, on: Option<&str>) -> Result<Option<CommitId>, Fault> 
 }
 
 /// A commit that is there.
-fn commit_of(view: &View<'_>, id: &CommitId) -> Result<std::sync::Arc<Commit>, Fault> {
+fn commit_of(view: &CommitView<'_>, id: &CommitId) -> Result<std::sync::Arc<Commit>, ServiceError> {
     let seq = view.find(id).or_fault()?.ok_or(HistoryError::Unknown(*id)).or_fault()?;
     view.commit(seq).or_fault()
 }

@@ -3,28 +3,28 @@
 //! The policy of the store speaks before a person is asked; what was decided before is shown again; invariants are
 //! reported apart from conflicts. Whoever decides, the decision is recorded with the survival commit, in one write.
 
-use super::{By, commit_of, resolve};
+use super::{CommitMetadata, commit_of, resolve};
 use crate::fault::{IntoFault as _, OrFault as _};
-use crate::store::{CommitStore, View};
+use crate::store::{CommitStore, CommitView};
 use probity_api::LeftOutOfLists;
 use probity_api::merges::{
     ConflictDecision, ConflictReport, DecisionEntry, DecisionSummary, GroupReport, MergeAnalysisAnswer,
     MergeDecisionsAnswer, MergePolicyAnswer, MergeReconcileAnswer, PolicyRuling, ReconcileResult,
     RulingStatus,
 };
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_documents::{
-    Chosen, Commit, CommitId, DecisionRecord, Decisions, Engine, GivenResolution, GroupDecision,
-    MergeAnalysis, MergeAnalyzer, MergeConflict, MergeResolution, Overlay, Policy, ReconcileCode,
-    ReconcileError, Reconciliation, Rulings, Stamp, Verdict, Violation, check_invariants, path_text,
-    reduce_heads,
+    Commit, CommitId, CommitOverlay, CommitStamp, ConflictChoice, ConflictVerdict, DecisionIndex,
+    DecisionRecord, DocumentEngine, GivenResolution, GroupDecision, InvariantViolation, MergeAnalysis,
+    MergeAnalyzer, MergeConflict, MergePolicy, MergeReconciliation, MergeResolution, MergeRulings,
+    ReconcileCode, ReconcileError, check_invariants, path_text, reduce_heads,
 };
-use probity_workspace::{Fault, clock};
+use probity_workspace::{ServiceError, clock};
 use serde_json::Value as Json;
 
 /// Which merge is meant.
 #[derive(Debug, Clone)]
-pub enum Which {
+pub enum MergeSelector {
     /// One that was written.
     Written(String),
     /// One that could be: nothing is written.
@@ -38,42 +38,45 @@ pub enum Which {
 
 /// What is known about a merge.
 #[derive(Debug, Clone)]
-pub struct Analyzed {
+pub struct AnalyzedMerge {
     /// What it lost.
     pub analysis: MergeAnalysis,
     /// Whether it is in the store.
     pub written: bool,
     /// What the policy says.
-    pub rulings: Rulings,
+    pub rulings: MergeRulings,
     /// The policy.
-    pub policy: Policy,
+    pub policy: MergePolicy,
     /// The documents that break an invariant in the merged state.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<InvariantViolation>,
     /// For every conflict: what was decided about it, and what it overrides.
-    pub histories: Vec<History>,
+    pub histories: Vec<ConflictHistory>,
     /// For every conflict: the authors of the commits whose intent was lost.
     pub authors: Vec<Vec<String>>,
 }
 
 /// What was decided about a conflict before.
 #[derive(Debug, Clone, Default)]
-pub struct History {
+pub struct ConflictHistory {
     /// The record that decided this very conflict.
     pub resolved_by: Option<DecisionRecord>,
     /// What was decided the last time the same values met there.
-    pub proposal: Option<Chosen>,
+    pub proposal: Option<ConflictChoice>,
     /// Records whose decisions this merge has overridden.
     pub overrides: Vec<DecisionRecord>,
 }
 
-impl Analyzed {
+impl AnalyzedMerge {
     /// How many questions are left for a person: neither the policy nor an earlier decision answers them.
     pub fn n_open(&self) -> usize {
-        let open = |(ruling, history): (&probity_documents::Ruling, &History)| {
-            ruling.group.is_none() && ruling.verdict == Verdict::Review && history.resolved_by.is_none()
+        let open = |(ruling, history): (&probity_documents::ConflictRuling, &ConflictHistory)| {
+            ruling.group.is_none()
+                && ruling.verdict == ConflictVerdict::Review
+                && history.resolved_by.is_none()
         };
         let conflicts = self.rulings.conflicts.iter().zip(&self.histories).filter(|pair| open(*pair)).count();
-        conflicts + self.rulings.groups.iter().filter(|ruling| ruling.verdict == Verdict::Review).count()
+        conflicts
+            + self.rulings.groups.iter().filter(|ruling| ruling.verdict == ConflictVerdict::Review).count()
     }
 
     /// The answer for programs.
@@ -117,13 +120,13 @@ impl Analyzed {
     }
 }
 
-fn policy_ruling(verdict: &Verdict) -> PolicyRuling {
+fn policy_ruling(verdict: &ConflictVerdict) -> PolicyRuling {
     match verdict {
-        Verdict::Decided(chosen) => {
+        ConflictVerdict::Decided(chosen) => {
             PolicyRuling { status: RulingStatus::Decided, choose: Some(chosen.clone()) }
         }
-        Verdict::Review => PolicyRuling { status: RulingStatus::Review, choose: None },
-        Verdict::Refused => PolicyRuling { status: RulingStatus::Refused, choose: None },
+        ConflictVerdict::Review => PolicyRuling { status: RulingStatus::Review, choose: None },
+        ConflictVerdict::Refused => PolicyRuling { status: RulingStatus::Refused, choose: None },
     }
 }
 
@@ -139,17 +142,17 @@ fn decision_summary(record: &DecisionRecord) -> DecisionSummary {
 
 /// Finds what a merge lost, or would lose.
 #[tracing::instrument(name = "analyze merge", skip_all)]
-pub fn analyze(store: &CommitStore, which: &Which) -> Result<Analyzed, Fault> {
+pub fn analyze(store: &CommitStore, which: &MergeSelector) -> Result<AnalyzedMerge, ServiceError> {
     store.read(|view| match which {
-        Which::Written(name) => {
+        MergeSelector::Written(name) => {
             let id = resolve(view, name)?;
             let analysis = MergeAnalyzer::new(view.schema(), view).analyze_merge(&id).or_fault()?;
             examine(view, view, analysis, true)
         }
-        Which::Virtual { ours, theirs } => {
+        MergeSelector::Virtual { ours, theirs } => {
             let (ours, theirs) = (resolve(view, ours)?, resolve(view, theirs)?);
-            let merge = Commit::merge(ours, theirs, By::default().stamp("merge")?);
-            let mut overlay = Overlay::new(view);
+            let merge = Commit::merge(ours, theirs, CommitMetadata::default().stamp("merge")?);
+            let mut overlay = CommitOverlay::new(view);
             let id = overlay.append(merge).map_err(probity_documents::AnalyzeError::from).or_fault()?;
             let analysis = MergeAnalyzer::new(view.schema(), &overlay).analyze_merge(&id).or_fault()?;
             examine(view, &overlay, analysis, false)
@@ -158,13 +161,13 @@ pub fn analyze(store: &CommitStore, which: &Which) -> Result<Analyzed, Fault> {
 }
 
 /// Finds what reducing the heads to one would lose: one report a merge of the fold, each loss where it happens.
-pub fn analyze_heads(store: &CommitStore) -> Result<Vec<Analyzed>, Fault> {
+pub fn analyze_heads(store: &CommitStore) -> Result<Vec<AnalyzedMerge>, ServiceError> {
     store.read(|view| {
         let mut heads = Vec::new();
         for id in view.heads().or_fault()? {
             heads.push((&*commit_of(view, &id)?).into());
         }
-        let mut overlay = Overlay::new(view);
+        let mut overlay = CommitOverlay::new(view);
         let merges = reduce_heads(&heads);
         for merge in &merges {
             overlay.append(merge.clone()).map_err(probity_documents::AnalyzeError::from).or_fault()?;
@@ -177,21 +180,21 @@ pub fn analyze_heads(store: &CommitStore) -> Result<Vec<Analyzed>, Fault> {
 }
 
 /// The reports of merges that were just written.
-pub fn analyze_all(store: &CommitStore, merges: &[CommitId]) -> Result<Vec<Analyzed>, Fault> {
-    merges.iter().map(|id| analyze(store, &Which::Written(id.to_string()))).collect()
+pub fn analyze_all(store: &CommitStore, merges: &[CommitId]) -> Result<Vec<AnalyzedMerge>, ServiceError> {
+    merges.iter().map(|id| analyze(store, &MergeSelector::Written(id.to_string()))).collect()
 }
 
-fn examine<C: probity_documents::Commits>(
-    view: &View<'_>,
+fn examine<C: probity_documents::CommitReader>(
+    view: &CommitView<'_>,
     commits: &C,
     analysis: MergeAnalysis,
     written: bool,
-) -> Result<Analyzed, Fault> {
+) -> Result<AnalyzedMerge, ServiceError> {
     let policy = view.policy().or_fault()?;
     let rulings = MergeAnalyzer::new(view.schema(), commits).apply_policy(&analysis, &policy).or_fault()?;
     let records = view.decisions().or_fault()?;
-    let decisions = Decisions::new(&records);
-    let history = |conflict: &MergeConflict| History {
+    let decisions = DecisionIndex::new(&records);
+    let history = |conflict: &MergeConflict| ConflictHistory {
         resolved_by: decisions.resolved_by(conflict).cloned(),
         proposal: decisions.proposal(conflict),
         overrides: decisions.overridden(conflict).into_iter().cloned().collect(),
@@ -202,10 +205,10 @@ fn examine<C: probity_documents::Commits>(
         authors.push(authors_of(view, conflict)?);
     }
     let violations = violations(view, commits, &policy, analysis.merge())?;
-    Ok(Analyzed { analysis, written, rulings, policy, violations, histories, authors })
+    Ok(AnalyzedMerge { analysis, written, rulings, policy, violations, histories, authors })
 }
 
-fn authors_of(view: &View<'_>, conflict: &MergeConflict) -> Result<Vec<String>, Fault> {
+fn authors_of(view: &CommitView<'_>, conflict: &MergeConflict) -> Result<Vec<String>, ServiceError> {
     let mut authors = Vec::new();
     for cause in &conflict.causes {
         let author = commit_of(view, cause)?.stamp().author().to_owned();
@@ -217,28 +220,28 @@ fn authors_of(view: &View<'_>, conflict: &MergeConflict) -> Result<Vec<String>, 
 }
 
 /// What breaks an invariant in the state of a commit. Invariants are about all documents, so without any none is read.
-fn violations<C: probity_documents::Commits>(
-    view: &View<'_>,
+fn violations<C: probity_documents::CommitReader>(
+    view: &CommitView<'_>,
     commits: &C,
-    policy: &Policy,
+    policy: &MergePolicy,
     at: CommitId,
-) -> Result<Vec<Violation>, Fault> {
+) -> Result<Vec<InvariantViolation>, ServiceError> {
     if policy.invariants.is_empty() {
         return Ok(Vec::new());
     }
-    let state = Engine::new(commits).state(&at).or_fault()?;
+    let state = DocumentEngine::new(commits).state(&at).or_fault()?;
     check_invariants(view.schema(), &state, &policy.invariants)
-        .map_err(|error| Fault::refused(Reason::MergePolicyInvalid, error.to_string()))
+        .map_err(|error| ServiceError::refused(ReasonCode::MergePolicyInvalid, error.to_string()))
 }
 
 /// What would break an invariant with the survival commit, which is not written yet.
 fn violations_after(
-    view: &View<'_>,
-    policy: &Policy,
+    view: &CommitView<'_>,
+    policy: &MergePolicy,
     merge: CommitId,
     survival: Option<&Commit>,
-) -> Result<Vec<Violation>, Fault> {
-    let mut overlay = Overlay::new(view);
+) -> Result<Vec<InvariantViolation>, ServiceError> {
+    let mut overlay = CommitOverlay::new(view);
     let at = match survival {
         Some(survival) => {
             overlay.append(survival.clone()).map_err(probity_documents::AnalyzeError::from).or_fault()?
@@ -256,7 +259,7 @@ pub struct ReconcileRequest {
     /// Resolutions: `{"conflict": id, "choose": …}`, or the locus as in `{"attachment", "key", "path", "choose"}`.
     pub resolutions: Vec<GivenResolution>,
     /// What is chosen for every conflict that nothing else decides.
-    pub rest: Option<Chosen>,
+    pub rest: Option<ConflictChoice>,
     /// Whether what was decided before about the same values decides again.
     pub repeat: bool,
     /// Whether conflicts that the policy refuses may be decided all the same.
@@ -264,14 +267,14 @@ pub struct ReconcileRequest {
     /// Say what would be written, and write nothing.
     pub dry_run: bool,
     /// Who decides, and what the survival commit is called.
-    pub by: By,
+    pub by: CommitMetadata,
     /// Why, in words.
     pub why: String,
 }
 
 /// What deciding came to.
 #[derive(Debug, Clone)]
-pub struct Reconciled {
+pub struct ReconciledMerge {
     /// The merge.
     pub merge: CommitId,
     /// The survival commit; none when the merge stands as it is.
@@ -279,21 +282,21 @@ pub struct Reconciled {
     /// Its opcodes.
     pub ops: Vec<Json>,
     /// Each conflict that was decided, what was chosen, and by whom.
-    pub decided: Vec<(MergeConflict, Chosen, String)>,
+    pub decided: Vec<(MergeConflict, ConflictChoice, String)>,
     /// The conflicts that nothing decided; they stay as merged.
     pub open: Vec<MergeConflict>,
     /// The documents that break an invariant afterwards.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<InvariantViolation>,
     /// Names the record of the decisions.
     pub record: Option<probity_core::Digest>,
     /// Whether anything was written.
     pub written: bool,
 }
 
-impl Reconciled {
+impl ReconciledMerge {
     /// The answer for programs.
     pub fn to_answer(&self) -> MergeReconcileAnswer {
-        let decided = |(conflict, chosen, by): &(MergeConflict, Chosen, String)| ConflictDecision {
+        let decided = |(conflict, chosen, by): &(MergeConflict, ConflictChoice, String)| ConflictDecision {
             conflict: conflict.id.clone(),
             attachment: conflict.attachment.to_string(),
             key: conflict.key.to_string(),
@@ -319,9 +322,9 @@ impl Reconciled {
 
 /// Decides conflicts of a merge: what is given first, then the policy, then earlier decisions, then the rest.
 #[tracing::instrument(name = "reconcile", skip_all)]
-pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<Reconciled, Fault> {
-    let found = analyze(store, &Which::Written(request.merge.clone()))?;
-    let plan = Plan::new(&found, request)?;
+pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<ReconciledMerge, ServiceError> {
+    let found = analyze(store, &MergeSelector::Written(request.merge.clone()))?;
+    let plan = ReconcilePlan::new(&found, request)?;
     let stamp = request.by.stamp("survival of decisions")?;
     let made = store.read(|view| make(view, &found, &plan, stamp.clone()))??;
     let (outcome, mut reconciled) = made;
@@ -348,17 +351,17 @@ pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<Reco
 }
 
 fn make(
-    view: &View<'_>,
-    found: &Analyzed,
-    plan: &Plan,
-    stamp: Stamp,
-) -> Result<(Reconciliation, Reconciled), Fault> {
+    view: &CommitView<'_>,
+    found: &AnalyzedMerge,
+    plan: &ReconcilePlan,
+    stamp: CommitStamp,
+) -> Result<(MergeReconciliation, ReconciledMerge), ServiceError> {
     let merge = found.analysis.merge();
     let analyzer = MergeAnalyzer::new(view.schema(), view);
     let outcome =
         analyzer.reconcile_groups(&merge, &plan.resolutions(), &plan.groups, stamp).map_err(refused)?;
     let ops = outcome.survival.iter().flat_map(probity_documents::Commit::ops);
-    let reconciled = Reconciled {
+    let reconciled = ReconciledMerge {
         merge,
         survival: outcome.survival.as_ref().map(Commit::id),
         ops: ops.map(|op| op.to_json(view.schema())).collect(),
@@ -375,26 +378,26 @@ fn make(
     Ok((outcome, reconciled))
 }
 
-fn refused(error: ReconcileError) -> Fault {
+fn refused(error: ReconcileError) -> ServiceError {
     match error {
-        ReconcileError::NotAMerge(_) => Fault::refused(Reason::MergeNone, error.to_string()),
+        ReconcileError::NotAMerge(_) => ServiceError::refused(ReasonCode::MergeNone, error.to_string()),
         ReconcileError::History(error) => error.into_fault(),
         other => {
             let code = other.code().map_or("", ReconcileCode::as_str);
-            Fault::refused(Reason::MergeResolutionRefused, format!("{code}: {other}"))
+            ServiceError::refused(ReasonCode::MergeResolutionRefused, format!("{code}: {other}"))
         }
     }
 }
 
 /// Which conflicts are decided how, and by whom.
-struct Plan {
-    decided: Vec<(MergeConflict, Chosen, String, MergeResolution)>,
+struct ReconcilePlan {
+    decided: Vec<(MergeConflict, ConflictChoice, String, MergeResolution)>,
     groups: Vec<GroupDecision>,
     open: Vec<MergeConflict>,
 }
 
-impl Plan {
-    fn new(found: &Analyzed, request: &ReconcileRequest) -> Result<Self, Fault> {
+impl ReconcilePlan {
+    fn new(found: &AnalyzedMerge, request: &ReconcileRequest) -> Result<Self, ServiceError> {
         let given = given(found, &request.resolutions)?;
         let mut plan = Self { decided: Vec::new(), groups: Vec::new(), open: Vec::new() };
         // What names no conflict stays in the list: reconciliation says what is wrong with it.
@@ -403,16 +406,16 @@ impl Plan {
         let strays = given.iter().filter(|one| !found.analysis.conflicts().iter().any(|c| one.is_about(c)));
         if let Some(stray) = strays.into_iter().next() {
             let why = format!("unknown_conflict: the merge has no conflict at {}", stray.place());
-            return Err(Fault::refused(Reason::MergeResolutionRefused, why));
+            return Err(ServiceError::refused(ReasonCode::MergeResolutionRefused, why));
         }
         for (index, conflict) in found.analysis.conflicts().iter().enumerate() {
             let ruling = &found.rulings.conflicts[index];
             let given = about(conflict);
             let is_overridden = request.override_policy && !given.is_empty();
-            if ruling.verdict == Verdict::Refused && !is_overridden {
+            if ruling.verdict == ConflictVerdict::Refused && !is_overridden {
                 let place = format!("{}/{} {}", conflict.attachment, conflict.key, path_text(&conflict.path));
-                return Err(Fault::refused(
-                    Reason::MergeRefused,
+                return Err(ServiceError::refused(
+                    ReasonCode::MergeRefused,
                     format!("the policy refuses the merge at {place}"),
                 ));
             }
@@ -448,9 +451,13 @@ impl Plan {
 }
 
 /// What decides a conflict that nobody decided by hand.
-fn decide(found: &Analyzed, request: &ReconcileRequest, index: usize) -> Option<(Chosen, String)> {
+fn decide(
+    found: &AnalyzedMerge,
+    request: &ReconcileRequest,
+    index: usize,
+) -> Option<(ConflictChoice, String)> {
     let (ruling, history) = (&found.rulings.conflicts[index], &found.histories[index]);
-    if let Verdict::Decided(chosen) = &ruling.verdict {
+    if let ConflictVerdict::Decided(chosen) = &ruling.verdict {
         let by = match (ruling.rule, ruling.group) {
             (_, Some(group)) => format!("policy group {group}"),
             (Some(rule), None) => format!("policy rule {rule}"),
@@ -463,8 +470,11 @@ fn decide(found: &Analyzed, request: &ReconcileRequest, index: usize) -> Option<
     repeated.or_else(|| request.rest.clone().map(|chosen| (chosen, "all".into())))
 }
 
-fn given(found: &Analyzed, resolutions: &[GivenResolution]) -> Result<Vec<MergeResolution>, Fault> {
-    let wrong = |why: String| Fault::refused(Reason::MergeResolutionRefused, why);
+fn given(
+    found: &AnalyzedMerge,
+    resolutions: &[GivenResolution],
+) -> Result<Vec<MergeResolution>, ServiceError> {
+    let wrong = |why: String| ServiceError::refused(ReasonCode::MergeResolutionRefused, why);
     let resolution = |given: &GivenResolution| match given {
         GivenResolution::Named { conflict: id, choose } => {
             let mut named = found.analysis.conflicts().iter().filter(|conflict| conflict.id.starts_with(id));
@@ -484,26 +494,26 @@ fn given(found: &Analyzed, resolutions: &[GivenResolution]) -> Result<Vec<MergeR
     clippy::redundant_closure_for_method_calls,
     reason = "the method is not general enough over its lifetime"
 )]
-pub fn policy(store: &CommitStore) -> Result<MergePolicyAnswer, Fault> {
+pub fn policy(store: &CommitStore) -> Result<MergePolicyAnswer, ServiceError> {
     Ok(MergePolicyAnswer { policy: store.read(|view| view.policy())?.or_fault()? })
 }
 
 /// Sets the policy for merges, if it fits the schema.
-pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<MergePolicyAnswer, Fault> {
-    let invalid = |why: String| Fault::refused(Reason::MergePolicyInvalid, why);
+pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<MergePolicyAnswer, ServiceError> {
+    let invalid = |why: String| ServiceError::refused(ReasonCode::MergePolicyInvalid, why);
     let json = probity_core::json::parse(json).map_err(|error| invalid(error.to_string()))?;
     // A list would be read as the members of an object, in order.
     if !json.is_object() {
         return Err(invalid("a policy is an object".into()));
     }
-    let policy: Policy = serde_json::from_value(json).map_err(|error| invalid(error.to_string()))?;
+    let policy: MergePolicy = serde_json::from_value(json).map_err(|error| invalid(error.to_string()))?;
     policy.check(store.schema()).map_err(invalid)?;
     store.write(|writing| writing.set_policy(&policy))?;
     Ok(MergePolicyAnswer { policy })
 }
 
 /// The recorded decisions, oldest first; of one merge where one is named.
-pub fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<MergeDecisionsAnswer, Fault> {
+pub fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<MergeDecisionsAnswer, ServiceError> {
     store.read(|view| {
         let merge = merge.map(|name| resolve(view, name)).transpose()?;
         let records = view.decisions().or_fault()?.into_iter();

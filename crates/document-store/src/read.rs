@@ -2,14 +2,14 @@
 
 use super::{commit_of, only_head, resolve, summary};
 use crate::fault::OrFault as _;
-use crate::store::{CommitStore, View};
+use crate::store::{CommitStore, CommitView};
 use probity_api::documents::{
     CommitDiffAnswer, CommitHeadsAnswer, CommitLogAnswer, CommitLogEntry, CommitShowAnswer,
     DocumentStateAnswer, DocumentTraceAnswer, OpcodeTrace,
 };
-use probity_core::Reason;
-use probity_documents::{CommitId, Commits, DocumentId, Engine, Seq, State, diff};
-use probity_workspace::Fault;
+use probity_core::ReasonCode;
+use probity_documents::{CommitId, CommitReader, CommitSeq, CommitState, DocumentEngine, DocumentId, diff};
+use probity_workspace::ServiceError;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ pub struct LogRequest {
 }
 
 /// Commits, newest first: each before those that it names.
-pub fn log(store: &CommitStore, request: &LogRequest) -> Result<CommitLogAnswer, Fault> {
+pub fn log(store: &CommitStore, request: &LogRequest) -> Result<CommitLogAnswer, ServiceError> {
     store.read(|view| {
         let refs = refs_of(view)?;
         let heads: BTreeSet<CommitId> = view.heads().or_fault()?.into_iter().collect();
@@ -49,23 +49,26 @@ pub fn log(store: &CommitStore, request: &LogRequest) -> Result<CommitLogAnswer,
 }
 
 /// The numbers of the commits that a log is about, newest first.
-fn wanted(view: &View<'_>, request: &LogRequest) -> Result<Box<dyn Iterator<Item = Seq>>, Fault> {
-    let numbers: Box<dyn Iterator<Item = Seq>> = match &request.document {
+fn wanted(
+    view: &CommitView<'_>,
+    request: &LogRequest,
+) -> Result<Box<dyn Iterator<Item = CommitSeq>>, ServiceError> {
+    let numbers: Box<dyn Iterator<Item = CommitSeq>> = match &request.document {
         Some(document) => {
-            let mut writers = view.writers(&document_id(document)?, Seq(0)).or_fault()?;
+            let mut writers = view.writers(&document_id(document)?, CommitSeq(0)).or_fault()?;
             writers.reverse();
             Box::new(writers.into_iter())
         }
-        None => Box::new((0..view.n_commits()).rev().map(Seq)),
+        None => Box::new((0..view.n_commits()).rev().map(CommitSeq)),
     };
     let Some(from) = &request.from else { return Ok(numbers) };
-    let reached: BTreeSet<Seq> = reached(view, &resolve(view, from)?)?;
+    let reached: BTreeSet<CommitSeq> = reached(view, &resolve(view, from)?)?;
     Ok(Box::new(numbers.filter(move |seq| reached.contains(seq))))
 }
 
-fn reached(view: &View<'_>, top: &CommitId) -> Result<BTreeSet<Seq>, Fault> {
+fn reached(view: &CommitView<'_>, top: &CommitId) -> Result<BTreeSet<CommitSeq>, ServiceError> {
     let mut reached = BTreeSet::new();
-    let mut queue: Vec<Seq> = view.find(top).or_fault()?.into_iter().collect();
+    let mut queue: Vec<CommitSeq> = view.find(top).or_fault()?.into_iter().collect();
     while let Some(seq) = queue.pop() {
         if reached.insert(seq) {
             queue.extend(view.node(seq).or_fault()?.edges());
@@ -74,7 +77,7 @@ fn reached(view: &View<'_>, top: &CommitId) -> Result<BTreeSet<Seq>, Fault> {
     Ok(reached)
 }
 
-fn refs_of(view: &View<'_>) -> Result<BTreeMap<CommitId, Vec<String>>, Fault> {
+fn refs_of(view: &CommitView<'_>) -> Result<BTreeMap<CommitId, Vec<String>>, ServiceError> {
     let mut refs: BTreeMap<CommitId, Vec<String>> = BTreeMap::new();
     for (name, id) in view.refs().or_fault()? {
         refs.entry(id).or_default().push(name.to_string());
@@ -83,7 +86,7 @@ fn refs_of(view: &View<'_>) -> Result<BTreeMap<CommitId, Vec<String>>, Fault> {
 }
 
 /// One commit with its opcodes, and the decisions that it carries.
-pub fn show(store: &CommitStore, name: &str) -> Result<CommitShowAnswer, Fault> {
+pub fn show(store: &CommitStore, name: &str) -> Result<CommitShowAnswer, ServiceError> {
     store.read(|view| {
         let commit = commit_of(view, &resolve(view, name)?)?;
         let id = commit.id();
@@ -99,7 +102,7 @@ pub fn show(store: &CommitStore, name: &str) -> Result<CommitShowAnswer, Fault> 
 }
 
 /// The heads.
-pub fn heads(store: &CommitStore) -> Result<CommitHeadsAnswer, Fault> {
+pub fn heads(store: &CommitStore) -> Result<CommitHeadsAnswer, ServiceError> {
     store.read(|view| {
         let mut heads = Vec::new();
         for id in view.heads().or_fault()? {
@@ -110,10 +113,10 @@ pub fn heads(store: &CommitStore) -> Result<CommitHeadsAnswer, Fault> {
 }
 
 /// The opcodes that turn the state of one commit into that of another.
-pub fn difference(store: &CommitStore, from: &str, to: &str) -> Result<CommitDiffAnswer, Fault> {
+pub fn difference(store: &CommitStore, from: &str, to: &str) -> Result<CommitDiffAnswer, ServiceError> {
     store.read(|view| {
         let (from, to) = (resolve(view, from)?, resolve(view, to)?);
-        let engine = Engine::new(view);
+        let engine = DocumentEngine::new(view);
         let (before, after) = (engine.state(&from).or_fault()?, engine.state(&to).or_fault()?);
         let ops: Vec<Json> = diff(&before, &after).iter().map(|op| op.to_json(view.schema())).collect();
         let gone: Vec<String> =
@@ -122,7 +125,7 @@ pub fn difference(store: &CommitStore, from: &str, to: &str) -> Result<CommitDif
     })?
 }
 
-fn names(state: &State) -> impl Iterator<Item = (&DocumentId, String)> {
+fn names(state: &CommitState) -> impl Iterator<Item = (&DocumentId, String)> {
     state.documents().map(|(id, _)| (id, format!("{}/{}", id.attachment, id.key)))
 }
 
@@ -131,14 +134,14 @@ pub fn state(
     store: &CommitStore,
     name: Option<&str>,
     document: Option<&str>,
-) -> Result<DocumentStateAnswer, Fault> {
+) -> Result<DocumentStateAnswer, ServiceError> {
     store.read(|view| {
         let id = match name {
             Some(name) => Some(resolve(view, name)?),
             None => only_head(view)?,
         };
         let Some(id) = id else { return Ok(DocumentStateAnswer { commit: None, state: Map::new() }) };
-        let engine = Engine::new(view);
+        let engine = DocumentEngine::new(view);
         let Some(document) = document else {
             let Json::Object(state) = engine.state(&id).or_fault()?.to_json(view.schema()) else {
                 unreachable!("a state is an object of attachments");
@@ -148,7 +151,7 @@ pub fn state(
         let document = document_id(document)?;
         let Some(value) = engine.document(&id, &document).or_fault()? else {
             let name = format!("{}/{}", document.attachment, document.key);
-            return Err(Fault::Missing(format!("there is no document `{name}` at {id}")));
+            return Err(ServiceError::Missing(format!("there is no document `{name}` at {id}")));
         };
         let json = view.schema().write_document(&document.attachment, &value).or_fault()?;
         let keys = Map::from_iter([(document.key.to_string(), json)]);
@@ -158,12 +161,12 @@ pub fn state(
 }
 
 /// What became of every opcode on a document in the replay of a commit, and why some had no effect.
-pub fn trace(store: &CommitStore, name: &str, document: &str) -> Result<DocumentTraceAnswer, Fault> {
+pub fn trace(store: &CommitStore, name: &str, document: &str) -> Result<DocumentTraceAnswer, ServiceError> {
     store.read(|view| {
         let id = resolve(view, name)?;
         let document = document_id(document)?;
         let mut traced = Vec::new();
-        for entry in Engine::new(view).trace(&id, &document).or_fault()? {
+        for entry in DocumentEngine::new(view).trace(&id, &document).or_fault()? {
             let commit = commit_of(view, &entry.commit)?;
             traced.push(OpcodeTrace {
                 commit: entry.commit,
@@ -179,9 +182,12 @@ pub fn trace(store: &CommitStore, name: &str, document: &str) -> Result<Document
 }
 
 /// Reads `attachment/key`; the key may have further slashes.
-pub(super) fn document_id(text: &str) -> Result<DocumentId, Fault> {
+pub(super) fn document_id(text: &str) -> Result<DocumentId, ServiceError> {
     let (attachment, key) = text.split_once('/').ok_or_else(|| {
-        Fault::refused(Reason::CommitMisfit, format!("`{text}` is no document: write `attachment/key`"))
+        ServiceError::refused(
+            ReasonCode::CommitMisfit,
+            format!("`{text}` is no document: write `attachment/key`"),
+        )
     })?;
     Ok(DocumentId::new(attachment, key))
 }

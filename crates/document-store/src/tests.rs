@@ -1,9 +1,9 @@
 //! The life of a store as a surface drives it: write apart, merge, find what was lost, decide, find it decided.
 
-use super::merge::{ReconcileRequest, Which};
-use super::write::Write;
+use super::merge::{MergeSelector, ReconcileRequest};
+use super::write::DocumentWrite;
 use super::*;
-use probity_documents::Chosen;
+use probity_documents::ConflictChoice;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -18,12 +18,12 @@ fn fresh() -> (TempDir, CommitStore) {
     (folder, store)
 }
 
-fn by(author: &str) -> By {
-    By { author: Some(author.into()), label: None }
+fn by(author: &str) -> CommitMetadata {
+    CommitMetadata { author: Some(author.into()), label: None }
 }
 
 fn rank(store: &CommitStore, on: &str, author: &str, rank: i64) -> String {
-    let update = Write::Update {
+    let update = DocumentWrite::Update {
         op: "document_update".into(),
         attachment: "ticket".into(),
         key: "t1".into(),
@@ -37,7 +37,7 @@ fn rank(store: &CommitStore, on: &str, author: &str, rank: i64) -> String {
 /// A store in which two writers changed the same field, and their merge.
 fn merged() -> (TempDir, CommitStore, String) {
     let (folder, store) = fresh();
-    let put = Write::Put {
+    let put = DocumentWrite::Put {
         attachment: "ticket".into(),
         key: "t1".into(),
         value: json!({"title": "one", "rank": 0}),
@@ -49,7 +49,7 @@ fn merged() -> (TempDir, CommitStore, String) {
     (folder, store, merge)
 }
 
-fn decide(merge: &str, rest: Option<Chosen>) -> ReconcileRequest {
+fn decide(merge: &str, rest: Option<ConflictChoice>) -> ReconcileRequest {
     ReconcileRequest {
         merge: merge.into(),
         rest,
@@ -59,33 +59,33 @@ fn decide(merge: &str, rest: Option<Chosen>) -> ReconcileRequest {
     }
 }
 
-fn code(result: Result<impl std::fmt::Debug, Fault>) -> Option<Reason> {
+fn code(result: Result<impl std::fmt::Debug, ServiceError>) -> Option<ReasonCode> {
     result.expect_err("is refused").reason()
 }
 
 #[test]
 fn a_lost_intent_is_found_decided_and_found_decided_again() {
     let (_folder, store, id) = merged();
-    let found = merge::analyze(&store, &Which::Written(id.clone())).expect("analyses");
+    let found = merge::analyze(&store, &MergeSelector::Written(id.clone())).expect("analyses");
     assert_eq!((found.n_open(), found.authors[0].as_slice()), (1, &["ann".to_owned()][..]));
-    let done = merge::reconcile(&store, &decide(&id, Some(Chosen::Ours))).expect("decides");
+    let done = merge::reconcile(&store, &decide(&id, Some(ConflictChoice::Ours))).expect("decides");
     assert!(done.written && done.survival.is_some());
     let state = read::state(&store, None, Some("ticket/t1")).expect("reads");
     assert_eq!(state.state["ticket"]["t1"]["rank"], 1);
-    let again = merge::analyze(&store, &Which::Written(id.clone())).expect("analyses");
+    let again = merge::analyze(&store, &MergeSelector::Written(id.clone())).expect("analyses");
     let record = again.histories[0].resolved_by.as_ref().expect("is resolved");
     assert_eq!((record.by.as_str(), record.why.as_str(), again.n_open()), ("dee", "ann was first", 0));
     let shown = merge::decisions(&store, Some(&id)).expect("reads");
     assert_eq!(
         shown.decisions[0].record.decisions[0].conflict.theirs,
-        probity_documents::Reading(Some(json!(2)))
+        probity_documents::LocusReading(Some(json!(2)))
     );
 }
 
 #[test]
 fn a_dry_run_writes_nothing() {
     let (_folder, store, id) = merged();
-    let request = ReconcileRequest { dry_run: true, ..decide(&id, Some(Chosen::Ours)) };
+    let request = ReconcileRequest { dry_run: true, ..decide(&id, Some(ConflictChoice::Ours)) };
     let done = merge::reconcile(&store, &request).expect("decides");
     assert!(!done.written && done.survival.is_some());
     assert_eq!(store.heads().expect("reads")[0].to_string(), id);
@@ -95,7 +95,7 @@ fn a_dry_run_writes_nothing() {
 #[test]
 fn resolutions_are_given_by_id_or_by_place() {
     let (_folder, store, id) = merged();
-    let found = merge::analyze(&store, &Which::Written(id.clone())).expect("analyses");
+    let found = merge::analyze(&store, &MergeSelector::Written(id.clone())).expect("analyses");
     let conflict = &found.analysis.conflicts()[0];
     for resolution in [
         json!({"conflict": conflict.id, "choose": {"value": {"some": 7}}}),
@@ -115,7 +115,7 @@ fn resolutions_are_given_by_id_or_by_place() {
     ] {
         let request = ReconcileRequest { resolutions: vec![bad.clone().into()], ..decide(&id, None) };
         let refused = code(merge::reconcile(&store, &request));
-        assert_eq!(refused, Some(Reason::MergeResolutionRefused), "{bad}");
+        assert_eq!(refused, Some(ReasonCode::MergeResolutionRefused), "{bad}");
     }
 }
 
@@ -127,17 +127,23 @@ fn the_policy_speaks_before_a_person_is_asked() {
         "invariants": [{"range": {"attachment": "ticket", "path": [{"field": "rank"}], "max": 1}}],
     });
     merge::set_policy(&store, policy.to_string().as_bytes()).expect("sets");
-    let found = merge::analyze(&store, &Which::Written(id.clone())).expect("analyses");
+    let found = merge::analyze(&store, &MergeSelector::Written(id.clone())).expect("analyses");
     assert_eq!((found.n_open(), found.violations.len()), (0, 1));
     let done = merge::reconcile(&store, &decide(&id, None)).expect("decides");
-    assert_eq!((done.decided[0].1.clone(), done.decided[0].2.as_str()), (Chosen::Theirs, "policy rule 0"));
+    assert_eq!(
+        (done.decided[0].1.clone(), done.decided[0].2.as_str()),
+        (ConflictChoice::Theirs, "policy rule 0")
+    );
     let refuse = json!({"rules": [{"attachment": "*", "decide": "refuse"}]});
     merge::set_policy(&store, refuse.to_string().as_bytes()).expect("sets");
-    assert_eq!(code(merge::reconcile(&store, &decide(&id, Some(Chosen::Ours)))), Some(Reason::MergeRefused));
+    assert_eq!(
+        code(merge::reconcile(&store, &decide(&id, Some(ConflictChoice::Ours)))),
+        Some(ReasonCode::MergeRefused)
+    );
     for bad in [json!({"rules": [{"attachment": "x", "decide": "ours"}]}), json!({"rule": []}), json!([])] {
         assert_eq!(
             code(merge::set_policy(&store, bad.to_string().as_bytes())),
-            Some(Reason::MergePolicyInvalid)
+            Some(ReasonCode::MergePolicyInvalid)
         );
     }
 }
@@ -150,10 +156,10 @@ fn commits_are_named_by_ref_beginning_or_as_the_only_head() {
     assert_eq!(resolve(&id[..12]).expect("a beginning").to_string(), id);
     assert!(resolve("start").is_ok());
     for unknown in ["0", "zz", "00000000", "", "no/such"] {
-        assert_eq!(code(resolve(unknown)), Some(Reason::CommitUnknown), "{unknown}");
+        assert_eq!(code(resolve(unknown)), Some(ReasonCode::CommitUnknown), "{unknown}");
     }
     rank(&store, "start", "eve", 3);
-    assert_eq!(code(resolve("@")), Some(Reason::CommitSeveralHeads));
+    assert_eq!(code(resolve("@")), Some(ReasonCode::CommitSeveralHeads));
 }
 
 #[test]
@@ -172,11 +178,14 @@ fn heads_are_analysed_before_and_after_they_are_reduced() {
 fn says_why_an_opcode_had_no_effect() {
     let (_folder, store) = fresh();
     let update = json!({"op": "document_update", "attachment": "ticket", "key": "t1", "path": [{"field": "rank"}], "value": 1});
-    write::write(&store, None, &Write::Ops(vec![update]), &by("ann")).expect("writes");
+    write::write(&store, None, &DocumentWrite::Ops(vec![update]), &by("ann")).expect("writes");
     let traced = read::trace(&store, "@", "ticket/t1").expect("traces");
-    assert_eq!(traced.trace[0].skipped, Some(probity_documents::Skip::DocumentAbsent));
-    let wrong =
-        Write::Put { attachment: "ticket".into(), key: "t1".into(), value: json!({"title": 1, "rank": 0}) };
+    assert_eq!(traced.trace[0].skipped, Some(probity_documents::SkipReason::DocumentAbsent));
+    let wrong = DocumentWrite::Put {
+        attachment: "ticket".into(),
+        key: "t1".into(),
+        value: json!({"title": 1, "rank": 0}),
+    };
     let fault = write::write(&store, None, &wrong, &by("ann")).expect_err("is refused");
     assert!(fault.to_string().contains("value.title"), "{fault}");
 }

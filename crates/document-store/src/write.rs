@@ -1,17 +1,17 @@
 //! Writing: making a store, documents, merges, masks, refs, blobs, the schema.
 
-use super::{By, parent, resolve, summary};
+use super::{CommitMetadata, parent, resolve, summary};
 use crate::fault::OrFault as _;
 use crate::store::CommitStore;
 use probity_api::documents::{BlobAnswer, CommitRef, CommitRefsAnswer, CommitWriteAnswer, StoreSchemaAnswer};
-use probity_core::{Digest, Reason};
-use probity_documents::{Commit, CommitId, Mutations, RefName, Schema};
-use probity_workspace::Fault;
+use probity_core::{Digest, ReasonCode};
+use probity_documents::{Commit, CommitId, DocumentSchema, MutationBuilder, RefName};
+use probity_workspace::ServiceError;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
 /// Makes a store with a schema in its readable or its JSON form.
-pub fn init(path: &Path, schema: &[u8]) -> Result<StoreSchemaAnswer, Fault> {
+pub fn init(path: &Path, schema: &[u8]) -> Result<StoreSchemaAnswer, ServiceError> {
     let store = CommitStore::create(path, &parse_schema(schema)?)?;
     Ok(schema_answer(&store, true))
 }
@@ -22,7 +22,7 @@ pub fn schema(store: &CommitStore) -> StoreSchemaAnswer {
 }
 
 /// Gives the store a newer schema.
-pub fn evolve(store: &mut CommitStore, schema: &[u8]) -> Result<StoreSchemaAnswer, Fault> {
+pub fn evolve(store: &mut CommitStore, schema: &[u8]) -> Result<StoreSchemaAnswer, ServiceError> {
     store.evolve(&parse_schema(schema)?)?;
     Ok(schema_answer(store, true))
 }
@@ -37,19 +37,19 @@ fn schema_answer(store: &CommitStore, written: bool) -> StoreSchemaAnswer {
     }
 }
 
-fn parse_schema(bytes: &[u8]) -> Result<Schema, Fault> {
-    let wrong = |why: String| Fault::refused(Reason::CommitSchema, why);
+fn parse_schema(bytes: &[u8]) -> Result<DocumentSchema, ServiceError> {
+    let wrong = |why: String| ServiceError::refused(ReasonCode::CommitSchema, why);
     let text = std::str::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
     if text.trim_start().starts_with('{') {
         let json = probity_core::json::parse(bytes).map_err(|error| wrong(error.to_string()))?;
-        return Schema::from_json(&json).or_fault();
+        return DocumentSchema::from_json(&json).or_fault();
     }
-    Schema::parse(text).or_fault()
+    DocumentSchema::parse(text).or_fault()
 }
 
 /// What a write is about.
 #[derive(Debug, Clone)]
-pub enum Write {
+pub enum DocumentWrite {
     /// A whole document.
     Put {
         /// The attachment.
@@ -80,36 +80,36 @@ pub enum Write {
 pub fn write(
     store: &CommitStore,
     on: Option<&str>,
-    write: &Write,
-    by: &By,
-) -> Result<CommitWriteAnswer, Fault> {
-    let mut mutations = Mutations::new(store.schema());
+    write: &DocumentWrite,
+    by: &CommitMetadata,
+) -> Result<CommitWriteAnswer, ServiceError> {
+    let mut mutations = MutationBuilder::new(store.schema());
     for op in opcodes(store.schema(), write)? {
         mutations.record(&op).or_fault()?;
     }
     let default_label = match write {
-        Write::Put { attachment, key, .. } => format!("put {attachment}/{key}"),
-        Write::Update { attachment, key, path, .. } => format!("update {attachment}/{key} {path}"),
-        Write::Ops(ops) => format!("{} opcodes", ops.len()),
+        DocumentWrite::Put { attachment, key, .. } => format!("put {attachment}/{key}"),
+        DocumentWrite::Update { attachment, key, path, .. } => format!("update {attachment}/{key} {path}"),
+        DocumentWrite::Ops(ops) => format!("{} opcodes", ops.len()),
     };
     let parent = store.read(|view| parent(view, on))??;
     append(store, mutations.commit(parent, by.stamp(default_label.trim_end())?))
 }
 
-fn opcodes(schema: &Schema, write: &Write) -> Result<Vec<Json>, Fault> {
+fn opcodes(schema: &DocumentSchema, write: &DocumentWrite) -> Result<Vec<Json>, ServiceError> {
     Ok(match write {
-        Write::Ops(ops) => ops.clone(),
-        Write::Put { attachment, key, value } => {
+        DocumentWrite::Ops(ops) => ops.clone(),
+        DocumentWrite::Put { attachment, key, value } => {
             vec![json!({ "op": "document_set", "attachment": attachment, "key": key, "value": value })]
         }
-        Write::Update { op, attachment, key, path, value } => {
+        DocumentWrite::Update { op, attachment, key, path, value } => {
             let path = schema.parse_path(attachment, path).or_fault()?;
             vec![json!({ "op": op, "attachment": attachment, "key": key, "path": path, "value": value })]
         }
     })
 }
 
-fn append(store: &CommitStore, commit: Commit) -> Result<CommitWriteAnswer, Fault> {
+fn append(store: &CommitStore, commit: Commit) -> Result<CommitWriteAnswer, ServiceError> {
     let answer = CommitWriteAnswer { commit: summary(&commit) };
     store.append(commit)?;
     Ok(answer)
@@ -117,9 +117,14 @@ fn append(store: &CommitStore, commit: Commit) -> Result<CommitWriteAnswer, Faul
 
 /// Merges `theirs` into `ours`: only the commit, the state is its replay.
 #[tracing::instrument(name = "merge", skip_all)]
-pub fn merge(store: &CommitStore, ours: &str, theirs: &str, by: &By) -> Result<CommitId, Fault> {
+pub fn merge(
+    store: &CommitStore,
+    ours: &str,
+    theirs: &str,
+    by: &CommitMetadata,
+) -> Result<CommitId, ServiceError> {
     let (ours, theirs) =
-        store.read(|view| Ok::<_, Fault>((resolve(view, ours)?, resolve(view, theirs)?)))??;
+        store.read(|view| Ok::<_, ServiceError>((resolve(view, ours)?, resolve(view, theirs)?)))??;
     Ok(store.append(Commit::merge(ours, theirs, by.stamp("merge")?))?)
 }
 
@@ -129,10 +134,10 @@ pub fn mask(
     target: &str,
     on: Option<&str>,
     enable: bool,
-    by: &By,
-) -> Result<CommitWriteAnswer, Fault> {
+    by: &CommitMetadata,
+) -> Result<CommitWriteAnswer, ServiceError> {
     let (parent, target) =
-        store.read(|view| Ok::<_, Fault>((parent(view, on)?, resolve(view, target)?)))??;
+        store.read(|view| Ok::<_, ServiceError>((parent(view, on)?, resolve(view, target)?)))??;
     let commit = if enable {
         Commit::enable(parent, target, by.stamp("enable")?)
     } else {
@@ -142,7 +147,7 @@ pub fn mask(
 }
 
 /// Reduces the heads to one, and returns the merges that were made, in order.
-pub fn reduce(store: &CommitStore) -> Result<Vec<CommitId>, Fault> {
+pub fn reduce(store: &CommitStore) -> Result<Vec<CommitId>, ServiceError> {
     Ok(store.reduce()?)
 }
 
@@ -151,22 +156,22 @@ pub fn reduce(store: &CommitStore) -> Result<Vec<CommitId>, Fault> {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is not general enough over its lifetime"
 )]
-pub fn refs(store: &CommitStore) -> Result<CommitRefsAnswer, Fault> {
+pub fn refs(store: &CommitStore) -> Result<CommitRefsAnswer, ServiceError> {
     let refs = store.read(|view| view.refs())?.or_fault()?;
     let refs = refs.into_iter().map(|(name, commit)| CommitRef { name: name.to_string(), commit }).collect();
     Ok(CommitRefsAnswer { refs })
 }
 
 /// Lets a ref name a commit, or nothing.
-pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<CommitRefsAnswer, Fault> {
+pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<CommitRefsAnswer, ServiceError> {
     let name: RefName = name.parse().map_err(|error: probity_documents::BadRefName| {
-        Fault::refused(Reason::CommitMisfit, error.to_string())
+        ServiceError::refused(ReasonCode::CommitMisfit, error.to_string())
     })?;
     store.write(|writing| {
         let expected = writing.view().resolve(&name)?;
         if expected.is_none() && to.is_none() {
             let why = format!("there is no ref `{name}` to delete");
-            return Ok(Err(Fault::refused(Reason::CommitUnknown, why)));
+            return Ok(Err(ServiceError::refused(ReasonCode::CommitUnknown, why)));
         }
         // Names are refused in the words of `resolve`; a fault of the store stays one.
         let to = match to.map(|to| resolve(writing.view(), to)).transpose() {
@@ -180,13 +185,13 @@ pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<Comm
 }
 
 /// Keeps the bytes of a file as a blob.
-pub fn put_blob(store: &CommitStore, bytes: &[u8]) -> Result<BlobAnswer, Fault> {
+pub fn put_blob(store: &CommitStore, bytes: &[u8]) -> Result<BlobAnswer, ServiceError> {
     Ok(BlobAnswer { blob: store.put_blob(bytes)?, size_bytes: bytes.len() })
 }
 
 /// The bytes of a blob.
-pub fn get_blob(store: &CommitStore, digest: &str) -> Result<(BlobAnswer, Vec<u8>), Fault> {
-    let missing = || Fault::Missing(format!("there is no blob `{digest}`"));
+pub fn get_blob(store: &CommitStore, digest: &str) -> Result<(BlobAnswer, Vec<u8>), ServiceError> {
+    let missing = || ServiceError::Missing(format!("there is no blob `{digest}`"));
     let blob: Digest = digest.parse().map_err(|_| missing())?;
     let bytes = store.read(|view| view.blob(&blob))?.or_fault()?.ok_or_else(missing)?;
     Ok((BlobAnswer { blob, size_bytes: bytes.len() }, bytes))

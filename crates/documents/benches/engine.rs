@@ -6,50 +6,50 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use probity_documents::{
-    CommitId, DocumentId, Engine, MemoryCommits, MergeAnalyzer, Mutations, Overlay, Schema, Stamp,
-    reduce_heads,
+    CommitId, CommitOverlay, CommitStamp, DocumentEngine, DocumentId, DocumentSchema, MemoryCommits,
+    MergeAnalyzer, MutationBuilder, reduce_heads,
 };
 use serde_json::{Value as Json, json};
 use std::hint::black_box;
 
-fn schema() -> Schema {
-    Schema::from_json(&json!({
+fn schema() -> DocumentSchema {
+    DocumentSchema::from_json(&json!({
         "structs": {"Ticket": [["title", "string"], ["rank", "int64"], ["labels", "set<string>"]]},
         "attachments": {"ticket": "Ticket", "tags": "set<string>", "feed": "xarray<string>"},
     }))
     .unwrap()
 }
 
-fn stamp(time: usize) -> Stamp {
-    Stamp::new("ann", "bench", i64::try_from(time).unwrap()).unwrap()
+fn stamp(time: usize) -> CommitStamp {
+    CommitStamp::new("ann", "bench", i64::try_from(time).unwrap()).unwrap()
 }
 
 fn commit(
     store: &mut MemoryCommits,
-    schema: &Schema,
+    schema: &DocumentSchema,
     parent: Option<CommitId>,
     time: usize,
-    record: impl FnOnce(&mut Mutations<'_>),
+    record: impl FnOnce(&mut MutationBuilder<'_>),
 ) -> CommitId {
-    let mut mutations = Mutations::new(schema);
+    let mut mutations = MutationBuilder::new(schema);
     record(&mut mutations);
     store.append(mutations.commit(parent, stamp(time))).unwrap()
 }
 
-fn create(mutations: &mut Mutations<'_>, n_documents: usize) {
+fn create(mutations: &mut MutationBuilder<'_>, n_documents: usize) {
     for number in 0..n_documents {
         let ticket = json!({"title": "first", "rank": 0, "labels": ["blue", "red"]});
         mutations.document("ticket", &format!("t{number}")).set(&ticket).unwrap();
     }
 }
 
-fn rank_of(mutations: &mut Mutations<'_>, number: usize, rank: usize) {
+fn rank_of(mutations: &mut MutationBuilder<'_>, number: usize, rank: usize) {
     let path = json!([{"field": "rank"}]);
     mutations.document("ticket", &format!("t{number}")).update(&path, &json!(rank)).unwrap();
 }
 
 /// Builds a chain of one-field updates over 100 documents.
-fn chain(schema: &Schema, length: usize) -> (MemoryCommits, CommitId) {
+fn chain(schema: &DocumentSchema, length: usize) -> (MemoryCommits, CommitId) {
     let mut store = MemoryCommits::new();
     let mut head = commit(&mut store, schema, None, 0, |m| create(m, 100));
     for number in 1..length {
@@ -85,10 +85,10 @@ fn reads(criterion: &mut Criterion) {
     let far = store.iter().nth(99_839).unwrap().id();
     let document = DocumentId::new("ticket", "t42");
     criterion.bench_function("cold read of one document after 100000 commits", |bencher| {
-        bencher.iter(|| Engine::new(&store).document(black_box(&far), &document).unwrap());
+        bencher.iter(|| DocumentEngine::new(&store).document(black_box(&far), &document).unwrap());
     });
     criterion.bench_function("cold read of the state of 100 documents after 100000 commits", |bencher| {
-        bencher.iter(|| Engine::new(&store).state(black_box(&far)).unwrap());
+        bencher.iter(|| DocumentEngine::new(&store).state(black_box(&far)).unwrap());
     });
     let mut store = MemoryCommits::new();
     let mut head = commit(&mut store, &schema, None, 0, |m| {
@@ -102,7 +102,7 @@ fn reads(criterion: &mut Criterion) {
     }
     let document = DocumentId::new("tags", "k");
     criterion.bench_function("read of a set after 10000 unions", |bencher| {
-        bencher.iter(|| Engine::new(&store).document(black_box(&head), &document).unwrap());
+        bencher.iter(|| DocumentEngine::new(&store).document(black_box(&head), &document).unwrap());
     });
 }
 
@@ -129,7 +129,7 @@ fn inserts(criterion: &mut Criterion) {
 }
 
 /// Builds two heads that each wrote 10,000 documents, one commit per document, 1,000 of them in the same field.
-fn two_streams(schema: &Schema) -> (MemoryCommits, CommitId, CommitId) {
+fn two_streams(schema: &DocumentSchema) -> (MemoryCommits, CommitId, CommitId) {
     let mut store = MemoryCommits::new();
     let root = commit(&mut store, schema, None, 0, |m| create(m, 20_000));
     let (mut ours, mut theirs) = (root, root);
@@ -166,7 +166,7 @@ fn merges(criterion: &mut Criterion) {
     group.bench_function("reduce two heads", |bencher| {
         bencher.iter(|| {
             let heads: Vec<_> = store.heads().iter().map(|id| store.get(id).unwrap().into()).collect();
-            let mut overlay = Overlay::new(&store);
+            let mut overlay = CommitOverlay::new(&store);
             for merge in reduce_heads(&heads) {
                 overlay.append(merge).unwrap();
             }

@@ -5,17 +5,17 @@
 
 use crate::ancestry::{self, MergeBase};
 use crate::codec;
-use crate::commit::{Commit, CommitId, Kind, Stamp};
-use crate::history::{Commits, HistoryError, locate};
-use crate::loss::{self, Loss, Merge, Sides};
+use crate::commit::{Commit, CommitId, CommitKind, CommitStamp};
+use crate::history::{CommitReader, HistoryError, locate};
+use crate::loss::{self, LocusLoss, MergeNode, MergeStates};
 use crate::memory::AppendError;
 use crate::op::DocumentId;
-use crate::overlay::Overlay;
-use crate::path::{self, Path, read_in};
-use crate::reduce::{Stamped, reduce_heads};
-use crate::schema::Schema;
-use crate::state::State;
-use crate::value::Text;
+use crate::overlay::CommitOverlay;
+use crate::path::{self, DocumentPath, read_in};
+use crate::reduce::{TimestampedHead, reduce_heads};
+use crate::schema::DocumentSchema;
+use crate::state::CommitState;
+use crate::value::SharedText;
 use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,13 +24,13 @@ use serde_json::{Value as Json, json};
 /// Finds what merges lost and makes decisions about it survive.
 #[derive(Debug, Clone, Copy)]
 pub struct MergeAnalyzer<'a, C: ?Sized> {
-    pub(crate) schema: &'a Schema,
+    pub(crate) schema: &'a DocumentSchema,
     pub(crate) commits: &'a C,
 }
 
 probity_core::word_enum! {
     /// A side of a merge.
-    pub enum Side {
+    pub enum MergeSide {
         /// The parent of the merge.
         Ours = "ours",
         /// The target of the merge, whose opcodes replay last.
@@ -41,10 +41,10 @@ probity_core::word_enum! {
 /// The value of a locus in a state: absent (`null`), or `{"some": value}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "WireReading", into = "WireReading")]
-pub struct Reading(pub Option<Json>);
+pub struct LocusReading(pub Option<Json>);
 
 probity_core::json_schema_of!(
-    Reading,
+    LocusReading,
     schemars::json_schema!({
         "description": "Null for nothing, or {\"some\": value}",
         "anyOf": [
@@ -54,25 +54,25 @@ probity_core::json_schema_of!(
     })
 );
 
-/// The JSON form of a [`Reading`]. A plain `Option` could not distinguish an absent locus from a present nil.
+/// The JSON form of a [`LocusReading`]. A plain `Option` could not distinguish an absent locus from a present nil.
 #[derive(Clone, Serialize, Deserialize)]
-struct WireReading(Option<Present>);
+struct WireReading(Option<PresentValue>);
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Present {
+struct PresentValue {
     some: Json,
 }
 
-impl From<WireReading> for Reading {
+impl From<WireReading> for LocusReading {
     fn from(wire: WireReading) -> Self {
         Self(wire.0.map(|present| present.some))
     }
 }
 
-impl From<Reading> for WireReading {
-    fn from(reading: Reading) -> Self {
-        Self(reading.0.map(|some| Present { some }))
+impl From<LocusReading> for WireReading {
+    fn from(reading: LocusReading) -> Self {
+        Self(reading.0.map(|some| PresentValue { some }))
     }
 }
 
@@ -84,32 +84,32 @@ pub struct MergeConflict {
     /// The merge commit.
     pub merge: CommitId,
     /// The document's attachment.
-    pub attachment: Text,
+    pub attachment: SharedText,
     /// The document's key.
-    pub key: Text,
+    pub key: SharedText,
     /// The locus, as a path into the document.
     pub path: Json,
     /// The sides whose intent was lost.
-    pub lost: Vec<Side>,
+    pub lost: Vec<MergeSide>,
     /// The commits whose opcodes made a lost assertion, ascending; empty when the lost value came from a shared commit.
     pub causes: Vec<CommitId>,
     /// The value at the merge base; absent when there is no single base.
-    pub base: Reading,
+    pub base: LocusReading,
     /// The value at the parent.
-    pub ours: Reading,
+    pub ours: LocusReading,
     /// The value at the target.
-    pub theirs: Reading,
+    pub theirs: LocusReading,
     /// The value at the merge.
-    pub merged: Reading,
+    pub merged: LocusReading,
 }
 
 /// A document with conflicts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeDocument {
     /// The document's attachment.
-    pub attachment: Text,
+    pub attachment: SharedText,
     /// The document's key.
-    pub key: Text,
+    pub key: SharedText,
     /// Indexes of its conflicts in [`MergeAnalysis::conflicts`].
     pub conflicts: Vec<usize>,
 }
@@ -171,15 +171,15 @@ pub enum AnalyzeError {
 }
 
 /// An analysis plus the states and conflict loci that reconciliation needs.
-pub(crate) struct Examined {
+pub(crate) struct MergeExamination {
     pub(crate) analysis: MergeAnalysis,
-    pub(crate) sides: Sides,
-    pub(crate) loci: Vec<(DocumentId, Path)>,
+    pub(crate) sides: MergeStates,
+    pub(crate) loci: Vec<(DocumentId, DocumentPath)>,
 }
 
-impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
+impl<'a, C: CommitReader + ?Sized> MergeAnalyzer<'a, C> {
     /// Analyzes merges of a store whose documents follow `schema`.
-    pub const fn new(schema: &'a Schema, commits: &'a C) -> Self {
+    pub const fn new(schema: &'a DocumentSchema, commits: &'a C) -> Self {
         Self { schema, commits }
     }
 
@@ -195,10 +195,10 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
         &self,
         ours: CommitId,
         theirs: CommitId,
-        stamp: Stamp,
+        stamp: CommitStamp,
     ) -> Result<(Commit, MergeAnalysis), AnalyzeError> {
         let merge = Commit::merge(ours, theirs, stamp);
-        let mut overlay = Overlay::new(self.commits);
+        let mut overlay = CommitOverlay::new(self.commits);
         overlay.append(merge.clone())?;
         let analysis = MergeAnalyzer::new(self.schema, &overlay).analyze_merge(&merge.id())?;
         Ok((merge, analysis))
@@ -210,10 +210,10 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
     pub fn analyze_heads(&self, heads: &[CommitId]) -> Result<Vec<(Commit, MergeAnalysis)>, AnalyzeError> {
         let mut stamped = Vec::with_capacity(heads.len());
         for head in heads {
-            stamped.push(Stamped::from(&*self.commits.commit(locate(self.commits, head)?)?));
+            stamped.push(TimestampedHead::from(&*self.commits.commit(locate(self.commits, head)?)?));
         }
         let merges = reduce_heads(&stamped);
-        let mut overlay = Overlay::new(self.commits);
+        let mut overlay = CommitOverlay::new(self.commits);
         for merge in &merges {
             overlay.append(merge.clone())?;
         }
@@ -228,13 +228,17 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
     }
 
     /// Analyzes a merge, and also reads the documents in `besides`, which need not have lost anything.
-    pub(crate) fn examine(&self, id: &CommitId, besides: &[DocumentId]) -> Result<Examined, AnalyzeError> {
+    pub(crate) fn examine(
+        &self,
+        id: &CommitId,
+        besides: &[DocumentId],
+    ) -> Result<MergeExamination, AnalyzeError> {
         let seq = locate(self.commits, id)?;
         let node = self.commits.node(seq)?;
-        let (Kind::Merge, Some(ours), Some(theirs)) = (node.kind, node.parent, node.target) else {
+        let (CommitKind::Merge, Some(ours), Some(theirs)) = (node.kind, node.parent, node.target) else {
             return Err(AnalyzeError::NotAMerge(*id));
         };
-        let merge = Merge { seq, ours, theirs };
+        let merge = MergeNode { seq, ours, theirs };
         let apart = ancestry::apart(self.commits, ours, theirs)?;
         let streams = loss::streams(self.commits, merge, &apart)?;
         let mut documents = loss::suspects(self.commits, merge, &streams)?;
@@ -245,7 +249,7 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
             MergeBase::One(base) => Some(base),
             _ => None,
         };
-        let mut examined = Examined {
+        let mut examined = MergeExamination {
             analysis: MergeAnalysis {
                 merge: *id,
                 ours: self.commits.id(ours)?,
@@ -265,7 +269,12 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
     }
 
     /// Adds the conflicts of one document, ordered by the canonical JSON of their loci.
-    fn surface(&self, examined: &mut Examined, document: &DocumentId, lost: Vec<(Path, Loss)>) {
+    fn surface(
+        &self,
+        examined: &mut MergeExamination,
+        document: &DocumentId,
+        lost: Vec<(DocumentPath, LocusLoss)>,
+    ) {
         let kind = self
             .schema
             .document_type(&document.attachment)
@@ -293,16 +302,16 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
 
     fn conflict(
         &self,
-        examined: &Examined,
+        examined: &MergeExamination,
         document: &DocumentId,
         json: Json,
-        locus: &Path,
-        loss: Loss,
+        locus: &DocumentPath,
+        loss: LocusLoss,
     ) -> MergeConflict {
         let merge = examined.analysis.merge;
         let sides = &examined.sides;
-        let reading = |state: &State| self.reading(state, document, locus);
-        let losers = [(loss.ours, Side::Ours), (loss.theirs, Side::Theirs)];
+        let reading = |state: &CommitState| self.reading(state, document, locus);
+        let losers = [(loss.ours, MergeSide::Ours), (loss.theirs, MergeSide::Theirs)];
         MergeConflict {
             id: conflict_id(merge, document, &json),
             merge,
@@ -311,17 +320,17 @@ impl<'a, C: Commits + ?Sized> MergeAnalyzer<'a, C> {
             path: json,
             lost: losers.into_iter().filter_map(|(is_lost, side)| is_lost.then_some(side)).collect(),
             causes: loss.causes.into_iter().collect(),
-            base: sides.base.as_ref().map_or(Reading(None), reading),
+            base: sides.base.as_ref().map_or(LocusReading(None), reading),
             ours: reading(&sides.ours),
             theirs: reading(&sides.theirs),
             merged: reading(&sides.merged),
         }
     }
 
-    fn reading(&self, state: &State, document: &DocumentId, locus: &Path) -> Reading {
+    fn reading(&self, state: &CommitState, document: &DocumentId, locus: &DocumentPath) -> LocusReading {
         let kind = self.schema.document_type(&document.attachment).map(|kind| path::type_at(kind, locus));
         let value = read_in(state.document(document), locus);
-        Reading(kind.zip(value).map(|(kind, value)| codec::encode(kind, value)))
+        LocusReading(kind.zip(value).map(|(kind, value)| codec::encode(kind, value)))
     }
 }
 

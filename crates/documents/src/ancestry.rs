@@ -5,7 +5,7 @@
 //! length of the history.
 
 use crate::commit::CommitId;
-use crate::history::{Commits, HistoryError, Seq};
+use crate::history::{CommitReader, CommitSeq, HistoryError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximal common ancestors of two commits.
@@ -18,13 +18,13 @@ pub enum MergeBase {
 }
 
 /// The commits that only one of two commits reaches, and where they meet.
-pub(crate) struct Apart {
+pub(crate) struct CommitDivergence {
     /// Reachable from the first only.
-    pub(crate) left: Vec<Seq>,
+    pub(crate) left: Vec<CommitSeq>,
     /// Reachable from the second only.
-    pub(crate) right: Vec<Seq>,
+    pub(crate) right: Vec<CommitSeq>,
     /// The maximal commits that both reach; complete only under `WalkLimit::Bases`.
-    pub(crate) bases: Vec<Seq>,
+    pub(crate) bases: Vec<CommitSeq>,
 }
 
 const LEFT: u8 = 1;
@@ -35,7 +35,7 @@ const STALE: u8 = 4;
 
 /// The condition that ends a walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum WalkLimit {
     /// Nothing is left that only one side reaches.
     Shared,
     /// Nothing is left that could be a maximal common ancestor.
@@ -43,21 +43,21 @@ enum Until {
 }
 
 /// The commits left to visit, and how many of them still matter.
-struct Queue {
-    flags: BTreeMap<Seq, u8>,
+struct CommitQueue {
+    flags: BTreeMap<CommitSeq, u8>,
     n_open: usize,
-    until: Until,
+    until: WalkLimit,
 }
 
-impl Queue {
+impl CommitQueue {
     fn matters(&self, flags: u8) -> bool {
         match self.until {
-            Until::Shared => flags & BOTH != BOTH,
-            Until::Bases => flags & STALE == 0,
+            WalkLimit::Shared => flags & BOTH != BOTH,
+            WalkLimit::Bases => flags & STALE == 0,
         }
     }
 
-    fn add(&mut self, seq: Seq, flags: u8) {
+    fn add(&mut self, seq: CommitSeq, flags: u8) {
         let before = self.flags.get(&seq).copied();
         let after = before.unwrap_or(0) | flags;
         self.flags.insert(seq, after);
@@ -65,7 +65,7 @@ impl Queue {
         self.n_open += usize::from(self.matters(after));
     }
 
-    fn pop(&mut self) -> Option<(Seq, u8)> {
+    fn pop(&mut self) -> Option<(CommitSeq, u8)> {
         if self.n_open == 0 {
             return None;
         }
@@ -75,18 +75,18 @@ impl Queue {
     }
 }
 
-fn walk<C: Commits + ?Sized>(
+fn walk<C: CommitReader + ?Sized>(
     commits: &C,
-    left: Seq,
-    right: Option<Seq>,
-    until: Until,
-) -> Result<Apart, HistoryError> {
-    let mut queue = Queue { flags: BTreeMap::new(), n_open: 0, until };
+    left: CommitSeq,
+    right: Option<CommitSeq>,
+    until: WalkLimit,
+) -> Result<CommitDivergence, HistoryError> {
+    let mut queue = CommitQueue { flags: BTreeMap::new(), n_open: 0, until };
     queue.add(left, LEFT);
     if let Some(right) = right {
         queue.add(right, RIGHT);
     }
-    let mut apart = Apart { left: Vec::new(), right: Vec::new(), bases: Vec::new() };
+    let mut apart = CommitDivergence { left: Vec::new(), right: Vec::new(), bases: Vec::new() };
     while let Some((seq, flags)) = queue.pop() {
         let mut below = flags;
         match flags {
@@ -106,20 +106,28 @@ fn walk<C: Commits + ?Sized>(
 }
 
 /// Returns what each of two commits reaches and the other does not, with their maximal common ancestors.
-pub(crate) fn apart<C: Commits + ?Sized>(commits: &C, left: Seq, right: Seq) -> Result<Apart, HistoryError> {
-    walk(commits, left, Some(right), Until::Bases)
+pub(crate) fn apart<C: CommitReader + ?Sized>(
+    commits: &C,
+    left: CommitSeq,
+    right: CommitSeq,
+) -> Result<CommitDivergence, HistoryError> {
+    walk(commits, left, Some(right), WalkLimit::Bases)
 }
 
 /// Returns the commits that `top` reaches and `below` does not.
-pub(crate) fn above<C: Commits + ?Sized>(
+pub(crate) fn above<C: CommitReader + ?Sized>(
     commits: &C,
-    top: Seq,
-    below: Option<Seq>,
-) -> Result<Vec<Seq>, HistoryError> {
-    Ok(walk(commits, top, below, Until::Shared)?.left)
+    top: CommitSeq,
+    below: Option<CommitSeq>,
+) -> Result<Vec<CommitSeq>, HistoryError> {
+    Ok(walk(commits, top, below, WalkLimit::Shared)?.left)
 }
 
-pub(crate) fn reaches<C: Commits + ?Sized>(commits: &C, top: Seq, seq: Seq) -> Result<bool, HistoryError> {
+pub(crate) fn reaches<C: CommitReader + ?Sized>(
+    commits: &C,
+    top: CommitSeq,
+    seq: CommitSeq,
+) -> Result<bool, HistoryError> {
     let mut queue = BTreeSet::from([top]);
     // Ancestors have smaller numbers, so nothing below `seq` can lead to it.
     while let Some(next) = queue.pop_last().filter(|next| *next >= seq) {
@@ -131,17 +139,17 @@ pub(crate) fn reaches<C: Commits + ?Sized>(commits: &C, top: Seq, seq: Seq) -> R
     Ok(false)
 }
 
-pub(crate) fn merge_base<C: Commits + ?Sized>(
+pub(crate) fn merge_base<C: CommitReader + ?Sized>(
     commits: &C,
-    left: Seq,
-    right: Seq,
+    left: CommitSeq,
+    right: CommitSeq,
 ) -> Result<MergeBase, HistoryError> {
     to_merge_base(commits, &apart(commits, left, right)?.bases)
 }
 
-pub(crate) fn to_merge_base<C: Commits + ?Sized>(
+pub(crate) fn to_merge_base<C: CommitReader + ?Sized>(
     commits: &C,
-    bases: &[Seq],
+    bases: &[CommitSeq],
 ) -> Result<MergeBase, HistoryError> {
     let ids: Result<Vec<CommitId>, _> = bases.iter().map(|seq| commits.id(*seq)).collect();
     let mut ids = ids?;

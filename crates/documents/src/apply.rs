@@ -2,15 +2,15 @@
 //!
 //! Replay never fails: an opcode without anything to act on is skipped with a reason.
 
-use crate::op::{Act, Anchor, Change};
-use crate::path::{self, Step};
-use crate::value::{Text, Value};
-use crate::xarray::{Content, XArray};
+use crate::op::{InsertAnchor, OpAction, PathEdit};
+use crate::path::{self, PathStep};
+use crate::value::{DocumentValue, SharedText};
+use crate::xarray::{SlotContent, XArray};
 use std::sync::Arc;
 
 probity_core::code_enum! {
     /// The reason an opcode, or a part of it, had no effect.
-    pub enum Skip {
+    pub enum SkipReason {
         DocumentAbsent = "document_absent",
             "the document does not exist",
             "`probity commits log` shows what came before; write it again if it is still wanted";
@@ -45,15 +45,19 @@ probity_core::code_enum! {
 }
 
 /// Applies a change of an enabled commit at a path of an existing document.
-pub(crate) fn apply(document: &mut Value, at: &[Step], change: &Change) -> Result<(), Skip> {
-    if let Change::Update(value) = change {
+pub(crate) fn apply(
+    document: &mut DocumentValue,
+    at: &[PathStep],
+    change: &PathEdit,
+) -> Result<(), SkipReason> {
+    if let PathEdit::Update(value) = change {
         return update(document, at, value);
     }
     // `reach` copies shared nodes on its way. Reading first avoids the copy when the path does not resolve.
-    path::read(document, at).ok_or(Skip::PathUnresolved)?;
-    let place = path::reach(document, at).ok_or(Skip::PathUnresolved)?;
+    path::read(document, at).ok_or(SkipReason::PathUnresolved)?;
+    let place = path::reach(document, at).ok_or(SkipReason::PathUnresolved)?;
     match (place, change) {
-        (Value::Set(members), Change::SetUnion(added)) => {
+        (DocumentValue::Set(members), PathEdit::SetUnion(added)) => {
             for value in added {
                 // An existing member stays untouched: equal xarrays may differ in their tombstones.
                 if !members.contains(value) {
@@ -62,20 +66,20 @@ pub(crate) fn apply(document: &mut Value, at: &[Step], change: &Change) -> Resul
             }
             Ok(())
         }
-        (Value::Set(members), Change::SetSubtract(removed)) => {
+        (DocumentValue::Set(members), PathEdit::SetSubtract(removed)) => {
             for value in removed {
                 members.remove(value);
             }
             Ok(())
         }
-        (Value::Map(entries), Change::MapUnion(added)) => {
+        (DocumentValue::Map(entries), PathEdit::MapUnion(added)) => {
             for (key, value) in added {
                 entries.insert(key.clone(), value.clone());
             }
             Ok(())
         }
-        (Value::Map(entries), Change::MapUpdate(updated)) => {
-            let mut skipped = Err(Skip::KeysMissing);
+        (DocumentValue::Map(entries), PathEdit::MapUpdate(updated)) => {
+            let mut skipped = Err(SkipReason::KeysMissing);
             for (key, value) in updated {
                 if let Some(entry) = entries.get_mut(key) {
                     *entry = value.clone();
@@ -84,96 +88,105 @@ pub(crate) fn apply(document: &mut Value, at: &[Step], change: &Change) -> Resul
             }
             if updated.is_empty() { Ok(()) } else { skipped }
         }
-        (Value::Map(entries), Change::MapSubtract(keys)) => {
+        (DocumentValue::Map(entries), PathEdit::MapSubtract(keys)) => {
             for key in keys {
                 entries.remove(key);
             }
             Ok(())
         }
-        (Value::XArray(array), change) => apply_to_xarray(Arc::make_mut(array), change),
-        _ => Err(Skip::PathUnresolved),
+        (DocumentValue::XArray(array), change) => apply_to_xarray(Arc::make_mut(array), change),
+        _ => Err(SkipReason::PathUnresolved),
     }
 }
 
-fn update(document: &mut Value, at: &[Step], value: &Value) -> Result<(), Skip> {
-    let (last, enclosing) = at.split_last().ok_or(Skip::RootUpdate)?;
-    path::read(document, enclosing).ok_or(Skip::PathUnresolved)?;
-    let place = path::reach(document, enclosing).ok_or(Skip::PathUnresolved)?;
+fn update(document: &mut DocumentValue, at: &[PathStep], value: &DocumentValue) -> Result<(), SkipReason> {
+    let (last, enclosing) = at.split_last().ok_or(SkipReason::RootUpdate)?;
+    path::read(document, enclosing).ok_or(SkipReason::PathUnresolved)?;
+    let place = path::reach(document, enclosing).ok_or(SkipReason::PathUnresolved)?;
     match (place, last) {
-        (Value::Struct(fields), Step::Field(rank)) => {
+        (DocumentValue::Struct(fields), PathStep::Field(rank)) => {
             Arc::make_mut(fields)[usize::from(*rank)] = value.clone();
             Ok(())
         }
-        (Value::List(items), Step::Index(index)) => {
+        (DocumentValue::List(items), PathStep::Index(index)) => {
             let index = usize::try_from(*index).ok().filter(|index| *index < items.len());
-            Arc::make_mut(items)[index.ok_or(Skip::IndexOutOfRange)?] = value.clone();
+            Arc::make_mut(items)[index.ok_or(SkipReason::IndexOutOfRange)?] = value.clone();
             Ok(())
         }
-        (Value::Map(entries), Step::Key(key)) => {
+        (DocumentValue::Map(entries), PathStep::Key(key)) => {
             entries.insert(key.clone(), value.clone());
             Ok(())
         }
-        (Value::XArray(array), Step::Position(position)) => put(Arc::make_mut(array), position, value),
-        (Value::Optional(inner), Step::Unwrap) => {
+        (DocumentValue::XArray(array), PathStep::Position(position)) => {
+            put(Arc::make_mut(array), position, value)
+        }
+        (DocumentValue::Optional(inner), PathStep::Unwrap) => {
             *inner = Some(Arc::new(value.clone()));
             Ok(())
         }
-        _ => Err(Skip::PathUnresolved),
+        _ => Err(SkipReason::PathUnresolved),
     }
 }
 
-fn apply_to_xarray(array: &mut XArray, change: &Change) -> Result<(), Skip> {
+fn apply_to_xarray(array: &mut XArray, change: &PathEdit) -> Result<(), SkipReason> {
     match change {
-        Change::Insert { position, before, value } => match value {
+        PathEdit::Insert { position, before, value } => match value {
             Some(value) if array.knows(position) => put(array, position, value),
-            Some(value) => insert(array, position, before, Content::Visible(value.clone())),
-            None => insert(array, position, before, Content::Tombstone),
+            Some(value) => insert(array, position, before, SlotContent::Visible(value.clone())),
+            None => insert(array, position, before, SlotContent::Tombstone),
         },
-        Change::Put { position, value } => put(array, position, value),
-        Change::Remove { position } if !array.knows(position) => Err(Skip::PositionUnknown),
-        Change::Remove { position } => {
+        PathEdit::Put { position, value } => put(array, position, value),
+        PathEdit::Remove { position } if !array.knows(position) => Err(SkipReason::PositionUnknown),
+        PathEdit::Remove { position } => {
             if array.element(position).is_some() {
-                array.put(position, Content::Tombstone);
+                array.put(position, SlotContent::Tombstone);
             }
             Ok(())
         }
-        _ => Err(Skip::PathUnresolved),
+        _ => Err(SkipReason::PathUnresolved),
     }
 }
 
-fn put(array: &mut XArray, position: &Text, value: &Value) -> Result<(), Skip> {
+fn put(array: &mut XArray, position: &SharedText, value: &DocumentValue) -> Result<(), SkipReason> {
     if !array.knows(position) {
-        return Err(Skip::PositionUnknown);
+        return Err(SkipReason::PositionUnknown);
     }
     if array.is_disabled(position) {
-        return Err(Skip::PositionDisabled);
+        return Err(SkipReason::PositionDisabled);
     }
-    array.put(position, Content::Visible(value.clone()));
+    array.put(position, SlotContent::Visible(value.clone()));
     Ok(())
 }
 
-fn insert(array: &mut XArray, position: &Text, before: &Anchor, content: Content) -> Result<(), Skip> {
+fn insert(
+    array: &mut XArray,
+    position: &SharedText,
+    before: &InsertAnchor,
+    content: SlotContent,
+) -> Result<(), SkipReason> {
     if array.knows(position) {
-        return Err(Skip::PositionKnown);
+        return Err(SkipReason::PositionKnown);
     }
     match before {
-        Anchor::End => array.push(position.clone(), content),
-        Anchor::Before(anchor) if array.knows(anchor) => {
+        InsertAnchor::End => array.push(position.clone(), content),
+        InsertAnchor::Before(anchor) if array.knows(anchor) => {
             array.insert_before(anchor, position.clone(), content);
         }
-        Anchor::Before(_) => return Err(Skip::AnchorUnknown),
+        InsertAnchor::Before(_) => return Err(SkipReason::AnchorUnknown),
     }
     Ok(())
 }
 
 /// Applies the remaining effect of a disabled commit: its inserts still list their position, as disabled.
-pub(crate) fn apply_masked(document: &mut Value, act: &Act) -> Result<(), Skip> {
-    let Act::At(at, Change::Insert { position, before, .. }) = act else {
-        return Err(Skip::Masked);
+pub(crate) fn apply_masked(document: &mut DocumentValue, act: &OpAction) -> Result<(), SkipReason> {
+    let OpAction::At(at, PathEdit::Insert { position, before, .. }) = act else {
+        return Err(SkipReason::Masked);
     };
-    path::read(document, at).ok_or(Skip::PathUnresolved)?;
+    path::read(document, at).ok_or(SkipReason::PathUnresolved)?;
     match path::reach(document, at) {
-        Some(Value::XArray(array)) => insert(Arc::make_mut(array), position, before, Content::Disabled),
-        _ => Err(Skip::PathUnresolved),
+        Some(DocumentValue::XArray(array)) => {
+            insert(Arc::make_mut(array), position, before, SlotContent::Disabled)
+        }
+        _ => Err(SkipReason::PathUnresolved),
     }
 }

@@ -3,25 +3,25 @@
 //! Writing a struct claims each field, adding members claims each member: the smallest parts that a merge can lose
 //! separately.
 
-use crate::op::{Act, Change};
-use crate::path::{Path, Step};
-use crate::value::Value;
+use crate::op::{OpAction, PathEdit};
+use crate::path::{DocumentPath, PathStep};
+use crate::value::DocumentValue;
 use imbl::{OrdMap, OrdSet};
 
 /// An assertion about a locus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Claim<'v> {
+pub(crate) enum LocusClaim<'v> {
     /// The locus has this value.
-    Is(&'v Value),
+    Is(&'v DocumentValue),
     /// The locus has some value.
     There,
     /// The locus is absent.
     Gone,
 }
 
-impl Claim<'_> {
+impl LocusClaim<'_> {
     /// Returns true if the value found at the locus fulfills the claim.
-    pub(crate) fn holds(self, found: Option<&Value>) -> bool {
+    pub(crate) fn holds(self, found: Option<&DocumentValue>) -> bool {
         match self {
             Self::Is(value) => found == Some(value),
             Self::There => found.is_some(),
@@ -30,23 +30,23 @@ impl Claim<'_> {
     }
 }
 
-pub(crate) type Visit<'f> = dyn FnMut(&[Step], Claim<'_>) + 'f;
+pub(crate) type LocusVisitor<'f> = dyn FnMut(&[PathStep], LocusClaim<'_>) + 'f;
 
 /// Visits the claims of one opcode.
-pub(crate) fn of_act(act: &Act, visit: &mut Visit<'_>) {
+pub(crate) fn of_act(act: &OpAction, visit: &mut LocusVisitor<'_>) {
     let (path, change) = match act {
-        Act::Set(value) => return leaves(value, &mut Vec::new(), visit),
-        Act::At(path, change) => (path, change),
+        OpAction::Set(value) => return leaves(value, &mut Vec::new(), visit),
+        OpAction::At(path, change) => (path, change),
     };
     let mut path = path.clone();
     match change {
-        Change::Update(value) => leaves(value, &mut path, visit),
-        Change::SetUnion(members) => members_there(members, &mut path, visit),
-        Change::SetSubtract(members) => all_gone(members, Step::Element, &mut path, visit),
-        Change::MapUnion(entries) | Change::MapUpdate(entries) => entry_leaves(entries, &mut path, visit),
-        Change::MapSubtract(keys) => all_gone(keys, Step::Key, &mut path, visit),
-        Change::Insert { position, value, .. } => {
-            path.push(Step::Position(position.clone()));
+        PathEdit::Update(value) => leaves(value, &mut path, visit),
+        PathEdit::SetUnion(members) => members_there(members, &mut path, visit),
+        PathEdit::SetSubtract(members) => all_gone(members, PathStep::Element, &mut path, visit),
+        PathEdit::MapUnion(entries) | PathEdit::MapUpdate(entries) => entry_leaves(entries, &mut path, visit),
+        PathEdit::MapSubtract(keys) => all_gone(keys, PathStep::Key, &mut path, visit),
+        PathEdit::Insert { position, value, .. } => {
+            path.push(PathStep::Position(position.clone()));
             let mut n_claims = 0_usize;
             if let Some(value) = value {
                 leaves(value, &mut path, &mut |locus, claim| {
@@ -55,64 +55,73 @@ pub(crate) fn of_act(act: &Act, visit: &mut Visit<'_>) {
                 });
             }
             if n_claims == 0 {
-                visit(&path, Claim::There);
+                visit(&path, LocusClaim::There);
             }
         }
-        Change::Put { position, value } => {
-            path.push(Step::Position(position.clone()));
+        PathEdit::Put { position, value } => {
+            path.push(PathStep::Position(position.clone()));
             leaves(value, &mut path, visit);
         }
-        Change::Remove { position } => {
-            path.push(Step::Position(position.clone()));
-            visit(&path, Claim::Gone);
+        PathEdit::Remove { position } => {
+            path.push(PathStep::Position(position.clone()));
+            visit(&path, LocusClaim::Gone);
         }
     }
 }
 
 /// Visits the leaves of a value located at `path`.
-pub(crate) fn leaves(value: &Value, path: &mut Path, visit: &mut Visit<'_>) {
+pub(crate) fn leaves(value: &DocumentValue, path: &mut DocumentPath, visit: &mut LocusVisitor<'_>) {
     match value {
-        Value::Struct(fields) => {
+        DocumentValue::Struct(fields) => {
             for (rank, field) in (0..).zip(fields.iter()) {
-                below(Step::Field(rank), field, path, visit);
+                below(PathStep::Field(rank), field, path, visit);
             }
         }
-        Value::Set(members) => members_there(members, path, visit),
-        Value::Map(entries) => entry_leaves(entries, path, visit),
-        Value::XArray(array) => {
+        DocumentValue::Set(members) => members_there(members, path, visit),
+        DocumentValue::Map(entries) => entry_leaves(entries, path, visit),
+        DocumentValue::XArray(array) => {
             for (position, element) in array.visible() {
-                below(Step::Position(position.clone()), element, path, visit);
+                below(PathStep::Position(position.clone()), element, path, visit);
             }
         }
-        Value::Optional(Some(inner)) => below(Step::Unwrap, inner, path, visit),
-        leaf => visit(path, Claim::Is(leaf)),
+        DocumentValue::Optional(Some(inner)) => below(PathStep::Unwrap, inner, path, visit),
+        leaf => visit(path, LocusClaim::Is(leaf)),
     }
 }
 
-fn below(step: Step, value: &Value, path: &mut Path, visit: &mut Visit<'_>) {
+fn below(step: PathStep, value: &DocumentValue, path: &mut DocumentPath, visit: &mut LocusVisitor<'_>) {
     path.push(step);
     leaves(value, path, visit);
     path.pop();
 }
 
-fn members_there(members: &OrdSet<Value>, path: &mut Path, visit: &mut Visit<'_>) {
+fn members_there(members: &OrdSet<DocumentValue>, path: &mut DocumentPath, visit: &mut LocusVisitor<'_>) {
     for member in members {
-        path.push(Step::Element(member.clone()));
-        visit(path, Claim::There);
+        path.push(PathStep::Element(member.clone()));
+        visit(path, LocusClaim::There);
         path.pop();
     }
 }
 
-fn entry_leaves(entries: &OrdMap<Value, Value>, path: &mut Path, visit: &mut Visit<'_>) {
+fn entry_leaves(
+    entries: &OrdMap<DocumentValue, DocumentValue>,
+    path: &mut DocumentPath,
+    visit: &mut LocusVisitor<'_>,
+) {
     for (key, value) in entries {
-        below(Step::Key(key.clone()), value, path, visit);
+        below(PathStep::Key(key.clone()), value, path, visit);
     }
 }
 
-fn all_gone(values: &OrdSet<Value>, step: fn(Value) -> Step, path: &mut Path, visit: &mut Visit<'_>) {
+fn all_gone(
+    values: &OrdSet<DocumentValue>,
+    step: fn(DocumentValue) -> PathStep,
+    path: &mut DocumentPath,
+    visit: &mut LocusVisitor<'_>,
+) {
     for value in values {
         path.push(step(value.clone()));
-        visit(path, Claim::Gone);
+        visit(path, LocusClaim::Gone);
         path.pop();
     }
 }

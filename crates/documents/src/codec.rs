@@ -4,10 +4,10 @@
 //! beyond ±(2^53 − 1), which not every JSON reader keeps exact, are decimal strings; bytes are lower-case hex; a
 //! `float` is the shortest number that denotes it.
 
-use crate::schema::Schema;
-use crate::types::{Integer, MAX_TYPE_DEPTH, Structure, Type};
-use crate::value::{Double, Text, Typed, Value};
-use crate::xarray::{Content, END, XArray};
+use crate::schema::DocumentSchema;
+use crate::types::{IntegerType, MAX_TYPE_DEPTH, StructDefinition, ValueType};
+use crate::value::{DocumentValue, FiniteDouble, SharedText, TypedValue};
+use crate::xarray::{END, SlotContent, XArray};
 use imbl::{OrdMap, OrdSet};
 use serde_json::{Map, Number, Value as Json};
 use std::sync::Arc;
@@ -17,13 +17,13 @@ pub(crate) use crate::encode::encode;
 /// JSON that does not fit the expected type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {why}")]
-pub struct Misfit {
+pub struct TypeMismatch {
     /// Position inside the value, such as `.field[3]`; empty for the value itself.
     pub place: String,
     pub why: String,
 }
 
-impl Misfit {
+impl TypeMismatch {
     pub(crate) fn new(why: impl Into<String>) -> Self {
         Self { place: String::new(), why: why.into() }
     }
@@ -40,64 +40,80 @@ pub(crate) const MAX_SAFE: i128 = (1 << 53) - 1;
 /// Maximum nesting of `any` inside `any`. Each level may in turn be as deep as a type.
 const MAX_ANY_DEPTH: usize = 4;
 
-impl Schema {
+impl DocumentSchema {
     /// Decodes a document of an attachment.
-    pub fn read_document(&self, attachment: &str, json: &Json) -> Result<Value, Misfit> {
+    pub fn read_document(&self, attachment: &str, json: &Json) -> Result<DocumentValue, TypeMismatch> {
         decode(self, self.must_have(attachment)?, json)
     }
 
     /// Encodes a document of an attachment.
-    pub fn write_document(&self, attachment: &str, document: &Value) -> Result<Json, Misfit> {
+    pub fn write_document(&self, attachment: &str, document: &DocumentValue) -> Result<Json, TypeMismatch> {
         Ok(encode(self.must_have(attachment)?, document))
     }
 
-    fn must_have(&self, attachment: &str) -> Result<&Type, Misfit> {
+    fn must_have(&self, attachment: &str) -> Result<&ValueType, TypeMismatch> {
         self.document_type(attachment)
-            .ok_or_else(|| Misfit::new(format!("the schema has no attachment `{attachment}`")))
+            .ok_or_else(|| TypeMismatch::new(format!("the schema has no attachment `{attachment}`")))
     }
 }
 
 /// Decodes a value of type `kind`.
-pub(crate) fn decode(schema: &Schema, kind: &Type, json: &Json) -> Result<Value, Misfit> {
-    Decoder { schema, any_depth: 0 }.value(kind, json)
+pub(crate) fn decode(
+    schema: &DocumentSchema,
+    kind: &ValueType,
+    json: &Json,
+) -> Result<DocumentValue, TypeMismatch> {
+    ValueDecoder { schema, any_depth: 0 }.value(kind, json)
 }
 
-struct Decoder<'a> {
-    schema: &'a Schema,
+struct ValueDecoder<'a> {
+    schema: &'a DocumentSchema,
     any_depth: usize,
 }
 
-impl Decoder<'_> {
-    fn value(&self, kind: &Type, json: &Json) -> Result<Value, Misfit> {
-        let wrong = || Misfit::new(format!("this is no `{kind}`: {}", excerpt(json)));
+impl ValueDecoder<'_> {
+    fn value(&self, kind: &ValueType, json: &Json) -> Result<DocumentValue, TypeMismatch> {
+        let wrong = || TypeMismatch::new(format!("this is no `{kind}`: {}", excerpt(json)));
         Ok(match kind {
-            Type::Bool => Value::Bool(json.as_bool().ok_or_else(wrong)?),
-            Type::Integer(integer) => decode_integer(*integer, json).ok_or_else(wrong)?,
-            Type::Float => decode_float(json).ok_or_else(wrong)?,
-            Type::Double => Value::Double(json.as_f64().and_then(Double::new).ok_or_else(wrong)?),
-            Type::String | Type::Key(_) => Value::Text(json.as_str().ok_or_else(wrong)?.into()),
-            Type::Bytes => Value::Bytes(lower_hex(json).ok_or_else(wrong)?.into()),
-            Type::Uuid => Value::Uuid(decode_uuid(json).ok_or_else(wrong)?),
-            Type::Blob => Value::Blob(json.as_str().and_then(|text| text.parse().ok()).ok_or_else(wrong)?),
-            Type::Enum(enumeration) => {
+            ValueType::Bool => DocumentValue::Bool(json.as_bool().ok_or_else(wrong)?),
+            ValueType::Integer(integer) => decode_integer(*integer, json).ok_or_else(wrong)?,
+            ValueType::Float => decode_float(json).ok_or_else(wrong)?,
+            ValueType::Double => {
+                DocumentValue::Double(json.as_f64().and_then(FiniteDouble::new).ok_or_else(wrong)?)
+            }
+            ValueType::String | ValueType::Key(_) => {
+                DocumentValue::Text(json.as_str().ok_or_else(wrong)?.into())
+            }
+            ValueType::Bytes => DocumentValue::Bytes(lower_hex(json).ok_or_else(wrong)?.into()),
+            ValueType::Uuid => DocumentValue::Uuid(decode_uuid(json).ok_or_else(wrong)?),
+            ValueType::Blob => {
+                DocumentValue::Blob(json.as_str().and_then(|text| text.parse().ok()).ok_or_else(wrong)?)
+            }
+            ValueType::Enum(enumeration) => {
                 let case = json.as_str().ok_or_else(wrong)?;
                 rank(enumeration.cases.iter().position(|known| **known == *case))
-                    .map(Value::Enum)
+                    .map(DocumentValue::Enum)
                     .ok_or_else(wrong)?
             }
-            Type::Struct(structure) => self.structure(structure, json.as_object().ok_or_else(wrong)?)?,
-            Type::Optional(inner) => self.optional(inner, json).ok_or_else(wrong)??,
-            Type::Tuple(parts) => self.tuple(parts, json.as_array().ok_or_else(wrong)?)?,
-            Type::Vector(inner) => Value::List(self.items(inner, json.as_array().ok_or_else(wrong)?)?.into()),
-            Type::Set(inner) => self.set(inner, json.as_array().ok_or_else(wrong)?)?,
-            Type::Map(entry) => self.map(&entry.0, &entry.1, json.as_array().ok_or_else(wrong)?)?,
-            Type::XArray(inner) => self.xarray(inner, json.as_object().ok_or_else(wrong)?)?,
-            Type::Variant(arms) => self.variant(arms, json).ok_or_else(wrong)??,
-            Type::Any => self.any(json).ok_or_else(wrong)??,
+            ValueType::Struct(structure) => self.structure(structure, json.as_object().ok_or_else(wrong)?)?,
+            ValueType::Optional(inner) => self.optional(inner, json).ok_or_else(wrong)??,
+            ValueType::Tuple(parts) => self.tuple(parts, json.as_array().ok_or_else(wrong)?)?,
+            ValueType::Vector(inner) => {
+                DocumentValue::List(self.items(inner, json.as_array().ok_or_else(wrong)?)?.into())
+            }
+            ValueType::Set(inner) => self.set(inner, json.as_array().ok_or_else(wrong)?)?,
+            ValueType::Map(entry) => self.map(&entry.0, &entry.1, json.as_array().ok_or_else(wrong)?)?,
+            ValueType::XArray(inner) => self.xarray(inner, json.as_object().ok_or_else(wrong)?)?,
+            ValueType::Variant(arms) => self.variant(arms, json).ok_or_else(wrong)??,
+            ValueType::Any => self.any(json).ok_or_else(wrong)??,
         })
     }
 
-    fn structure(&self, structure: &Structure, members: &Map<String, Json>) -> Result<Value, Misfit> {
+    fn structure(
+        &self,
+        structure: &StructDefinition,
+        members: &Map<String, Json>,
+    ) -> Result<DocumentValue, TypeMismatch> {
         let mut fields = Vec::with_capacity(structure.fields.len());
         let mut used = 0;
         for field in &structure.fields {
@@ -108,44 +124,47 @@ impl Decoder<'_> {
                     fields.push(self.value(&field.kind, json).map_err(|misfit| misfit.within(&place()))?);
                 }
                 (None, Some(default)) => fields.push(default.clone()),
-                (None, None) => return Err(Misfit::new("the field is missing").within(&place())),
+                (None, None) => return Err(TypeMismatch::new("the field is missing").within(&place())),
             }
         }
         if used < members.len() {
             let unknown =
                 members.keys().find(|name| structure.fields.iter().all(|field| *field.name != ***name));
             let name = unknown.map_or("", String::as_str);
-            return Err(
-                Misfit::new(format!("`{}` has no such field", structure.name)).within(&format!(".{name}"))
-            );
+            return Err(TypeMismatch::new(format!("`{}` has no such field", structure.name))
+                .within(&format!(".{name}")));
         }
-        Ok(Value::Struct(fields.into()))
+        Ok(DocumentValue::Struct(fields.into()))
     }
 
-    fn optional(&self, inner: &Type, json: &Json) -> Option<Result<Value, Misfit>> {
+    fn optional(&self, inner: &ValueType, json: &Json) -> Option<Result<DocumentValue, TypeMismatch>> {
         if json.is_null() {
-            return Some(Ok(Value::Optional(None)));
+            return Some(Ok(DocumentValue::Optional(None)));
         }
         let value = self.value(inner, only_member(json, "some")?);
         Some(
             value
-                .map(|value| Value::Optional(Some(Arc::new(value))))
+                .map(|value| DocumentValue::Optional(Some(Arc::new(value))))
                 .map_err(|misfit| misfit.within(".some")),
         )
     }
 
-    fn tuple(&self, parts: &[Type], items: &[Json]) -> Result<Value, Misfit> {
+    fn tuple(&self, parts: &[ValueType], items: &[Json]) -> Result<DocumentValue, TypeMismatch> {
         if parts.len() != items.len() {
-            return Err(Misfit::new(format!("the tuple has {} parts, not {}", parts.len(), items.len())));
+            return Err(TypeMismatch::new(format!(
+                "the tuple has {} parts, not {}",
+                parts.len(),
+                items.len()
+            )));
         }
         let mut values = Vec::with_capacity(items.len());
         for (index, (part, item)) in parts.iter().zip(items).enumerate() {
             values.push(self.value(part, item).map_err(|misfit| misfit.within(&format!("[{index}]")))?);
         }
-        Ok(Value::List(values.into()))
+        Ok(DocumentValue::List(values.into()))
     }
 
-    fn items(&self, kind: &Type, items: &[Json]) -> Result<Vec<Value>, Misfit> {
+    fn items(&self, kind: &ValueType, items: &[Json]) -> Result<Vec<DocumentValue>, TypeMismatch> {
         let mut values = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             values.push(self.value(kind, item).map_err(|misfit| misfit.within(&format!("[{index}]")))?);
@@ -153,36 +172,36 @@ impl Decoder<'_> {
         Ok(values)
     }
 
-    fn set(&self, kind: &Type, items: &[Json]) -> Result<Value, Misfit> {
+    fn set(&self, kind: &ValueType, items: &[Json]) -> Result<DocumentValue, TypeMismatch> {
         let values = self.items(kind, items)?;
         check_sorted(values.iter())?;
-        Ok(Value::Set(values.into_iter().collect::<OrdSet<_>>()))
+        Ok(DocumentValue::Set(values.into_iter().collect::<OrdSet<_>>()))
     }
 
-    fn map(&self, key: &Type, value: &Type, items: &[Json]) -> Result<Value, Misfit> {
+    fn map(&self, key: &ValueType, value: &ValueType, items: &[Json]) -> Result<DocumentValue, TypeMismatch> {
         let mut entries = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             let place = format!("[{index}]");
             let Some([k, v]) = item.as_array().map(Vec::as_slice) else {
-                return Err(Misfit::new("an entry of a map is [key, value]").within(&place));
+                return Err(TypeMismatch::new("an entry of a map is [key, value]").within(&place));
             };
             let k = self.value(key, k).map_err(|misfit| misfit.within("[0]").within(&place))?;
             let v = self.value(value, v).map_err(|misfit| misfit.within("[1]").within(&place))?;
             entries.push((k, v));
         }
         check_sorted(entries.iter().map(|(key, _)| key))?;
-        Ok(Value::Map(entries.into_iter().collect::<OrdMap<_, _>>()))
+        Ok(DocumentValue::Map(entries.into_iter().collect::<OrdMap<_, _>>()))
     }
 
-    fn xarray(&self, kind: &Type, members: &Map<String, Json>) -> Result<Value, Misfit> {
-        let wrong = |member: &str, why: &str| Misfit::new(why).within(&format!(".{member}"));
+    fn xarray(&self, kind: &ValueType, members: &Map<String, Json>) -> Result<DocumentValue, TypeMismatch> {
+        let wrong = |member: &str, why: &str| TypeMismatch::new(why).within(&format!(".{member}"));
         let (Some(Json::Array(order)), Some(Json::Object(elements))) =
             (members.get("order"), members.get("elements"))
         else {
-            return Err(Misfit::new("an xarray needs `order`, a list, and `elements`, an object"));
+            return Err(TypeMismatch::new("an xarray needs `order`, a list, and `elements`, an object"));
         };
         if members.keys().any(|name| !["order", "elements", "disabled"].contains(&name.as_str())) {
-            return Err(Misfit::new("an xarray has `order`, `elements` and `disabled` only"));
+            return Err(TypeMismatch::new("an xarray has `order`, `elements` and `disabled` only"));
         }
         let disabled = disabled_positions(members)?;
         let mut array = XArray::default();
@@ -196,13 +215,13 @@ impl Decoder<'_> {
                 (Some(_), true) => return Err(wrong("elements", &format!("`{position}` is disabled"))),
                 (None, true) => {
                     n_disabled += 1;
-                    Content::Disabled
+                    SlotContent::Disabled
                 }
-                (None, false) => Content::Tombstone,
+                (None, false) => SlotContent::Tombstone,
                 (Some(json), false) => {
                     n_elements += 1;
                     let value = self.value(kind, json);
-                    Content::Visible(value.map_err(|m| m.within(&format!(".elements.{position}")))?)
+                    SlotContent::Visible(value.map_err(|m| m.within(&format!(".elements.{position}")))?)
                 }
             };
             array.push(position, content);
@@ -210,38 +229,40 @@ impl Decoder<'_> {
         if n_elements != elements.len() || n_disabled != disabled.len() {
             return Err(wrong("order", "a position with an element, or disabled, is not listed"));
         }
-        Ok(Value::XArray(Arc::new(array)))
+        Ok(DocumentValue::XArray(Arc::new(array)))
     }
 
-    fn variant(&self, arms: &[Type], json: &Json) -> Option<Result<Value, Misfit>> {
+    fn variant(&self, arms: &[ValueType], json: &Json) -> Option<Result<DocumentValue, TypeMismatch>> {
         let (text, json) = typed_members(json)?;
         let arm = arms.iter().position(|arm| arm.to_string() == text)?;
         let value = self.value(&arms[arm], json);
         let arm = rank(Some(arm))?;
         Some(
-            value.map(|value| Value::Variant(arm, Arc::new(value))).map_err(|misfit| misfit.within(".value")),
+            value
+                .map(|value| DocumentValue::Variant(arm, Arc::new(value)))
+                .map_err(|misfit| misfit.within(".value")),
         )
     }
 
-    fn any(&self, json: &Json) -> Option<Result<Value, Misfit>> {
+    fn any(&self, json: &Json) -> Option<Result<DocumentValue, TypeMismatch>> {
         if json.is_null() {
-            return Some(Ok(Value::Any(None)));
+            return Some(Ok(DocumentValue::Any(None)));
         }
         let (text, json) = typed_members(json)?;
-        Some(self.typed(text, json).map(|typed| Value::Any(Some(Arc::new(typed)))))
+        Some(self.typed(text, json).map(|typed| DocumentValue::Any(Some(Arc::new(typed)))))
     }
 
-    fn typed(&self, text: &str, json: &Json) -> Result<Typed, Misfit> {
-        let kind = self.schema.parse_type(text).map_err(|why| Misfit::new(why).within(".type"))?;
+    fn typed(&self, text: &str, json: &Json) -> Result<TypedValue, TypeMismatch> {
+        let kind = self.schema.parse_type(text).map_err(|why| TypeMismatch::new(why).within(".type"))?;
         if kind.to_string() != text {
-            return Err(Misfit::new(format!("the type is written `{kind}`")).within(".type"));
+            return Err(TypeMismatch::new(format!("the type is written `{kind}`")).within(".type"));
         }
         if self.any_depth >= MAX_ANY_DEPTH {
-            return Err(Misfit::new(format!("`any` is nested more than {MAX_ANY_DEPTH} deep")));
+            return Err(TypeMismatch::new(format!("`any` is nested more than {MAX_ANY_DEPTH} deep")));
         }
-        let inner = Decoder { schema: self.schema, any_depth: self.any_depth + 1 };
+        let inner = ValueDecoder { schema: self.schema, any_depth: self.any_depth + 1 };
         let value = inner.value(&kind, json).map_err(|misfit| misfit.within(".value"))?;
-        Ok(Typed { text: text.into(), kind, value })
+        Ok(TypedValue { text: text.into(), kind, value })
     }
 }
 
@@ -271,13 +292,15 @@ fn typed_members(json: &Json) -> Option<(&str, &Json)> {
     Some((members.get("type")?.as_str()?, members.get("value")?))
 }
 
-fn check_sorted<'a>(mut values: impl Iterator<Item = &'a Value>) -> Result<(), Misfit> {
+fn check_sorted<'a>(mut values: impl Iterator<Item = &'a DocumentValue>) -> Result<(), TypeMismatch> {
     let Some(mut last) = values.next() else {
         return Ok(());
     };
     for (index, value) in values.enumerate() {
         if last >= value {
-            return Err(Misfit::new("must be sorted, without duplicates").within(&format!("[{}]", index + 1)));
+            return Err(
+                TypeMismatch::new("must be sorted, without duplicates").within(&format!("[{}]", index + 1))
+            );
         }
         last = value;
     }
@@ -285,15 +308,15 @@ fn check_sorted<'a>(mut values: impl Iterator<Item = &'a Value>) -> Result<(), M
 }
 
 /// Decodes the name of a position.
-pub(crate) fn position_from_json(json: &Json) -> Result<Text, Misfit> {
+pub(crate) fn position_from_json(json: &Json) -> Result<SharedText, TypeMismatch> {
     match json.as_str() {
         Some(text) if !text.is_empty() && text != END => Ok(text.into()),
-        _ => Err(Misfit::new(format!("a position is a text, not empty and not `{END}`"))),
+        _ => Err(TypeMismatch::new(format!("a position is a text, not empty and not `{END}`"))),
     }
 }
 
-fn disabled_positions(members: &Map<String, Json>) -> Result<Vec<&str>, Misfit> {
-    let wrong = || Misfit::new("`disabled` is a sorted list of positions; without any it is left out");
+fn disabled_positions(members: &Map<String, Json>) -> Result<Vec<&str>, TypeMismatch> {
+    let wrong = || TypeMismatch::new("`disabled` is a sorted list of positions; without any it is left out");
     let Some(json) = members.get("disabled") else {
         return Ok(Vec::new());
     };
@@ -301,7 +324,7 @@ fn disabled_positions(members: &Map<String, Json>) -> Result<Vec<&str>, Misfit> 
     names.filter(|names| !names.is_empty() && names.is_sorted_by(|a, b| a < b)).ok_or_else(wrong)
 }
 
-fn decode_integer(integer: Integer, json: &Json) -> Option<Value> {
+fn decode_integer(integer: IntegerType, json: &Json) -> Option<DocumentValue> {
     let is_safe = |number: &i128| (-MAX_SAFE..=MAX_SAFE).contains(number);
     match json {
         Json::Number(number) => integer.value(whole(number).filter(is_safe)?),
@@ -326,14 +349,14 @@ fn whole(number: &Number) -> Option<i128> {
     Some(double as i128)
 }
 
-fn decode_float(json: &Json) -> Option<Value> {
-    let written = Double::new(json.as_f64()?)?;
+fn decode_float(json: &Json) -> Option<DocumentValue> {
+    let written = FiniteDouble::new(json.as_f64()?)?;
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the next line refuses what did not survive the cast"
     )]
-    let value = Double::new(shortest(written.get() as f32)?)?;
-    (value == written).then_some(Value::Double(value))
+    let value = FiniteDouble::new(shortest(written.get() as f32)?)?;
+    (value == written).then_some(DocumentValue::Double(value))
 }
 
 /// Returns the number denoted by the shortest decimal text of a 32-bit float.

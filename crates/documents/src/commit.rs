@@ -3,11 +3,11 @@
 //! A commit's identity is the SHA-256 of its canonical JSON, author and time included. The commit keeps those bytes:
 //! they are what is stored, copied and checked, even after the schema has changed.
 
-use crate::codec::Misfit;
+use crate::codec::TypeMismatch;
 use crate::diff::diff;
-use crate::op::{DocumentId, Op};
-use crate::schema::Schema;
-use crate::state::State;
+use crate::op::{DocumentId, DocumentOp};
+use crate::schema::DocumentSchema;
+use crate::state::CommitState;
 use probity_core::{Digest, write};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for CommitId {
 
 probity_core::word_enum! {
     /// The type of a commit.
-    pub enum Kind {
+    pub enum CommitKind {
         /// Changes documents by opcodes.
         Mutations = "mutations",
         /// Merges the target's stream into the parent's.
@@ -85,7 +85,7 @@ probity_core::word_enum! {
 
 /// Author, label and time of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct CommitStamp {
     author: String,
     label: String,
     timestamp_ms: i64,
@@ -96,7 +96,7 @@ pub struct Stamp {
 #[error("the time {0} ms is not within ±(2^53 - 1)")]
 pub struct BadTime(pub i64);
 
-impl Stamp {
+impl CommitStamp {
     pub fn new(author: &str, label: &str, timestamp_ms: i64) -> Result<Self, BadTime> {
         if timestamp_ms.unsigned_abs() >= 1 << 53 {
             return Err(BadTime(timestamp_ms));
@@ -121,11 +121,11 @@ impl Stamp {
 pub struct Commit {
     id: CommitId,
     bytes: Box<[u8]>,
-    kind: Kind,
+    kind: CommitKind,
     parent: Option<CommitId>,
     target: Option<CommitId>,
-    stamp: Stamp,
-    ops: Vec<Op>,
+    stamp: CommitStamp,
+    ops: Vec<DocumentOp>,
 }
 
 /// The reason bytes or JSON are not a valid commit.
@@ -139,13 +139,18 @@ pub enum CommitError {
     #[error("the commit's `{0}` is missing or of the wrong form")]
     Member(&'static str),
     #[error("opcode {index}: {misfit}")]
-    Op { index: usize, misfit: Misfit },
+    Op { index: usize, misfit: TypeMismatch },
 }
 
 impl Commit {
-    pub fn mutations(schema: &Schema, parent: Option<CommitId>, ops: Vec<Op>, stamp: Stamp) -> Self {
+    pub fn mutations(
+        schema: &DocumentSchema,
+        parent: Option<CommitId>,
+        ops: Vec<DocumentOp>,
+        stamp: CommitStamp,
+    ) -> Self {
         let encoded = ops.iter().map(|op| op.to_json(schema)).collect();
-        Self::seal(Kind::Mutations, parent, None, stamp, ops, &encoded)
+        Self::seal(CommitKind::Mutations, parent, None, stamp, ops, &encoded)
     }
 
     /// Creates a single root commit with the given state, to flatten the history of a store.
@@ -163,31 +168,31 @@ impl Commit {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn flatten(schema: &Schema, state: &State, stamp: Stamp) -> Self {
-        Self::mutations(schema, None, diff(&State::default(), state), stamp)
+    pub fn flatten(schema: &DocumentSchema, state: &CommitState, stamp: CommitStamp) -> Self {
+        Self::mutations(schema, None, diff(&CommitState::default(), state), stamp)
     }
 
     /// Creates a merge: `parent` is *ours*, `target` is *theirs*, whose opcodes replay last.
-    pub fn merge(parent: CommitId, target: CommitId, stamp: Stamp) -> Self {
-        Self::seal(Kind::Merge, Some(parent), Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
+    pub fn merge(parent: CommitId, target: CommitId, stamp: CommitStamp) -> Self {
+        Self::seal(CommitKind::Merge, Some(parent), Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
     }
 
     /// Creates a commit that turns the effect of `target` off.
-    pub fn disable(parent: Option<CommitId>, target: CommitId, stamp: Stamp) -> Self {
-        Self::seal(Kind::Disable, parent, Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
+    pub fn disable(parent: Option<CommitId>, target: CommitId, stamp: CommitStamp) -> Self {
+        Self::seal(CommitKind::Disable, parent, Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
     }
 
     /// Creates a commit that turns the effect of `target` back on.
-    pub fn enable(parent: Option<CommitId>, target: CommitId, stamp: Stamp) -> Self {
-        Self::seal(Kind::Enable, parent, Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
+    pub fn enable(parent: Option<CommitId>, target: CommitId, stamp: CommitStamp) -> Self {
+        Self::seal(CommitKind::Enable, parent, Some(target), stamp, Vec::new(), &Json::Array(Vec::new()))
     }
 
     fn seal(
-        kind: Kind,
+        kind: CommitKind,
         parent: Option<CommitId>,
         target: Option<CommitId>,
-        stamp: Stamp,
-        ops: Vec<Op>,
+        stamp: CommitStamp,
+        ops: Vec<DocumentOp>,
         encoded: &Json,
     ) -> Self {
         let bytes = canonical(kind, parent, target, &stamp, encoded).into_boxed_slice();
@@ -195,7 +200,7 @@ impl Commit {
     }
 
     /// Decodes a commit from its canonical bytes.
-    pub fn decode(schema: &Schema, bytes: &[u8]) -> Result<Self, CommitError> {
+    pub fn decode(schema: &DocumentSchema, bytes: &[u8]) -> Result<Self, CommitError> {
         let json = probity_core::json::parse(bytes)?;
         let commit = Self::from_json(schema, &json)?;
         if commit.bytes() == bytes { Ok(commit) } else { Err(CommitError::NotCanonical) }
@@ -204,14 +209,14 @@ impl Commit {
     /// Decodes a commit from stored bytes whose hash the caller has already checked against `id`.
     ///
     /// Only canonical bytes are ever stored, so canonical form is not checked again.
-    pub fn decode_hashed(schema: &Schema, id: CommitId, bytes: &[u8]) -> Result<Self, CommitError> {
+    pub fn decode_hashed(schema: &DocumentSchema, id: CommitId, bytes: &[u8]) -> Result<Self, CommitError> {
         let json = probity_core::json::parse(bytes)?;
         let (kind, parent, target, stamp, ops) = parts(schema, &json)?;
         Ok(Self { id, bytes: bytes.into(), kind, parent, target, stamp, ops })
     }
 
     /// Decodes a commit from JSON; its identity is that of the canonical form.
-    pub fn from_json(schema: &Schema, json: &Json) -> Result<Self, CommitError> {
+    pub fn from_json(schema: &DocumentSchema, json: &Json) -> Result<Self, CommitError> {
         let (kind, parent, target, stamp, ops) = parts(schema, json)?;
         Ok(Self::seal(kind, parent, target, stamp, ops, &json["ops"]))
     }
@@ -224,7 +229,7 @@ impl Commit {
         &self.bytes
     }
 
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> CommitKind {
         self.kind
     }
 
@@ -237,11 +242,11 @@ impl Commit {
         self.target
     }
 
-    pub const fn stamp(&self) -> &Stamp {
+    pub const fn stamp(&self) -> &CommitStamp {
         &self.stamp
     }
 
-    pub fn ops(&self) -> &[Op] {
+    pub fn ops(&self) -> &[DocumentOp] {
         &self.ops
     }
 
@@ -254,13 +259,13 @@ impl Commit {
 
     /// Returns the documents that the opcodes change.
     pub fn documents(&self) -> BTreeSet<&DocumentId> {
-        self.ops.iter().map(Op::document).collect()
+        self.ops.iter().map(DocumentOp::document).collect()
     }
 }
 
-type Parts = (Kind, Option<CommitId>, Option<CommitId>, Stamp, Vec<Op>);
+type CommitParts = (CommitKind, Option<CommitId>, Option<CommitId>, CommitStamp, Vec<DocumentOp>);
 
-fn parts(schema: &Schema, json: &Json) -> Result<Parts, CommitError> {
+fn parts(schema: &DocumentSchema, json: &Json) -> Result<CommitParts, CommitError> {
     let members = json.as_object().ok_or(CommitError::Member("commit"))?;
     if let Some(name) = ["author", "label", "ops", "parent", "target", "timestamp", "type"]
         .into_iter()
@@ -272,15 +277,15 @@ fn parts(schema: &Schema, json: &Json) -> Result<Parts, CommitError> {
         return Err(CommitError::Member("list of members"));
     }
     let text = |name: &'static str| json[name].as_str().ok_or(CommitError::Member(name));
-    let kind: Kind = text("type")?.parse().map_err(|_| CommitError::Member("type"))?;
+    let kind: CommitKind = text("type")?.parse().map_err(|_| CommitError::Member("type"))?;
     let parent = id_member(json, "parent")?;
     let target = id_member(json, "target")?;
     let timestamp = json["timestamp"].as_i64().ok_or(CommitError::Member("timestamp"))?;
-    let stamp = Stamp::new(text("author")?, text("label")?, timestamp)
+    let stamp = CommitStamp::new(text("author")?, text("label")?, timestamp)
         .map_err(|_| CommitError::Member("timestamp"))?;
     let mut ops = Vec::new();
     for (index, op) in json["ops"].as_array().ok_or(CommitError::Member("ops"))?.iter().enumerate() {
-        ops.push(Op::from_json(schema, op).map_err(|misfit| CommitError::Op { index, misfit })?);
+        ops.push(DocumentOp::from_json(schema, op).map_err(|misfit| CommitError::Op { index, misfit })?);
     }
     check_shape(kind, parent, target, &ops)?;
     Ok((kind, parent, target, stamp, ops))
@@ -288,10 +293,10 @@ fn parts(schema: &Schema, json: &Json) -> Result<Parts, CommitError> {
 
 /// Writes the canonical form. The members are written in sorted order, so no sorting is needed.
 fn canonical(
-    kind: Kind,
+    kind: CommitKind,
     parent: Option<CommitId>,
     target: Option<CommitId>,
-    stamp: &Stamp,
+    stamp: &CommitStamp,
     ops: &Json,
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
@@ -327,18 +332,18 @@ fn id_member(json: &Json, name: &'static str) -> Result<Option<CommitId>, Commit
 
 /// Checks that parent, target and opcodes are present exactly where the commit type requires them.
 fn check_shape(
-    kind: Kind,
+    kind: CommitKind,
     parent: Option<CommitId>,
     target: Option<CommitId>,
-    ops: &[Op],
+    ops: &[DocumentOp],
 ) -> Result<(), CommitError> {
-    if target.is_some() == (kind == Kind::Mutations) {
+    if target.is_some() == (kind == CommitKind::Mutations) {
         return Err(CommitError::Member("target"));
     }
-    if kind == Kind::Merge && parent.is_none() {
+    if kind == CommitKind::Merge && parent.is_none() {
         return Err(CommitError::Member("parent"));
     }
-    if kind != Kind::Mutations && !ops.is_empty() {
+    if kind != CommitKind::Mutations && !ops.is_empty() {
         return Err(CommitError::Member("ops"));
     }
     Ok(())
@@ -349,8 +354,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn schema() -> Schema {
-        Schema::from_json(&json!({"attachments": {"count": "int64", "tags": "set<string>"}})).unwrap()
+    fn schema() -> DocumentSchema {
+        DocumentSchema::from_json(&json!({"attachments": {"count": "int64", "tags": "set<string>"}})).unwrap()
     }
 
     fn first() -> Json {
@@ -366,8 +371,8 @@ mod tests {
             "868adf9caa84a84b7a206a2bb0a12670db2b7900cd7dcbfb040e779907b3b1ec"
         );
         let op = json!({"op": "set_union", "attachment": "tags", "key": "k", "path": [], "value": ["x"]});
-        let op = Op::from_json(&schema(), &op).unwrap();
-        let stamp = Stamp::new("bo", "add é", 1010).unwrap();
+        let op = DocumentOp::from_json(&schema(), &op).unwrap();
+        let stamp = CommitStamp::new("bo", "add é", 1010).unwrap();
         let child = Commit::mutations(&schema(), Some(parent.id()), vec![op], stamp);
         assert_eq!(
             child.id().to_string(),

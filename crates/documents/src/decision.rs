@@ -4,9 +4,9 @@
 //! records, an analysis can show what was already decided, propose the same decision for a recurring conflict, and
 //! report when a merge overrides a decision.
 
-use crate::analysis::{MergeAnalysis, MergeConflict, Reading};
+use crate::analysis::{LocusReading, MergeAnalysis, MergeConflict};
 use crate::commit::{Commit, CommitId};
-use crate::reconcile::{Chosen, MergeResolution, Reconciliation};
+use crate::reconcile::{ConflictChoice, MergeReconciliation, MergeResolution};
 use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 /// The decision about one conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Decision {
+pub struct DecidedConflict {
     /// The conflict, with the values to choose from.
     pub conflict: MergeConflict,
     /// The chosen value.
-    pub chosen: Chosen,
+    pub chosen: ConflictChoice,
 }
 
 /// A record of one reconciliation.
@@ -37,7 +37,7 @@ pub struct DecisionRecord {
     /// The reason given.
     pub why: String,
     /// The decisions, in the order of conflicts. Conflicts missing here were left as merged, undecided.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<DecidedConflict>,
 }
 
 impl DecisionRecord {
@@ -45,15 +45,14 @@ impl DecisionRecord {
     pub fn new(
         analysis: &MergeAnalysis,
         resolutions: &[MergeResolution],
-        outcome: &Reconciliation,
+        outcome: &MergeReconciliation,
         by: &str,
         at_ms: i64,
         why: &str,
     ) -> Self {
         let decided = |conflict: &MergeConflict| {
-            resolutions.iter().find(|resolution| resolution.is_about(conflict)).map(|resolution| Decision {
-                conflict: conflict.clone(),
-                chosen: resolution.chosen().clone(),
+            resolutions.iter().find(|resolution| resolution.is_about(conflict)).map(|resolution| {
+                DecidedConflict { conflict: conflict.clone(), chosen: resolution.chosen().clone() }
             })
         };
         Self {
@@ -75,13 +74,13 @@ impl DecisionRecord {
 
 /// An index over decision records.
 #[derive(Debug, Default)]
-pub struct Decisions<'r> {
-    by_conflict: BTreeMap<&'r str, (&'r DecisionRecord, &'r Decision)>,
+pub struct DecisionIndex<'r> {
+    by_conflict: BTreeMap<&'r str, (&'r DecisionRecord, &'r DecidedConflict)>,
     by_survival: BTreeMap<CommitId, &'r DecisionRecord>,
-    all: Vec<&'r Decision>,
+    all: Vec<&'r DecidedConflict>,
 }
 
-impl<'r> Decisions<'r> {
+impl<'r> DecisionIndex<'r> {
     /// Indexes records given oldest first: of two decisions about one conflict the later one counts.
     pub fn new(records: impl IntoIterator<Item = &'r DecisionRecord>) -> Self {
         let mut decisions = Self::default();
@@ -108,7 +107,7 @@ impl<'r> Decisions<'r> {
     }
 
     /// Returns the latest decision made when the same values met at the same locus, on either side.
-    pub fn proposal(&self, conflict: &MergeConflict) -> Option<Chosen> {
+    pub fn proposal(&self, conflict: &MergeConflict) -> Option<ConflictChoice> {
         self.all.iter().rev().find_map(|decision| {
             let before = &decision.conflict;
             let is_place = (&before.attachment, &before.key, &before.path)
@@ -129,13 +128,13 @@ impl<'r> Decisions<'r> {
 }
 
 /// Translates a choice to the same merge with sides swapped.
-fn turned(chosen: &Chosen, merged: &Reading) -> Chosen {
+fn turned(chosen: &ConflictChoice, merged: &LocusReading) -> ConflictChoice {
     match (chosen, &merged.0) {
-        (Chosen::Ours, _) => Chosen::Theirs,
-        (Chosen::Theirs, _) => Chosen::Ours,
+        (ConflictChoice::Ours, _) => ConflictChoice::Theirs,
+        (ConflictChoice::Theirs, _) => ConflictChoice::Ours,
         // The swapped merge merged differently, so the value accepted then becomes an explicit value now.
-        (Chosen::Merged, Some(value)) => Chosen::value(value),
-        (Chosen::Merged, None) => Chosen::absence(),
+        (ConflictChoice::Merged, Some(value)) => ConflictChoice::value(value),
+        (ConflictChoice::Merged, None) => ConflictChoice::absence(),
         (other, _) => other.clone(),
     }
 }

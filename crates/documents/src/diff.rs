@@ -3,25 +3,29 @@
 //! Law: replaying `diff(a, b)` on `a` gives `b`. Structs are compared by field, sets and maps by member and entry.
 //! Everything else, including vectors and xarrays, is written whole, because that keeps the law true for them.
 
-use crate::op::{Act, Change, DocumentId, Op};
-use crate::path::{Path, Step};
-use crate::state::State;
-use crate::value::Value;
+use crate::op::{DocumentId, DocumentOp, OpAction, PathEdit};
+use crate::path::{DocumentPath, PathStep};
+use crate::state::CommitState;
+use crate::value::DocumentValue;
 use imbl::ordmap::DiffItem;
 use imbl::{OrdMap, OrdSet};
 
 /// Returns the opcodes that turn the document `before` into `after`.
-pub(crate) fn document(id: &DocumentId, before: Option<&Value>, after: &Value) -> Vec<Op> {
+pub(crate) fn document(
+    id: &DocumentId,
+    before: Option<&DocumentValue>,
+    after: &DocumentValue,
+) -> Vec<DocumentOp> {
     let Some(before) = before else {
-        return vec![Op { document: id.clone(), act: Act::Set(after.clone()) }];
+        return vec![DocumentOp { document: id.clone(), act: OpAction::Set(after.clone()) }];
     };
-    let mut diff = Diff { document: id, path: Vec::new(), ops: Vec::new() };
+    let mut diff = DocumentDiff { document: id, path: Vec::new(), ops: Vec::new() };
     diff.value(before, after);
     diff.ops
 }
 
 /// Returns the opcodes, in document order, that turn one state into another with at least the same documents.
-pub fn diff(before: &State, after: &State) -> Vec<Op> {
+pub fn diff(before: &CommitState, after: &CommitState) -> Vec<DocumentOp> {
     let mut ops = Vec::new();
     for item in before.documents.diff(&after.documents) {
         match item {
@@ -36,48 +40,57 @@ pub fn diff(before: &State, after: &State) -> Vec<Op> {
     ops
 }
 
-struct Diff<'d> {
+struct DocumentDiff<'d> {
     document: &'d DocumentId,
-    path: Path,
-    ops: Vec<Op>,
+    path: DocumentPath,
+    ops: Vec<DocumentOp>,
 }
 
-impl Diff<'_> {
-    fn value(&mut self, before: &Value, after: &Value) {
+impl DocumentDiff<'_> {
+    fn value(&mut self, before: &DocumentValue, after: &DocumentValue) {
         if before == after {
             return;
         }
         match (before, after) {
-            (Value::Struct(before), Value::Struct(after)) => {
+            (DocumentValue::Struct(before), DocumentValue::Struct(after)) => {
                 for (rank, (before, after)) in before.iter().zip(after.iter()).enumerate() {
-                    self.path
-                        .push(Step::Field(u16::try_from(rank).expect("a struct has at most 65535 fields")));
+                    self.path.push(PathStep::Field(
+                        u16::try_from(rank).expect("a struct has at most 65535 fields"),
+                    ));
                     self.value(before, after);
                     self.path.pop();
                 }
             }
-            (Value::Set(before), Value::Set(after)) => self.set(before, after),
-            (Value::Map(before), Value::Map(after)) => self.map(before, after),
+            (DocumentValue::Set(before), DocumentValue::Set(after)) => self.set(before, after),
+            (DocumentValue::Map(before), DocumentValue::Map(after)) => self.map(before, after),
             _ if self.path.is_empty() => {
-                self.ops.push(Op { document: self.document.clone(), act: Act::Set(after.clone()) });
+                self.ops
+                    .push(DocumentOp { document: self.document.clone(), act: OpAction::Set(after.clone()) });
             }
-            _ => self.emit(Change::Update(after.clone())),
+            _ => self.emit(PathEdit::Update(after.clone())),
         }
     }
 
-    fn set(&mut self, before: &OrdSet<Value>, after: &OrdSet<Value>) {
-        let gone: OrdSet<Value> = before.iter().filter(|value| !after.contains(*value)).cloned().collect();
-        let new: OrdSet<Value> = after.iter().filter(|value| !before.contains(*value)).cloned().collect();
+    fn set(&mut self, before: &OrdSet<DocumentValue>, after: &OrdSet<DocumentValue>) {
+        let gone: OrdSet<DocumentValue> =
+            before.iter().filter(|value| !after.contains(*value)).cloned().collect();
+        let new: OrdSet<DocumentValue> =
+            after.iter().filter(|value| !before.contains(*value)).cloned().collect();
         if !gone.is_empty() {
-            self.emit(Change::SetSubtract(gone));
+            self.emit(PathEdit::SetSubtract(gone));
         }
         if !new.is_empty() {
-            self.emit(Change::SetUnion(new));
+            self.emit(PathEdit::SetUnion(new));
         }
     }
 
-    fn map(&mut self, before: &OrdMap<Value, Value>, after: &OrdMap<Value, Value>) {
-        let gone: OrdSet<Value> = before.keys().filter(|key| !after.contains_key(*key)).cloned().collect();
+    fn map(
+        &mut self,
+        before: &OrdMap<DocumentValue, DocumentValue>,
+        after: &OrdMap<DocumentValue, DocumentValue>,
+    ) {
+        let gone: OrdSet<DocumentValue> =
+            before.keys().filter(|key| !after.contains_key(*key)).cloned().collect();
         let mut changed = OrdMap::new();
         let mut new = OrdMap::new();
         for (key, value) in after {
@@ -88,17 +101,20 @@ impl Diff<'_> {
             }
         }
         if !gone.is_empty() {
-            self.emit(Change::MapSubtract(gone));
+            self.emit(PathEdit::MapSubtract(gone));
         }
         if !changed.is_empty() {
-            self.emit(Change::MapUpdate(changed));
+            self.emit(PathEdit::MapUpdate(changed));
         }
         if !new.is_empty() {
-            self.emit(Change::MapUnion(new));
+            self.emit(PathEdit::MapUnion(new));
         }
     }
 
-    fn emit(&mut self, change: Change) {
-        self.ops.push(Op { document: self.document.clone(), act: Act::At(self.path.clone(), change) });
+    fn emit(&mut self, change: PathEdit) {
+        self.ops.push(DocumentOp {
+            document: self.document.clone(),
+            act: OpAction::At(self.path.clone(), change),
+        });
     }
 }

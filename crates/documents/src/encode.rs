@@ -1,48 +1,52 @@
 //! Typed encoding of values to JSON, in the form that [`crate::codec`] decodes.
 
 use crate::codec::{MAX_SAFE, uuid_text};
-use crate::types::Type;
-use crate::value::{Double, Value};
+use crate::types::ValueType;
+use crate::value::{DocumentValue, FiniteDouble};
 use crate::xarray::XArray;
 use serde_json::{Map, Value as Json, json};
 
 /// Encodes a value of type `kind`.
-pub(crate) fn encode(kind: &Type, value: &Value) -> Json {
+pub(crate) fn encode(kind: &ValueType, value: &DocumentValue) -> Json {
     match (kind, value) {
-        (_, Value::Bool(value)) => Json::Bool(*value),
-        (_, Value::Int(number)) => encode_integer((*number).into()),
-        (_, Value::Uint(number)) => encode_integer((*number).into()),
-        (_, Value::Double(double)) => encode_double(*double),
-        (_, Value::Text(text)) => Json::String(text.to_string()),
-        (_, Value::Bytes(bytes)) => Json::String(hex::encode(bytes)),
-        (_, Value::Uuid(bytes)) => Json::String(uuid_text(*bytes)),
-        (_, Value::Blob(digest)) => Json::String(digest.to_string()),
-        (Type::Enum(enumeration), Value::Enum(rank)) => {
+        (_, DocumentValue::Bool(value)) => Json::Bool(*value),
+        (_, DocumentValue::Int(number)) => encode_integer((*number).into()),
+        (_, DocumentValue::Uint(number)) => encode_integer((*number).into()),
+        (_, DocumentValue::Double(double)) => encode_double(*double),
+        (_, DocumentValue::Text(text)) => Json::String(text.to_string()),
+        (_, DocumentValue::Bytes(bytes)) => Json::String(hex::encode(bytes)),
+        (_, DocumentValue::Uuid(bytes)) => Json::String(uuid_text(*bytes)),
+        (_, DocumentValue::Blob(digest)) => Json::String(digest.to_string()),
+        (ValueType::Enum(enumeration), DocumentValue::Enum(rank)) => {
             Json::String(enumeration.cases[usize::from(*rank)].to_string())
         }
-        (Type::Struct(structure), Value::Struct(fields)) => {
+        (ValueType::Struct(structure), DocumentValue::Struct(fields)) => {
             let members = structure.fields.iter().zip(fields.iter());
             members.map(|(field, value)| (field.name.to_string(), encode(&field.kind, value))).collect()
         }
-        (_, Value::Optional(None) | Value::Any(None)) => Json::Null,
-        (Type::Optional(inner), Value::Optional(Some(value))) => json!({ "some": encode(inner, value) }),
-        (Type::Tuple(parts), Value::List(values)) => {
+        (_, DocumentValue::Optional(None) | DocumentValue::Any(None)) => Json::Null,
+        (ValueType::Optional(inner), DocumentValue::Optional(Some(value))) => {
+            json!({ "some": encode(inner, value) })
+        }
+        (ValueType::Tuple(parts), DocumentValue::List(values)) => {
             parts.iter().zip(values.iter()).map(|(part, value)| encode(part, value)).collect()
         }
-        (Type::Vector(inner), Value::List(values)) => {
+        (ValueType::Vector(inner), DocumentValue::List(values)) => {
             values.iter().map(|value| encode(inner, value)).collect()
         }
-        (Type::Set(inner), Value::Set(values)) => values.iter().map(|value| encode(inner, value)).collect(),
-        (Type::Map(entry), Value::Map(entries)) => entries
+        (ValueType::Set(inner), DocumentValue::Set(values)) => {
+            values.iter().map(|value| encode(inner, value)).collect()
+        }
+        (ValueType::Map(entry), DocumentValue::Map(entries)) => entries
             .iter()
             .map(|(key, value)| json!([encode(&entry.0, key), encode(&entry.1, value)]))
             .collect(),
-        (Type::XArray(inner), Value::XArray(array)) => encode_xarray(inner, array),
-        (Type::Variant(arms), Value::Variant(arm, value)) => {
+        (ValueType::XArray(inner), DocumentValue::XArray(array)) => encode_xarray(inner, array),
+        (ValueType::Variant(arms), DocumentValue::Variant(arm, value)) => {
             let kind = &arms[usize::from(*arm)];
             json!({ "type": kind.to_string(), "value": encode(kind, value) })
         }
-        (_, Value::Any(Some(typed))) => {
+        (_, DocumentValue::Any(Some(typed))) => {
             json!({ "type": *typed.text, "value": encode(&typed.kind, &typed.value) })
         }
         (kind, value) => unreachable!("a value is only ever written with its own type: {kind} {value:?}"),
@@ -56,7 +60,7 @@ fn encode_integer(number: i128) -> Json {
     }
 }
 
-fn encode_double(double: Double) -> Json {
+fn encode_double(double: FiniteDouble) -> Json {
     let number = double.get();
     #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53, so the cast is exact")]
     if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
@@ -65,7 +69,7 @@ fn encode_double(double: Double) -> Json {
     Json::from(number)
 }
 
-fn encode_xarray(kind: &Type, array: &XArray) -> Json {
+fn encode_xarray(kind: &ValueType, array: &XArray) -> Json {
     let order: Vec<&str> = array.order().map(AsRef::as_ref).collect();
     let elements: Map<String, Json> =
         array.visible().map(|(position, value)| (position.to_string(), encode(kind, value))).collect();

@@ -1,55 +1,59 @@
 //! Queries over a store of commits.
 
 use crate::ancestry::{self, MergeBase};
-use crate::apply::Skip;
-use crate::commit::{CommitId, Kind};
-use crate::history::{Commits, HistoryError, locate};
+use crate::apply::SkipReason;
+use crate::commit::{CommitId, CommitKind};
+use crate::history::{CommitReader, HistoryError, locate};
 use crate::linear;
 use crate::op::DocumentId;
-use crate::state::{Reader, Since, State};
-use crate::value::Value;
+use crate::state::{CommitState, StateDelta, StateReader};
+use crate::value::DocumentValue;
 use serde::Serialize;
 
 /// Computes states, orders and traces from a store.
 #[derive(Debug, Clone, Copy)]
-pub struct Engine<'c, C: ?Sized> {
+pub struct DocumentEngine<'c, C: ?Sized> {
     commits: &'c C,
 }
 
 /// The outcome of one opcode in a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Traced {
+pub struct OpcodeOutcome {
     pub commit: CommitId,
     /// Index of the opcode in the commit.
     pub op: usize,
     /// True when the commit is enabled.
     pub on: bool,
     /// The reason the opcode had no effect; none when it had one.
-    pub skipped: Option<Skip>,
+    pub skipped: Option<SkipReason>,
 }
 
-impl<'c, C: Commits + ?Sized> Engine<'c, C> {
+impl<'c, C: CommitReader + ?Sized> DocumentEngine<'c, C> {
     pub const fn new(commits: &'c C) -> Self {
         Self { commits }
     }
 
-    pub fn state(&self, commit: &CommitId) -> Result<State, HistoryError> {
-        Reader::new(self.commits).state(locate(self.commits, commit)?)
+    pub fn state(&self, commit: &CommitId) -> Result<CommitState, HistoryError> {
+        StateReader::new(self.commits).state(locate(self.commits, commit)?)
     }
 
     /// Returns one document at a commit, at the cost of the writes to that document since the last snapshot.
-    pub fn document(&self, commit: &CommitId, id: &DocumentId) -> Result<Option<Value>, HistoryError> {
-        Reader::new(self.commits).document(locate(self.commits, commit)?, id)
+    pub fn document(
+        &self,
+        commit: &CommitId,
+        id: &DocumentId,
+    ) -> Result<Option<DocumentValue>, HistoryError> {
+        StateReader::new(self.commits).document(locate(self.commits, commit)?, id)
     }
 
     /// Returns what was written since the nearest stored state, for a store that wants to store this one too.
-    pub fn since_snapshot(&self, commit: &CommitId) -> Result<Since, HistoryError> {
-        Reader::new(self.commits).since(locate(self.commits, commit)?)
+    pub fn since_snapshot(&self, commit: &CommitId) -> Result<StateDelta, HistoryError> {
+        StateReader::new(self.commits).since(locate(self.commits, commit)?)
     }
 
     /// Returns the number of commits to replay for the state of a commit: zero when the store has that state.
     pub fn replay_length(&self, commit: &CommitId) -> Result<usize, HistoryError> {
-        Reader::new(self.commits).length(locate(self.commits, commit)?)
+        StateReader::new(self.commits).length(locate(self.commits, commit)?)
     }
 
     /// Returns the linear order of a commit, oldest first, with true for each enabled commit.
@@ -68,15 +72,24 @@ impl<'c, C: Commits + ?Sized> Engine<'c, C> {
     }
 
     /// Lists every opcode on a document in the replay of a commit, with the reason where it had no effect.
-    pub fn trace(&self, commit: &CommitId, document: &DocumentId) -> Result<Vec<Traced>, HistoryError> {
+    pub fn trace(
+        &self,
+        commit: &CommitId,
+        document: &DocumentId,
+    ) -> Result<Vec<OpcodeOutcome>, HistoryError> {
         let tail = linear::tail(self.commits, locate(self.commits, commit)?, None)?;
-        let mut state = State::default();
+        let mut state = CommitState::default();
         let mut traced = Vec::new();
-        for entry in tail.listed.iter().filter(|entry| entry.node.kind == Kind::Mutations) {
+        for entry in tail.listed.iter().filter(|entry| entry.node.kind == CommitKind::Mutations) {
             let commit = self.commits.commit(entry.seq)?;
             for (index, op) in commit.ops().iter().enumerate().filter(|(_, op)| op.document() == document) {
                 let outcome = if entry.on { state.apply(op) } else { state.apply_masked(op) };
-                traced.push(Traced { commit: commit.id(), op: index, on: entry.on, skipped: outcome.err() });
+                traced.push(OpcodeOutcome {
+                    commit: commit.id(),
+                    op: index,
+                    on: entry.on,
+                    skipped: outcome.err(),
+                });
             }
         }
         Ok(traced)

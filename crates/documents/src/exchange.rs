@@ -6,11 +6,11 @@
 
 use crate::commit::{Commit, CommitError, CommitId};
 use crate::memory::{AppendError, MemoryCommits};
-use crate::schema::Schema;
+use crate::schema::DocumentSchema;
 
 /// The result of importing a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Received {
+pub struct ImportSummary {
     /// New commits, in the order of the bundle.
     pub added: Vec<CommitId>,
     /// Number of commits the store already had.
@@ -45,8 +45,12 @@ pub fn export<'c>(commits: impl IntoIterator<Item = &'c Commit>) -> Vec<u8> {
 
 /// Imports a bundle. After an error the commits before the bad line remain added: they are complete, and the rest can
 /// follow later.
-pub fn import(store: &mut MemoryCommits, schema: &Schema, bundle: &[u8]) -> Result<Received, BundleError> {
-    let mut received = Received::default();
+pub fn import(
+    store: &mut MemoryCommits,
+    schema: &DocumentSchema,
+    bundle: &[u8],
+) -> Result<ImportSummary, BundleError> {
+    let mut received = ImportSummary::default();
     for (line, bytes) in (1..).zip(bundle.split(|byte| *byte == b'\n')) {
         if bytes.is_empty() {
             continue;

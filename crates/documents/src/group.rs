@@ -4,15 +4,15 @@
 //! whose merged value equals neither side is *torn*, even if no single part was lost. A group is decided as a whole:
 //! every part is taken from the chosen side.
 
-use crate::analysis::{AnalyzeError, Examined, MergeAnalyzer, MergeConflict, Side};
+use crate::analysis::{AnalyzeError, MergeAnalyzer, MergeConflict, MergeExamination, MergeSide};
 use crate::commit::CommitId;
-use crate::history::Commits;
-use crate::loss::{Sides, changed};
+use crate::history::CommitReader;
+use crate::loss::{MergeStates, changed};
 use crate::op::DocumentId;
-use crate::path::{self, Path, read_in};
-use crate::policy::Decide;
-use crate::schema::Schema;
-use crate::value::{Text, Value};
+use crate::path::{self, DocumentPath, read_in};
+use crate::policy::MergeStrategy;
+use crate::schema::DocumentSchema;
+use crate::value::{DocumentValue, SharedText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -20,25 +20,25 @@ use serde_json::Value as Json;
 /// Parts of an attachment's documents that are decided together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Group {
+pub struct BoundGroup {
     /// The attachment whose documents have the group.
     pub attachment: String,
     /// The parts, as paths.
     pub paths: Vec<Json>,
     /// The strategy: `ours`, `theirs`, `newest`, `require_review` or `refuse`. Any other strategy does not name a side,
     /// so a person is asked.
-    pub decide: Decide,
+    pub decide: MergeStrategy,
 }
 
 /// A group of one document, decided for one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupDecision {
-    pub attachment: Text,
-    pub key: Text,
+    pub attachment: SharedText,
+    pub key: SharedText,
     pub paths: Vec<Json>,
     /// The side that every part is taken from.
-    pub side: Side,
+    pub side: MergeSide,
 }
 
 /// A group whose merged value equals neither side.
@@ -46,13 +46,13 @@ pub struct GroupDecision {
 pub struct TornGroup {
     /// Index of the group in the policy.
     pub group: usize,
-    pub attachment: Text,
-    pub key: Text,
+    pub attachment: SharedText,
+    pub key: SharedText,
 }
 
-impl Group {
+impl BoundGroup {
     /// Decodes the paths of the group; `None` if the schema lacks one.
-    pub(crate) fn loci(&self, schema: &Schema) -> Option<Vec<Path>> {
+    pub(crate) fn loci(&self, schema: &DocumentSchema) -> Option<Vec<DocumentPath>> {
         loci(schema, &self.attachment, &self.paths)
     }
 
@@ -65,7 +65,7 @@ impl Group {
     }
 }
 
-fn loci(schema: &Schema, attachment: &str, paths: &[Json]) -> Option<Vec<Path>> {
+fn loci(schema: &DocumentSchema, attachment: &str, paths: &[Json]) -> Option<Vec<DocumentPath>> {
     let kind = schema.document_type(attachment)?;
     paths.iter().map(|json| path::decode(schema, kind, json).ok().map(|(path, _)| path)).collect()
 }
@@ -76,18 +76,22 @@ impl GroupDecision {
     }
 
     /// Returns the document and its parts; `None` if the schema lacks one.
-    pub(crate) fn places(&self, schema: &Schema) -> Option<(DocumentId, Vec<Path>)> {
+    pub(crate) fn places(&self, schema: &DocumentSchema) -> Option<(DocumentId, Vec<DocumentPath>)> {
         Some((self.document(), loci(schema, &self.attachment, &self.paths)?))
     }
 }
 
-impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
+impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
     /// Returns the groups that the merge combined from both sides, ordered by group and document.
-    pub fn torn_groups(&self, merge: &CommitId, groups: &[Group]) -> Result<Vec<TornGroup>, AnalyzeError> {
+    pub fn torn_groups(
+        &self,
+        merge: &CommitId,
+        groups: &[BoundGroup],
+    ) -> Result<Vec<TornGroup>, AnalyzeError> {
         Ok(self.torn_in(&self.examine(merge, &[])?, groups))
     }
 
-    pub(crate) fn torn_in(&self, examined: &Examined, groups: &[Group]) -> Vec<TornGroup> {
+    pub(crate) fn torn_in(&self, examined: &MergeExamination, groups: &[BoundGroup]) -> Vec<TornGroup> {
         let sides = &examined.sides;
         let (ours, theirs) = (changed(&sides.ours, &sides.merged), changed(&sides.theirs, &sides.merged));
         let mut torn = Vec::new();
@@ -105,8 +109,8 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
     }
 }
 
-fn is_torn(sides: &Sides, document: &DocumentId, loci: &[Path]) -> bool {
-    let differs = |side: Option<&Value>| {
+fn is_torn(sides: &MergeStates, document: &DocumentId, loci: &[DocumentPath]) -> bool {
+    let differs = |side: Option<&DocumentValue>| {
         let merged = sides.merged.document(document);
         loci.iter().any(|locus| read_in(side, locus) != read_in(merged, locus))
     };

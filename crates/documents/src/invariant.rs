@@ -6,10 +6,10 @@
 use crate::codec;
 use crate::op::DocumentId;
 use crate::path::{self, read};
-use crate::schema::Schema;
-use crate::state::State;
-use crate::types::Type;
-use crate::value::{Text, Value};
+use crate::schema::DocumentSchema;
+use crate::state::CommitState;
+use crate::types::ValueType;
+use crate::value::{DocumentValue, SharedText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -48,13 +48,13 @@ pub enum Invariant {
 
 /// A document that violates an invariant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Violation {
+pub struct InvariantViolation {
     /// Index of the invariant in the policy.
     pub invariant: usize,
     /// The document's attachment.
-    pub attachment: Text,
+    pub attachment: SharedText,
     /// The document's key.
-    pub key: Text,
+    pub key: SharedText,
     /// The violation, in words.
     pub why: String,
 }
@@ -69,14 +69,14 @@ pub struct BadInvariant {
 
 /// Checks invariants over a state. Violations are ordered by invariant, then document.
 pub fn check_invariants(
-    schema: &Schema,
-    state: &State,
+    schema: &DocumentSchema,
+    state: &CommitState,
     invariants: &[Invariant],
-) -> Result<Vec<Violation>, BadInvariant> {
+) -> Result<Vec<InvariantViolation>, BadInvariant> {
     let mut violations = Vec::new();
     for (index, invariant) in invariants.iter().enumerate() {
         let broken = invariant.check(schema, state).map_err(|why| BadInvariant { index, why })?;
-        violations.extend(broken.into_iter().map(|(id, why)| Violation {
+        violations.extend(broken.into_iter().map(|(id, why)| InvariantViolation {
             invariant: index,
             attachment: id.attachment.clone(),
             key: id.key.clone(),
@@ -86,7 +86,7 @@ pub fn check_invariants(
     Ok(violations)
 }
 
-type Broken<'s> = Vec<(&'s DocumentId, String)>;
+type ViolatingDocuments<'s> = Vec<(&'s DocumentId, String)>;
 
 impl Invariant {
     fn attachment(&self) -> &str {
@@ -97,7 +97,11 @@ impl Invariant {
         }
     }
 
-    fn check<'s>(&self, schema: &Schema, state: &'s State) -> Result<Broken<'s>, String> {
+    fn check<'s>(
+        &self,
+        schema: &DocumentSchema,
+        state: &'s CommitState,
+    ) -> Result<ViolatingDocuments<'s>, String> {
         let name = self.attachment();
         let kind = schema.document_type(name).ok_or_else(|| format!("no attachment `{name}`"))?;
         let documents = state.of_attachment(name);
@@ -119,7 +123,7 @@ impl Invariant {
                     value.transpose().map_err(|misfit| misfit.to_string())
                 };
                 let (min, max) = (limit(min)?, limit(max)?);
-                let is_outside = |value: &Value| {
+                let is_outside = |value: &DocumentValue| {
                     min.as_ref().is_some_and(|min| value < min) || max.as_ref().is_some_and(|max| value > max)
                 };
                 let values = documents.filter_map(|(id, document)| Some((id, read(document, &path)?)));
@@ -133,8 +137,8 @@ impl Invariant {
 }
 
 /// Returns the documents whose value an earlier document already has.
-fn unique<'s>(values: impl Iterator<Item = (&'s DocumentId, &'s Value)>) -> Broken<'s> {
-    let mut first: BTreeMap<&Value, &DocumentId> = BTreeMap::new();
+fn unique<'s>(values: impl Iterator<Item = (&'s DocumentId, &'s DocumentValue)>) -> ViolatingDocuments<'s> {
+    let mut first: BTreeMap<&DocumentValue, &DocumentId> = BTreeMap::new();
     let mut broken = Vec::new();
     for (id, value) in values {
         match first.get(value) {
@@ -146,28 +150,38 @@ fn unique<'s>(values: impl Iterator<Item = (&'s DocumentId, &'s Value)>) -> Brok
 }
 
 /// Returns the first reference inside a value that names a missing document.
-fn dangling(kind: &Type, value: &Value, state: &State) -> Option<(Text, Text)> {
-    let within = |kind: &Type, value: &Value| dangling(kind, value, state);
+fn dangling(
+    kind: &ValueType,
+    value: &DocumentValue,
+    state: &CommitState,
+) -> Option<(SharedText, SharedText)> {
+    let within = |kind: &ValueType, value: &DocumentValue| dangling(kind, value, state);
     match (kind, value) {
-        (Type::Key(attachment), Value::Text(key)) => {
+        (ValueType::Key(attachment), DocumentValue::Text(key)) => {
             let named = DocumentId { attachment: attachment.clone(), key: key.clone() };
             state.document(&named).is_none().then_some((named.attachment, named.key))
         }
-        (Type::Struct(structure), Value::Struct(fields)) => {
+        (ValueType::Struct(structure), DocumentValue::Struct(fields)) => {
             structure.fields.iter().zip(fields.iter()).find_map(|(field, value)| within(&field.kind, value))
         }
-        (Type::Tuple(parts), Value::List(values)) => {
+        (ValueType::Tuple(parts), DocumentValue::List(values)) => {
             parts.iter().zip(values.iter()).find_map(|(kind, value)| within(kind, value))
         }
-        (Type::Vector(inner), Value::List(values)) => values.iter().find_map(|value| within(inner, value)),
-        (Type::Optional(inner), Value::Optional(Some(value))) => within(inner, value),
-        (Type::Variant(arms), Value::Variant(arm, value)) => within(&arms[usize::from(*arm)], value),
-        (Type::Any, Value::Any(Some(typed))) => within(&typed.kind, &typed.value),
-        (Type::Set(inner), Value::Set(members)) => members.iter().find_map(|value| within(inner, value)),
-        (Type::Map(entry), Value::Map(entries)) => {
+        (ValueType::Vector(inner), DocumentValue::List(values)) => {
+            values.iter().find_map(|value| within(inner, value))
+        }
+        (ValueType::Optional(inner), DocumentValue::Optional(Some(value))) => within(inner, value),
+        (ValueType::Variant(arms), DocumentValue::Variant(arm, value)) => {
+            within(&arms[usize::from(*arm)], value)
+        }
+        (ValueType::Any, DocumentValue::Any(Some(typed))) => within(&typed.kind, &typed.value),
+        (ValueType::Set(inner), DocumentValue::Set(members)) => {
+            members.iter().find_map(|value| within(inner, value))
+        }
+        (ValueType::Map(entry), DocumentValue::Map(entries)) => {
             entries.iter().find_map(|(key, value)| within(&entry.0, key).or_else(|| within(&entry.1, value)))
         }
-        (Type::XArray(inner), Value::XArray(array)) => {
+        (ValueType::XArray(inner), DocumentValue::XArray(array)) => {
             array.visible().find_map(|(_, value)| within(inner, value))
         }
         _ => None,

@@ -4,10 +4,10 @@
 //! May use: core.
 //! Must not know: where commits are stored, a file, a clock, the ledger.
 //!
-//! * [`Schema`], [`Type`]: the shape of documents; [`Mutations`] records opcodes checked against it.
-//! * [`Commit`]: a content-addressed value. [`Commits`] is the port to a store; [`MemoryCommits`] implements it, and
-//!   [`Overlay`] adds commits on top of a store without writing.
-//! * [`Engine`]: states, single documents, linear order, merge bases, and the reasons opcodes were skipped.
+//! * [`DocumentSchema`], [`ValueType`]: the shape of documents; [`MutationBuilder`] records opcodes checked against it.
+//! * [`Commit`]: a content-addressed value. [`CommitReader`] is the port to a store; [`MemoryCommits`] implements it, and
+//!   [`CommitOverlay`] adds commits on top of a store without writing.
+//! * [`DocumentEngine`]: states, single documents, linear order, merge bases, and the reasons opcodes were skipped.
 //! * [`MergeAnalyzer`]: finds the intent that a merge lost ([`MergeAnalysis`]) and builds the survival commit that
 //!   applies decisions about it ([`MergeResolution`]).
 //! * [`Policy`]: decides conflicts before a person is asked; [`Invariant`]: a condition on the merged state;
@@ -88,32 +88,37 @@ mod value;
 pub mod vectors;
 mod xarray;
 
-pub use analysis::{AnalyzeError, MergeAnalysis, MergeAnalyzer, MergeConflict, MergeDocument, Reading, Side};
-pub use ancestry::MergeBase;
-pub use apply::Skip;
-pub use author::{Draft, Mutations};
-pub use codec::Misfit;
-pub use commit::{BadCommitId, BadTime, Commit, CommitError, CommitId, Kind, Stamp};
-pub use decision::{Decision, DecisionRecord, Decisions};
-pub use diff::diff;
-pub use engine::{Engine, Traced};
-pub use exchange::{BundleError, Received, export, import, missing};
-pub use group::{Group, GroupDecision, TornGroup};
-pub use history::{Commits, HistoryError, Node, Seq};
-pub use invariant::{BadInvariant, Invariant, Violation, check_invariants};
-pub use memory::{AppendError, MemoryCommits, SNAPSHOT_DISTANCE, check_append};
-pub use op::{DocumentId, Op};
-pub use overlay::Overlay;
-pub use path::{Path, Step};
-pub use path_text::path_text;
-pub use policy::{Decide, GroupRuling, Policy, Rule, Ruling, Rulings, Verdict};
-pub use reconcile::{
-    Chosen, ChosenState, GivenResolution, MergeResolution, ReconcileCode, ReconcileError, Reconciliation,
+pub use analysis::{
+    AnalyzeError, LocusReading, MergeAnalysis, MergeAnalyzer, MergeConflict, MergeDocument, MergeSide,
 };
-pub use reduce::{REDUCER, Stamped, reduce_heads};
+pub use ancestry::MergeBase;
+pub use apply::SkipReason;
+pub use author::{DocumentEditor, MutationBuilder};
+pub use codec::TypeMismatch;
+pub use commit::{BadCommitId, BadTime, Commit, CommitError, CommitId, CommitKind, CommitStamp};
+pub use decision::{DecidedConflict, DecisionIndex, DecisionRecord};
+pub use diff::diff;
+pub use engine::{DocumentEngine, OpcodeOutcome};
+pub use exchange::{BundleError, ImportSummary, export, import, missing};
+pub use group::{BoundGroup, GroupDecision, TornGroup};
+pub use history::{CommitNode, CommitReader, CommitSeq, HistoryError};
+pub use invariant::{BadInvariant, Invariant, InvariantViolation, check_invariants};
+pub use memory::{AppendError, MemoryCommits, SNAPSHOT_DISTANCE, check_append};
+pub use op::{DocumentId, DocumentOp};
+pub use overlay::CommitOverlay;
+pub use path::{DocumentPath, PathStep};
+pub use path_text::path_text;
+pub use policy::{
+    ConflictRuling, ConflictVerdict, GroupRuling, MergePolicy, MergeRule, MergeRulings, MergeStrategy,
+};
+pub use reconcile::{
+    ChosenState, ConflictChoice, GivenResolution, MergeReconciliation, MergeResolution, ReconcileCode,
+    ReconcileError,
+};
+pub use reduce::{REDUCER, TimestampedHead, reduce_heads};
 pub use refs::{BadRefName, RefName};
-pub use schema::{Schema, SchemaError};
-pub use state::{Since, State};
-pub use types::{Enumeration, Field, Integer, MAX_TYPE_DEPTH, Structure, Type};
-pub use value::{Double, Text, Typed, Value};
+pub use schema::{DocumentSchema, SchemaError};
+pub use state::{CommitState, StateDelta};
+pub use types::{EnumDefinition, FieldDefinition, IntegerType, MAX_TYPE_DEPTH, StructDefinition, ValueType};
+pub use value::{DocumentValue, FiniteDouble, SharedText, TypedValue};
 pub use xarray::XArray;

@@ -5,66 +5,66 @@
 //! alone tell which documents may differ, and only those are read, so the cost depends on the documents that both sides
 //! wrote, not on the size of the store.
 
-use crate::ancestry::Apart;
-use crate::claims::{self, Claim};
-use crate::commit::{Commit, CommitId, Kind};
-use crate::history::{Commits, HistoryError, Seq, SeqSet};
+use crate::ancestry::CommitDivergence;
+use crate::claims::{self, LocusClaim};
+use crate::commit::{Commit, CommitId, CommitKind};
+use crate::history::{CommitReader, CommitSeq, HistoryError, SeqSet};
 use crate::linear;
 use crate::op::DocumentId;
-use crate::path::{Path, Step, read_in};
-use crate::state::{Reader, State};
+use crate::path::{DocumentPath, PathStep, read_in};
+use crate::state::{CommitState, StateReader};
 use crate::touched;
-use crate::value::Value;
+use crate::value::DocumentValue;
 use imbl::ordmap::DiffItem;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The states to judge a merge by, restricted to the documents that may have lost something.
-pub(crate) struct Sides {
+pub(crate) struct MergeStates {
     /// Present when the merge has exactly one base.
-    pub(crate) base: Option<State>,
-    pub(crate) ours: State,
-    pub(crate) theirs: State,
-    pub(crate) merged: State,
+    pub(crate) base: Option<CommitState>,
+    pub(crate) ours: CommitState,
+    pub(crate) theirs: CommitState,
+    pub(crate) merged: CommitState,
 }
 
 /// The loss at one locus.
 #[derive(Debug, Default)]
-pub(crate) struct Loss {
+pub(crate) struct LocusLoss {
     pub(crate) ours: bool,
     pub(crate) theirs: bool,
     pub(crate) causes: BTreeSet<CommitId>,
 }
 
 /// The losses of a merge by document and locus.
-pub(crate) type Losses = BTreeMap<DocumentId, BTreeMap<Path, Loss>>;
+pub(crate) type MergeLosses = BTreeMap<DocumentId, BTreeMap<DocumentPath, LocusLoss>>;
 
 #[derive(Clone, Copy)]
-pub(crate) struct Merge {
-    pub(crate) seq: Seq,
-    pub(crate) ours: Seq,
-    pub(crate) theirs: Seq,
+pub(crate) struct MergeNode {
+    pub(crate) seq: CommitSeq,
+    pub(crate) ours: CommitSeq,
+    pub(crate) theirs: CommitSeq,
 }
 
 /// The commits on each side that the other lacks, oldest first.
-pub(crate) struct Streams {
-    pub(crate) ours: Vec<Seq>,
-    pub(crate) theirs: Vec<Seq>,
+pub(crate) struct MergeStreams {
+    pub(crate) ours: Vec<CommitSeq>,
+    pub(crate) theirs: Vec<CommitSeq>,
 }
 
-pub(crate) fn streams<C: Commits + ?Sized>(
+pub(crate) fn streams<C: CommitReader + ?Sized>(
     commits: &C,
-    merge: Merge,
-    apart: &Apart,
-) -> Result<Streams, HistoryError> {
+    merge: MergeNode,
+    apart: &CommitDivergence,
+) -> Result<MergeStreams, HistoryError> {
     let ours = stream(commits, merge.ours, &apart.left)?;
-    Ok(Streams { ours, theirs: stream(commits, merge.theirs, &apart.right)? })
+    Ok(MergeStreams { ours, theirs: stream(commits, merge.theirs, &apart.right)? })
 }
 
 /// Returns the documents of which the merge may have lost something.
-pub(crate) fn suspects<C: Commits + ?Sized>(
+pub(crate) fn suspects<C: CommitReader + ?Sized>(
     commits: &C,
-    merge: Merge,
-    streams: &Streams,
+    merge: MergeNode,
+    streams: &MergeStreams,
 ) -> Result<BTreeSet<DocumentId>, HistoryError> {
     let ours = touched::between(commits, merge.ours, merge.seq)?;
     let theirs = touched::between(commits, merge.theirs, merge.seq)?;
@@ -83,13 +83,13 @@ pub(crate) fn suspects<C: Commits + ?Sized>(
 }
 
 /// Reads the four states, restricted to the given documents.
-pub(crate) fn sides<C: Commits + ?Sized>(
+pub(crate) fn sides<C: CommitReader + ?Sized>(
     commits: &C,
-    merge: Merge,
-    apart: &Apart,
+    merge: MergeNode,
+    apart: &CommitDivergence,
     documents: &BTreeSet<DocumentId>,
-) -> Result<Sides, HistoryError> {
-    let mut reader = Reader::of(commits, documents);
+) -> Result<MergeStates, HistoryError> {
+    let mut reader = StateReader::of(commits, documents);
     // In this order each state can be replayed on top of the previous one where possible.
     let base = match apart.bases.as_slice() {
         [base] => Some(reader.keep(*base)?),
@@ -98,18 +98,19 @@ pub(crate) fn sides<C: Commits + ?Sized>(
     let theirs = reader.keep(merge.theirs)?;
     let ours = reader.keep(merge.ours)?;
     let merged = reader.state(merge.seq)?;
-    Ok(Sides { base, ours, theirs, merged })
+    Ok(MergeStates { base, ours, theirs, merged })
 }
 
 /// Documents that differ between a side and the merge, with both values.
-pub(crate) type Changed<'s> = BTreeMap<&'s DocumentId, (Option<&'s Value>, Option<&'s Value>)>;
+pub(crate) type DocumentDifferences<'s> =
+    BTreeMap<&'s DocumentId, (Option<&'s DocumentValue>, Option<&'s DocumentValue>)>;
 
-pub(crate) fn find<C: Commits + ?Sized>(
+pub(crate) fn find<C: CommitReader + ?Sized>(
     commits: &C,
-    streams: &Streams,
-    sides: &Sides,
-) -> Result<Losses, HistoryError> {
-    let mut losses = Losses::new();
+    streams: &MergeStreams,
+    sides: &MergeStates,
+) -> Result<MergeLosses, HistoryError> {
+    let mut losses = MergeLosses::new();
     let ours = changed(&sides.ours, &sides.merged);
     let theirs = changed(&sides.theirs, &sides.merged);
     for seq in &streams.ours {
@@ -130,7 +131,7 @@ pub(crate) fn find<C: Commits + ?Sized>(
 }
 
 /// Returns the documents that differ between a side and the merge.
-pub(crate) fn changed<'s>(side: &'s State, merged: &'s State) -> Changed<'s> {
+pub(crate) fn changed<'s>(side: &'s CommitState, merged: &'s CommitState) -> DocumentDifferences<'s> {
     side.documents
         .diff(&merged.documents)
         .map(|item| match item {
@@ -142,11 +143,11 @@ pub(crate) fn changed<'s>(side: &'s State, merged: &'s State) -> Changed<'s> {
 }
 
 /// Returns the mutations that only `top` reaches and that are enabled in its linear order, in that order.
-pub(crate) fn stream<C: Commits + ?Sized>(
+pub(crate) fn stream<C: CommitReader + ?Sized>(
     commits: &C,
-    top: Seq,
-    only: &[Seq],
-) -> Result<Vec<Seq>, HistoryError> {
+    top: CommitSeq,
+    only: &[CommitSeq],
+) -> Result<Vec<CommitSeq>, HistoryError> {
     let only: SeqSet = only.iter().copied().collect();
     // Nothing of the stream lies below an ancestor that the other side reaches too.
     let mut below = Some(top);
@@ -154,12 +155,17 @@ pub(crate) fn stream<C: Commits + ?Sized>(
         below = commits.node(seq)?.parent;
     }
     let listed = linear::tail(commits, top, below)?.listed;
-    let streamed = listed.iter().filter(|entry| entry.on && entry.node.kind == Kind::Mutations);
+    let streamed = listed.iter().filter(|entry| entry.on && entry.node.kind == CommitKind::Mutations);
     Ok(streamed.map(|entry| entry.seq).filter(|seq| only.contains(*seq)).collect())
 }
 
 /// Adds the assertions of a commit that hold on its own side and not in the merge.
-fn lost_by_stream(commit: &Commit, changed: &Changed<'_>, losses: &mut Losses, mark: fn(&mut Loss)) {
+fn lost_by_stream(
+    commit: &Commit,
+    changed: &DocumentDifferences<'_>,
+    losses: &mut MergeLosses,
+    mark: fn(&mut LocusLoss),
+) {
     for op in commit.ops() {
         let Some((own, merged)) = changed.get(&op.document) else { continue };
         claims::of_act(&op.act, &mut |locus, claim| {
@@ -173,12 +179,16 @@ fn lost_by_stream(commit: &Commit, changed: &Changed<'_>, losses: &mut Losses, m
     }
 }
 
-fn is_lost(claim: Claim<'_>, own: Option<&Value>, merged: Option<&Value>) -> bool {
+fn is_lost(claim: LocusClaim<'_>, own: Option<&DocumentValue>, merged: Option<&DocumentValue>) -> bool {
     claim.holds(own) && !claim.holds(merged)
 }
 
 /// Returns the loci of a document where both sides agree and the merge does not.
-fn shared_loss(ours: Option<&Value>, theirs: Option<&Value>, merged: Option<&Value>) -> BTreeSet<Path> {
+fn shared_loss(
+    ours: Option<&DocumentValue>,
+    theirs: Option<&DocumentValue>,
+    merged: Option<&DocumentValue>,
+) -> BTreeSet<DocumentPath> {
     let mut found = BTreeSet::new();
     if let Some(value) = ours {
         claims::leaves(value, &mut Vec::new(), &mut |locus, claim| {
@@ -203,6 +213,6 @@ fn shared_loss(ours: Option<&Value>, theirs: Option<&Value>, merged: Option<&Val
 }
 
 /// Returns true if the locus or a prefix of it was already found.
-fn is_covered(found: &BTreeSet<Path>, locus: &[Step]) -> bool {
+fn is_covered(found: &BTreeSet<DocumentPath>, locus: &[PathStep]) -> bool {
     (0..=locus.len()).any(|end| found.contains(&locus[..end]))
 }

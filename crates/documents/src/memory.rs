@@ -4,11 +4,11 @@
 //! commit that is expensive to replay, so that no read depends on the length of the history.
 
 use crate::ancestry;
-use crate::commit::{Commit, CommitId, Kind};
-use crate::history::{Commits, HistoryError, Node, Seq};
+use crate::commit::{Commit, CommitId, CommitKind};
+use crate::history::{CommitNode, CommitReader, CommitSeq, HistoryError};
 use crate::op::DocumentId;
-use crate::state::{Reader, State};
-use probity_core::Index;
+use crate::state::{CommitState, StateReader};
+use probity_core::HashIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -19,18 +19,18 @@ pub const SNAPSHOT_DISTANCE: u32 = 256;
 #[derive(Debug, Default)]
 pub struct MemoryCommits {
     /// Keyed by the first bytes of the id, which is already a hash.
-    numbers: Index,
-    entries: Vec<Entry>,
-    writers: BTreeMap<DocumentId, Vec<Seq>>,
-    heads: BTreeSet<Seq>,
-    states: BTreeMap<Seq, State>,
+    numbers: HashIndex,
+    entries: Vec<CommitEntry>,
+    writers: BTreeMap<DocumentId, Vec<CommitSeq>>,
+    heads: BTreeSet<CommitSeq>,
+    states: BTreeMap<CommitSeq, CommitState>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CommitEntry {
     id: CommitId,
     commit: Arc<Commit>,
-    node: Node,
+    node: CommitNode,
     /// Mutations since the last snapshot along the parents.
     distance: u32,
 }
@@ -49,15 +49,21 @@ pub enum AppendError {
 }
 
 /// Checks a commit against the store it is to be appended to, and returns its links there.
-pub fn check_append<C: Commits + ?Sized>(commits: &C, commit: &Commit) -> Result<Node, AppendError> {
+pub fn check_append<C: CommitReader + ?Sized>(
+    commits: &C,
+    commit: &Commit,
+) -> Result<CommitNode, AppendError> {
     let id = commit.id();
-    let locate = |named: Option<CommitId>| -> Result<Option<Seq>, AppendError> {
+    let locate = |named: Option<CommitId>| -> Result<Option<CommitSeq>, AppendError> {
         let Some(named) = named else { return Ok(None) };
         commits.find(&named)?.map(Some).ok_or(AppendError::Missing { id, missing: named })
     };
-    let node =
-        Node { kind: commit.kind(), parent: locate(commit.parent())?, target: locate(commit.target())? };
-    if let (Kind::Merge, Some(parent), Some(target)) = (node.kind, node.parent, node.target)
+    let node = CommitNode {
+        kind: commit.kind(),
+        parent: locate(commit.parent())?,
+        target: locate(commit.target())?,
+    };
+    if let (CommitKind::Merge, Some(parent), Some(target)) = (node.kind, node.parent, node.target)
         && (ancestry::reaches(commits, parent, target)? || ancestry::reaches(commits, target, parent)?)
     {
         return Err(AppendError::Ancestor(id));
@@ -87,7 +93,7 @@ impl MemoryCommits {
             }
         }
         let commit = Arc::new(commit);
-        self.entries.push(Entry { id, commit: commit.clone(), node, distance });
+        self.entries.push(CommitEntry { id, commit: commit.clone(), node, distance });
         let state = self.advance(seq, node, &commit)?;
         self.states.insert(seq, state);
         self.heads.insert(seq);
@@ -95,19 +101,24 @@ impl MemoryCommits {
     }
 
     /// Returns the distance from the last snapshot. Merges, enables and disables always take one.
-    fn distance_of(&self, node: Node) -> u32 {
+    fn distance_of(&self, node: CommitNode) -> u32 {
         match (node.kind, node.parent) {
-            (Kind::Mutations, Some(parent)) => (self.entry(parent).distance + 1) % SNAPSHOT_DISTANCE,
+            (CommitKind::Mutations, Some(parent)) => (self.entry(parent).distance + 1) % SNAPSHOT_DISTANCE,
             _ => 0,
         }
     }
 
     /// Returns the state of the commit just added. Its parent and merge target stop being heads and drop their state
     /// unless it is a snapshot.
-    fn advance(&mut self, seq: Seq, node: Node, commit: &Commit) -> Result<State, HistoryError> {
+    fn advance(
+        &mut self,
+        seq: CommitSeq,
+        node: CommitNode,
+        commit: &Commit,
+    ) -> Result<CommitState, HistoryError> {
         let carried = match (node.kind, node.parent) {
-            (Kind::Mutations, None) => Some(State::default()),
-            (Kind::Mutations, Some(parent)) => self.take_state(parent),
+            (CommitKind::Mutations, None) => Some(CommitState::default()),
+            (CommitKind::Mutations, Some(parent)) => self.take_state(parent),
             _ => None,
         };
         let state = match carried {
@@ -115,7 +126,7 @@ impl MemoryCommits {
                 state.replay(commit, true);
                 state
             }
-            None => Reader::new(&*self).state(seq)?,
+            None => StateReader::new(&*self).state(seq)?,
         };
         for edge in node.edges() {
             self.take_state(edge);
@@ -125,15 +136,15 @@ impl MemoryCommits {
     }
 
     /// Returns the state of a commit, removing it from the store unless it is a snapshot.
-    fn take_state(&mut self, seq: Seq) -> Option<State> {
+    fn take_state(&mut self, seq: CommitSeq) -> Option<CommitState> {
         if self.entry(seq).distance == 0 { self.states.get(&seq).cloned() } else { self.states.remove(&seq) }
     }
 
-    fn number_of(&self, id: &CommitId) -> Option<Seq> {
-        self.numbers.find(start_of(id), |number| self.entry(Seq(number)).id == *id).map(Seq)
+    fn number_of(&self, id: &CommitId) -> Option<CommitSeq> {
+        self.numbers.find(start_of(id), |number| self.entry(CommitSeq(number)).id == *id).map(CommitSeq)
     }
 
-    fn entry(&self, seq: Seq) -> &Entry {
+    fn entry(&self, seq: CommitSeq) -> &CommitEntry {
         &self.entries[seq.0 as usize]
     }
 
@@ -167,38 +178,40 @@ fn start_of(id: &CommitId) -> u64 {
     u64::from_le_bytes(*start)
 }
 
-impl Commits for MemoryCommits {
-    fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
+impl CommitReader for MemoryCommits {
+    fn find(&self, id: &CommitId) -> Result<Option<CommitSeq>, HistoryError> {
         Ok(self.number_of(id))
     }
 
-    fn end(&self) -> Seq {
-        Seq(u32::try_from(self.entries.len()).expect("four thousand million commits do not fit in memory"))
+    fn end(&self) -> CommitSeq {
+        CommitSeq(
+            u32::try_from(self.entries.len()).expect("four thousand million commits do not fit in memory"),
+        )
     }
 
-    fn node(&self, seq: Seq) -> Result<Node, HistoryError> {
+    fn node(&self, seq: CommitSeq) -> Result<CommitNode, HistoryError> {
         Ok(self.entry(seq).node)
     }
 
-    fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
+    fn commit(&self, seq: CommitSeq) -> Result<Arc<Commit>, HistoryError> {
         Ok(self.entry(seq).commit.clone())
     }
 
-    fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+    fn writers(&self, document: &DocumentId, from: CommitSeq) -> Result<Vec<CommitSeq>, HistoryError> {
         let writers = self.writers.get(document).map_or(&[][..], Vec::as_slice);
         let start = writers.partition_point(|seq| *seq < from);
         Ok(writers[start..].to_vec())
     }
 
-    fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
+    fn snapshot(&self, seq: CommitSeq) -> Result<Option<CommitState>, HistoryError> {
         Ok(self.states.get(&seq).cloned())
     }
 
-    fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
+    fn id(&self, seq: CommitSeq) -> Result<CommitId, HistoryError> {
         Ok(self.entry(seq).id)
     }
 
-    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+    fn has_snapshot(&self, seq: CommitSeq) -> Result<bool, HistoryError> {
         Ok(self.states.contains_key(&seq))
     }
 }

@@ -1,10 +1,10 @@
 //! The ten opcodes and their JSON form.
 
-use crate::codec::{self, Misfit};
-use crate::path::{self, Path};
-use crate::schema::Schema;
-use crate::types::Type;
-use crate::value::{Text, Value};
+use crate::codec::{self, TypeMismatch};
+use crate::path::{self, DocumentPath};
+use crate::schema::DocumentSchema;
+use crate::types::ValueType;
+use crate::value::{DocumentValue, SharedText};
 use crate::xarray::END;
 use imbl::{OrdMap, OrdSet};
 use probity_core::Digest;
@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// The identity of a document.
 #[derive(Debug, Clone, Eq, Serialize, Deserialize)]
 pub struct DocumentId {
-    pub attachment: Text,
-    pub key: Text,
+    pub attachment: SharedText,
+    pub key: SharedText,
 }
 
 impl DocumentId {
@@ -50,40 +50,40 @@ impl PartialEq for DocumentId {
 
 /// A change to one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Op {
+pub struct DocumentOp {
     pub(crate) document: DocumentId,
-    pub(crate) act: Act,
+    pub(crate) act: OpAction,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Act {
-    Set(Value),
+pub(crate) enum OpAction {
+    Set(DocumentValue),
     /// Every opcode but `document_set` acts at a path of an existing document.
-    At(Path, Change),
+    At(DocumentPath, PathEdit),
 }
 
 /// A change at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Change {
-    Update(Value),
-    SetUnion(OrdSet<Value>),
-    SetSubtract(OrdSet<Value>),
-    MapUnion(OrdMap<Value, Value>),
-    MapUpdate(OrdMap<Value, Value>),
-    MapSubtract(OrdSet<Value>),
-    Insert { position: Text, before: Anchor, value: Option<Value> },
-    Put { position: Text, value: Value },
-    Remove { position: Text },
+pub(crate) enum PathEdit {
+    Update(DocumentValue),
+    SetUnion(OrdSet<DocumentValue>),
+    SetSubtract(OrdSet<DocumentValue>),
+    MapUnion(OrdMap<DocumentValue, DocumentValue>),
+    MapUpdate(OrdMap<DocumentValue, DocumentValue>),
+    MapSubtract(OrdSet<DocumentValue>),
+    Insert { position: SharedText, before: InsertAnchor, value: Option<DocumentValue> },
+    Put { position: SharedText, value: DocumentValue },
+    Remove { position: SharedText },
 }
 
 /// The place where an xarray inserts a new position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Anchor {
-    Before(Text),
+pub(crate) enum InsertAnchor {
+    Before(SharedText),
     End,
 }
 
-impl Op {
+impl DocumentOp {
     pub fn document(&self) -> &DocumentId {
         &self.document
     }
@@ -91,43 +91,46 @@ impl Op {
     /// Returns the opcode's name, such as `set_union`.
     pub fn name(&self) -> &'static str {
         match &self.act {
-            Act::Set(_) => "document_set",
-            Act::At(_, change) => change.name(),
+            OpAction::Set(_) => "document_set",
+            OpAction::At(_, change) => change.name(),
         }
     }
 
     /// Adds every blob that the opcode writes to `blobs`.
     pub(crate) fn collect_blobs(&self, blobs: &mut BTreeSet<Digest>) {
-        let values: &mut dyn Iterator<Item = &Value> = match &self.act {
-            Act::Set(value)
-            | Act::At(
+        let values: &mut dyn Iterator<Item = &DocumentValue> = match &self.act {
+            OpAction::Set(value)
+            | OpAction::At(
                 _,
-                Change::Update(value) | Change::Put { value, .. } | Change::Insert { value: Some(value), .. },
+                PathEdit::Update(value)
+                | PathEdit::Put { value, .. }
+                | PathEdit::Insert { value: Some(value), .. },
             ) => &mut std::iter::once(value),
-            Act::At(_, Change::SetUnion(members)) => &mut members.iter(),
-            Act::At(_, Change::MapUnion(entries) | Change::MapUpdate(entries)) => {
+            OpAction::At(_, PathEdit::SetUnion(members)) => &mut members.iter(),
+            OpAction::At(_, PathEdit::MapUnion(entries) | PathEdit::MapUpdate(entries)) => {
                 &mut entries.iter().flat_map(|(key, value)| [key, value])
             }
-            Act::At(..) => return,
+            OpAction::At(..) => return,
         };
         values.for_each(|value| value.collect_blobs(blobs));
     }
 
     /// Decodes an opcode; every value and path must fit the schema.
-    pub fn from_json(schema: &Schema, json: &Json) -> Result<Self, Misfit> {
-        let members = json.as_object().ok_or_else(|| Misfit::new("an opcode is an object"))?;
+    pub fn from_json(schema: &DocumentSchema, json: &Json) -> Result<Self, TypeMismatch> {
+        let members = json.as_object().ok_or_else(|| TypeMismatch::new("an opcode is an object"))?;
         let text = |name: &str| members.get(name).and_then(Json::as_str).ok_or_else(|| missing(name));
         let (attachment, kind) = attachment(schema, text("attachment")?)?;
         let document = DocumentId { attachment: attachment.clone(), key: text("key")?.into() };
         let name = text("op")?;
-        let place =
-            |misfit: Misfit| misfit.within(&format!("{name} {}/{} ", document.attachment, document.key));
+        let place = |misfit: TypeMismatch| {
+            misfit.within(&format!("{name} {}/{} ", document.attachment, document.key))
+        };
         let act = decode_act(schema, kind, name, members).map_err(place)?;
         Ok(Self { document, act })
     }
 
     /// Encodes the opcode in its normal form.
-    pub fn to_json(&self, schema: &Schema) -> Json {
+    pub fn to_json(&self, schema: &DocumentSchema) -> Json {
         let mut members = Map::new();
         members.insert("op".into(), self.name().into());
         members.insert("attachment".into(), (*self.document.attachment).into());
@@ -135,10 +138,10 @@ impl Op {
         let (_, kind) = attachment(schema, &self.document.attachment)
             .expect("an opcode is only ever made with a schema that has its attachment");
         match &self.act {
-            Act::Set(value) => {
+            OpAction::Set(value) => {
                 members.insert("value".into(), codec::encode(kind, value));
             }
-            Act::At(path, change) => {
+            OpAction::At(path, change) => {
                 members.insert("path".into(), path::encode(kind, path));
                 change.encode(path::type_at(kind, path), &mut members);
             }
@@ -147,12 +150,15 @@ impl Op {
     }
 }
 
-fn attachment<'s>(schema: &'s Schema, name: &str) -> Result<(&'s Text, &'s Type), Misfit> {
-    schema.attachment(name).ok_or_else(|| Misfit::new(format!("no attachment `{name}`")))
+fn attachment<'s>(
+    schema: &'s DocumentSchema,
+    name: &str,
+) -> Result<(&'s SharedText, &'s ValueType), TypeMismatch> {
+    schema.attachment(name).ok_or_else(|| TypeMismatch::new(format!("no attachment `{name}`")))
 }
 
-fn missing(name: &str) -> Misfit {
-    Misfit::new(format!("`{name}` is missing or of the wrong form"))
+fn missing(name: &str) -> TypeMismatch {
+    TypeMismatch::new(format!("`{name}` is missing or of the wrong form"))
 }
 
 /// Returns the members of an opcode besides `op`, `attachment` and `key`.
@@ -169,67 +175,75 @@ fn members_of(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-fn decode_act(schema: &Schema, kind: &Type, name: &str, members: &Map<String, Json>) -> Result<Act, Misfit> {
-    let allowed = members_of(name).ok_or_else(|| Misfit::new("there is no such opcode"))?;
+fn decode_act(
+    schema: &DocumentSchema,
+    kind: &ValueType,
+    name: &str,
+    members: &Map<String, Json>,
+) -> Result<OpAction, TypeMismatch> {
+    let allowed = members_of(name).ok_or_else(|| TypeMismatch::new("there is no such opcode"))?;
     let known = |member: &&String| {
         allowed.contains(&member.as_str()) || ["op", "attachment", "key"].contains(&member.as_str())
     };
     if let Some(member) = members.keys().find(|member| !known(member)) {
-        return Err(Misfit::new(format!("`{member}` is no member of this opcode")));
+        return Err(TypeMismatch::new(format!("`{member}` is no member of this opcode")));
     }
     let member = |name: &str| members.get(name).ok_or_else(|| missing(name));
-    let value = |kind: &Type| codec::decode(schema, kind, member("value")?).map_err(|m| m.within("value"));
+    let value =
+        |kind: &ValueType| codec::decode(schema, kind, member("value")?).map_err(|m| m.within("value"));
     if name == "document_set" {
-        return Ok(Act::Set(value(kind)?));
+        return Ok(OpAction::Set(value(kind)?));
     }
     let (path, kind) = path::decode(schema, kind, member("path")?).map_err(|misfit| misfit.within("path"))?;
     let position =
         || codec::position_from_json(member("position")?).map_err(|misfit| misfit.within("position"));
     let change = match (name, kind) {
-        ("document_update", _) => Change::Update(value(kind)?),
-        ("set_union", Type::Set(_)) => Change::SetUnion(set(value(kind)?)),
-        ("set_subtract", Type::Set(_)) => Change::SetSubtract(set(value(kind)?)),
-        ("map_union", Type::Map(_)) => Change::MapUnion(map(value(kind)?)),
-        ("map_update", Type::Map(_)) => Change::MapUpdate(map(value(kind)?)),
-        ("map_subtract", Type::Map(entry)) => {
-            Change::MapSubtract(set(value(&Type::Set(Arc::new(entry.0.clone())))?))
+        ("document_update", _) => PathEdit::Update(value(kind)?),
+        ("set_union", ValueType::Set(_)) => PathEdit::SetUnion(set(value(kind)?)),
+        ("set_subtract", ValueType::Set(_)) => PathEdit::SetSubtract(set(value(kind)?)),
+        ("map_union", ValueType::Map(_)) => PathEdit::MapUnion(map(value(kind)?)),
+        ("map_update", ValueType::Map(_)) => PathEdit::MapUpdate(map(value(kind)?)),
+        ("map_subtract", ValueType::Map(entry)) => {
+            PathEdit::MapSubtract(set(value(&ValueType::Set(Arc::new(entry.0.clone())))?))
         }
-        ("xarray_insert", Type::XArray(inner)) => Change::Insert {
+        ("xarray_insert", ValueType::XArray(inner)) => PathEdit::Insert {
             position: position()?,
             before: anchor(member("before")?)?,
             value: members.contains_key("value").then(|| value(inner)).transpose()?,
         },
-        ("xarray_update", Type::XArray(inner)) => Change::Put { position: position()?, value: value(inner)? },
-        ("xarray_remove", Type::XArray(_)) => Change::Remove { position: position()? },
+        ("xarray_update", ValueType::XArray(inner)) => {
+            PathEdit::Put { position: position()?, value: value(inner)? }
+        }
+        ("xarray_remove", ValueType::XArray(_)) => PathEdit::Remove { position: position()? },
         (_, kind) => {
-            return Err(Misfit::new(format!("there is a `{kind}`, which this opcode does not change")));
+            return Err(TypeMismatch::new(format!("there is a `{kind}`, which this opcode does not change")));
         }
     };
-    Ok(Act::At(path, change))
+    Ok(OpAction::At(path, change))
 }
 
-fn anchor(json: &Json) -> Result<Anchor, Misfit> {
+fn anchor(json: &Json) -> Result<InsertAnchor, TypeMismatch> {
     if json == END {
-        return Ok(Anchor::End);
+        return Ok(InsertAnchor::End);
     }
-    codec::position_from_json(json).map(Anchor::Before).map_err(|misfit| misfit.within("before"))
+    codec::position_from_json(json).map(InsertAnchor::Before).map_err(|misfit| misfit.within("before"))
 }
 
-fn set(value: Value) -> OrdSet<Value> {
+fn set(value: DocumentValue) -> OrdSet<DocumentValue> {
     match value {
-        Value::Set(members) => members,
+        DocumentValue::Set(members) => members,
         other => unreachable!("the type of a set gives a set: {other:?}"),
     }
 }
 
-fn map(value: Value) -> OrdMap<Value, Value> {
+fn map(value: DocumentValue) -> OrdMap<DocumentValue, DocumentValue> {
     match value {
-        Value::Map(entries) => entries,
+        DocumentValue::Map(entries) => entries,
         other => unreachable!("the type of a map gives a map: {other:?}"),
     }
 }
 
-impl Change {
+impl PathEdit {
     fn name(&self) -> &'static str {
         match self {
             Self::Update(_) => "document_update",
@@ -244,25 +258,25 @@ impl Change {
         }
     }
 
-    fn encode(&self, kind: &Type, members: &mut Map<String, Json>) {
+    fn encode(&self, kind: &ValueType, members: &mut Map<String, Json>) {
         let mut put = |name: &str, json: Json| members.insert(name.into(), json);
         match (self, kind) {
             (Self::Update(value), _) => put("value", codec::encode(kind, value)),
             (Self::SetUnion(set) | Self::SetSubtract(set), _) => {
-                put("value", codec::encode(kind, &Value::Set(set.clone())))
+                put("value", codec::encode(kind, &DocumentValue::Set(set.clone())))
             }
             (Self::MapUnion(map) | Self::MapUpdate(map), _) => {
-                put("value", codec::encode(kind, &Value::Map(map.clone())))
+                put("value", codec::encode(kind, &DocumentValue::Map(map.clone())))
             }
-            (Self::MapSubtract(keys), Type::Map(entry)) => {
+            (Self::MapSubtract(keys), ValueType::Map(entry)) => {
                 put("value", keys.iter().map(|key| codec::encode(&entry.0, key)).collect())
             }
-            (Self::Insert { position, before, value }, Type::XArray(inner)) => {
+            (Self::Insert { position, before, value }, ValueType::XArray(inner)) => {
                 put("position", json!(**position));
                 put("before", json!(before.text()));
                 value.as_ref().and_then(|value| put("value", codec::encode(inner, value)))
             }
-            (Self::Put { position, value }, Type::XArray(inner)) => {
+            (Self::Put { position, value }, ValueType::XArray(inner)) => {
                 put("position", json!(**position));
                 put("value", codec::encode(inner, value))
             }
@@ -274,7 +288,7 @@ impl Change {
     }
 }
 
-impl Anchor {
+impl InsertAnchor {
     fn text(&self) -> &str {
         match self {
             Self::Before(position) => position,

@@ -1,21 +1,21 @@
 //! Adds commits on top of a store without writing to it, for previews.
 
 use crate::commit::{Commit, CommitId};
-use crate::history::{Commits, HistoryError, Node, Seq};
+use crate::history::{CommitNode, CommitReader, CommitSeq, HistoryError};
 use crate::memory::{AppendError, check_append};
 use crate::op::DocumentId;
-use crate::state::State;
+use crate::state::CommitState;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A store plus commits that exist only in memory.
 #[derive(Debug)]
-pub struct Overlay<'c, C: ?Sized> {
+pub struct CommitOverlay<'c, C: ?Sized> {
     below: &'c C,
-    added: Vec<(Arc<Commit>, Node)>,
+    added: Vec<(Arc<Commit>, CommitNode)>,
 }
 
-impl<'c, C: Commits + ?Sized> Overlay<'c, C> {
+impl<'c, C: CommitReader + ?Sized> CommitOverlay<'c, C> {
     pub const fn new(below: &'c C) -> Self {
         Self { below, added: Vec::new() }
     }
@@ -35,37 +35,37 @@ impl<'c, C: Commits + ?Sized> Overlay<'c, C> {
         self.added.iter().map(|(commit, _)| &**commit)
     }
 
-    fn get(&self, seq: Seq) -> Option<&(Arc<Commit>, Node)> {
+    fn get(&self, seq: CommitSeq) -> Option<&(Arc<Commit>, CommitNode)> {
         self.added.get(seq.0.checked_sub(self.below.end().0)? as usize)
     }
 
-    fn number(&self, index: usize) -> Seq {
+    fn number(&self, index: usize) -> CommitSeq {
         let added = u32::try_from(index).expect("an overlay is smaller than the store that it could become");
-        Seq(self.below.end().0 + added)
+        CommitSeq(self.below.end().0 + added)
     }
 }
 
-impl<C: Commits + ?Sized> Commits for Overlay<'_, C> {
-    fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
+impl<C: CommitReader + ?Sized> CommitReader for CommitOverlay<'_, C> {
+    fn find(&self, id: &CommitId) -> Result<Option<CommitSeq>, HistoryError> {
         match self.added.iter().position(|(commit, _)| commit.id() == *id) {
             Some(index) => Ok(Some(self.number(index))),
             None => self.below.find(id),
         }
     }
 
-    fn end(&self) -> Seq {
+    fn end(&self) -> CommitSeq {
         self.number(self.added.len())
     }
 
-    fn node(&self, seq: Seq) -> Result<Node, HistoryError> {
+    fn node(&self, seq: CommitSeq) -> Result<CommitNode, HistoryError> {
         self.get(seq).map_or_else(|| self.below.node(seq), |(_, node)| Ok(*node))
     }
 
-    fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
+    fn commit(&self, seq: CommitSeq) -> Result<Arc<Commit>, HistoryError> {
         self.get(seq).map_or_else(|| self.below.commit(seq), |(commit, _)| Ok(commit.clone()))
     }
 
-    fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+    fn writers(&self, document: &DocumentId, from: CommitSeq) -> Result<Vec<CommitSeq>, HistoryError> {
         let mut writers = self.below.writers(document, from)?;
         for (index, (commit, _)) in self.added.iter().enumerate() {
             let seq = self.number(index);
@@ -76,24 +76,28 @@ impl<C: Commits + ?Sized> Commits for Overlay<'_, C> {
         Ok(writers)
     }
 
-    fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
+    fn snapshot(&self, seq: CommitSeq) -> Result<Option<CommitState>, HistoryError> {
         if self.get(seq).is_some() { Ok(None) } else { self.below.snapshot(seq) }
     }
 
-    fn read_ahead(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
-        let below: Vec<Seq> = seqs.iter().copied().filter(|seq| self.get(*seq).is_none()).collect();
+    fn read_ahead(&self, seqs: &[CommitSeq]) -> Result<(), HistoryError> {
+        let below: Vec<CommitSeq> = seqs.iter().copied().filter(|seq| self.get(*seq).is_none()).collect();
         self.below.read_ahead(&below)
     }
 
-    fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
+    fn id(&self, seq: CommitSeq) -> Result<CommitId, HistoryError> {
         self.get(seq).map_or_else(|| self.below.id(seq), |(commit, _)| Ok(commit.id()))
     }
 
-    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+    fn has_snapshot(&self, seq: CommitSeq) -> Result<bool, HistoryError> {
         if self.get(seq).is_some() { Ok(false) } else { self.below.has_snapshot(seq) }
     }
 
-    fn snapshot_of(&self, seq: Seq, documents: &BTreeSet<DocumentId>) -> Result<State, HistoryError> {
+    fn snapshot_of(
+        &self,
+        seq: CommitSeq,
+        documents: &BTreeSet<DocumentId>,
+    ) -> Result<CommitState, HistoryError> {
         self.below.snapshot_of(seq, documents)
     }
 }

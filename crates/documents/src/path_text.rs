@@ -4,9 +4,9 @@
 //! position of an xarray; `?` is the content of an optional; `{…}` is a set member. The empty text is the document
 //! itself. Parsing needs the document's type, since `[0]` may be an index or a key.
 
-use crate::codec::Misfit;
-use crate::schema::Schema;
-use crate::types::Type;
+use crate::codec::TypeMismatch;
+use crate::schema::DocumentSchema;
+use crate::types::ValueType;
 use serde_json::{Value as Json, json};
 
 /// Formats a path given in its JSON form.
@@ -29,15 +29,15 @@ pub fn path_text(path: &Json) -> String {
     text
 }
 
-impl Schema {
+impl DocumentSchema {
     /// Parses the output of [`path_text`] into the JSON form of a path.
-    pub fn parse_path(&self, attachment: &str, text: &str) -> Result<Json, Misfit> {
+    pub fn parse_path(&self, attachment: &str, text: &str) -> Result<Json, TypeMismatch> {
         let kind = self.document_type(attachment);
-        let mut kind = kind.ok_or_else(|| Misfit::new(format!("no attachment `{attachment}`")))?;
+        let mut kind = kind.ok_or_else(|| TypeMismatch::new(format!("no attachment `{attachment}`")))?;
         let mut rest = text;
         let mut components = Vec::new();
         while !rest.is_empty() {
-            let place = |misfit: Misfit| misfit.within(&format!("`{text}` at `{rest}`"));
+            let place = |misfit: TypeMismatch| misfit.within(&format!("`{text}` at `{rest}`"));
             let (component, below, after) = step(kind, rest).map_err(place)?;
             components.push(component);
             (kind, rest) = (below, after);
@@ -47,39 +47,39 @@ impl Schema {
 }
 
 /// Parses one component; returns its JSON form, the type below it and the remaining text.
-fn step<'t, 'r>(kind: &'t Type, rest: &'r str) -> Result<(Json, &'t Type, &'r str), Misfit> {
-    let wrong = || Misfit::new(format!("there is no such part in `{kind}`"));
+fn step<'t, 'r>(kind: &'t ValueType, rest: &'r str) -> Result<(Json, &'t ValueType, &'r str), TypeMismatch> {
+    let wrong = || TypeMismatch::new(format!("there is no such part in `{kind}`"));
     match kind {
-        Type::Struct(structure) => {
+        ValueType::Struct(structure) => {
             let name = rest.strip_prefix('.').unwrap_or(rest);
             // Take the longest match: one field's name may be a prefix of another's.
             let fields = structure.fields.iter().filter(|field| name.starts_with(&*field.name));
             let field = fields.max_by_key(|field| field.name.len()).ok_or_else(wrong)?;
             Ok((json!({ "field": *field.name }), &field.kind, &name[field.name.len()..]))
         }
-        Type::Optional(inner) => {
+        ValueType::Optional(inner) => {
             let after = rest.strip_prefix('?').ok_or_else(wrong)?;
             Ok((json!({ "unwrap": true }), inner, after))
         }
-        Type::XArray(inner) => {
+        ValueType::XArray(inner) => {
             let inside = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
             let (position, after) = inside.ok_or_else(wrong)?;
             Ok((json!({ "position": position }), inner, after))
         }
-        Type::Vector(inner) => {
+        ValueType::Vector(inner) => {
             let (index, after) = bracketed(rest, '[', ']').ok_or_else(wrong)?;
             Ok((json!({ "index": index }), inner, after))
         }
-        Type::Tuple(parts) => {
+        ValueType::Tuple(parts) => {
             let (index, after) = bracketed(rest, '[', ']').ok_or_else(wrong)?;
             let part = index.as_u64().and_then(|index| parts.get(usize::try_from(index).ok()?));
             Ok((json!({ "index": index }), part.ok_or_else(wrong)?, after))
         }
-        Type::Map(entry) => {
+        ValueType::Map(entry) => {
             let (key, after) = bracketed(rest, '[', ']').ok_or_else(wrong)?;
             Ok((json!({ "key": key }), &entry.1, after))
         }
-        Type::Set(inner) => {
+        ValueType::Set(inner) => {
             let (element, after) = bracketed(rest, '{', '}').ok_or_else(wrong)?;
             Ok((json!({ "element": element }), inner, after))
         }
@@ -100,8 +100,8 @@ fn bracketed(text: &str, open: char, close: char) -> Option<(Json, &str)> {
 mod tests {
     use super::*;
 
-    fn schema() -> Schema {
-        Schema::parse(
+    fn schema() -> DocumentSchema {
+        DocumentSchema::parse(
             "struct Place {\n line: int64\n lines: vector<int64>\n}\n\
              struct Ticket {\n votes: map<string,optional<Place>>\n labels: set<string>\n notes: xarray<Place>\n\
              pair: tuple<int64,map<int64,string>>\n}\nattachment ticket: Ticket",

@@ -4,22 +4,22 @@
 //! something absent, a sum without a base), a person is asked. A policy only proposes resolutions; reconciliation
 //! checks them like any others.
 
-use crate::analysis::{AnalyzeError, MergeAnalysis, MergeAnalyzer, MergeConflict, Reading, Side};
+use crate::analysis::{AnalyzeError, LocusReading, MergeAnalysis, MergeAnalyzer, MergeConflict, MergeSide};
 use crate::ancestry;
 use crate::claims;
 use crate::codec;
 use crate::commit::CommitId;
-use crate::group::{Group, GroupDecision};
-use crate::history::{Commits, HistoryError, Seq, locate};
+use crate::group::{BoundGroup, GroupDecision};
+use crate::history::{CommitReader, CommitSeq, HistoryError, locate};
 use crate::invariant::{Invariant, check_invariants};
 use crate::loss;
 use crate::op::DocumentId;
-use crate::path::{self, Path};
-use crate::reconcile::{Chosen, MergeResolution};
-use crate::schema::Schema;
-use crate::state::State;
-use crate::types::Type;
-use crate::value::{Text, Value};
+use crate::path::{self, DocumentPath};
+use crate::reconcile::{ConflictChoice, MergeResolution};
+use crate::schema::DocumentSchema;
+use crate::state::CommitState;
+use crate::types::ValueType;
+use crate::value::{DocumentValue, SharedText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -28,13 +28,13 @@ use std::collections::BTreeMap;
 /// Rules, of which the first match decides; groups decided as a whole; and invariants checked after the merge.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Policy {
+pub struct MergePolicy {
     /// Rules in order of precedence.
     #[serde(default)]
-    pub rules: Vec<Rule>,
+    pub rules: Vec<MergeRule>,
     /// Groups; they take precedence over rules.
     #[serde(default)]
-    pub groups: Vec<Group>,
+    pub groups: Vec<BoundGroup>,
     /// Conditions that the merged state must fulfill.
     #[serde(default)]
     pub invariants: Vec<Invariant>,
@@ -43,14 +43,14 @@ pub struct Policy {
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
+pub struct MergeRule {
     /// The attachment, or `*` for all.
     pub attachment: String,
     /// The loci: components as in a path, `"*"` for any one component, `"**"` at the end for any number.
     #[serde(default = "everywhere")]
     pub path: Vec<Json>,
     /// The strategy for matching conflicts.
-    pub decide: Decide,
+    pub decide: MergeStrategy,
 }
 
 fn everywhere() -> Vec<Json> {
@@ -59,7 +59,7 @@ fn everywhere() -> Vec<Json> {
 
 probity_core::word_enum! {
     /// A strategy for deciding a conflict.
-    pub enum Decide {
+    pub enum MergeStrategy {
         /// The parent's value.
         Ours = "ours",
         /// The target's value.
@@ -84,8 +84,8 @@ probity_core::word_enum! {
 /// The verdict of a policy on a conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    Decided(Chosen),
+pub enum ConflictVerdict {
+    Decided(ConflictChoice),
     /// A person must decide.
     Review,
     /// The merge must not be published.
@@ -94,14 +94,14 @@ pub enum Verdict {
 
 /// A verdict on one conflict, and the rule that gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Ruling {
+pub struct ConflictRuling {
     /// The conflict's id.
     pub conflict: String,
     /// Index of the rule; none when no rule matched.
     pub rule: Option<usize>,
     /// Index of the group that the conflict belongs to, if any.
     pub group: Option<usize>,
-    pub verdict: Verdict,
+    pub verdict: ConflictVerdict,
 }
 
 /// A verdict on a group of one document.
@@ -109,28 +109,28 @@ pub struct Ruling {
 pub struct GroupRuling {
     /// Index of the group.
     pub group: usize,
-    pub attachment: Text,
-    pub key: Text,
+    pub attachment: SharedText,
+    pub key: SharedText,
     /// True when the merge combined the group from both sides.
     pub torn: bool,
-    pub verdict: Verdict,
+    pub verdict: ConflictVerdict,
 }
 
 /// The verdicts of a policy on a merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Rulings {
+pub struct MergeRulings {
     /// One per conflict, in their order.
-    pub conflicts: Vec<Ruling>,
+    pub conflicts: Vec<ConflictRuling>,
     /// One per group and document that is torn or has a conflict.
     pub groups: Vec<GroupRuling>,
 }
 
-impl Rulings {
+impl MergeRulings {
     /// Returns the groups that are decided.
-    pub fn group_decisions(&self, policy: &Policy) -> Vec<GroupDecision> {
-        let side = |verdict: &Verdict| match verdict {
-            Verdict::Decided(Chosen::Ours) => Some(Side::Ours),
-            Verdict::Decided(Chosen::Theirs) => Some(Side::Theirs),
+    pub fn group_decisions(&self, policy: &MergePolicy) -> Vec<GroupDecision> {
+        let side = |verdict: &ConflictVerdict| match verdict {
+            ConflictVerdict::Decided(ConflictChoice::Ours) => Some(MergeSide::Ours),
+            ConflictVerdict::Decided(ConflictChoice::Theirs) => Some(MergeSide::Theirs),
             _ => None,
         };
         let decided = |ruling: &GroupRuling| {
@@ -149,7 +149,7 @@ impl Rulings {
         let ruled = analysis.conflicts().iter().zip(&self.conflicts);
         ruled
             .filter_map(|(conflict, ruling)| match &ruling.verdict {
-                Verdict::Decided(chosen) => Some(MergeResolution::new(conflict, chosen.clone())),
+                ConflictVerdict::Decided(chosen) => Some(MergeResolution::new(conflict, chosen.clone())),
                 _ => None,
             })
             .collect()
@@ -160,19 +160,21 @@ impl Rulings {
         let alone =
             self.conflicts.iter().filter(|ruling| ruling.group.is_none()).map(|ruling| &ruling.verdict);
         let groups = self.groups.iter().map(|ruling| &ruling.verdict);
-        alone.chain(groups).filter(|verdict| **verdict == Verdict::Review).count()
+        alone.chain(groups).filter(|verdict| **verdict == ConflictVerdict::Review).count()
     }
 
     /// Returns true if a rule or group refuses the merge.
     pub fn is_refused(&self) -> bool {
         let conflicts = self.conflicts.iter().map(|ruling| &ruling.verdict);
-        conflicts.chain(self.groups.iter().map(|ruling| &ruling.verdict)).any(|v| *v == Verdict::Refused)
+        conflicts
+            .chain(self.groups.iter().map(|ruling| &ruling.verdict))
+            .any(|v| *v == ConflictVerdict::Refused)
     }
 }
 
-impl Policy {
+impl MergePolicy {
     /// Checks that rules, groups and invariants fit a schema.
-    pub fn check(&self, schema: &Schema) -> Result<(), String> {
+    pub fn check(&self, schema: &DocumentSchema) -> Result<(), String> {
         for (index, rule) in self.rules.iter().enumerate() {
             if rule.attachment != "*" && schema.document_type(&rule.attachment).is_none() {
                 return Err(format!("rule {index}: no attachment `{}`", rule.attachment));
@@ -183,7 +185,7 @@ impl Policy {
                 return Err(format!("group {index}: the schema has no such parts of `{}`", group.attachment));
             }
         }
-        let checked = check_invariants(schema, &State::default(), &self.invariants);
+        let checked = check_invariants(schema, &CommitState::default(), &self.invariants);
         checked.map(drop).map_err(|error| error.to_string())
     }
 
@@ -193,7 +195,7 @@ impl Policy {
     }
 }
 
-impl Rule {
+impl MergeRule {
     fn matches(&self, conflict: &MergeConflict) -> bool {
         let is_attachment = self.attachment == "*" || *self.attachment == *conflict.attachment;
         is_attachment && conflict.path.as_array().is_some_and(|path| matches_path(&self.path, path))
@@ -215,11 +217,15 @@ fn matches_path(pattern: &[Json], path: &[Json]) -> bool {
 type LastWrites = BTreeMap<String, [Option<(i64, CommitId)>; 2]>;
 
 /// Named loci by document.
-type NamedLoci = BTreeMap<DocumentId, Vec<(Path, String)>>;
+type NamedLoci = BTreeMap<DocumentId, Vec<(DocumentPath, String)>>;
 
-impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
+impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
     /// Applies a policy to every conflict and every group of a merge.
-    pub fn apply_policy(&self, analysis: &MergeAnalysis, policy: &Policy) -> Result<Rulings, AnalyzeError> {
+    pub fn apply_policy(
+        &self,
+        analysis: &MergeAnalysis,
+        policy: &MergePolicy,
+    ) -> Result<MergeRulings, AnalyzeError> {
         let mut groups = self.groups_of(analysis, policy)?;
         let last_writes = self.last_writes(analysis, policy, &groups)?;
         for ruling in &mut groups {
@@ -236,19 +242,28 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
             let verdict = match (group, rule) {
                 (Some(ruling), _) => ruling.verdict.clone(),
                 (None, Some(rule)) => self.rule_on(policy.rules[rule].decide, conflict, &last_writes),
-                (None, None) => Verdict::Review,
+                (None, None) => ConflictVerdict::Review,
             };
-            Ruling { conflict: conflict.id.clone(), rule, group: group.map(|ruling| ruling.group), verdict }
+            ConflictRuling {
+                conflict: conflict.id.clone(),
+                rule,
+                group: group.map(|ruling| ruling.group),
+                verdict,
+            }
         };
-        Ok(Rulings { conflicts: analysis.conflicts().iter().map(rule_on).collect(), groups })
+        Ok(MergeRulings { conflicts: analysis.conflicts().iter().map(rule_on).collect(), groups })
     }
 
     /// Returns the groups that are torn or have a conflict, still undecided.
-    fn groups_of(&self, analysis: &MergeAnalysis, policy: &Policy) -> Result<Vec<GroupRuling>, AnalyzeError> {
+    fn groups_of(
+        &self,
+        analysis: &MergeAnalysis,
+        policy: &MergePolicy,
+    ) -> Result<Vec<GroupRuling>, AnalyzeError> {
         if policy.groups.is_empty() {
             return Ok(Vec::new());
         }
-        let mut found: BTreeMap<(usize, Text, Text), bool> = BTreeMap::new();
+        let mut found: BTreeMap<(usize, SharedText, SharedText), bool> = BTreeMap::new();
         for (index, group) in policy.groups.iter().enumerate() {
             for conflict in analysis.conflicts().iter().filter(|conflict| group.holds(conflict)) {
                 found.insert((index, conflict.attachment.clone(), conflict.key.clone()), false);
@@ -262,54 +277,63 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
             attachment,
             key,
             torn,
-            verdict: Verdict::Review,
+            verdict: ConflictVerdict::Review,
         };
         Ok(found.into_iter().map(ruling).collect())
     }
 
-    fn rule_on(&self, decide: Decide, conflict: &MergeConflict, last_writes: &LastWrites) -> Verdict {
+    fn rule_on(
+        &self,
+        decide: MergeStrategy,
+        conflict: &MergeConflict,
+        last_writes: &LastWrites,
+    ) -> ConflictVerdict {
         let chosen = match decide {
-            Decide::Refuse => return Verdict::Refused,
-            Decide::RequireReview => None,
-            Decide::Ours => Some(Chosen::Ours),
-            Decide::Theirs => Some(Chosen::Theirs),
-            Decide::Max => self.greater(conflict, [Chosen::Ours, Chosen::Theirs]),
-            Decide::Min => self.greater(conflict, [Chosen::Theirs, Chosen::Ours]),
-            Decide::Union => present(conflict),
-            Decide::Sum => self.sum(conflict),
-            Decide::Newest => last_writes.get(&conflict.id).and_then(newest),
+            MergeStrategy::Refuse => return ConflictVerdict::Refused,
+            MergeStrategy::RequireReview => None,
+            MergeStrategy::Ours => Some(ConflictChoice::Ours),
+            MergeStrategy::Theirs => Some(ConflictChoice::Theirs),
+            MergeStrategy::Max => self.greater(conflict, [ConflictChoice::Ours, ConflictChoice::Theirs]),
+            MergeStrategy::Min => self.greater(conflict, [ConflictChoice::Theirs, ConflictChoice::Ours]),
+            MergeStrategy::Union => present(conflict),
+            MergeStrategy::Sum => self.sum(conflict),
+            MergeStrategy::Newest => last_writes.get(&conflict.id).and_then(newest),
         };
-        chosen.map_or(Verdict::Review, Verdict::Decided)
+        chosen.map_or(ConflictVerdict::Review, ConflictVerdict::Decided)
     }
 
     /// Returns the first choice if ours is the larger value, the second if theirs is.
-    fn greater(&self, conflict: &MergeConflict, [ours, theirs]: [Chosen; 2]) -> Option<Chosen> {
+    fn greater(
+        &self,
+        conflict: &MergeConflict,
+        [ours, theirs]: [ConflictChoice; 2],
+    ) -> Option<ConflictChoice> {
         let is_ours = self.value(conflict, &conflict.ours)? >= self.value(conflict, &conflict.theirs)?;
         Some(if is_ours { ours } else { theirs })
     }
 
-    fn sum(&self, conflict: &MergeConflict) -> Option<Chosen> {
-        let whole = |reading: &Reading| match self.value(conflict, reading)? {
-            Value::Int(number) => Some(i128::from(number)),
-            Value::Uint(number) => Some(i128::from(number)),
+    fn sum(&self, conflict: &MergeConflict) -> Option<ConflictChoice> {
+        let whole = |reading: &LocusReading| match self.value(conflict, reading)? {
+            DocumentValue::Int(number) => Some(i128::from(number)),
+            DocumentValue::Uint(number) => Some(i128::from(number)),
             _ => None,
         };
         let sum = whole(&conflict.ours)? + whole(&conflict.theirs)? - whole(&conflict.base)?;
         let kind = self.locus(conflict)?.1;
         match kind {
-            Type::Integer(integer) => {
-                integer.value(sum).map(|value| Chosen::value(&codec::encode(kind, &value)))
+            ValueType::Integer(integer) => {
+                integer.value(sum).map(|value| ConflictChoice::value(&codec::encode(kind, &value)))
             }
             _ => None,
         }
     }
 
-    fn locus(&self, conflict: &MergeConflict) -> Option<(Path, &Type)> {
+    fn locus(&self, conflict: &MergeConflict) -> Option<(DocumentPath, &ValueType)> {
         let kind = self.schema.document_type(&conflict.attachment)?;
         path::decode_locus(self.schema, kind, &conflict.path).ok()
     }
 
-    fn value(&self, conflict: &MergeConflict, reading: &Reading) -> Option<Value> {
+    fn value(&self, conflict: &MergeConflict, reading: &LocusReading) -> Option<DocumentValue> {
         codec::decode(self.schema, self.locus(conflict)?.1, reading.0.as_ref()?).ok()
     }
 
@@ -317,7 +341,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
     fn last_writes(
         &self,
         analysis: &MergeAnalysis,
-        policy: &Policy,
+        policy: &MergePolicy,
         groups: &[GroupRuling],
     ) -> Result<LastWrites, HistoryError> {
         let wanted = self.decided_by_time(analysis, policy, groups);
@@ -328,7 +352,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         let ours = locate(self.commits, &analysis.ours())?;
         let theirs = locate(self.commits, &analysis.theirs())?;
         let apart = ancestry::apart(self.commits, ours, theirs)?;
-        let streams = [(Side::Ours, ours, &apart.left), (Side::Theirs, theirs, &apart.right)];
+        let streams = [(MergeSide::Ours, ours, &apart.left), (MergeSide::Theirs, theirs, &apart.right)];
         for (side, top, only) in streams {
             for seq in loss::stream(self.commits, top, only)? {
                 self.note_writes(seq, side, &wanted, &mut last)?;
@@ -340,17 +364,19 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
     fn decided_by_time(
         &self,
         analysis: &MergeAnalysis,
-        policy: &Policy,
+        policy: &MergePolicy,
         groups: &[GroupRuling],
     ) -> NamedLoci {
         let mut wanted = NamedLoci::new();
-        let is_newest = |rule: usize| policy.rules[rule].decide == Decide::Newest;
+        let is_newest = |rule: usize| policy.rules[rule].decide == MergeStrategy::Newest;
         for conflict in analysis.conflicts().iter().filter(|c| policy.rule_for(c).is_some_and(is_newest)) {
             let document = DocumentId { attachment: conflict.attachment.clone(), key: conflict.key.clone() };
             let locus = self.locus(conflict).map(|(locus, _)| (locus, conflict.id.clone()));
             wanted.entry(document).or_default().extend(locus);
         }
-        for ruling in groups.iter().filter(|ruling| policy.groups[ruling.group].decide == Decide::Newest) {
+        for ruling in
+            groups.iter().filter(|ruling| policy.groups[ruling.group].decide == MergeStrategy::Newest)
+        {
             let document = DocumentId { attachment: ruling.attachment.clone(), key: ruling.key.clone() };
             let loci = policy.groups[ruling.group].loci(self.schema).unwrap_or_default();
             let named = loci.into_iter().map(|locus| (locus, group_name(ruling)));
@@ -361,8 +387,8 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
 
     fn note_writes(
         &self,
-        seq: Seq,
-        side: Side,
+        seq: CommitSeq,
+        side: MergeSide,
         wanted: &NamedLoci,
         last: &mut LastWrites,
     ) -> Result<(), HistoryError> {
@@ -389,29 +415,29 @@ fn group_name(ruling: &GroupRuling) -> String {
 }
 
 /// Decides a group for one side; strategies that name no side leave it to a person.
-fn rule_on_group(decide: Decide, writes: Option<&[Option<(i64, CommitId)>; 2]>) -> Verdict {
+fn rule_on_group(decide: MergeStrategy, writes: Option<&[Option<(i64, CommitId)>; 2]>) -> ConflictVerdict {
     let chosen = match decide {
-        Decide::Refuse => return Verdict::Refused,
-        Decide::Ours => Some(Chosen::Ours),
-        Decide::Theirs => Some(Chosen::Theirs),
-        Decide::Newest => writes.and_then(newest),
+        MergeStrategy::Refuse => return ConflictVerdict::Refused,
+        MergeStrategy::Ours => Some(ConflictChoice::Ours),
+        MergeStrategy::Theirs => Some(ConflictChoice::Theirs),
+        MergeStrategy::Newest => writes.and_then(newest),
         _ => None,
     };
-    chosen.map_or(Verdict::Review, Verdict::Decided)
+    chosen.map_or(ConflictVerdict::Review, ConflictVerdict::Decided)
 }
 
 /// Returns the side that has a value where the other has none.
-fn present(conflict: &MergeConflict) -> Option<Chosen> {
+fn present(conflict: &MergeConflict) -> Option<ConflictChoice> {
     match (&conflict.ours.0, &conflict.theirs.0) {
-        (Some(_), None) => Some(Chosen::Ours),
-        (None, Some(_)) => Some(Chosen::Theirs),
+        (Some(_), None) => Some(ConflictChoice::Ours),
+        (None, Some(_)) => Some(ConflictChoice::Theirs),
         _ => None,
     }
 }
 
-fn newest([ours, theirs]: &[Option<(i64, CommitId)>; 2]) -> Option<Chosen> {
+fn newest([ours, theirs]: &[Option<(i64, CommitId)>; 2]) -> Option<ConflictChoice> {
     match (ours, theirs) {
         (None, None) => None,
-        (ours, theirs) => Some(if ours > theirs { Chosen::Ours } else { Chosen::Theirs }),
+        (ours, theirs) => Some(if ours > theirs { ConflictChoice::Ours } else { ConflictChoice::Theirs }),
     }
 }

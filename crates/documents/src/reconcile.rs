@@ -3,18 +3,18 @@
 //! All decisions are checked before any is written, and all are written before anything is returned: a rejected
 //! reconciliation leaves nothing behind.
 
-use crate::analysis::{AnalyzeError, Examined, MergeAnalyzer, MergeConflict, Side};
-use crate::codec::{self, Misfit};
-use crate::commit::{Commit, CommitId, Stamp};
+use crate::analysis::{AnalyzeError, MergeAnalyzer, MergeConflict, MergeExamination, MergeSide};
+use crate::codec::{self, TypeMismatch};
+use crate::commit::{Commit, CommitId, CommitStamp};
 use crate::diff;
 use crate::group::GroupDecision;
-use crate::history::{Commits, HistoryError};
+use crate::history::{CommitReader, HistoryError};
 use crate::op::DocumentId;
-use crate::path::{self, Path, Step, read_in};
-use crate::place::{Placing, Source, Unplaced};
-use crate::schema::Schema;
-use crate::state::State;
-use crate::value::{Text, Value};
+use crate::path::{self, DocumentPath, PathStep, read_in};
+use crate::place::{AssignmentError, AssignmentWriter, RestoreSource};
+use crate::schema::DocumentSchema;
+use crate::state::CommitState;
+use crate::value::{DocumentValue, SharedText};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The choice made for a conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Json", into = "Json")]
-pub enum Chosen {
+pub enum ConflictChoice {
     /// The value at the merge's parent.
     Ours,
     /// The value at the merge's target.
@@ -38,11 +38,11 @@ pub enum Chosen {
 }
 
 probity_core::json_schema_of!(
-    Chosen,
+    ConflictChoice,
     schemars::json_schema!({ "description": "`ours`, `theirs`, `base`, `merged`, null for absence, or {\"some\": value}" })
 );
 
-impl Chosen {
+impl ConflictChoice {
     /// Chooses a new value.
     pub fn value(value: &Json) -> Self {
         Self::Value(json!({ "some": value }))
@@ -68,7 +68,7 @@ probity_core::word_enum! {
     }
 }
 
-impl From<ChosenState> for Chosen {
+impl From<ChosenState> for ConflictChoice {
     fn from(state: ChosenState) -> Self {
         match state {
             ChosenState::Ours => Self::Ours,
@@ -79,7 +79,7 @@ impl From<ChosenState> for Chosen {
     }
 }
 
-impl From<Json> for Chosen {
+impl From<Json> for ConflictChoice {
     fn from(json: Json) -> Self {
         if let Some(state) = json.as_str().and_then(|word| word.parse::<ChosenState>().ok()) {
             return state.into();
@@ -93,15 +93,15 @@ impl From<Json> for Chosen {
     }
 }
 
-impl From<Chosen> for Json {
-    fn from(chosen: Chosen) -> Self {
+impl From<ConflictChoice> for Json {
+    fn from(chosen: ConflictChoice) -> Self {
         match chosen {
-            Chosen::Ours => ChosenState::Ours.as_str().into(),
-            Chosen::Theirs => ChosenState::Theirs.as_str().into(),
-            Chosen::Base => ChosenState::Base.as_str().into(),
-            Chosen::Merged => ChosenState::Merged.as_str().into(),
-            Chosen::Value(value) => json!({ "value": value }),
-            Chosen::Unknown(json) => json,
+            ConflictChoice::Ours => ChosenState::Ours.as_str().into(),
+            ConflictChoice::Theirs => ChosenState::Theirs.as_str().into(),
+            ConflictChoice::Base => ChosenState::Base.as_str().into(),
+            ConflictChoice::Merged => ChosenState::Merged.as_str().into(),
+            ConflictChoice::Value(value) => json!({ "value": value }),
+            ConflictChoice::Unknown(json) => json,
         }
     }
 }
@@ -109,23 +109,23 @@ impl From<Chosen> for Json {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MergeResolution {
-    attachment: Text,
-    key: Text,
+    attachment: SharedText,
+    key: SharedText,
     path: Json,
     #[serde(default = "nothing")]
-    choose: Chosen,
+    choose: ConflictChoice,
     /// The merge whose analysis reported the conflict; defaults to the one being reconciled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of: Option<CommitId>,
 }
 
 /// Makes a resolution without a choice fail like one with an unknown choice.
-const fn nothing() -> Chosen {
-    Chosen::Unknown(Json::Null)
+const fn nothing() -> ConflictChoice {
+    ConflictChoice::Unknown(Json::Null)
 }
 
 impl MergeResolution {
-    pub fn new(conflict: &MergeConflict, chosen: Chosen) -> Self {
+    pub fn new(conflict: &MergeConflict, chosen: ConflictChoice) -> Self {
         Self {
             attachment: conflict.attachment.clone(),
             key: conflict.key.clone(),
@@ -135,7 +135,7 @@ impl MergeResolution {
         }
     }
 
-    pub const fn chosen(&self) -> &Chosen {
+    pub const fn chosen(&self) -> &ConflictChoice {
         &self.choose
     }
 
@@ -160,7 +160,7 @@ pub enum GivenResolution {
         /// The beginning of the id.
         conflict: String,
         /// What is chosen.
-        choose: Chosen,
+        choose: ConflictChoice,
     },
     /// Attachment, key and path of the conflict, and what is chosen.
     Placed(MergeResolution),
@@ -174,7 +174,8 @@ impl From<Json> for GivenResolution {
     fn from(mut json: Json) -> Self {
         if let Some(conflict) = json.get("conflict").and_then(Json::as_str) {
             let conflict = conflict.to_owned();
-            let choose = json.get_mut("choose").map_or_else(nothing, |choose| Chosen::from(choose.take()));
+            let choose =
+                json.get_mut("choose").map_or_else(nothing, |choose| ConflictChoice::from(choose.take()));
             return Self::Named { conflict, choose };
         }
         match serde_json::from_value(json) {
@@ -186,11 +187,11 @@ impl From<Json> for GivenResolution {
 
 /// What a reconciliation came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reconciliation {
+pub struct MergeReconciliation {
     /// The survival commit, to be appended; none when the merge needs no change.
     pub survival: Option<Commit>,
     /// The documents with decisions applied. All others are as in the merge.
-    pub documents: State,
+    pub documents: CommitState,
 }
 
 /// The reason a reconciliation is rejected. Nothing was written.
@@ -209,7 +210,7 @@ pub enum ReconcileError {
     #[error("resolution {0} chooses nothing that is known")]
     InvalidChoice(usize),
     #[error("resolution {index}: value{misfit}")]
-    InvalidValue { index: usize, misfit: Misfit },
+    InvalidValue { index: usize, misfit: TypeMismatch },
     #[error("resolution {0} decides a part of what resolution {1} decides")]
     OverlappingResolutions(usize, usize),
     /// A document, a field or an index cannot be absent.
@@ -287,16 +288,16 @@ impl From<AnalyzeError> for ReconcileError {
 }
 
 /// The value that a locus must have after reconciliation.
-struct Decree {
+struct LocusAssignment {
     /// Index of the resolution.
     resolution: usize,
     /// Index of the conflict's locus.
     conflict: usize,
-    value: Option<Value>,
-    source: Source,
+    value: Option<DocumentValue>,
+    source: RestoreSource,
 }
 
-impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
+impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
     /// Makes decisions about a merge survive: checks them, applies them and returns the survival commit.
     ///
     /// The commit carries `stamp` and is not appended here.
@@ -304,8 +305,8 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         &self,
         merge: &CommitId,
         resolutions: &[MergeResolution],
-        stamp: Stamp,
-    ) -> Result<Reconciliation, ReconcileError> {
+        stamp: CommitStamp,
+    ) -> Result<MergeReconciliation, ReconcileError> {
         self.reconcile_groups(merge, resolutions, &[], stamp)
     }
 
@@ -315,8 +316,8 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         merge: &CommitId,
         resolutions: &[MergeResolution],
         groups: &[GroupDecision],
-        stamp: Stamp,
-    ) -> Result<Reconciliation, ReconcileError> {
+        stamp: CommitStamp,
+    ) -> Result<MergeReconciliation, ReconcileError> {
         let bound: Vec<DocumentId> = groups.iter().map(GroupDecision::document).collect();
         let mut examined = self.examine(merge, &bound)?;
         let conflicts = self.name_conflicts(merge, &examined, resolutions)?;
@@ -331,29 +332,29 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         let ops = diff::diff(&examined.sides.merged, &placed);
         let mut documents = examined.sides.merged.restricted(&decided);
         if ops.is_empty() {
-            return Ok(Reconciliation { survival: None, documents });
+            return Ok(MergeReconciliation { survival: None, documents });
         }
         let survival = Commit::mutations(self.schema, Some(*merge), ops, stamp);
         documents.replay(&survival, true);
-        Ok(Reconciliation { survival: Some(survival), documents })
+        Ok(MergeReconciliation { survival: Some(survival), documents })
     }
 
     /// Assigns every part of a group; resolutions of its parts for the same side are absorbed.
     fn bind(
         &self,
-        examined: &mut Examined,
-        decrees: &mut Vec<Decree>,
+        examined: &mut MergeExamination,
+        decrees: &mut Vec<LocusAssignment>,
         index: usize,
         group: &GroupDecision,
     ) -> Result<(), ReconcileError> {
         let places = group.places(self.schema).ok_or(ReconcileError::UnknownConflict(index))?;
         let (state, source) = match group.side {
-            Side::Ours => (&examined.sides.ours, Source::Ours),
-            Side::Theirs => (&examined.sides.theirs, Source::Theirs),
+            MergeSide::Ours => (&examined.sides.ours, RestoreSource::Ours),
+            MergeSide::Theirs => (&examined.sides.theirs, RestoreSource::Theirs),
         };
         let (document, loci) = places;
         for locus in loci {
-            let is_inside = |decree: &Decree| {
+            let is_inside = |decree: &LocusAssignment| {
                 let (other, inner) = &examined.loci[decree.conflict];
                 *other == document && inner.starts_with(&locus)
             };
@@ -362,7 +363,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
             }
             decrees.retain(|decree| !is_inside(decree));
             let value = read_in(state.document(&document), &locus).cloned();
-            decrees.push(Decree { resolution: index, conflict: examined.loci.len(), value, source });
+            decrees.push(LocusAssignment { resolution: index, conflict: examined.loci.len(), value, source });
             examined.loci.push((document.clone(), locus));
         }
         Ok(())
@@ -372,7 +373,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
     fn name_conflicts(
         &self,
         merge: &CommitId,
-        examined: &Examined,
+        examined: &MergeExamination,
         resolutions: &[MergeResolution],
     ) -> Result<Vec<usize>, ReconcileError> {
         let by_locus: BTreeMap<_, _> =
@@ -396,7 +397,11 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
         }
     }
 
-    fn has_conflict(&self, merge: &CommitId, locus: &(DocumentId, Path)) -> Result<bool, ReconcileError> {
+    fn has_conflict(
+        &self,
+        merge: &CommitId,
+        locus: &(DocumentId, DocumentPath),
+    ) -> Result<bool, ReconcileError> {
         match self.examine(merge, &[]) {
             Ok(examined) => Ok(examined.loci.contains(locus)),
             Err(AnalyzeError::NotAMerge(_) | AnalyzeError::History(HistoryError::Unknown(_))) => Ok(false),
@@ -407,29 +412,32 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
     /// Returns the assignment of each resolution, in their order; `merged` assigns nothing.
     fn decrees(
         &self,
-        examined: &Examined,
+        examined: &MergeExamination,
         resolutions: &[MergeResolution],
         conflicts: &[usize],
-    ) -> Result<Vec<Decree>, ReconcileError> {
+    ) -> Result<Vec<LocusAssignment>, ReconcileError> {
         let sides = &examined.sides;
         let mut decrees = Vec::new();
         for (index, (resolution, conflict)) in resolutions.iter().zip(conflicts).enumerate() {
             let (document, locus) = &examined.loci[*conflict];
-            let read = |state: &State| read_in(state.document(document), locus).cloned();
+            let read = |state: &CommitState| read_in(state.document(document), locus).cloned();
             let (source, value) = match &resolution.choose {
-                Chosen::Merged => continue,
-                Chosen::Ours => (Source::Ours, read(&sides.ours)),
-                Chosen::Theirs => (Source::Theirs, read(&sides.theirs)),
-                Chosen::Base => {
-                    (Source::Base, read(sides.base.as_ref().ok_or(ReconcileError::NoBase(index))?))
+                ConflictChoice::Merged => continue,
+                ConflictChoice::Ours => (RestoreSource::Ours, read(&sides.ours)),
+                ConflictChoice::Theirs => (RestoreSource::Theirs, read(&sides.theirs)),
+                ConflictChoice::Base => {
+                    (RestoreSource::Base, read(sides.base.as_ref().ok_or(ReconcileError::NoBase(index))?))
                 }
-                Chosen::Value(json) => {
+                ConflictChoice::Value(json) => {
                     let value = self.chosen_value(document, locus, json);
-                    (Source::First, value.map_err(|misfit| ReconcileError::InvalidValue { index, misfit })?)
+                    (
+                        RestoreSource::First,
+                        value.map_err(|misfit| ReconcileError::InvalidValue { index, misfit })?,
+                    )
                 }
-                Chosen::Unknown(_) => return Err(ReconcileError::InvalidChoice(index)),
+                ConflictChoice::Unknown(_) => return Err(ReconcileError::InvalidChoice(index)),
             };
-            decrees.push(Decree { resolution: index, conflict: *conflict, value, source });
+            decrees.push(LocusAssignment { resolution: index, conflict: *conflict, value, source });
         }
         Ok(decrees)
     }
@@ -437,21 +445,21 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
     fn chosen_value(
         &self,
         document: &DocumentId,
-        locus: &Path,
+        locus: &DocumentPath,
         json: &Json,
-    ) -> Result<Option<Value>, Misfit> {
+    ) -> Result<Option<DocumentValue>, TypeMismatch> {
         if json.is_null() {
             return Ok(None);
         }
         let some =
             json.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("some"));
-        let some = some.ok_or_else(|| Misfit::new("this is neither null nor {\"some\": value}"))?;
+        let some = some.ok_or_else(|| TypeMismatch::new("this is neither null nor {\"some\": value}"))?;
         let kind = self.schema.document_type(&document.attachment);
-        let kind = kind.ok_or_else(|| Misfit::new("the attachment is unknown"))?;
+        let kind = kind.ok_or_else(|| TypeMismatch::new("the attachment is unknown"))?;
         let value = codec::decode(self.schema, path::type_at(kind, locus), some)?;
         match locus.last() {
-            Some(Step::Element(element)) if *element != value => {
-                Err(Misfit::new("a member of a set can only be itself"))
+            Some(PathStep::Element(element)) if *element != value => {
+                Err(TypeMismatch::new("a member of a set can only be itself"))
             }
             _ => Ok(Some(value)),
         }
@@ -460,7 +468,7 @@ impl<C: Commits + ?Sized> MergeAnalyzer<'_, C> {
 
 impl MergeResolution {
     /// Returns the document and locus; `None` if the schema has no such place.
-    fn locus(&self, schema: &Schema) -> Option<(DocumentId, Path)> {
+    fn locus(&self, schema: &DocumentSchema) -> Option<(DocumentId, DocumentPath)> {
         let kind = schema.document_type(&self.attachment)?;
         let (locus, _) = path::decode_locus(schema, kind, &self.path).ok()?;
         Some((DocumentId { attachment: self.attachment.clone(), key: self.key.clone() }, locus))
@@ -468,7 +476,7 @@ impl MergeResolution {
 }
 
 /// Rejects an assignment to a part of what another one assigns.
-fn check_overlaps(examined: &Examined, decrees: &[Decree]) -> Result<(), ReconcileError> {
+fn check_overlaps(examined: &MergeExamination, decrees: &[LocusAssignment]) -> Result<(), ReconcileError> {
     let mut loci: Vec<_> =
         decrees.iter().map(|decree| (&examined.loci[decree.conflict], decree.resolution)).collect();
     loci.sort();
@@ -483,9 +491,12 @@ fn check_overlaps(examined: &Examined, decrees: &[Decree]) -> Result<(), Reconci
 }
 
 /// Writes the values, then the absences, each in the order of conflicts.
-fn place(examined: &Examined, mut decrees: Vec<Decree>) -> Result<State, ReconcileError> {
+fn place(
+    examined: &MergeExamination,
+    mut decrees: Vec<LocusAssignment>,
+) -> Result<CommitState, ReconcileError> {
     decrees.sort_by_key(|decree| (decree.value.is_none(), decree.conflict));
-    let mut placing = Placing::new(&examined.sides);
+    let mut placing = AssignmentWriter::new(&examined.sides);
     for decree in decrees {
         let (document, locus) = &examined.loci[decree.conflict];
         let placed = match decree.value {
@@ -493,8 +504,8 @@ fn place(examined: &Examined, mut decrees: Vec<Decree>) -> Result<State, Reconci
             None => placing.absence(document, locus),
         };
         placed.map_err(|unplaced| match unplaced {
-            Unplaced::CannotRemove => ReconcileError::CannotRemove(decree.resolution),
-            Unplaced::Unplaceable => ReconcileError::Unplaceable(decree.resolution),
+            AssignmentError::CannotRemove => ReconcileError::CannotRemove(decree.resolution),
+            AssignmentError::Unplaceable => ReconcileError::Unplaceable(decree.resolution),
         })?;
     }
     Ok(placing.working)

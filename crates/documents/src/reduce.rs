@@ -3,7 +3,7 @@
 //! The result, including its merge commits, depends on the heads alone. Replicas that reduce the same heads get the
 //! same commits, so reducing never makes them diverge.
 
-use crate::commit::{Commit, CommitId, Stamp};
+use crate::commit::{Commit, CommitId, CommitStamp};
 
 /// The author of automatic merges.
 pub const REDUCER: &str = "probity";
@@ -11,13 +11,13 @@ pub const REDUCER: &str = "probity";
 /// Returns the merges that reduce heads to one; empty for fewer than two heads.
 ///
 /// Starts with the head that has the greatest time and id, and merges the others into it in ascending order of ids.
-pub fn reduce_heads(heads: &[Stamped]) -> Vec<Commit> {
+pub fn reduce_heads(heads: &[TimestampedHead]) -> Vec<Commit> {
     let Some(first) = heads.iter().max_by_key(|head| (head.timestamp_ms, head.id)) else {
         return Vec::new();
     };
     let mut others: Vec<CommitId> = heads.iter().map(|head| head.id).filter(|id| *id != first.id).collect();
     others.sort_unstable();
-    let stamp = Stamp::new(REDUCER, "reduce heads", first.timestamp_ms)
+    let stamp = CommitStamp::new(REDUCER, "reduce heads", first.timestamp_ms)
         .expect("the time was taken from a commit, whose time is in range");
     let mut running = first.id;
     let mut merges = Vec::new();
@@ -31,12 +31,12 @@ pub fn reduce_heads(heads: &[Stamped]) -> Vec<Commit> {
 
 /// A head and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamped {
+pub struct TimestampedHead {
     id: CommitId,
     timestamp_ms: i64,
 }
 
-impl From<&Commit> for Stamped {
+impl From<&Commit> for TimestampedHead {
     fn from(commit: &Commit) -> Self {
         Self { id: commit.id(), timestamp_ms: commit.stamp().timestamp_ms() }
     }

@@ -4,19 +4,21 @@
 //! default at the end of a struct. Anything written under an older version can therefore still be read, with the same
 //! meaning.
 
-use crate::codec::{self, Misfit};
-use crate::types::{Enumeration, Field, MAX_TYPE_DEPTH, Structure, Type, Written, is_built_in};
-use crate::value::Text;
+use crate::codec::{self, TypeMismatch};
+use crate::types::{
+    EnumDefinition, FieldDefinition, MAX_TYPE_DEPTH, StructDefinition, TypeExpression, ValueType, is_built_in,
+};
+use crate::value::SharedText;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Schema {
+pub struct DocumentSchema {
     version: u32,
-    enums: BTreeMap<Text, Arc<Enumeration>>,
-    structs: BTreeMap<Text, Arc<Structure>>,
-    attachments: BTreeMap<Text, Type>,
+    enums: BTreeMap<SharedText, Arc<EnumDefinition>>,
+    structs: BTreeMap<SharedText, Arc<StructDefinition>>,
+    attachments: BTreeMap<SharedText, ValueType>,
 }
 
 /// The reason data is not a schema, or not a compatible successor of one.
@@ -34,7 +36,7 @@ impl SchemaError {
     }
 }
 
-impl Schema {
+impl DocumentSchema {
     /// Parses `{"version", "enums", "structs", "attachments"}`; the version defaults to 1.
     ///
     /// A field is `[name, type]` or `[name, type, default]`.
@@ -51,7 +53,7 @@ impl Schema {
                 .and_then(|version| u32::try_from(version).ok())
                 .ok_or_else(|| SchemaError::new("version", "this is no version number"))?,
         };
-        let mut loader = Loader {
+        let mut loader = SchemaLoader {
             schema: Self { version, ..Self::default() },
             structs: section(json, "structs")?,
             attachments: section(json, "attachments")?,
@@ -70,7 +72,7 @@ impl Schema {
         Ok(loader.schema)
     }
 
-    /// Writes the form that [`Schema::from_json`] reads.
+    /// Writes the form that [`DocumentSchema::from_json`] reads.
     pub fn to_json(&self) -> Json {
         let enums: Map<String, Json> =
             self.enums.values().map(|e| (e.name.to_string(), json!(cases_of(e)))).collect();
@@ -89,35 +91,35 @@ impl Schema {
         self.version
     }
 
-    pub fn attachments(&self) -> impl Iterator<Item = (&Text, &Type)> {
+    pub fn attachments(&self) -> impl Iterator<Item = (&SharedText, &ValueType)> {
         self.attachments.iter()
     }
 
-    pub fn enums(&self) -> impl Iterator<Item = &Enumeration> {
+    pub fn enums(&self) -> impl Iterator<Item = &EnumDefinition> {
         self.enums.values().map(AsRef::as_ref)
     }
 
-    pub fn structs(&self) -> impl Iterator<Item = &Structure> {
+    pub fn structs(&self) -> impl Iterator<Item = &StructDefinition> {
         self.structs.values().map(AsRef::as_ref)
     }
 
-    pub fn document_type(&self, attachment: &str) -> Option<&Type> {
+    pub fn document_type(&self, attachment: &str) -> Option<&ValueType> {
         self.attachments.get(attachment)
     }
 
     /// Returns an attachment's name as stored in the schema, so that it can be shared, and its document type.
-    pub(crate) fn attachment(&self, name: &str) -> Option<(&Text, &Type)> {
+    pub(crate) fn attachment(&self, name: &str) -> Option<(&SharedText, &ValueType)> {
         self.attachments.get_key_value(name)
     }
 
     /// Parses the text of a type.
-    pub fn parse_type(&self, text: &str) -> Result<Type, String> {
-        let kind = Written::parse(text)?.resolve(&mut |written| {
+    pub fn parse_type(&self, text: &str) -> Result<ValueType, String> {
+        let kind = TypeExpression::parse(text)?.resolve(&mut |written| {
             let name = written.name.as_str();
             match written.arguments.as_slice() {
                 [] => self.definition(name).ok_or_else(|| format!("the schema has no type `{name}`")),
                 [attachment] if name == "key" && self.attachments.contains_key(attachment.name.as_str()) => {
-                    Ok(Type::Key(attachment.name.as_str().into()))
+                    Ok(ValueType::Key(attachment.name.as_str().into()))
                 }
                 _ => Err(format!("the schema has no type `{name}` with arguments")),
             }
@@ -128,9 +130,9 @@ impl Schema {
         Ok(kind)
     }
 
-    fn definition(&self, name: &str) -> Option<Type> {
-        let named = self.structs.get(name).cloned().map(Type::Struct);
-        named.or_else(|| self.enums.get(name).cloned().map(Type::Enum))
+    fn definition(&self, name: &str) -> Option<ValueType> {
+        let named = self.structs.get(name).cloned().map(ValueType::Struct);
+        named.or_else(|| self.enums.get(name).cloned().map(ValueType::Enum))
     }
 
     /// Checks that `newer` only adds to this schema, so that commits written under this one remain readable.
@@ -161,8 +163,10 @@ fn removed(name: &str) -> SchemaError {
     SchemaError::new(name, "was there before and cannot be removed")
 }
 
-fn check_fields(old: &Structure, new: &Structure) -> Result<(), SchemaError> {
-    let wrong = |field: &Field, why: &str| Err(SchemaError::new(format!("{}.{}", old.name, field.name), why));
+fn check_fields(old: &StructDefinition, new: &StructDefinition) -> Result<(), SchemaError> {
+    let wrong = |field: &FieldDefinition, why: &str| {
+        Err(SchemaError::new(format!("{}.{}", old.name, field.name), why))
+    };
     for (index, field) in old.fields.iter().enumerate() {
         match new.fields.get(index) {
             Some(same) if same.name == field.name && same.kind.to_string() == field.kind.to_string() => {
@@ -179,11 +183,11 @@ fn check_fields(old: &Structure, new: &Structure) -> Result<(), SchemaError> {
     }
 }
 
-fn cases_of(enumeration: &Enumeration) -> Vec<&str> {
+fn cases_of(enumeration: &EnumDefinition) -> Vec<&str> {
     enumeration.cases.iter().map(AsRef::as_ref).collect()
 }
 
-fn field_to_json(field: &Field) -> Json {
+fn field_to_json(field: &FieldDefinition) -> Json {
     let mut json = vec![json!(*field.name), json!(field.kind.to_string())];
     json.extend(field.default.as_ref().map(|default| codec::encode(&field.kind, default)));
     Json::Array(json)
@@ -200,15 +204,15 @@ fn section(json: &Map<String, Json>, name: &str) -> Result<BTreeMap<String, Json
 }
 
 /// A schema under construction: definitions are resolved in the order of their dependencies.
-struct Loader {
-    schema: Schema,
+struct SchemaLoader {
+    schema: DocumentSchema,
     structs: BTreeMap<String, Json>,
     attachments: BTreeMap<String, Json>,
     /// The structs being resolved; meeting one of them again means recursion.
     open: Vec<String>,
 }
 
-impl Loader {
+impl SchemaLoader {
     fn load_enum(&mut self, name: &str, cases: Json) -> Result<(), SchemaError> {
         self.check_name(name)?;
         let cases: Vec<String> = serde_json::from_value(cases)
@@ -217,15 +221,15 @@ impl Loader {
         if cases.is_empty() || repeated || cases.len() > usize::from(u16::MAX) {
             return Err(SchemaError::new(name, "an enum has 1 to 65535 cases, none twice"));
         }
-        let cases = cases.into_iter().map(Text::from).collect();
-        let name = Text::from(name);
-        self.schema.enums.insert(name.clone(), Arc::new(Enumeration { name, cases }));
+        let cases = cases.into_iter().map(SharedText::from).collect();
+        let name = SharedText::from(name);
+        self.schema.enums.insert(name.clone(), Arc::new(EnumDefinition { name, cases }));
         Ok(())
     }
 
-    fn load_struct(&mut self, name: &str) -> Result<Type, SchemaError> {
+    fn load_struct(&mut self, name: &str) -> Result<ValueType, SchemaError> {
         if let Some(known) = self.schema.structs.get(name) {
-            return Ok(Type::Struct(known.clone()));
+            return Ok(ValueType::Struct(known.clone()));
         }
         if self.open.iter().any(|open| open == name) || self.open.len() >= MAX_TYPE_DEPTH {
             return Err(SchemaError::new(name, "structs are nested in themselves, or too deep"));
@@ -235,7 +239,7 @@ impl Loader {
             SchemaError::new(name, "a struct is a list of [field, type] or [field, type, default]")
         })?;
         self.open.push(name.to_owned());
-        let mut fields: Vec<Field> = Vec::new();
+        let mut fields: Vec<FieldDefinition> = Vec::new();
         for entry in list {
             let field = self.load_field(name, entry)?;
             if fields.iter().any(|other| other.name == field.name) {
@@ -248,13 +252,13 @@ impl Loader {
         if fields.is_empty() || fields.len() > usize::from(u16::MAX) || depth > MAX_TYPE_DEPTH {
             return Err(SchemaError::new(name, "a struct has 1 to 65535 fields and is not nested too deep"));
         }
-        let name = Text::from(name);
-        let structure = Arc::new(Structure { name: name.clone(), fields, depth });
+        let name = SharedText::from(name);
+        let structure = Arc::new(StructDefinition { name: name.clone(), fields, depth });
         self.schema.structs.insert(name, structure.clone());
-        Ok(Type::Struct(structure))
+        Ok(ValueType::Struct(structure))
     }
 
-    fn load_field(&mut self, structure: &str, entry: Vec<Json>) -> Result<Field, SchemaError> {
+    fn load_field(&mut self, structure: &str, entry: Vec<Json>) -> Result<FieldDefinition, SchemaError> {
         let mut parts = entry.into_iter();
         let (Some(Json::String(name)), Some(kind), default, None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
@@ -264,17 +268,17 @@ impl Loader {
         let place = format!("{structure}.{name}");
         let kind = self.resolve_text(kind, &place)?;
         let default = default.map(|json| codec::decode(&self.schema, &kind, &json)).transpose();
-        let default = default.map_err(|Misfit { place: inside, why }| {
+        let default = default.map_err(|TypeMismatch { place: inside, why }| {
             SchemaError::new(format!("{place}: default{inside}"), why)
         })?;
-        Ok(Field { name: name.as_str().into(), kind, default })
+        Ok(FieldDefinition { name: name.as_str().into(), kind, default })
     }
 
-    fn resolve_text(&mut self, json: Json, place: &str) -> Result<Type, SchemaError> {
+    fn resolve_text(&mut self, json: Json, place: &str) -> Result<ValueType, SchemaError> {
         let Json::String(text) = json else {
             return Err(SchemaError::new(place, "a type is a text"));
         };
-        let written = Written::parse(&text).map_err(|why| SchemaError::new(place, why))?;
+        let written = TypeExpression::parse(&text).map_err(|why| SchemaError::new(place, why))?;
         let kind = written.resolve(&mut |written| self.named(written).map_err(|error| error.to_string()));
         let kind = kind.map_err(|why| SchemaError::new(place, why))?;
         if kind.depth() > MAX_TYPE_DEPTH {
@@ -283,16 +287,16 @@ impl Loader {
         Ok(kind)
     }
 
-    fn named(&mut self, written: &Written) -> Result<Type, SchemaError> {
+    fn named(&mut self, written: &TypeExpression) -> Result<ValueType, SchemaError> {
         let name = written.name.as_str();
         if let ("key", [attachment]) = (name, written.arguments.as_slice()) {
             if !attachment.arguments.is_empty() || !self.attachments.contains_key(&attachment.name) {
                 return Err(SchemaError::new(&attachment.name, "is no attachment"));
             }
-            return Ok(Type::Key(attachment.name.as_str().into()));
+            return Ok(ValueType::Key(attachment.name.as_str().into()));
         }
         match self.schema.enums.get(name) {
-            Some(enumeration) if written.arguments.is_empty() => Ok(Type::Enum(enumeration.clone())),
+            Some(enumeration) if written.arguments.is_empty() => Ok(ValueType::Enum(enumeration.clone())),
             None if self.structs.contains_key(name) && written.arguments.is_empty() => self.load_struct(name),
             _ => Err(SchemaError::new(name, "is no type")),
         }
@@ -314,11 +318,11 @@ impl Loader {
 mod tests {
     use super::*;
 
-    fn load(json: &Json) -> Result<Schema, String> {
-        Schema::from_json(json).map_err(|error| error.to_string())
+    fn load(json: &Json) -> Result<DocumentSchema, String> {
+        DocumentSchema::from_json(json).map_err(|error| error.to_string())
     }
 
-    fn first() -> Schema {
+    fn first() -> DocumentSchema {
         load(&json!({
             "enums": {"Phase": ["idea", "draft"]},
             "structs": {"Ticket": [["title", "string"], ["at", "Place"]], "Place": [["line", "int64"]]},
@@ -330,7 +334,7 @@ mod tests {
     #[test]
     fn a_schema_is_written_as_it_was_read() {
         let schema = first();
-        assert_eq!(Schema::from_json(&schema.to_json()), Ok(schema));
+        assert_eq!(DocumentSchema::from_json(&schema.to_json()), Ok(schema));
     }
 
     #[test]

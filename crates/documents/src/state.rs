@@ -3,34 +3,37 @@
 //! A state is a persistent map, so keeping an old one costs only what changed since. Reading starts at the nearest
 //! snapshot along the parents below which nothing was enabled or disabled since, and replays what follows it.
 
-use crate::apply::{self, Skip};
-use crate::codec::{self, Misfit};
-use crate::commit::{Commit, Kind};
-use crate::history::{Commits, HistoryError, Seq, SeqSet};
-use crate::linear::{self, Listed};
-use crate::op::{Act, DocumentId, Op};
-use crate::schema::Schema;
-use crate::value::Value;
+use crate::apply::{self, SkipReason};
+use crate::codec::{self, TypeMismatch};
+use crate::commit::{Commit, CommitKind};
+use crate::history::{CommitReader, CommitSeq, HistoryError, SeqSet};
+use crate::linear::{self, OrderedCommit};
+use crate::op::{DocumentId, DocumentOp, OpAction};
+use crate::schema::DocumentSchema;
+use crate::value::DocumentValue;
 use imbl::OrdMap;
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct State {
-    pub(crate) documents: OrdMap<DocumentId, Value>,
+pub struct CommitState {
+    pub(crate) documents: OrdMap<DocumentId, DocumentValue>,
 }
 
-impl State {
-    pub fn document(&self, document: &DocumentId) -> Option<&Value> {
+impl CommitState {
+    pub fn document(&self, document: &DocumentId) -> Option<&DocumentValue> {
         self.documents.get(document)
     }
 
-    pub fn documents(&self) -> impl Iterator<Item = (&DocumentId, &Value)> {
+    pub fn documents(&self) -> impl Iterator<Item = (&DocumentId, &DocumentValue)> {
         self.documents.iter()
     }
 
     /// Returns the documents of one attachment, in order.
-    pub(crate) fn of_attachment(&self, attachment: &str) -> impl Iterator<Item = (&DocumentId, &Value)> {
+    pub(crate) fn of_attachment(
+        &self,
+        attachment: &str,
+    ) -> impl Iterator<Item = (&DocumentId, &DocumentValue)> {
         let first = DocumentId::new(attachment, "");
         self.documents.range(first.clone()..).take_while(move |(id, _)| id.attachment == first.attachment)
     }
@@ -43,17 +46,17 @@ impl State {
     }
 
     /// Inserts or replaces a document.
-    pub fn insert(&mut self, document: DocumentId, value: Value) {
+    pub fn insert(&mut self, document: DocumentId, value: DocumentValue) {
         self.documents.insert(document, value);
     }
 
-    pub fn document_json(&self, schema: &Schema, document: &DocumentId) -> Option<Json> {
+    pub fn document_json(&self, schema: &DocumentSchema, document: &DocumentId) -> Option<Json> {
         let kind = schema.document_type(&document.attachment)?;
         Some(codec::encode(kind, self.document(document)?))
     }
 
     /// Returns all documents as `{attachment: {key: document}}`.
-    pub fn to_json(&self, schema: &Schema) -> Json {
+    pub fn to_json(&self, schema: &DocumentSchema) -> Json {
         let mut attachments = Map::new();
         for (id, value) in &self.documents {
             let Some(kind) = schema.document_type(&id.attachment) else { continue };
@@ -64,13 +67,13 @@ impl State {
     }
 
     /// Parses the output of [`State::to_json`].
-    pub fn from_json(schema: &Schema, json: &Json) -> Result<Self, Misfit> {
-        let wrong = || Misfit::new("a state is {attachment: {key: document}}");
+    pub fn from_json(schema: &DocumentSchema, json: &Json) -> Result<Self, TypeMismatch> {
+        let wrong = || TypeMismatch::new("a state is {attachment: {key: document}}");
         let mut documents = OrdMap::new();
         for (attachment, keys) in json.as_object().ok_or_else(wrong)? {
             let kind = schema.document_type(attachment).ok_or_else(wrong)?;
             for (key, document) in keys.as_object().ok_or_else(wrong)? {
-                let place = |misfit: Misfit| misfit.within(&format!("{attachment}/{key}"));
+                let place = |misfit: TypeMismatch| misfit.within(&format!("{attachment}/{key}"));
                 let value = codec::decode(schema, kind, document).map_err(place)?;
                 documents.insert(DocumentId::new(attachment, key), value);
             }
@@ -79,22 +82,22 @@ impl State {
     }
 
     /// Replays one opcode of an enabled commit.
-    pub(crate) fn apply(&mut self, op: &Op) -> Result<(), Skip> {
+    pub(crate) fn apply(&mut self, op: &DocumentOp) -> Result<(), SkipReason> {
         match &op.act {
-            Act::Set(value) => {
+            OpAction::Set(value) => {
                 self.documents.insert(op.document.clone(), value.clone());
                 Ok(())
             }
-            Act::At(path, change) => {
-                let document = self.documents.get_mut(&op.document).ok_or(Skip::DocumentAbsent)?;
+            OpAction::At(path, change) => {
+                let document = self.documents.get_mut(&op.document).ok_or(SkipReason::DocumentAbsent)?;
                 apply::apply(document, path, change)
             }
         }
     }
 
     /// Replays one opcode of a disabled commit.
-    pub(crate) fn apply_masked(&mut self, op: &Op) -> Result<(), Skip> {
-        let document = self.documents.get_mut(&op.document).ok_or(Skip::DocumentAbsent)?;
+    pub(crate) fn apply_masked(&mut self, op: &DocumentOp) -> Result<(), SkipReason> {
+        let document = self.documents.get_mut(&op.document).ok_or(SkipReason::DocumentAbsent)?;
         apply::apply_masked(document, &op.act)
     }
 
@@ -110,29 +113,29 @@ impl State {
 const LOOK_UP_COST: usize = 4;
 
 /// The start of a replay: nothing, a state kept by the reader, or a snapshot of the store.
-enum Start {
+enum ReplayStart {
     Empty,
-    Kept(State),
-    Snapshot(Seq),
+    Kept(CommitState),
+    Snapshot(CommitSeq),
 }
 
 /// The changes since the nearest state in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Since {
+pub struct StateDelta {
     /// The commit whose state is in the store; none when the replay started empty.
-    pub below: Option<Seq>,
+    pub below: Option<CommitSeq>,
     /// The documents written since, with their current values. Documents that do not exist are left out.
-    pub changed: State,
+    pub changed: CommitState,
 }
 
 /// Reads states from a store, of all documents or of some, and keeps those requested with `StateReader::keep`.
-pub(crate) struct Reader<'c, C: ?Sized> {
+pub(crate) struct StateReader<'c, C: ?Sized> {
     commits: &'c C,
     documents: Option<&'c BTreeSet<DocumentId>>,
-    kept: BTreeMap<Seq, State>,
+    kept: BTreeMap<CommitSeq, CommitState>,
 }
 
-impl<'c, C: Commits + ?Sized> Reader<'c, C> {
+impl<'c, C: CommitReader + ?Sized> StateReader<'c, C> {
     pub(crate) fn new(commits: &'c C) -> Self {
         Self { commits, documents: None, kept: BTreeMap::new() }
     }
@@ -143,21 +146,21 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
     }
 
     /// Returns the state of a commit and keeps it as a starting point for later reads.
-    pub(crate) fn keep(&mut self, top: Seq) -> Result<State, HistoryError> {
+    pub(crate) fn keep(&mut self, top: CommitSeq) -> Result<CommitState, HistoryError> {
         let state = self.state(top)?;
         self.kept.insert(top, state.clone());
         Ok(state)
     }
 
-    pub(crate) fn state(&self, top: Seq) -> Result<State, HistoryError> {
+    pub(crate) fn state(&self, top: CommitSeq) -> Result<CommitState, HistoryError> {
         let (start, listed) = self.plan(top)?;
         if let Some(documents) = self.documents {
             return self.replay_part(start, &listed, documents);
         }
         let mut state = match start {
-            Start::Empty => State::default(),
-            Start::Kept(state) => state,
-            Start::Snapshot(seq) => self.commits.snapshot(seq)?.unwrap_or_default(),
+            ReplayStart::Empty => CommitState::default(),
+            ReplayStart::Kept(state) => state,
+            ReplayStart::Snapshot(seq) => self.commits.snapshot(seq)?.unwrap_or_default(),
         };
         self.read_ahead(replayed(&listed))?;
         for entry in replayed(&listed) {
@@ -167,7 +170,11 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
     }
 
     /// Returns one document at a commit, reading only the commits that write it.
-    pub(crate) fn document(&self, top: Seq, id: &DocumentId) -> Result<Option<Value>, HistoryError> {
+    pub(crate) fn document(
+        &self,
+        top: CommitSeq,
+        id: &DocumentId,
+    ) -> Result<Option<DocumentValue>, HistoryError> {
         let (start, listed) = self.plan(top)?;
         let mut state = self.replay_part(start, &listed, &BTreeSet::from([id.clone()]))?;
         Ok(state.documents.remove(id))
@@ -176,17 +183,18 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
     /// Replays some documents, reading only the commits that write them where looking those up is cheaper.
     fn replay_part(
         &self,
-        start: Start,
-        listed: &[Listed],
+        start: ReplayStart,
+        listed: &[OrderedCommit],
         documents: &BTreeSet<DocumentId>,
-    ) -> Result<State, HistoryError> {
+    ) -> Result<CommitState, HistoryError> {
         let mut state = match start {
             // A reader with kept states always reads the same documents, so a kept state needs no restriction.
-            Start::Kept(state) => state,
+            ReplayStart::Kept(state) => state,
             start => self.part(start, documents)?,
         };
         let writers = self.writers_among(listed, documents)?;
-        let is_wanted = |entry: &&Listed| writers.as_ref().is_none_or(|writers| writers.contains(entry.seq));
+        let is_wanted =
+            |entry: &&OrderedCommit| writers.as_ref().is_none_or(|writers| writers.contains(entry.seq));
         self.read_ahead(replayed(listed).filter(is_wanted))?;
         for entry in replayed(listed).filter(is_wanted) {
             let commit = self.commits.commit(entry.seq)?;
@@ -197,15 +205,15 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         Ok(state)
     }
 
-    fn read_ahead<'l>(&self, listed: impl Iterator<Item = &'l Listed>) -> Result<(), HistoryError> {
-        self.commits.read_ahead(&listed.map(|entry| entry.seq).collect::<Vec<Seq>>())
+    fn read_ahead<'l>(&self, listed: impl Iterator<Item = &'l OrderedCommit>) -> Result<(), HistoryError> {
+        self.commits.read_ahead(&listed.map(|entry| entry.seq).collect::<Vec<CommitSeq>>())
     }
 
     /// Returns the commits that write any of the documents; `None` if the lookup would cost more than reading all
     /// commits.
     fn writers_among(
         &self,
-        listed: &[Listed],
+        listed: &[OrderedCommit],
         documents: &BTreeSet<DocumentId>,
     ) -> Result<Option<SeqSet>, HistoryError> {
         let oldest = listed.iter().map(|entry| entry.seq).min();
@@ -221,11 +229,11 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
     }
 
     /// Returns what was written since the nearest stored state: all that a store needs to store this one too.
-    pub(crate) fn since(&self, top: Seq) -> Result<Since, HistoryError> {
+    pub(crate) fn since(&self, top: CommitSeq) -> Result<StateDelta, HistoryError> {
         let (start, listed) = self.plan(top)?;
         let below = match start {
-            Start::Snapshot(seq) => Some(seq),
-            Start::Empty | Start::Kept(_) => None,
+            ReplayStart::Snapshot(seq) => Some(seq),
+            ReplayStart::Empty | ReplayStart::Kept(_) => None,
         };
         let mut commits = Vec::new();
         for entry in replayed(&listed) {
@@ -236,25 +244,29 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         for (commit, on) in commits {
             changed.replay(&commit, on);
         }
-        Ok(Since { below, changed })
+        Ok(StateDelta { below, changed })
     }
 
     /// Returns the number of commits to replay for the state of a commit.
-    pub(crate) fn length(&self, top: Seq) -> Result<usize, HistoryError> {
+    pub(crate) fn length(&self, top: CommitSeq) -> Result<usize, HistoryError> {
         Ok(self.plan(top)?.1.len())
     }
 
     /// Returns some documents of the state that a replay starts from.
-    fn part(&self, start: Start, documents: &BTreeSet<DocumentId>) -> Result<State, HistoryError> {
+    fn part(
+        &self,
+        start: ReplayStart,
+        documents: &BTreeSet<DocumentId>,
+    ) -> Result<CommitState, HistoryError> {
         match start {
-            Start::Empty => Ok(State::default()),
-            Start::Kept(state) => Ok(state.restricted(documents)),
-            Start::Snapshot(seq) => self.commits.snapshot_of(seq, documents),
+            ReplayStart::Empty => Ok(CommitState::default()),
+            ReplayStart::Kept(state) => Ok(state.restricted(documents)),
+            ReplayStart::Snapshot(seq) => self.commits.snapshot_of(seq, documents),
         }
     }
 
     /// Chooses a state to start from and lists what to replay on it.
-    fn plan(&self, top: Seq) -> Result<(Start, Vec<Listed>), HistoryError> {
+    fn plan(&self, top: CommitSeq) -> Result<(ReplayStart, Vec<OrderedCommit>), HistoryError> {
         let mut from = Some(top);
         let mut min_distance = 0;
         loop {
@@ -274,16 +286,20 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
         }
     }
 
-    fn start(&self, below: Option<Seq>) -> Start {
-        let Some(seq) = below else { return Start::Empty };
-        self.kept.get(&seq).map_or(Start::Snapshot(seq), |state| Start::Kept(state.clone()))
+    fn start(&self, below: Option<CommitSeq>) -> ReplayStart {
+        let Some(seq) = below else { return ReplayStart::Empty };
+        self.kept.get(&seq).map_or(ReplayStart::Snapshot(seq), |state| ReplayStart::Kept(state.clone()))
     }
 
     /// Returns the first commit along the parents, at least `min_distance` away, whose state is known. Kept states are
     /// preferred, because a stored one would have to be read.
-    fn nearest_known(&self, from: Option<Seq>, min_distance: usize) -> Result<Option<Seq>, HistoryError> {
+    fn nearest_known(
+        &self,
+        from: Option<CommitSeq>,
+        min_distance: usize,
+    ) -> Result<Option<CommitSeq>, HistoryError> {
         if let Some((oldest, _)) = self.kept.first_key_value() {
-            let is_kept = |seq: Seq| Ok(self.kept.contains_key(&seq));
+            let is_kept = |seq: CommitSeq| Ok(self.kept.contains_key(&seq));
             let found = self.first_parent(from, min_distance, Some(*oldest), is_kept)?;
             if found.is_some() {
                 return Ok(found);
@@ -296,11 +312,11 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
     /// satisfies `holds`.
     fn first_parent(
         &self,
-        mut from: Option<Seq>,
+        mut from: Option<CommitSeq>,
         min_distance: usize,
-        oldest: Option<Seq>,
-        holds: impl Fn(Seq) -> Result<bool, HistoryError>,
-    ) -> Result<Option<Seq>, HistoryError> {
+        oldest: Option<CommitSeq>,
+        holds: impl Fn(CommitSeq) -> Result<bool, HistoryError>,
+    ) -> Result<Option<CommitSeq>, HistoryError> {
         let mut distance = 0;
         while let Some(seq) = from.filter(|seq| oldest.is_none_or(|oldest| *seq >= oldest)) {
             if distance >= min_distance && holds(seq)? {
@@ -313,6 +329,6 @@ impl<'c, C: Commits + ?Sized> Reader<'c, C> {
     }
 }
 
-fn replayed(listed: &[Listed]) -> impl Iterator<Item = &Listed> {
-    listed.iter().filter(|entry| entry.node.kind == Kind::Mutations)
+fn replayed(listed: &[OrderedCommit]) -> impl Iterator<Item = &OrderedCommit> {
+    listed.iter().filter(|entry| entry.node.kind == CommitKind::Mutations)
 }

@@ -14,15 +14,16 @@
 //! is the one that is stored.
 
 use crate::codec;
-use crate::schema::{Schema, SchemaError};
-use crate::types::Structure;
+use crate::schema::{DocumentSchema, SchemaError};
+use crate::types::StructDefinition;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
 
-impl Schema {
+impl DocumentSchema {
     /// Parses the readable form.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
-        let mut reader = Reader { lines: text.lines().enumerate(), enums: Map::new(), structs: Map::new() };
+        let mut reader =
+            SchemaParser { lines: text.lines().enumerate(), enums: Map::new(), structs: Map::new() };
         let mut attachments = Map::new();
         let mut version = json!(1);
         while let Some((place, line)) = reader.next() {
@@ -43,7 +44,7 @@ impl Schema {
                 _ => return Err(wrong(place, "write `version`, `enum`, `struct` or `attachment`")),
             }
         }
-        let Reader { enums, structs, .. } = reader;
+        let SchemaParser { enums, structs, .. } = reader;
         Self::from_json(
             &json!({ "version": version, "enums": enums, "structs": structs, "attachments": attachments }),
         )
@@ -66,7 +67,7 @@ impl Schema {
     }
 }
 
-fn write_struct(text: &mut String, structure: &Structure) {
+fn write_struct(text: &mut String, structure: &StructDefinition) {
     let _ = writeln!(text, "struct {} {{", structure.name);
     for field in &structure.fields {
         let _ = write!(text, "    {}: {}", field.name, field.kind);
@@ -93,13 +94,13 @@ fn named(text: &str) -> Option<(String, &str)> {
     (!name.is_empty() && !rest.is_empty()).then(|| (name.to_owned(), rest))
 }
 
-struct Reader<'t> {
+struct SchemaParser<'t> {
     lines: std::iter::Enumerate<std::str::Lines<'t>>,
     enums: Map<String, Json>,
     structs: Map<String, Json>,
 }
 
-impl Reader<'_> {
+impl SchemaParser<'_> {
     /// Returns the next non-empty line and its number.
     fn next(&mut self) -> Option<(usize, String)> {
         self.lines.find_map(|(index, line)| {
@@ -190,11 +191,11 @@ mod tests {
 
     #[test]
     fn both_forms_say_the_same() {
-        let schema = Schema::parse(TEXT).unwrap();
+        let schema = DocumentSchema::parse(TEXT).unwrap();
         assert_eq!(schema.version(), 2);
         assert_eq!(schema.to_json()["structs"]["Ticket"][1], json!(["site", "string", "http://a=b"]));
-        assert_eq!(Schema::parse(&schema.to_text()), Ok(schema.clone()));
-        assert_eq!(Schema::from_json(&schema.to_json()), Ok(schema));
+        assert_eq!(DocumentSchema::parse(&schema.to_text()), Ok(schema.clone()));
+        assert_eq!(DocumentSchema::from_json(&schema.to_json()), Ok(schema));
     }
 
     #[test]
@@ -208,8 +209,8 @@ mod tests {
             ("version one", "line 1"),
             ("attachment a", "line 1"),
         ] {
-            assert_eq!(Schema::parse(text).unwrap_err().place, place, "{text}");
+            assert_eq!(DocumentSchema::parse(text).unwrap_err().place, place, "{text}");
         }
-        assert!(Schema::parse("attachment a: Nothing").is_err());
+        assert!(DocumentSchema::parse("attachment a: Nothing").is_err());
     }
 }

@@ -4,20 +4,20 @@
 //! replays agree on those, the document is the same in both. The cost depends on what lies between the two commits, not
 //! on the number of documents in the store.
 
-use crate::commit::Kind;
-use crate::history::{Commits, HistoryError, Seq};
-use crate::linear::{self, Listed};
+use crate::commit::CommitKind;
+use crate::history::{CommitReader, CommitSeq, HistoryError};
+use crate::linear::{self, OrderedCommit};
 use crate::op::DocumentId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Commits of a replay, each with true if it is enabled.
-type Replayed = Vec<(Seq, bool)>;
+type ReplayedCommits = Vec<(CommitSeq, bool)>;
 
 /// Returns the documents that may differ between `a` and `b`.
-pub(crate) fn between<C: Commits + ?Sized>(
+pub(crate) fn between<C: CommitReader + ?Sized>(
     commits: &C,
-    a: Seq,
-    b: Seq,
+    a: CommitSeq,
+    b: CommitSeq,
 ) -> Result<BTreeSet<DocumentId>, HistoryError> {
     let (a, b) = replays(commits, a, b)?;
     // A common prefix or suffix does not affect whether the rest is equal.
@@ -25,8 +25,8 @@ pub(crate) fn between<C: Commits + ?Sized>(
     let (a, b) = (&a[n_first..], &b[n_first..]);
     let n_last = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
     let sides = [&a[..a.len() - n_last], &b[..b.len() - n_last]];
-    commits.read_ahead(&sides.concat().iter().map(|entry| entry.0).collect::<Vec<Seq>>())?;
-    let mut written: BTreeMap<DocumentId, [Replayed; 2]> = BTreeMap::new();
+    commits.read_ahead(&sides.concat().iter().map(|entry| entry.0).collect::<Vec<CommitSeq>>())?;
+    let mut written: BTreeMap<DocumentId, [ReplayedCommits; 2]> = BTreeMap::new();
     for (side, listed) in sides.into_iter().enumerate() {
         for entry in listed {
             for document in commits.commit(entry.0)?.documents() {
@@ -41,7 +41,11 @@ pub(crate) fn between<C: Commits + ?Sized>(
 }
 
 /// Returns the ends of two replays with a common beginning.
-fn replays<C: Commits + ?Sized>(commits: &C, a: Seq, b: Seq) -> Result<(Replayed, Replayed), HistoryError> {
+fn replays<C: CommitReader + ?Sized>(
+    commits: &C,
+    a: CommitSeq,
+    b: CommitSeq,
+) -> Result<(ReplayedCommits, ReplayedCommits), HistoryError> {
     let mut below = common_parent(commits, a, b)?;
     loop {
         let (left, right) = (linear::tail(commits, a, below)?, linear::tail(commits, b, below)?);
@@ -55,13 +59,17 @@ fn replays<C: Commits + ?Sized>(commits: &C, a: Seq, b: Seq) -> Result<(Replayed
     }
 }
 
-fn mutations(listed: &[Listed]) -> Replayed {
-    let mutations = listed.iter().filter(|entry| entry.node.kind == Kind::Mutations);
+fn mutations(listed: &[OrderedCommit]) -> ReplayedCommits {
+    let mutations = listed.iter().filter(|entry| entry.node.kind == CommitKind::Mutations);
     mutations.map(|entry| (entry.seq, entry.on)).collect()
 }
 
 /// Returns the newest commit that both reach along the parents; both orders start with its order.
-fn common_parent<C: Commits + ?Sized>(commits: &C, a: Seq, b: Seq) -> Result<Option<Seq>, HistoryError> {
+fn common_parent<C: CommitReader + ?Sized>(
+    commits: &C,
+    a: CommitSeq,
+    b: CommitSeq,
+) -> Result<Option<CommitSeq>, HistoryError> {
     let (mut a, mut b) = (Some(a), Some(b));
     // Parents have smaller numbers, so the newer of the two cannot be the common one.
     while let (Some(left), Some(right)) = (a, b) {
@@ -78,7 +86,11 @@ fn common_parent<C: Commits + ?Sized>(commits: &C, a: Seq, b: Seq) -> Result<Opt
 }
 
 /// Returns the commit `n_steps` away along the parents.
-fn ancestor<C: Commits + ?Sized>(commits: &C, seq: Seq, n_steps: usize) -> Result<Option<Seq>, HistoryError> {
+fn ancestor<C: CommitReader + ?Sized>(
+    commits: &C,
+    seq: CommitSeq,
+    n_steps: usize,
+) -> Result<Option<CommitSeq>, HistoryError> {
     let mut at = Some(seq);
     for _ in 0..n_steps {
         let Some(seq) = at else { break };

@@ -3,7 +3,7 @@
 //! A type contains the definitions that it names, so values can be encoded and decoded with the type alone. Types do
 //! not recurse and are at most [`MAX_TYPE_DEPTH`] deep, which bounds every function that walks values.
 
-use crate::value::{Text, Value};
+use crate::value::{DocumentValue, SharedText};
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use std::sync::Arc;
 pub const MAX_TYPE_DEPTH: usize = 48;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Type {
+pub enum ValueType {
     Bool,
     /// `int8` to `int64`, `uint8` to `uint64`.
-    Integer(Integer),
+    Integer(IntegerType),
     /// A 32-bit float.
     Float,
     /// A 64-bit float.
@@ -25,21 +25,21 @@ pub enum Type {
     /// The digest of bytes that the store keeps next to its commits.
     Blob,
     /// The key of a document of the named attachment.
-    Key(Text),
-    Enum(Arc<Enumeration>),
-    Struct(Arc<Structure>),
-    Optional(Arc<Type>),
-    Tuple(Arc<[Type]>),
-    Variant(Arc<[Type]>),
+    Key(SharedText),
+    Enum(Arc<EnumDefinition>),
+    Struct(Arc<StructDefinition>),
+    Optional(Arc<ValueType>),
+    Tuple(Arc<[ValueType]>),
+    Variant(Arc<[ValueType]>),
     Any,
-    Vector(Arc<Type>),
-    Set(Arc<Type>),
-    Map(Arc<(Type, Type)>),
-    XArray(Arc<Type>),
+    Vector(Arc<ValueType>),
+    Set(Arc<ValueType>),
+    Map(Arc<(ValueType, ValueType)>),
+    XArray(Arc<ValueType>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Integer {
+pub enum IntegerType {
     Int8,
     Int16,
     Int32,
@@ -51,29 +51,29 @@ pub enum Integer {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Enumeration {
-    pub name: Text,
+pub struct EnumDefinition {
+    pub name: SharedText,
     /// The cases, in the order of their values.
-    pub cases: Vec<Text>,
+    pub cases: Vec<SharedText>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Structure {
-    pub name: Text,
-    pub fields: Vec<Field>,
+pub struct StructDefinition {
+    pub name: SharedText,
+    pub fields: Vec<FieldDefinition>,
     /// Nesting depth, this struct included.
     pub(crate) depth: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
-    pub name: Text,
-    pub kind: Type,
+pub struct FieldDefinition {
+    pub name: SharedText,
+    pub kind: ValueType,
     /// The value for documents written before the field existed.
-    pub default: Option<Value>,
+    pub default: Option<DocumentValue>,
 }
 
-impl Integer {
+impl IntegerType {
     const ALL: [(&'static str, Self); 8] = [
         ("int8", Self::Int8),
         ("int16", Self::Int16),
@@ -90,9 +90,9 @@ impl Integer {
     }
 
     /// Converts an integer to a value; `None` if it is out of range.
-    pub(crate) fn value(self, number: i128) -> Option<Value> {
-        let signed = |number: Option<i64>| number.map(Value::Int);
-        let unsigned = |number: Option<u64>| number.map(Value::Uint);
+    pub(crate) fn value(self, number: i128) -> Option<DocumentValue> {
+        let signed = |number: Option<i64>| number.map(DocumentValue::Int);
+        let unsigned = |number: Option<u64>| number.map(DocumentValue::Uint);
         match self {
             Self::Int8 => signed(i8::try_from(number).ok().map(i64::from)),
             Self::Int16 => signed(i16::try_from(number).ok().map(i64::from)),
@@ -106,7 +106,7 @@ impl Integer {
     }
 }
 
-impl Type {
+impl ValueType {
     /// Returns the nesting depth.
     pub(crate) fn depth(&self) -> usize {
         match self {
@@ -121,7 +121,7 @@ impl Type {
     }
 }
 
-impl fmt::Display for Type {
+impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bool => f.write_str("bool"),
@@ -147,7 +147,7 @@ impl fmt::Display for Type {
     }
 }
 
-fn list(f: &mut fmt::Formatter<'_>, name: &str, parts: &[Type]) -> fmt::Result {
+fn list(f: &mut fmt::Formatter<'_>, name: &str, parts: &[ValueType]) -> fmt::Result {
     write!(f, "{name}<")?;
     for (index, part) in parts.iter().enumerate() {
         write!(f, "{}{part}", if index == 0 { "" } else { "," })?;
@@ -157,12 +157,12 @@ fn list(f: &mut fmt::Formatter<'_>, name: &str, parts: &[Type]) -> fmt::Result {
 
 /// A parsed type whose names are not yet resolved against the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct TypeExpression {
     pub(crate) name: String,
-    pub(crate) arguments: Vec<Written>,
+    pub(crate) arguments: Vec<TypeExpression>,
 }
 
-impl Written {
+impl TypeExpression {
     /// Parses a type; spaces around names are allowed.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut rest = text;
@@ -207,8 +207,8 @@ impl Written {
     /// Resolves the built-in types; names that are not built in are passed to `named`.
     pub(crate) fn resolve(
         &self,
-        named: &mut dyn FnMut(&Written) -> Result<Type, String>,
-    ) -> Result<Type, String> {
+        named: &mut dyn FnMut(&TypeExpression) -> Result<ValueType, String>,
+    ) -> Result<ValueType, String> {
         if let Some(plain) = plain(&self.name) {
             return if self.arguments.is_empty() {
                 Ok(plain)
@@ -235,34 +235,34 @@ pub(crate) fn is_built_in(name: &str) -> bool {
     plain(name).is_some() || CONTAINERS.contains(&name) || name == "key"
 }
 
-fn plain(name: &str) -> Option<Type> {
+fn plain(name: &str) -> Option<ValueType> {
     Some(match name {
-        "bool" => Type::Bool,
-        "float" => Type::Float,
-        "double" => Type::Double,
-        "string" => Type::String,
-        "bytes" => Type::Bytes,
-        "uuid" => Type::Uuid,
-        "blob" => Type::Blob,
-        "any" => Type::Any,
-        _ => Type::Integer(Integer::ALL.iter().find(|(integer, _)| *integer == name)?.1),
+        "bool" => ValueType::Bool,
+        "float" => ValueType::Float,
+        "double" => ValueType::Double,
+        "string" => ValueType::String,
+        "bytes" => ValueType::Bytes,
+        "uuid" => ValueType::Uuid,
+        "blob" => ValueType::Blob,
+        "any" => ValueType::Any,
+        _ => ValueType::Integer(IntegerType::ALL.iter().find(|(integer, _)| *integer == name)?.1),
     })
 }
 
-fn container(name: &str, mut arguments: Vec<Type>) -> Result<Type, String> {
+fn container(name: &str, mut arguments: Vec<ValueType>) -> Result<ValueType, String> {
     let wrong = |wanted: &str| Err(format!("`{name}` takes {wanted}"));
     match name {
         "tuple" if arguments.is_empty() => wrong("at least one type"),
-        "tuple" => Ok(Type::Tuple(arguments.into())),
+        "tuple" => Ok(ValueType::Tuple(arguments.into())),
         "variant" => {
             let repeated = arguments.iter().enumerate().any(|(index, arm)| arguments[..index].contains(arm));
             if arguments.is_empty() || repeated {
                 return wrong("at least one type, and none twice");
             }
-            Ok(Type::Variant(arguments.into()))
+            Ok(ValueType::Variant(arguments.into()))
         }
-        "map" => match <[Type; 2]>::try_from(arguments) {
-            Ok([key, value]) => Ok(Type::Map(Arc::new((key, value)))),
+        "map" => match <[ValueType; 2]>::try_from(arguments) {
+            Ok([key, value]) => Ok(ValueType::Map(Arc::new((key, value)))),
             Err(_) => wrong("two types"),
         },
         _ => {
@@ -271,10 +271,10 @@ fn container(name: &str, mut arguments: Vec<Type>) -> Result<Type, String> {
             };
             let inner = Arc::new(inner);
             Ok(match name {
-                "optional" => Type::Optional(inner),
-                "vector" => Type::Vector(inner),
-                "set" => Type::Set(inner),
-                _ => Type::XArray(inner),
+                "optional" => ValueType::Optional(inner),
+                "vector" => ValueType::Vector(inner),
+                "set" => ValueType::Set(inner),
+                _ => ValueType::XArray(inner),
             })
         }
     }
@@ -285,7 +285,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<String, String> {
-        Written::parse(text)?.resolve(&mut |name| Err(format!("no `{}`", name.name))).map(|t| t.to_string())
+        TypeExpression::parse(text)?
+            .resolve(&mut |name| Err(format!("no `{}`", name.name)))
+            .map(|t| t.to_string())
     }
 
     #[test]

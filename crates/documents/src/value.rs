@@ -4,7 +4,7 @@
 //! fields in declared order, a variant its arm and value. Only JSON encoding and decoding therefore need types. Sets,
 //! maps and xarrays share structure: copies are cheap and an update costs the logarithm of the size.
 
-use crate::types::Type;
+use crate::types::ValueType;
 use crate::xarray::XArray;
 use imbl::{OrdMap, OrdSet};
 use probity_core::Digest;
@@ -12,51 +12,51 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub type Text = Arc<str>;
+pub type SharedText = Arc<str>;
 
 /// A value of a type in the schema.
 ///
 /// Values of one type are comparable. Two xarrays are equal when they show the same elements at the same positions in
 /// the same order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Value {
+pub enum DocumentValue {
     Bool(bool),
     /// `int8` to `int64`.
     Int(i64),
     /// `uint8` to `uint64`.
     Uint(u64),
     /// `float` and `double`.
-    Double(Double),
+    Double(FiniteDouble),
     /// `string`, and `key` as the key it names.
-    Text(Text),
+    Text(SharedText),
     Bytes(Arc<[u8]>),
     Uuid([u8; 16]),
     Blob(Digest),
     /// The index of an enum case in its declaration.
     Enum(u16),
     /// The fields of a struct, in declared order.
-    Struct(Arc<[Value]>),
+    Struct(Arc<[DocumentValue]>),
     /// `tuple` and `vector`.
-    List(Arc<[Value]>),
-    Optional(Option<Arc<Value>>),
+    List(Arc<[DocumentValue]>),
+    Optional(Option<Arc<DocumentValue>>),
     /// The index of a `variant` arm, and its value.
-    Variant(u16, Arc<Value>),
-    Any(Option<Arc<Typed>>),
-    Set(OrdSet<Value>),
-    Map(OrdMap<Value, Value>),
+    Variant(u16, Arc<DocumentValue>),
+    Any(Option<Arc<TypedValue>>),
+    Set(OrdSet<DocumentValue>),
+    Map(OrdMap<DocumentValue, DocumentValue>),
     XArray(Arc<XArray>),
 }
 
 /// The content of an `any`: a value with its type, ordered by the type's text, then by the value.
 #[derive(Debug, Clone)]
-pub struct Typed {
+pub struct TypedValue {
     /// The text form of the type.
-    pub text: Text,
-    pub kind: Type,
-    pub value: Value,
+    pub text: SharedText,
+    pub kind: ValueType,
+    pub value: DocumentValue,
 }
 
-impl Value {
+impl DocumentValue {
     /// Adds every blob that the value names to `blobs`.
     pub(crate) fn collect_blobs(&self, blobs: &mut BTreeSet<Digest>) {
         match self {
@@ -77,21 +77,21 @@ impl Value {
     }
 }
 
-impl PartialEq for Typed {
+impl PartialEq for TypedValue {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Typed {}
+impl Eq for TypedValue {}
 
-impl PartialOrd for Typed {
+impl PartialOrd for TypedValue {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Typed {
+impl Ord for TypedValue {
     fn cmp(&self, other: &Self) -> Ordering {
         self.text.cmp(&other.text).then_with(|| self.value.cmp(&other.value))
     }
@@ -99,9 +99,9 @@ impl Ord for Typed {
 
 /// A finite number with a single zero, compared by the total order of finite doubles.
 #[derive(Debug, Clone, Copy)]
-pub struct Double(f64);
+pub struct FiniteDouble(f64);
 
-impl Double {
+impl FiniteDouble {
     /// Wraps a finite number; `-0` becomes `0`.
     pub fn new(number: f64) -> Option<Self> {
         let is_zero = number.total_cmp(&0.0).is_eq() || number.total_cmp(&-0.0).is_eq();
@@ -113,21 +113,21 @@ impl Double {
     }
 }
 
-impl PartialEq for Double {
+impl PartialEq for FiniteDouble {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Double {}
+impl Eq for FiniteDouble {}
 
-impl PartialOrd for Double {
+impl PartialOrd for FiniteDouble {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Double {
+impl Ord for FiniteDouble {
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.total_cmp(&other.0)
     }
@@ -139,15 +139,15 @@ mod tests {
 
     #[test]
     fn zero_has_one_form_and_only_finite_numbers_count() {
-        assert_eq!(Double::new(-0.0), Double::new(0.0));
-        assert_eq!(Double::new(f64::NAN), None);
-        assert_eq!(Double::new(f64::INFINITY), None);
+        assert_eq!(FiniteDouble::new(-0.0), FiniteDouble::new(0.0));
+        assert_eq!(FiniteDouble::new(f64::NAN), None);
+        assert_eq!(FiniteDouble::new(f64::INFINITY), None);
     }
 
     #[test]
     fn null_comes_before_any_value() {
-        let some = |number| Value::Optional(Some(Arc::new(Value::Int(number))));
-        assert!(Value::Optional(None) < some(-5));
+        let some = |number| DocumentValue::Optional(Some(Arc::new(DocumentValue::Int(number))));
+        assert!(DocumentValue::Optional(None) < some(-5));
         assert!(some(-5) < some(3));
     }
 }

@@ -1,34 +1,34 @@
 //! The JSON form of this crate's functions, for conformance vectors of kind `merge`.
 
 use crate::analysis::{AnalyzeError, MergeAnalysis, MergeAnalyzer, MergeConflict};
-use crate::commit::{Commit, CommitId, Stamp};
-use crate::engine::Engine;
+use crate::commit::{Commit, CommitId, CommitStamp};
+use crate::engine::DocumentEngine;
 use crate::memory::MemoryCommits;
-use crate::overlay::Overlay;
-use crate::reconcile::{MergeResolution, Reconciliation};
-use crate::reduce::{Stamped, reduce_heads};
-use crate::schema::Schema;
+use crate::overlay::CommitOverlay;
+use crate::reconcile::{MergeReconciliation, MergeResolution};
+use crate::reduce::{TimestampedHead, reduce_heads};
+use crate::schema::DocumentSchema;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
 /// Answers a vector of kind `merge`.
 pub fn merge(given: &Json) -> Result<Json, String> {
-    let scenario = Scenario::load(given)?;
+    let scenario = MergeScenario::load(given)?;
     let queries = given["queries"].as_array().ok_or("`queries` is no list")?;
     let results: Result<Vec<Json>, String> = queries.iter().map(|query| scenario.answer(query)).collect();
     Ok(json!({ "results": results? }))
 }
 
-struct Scenario {
-    schema: Schema,
+struct MergeScenario {
+    schema: DocumentSchema,
     commits: MemoryCommits,
     ids: BTreeMap<String, CommitId>,
     names: BTreeMap<CommitId, String>,
 }
 
-impl Scenario {
+impl MergeScenario {
     fn load(given: &Json) -> Result<Self, String> {
-        let schema = Schema::from_json(&given["schema"]).map_err(|error| error.to_string())?;
+        let schema = DocumentSchema::from_json(&given["schema"]).map_err(|error| error.to_string())?;
         let commits = MemoryCommits::new();
         let mut scenario = Self { schema, commits, ids: BTreeMap::new(), names: BTreeMap::new() };
         for json in given["commits"].as_array().ok_or("`commits` is no list")? {
@@ -80,7 +80,7 @@ impl Scenario {
     }
 
     fn state(&self, id: CommitId) -> Result<Json, String> {
-        let state = Engine::new(&self.commits).state(&id).map_err(|error| error.to_string())?;
+        let state = DocumentEngine::new(&self.commits).state(&id).map_err(|error| error.to_string())?;
         Ok(state.to_json(&self.schema))
     }
 
@@ -129,14 +129,14 @@ impl Scenario {
         let merge = self.named(&argument["merge"])?;
         let list = argument["resolutions"].as_array().ok_or("`resolutions` is no list")?;
         let resolutions: Result<Vec<_>, String> = list.iter().map(|json| self.resolution(json)).collect();
-        let stamp = Stamp::new("conformance", "survival", 0).map_err(|error| error.to_string())?;
+        let stamp = CommitStamp::new("conformance", "survival", 0).map_err(|error| error.to_string())?;
         match self.analyzer().reconcile(&merge, &resolutions?, stamp) {
-            Ok(Reconciliation { survival: None, .. }) => Ok(json!({ "result": "merge-stands" })),
-            Ok(Reconciliation { survival: Some(survival), .. }) => {
+            Ok(MergeReconciliation { survival: None, .. }) => Ok(json!({ "result": "merge-stands" })),
+            Ok(MergeReconciliation { survival: Some(survival), .. }) => {
                 let ops: Vec<Json> = survival.ops().iter().map(|op| op.to_json(&self.schema)).collect();
-                let mut overlay = Overlay::new(&self.commits);
+                let mut overlay = CommitOverlay::new(&self.commits);
                 let id = overlay.append(survival).map_err(|error| error.to_string())?;
-                let state = Engine::new(&overlay).state(&id).map_err(|error| error.to_string())?;
+                let state = DocumentEngine::new(&overlay).state(&id).map_err(|error| error.to_string())?;
                 Ok(json!({ "result": "survival", "ops": ops, "state": state.to_json(&self.schema) }))
             }
             Err(error) => match error.code() {
@@ -156,9 +156,9 @@ impl Scenario {
 
     fn reduce(&self) -> Result<Json, String> {
         let heads = self.commits.heads();
-        let stamped: Vec<Stamped> =
-            heads.iter().filter_map(|id| self.commits.get(id)).map(Stamped::from).collect();
-        let mut overlay = Overlay::new(&self.commits);
+        let stamped: Vec<TimestampedHead> =
+            heads.iter().filter_map(|id| self.commits.get(id)).map(TimestampedHead::from).collect();
+        let mut overlay = CommitOverlay::new(&self.commits);
         let mut made: BTreeMap<CommitId, String> = BTreeMap::new();
         let mut merges = Vec::new();
         let mut head = heads.first().copied().ok_or("there is no commit")?;
@@ -173,7 +173,7 @@ impl Scenario {
             head = overlay.append(merge).map_err(|error| error.to_string())?;
             made.insert(head, name);
         }
-        let state = Engine::new(&overlay).state(&head).map_err(|error| error.to_string())?;
+        let state = DocumentEngine::new(&overlay).state(&head).map_err(|error| error.to_string())?;
         let name = made.get(&head).map_or_else(|| self.name(head), String::as_str);
         Ok(json!({ "merges": merges, "head": name, "state": state.to_json(&self.schema) }))
     }

@@ -5,26 +5,26 @@
 //! inserting costs the logarithm of the size, amortized. Removing an element keeps its position as a tombstone.
 //! Equality and order compare the visible (position, value) pairs only.
 
-use crate::value::{Text, Value};
+use crate::value::{DocumentValue, SharedText};
 use imbl::OrdMap;
 use std::cmp::Ordering;
 
 #[derive(Debug, Clone, Default)]
 pub struct XArray {
-    order: OrdMap<u64, Text>,
-    slots: OrdMap<Text, Slot>,
+    order: OrdMap<u64, SharedText>,
+    slots: OrdMap<SharedText, XArraySlot>,
 }
 
 #[derive(Debug, Clone)]
-struct Slot {
+struct XArraySlot {
     label: u64,
-    content: Content,
+    content: SlotContent,
 }
 
 /// The content of a known position.
 #[derive(Debug, Clone)]
-pub(crate) enum Content {
-    Visible(Value),
+pub(crate) enum SlotContent {
+    Visible(DocumentValue),
     Tombstone,
     /// Inserted by a disabled commit: the position keeps its place, and no update makes it visible.
     Disabled,
@@ -42,50 +42,50 @@ impl XArray {
         self.slots.contains_key(position)
     }
 
-    pub fn element(&self, position: &str) -> Option<&Value> {
+    pub fn element(&self, position: &str) -> Option<&DocumentValue> {
         match &self.slots.get(position)?.content {
-            Content::Visible(value) => Some(value),
+            SlotContent::Visible(value) => Some(value),
             _ => None,
         }
     }
 
     /// Returns true if only a disabled commit inserted the position.
     pub fn is_disabled(&self, position: &str) -> bool {
-        matches!(self.slots.get(position), Some(Slot { content: Content::Disabled, .. }))
+        matches!(self.slots.get(position), Some(XArraySlot { content: SlotContent::Disabled, .. }))
     }
 
     /// Returns every known position, in order.
-    pub fn order(&self) -> impl Iterator<Item = &Text> {
+    pub fn order(&self) -> impl Iterator<Item = &SharedText> {
         self.order.values()
     }
 
     /// Returns the visible positions and their elements, in order.
-    pub fn visible(&self) -> impl Iterator<Item = (&Text, &Value)> {
+    pub fn visible(&self) -> impl Iterator<Item = (&SharedText, &DocumentValue)> {
         self.order.values().filter_map(|position| Some((position, self.element(position)?)))
     }
 
     /// Returns the positions that follow a known one.
-    pub(crate) fn after(&self, position: &str) -> impl Iterator<Item = &Text> {
+    pub(crate) fn after(&self, position: &str) -> impl Iterator<Item = &SharedText> {
         let start = self.slots.get(position).map_or(u64::MAX, |slot| slot.label);
         self.order.range(start..).map(|(_, position)| position).skip(1)
     }
 
-    pub(crate) fn element_mut(&mut self, position: &str) -> Option<&mut Value> {
+    pub(crate) fn element_mut(&mut self, position: &str) -> Option<&mut DocumentValue> {
         match &mut self.slots.get_mut(position)?.content {
-            Content::Visible(value) => Some(value),
+            SlotContent::Visible(value) => Some(value),
             _ => None,
         }
     }
 
     /// Changes the content of a known position; unknown positions are ignored.
-    pub(crate) fn put(&mut self, position: &str, content: Content) {
+    pub(crate) fn put(&mut self, position: &str, content: SlotContent) {
         if let Some(slot) = self.slots.get_mut(position) {
             slot.content = content;
         }
     }
 
     /// Appends a new position.
-    pub(crate) fn push(&mut self, position: Text, content: Content) {
+    pub(crate) fn push(&mut self, position: SharedText, content: SlotContent) {
         let label = match self.order.get_max() {
             None => STRIDE,
             Some((last, _)) => last.checked_add(STRIDE).unwrap_or_else(|| {
@@ -97,7 +97,7 @@ impl XArray {
     }
 
     /// Inserts a new position just before a known one.
-    pub(crate) fn insert_before(&mut self, anchor: &str, position: Text, content: Content) {
+    pub(crate) fn insert_before(&mut self, anchor: &str, position: SharedText, content: SlotContent) {
         loop {
             let Some(upper) = self.slots.get(anchor).map(|slot| slot.label) else {
                 return;
@@ -110,9 +110,9 @@ impl XArray {
         }
     }
 
-    fn list(&mut self, position: Text, label: u64, content: Content) {
+    fn list(&mut self, position: SharedText, label: u64, content: SlotContent) {
         self.order.insert(label, position.clone());
-        self.slots.insert(position, Slot { label, content });
+        self.slots.insert(position, XArraySlot { label, content });
     }
 
     /// Spreads the labels of the smallest window around `label` that is sparse enough.
@@ -134,7 +134,7 @@ impl XArray {
     /// Assigns evenly spaced labels to the positions in the window of 2^bits labels that starts at `start`.
     fn spread(&mut self, start: u64, bits: u32) {
         let last = if bits == 64 { u64::MAX } else { start | ((1 << bits) - 1) };
-        let inside: Vec<(u64, Text)> =
+        let inside: Vec<(u64, SharedText)> =
             self.order.range(start..=last).map(|(label, position)| (*label, position.clone())).collect();
         let step = (last - start) / (inside.len() as u64 + 1);
         for (label, _) in &inside {
@@ -176,8 +176,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn visible(number: usize) -> Content {
-        Content::Visible(Value::Uint(number as u64))
+    fn visible(number: usize) -> SlotContent {
+        SlotContent::Visible(DocumentValue::Uint(number as u64))
     }
 
     fn listed(array: &XArray) -> Vec<String> {
@@ -188,7 +188,7 @@ mod tests {
     fn tombstones_do_not_count_for_equality() {
         let (mut a, mut b) = (XArray::default(), XArray::default());
         a.push("p".into(), visible(1));
-        b.push("q".into(), Content::Tombstone);
+        b.push("q".into(), SlotContent::Tombstone);
         b.push("p".into(), visible(1));
         assert_eq!(a, b);
         b.put("q", visible(1));
@@ -198,12 +198,12 @@ mod tests {
     #[test]
     fn always_inserting_at_one_place_stays_in_order() {
         let mut array = XArray::default();
-        array.push("last".into(), Content::Tombstone);
+        array.push("last".into(), SlotContent::Tombstone);
         let mut expected = vec!["last".to_owned()];
         let mut anchor = "last".to_owned();
         for number in 0..3000 {
             let position = format!("p{number}");
-            array.insert_before(&anchor, position.as_str().into(), Content::Tombstone);
+            array.insert_before(&anchor, position.as_str().into(), SlotContent::Tombstone);
             expected.push(position.clone());
             anchor = position;
         }

@@ -6,8 +6,8 @@ use probity_documents::*;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-fn schema() -> Schema {
-    Schema::from_json(&json!({
+fn schema() -> DocumentSchema {
+    DocumentSchema::from_json(&json!({
         "enums": {"Phase": ["idea", "draft", "final"]},
         "structs": {"Ticket": [
             ["title", "string"], ["rank", "int64"], ["labels", "set<string>"], ["votes", "map<string,int64>"],
@@ -27,7 +27,7 @@ fn ticket(title: &str) -> Json {
 
 /// A store with one schema and a clock that ticks with every commit.
 struct World {
-    schema: Schema,
+    schema: DocumentSchema,
     store: MemoryCommits,
     time: i64,
 }
@@ -37,26 +37,29 @@ impl World {
         Self { schema: schema(), store: MemoryCommits::new(), time: 0 }
     }
 
-    fn stamp(&mut self, author: &str) -> Stamp {
+    fn stamp(&mut self, author: &str) -> CommitStamp {
         self.time += 1;
-        Stamp::new(author, "test", self.time).unwrap()
+        CommitStamp::new(author, "test", self.time).unwrap()
     }
 
     fn write(
         &mut self,
         parent: Option<CommitId>,
         author: &str,
-        record: impl Fn(&mut Draft<'_, '_>),
+        record: impl Fn(&mut DocumentEditor<'_, '_>),
     ) -> CommitId {
         let stamp = self.stamp(author);
-        let mut mutations = Mutations::new(&self.schema);
+        let mut mutations = MutationBuilder::new(&self.schema);
         record(&mut mutations.document("ticket", "t1"));
         let commit = mutations.commit(parent, stamp);
         self.store.append(commit).unwrap()
     }
 
     /// Creates a ticket that two writers changed, and merges them.
-    fn merged(ours: impl Fn(&mut Draft<'_, '_>), theirs: impl Fn(&mut Draft<'_, '_>)) -> (Self, CommitId) {
+    fn merged(
+        ours: impl Fn(&mut DocumentEditor<'_, '_>),
+        theirs: impl Fn(&mut DocumentEditor<'_, '_>),
+    ) -> (Self, CommitId) {
         let mut world = Self::new();
         let root = world.write(None, "cy", |t| {
             t.set(&ticket("first")).unwrap();
@@ -77,14 +80,14 @@ impl World {
     }
 
     fn read(&self, commit: CommitId) -> Json {
-        let state = Engine::new(&self.store).state(&commit).unwrap();
+        let state = DocumentEngine::new(&self.store).state(&commit).unwrap();
         state.document_json(&self.schema, &DocumentId::new("ticket", "t1")).unwrap()
     }
 
     /// Returns the verdict of a one-rule policy on the only conflict of a merge.
-    fn verdict(&self, merge: CommitId, decide: &str) -> Verdict {
+    fn verdict(&self, merge: CommitId, decide: &str) -> ConflictVerdict {
         let rule = json!({"attachment": "ticket", "path": [{"field": "rank"}], "decide": decide});
-        let policy: Policy = serde_json::from_value(json!({ "rules": [rule] })).unwrap();
+        let policy: MergePolicy = serde_json::from_value(json!({ "rules": [rule] })).unwrap();
         let rulings = self.analyzer().apply_policy(&self.analyze(merge), &policy).unwrap();
         rulings.conflicts[0].verdict.clone()
     }
@@ -94,7 +97,7 @@ fn field(name: &str) -> Json {
     json!([{ "field": name }])
 }
 
-fn rank(number: i64) -> impl Fn(&mut Draft<'_, '_>) {
+fn rank(number: i64) -> impl Fn(&mut DocumentEditor<'_, '_>) {
     move |t| {
         t.update(&field("rank"), &json!(number)).unwrap();
     }
@@ -106,7 +109,7 @@ fn a_lost_write_is_found_decided_and_survives() {
     let analysis = world.analyze(merge);
     let [conflict] = analysis.conflicts() else { panic!("{analysis:?}") };
     assert_eq!((conflict.ours.0.clone(), conflict.merged.0.clone()), (Some(json!(11)), Some(json!(12))));
-    let resolution = MergeResolution::new(conflict, Chosen::Ours);
+    let resolution = MergeResolution::new(conflict, ConflictChoice::Ours);
     let stamp = world.stamp("dee");
     let outcome = world.analyzer().reconcile(&merge, &[resolution], stamp).unwrap();
     let survival = world.store.append(outcome.survival.unwrap()).unwrap();
@@ -117,18 +120,18 @@ fn a_lost_write_is_found_decided_and_survives() {
 #[test]
 fn every_type_has_one_form() {
     let schema = schema();
-    let mut mutations = Mutations::new(&schema);
+    let mut mutations = MutationBuilder::new(&schema);
     let big = json!({"type": "vector<uint64>", "value": ["18446744073709551615", 1]});
     let raw = json!(["00ff", "0190a5b4-0c8e-7cc1-8a3d-2f1e5d6c7b8a", 0.1, "9007199254740992", big]);
     mutations.document("raw", "r").set(&raw).unwrap();
-    let commit = mutations.commit(None, Stamp::new("ann", "", 0).unwrap());
+    let commit = mutations.commit(None, CommitStamp::new("ann", "", 0).unwrap());
     let again = Commit::decode(&schema, commit.bytes()).unwrap();
     assert_eq!(again, commit);
     let mut store = MemoryCommits::new();
     let id = store.append(commit).unwrap();
-    let state = Engine::new(&store).state(&id).unwrap();
+    let state = DocumentEngine::new(&store).state(&id).unwrap();
     assert_eq!(state.to_json(&schema), json!({ "raw": { "r": raw } }));
-    assert_eq!(State::from_json(&schema, &state.to_json(&schema)).unwrap(), state);
+    assert_eq!(CommitState::from_json(&schema, &state.to_json(&schema)).unwrap(), state);
 }
 
 #[test]
@@ -151,7 +154,7 @@ fn a_second_form_of_a_value_is_refused() {
     ] {
         let mut raw = good.clone();
         raw[index] = bad.clone();
-        let misfit = Mutations::new(&schema).document("raw", "r").set(&raw).err();
+        let misfit = MutationBuilder::new(&schema).document("raw", "r").set(&raw).err();
         assert!(misfit.is_some_and(|misfit| misfit.place.contains(&format!("[{index}]"))), "{bad}");
     }
 }
@@ -159,7 +162,7 @@ fn a_second_form_of_a_value_is_refused() {
 #[test]
 fn an_error_names_the_place() {
     let schema = schema();
-    let mut mutations = Mutations::new(&schema);
+    let mut mutations = MutationBuilder::new(&schema);
     let mut bad = ticket("x");
     bad["votes"] = json!([["ann", 1], ["bo", true]]);
     let error = mutations.document("ticket", "t1").set(&bad).unwrap_err().to_string();
@@ -192,8 +195,8 @@ fn every_skipped_opcode_has_a_reason() {
     let masked = world.store.append(Commit::disable(Some(top), top, stamp)).unwrap();
     let document = DocumentId::new("ticket", "t1");
     let reasons = |commit| {
-        let traced = Engine::new(&world.store).trace(&commit, &document).unwrap();
-        traced.into_iter().map(|entry| entry.skipped.map(Skip::as_str)).collect::<Vec<_>>()
+        let traced = DocumentEngine::new(&world.store).trace(&commit, &document).unwrap();
+        traced.into_iter().map(|entry| entry.skipped.map(SkipReason::as_str)).collect::<Vec<_>>()
     };
     assert_eq!(
         reasons(top),
@@ -218,12 +221,12 @@ fn old_commits_are_read_under_a_schema_that_has_grown() {
     let mut json = world.schema.to_json();
     json["version"] = json!(2);
     json["structs"]["Ticket"].as_array_mut().unwrap().push(json!(["note", "string", "none yet"]));
-    let newer = Schema::from_json(&json).unwrap();
+    let newer = DocumentSchema::from_json(&json).unwrap();
     assert_eq!(world.schema.check_successor(&newer), Ok(()));
     let mut store = MemoryCommits::new();
     let received = import(&mut store, &newer, &export(world.store.iter())).unwrap();
     assert_eq!((received.added.len(), store.heads()), (4, world.store.heads()), "identities stay");
-    let state = Engine::new(&store).state(&merge).unwrap();
+    let state = DocumentEngine::new(&store).state(&merge).unwrap();
     let document = state.document_json(&newer, &DocumentId::new("ticket", "t1")).unwrap();
     assert_eq!((&document["note"], &document["rank"]), (&json!("none yet"), &json!(12)));
 }
@@ -259,14 +262,14 @@ fn a_merge_needs_two_streams() {
 #[test]
 fn policies_decide_numbers() {
     let (world, merge) = World::merged(rank(13), rank(12));
-    assert_eq!(world.verdict(merge, "max"), Verdict::Decided(Chosen::Ours));
-    assert_eq!(world.verdict(merge, "min"), Verdict::Decided(Chosen::Theirs));
-    assert_eq!(world.verdict(merge, "sum"), Verdict::Decided(Chosen::value(&json!(15))));
-    assert_eq!(world.verdict(merge, "newest"), Verdict::Decided(Chosen::Theirs));
-    assert_eq!(world.verdict(merge, "ours"), Verdict::Decided(Chosen::Ours));
-    assert_eq!(world.verdict(merge, "union"), Verdict::Review, "both have a value");
-    assert_eq!(world.verdict(merge, "require_review"), Verdict::Review);
-    assert_eq!(world.verdict(merge, "refuse"), Verdict::Refused);
+    assert_eq!(world.verdict(merge, "max"), ConflictVerdict::Decided(ConflictChoice::Ours));
+    assert_eq!(world.verdict(merge, "min"), ConflictVerdict::Decided(ConflictChoice::Theirs));
+    assert_eq!(world.verdict(merge, "sum"), ConflictVerdict::Decided(ConflictChoice::value(&json!(15))));
+    assert_eq!(world.verdict(merge, "newest"), ConflictVerdict::Decided(ConflictChoice::Theirs));
+    assert_eq!(world.verdict(merge, "ours"), ConflictVerdict::Decided(ConflictChoice::Ours));
+    assert_eq!(world.verdict(merge, "union"), ConflictVerdict::Review, "both have a value");
+    assert_eq!(world.verdict(merge, "require_review"), ConflictVerdict::Review);
+    assert_eq!(world.verdict(merge, "refuse"), ConflictVerdict::Refused);
 }
 
 #[test]
@@ -283,7 +286,7 @@ fn the_first_rule_that_matches_speaks_and_its_resolutions_hold() {
             t.update(&field("title"), &json!("theirs")).unwrap();
         },
     );
-    let policy: Policy = serde_json::from_value(json!({"rules": [
+    let policy: MergePolicy = serde_json::from_value(json!({"rules": [
         {"attachment": "ticket", "path": [{"field": "labels"}, "*"], "decide": "union"},
         {"attachment": "*", "path": [{"field": "rank"}, "**"], "decide": "max"},
         {"attachment": "ticket", "path": [{"field": "title"}], "decide": "require_review"},
@@ -311,7 +314,7 @@ fn the_first_rule_that_matches_speaks_and_its_resolutions_hold() {
 fn invariants_are_checked_on_the_merged_state() {
     let mut world = World::new();
     let stamp = world.stamp("ann");
-    let mut mutations = Mutations::new(&world.schema);
+    let mut mutations = MutationBuilder::new(&world.schema);
     let mut third = ticket("other");
     third["after"] = json!({"some": "t9"});
     third["rank"] = json!(-3);
@@ -326,7 +329,7 @@ fn invariants_are_checked_on_the_merged_state() {
         {"range": {"attachment": "ticket", "path": [{"field": "rank"}], "min": 0, "max": 10}},
     ]))
     .unwrap();
-    let state = Engine::new(&world.store).state(&id).unwrap();
+    let state = DocumentEngine::new(&world.store).state(&id).unwrap();
     let violations = check_invariants(&world.schema, &state, &invariants).unwrap();
     let found: Vec<(usize, &str, &str)> =
         violations.iter().map(|v| (v.invariant, &*v.key, v.why.as_str())).collect();
@@ -346,14 +349,14 @@ fn invariants_are_checked_on_the_merged_state() {
 fn decisions_are_remembered_proposed_again_and_missed_when_overridden() {
     let (mut world, merge) = World::merged(rank(11), rank(12));
     let analysis = world.analyze(merge);
-    let resolutions = [MergeResolution::new(&analysis.conflicts()[0], Chosen::Ours)];
+    let resolutions = [MergeResolution::new(&analysis.conflicts()[0], ConflictChoice::Ours)];
     let stamp = world.stamp("dee");
     let outcome = world.analyzer().reconcile(&merge, &resolutions, stamp).unwrap();
     let record = DecisionRecord::new(&analysis, &resolutions, &outcome, "dee", 99, "ann knows best");
     let copy: DecisionRecord = serde_json::from_value(serde_json::to_value(&record).unwrap()).unwrap();
     assert_eq!((copy.id(), &copy), (record.id(), &record));
     let survival = world.store.append(outcome.survival.unwrap()).unwrap();
-    let decisions = Decisions::new([&record]);
+    let decisions = DecisionIndex::new([&record]);
     assert_eq!(decisions.resolved_by(&analysis.conflicts()[0]), Some(&record));
 
     // The same merge with sides swapped gets the same decision, swapped.
@@ -361,7 +364,7 @@ fn decisions_are_remembered_proposed_again_and_missed_when_overridden() {
     let turned = world.store.append(Commit::merge(analysis.theirs(), analysis.ours(), stamp)).unwrap();
     let other = world.analyze(turned);
     assert_eq!(decisions.resolved_by(&other.conflicts()[0]), None);
-    assert_eq!(decisions.proposal(&other.conflicts()[0]), Some(Chosen::Theirs));
+    assert_eq!(decisions.proposal(&other.conflicts()[0]), Some(ConflictChoice::Theirs));
 
     // A later merge that overrides the survival commit reports that.
     let late = world.write(Some(analysis.theirs()), "bo", rank(13));
@@ -397,7 +400,7 @@ fn merge_bases_are_one_none_or_several() {
     let stamp = world.stamp("eve");
     let crossed = world.store.append(Commit::merge(analysis.theirs(), analysis.ours(), stamp)).unwrap();
     let apart = world.write(None, "zoe", rank(1));
-    let engine = Engine::new(&world.store);
+    let engine = DocumentEngine::new(&world.store);
     assert_eq!(engine.merge_base(&merge, &analysis.ours()).unwrap(), MergeBase::One(analysis.ours()));
     assert_eq!(engine.merge_base(&merge, &apart).unwrap(), MergeBase::None);
     let mut both = vec![analysis.ours(), analysis.theirs()];
@@ -481,8 +484,8 @@ fn bent_op() -> impl Strategy<Value = Json> {
 proptest! {
     #[test]
     fn no_json_makes_a_reader_panic(json in any_json()) {
-        let _ = Schema::from_json(&json);
-        let _ = State::from_json(&schema(), &json);
+        let _ = DocumentSchema::from_json(&json);
+        let _ = CommitState::from_json(&schema(), &json);
         let _ = Commit::from_json(&schema(), &json);
         let _ = serde_json::from_value::<MergeResolution>(json);
     }
@@ -490,22 +493,22 @@ proptest! {
     #[test]
     fn an_opcode_that_is_accepted_is_written_as_it_means(op in bent_op()) {
         let schema = schema();
-        if let Ok(accepted) = Op::from_json(&schema, &op) {
+        if let Ok(accepted) = DocumentOp::from_json(&schema, &op) {
             let written = accepted.to_json(&schema);
-            prop_assert_eq!(Op::from_json(&schema, &written), Ok(accepted));
+            prop_assert_eq!(DocumentOp::from_json(&schema, &written), Ok(accepted));
             prop_assert_eq!(probity_core::json::canonical(&written), probity_core::json::canonical(&op));
         }
     }
 }
 
-fn place_policy(decide: &str) -> Policy {
+fn place_policy(decide: &str) -> MergePolicy {
     serde_json::from_value(json!({"groups": [
         {"attachment": "ticket", "paths": [[{"field": "title"}], [{"field": "rank"}]], "decide": decide},
     ]}))
     .unwrap()
 }
 
-fn title(text: &'static str) -> impl Fn(&mut Draft<'_, '_>) {
+fn title(text: &'static str) -> impl Fn(&mut DocumentEditor<'_, '_>) {
     move |t| {
         t.update(&field("title"), &json!(text)).unwrap();
     }
@@ -539,7 +542,7 @@ fn a_group_that_nobody_wrote_is_torn_and_decided_as_a_whole() {
 #[test]
 fn the_conflicts_of_a_group_share_its_side() {
     let both = |number: i64, text: &'static str| {
-        move |t: &mut Draft<'_, '_>| {
+        move |t: &mut DocumentEditor<'_, '_>| {
             rank(number)(t);
             title(text)(t);
         }
@@ -555,20 +558,20 @@ fn the_conflicts_of_a_group_share_its_side() {
     let document = outcome.documents.document_json(&world.schema, &DocumentId::new("ticket", "t1")).unwrap();
     assert_eq!((&document["title"], &document["rank"]), (&json!("ours"), &json!(11)));
     // A part of the group cannot be decided for the other side.
-    let other = [MergeResolution::new(&analysis.conflicts()[0], Chosen::Theirs)];
+    let other = [MergeResolution::new(&analysis.conflicts()[0], ConflictChoice::Theirs)];
     let refused = world.analyzer().reconcile_groups(&merge, &other, &groups, stamp).unwrap_err();
     assert_eq!(refused.code(), Some(ReconcileCode::OverlappingResolutions));
 }
 
 #[test]
 fn a_commit_names_its_blobs() {
-    let schema = Schema::parse("attachment file: map<string,optional<blob>>").unwrap();
+    let schema = DocumentSchema::parse("attachment file: map<string,optional<blob>>").unwrap();
     let digest = probity_core::Digest::of(b"bytes");
-    let mut mutations = Mutations::new(&schema);
+    let mut mutations = MutationBuilder::new(&schema);
     mutations.document("file", "f").set(&json!([["a", {"some": digest}]])).unwrap();
     mutations.document("file", "f").union_in_map(&json!([]), &json!([["b", null]])).unwrap();
     assert!(mutations.document("file", "f").set(&json!([["a", {"some": "abc"}]])).is_err());
-    let commit = mutations.commit(None, Stamp::new("ann", "", 0).unwrap());
+    let commit = mutations.commit(None, CommitStamp::new("ann", "", 0).unwrap());
     assert_eq!(commit.blobs().into_iter().collect::<Vec<_>>(), [digest]);
     assert_eq!(Commit::decode(&schema, commit.bytes()), Ok(commit));
 }

@@ -1,8 +1,8 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{Kind, check};
+use probity_conformance::{VectorKind, check};
 
 #[test]
 fn merge() {
-    check(Kind::equal("merge", probity_documents::vectors::merge));
+    check(VectorKind::equal("merge", probity_documents::vectors::merge));
 }

@@ -1,7 +1,7 @@
 //! Amendments: the only way to change a sealed scope, by appending and never by rewriting (law 2).
 
-use crate::Globs;
-use probity_core::Reason;
+use crate::GlobList;
+use probity_core::ReasonCode;
 use probity_paths::{PatternError, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Amendment {
     /// The patterns. They take precedence over those of the seal and of earlier amendments.
-    pub add: Globs,
+    pub add: GlobList,
     /// Who amended the scope.
     pub by: String,
     /// The reason given.
@@ -31,9 +31,9 @@ pub enum AmendmentError {
 }
 
 impl AmendmentError {
-    pub fn reason(&self) -> Reason {
+    pub fn reason(&self) -> ReasonCode {
         match self {
-            Self::Empty(_) | Self::Wordless(_) => Reason::AmendIncomplete,
+            Self::Empty(_) | Self::Wordless(_) => ReasonCode::AmendIncomplete,
             Self::Pattern(error) => error.reason,
         }
     }
@@ -41,7 +41,7 @@ impl AmendmentError {
 
 impl Amendment {
     /// Creates a complete amendment with valid patterns.
-    pub fn new(add: Globs, by: &str, why: &str, at: &str) -> Result<Self, AmendmentError> {
+    pub fn new(add: GlobList, by: &str, why: &str, at: &str) -> Result<Self, AmendmentError> {
         // An author or a reason made of blanks counts as empty.
         let amendment = Self { add, by: by.trim().into(), why: why.trim().into(), at: at.into() };
         if let Some(field) = amendment.empty_field() {
@@ -76,7 +76,7 @@ pub fn check_reason(why: &str) -> Result<(), AmendmentError> {
 
 /// Returns the effective scope: the sealed patterns followed by those of each amendment, so that later ones
 /// take precedence.
-pub fn amended_scope(sealed: &Globs, amendments: &[Amendment]) -> Result<Scope, PatternError> {
+pub fn amended_scope(sealed: &GlobList, amendments: &[Amendment]) -> Result<Scope, PatternError> {
     let mut globs = sealed.clone();
     for amendment in amendments {
         globs.extend(&amendment.add);
@@ -87,13 +87,13 @@ pub fn amended_scope(sealed: &Globs, amendments: &[Amendment]) -> Result<Scope, 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AmendPolicy {
-    pub during: Permission,
-    pub after: Permission,
+    pub during: AmendPermission,
+    pub after: AmendPermission,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Permission {
+pub enum AmendPermission {
     #[default]
     Allow,
     Deny,
@@ -105,16 +105,16 @@ mod tests {
 
     #[test]
     fn an_amendment_says_who_why_and_when() {
-        let docs = || Globs::new(["docs/**"]);
+        let docs = || GlobList::new(["docs/**"]);
         assert!(Amendment::new(docs(), "ada", "the page names the option", "2026-03-01T10:00:00Z").is_ok());
         assert_eq!(Amendment::new(docs(), "ada", "", "now"), Err(AmendmentError::Empty("why")));
         for wordless in ["…", "...", " - "] {
             let refused = Amendment::new(docs(), "ada", wordless, "now");
             assert_eq!(refused, Err(AmendmentError::Wordless(wordless.trim().into())));
         }
-        assert_eq!(Amendment::new(Globs::default(), "ada", "x", "now"), Err(AmendmentError::Empty("add")));
+        assert_eq!(Amendment::new(GlobList::default(), "ada", "x", "now"), Err(AmendmentError::Empty("add")));
         assert!(matches!(
-            Amendment::new(Globs::new(["/etc/**"]), "ada", "x", "now"),
+            Amendment::new(GlobList::new(["/etc/**"]), "ada", "x", "now"),
             Err(AmendmentError::Pattern(_))
         ));
     }

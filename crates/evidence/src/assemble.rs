@@ -1,8 +1,8 @@
 //! Assembles the files of a bundle from the facts of a run.
 
-use crate::wire::{self, Artifact, ChangeV1, MANIFEST, ManifestV1};
-use crate::{Change, Manifest, SecretKey, summary};
-use probity_core::{Digest, Reason, json};
+use crate::wire::{self, ChangeV1, MANIFEST, ManifestArtifact, ManifestV1};
+use crate::{Manifest, ManifestChange, SecretKey, summary};
+use probity_core::{Digest, ReasonCode, json};
 use probity_paths::RepoPath;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ const SUMMARY: &str = "summary.md";
 
 /// The files of a bundle by name, and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bundle {
+pub struct EvidenceBundle {
     /// Every file, including `manifest.json` and `summary.md`.
     pub files: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The hash that the next run of the chain refers to.
@@ -39,7 +39,7 @@ impl Manifest {
         mut artifacts: BTreeMap<String, Vec<u8>>,
         prev_run_hash: Option<Digest>,
         key: Option<&SecretKey>,
-    ) -> Result<Bundle, AssembleError> {
+    ) -> Result<EvidenceBundle, AssembleError> {
         self.check(&artifacts)?;
         artifacts.insert(SUMMARY.into(), summary::render(self).into_bytes());
         let mut manifest = self.to_json(&artifacts, prev_run_hash, key);
@@ -52,7 +52,7 @@ impl Manifest {
         let mut files: BTreeMap<Vec<u8>, Vec<u8>> =
             artifacts.into_iter().map(|(name, content)| (name.into_bytes(), content)).collect();
         files.insert(MANIFEST.into(), [json::canonical(&manifest), b"\n".to_vec()].concat());
-        Ok(Bundle { files, run_hash })
+        Ok(EvidenceBundle { files, run_hash })
     }
 
     fn check(&self, artifacts: &BTreeMap<String, Vec<u8>>) -> Result<(), AssembleError> {
@@ -85,7 +85,7 @@ impl Manifest {
         let mut manifest = object(serde_json::to_value(required));
         manifest.extend(object(serde_json::to_value(&self.details)));
         manifest.insert("schema".into(), SCHEMA.into());
-        let codes: Vec<&str> = self.reasons().into_iter().map(Reason::as_str).collect();
+        let codes: Vec<&str> = self.reasons().into_iter().map(ReasonCode::as_str).collect();
         manifest.insert("reasons".into(), codes.into());
         Value::Object(manifest)
     }
@@ -97,7 +97,7 @@ impl Manifest {
         key: Option<&SecretKey>,
     ) -> ManifestV1 {
         let raw = |paths: Vec<RepoPath>| paths.iter().map(|path| path.as_bytes().into()).collect();
-        let artifact = |(path, content): (&String, &Vec<u8>)| Artifact {
+        let artifact = |(path, content): (&String, &Vec<u8>)| ManifestArtifact {
             path: path.clone(),
             sha256: Digest::of(content),
         };
@@ -129,8 +129,8 @@ impl Manifest {
     }
 }
 
-impl From<&Change> for ChangeV1 {
-    fn from(change: &Change) -> Self {
+impl From<&ManifestChange> for ChangeV1 {
+    fn from(change: &ManifestChange) -> Self {
         Self {
             path: change.path.as_bytes().into(),
             change: change.change,

@@ -103,7 +103,7 @@ pub fn envelope(manifest: &[u8], key: &SecretKey) -> Result<Vec<u8>, AttestError
 pub fn seal_statement(statement: &Value, key: &SecretKey) -> Vec<u8> {
     let payload = json::canonical(statement);
     let signature = key.sign(&pre_authentication_encoding(PAYLOAD_TYPE, &payload));
-    let envelope = Envelope {
+    let envelope = DsseEnvelope {
         payload: STANDARD.encode(&payload),
         payload_type: PAYLOAD_TYPE.to_owned(),
         signatures: vec![EnvelopeSignature { keyid: key.key_id(), sig: STANDARD.encode(signature) }],
@@ -112,7 +112,7 @@ pub fn seal_statement(statement: &Value, key: &SecretKey) -> Vec<u8> {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Envelope {
+struct DsseEnvelope {
     payload: String,
     #[serde(rename = "payloadType")]
     payload_type: String,
@@ -139,7 +139,8 @@ pub fn open_statement(
     keys: &BTreeMap<String, PublicKey>,
 ) -> Result<(String, Value), AttestError> {
     let value = json::parse(envelope).map_err(|error| AttestError::Envelope(error.to_string()))?;
-    let envelope = Envelope::deserialize(&value).map_err(|error| AttestError::Envelope(error.to_string()))?;
+    let envelope =
+        DsseEnvelope::deserialize(&value).map_err(|error| AttestError::Envelope(error.to_string()))?;
     if envelope.payload_type != PAYLOAD_TYPE {
         return Err(AttestError::Envelope(format!("its payload type is not `{PAYLOAD_TYPE}`")));
     }
@@ -164,7 +165,7 @@ fn decode(text: &str) -> Result<Vec<u8>, AttestError> {
 /// Returns the first trusted key that made one of the signatures. The key id in the envelope only selects the
 /// key to try.
 fn signer(
-    envelope: &Envelope,
+    envelope: &DsseEnvelope,
     payload: &[u8],
     keys: &BTreeMap<String, PublicKey>,
 ) -> Result<String, AttestError> {

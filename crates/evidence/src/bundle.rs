@@ -5,7 +5,7 @@
 //! [`clean_leftovers`] removes. Reading follows no links: anything but a regular file or a directory is refused.
 #![expect(clippy::disallowed_methods, reason = "the file edge of this crate: everything else is pure")]
 
-use probity_core::{Reason, bytes};
+use probity_core::{ReasonCode, bytes};
 use probity_paths::RepoPath;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -52,9 +52,9 @@ pub enum BundleError {
 
 impl BundleError {
     /// Returns the code the verifier reports if the bundle's content makes it unreadable.
-    pub const fn reason(&self) -> Option<Reason> {
+    pub const fn reason(&self) -> Option<ReasonCode> {
         match self {
-            Self::NotAFile { .. } => Some(Reason::EvidencePathTraversal),
+            Self::NotAFile { .. } => Some(ReasonCode::EvidencePathTraversal),
             _ => None,
         }
     }
@@ -69,18 +69,18 @@ pub fn read_bundle(dir: &Path) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, BundleError
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root =
         rustix::fs::open(dir, flags, Mode::empty()).map_err(|errno| BundleError::io(dir)(errno.into()))?;
-    let mut reader = Reader { dir, files: BTreeMap::new(), bytes: 0 };
+    let mut reader = BundleReader { dir, files: BTreeMap::new(), bytes: 0 };
     reader.folder(&root, b"", 0)?;
     Ok(reader.files)
 }
 
-struct Reader<'a> {
+struct BundleReader<'a> {
     dir: &'a Path,
     files: BTreeMap<Vec<u8>, Vec<u8>>,
     bytes: u64,
 }
 
-impl Reader<'_> {
+impl BundleReader<'_> {
     fn folder(&mut self, folder: &OwnedFd, prefix: &[u8], depth: usize) -> Result<(), BundleError> {
         if depth > MAX_DEPTH {
             return Err(BundleError::TooLarge { what: "levels of directories", limit: MAX_DEPTH as u64 });
@@ -153,7 +153,7 @@ pub fn write_bundle(
         return Err(BundleError::BadName(bytes::escape(name)));
     }
     let target = parent.join(run_id);
-    let partial = Partial::create(parent, run_id)?;
+    let partial = PartialBundle::create(parent, run_id)?;
     let written = fill(&partial.path, files).and_then(|()| publish(&partial.path, &target));
     if written.is_err() {
         // If this fails too, `clean_leftovers` removes the directory later.
@@ -188,12 +188,12 @@ pub fn clean_leftovers(parent: &Path) -> Result<usize, BundleError> {
 }
 
 /// An unfinished bundle, locked for the lifetime of this value.
-struct Partial {
+struct PartialBundle {
     path: PathBuf,
     _lock: OwnedFd,
 }
 
-impl Partial {
+impl PartialBundle {
     fn create(parent: &Path, run_id: &str) -> Result<Self, BundleError> {
         for attempt in 0..ATTEMPTS {
             let path = parent.join(format!("{PARTIAL}{run_id}.{}.{attempt}", std::process::id()));

@@ -1,9 +1,11 @@
 //! The verifier's checks, one function each. The numbers are those of section 7 of
 //! `conformance/README-scope-plan-evidence.md`.
 
-use crate::wire::{self, MANIFEST, ManifestV1, Status};
-use crate::{ByteString, Follows, RefChange, SignatureRule, Trust, amended_scope, judge, keys};
-use probity_core::{Digest, Reason, bytes, json};
+use crate::wire::{self, MANIFEST, ManifestV1, RunStatus};
+use crate::{
+    ByteString, ChainPredecessor, RefChange, SignatureRule, TrustRequirements, amended_scope, judge, keys,
+};
+use probity_core::{Digest, ReasonCode, bytes, json};
 use probity_paths::{RepoPath, Scope, reconcile};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,18 +16,18 @@ const MAX_NAMES: usize = 5;
 
 /// A reason for which a bundle fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct CheckFailure {
     pub(crate) code: String,
     detail: String,
 }
 
-impl Fault {
-    pub(crate) fn new(reason: Reason, detail: &str) -> Self {
+impl CheckFailure {
+    pub(crate) fn new(reason: ReasonCode, detail: &str) -> Self {
         Self { code: reason.as_str().into(), detail: detail.into() }
     }
 
     /// Reports `reason` for `names`, or nothing if there are no names.
-    fn about<'a>(reason: Reason, names: impl IntoIterator<Item = &'a [u8]>) -> Option<Self> {
+    fn about<'a>(reason: ReasonCode, names: impl IntoIterator<Item = &'a [u8]>) -> Option<Self> {
         let names: Vec<String> = names.into_iter().map(|name| format!("`{}`", bytes::escape(name))).collect();
         let more = names.len().saturating_sub(MAX_NAMES);
         let first = names.get(..MAX_NAMES).unwrap_or(&names).join(", ");
@@ -34,28 +36,28 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for CheckFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let meaning = self.code.parse::<Reason>().map_or("", Reason::meaning);
+        let meaning = self.code.parse::<ReasonCode>().map_or("", ReasonCode::meaning);
         let parts: Vec<&str> = [meaning, &self.detail].into_iter().filter(|part| !part.is_empty()).collect();
         f.write_str(&parts.join(": "))
     }
 }
 
 /// A bundle with a readable manifest, and the requirements to check it against.
-pub(crate) struct Subject<'a> {
+pub(crate) struct VerificationSubject<'a> {
     files: &'a BTreeMap<Vec<u8>, Vec<u8>>,
-    trust: &'a Trust,
+    trust: &'a TrustRequirements,
     bytes: &'a [u8],
     value: &'a Value,
     manifest: &'a ManifestV1,
     run_hash: Digest,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> VerificationSubject<'a> {
     pub(crate) fn new(
         files: &'a BTreeMap<Vec<u8>, Vec<u8>>,
-        trust: &'a Trust,
+        trust: &'a TrustRequirements,
         bytes: &'a [u8],
         value: &'a Value,
         manifest: &'a ManifestV1,
@@ -64,18 +66,18 @@ impl<'a> Subject<'a> {
     }
 
     /// Check 4: the bytes are the canonical form of the manifest.
-    pub(crate) fn canonical(&self) -> Vec<Fault> {
-        unless(json::is_canonical(self.bytes, self.value), Reason::EvidenceNotCanonical, "")
+    pub(crate) fn canonical(&self) -> Vec<CheckFailure> {
+        unless(json::is_canonical(self.bytes, self.value), ReasonCode::EvidenceNotCanonical, "")
     }
 
     /// Check 5: the recorded run hash is the recomputed one.
-    pub(crate) fn run_hash(&self) -> Vec<Fault> {
+    pub(crate) fn run_hash(&self) -> Vec<CheckFailure> {
         let detail = format!("the manifest's hash is {}", self.run_hash);
-        unless(self.manifest.run_hash == self.run_hash, Reason::EvidenceRunHashMismatch, &detail)
+        unless(self.manifest.run_hash == self.run_hash, ReasonCode::EvidenceRunHashMismatch, &detail)
     }
 
     /// Check 6: closed world. Every listed file exists with its digest, and every file that exists is listed.
-    pub(crate) fn artifacts(&self) -> Vec<Fault> {
+    pub(crate) fn artifacts(&self) -> Vec<CheckFailure> {
         let (inside, outside): (Vec<_>, Vec<_>) = self
             .manifest
             .artifact_hashes
@@ -100,10 +102,10 @@ impl<'a> Subject<'a> {
         let outside = outside.iter().map(|artifact| artifact.path.as_bytes());
         let changed = changed.map(|artifact| artifact.path.as_bytes());
         [
-            Fault::about(Reason::EvidencePathTraversal, outside),
-            Fault::about(Reason::EvidenceArtifactMissing, missing),
-            Fault::about(Reason::EvidenceArtifactMismatch, changed),
-            Fault::about(Reason::EvidenceArtifactUnlisted, unlisted),
+            CheckFailure::about(ReasonCode::EvidencePathTraversal, outside),
+            CheckFailure::about(ReasonCode::EvidenceArtifactMissing, missing),
+            CheckFailure::about(ReasonCode::EvidenceArtifactMismatch, changed),
+            CheckFailure::about(ReasonCode::EvidenceArtifactUnlisted, unlisted),
         ]
         .into_iter()
         .flatten()
@@ -112,41 +114,45 @@ impl<'a> Subject<'a> {
 
     /// Check 7: the manifest's plan, scope and plan hash agree. Hashes the plan as it stands in the file,
     /// including fields that this code does not read.
-    pub(crate) fn plan(&self) -> Vec<Fault> {
+    pub(crate) fn plan(&self) -> Vec<CheckFailure> {
         let hash = Digest::of_json(&self.value["plan"]);
         if hash != self.manifest.plan_hash {
-            return vec![Fault::new(Reason::SealPlanMismatch, &format!("the plan's hash is {hash}"))];
+            return vec![CheckFailure::new(
+                ReasonCode::SealPlanMismatch,
+                &format!("the plan's hash is {hash}"),
+            )];
         }
         let is_same = self.manifest.scope == self.manifest.plan.scope;
-        unless(is_same, Reason::SealPlanMismatch, "`scope` is not that of the plan")
+        unless(is_same, ReasonCode::SealPlanMismatch, "`scope` is not that of the plan")
     }
 
     /// Check 7: the recorded policy versions are those of the plan.
-    pub(crate) fn policy(&self) -> Vec<Fault> {
+    pub(crate) fn policy(&self) -> Vec<CheckFailure> {
         let is_same = self.manifest.policy_versions == self.manifest.plan.policy_versions;
-        unless(is_same, Reason::SealPolicyDrift, "")
+        unless(is_same, ReasonCode::SealPolicyDrift, "")
     }
 
     /// Check 7, if required: the plan is the one that was sealed.
-    pub(crate) fn seal(&self) -> Option<Vec<Fault>> {
+    pub(crate) fn seal(&self) -> Option<Vec<CheckFailure>> {
         let sealed = self.trust.plan_hash?;
         let detail = format!("{sealed} was sealed");
-        Some(unless(self.manifest.plan_hash == sealed, Reason::SealPlanMismatch, &detail))
+        Some(unless(self.manifest.plan_hash == sealed, ReasonCode::SealPlanMismatch, &detail))
     }
 
     /// Check 7, if required: the plan was made under this profile.
-    pub(crate) fn profile(&self) -> Option<Vec<Fault>> {
+    pub(crate) fn profile(&self) -> Option<Vec<CheckFailure>> {
         let profile = self.trust.profile.as_ref()?;
         let detail = format!("`{}` and not `{profile}`", self.manifest.plan.profile);
-        Some(unless(self.manifest.plan.profile == *profile, Reason::EvidenceProfileMismatch, &detail))
+        Some(unless(self.manifest.plan.profile == *profile, ReasonCode::EvidenceProfileMismatch, &detail))
     }
 
     /// Check 8: recomputes D and U from the facts in the manifest.
-    pub(crate) fn reconciliation(&self) -> Vec<Fault> {
+    pub(crate) fn reconciliation(&self) -> Vec<CheckFailure> {
         let scope = amended_scope(&self.manifest.scope, &self.manifest.amendments);
-        let bad_pattern = scope.as_ref().err().map(|error| Fault::new(error.reason, &error.to_string()));
-        let Some(observed) = Observed::of(self.manifest, self.value) else {
-            let missing = Fault::new(Reason::ReconSnapshotMissing, "");
+        let bad_pattern =
+            scope.as_ref().err().map(|error| CheckFailure::new(error.reason, &error.to_string()));
+        let Some(observed) = DeltaObservation::of(self.manifest, self.value) else {
+            let missing = CheckFailure::new(ReasonCode::ReconSnapshotMissing, "");
             return [Some(missing), bad_pattern].into_iter().flatten().collect();
         };
         let mut faults = observed.contradiction().into_iter().chain(bad_pattern).collect::<Vec<_>>();
@@ -157,75 +163,81 @@ impl<'a> Subject<'a> {
     }
 
     /// Check 9: every gate required by the plan or by the caller has passed.
-    pub(crate) fn gates(&self) -> Vec<Fault> {
+    pub(crate) fn gates(&self) -> Vec<CheckFailure> {
         let demanded = self.trust.required_gates.iter().map(String::as_str);
         let required = self.manifest.plan.required_gates().chain(demanded);
         judge::gate_reasons(required, &self.manifest.gate_results)
             .into_iter()
-            .filter_map(|(reason, gates)| Fault::about(reason, gates.into_iter().map(str::as_bytes)))
+            .filter_map(|(reason, gates)| CheckFailure::about(reason, gates.into_iter().map(str::as_bytes)))
             .collect()
     }
 
     /// Check 10: a recorded failure is a failure, and a recorded pass must not contradict the facts.
-    pub(crate) fn status(&self, reconciliation: &[Fault], gates: &[Fault]) -> Vec<Fault> {
-        if let (Status::Fail, Some(reason)) = (self.manifest.status, &self.manifest.reason) {
-            return vec![Fault { code: reason.clone(), detail: "recorded by the run itself".into() }];
+    pub(crate) fn status(
+        &self,
+        reconciliation: &[CheckFailure],
+        gates: &[CheckFailure],
+    ) -> Vec<CheckFailure> {
+        if let (RunStatus::Fail, Some(reason)) = (self.manifest.status, &self.manifest.reason) {
+            return vec![CheckFailure { code: reason.clone(), detail: "recorded by the run itself".into() }];
         }
         // `EVIDENCE.*` codes mean that recorded lists contradict each other, not that the run should have failed.
-        let is_about_the_run = |fault: &Fault| !fault.code.starts_with("EVIDENCE.");
+        let is_about_the_run = |fault: &CheckFailure| !fault.code.starts_with("EVIDENCE.");
         let should_fail = reconciliation.iter().any(is_about_the_run) || !gates.is_empty();
-        unless(!should_fail, Reason::EvidenceStatusMismatch, "")
+        unless(!should_fail, ReasonCode::EvidenceStatusMismatch, "")
     }
 
     /// Check 11, if required: the run follows the expected predecessor.
-    pub(crate) fn chain(&self) -> Option<Vec<Fault>> {
+    pub(crate) fn chain(&self) -> Option<Vec<CheckFailure>> {
         let demanded = match self.trust.follows? {
-            Follows::Nothing => None,
-            Follows::Run(hash) => Some(hash),
+            ChainPredecessor::Nothing => None,
+            ChainPredecessor::Run(hash) => Some(hash),
         };
-        Some(unless(self.manifest.prev_run_hash == demanded, Reason::EvidenceChainBroken, ""))
+        Some(unless(self.manifest.prev_run_hash == demanded, ReasonCode::EvidenceChainBroken, ""))
     }
 
     /// Check 11, if required: a trusted key signed the recomputed run hash.
-    pub(crate) fn signature(&self) -> Option<Vec<Fault>> {
+    pub(crate) fn signature(&self) -> Option<Vec<CheckFailure>> {
         match (self.trust.signature, &self.manifest.signature) {
             (SignatureRule::Ignore, _) | (SignatureRule::IfPresent, None) => None,
-            (SignatureRule::Required, None) => Some(vec![Fault::new(Reason::EvidenceSignatureRequired, "")]),
+            (SignatureRule::Required, None) => {
+                Some(vec![CheckFailure::new(ReasonCode::EvidenceSignatureRequired, "")])
+            }
             (_, Some(signature)) => Some(self.signed_by(signature)),
         }
     }
 
-    fn signed_by(&self, signature: &str) -> Vec<Fault> {
+    fn signed_by(&self, signature: &str) -> Vec<CheckFailure> {
         let key_id = self.manifest.key_id.as_deref();
         let Some(key) = key_id.and_then(|key_id| self.trust.keys.get(key_id)) else {
             let detail = key_id.map_or_else(String::new, |id| format!("`{}`", bytes::escape(id.as_bytes())));
-            return vec![Fault::new(Reason::EvidenceKeyUnknown, &detail)];
+            return vec![CheckFailure::new(ReasonCode::EvidenceKeyUnknown, &detail)];
         };
         let mut signature_bytes = [0; 64];
         let is_good = keys::decode(signature, &mut signature_bytes).is_some()
             && key.verifies(&wire::signed_message(self.run_hash), &signature_bytes);
-        unless(is_good, Reason::EvidenceSignatureInvalid, "")
+        unless(is_good, ReasonCode::EvidenceSignatureInvalid, "")
     }
 }
 
-fn unless(holds: bool, reason: Reason, detail: &str) -> Vec<Fault> {
-    if holds { Vec::new() } else { vec![Fault::new(reason, detail)] }
+fn unless(holds: bool, reason: ReasonCode, detail: &str) -> Vec<CheckFailure> {
+    if holds { Vec::new() } else { vec![CheckFailure::new(reason, detail)] }
 }
 
-type Paths<'a> = BTreeSet<&'a ByteString>;
+type PathSet<'a> = BTreeSet<&'a ByteString>;
 
 /// The recorded state of the tree, available only if all of it was recorded.
-struct Observed<'a> {
+struct DeltaObservation<'a> {
     roots_differ: bool,
-    delta: Paths<'a>,
-    listed: Paths<'a>,
-    untracked: Paths<'a>,
-    exempt: Paths<'a>,
+    delta: PathSet<'a>,
+    listed: PathSet<'a>,
+    untracked: PathSet<'a>,
+    exempt: PathSet<'a>,
     /// Submodules with another commit checked out. They are in D, but the content snapshots do not show it.
     moved_submodules: BTreeSet<ByteString>,
 }
 
-impl<'a> Observed<'a> {
+impl<'a> DeltaObservation<'a> {
     /// Returns `None` if a root or a list is null: then nothing was reconciled.
     fn of(manifest: &'a ManifestV1, value: &Value) -> Option<Self> {
         let refs: Vec<RefChange> = serde_json::from_value(value["refs"].clone()).unwrap_or_default();
@@ -241,24 +253,28 @@ impl<'a> Observed<'a> {
     }
 
     /// Reports lists and roots that cannot all be true.
-    fn contradiction(&self) -> Option<Fault> {
+    fn contradiction(&self) -> Option<CheckFailure> {
         if self.delta != self.listed {
             let different = self.delta.symmetric_difference(&self.listed).map(|path| path.as_bytes());
-            return Fault::about(Reason::EvidenceDeltaMismatch, different);
+            return CheckFailure::about(ReasonCode::EvidenceDeltaMismatch, different);
         }
         let something_changed = !self.delta.is_empty() || !self.exempt.is_empty();
         let mut listed = self.delta.iter().chain(&self.exempt);
         let content_changed = listed.any(|path| !self.moved_submodules.contains(*path));
         let is_told = if self.roots_differ { something_changed } else { !content_changed };
-        (!is_told)
-            .then(|| Fault::new(Reason::EvidenceDeltaMismatch, "the roots tell another story than the lists"))
+        (!is_told).then(|| {
+            CheckFailure::new(
+                ReasonCode::EvidenceDeltaMismatch,
+                "the roots tell another story than the lists",
+            )
+        })
     }
 
     /// Recomputes U from the scope and the union of both path lists.
-    fn against(&self, scope: &Scope) -> Vec<Fault> {
+    fn against(&self, scope: &Scope) -> Vec<CheckFailure> {
         let all = self.delta.iter().chain(&self.listed).chain(&self.untracked).chain(&self.exempt);
         let invalid = all.map(|path| path.as_bytes()).filter(|path| RepoPath::parse(path).is_err());
-        if let Some(fault) = Fault::about(Reason::PathInvalid, invalid) {
+        if let Some(fault) = CheckFailure::about(ReasonCode::PathInvalid, invalid) {
             return vec![fault];
         }
         let delta: Vec<RepoPath> =
@@ -269,8 +285,8 @@ impl<'a> Observed<'a> {
         let different = computed.symmetric_difference(&recorded).copied();
         let untracked = computed.union(&recorded).copied();
         [
-            Fault::about(Reason::EvidenceReconciliationMismatch, different),
-            Fault::about(Reason::ReconUntrackedDelta, untracked),
+            CheckFailure::about(ReasonCode::EvidenceReconciliationMismatch, different),
+            CheckFailure::about(ReasonCode::ReconUntrackedDelta, untracked),
         ]
         .into_iter()
         .flatten()

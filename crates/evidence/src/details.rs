@@ -1,6 +1,6 @@
 //! Manifest fields beyond the required ones. The run hash covers all of them.
 
-use crate::{ByteString, Enforcement, Globs, RecognizedOutput};
+use crate::{ByteString, EnforcementLevel, GlobList, RecognizedOutput};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
@@ -8,30 +8,30 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Details {
-    pub tool: Option<Tool>,
+pub struct ManifestDetails {
+    pub tool: Option<ToolVersion>,
     /// When the run began, in RFC 3339.
     pub started_at: Option<String>,
     /// How strongly the scope was enforced during the run (law 13).
-    pub enforcement: Enforcement,
+    pub enforcement: EnforcementLevel,
     /// The mechanism that enforced it, if known.
     pub enforcement_detail: Option<String>,
     pub seal_hash: Option<Digest>,
     /// Digest of the whole policy.
     pub policy_digest: Option<Digest>,
     /// Sealed patterns excluded from the delta.
-    pub build_outputs: Globs,
+    pub build_outputs: GlobList,
     /// Directories excluded from the delta because a marker file identifies them as a cache or a virtual environment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recognized_outputs: Vec<RecognizedOutput>,
-    pub command: Option<Command>,
+    pub command: Option<GovernedCommand>,
     /// Usage of the run's named limits.
-    pub budgets: BTreeMap<String, Budget>,
+    pub budgets: BTreeMap<String, BudgetUsage>,
     /// Tree entries that cannot be judged.
     #[serde(rename = "unsafe")]
-    pub unsafe_entries: Vec<Finding>,
-    pub protected: Vec<Finding>,
-    pub findings: Vec<Finding>,
+    pub unsafe_entries: Vec<ManifestFinding>,
+    pub protected: Vec<ManifestFinding>,
+    pub findings: Vec<ManifestFinding>,
     pub refs: Vec<RefChange>,
     /// Paths changed by the gates, not by the agent.
     pub gate_delta_paths: Vec<RepoPath>,
@@ -49,14 +49,14 @@ pub struct Details {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tool {
+pub struct ToolVersion {
     pub name: String,
     pub version: String,
 }
 
 /// The command that the run governed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Command {
+pub struct GovernedCommand {
     pub argv: Vec<ByteString>,
     /// `None` if the command was killed by a signal or never started.
     pub exit_code: Option<i64>,
@@ -65,13 +65,13 @@ pub struct Command {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Budget {
+pub struct BudgetUsage {
     pub limit: Option<u64>,
     pub used: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct ManifestFinding {
     pub code: String,
     pub path: Option<RepoPath>,
     pub detail: String,

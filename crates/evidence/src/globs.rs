@@ -8,9 +8,9 @@ use serde_json::Value;
 
 /// Patterns in order of precedence: the last one that matches a path decides.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Globs(Vec<Vec<u8>>);
+pub struct GlobList(Vec<Vec<u8>>);
 
-impl Globs {
+impl GlobList {
     pub fn new(patterns: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
         Self(patterns.into_iter().map(Into::into).collect())
     }
@@ -43,15 +43,15 @@ impl Globs {
     }
 }
 
-probity_core::json_schema_of!(Globs, probity_core::schema::list_of_bytes());
+probity_core::json_schema_of!(GlobList, probity_core::schema::list_of_bytes());
 
-impl Serialize for Globs {
+impl Serialize for GlobList {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(|glob| bytes::to_json(glob)))
     }
 }
 
-impl<'de> Deserialize<'de> for Globs {
+impl<'de> Deserialize<'de> for GlobList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let patterns = Vec::<Value>::deserialize(deserializer)?;
         let read = |value| bytes::from_json(value);
@@ -66,15 +66,15 @@ mod tests {
 
     #[test]
     fn of_equal_patterns_the_last_stays() {
-        let globs = Globs::new(["a/**", "!a/b", "a/**"]).without_repeats();
-        assert_eq!(globs, Globs::new(["!a/b", "a/**"]));
+        let globs = GlobList::new(["a/**", "!a/b", "a/**"]).without_repeats();
+        assert_eq!(globs, GlobList::new(["!a/b", "a/**"]));
     }
 
     #[test]
     fn patterns_that_are_no_text_survive_json() {
-        let globs = Globs::new([b"a/\xff*".to_vec()]);
+        let globs = GlobList::new([b"a/\xff*".to_vec()]);
         let json = serde_json::to_value(&globs).expect("serialises");
         assert_eq!(json, serde_json::json!([{"bytes_hex": "612fff2a"}]));
-        assert_eq!(serde_json::from_value::<Globs>(json).expect("reads back"), globs);
+        assert_eq!(serde_json::from_value::<GlobList>(json).expect("reads back"), globs);
     }
 }

@@ -4,7 +4,7 @@
 //! when dropped and never displayed.
 
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
-use probity_core::{Digest, Reason, json};
+use probity_core::{Digest, ReasonCode, json};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
@@ -20,8 +20,8 @@ const PREFIX: &str = "ed25519:";
 pub struct KeyError(&'static str);
 
 impl KeyError {
-    pub const fn reason(&self) -> Reason {
-        Reason::KeyInvalid
+    pub const fn reason(&self) -> ReasonCode {
+        ReasonCode::KeyInvalid
     }
 }
 

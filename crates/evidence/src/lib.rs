@@ -12,7 +12,7 @@
 //!   run with it.
 //! * [`Amendment`]: the only way a sealed scope can grow (law 2).
 //! * [`Manifest`]: the facts of a run; [`Manifest::assemble`] turns them into the files of a bundle.
-//! * [`verify`]: judges a bundle against the caller's requirements ([`Trust`]). Accepts arbitrary bytes.
+//! * [`verify`]: judges a bundle against the caller's requirements ([`TrustRequirements`]). Accepts arbitrary bytes.
 //! * [`SecretKey`], [`PublicKey`]: Ed25519. Asymmetric, so that a verifier cannot forge.
 //! * [`attest`]: a run as an in-toto statement in a DSSE envelope, for other tools.
 //! * [`receipt`]: checks the receipt of a finished change offline.
@@ -42,18 +42,18 @@ pub mod vectors;
 mod verify;
 mod wire;
 
-pub use amend::{AmendPolicy, Amendment, AmendmentError, Permission, amended_scope, check_reason};
-pub use assemble::{AssembleError, Bundle};
+pub use amend::{AmendPermission, AmendPolicy, Amendment, AmendmentError, amended_scope, check_reason};
+pub use assemble::{AssembleError, EvidenceBundle};
 pub use byte_string::ByteString;
-pub use details::{Budget, Command, Details, Finding, RefChange, Tool};
-pub use globs::Globs;
+pub use details::{BudgetUsage, GovernedCommand, ManifestDetails, ManifestFinding, RefChange, ToolVersion};
+pub use globs::GlobList;
 pub use keys::{KeyError, PublicKey, SecretKey};
-pub use manifest::{Change, Manifest, ReadError, StoredManifest, log_path};
+pub use manifest::{Manifest, ManifestChange, ReadError, StoredManifest, log_path};
 pub use plan::{PackCap, Plan, PlannedGate};
 pub use probity_core::ChangeKind;
-pub use recognized::{Mark, RecognizedBecause, RecognizedOutput};
-pub use seal::{Enforcement, GateSettings, RefsRule, Seal, SealContents, SealDamaged};
-pub use seal_check::{GateStatus, Observed, SealCheck, seal_check};
-pub use trust::{Follows, SignatureRule, Trust, TrustError};
-pub use verify::{Check, CheckStatus, Verdict, Verification, verify};
-pub use wire::{GateResult, Status};
+pub use recognized::{DirectoryMarker, RecognizedBecause, RecognizedOutput};
+pub use seal::{EnforcementLevel, GateSettings, RefsRule, Seal, SealContents, SealDamaged};
+pub use seal_check::{GateStatus, RunObservation, SealCheck, seal_check};
+pub use trust::{ChainPredecessor, SignatureRule, TrustError, TrustRequirements};
+pub use verify::{BundleCheck, BundleVerdict, BundleVerification, CheckStatus, verify};
+pub use wire::{GateResult, RunStatus};

@@ -4,9 +4,9 @@
 //! lists, the untracked paths and the status. A manifest written by this code therefore never claims a pass
 //! that its own facts contradict.
 
-use crate::wire::{ChangeV1, GateResult, ManifestV1, Status};
-use crate::{Amendment, Details, Plan, amended_scope, judge};
-use probity_core::{ChangeKind, Digest, Reason, json};
+use crate::wire::{ChangeV1, GateResult, ManifestV1, RunStatus};
+use crate::{Amendment, ManifestDetails, Plan, amended_scope, judge};
+use probity_core::{ChangeKind, Digest, ReasonCode, json};
 use probity_paths::{PathError, RepoPath, reconcile};
 use serde::Deserialize;
 
@@ -22,17 +22,17 @@ pub struct Manifest {
     /// Root hash of the end snapshot, if one could be taken.
     pub after_root: Option<Digest>,
     /// The changes (D), if known.
-    pub delta: Option<Vec<Change>>,
+    pub delta: Option<Vec<ManifestChange>>,
     /// Changed paths under sealed build outputs; not part of D.
     pub exempt_delta_paths: Vec<RepoPath>,
     pub gate_results: Vec<GateResult>,
     /// Failure reasons that do not follow from the other facts, most important first.
-    pub other_reasons: Vec<Reason>,
-    pub details: Details,
+    pub other_reasons: Vec<ReasonCode>,
+    pub details: ManifestDetails,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct ManifestChange {
     pub path: RepoPath,
     pub change: ChangeKind,
     /// Hash of the entry before the run; `None` if it did not exist.
@@ -43,17 +43,17 @@ pub struct Change {
 
 impl Manifest {
     /// Returns why the run failed, most important first; empty if it passed.
-    pub fn reasons(&self) -> Vec<Reason> {
+    pub fn reasons(&self) -> Vec<ReasonCode> {
         let is_untracked = self.untracked().is_some_and(|paths| !paths.is_empty());
         let has_snapshots = self.before_root.is_some() && self.after_root.is_some() && self.delta.is_some();
         let scope = amended_scope(&self.plan.scope, &self.amendments);
         let gates = judge::gate_reasons(self.plan.required_gates(), &self.gate_results).into_keys();
-        let mut reasons: Vec<Reason> = Vec::new();
+        let mut reasons: Vec<ReasonCode> = Vec::new();
         let all = is_untracked
-            .then_some(Reason::ReconUntrackedDelta)
+            .then_some(ReasonCode::ReconUntrackedDelta)
             .into_iter()
             .chain(self.other_reasons.iter().copied())
-            .chain((!has_snapshots).then_some(Reason::ReconSnapshotMissing))
+            .chain((!has_snapshots).then_some(ReasonCode::ReconSnapshotMissing))
             .chain(scope.err().map(|error| error.reason))
             .chain(gates);
         for reason in all {
@@ -64,8 +64,8 @@ impl Manifest {
         reasons
     }
 
-    pub fn status(&self) -> Status {
-        if self.reasons().is_empty() { Status::Pass } else { Status::Fail }
+    pub fn status(&self) -> RunStatus {
+        if self.reasons().is_empty() { RunStatus::Pass } else { RunStatus::Fail }
     }
 
     pub fn delta_paths(&self) -> Option<Vec<RepoPath>> {
@@ -104,9 +104,9 @@ pub enum ReadError {
 }
 
 #[derive(Deserialize)]
-struct Reasons {
+struct ManifestReasons {
     #[serde(default)]
-    reasons: Vec<Reason>,
+    reasons: Vec<ReasonCode>,
 }
 
 impl StoredManifest {
@@ -116,8 +116,8 @@ impl StoredManifest {
         let value = json::parse(bytes)?;
         let form = |error: serde_json::Error| ReadError::Form(error.to_string());
         let required = ManifestV1::read(&value).map_err(ReadError::Form)?;
-        let details = Details::deserialize(&value).map_err(form)?;
-        let Reasons { reasons } = Reasons::deserialize(&value).map_err(form)?;
+        let details = ManifestDetails::deserialize(&value).map_err(form)?;
+        let ManifestReasons { reasons } = ManifestReasons::deserialize(&value).map_err(form)?;
         let parse = |path: &crate::ByteString| RepoPath::parse(path.as_bytes());
         let delta = required.delta.as_deref().map(changes).transpose()?;
         let mut manifest = Manifest {
@@ -144,9 +144,9 @@ impl StoredManifest {
     }
 }
 
-fn changes(delta: &[ChangeV1]) -> Result<Vec<Change>, PathError> {
+fn changes(delta: &[ChangeV1]) -> Result<Vec<ManifestChange>, PathError> {
     let typed = |change: &ChangeV1| {
-        Ok(Change {
+        Ok(ManifestChange {
             path: RepoPath::parse(change.path.as_bytes())?,
             change: change.change,
             before: change.before,

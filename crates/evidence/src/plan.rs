@@ -1,6 +1,6 @@
 //! The plan: the scope of a change and the gates it must pass, as one hashed document.
 
-use crate::Globs;
+use crate::GlobList;
 use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct Plan {
     /// Gates above the tier, which are not run.
     pub skipped_gates: Vec<String>,
     /// The paths the change may touch (R).
-    pub scope: Globs,
+    pub scope: GlobList,
     /// The number of packs allowed and selected.
     pub pack_cap: PackCap,
 }

@@ -3,8 +3,8 @@
 //! A receipt is a document `probity/receipt/v1`. Its digest covers everything else in it, so that anyone can
 //! check and name it. A signed receipt is the predicate of an in-toto statement in a DSSE envelope.
 
-use crate::{CheckStatus, SignatureRule, Trust, attest};
-use probity_core::{Digest, Reason, bytes, json};
+use crate::{CheckStatus, SignatureRule, TrustRequirements, attest};
+use probity_core::{Digest, ReasonCode, bytes, json};
 use probity_paths::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,10 +30,10 @@ pub enum ReceiptError {
 }
 
 impl ReceiptError {
-    pub const fn reason(&self) -> Reason {
+    pub const fn reason(&self) -> ReasonCode {
         match self {
-            Self::Schema | Self::NoDigest | Self::Statement => Reason::EvidenceSchemaInvalid,
-            Self::Digest { .. } => Reason::EvidenceRunHashMismatch,
+            Self::Schema | Self::NoDigest | Self::Statement => ReasonCode::EvidenceSchemaInvalid,
+            Self::Digest { .. } => ReasonCode::EvidenceRunHashMismatch,
         }
     }
 }
@@ -87,7 +87,7 @@ pub fn attested(statement: &Value) -> Result<Value, ReceiptError> {
 pub struct ReceiptCheck {
     pub name: &'static str,
     pub status: CheckStatus,
-    pub code: Option<Reason>,
+    pub code: Option<ReasonCode>,
     pub detail: String,
 }
 
@@ -96,7 +96,7 @@ impl ReceiptCheck {
         Self { name, status: CheckStatus::Passed, code: None, detail }
     }
 
-    pub fn failed(name: &'static str, code: Reason, detail: String) -> Self {
+    pub fn failed(name: &'static str, code: ReasonCode, detail: String) -> Self {
         Self { name, status: CheckStatus::Failed, code: Some(code), detail }
     }
 
@@ -108,14 +108,14 @@ impl ReceiptCheck {
 
 /// The result of an offline check of a receipt.
 #[derive(Debug, Clone)]
-pub struct Checked {
+pub struct CheckedReceipt {
     /// The receipt, if it is intact.
     pub document: Option<Value>,
     /// Every check, including those that could not be made.
     pub checks: Vec<ReceiptCheck>,
 }
 
-impl Checked {
+impl CheckedReceipt {
     pub fn passed(&self) -> bool {
         self.checks.iter().all(|check| check.status != CheckStatus::Failed)
     }
@@ -125,7 +125,7 @@ impl Checked {
 pub type DigestOfFile<'a> = &'a dyn Fn(&RepoPath) -> Option<Digest>;
 
 /// Checks a receipt or its envelope on its own, and against a tree if one is given.
-pub fn check(bytes: &[u8], trust: &Trust, tree: Option<DigestOfFile<'_>>) -> Checked {
+pub fn check(bytes: &[u8], trust: &TrustRequirements, tree: Option<DigestOfFile<'_>>) -> CheckedReceipt {
     let (content, signature) = open(bytes, trust);
     let (document, integrity) = match content.and_then(|document| {
         verify(&document)
@@ -139,16 +139,16 @@ pub fn check(bytes: &[u8], trust: &Trust, tree: Option<DigestOfFile<'_>>) -> Che
         (Some(digest_of_file), Some(document)) => tree_check(document, digest_of_file),
         _ => ReceiptCheck::skipped("tree", "no tree was given"),
     };
-    Checked { document, checks: vec![integrity, signature, tree] }
+    CheckedReceipt { document, checks: vec![integrity, signature, tree] }
 }
 
-type Content = Result<Value, (Reason, String)>;
+type ReceiptContent = Result<Value, (ReasonCode, String)>;
 
 /// Extracts the receipt and checks its signature.
-fn open(bytes: &[u8], trust: &Trust) -> (Content, ReceiptCheck) {
+fn open(bytes: &[u8], trust: &TrustRequirements) -> (ReceiptContent, ReceiptCheck) {
     let unreadable = |why: String| {
         let check = ReceiptCheck::skipped("signature", "there is nothing to look at");
-        (Err((Reason::EvidenceSchemaInvalid, why)), check)
+        (Err((ReasonCode::EvidenceSchemaInvalid, why)), check)
     };
     if bytes.len() > MAX_RECEIPT_BYTES {
         return unreadable(format!("it is larger than {MAX_RECEIPT_BYTES} bytes"));
@@ -160,7 +160,7 @@ fn open(bytes: &[u8], trust: &Trust) -> (Content, ReceiptCheck) {
     if value.get("payloadType").is_none() {
         let check = if trust.signature == SignatureRule::Required {
             let why = "it is not signed".into();
-            ReceiptCheck::failed("signature", Reason::EvidenceSignatureRequired, why)
+            ReceiptCheck::failed("signature", ReasonCode::EvidenceSignatureRequired, why)
         } else {
             let why = "this is the receipt alone; its envelope carries the signature";
             ReceiptCheck::skipped("signature", why)
@@ -178,16 +178,16 @@ fn open(bytes: &[u8], trust: &Trust) -> (Content, ReceiptCheck) {
     let is_untrusted = trust.signature == SignatureRule::Ignore || trust.keys.is_empty();
     let failed = |code| ReceiptCheck::failed("signature", code, error.clone());
     let check = match (is_untrusted, trust.signature) {
-        (false, _) => failed(Reason::EvidenceSignatureInvalid),
-        (true, SignatureRule::Required) => failed(Reason::EvidenceKeyUnknown),
+        (false, _) => failed(ReasonCode::EvidenceSignatureInvalid),
+        (true, SignatureRule::Required) => failed(ReasonCode::EvidenceKeyUnknown),
         (true, _) => ReceiptCheck::skipped("signature", "no trusted key was given"),
     };
     (payload(&value).and_then(of_receipt), check)
 }
 
 /// Returns the statement of an envelope without a verified signature.
-fn payload(envelope: &Value) -> Content {
-    let unfit = |why: String| (Reason::EvidenceSchemaInvalid, why);
+fn payload(envelope: &Value) -> ReceiptContent {
+    let unfit = |why: String| (ReasonCode::EvidenceSchemaInvalid, why);
     let bytes = attest::payload(envelope).map_err(|error| unfit(error.to_string()))?;
     json::parse(&bytes).map_err(|error| unfit(error.to_string()))
 }
@@ -198,7 +198,7 @@ fn tree_check(document: &Value, digest_of_file: DigestOfFile<'_>) -> ReceiptChec
         Ok(read) => read.delta,
         Err(error) => {
             let detail = format!("its delta cannot be read: {error}");
-            return ReceiptCheck::failed("tree", Reason::EvidenceSchemaInvalid, detail);
+            return ReceiptCheck::failed("tree", ReasonCode::EvidenceSchemaInvalid, detail);
         }
     };
     let differs = |entry: &&DeltaEntry| digest_of_file(&entry.path) != entry.after;
@@ -209,7 +209,7 @@ fn tree_check(document: &Value, digest_of_file: DigestOfFile<'_>) -> ReceiptChec
     let shown = wrong.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
     ReceiptCheck::failed(
         "tree",
-        Reason::EvidenceTreeMismatch,
+        ReasonCode::EvidenceTreeMismatch,
         format!("{} of {} differ: {shown}", wrong.len(), entries.len()),
     )
 }
@@ -229,7 +229,7 @@ mod tests {
         document
     }
 
-    fn statuses(bytes: &[u8], trust: &Trust, tree: Option<DigestOfFile<'_>>) -> Vec<CheckStatus> {
+    fn statuses(bytes: &[u8], trust: &TrustRequirements, tree: Option<DigestOfFile<'_>>) -> Vec<CheckStatus> {
         check(bytes, trust, tree).checks.iter().map(|check| check.status).collect()
     }
 
@@ -237,7 +237,8 @@ mod tests {
     fn a_receipt_is_held_against_its_digest_its_key_and_the_tree() {
         use CheckStatus::{Failed, Passed, Skipped};
         let key = SecretKey::from_random(&[7; 32]);
-        let trust = Trust { keys: [(key.key_id(), key.public())].into(), ..Trust::default() };
+        let trust =
+            TrustRequirements { keys: [(key.key_id(), key.public())].into(), ..TrustRequirements::default() };
         let envelope = attest::seal_statement(&statement(&receipt()).expect("a statement"), &key);
         let same: DigestOfFile<'_> = &|_| Some(Digest::of(b"a"));
         assert_eq!(statuses(&envelope, &trust, Some(same)), [Passed, Passed, Passed]);
@@ -251,8 +252,8 @@ mod tests {
     fn a_receipt_without_a_signature_fails_only_where_one_is_required() {
         use CheckStatus::{Failed, Passed, Skipped};
         let bytes = probity_core::json::canonical(&receipt());
-        assert_eq!(statuses(&bytes, &Trust::default(), None), [Passed, Skipped, Skipped]);
-        let strict = Trust { signature: SignatureRule::Required, ..Trust::default() };
+        assert_eq!(statuses(&bytes, &TrustRequirements::default(), None), [Passed, Skipped, Skipped]);
+        let strict = TrustRequirements { signature: SignatureRule::Required, ..TrustRequirements::default() };
         assert_eq!(statuses(&bytes, &strict, None), [Passed, Failed, Skipped]);
     }
 
@@ -260,8 +261,8 @@ mod tests {
     fn a_changed_receipt_is_none() {
         let mut changed = receipt();
         changed["delta"] = json!([]);
-        let checked = check(&probity_core::json::canonical(&changed), &Trust::default(), None);
+        let checked = check(&probity_core::json::canonical(&changed), &TrustRequirements::default(), None);
         assert!(checked.document.is_none() && !checked.passed());
-        assert_eq!(checked.checks[0].code, Some(Reason::EvidenceRunHashMismatch));
+        assert_eq!(checked.checks[0].code, Some(ReasonCode::EvidenceRunHashMismatch));
     }
 }

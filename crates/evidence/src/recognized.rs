@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The marker file that identifies a directory as a build output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Mark {
+pub enum DirectoryMarker {
     /// Marks a cache directory.
     #[serde(rename = "CACHEDIR.TAG")]
     CacheDirectory,
@@ -33,12 +33,12 @@ pub struct RecognizedOutput {
     /// The directory.
     pub path: RepoPath,
     /// The marker file found in it.
-    pub mark: Mark,
+    pub mark: DirectoryMarker,
     /// Why the marker was accepted. An agent can create a marker, so a marker alone is not enough.
     pub because: RecognizedBecause,
 }
 
-impl Mark {
+impl DirectoryMarker {
     pub fn of_file_name(name: &[u8]) -> Option<Self> {
         match name {
             b"CACHEDIR.TAG" => Some(Self::CacheDirectory),

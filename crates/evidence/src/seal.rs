@@ -3,8 +3,8 @@
 //! A seal is canonical JSON and contains its own hash. [`Seal::parse`] accepts exactly the bytes that
 //! [`Seal::to_bytes`] writes for the same contents, so any modification is detected as damage.
 
-use crate::{AmendPolicy, Globs, Plan, SignatureRule};
-use probity_core::{Digest, Reason, json};
+use crate::{AmendPolicy, GlobList, Plan, SignatureRule};
+use probity_core::{Digest, ReasonCode, json};
 use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,14 +23,14 @@ pub struct SealContents {
     /// Root hash of the start snapshot.
     pub root: Digest,
     /// Paths excluded from the delta.
-    pub build_outputs: Globs,
+    pub build_outputs: GlobList,
     /// True if directories that a marker file identifies as a cache or a virtual environment are build outputs too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recognize_outputs: bool,
     /// Paths that no change may touch.
-    pub protected: Globs,
+    pub protected: GlobList,
     /// Protected paths that this run may change nevertheless.
-    pub grants: Globs,
+    pub grants: GlobList,
     pub refs: RefsRule,
     /// Settings of the plan's gates that are not part of the plan, by gate id.
     pub gate_settings: BTreeMap<String, GateSettings>,
@@ -38,7 +38,7 @@ pub struct SealContents {
     pub signature: SignatureRule,
     pub amend: AmendPolicy,
     /// How strongly the scope is enforced during the run.
-    pub enforcement: Enforcement,
+    pub enforcement: EnforcementLevel,
 }
 
 /// Settings of a gate that are not part of the plan.
@@ -47,14 +47,14 @@ pub struct GateSettings {
     /// Names of environment variables passed on from the caller.
     pub env: Vec<String>,
     /// Paths in the tree that the gate may write.
-    pub outputs: Globs,
+    pub outputs: GlobList,
     /// Tree paths that the gate executes or takes as arguments, including links on the way to them. They are
     /// never exempt, or an agent could change what the gate runs unseen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<RepoPath>,
     /// Directories from which the gate's program imports. Only packages added there are exempt.
-    #[serde(default, skip_serializing_if = "Globs::is_empty")]
-    pub imports: Globs,
+    #[serde(default, skip_serializing_if = "GlobList::is_empty")]
+    pub imports: GlobList,
 }
 
 /// The consequence of a git reference changing during a run.
@@ -71,7 +71,7 @@ pub enum RefsRule {
 probity_core::word_enum! {
     /// How strongly a scope is enforced while a run goes on (law 13).
     #[derive(Default)]
-    pub enum Enforcement {
+    pub enum EnforcementLevel {
         /// Changes are seen afterwards.
         #[default]
         Observe = "observe",
@@ -97,8 +97,8 @@ pub struct Seal {
 pub struct SealDamaged(String);
 
 impl SealDamaged {
-    pub const fn reason(&self) -> Reason {
-        Reason::SealDamaged
+    pub const fn reason(&self) -> ReasonCode {
+        ReasonCode::SealDamaged
     }
 }
 
@@ -169,12 +169,12 @@ mod tests {
             tier: "T0".into(),
             gates: vec![lint],
             skipped_gates: vec!["deep".into()],
-            scope: Globs::new(["src/**"]),
+            scope: GlobList::new(["src/**"]),
             pack_cap: PackCap { cap: None, selected: 0 },
         };
         let settings = GateSettings {
             env: vec!["CI".into()],
-            outputs: Globs::new([".ruff_cache/**"]),
+            outputs: GlobList::new([".ruff_cache/**"]),
             ..GateSettings::default()
         };
         Seal::new(SealContents {
@@ -183,15 +183,15 @@ mod tests {
             plan,
             policy_digest: Digest::of(b"policy"),
             root: Digest::of(b"tree"),
-            build_outputs: Globs::new(["target/**"]),
+            build_outputs: GlobList::new(["target/**"]),
             recognize_outputs: false,
-            protected: Globs::default(),
-            grants: Globs::default(),
+            protected: GlobList::default(),
+            grants: GlobList::default(),
             refs: RefsRule::default(),
             gate_settings: BTreeMap::from([("lint".into(), settings)]),
             signature: SignatureRule::Required,
             amend: AmendPolicy::default(),
-            enforcement: Enforcement::default(),
+            enforcement: EnforcementLevel::default(),
         })
     }
 
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_new_hash_over_changed_contents_is_another_seal() {
         let mut contents = seal().contents().clone();
-        contents.plan.scope = Globs::new(["**"]);
+        contents.plan.scope = GlobList::new(["**"]);
         assert_ne!(Seal::new(contents).hash(), seal().hash());
     }
 
@@ -222,7 +222,7 @@ mod tests {
             let mut bytes = seal().to_bytes();
             let index = position.index(bytes.len());
             bytes[index] ^= flip;
-            prop_assert_eq!(Seal::parse(&bytes).map_err(|error| error.reason()), Err(Reason::SealDamaged));
+            prop_assert_eq!(Seal::parse(&bytes).map_err(|error| error.reason()), Err(ReasonCode::SealDamaged));
         }
     }
 }

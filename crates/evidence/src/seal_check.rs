@@ -1,8 +1,8 @@
 //! Compares a finished run with its seal: same plan, same policy, every gate run, nothing outside the scope.
 
 use crate::amend::amended_scope;
-use crate::{Amendment, Globs};
-use probity_core::{Digest, Reason, json};
+use crate::{Amendment, GlobList};
+use probity_core::{Digest, ReasonCode, json};
 use probity_paths::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,7 +21,7 @@ probity_core::word_enum! {
 
 /// The facts of a run that the seal is compared with.
 #[derive(Debug, Clone, Copy)]
-pub struct Observed<'a> {
+pub struct RunObservation<'a> {
     /// The plan the run claims to have followed, exactly as read.
     pub plan: &'a Value,
     /// The policy versions the run claims.
@@ -37,7 +37,7 @@ pub struct Observed<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SealCheck {
     /// Reason codes, sorted by their text; empty if the run kept to its seal.
-    pub codes: Vec<Reason>,
+    pub codes: Vec<ReasonCode>,
     /// Sealed gates that did not run, in plan order.
     pub missing_gates: Vec<String>,
     /// Paths outside the sealed scope and its amendments, in delta order.
@@ -46,9 +46,9 @@ pub struct SealCheck {
 
 /// The fields of a sealed plan that the check needs; the hash covers the rest.
 #[derive(Deserialize)]
-struct Sealed {
+struct SealedPlan {
     gates: Vec<SealedGate>,
-    scope: Globs,
+    scope: GlobList,
     policy_versions: Value,
 }
 
@@ -57,23 +57,23 @@ struct SealedGate {
     id: String,
 }
 
-pub fn seal_check(sealed_plan: &Value, plan_hash: Digest, observed: &Observed<'_>) -> SealCheck {
+pub fn seal_check(sealed_plan: &Value, plan_hash: Digest, observed: &RunObservation<'_>) -> SealCheck {
     let mut check = SealCheck::default();
     if Digest::of_json(observed.plan) != plan_hash || Digest::of_json(sealed_plan) != plan_hash {
-        check.codes.push(Reason::SealPlanMismatch);
+        check.codes.push(ReasonCode::SealPlanMismatch);
     }
-    match Sealed::deserialize(sealed_plan) {
+    match SealedPlan::deserialize(sealed_plan) {
         Ok(sealed) => check.compare(&sealed, observed),
-        Err(_) => check.codes.push(Reason::SealDamaged),
+        Err(_) => check.codes.push(ReasonCode::SealDamaged),
     }
     check.codes.sort_by_key(|reason| reason.as_str());
     check
 }
 
 impl SealCheck {
-    fn compare(&mut self, sealed: &Sealed, observed: &Observed<'_>) {
+    fn compare(&mut self, sealed: &SealedPlan, observed: &RunObservation<'_>) {
         if json::canonical(&sealed.policy_versions) != json::canonical(observed.policy_versions) {
-            self.codes.push(Reason::SealPolicyDrift);
+            self.codes.push(ReasonCode::SealPolicyDrift);
         }
         let ran = |id: &str| {
             observed.gate_results.iter().any(|(gate, status)| gate == id && *status != GateStatus::Skip)
@@ -81,12 +81,12 @@ impl SealCheck {
         self.missing_gates =
             sealed.gates.iter().filter(|gate| !ran(&gate.id)).map(|gate| gate.id.clone()).collect();
         if !self.missing_gates.is_empty() {
-            self.codes.push(Reason::SealMissingGates);
+            self.codes.push(ReasonCode::SealMissingGates);
         }
         self.compare_scope(&sealed.scope, observed);
     }
 
-    fn compare_scope(&mut self, sealed: &Globs, observed: &Observed<'_>) {
+    fn compare_scope(&mut self, sealed: &GlobList, observed: &RunObservation<'_>) {
         let scope = match amended_scope(sealed, observed.amendments) {
             Ok(scope) => scope,
             Err(error) => return self.codes.push(error.reason),
@@ -96,7 +96,7 @@ impl SealCheck {
         self.scope_violations =
             observed.workspace_delta_paths.iter().filter(|path| !is_inside(path)).cloned().collect();
         if !self.scope_violations.is_empty() {
-            self.codes.push(Reason::SealScopeViolation);
+            self.codes.push(ReasonCode::SealScopeViolation);
         }
     }
 }
@@ -107,7 +107,7 @@ mod tests {
     use serde_json::json;
 
     fn check(sealed: &Value, amendments: &[Amendment], delta: &[Vec<u8>]) -> SealCheck {
-        let observed = Observed {
+        let observed = RunObservation {
             plan: sealed,
             policy_versions: &json!({}),
             gate_results: &[],
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_bad_pattern_is_never_a_pass() {
         let plan = json!({"gates": [], "scope": ["src/"], "policy_versions": {}});
-        assert_eq!(check(&plan, &[], &[]).codes, [Reason::ScopeTrailingSlash]);
+        assert_eq!(check(&plan, &[], &[]).codes, [ReasonCode::ScopeTrailingSlash]);
     }
 
     #[test]
@@ -132,6 +132,6 @@ mod tests {
 
     #[test]
     fn a_seal_without_a_plan_is_damaged() {
-        assert_eq!(check(&json!({}), &[], &[]).codes, [Reason::SealDamaged]);
+        assert_eq!(check(&json!({}), &[], &[]).codes, [ReasonCode::SealDamaged]);
     }
 }

@@ -1,13 +1,13 @@
 //! Renders a run as a Markdown page for people. Every path appears on it, and none can pass for markup.
 
 use crate::wire::GateResult;
-use crate::{Amendment, Change, Finding, Manifest};
+use crate::{Amendment, Manifest, ManifestChange, ManifestFinding};
 use probity_core::bytes;
 use probity_core::markup::markdown_code;
 use std::fmt::Display;
 
 pub fn render(manifest: &Manifest) -> String {
-    let mut page = Page::default();
+    let mut page = SummaryPage::default();
     let reasons = manifest.reasons();
     let verdict = if reasons.is_empty() { "PASS" } else { "FAIL" };
     page.line(&format!("# {verdict}: run {}", code(manifest.run_id.as_bytes())));
@@ -50,9 +50,9 @@ pub fn render(manifest: &Manifest) -> String {
 }
 
 #[derive(Default)]
-struct Page(String);
+struct SummaryPage(String);
 
-impl Page {
+impl SummaryPage {
     fn line(&mut self, text: &str) {
         self.0.push_str(text);
         self.0.push('\n');
@@ -121,11 +121,11 @@ fn gate(manifest: &Manifest, result: &GateResult) -> String {
     )
 }
 
-fn change(change: &Change) -> String {
+fn change(change: &ManifestChange) -> String {
     format!("{} {}", change.change, code(change.path.as_bytes()))
 }
 
-fn finding(finding: &Finding) -> String {
+fn finding(finding: &ManifestFinding) -> String {
     let path = finding.path.as_ref().map_or_else(String::new, |path| format!(" {}", code(path.as_bytes())));
     format!("{}{path}: {}", code(finding.code.as_bytes()), code(finding.detail.as_bytes()))
 }

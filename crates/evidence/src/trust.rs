@@ -10,12 +10,12 @@ const SCHEMA: &str = "probity/trust/v1";
 
 /// What a bundle must prove. The verifier reports each check without a requirement as skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Trust {
+pub struct TrustRequirements {
     pub profile: Option<String>,
     /// Hash of the plan that was sealed.
     pub plan_hash: Option<Digest>,
     /// The required predecessor in the chain of runs.
-    pub follows: Option<Follows>,
+    pub follows: Option<ChainPredecessor>,
     /// Gates that must have passed, in addition to those the plan requires.
     pub required_gates: Vec<String>,
     pub signature: SignatureRule,
@@ -36,7 +36,7 @@ pub enum SignatureRule {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Follows {
+pub enum ChainPredecessor {
     /// The run is the first of its chain.
     Nothing,
     Run(Digest),
@@ -48,7 +48,7 @@ pub struct TrustError(String);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct TrustDocument {
     schema: Option<String>,
     profile: Option<String>,
     plan_hash: Option<Digest>,
@@ -67,7 +67,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
     Value::deserialize(deserializer).map(Some)
 }
 
-impl Trust {
+impl TrustRequirements {
     /// Parses a trust file: strict JSON that names its schema.
     pub fn parse(bytes: &[u8]) -> Result<Self, TrustError> {
         let value = json::parse(bytes).map_err(|error| TrustError(error.to_string()))?;
@@ -82,7 +82,7 @@ impl Trust {
         if !value.is_object() {
             return Err(TrustError("it is no object".into()));
         }
-        let form = Form::deserialize(value).map_err(|error| TrustError(error.to_string()))?;
+        let form = TrustDocument::deserialize(value).map_err(|error| TrustError(error.to_string()))?;
         if form.schema.as_deref().is_some_and(|schema| schema != SCHEMA) {
             return Err(TrustError(format!("its `schema` is not `{SCHEMA}`")));
         }
@@ -97,11 +97,11 @@ impl Trust {
     }
 }
 
-fn follows(value: Value) -> Result<Follows, TrustError> {
+fn follows(value: Value) -> Result<ChainPredecessor, TrustError> {
     if value.is_null() {
-        return Ok(Follows::Nothing);
+        return Ok(ChainPredecessor::Nothing);
     }
-    serde_json::from_value(value).map(Follows::Run).map_err(|error| TrustError(error.to_string()))
+    serde_json::from_value(value).map(ChainPredecessor::Run).map_err(|error| TrustError(error.to_string()))
 }
 
 #[cfg(test)]
@@ -110,9 +110,12 @@ mod tests {
 
     #[test]
     fn null_before_a_run_is_a_demand_and_silence_is_none() {
-        let read = |text: &str| Trust::parse(text.as_bytes()).expect("a trust file").follows;
+        let read = |text: &str| TrustRequirements::parse(text.as_bytes()).expect("a trust file").follows;
         assert_eq!(read(r#"{"schema": "probity/trust/v1"}"#), None);
-        assert_eq!(read(r#"{"schema": "probity/trust/v1", "prev_run_hash": null}"#), Some(Follows::Nothing));
+        assert_eq!(
+            read(r#"{"schema": "probity/trust/v1", "prev_run_hash": null}"#),
+            Some(ChainPredecessor::Nothing)
+        );
     }
 
     #[test]
@@ -126,7 +129,7 @@ mod tests {
             r#"{"schema": "probity/trust/v1", "keys": {"a": "ed25519:00"}}"#,
             r#"{"schema": "probity/trust/v1", "profile": "a", "profile": "b"}"#,
         ] {
-            assert!(Trust::parse(bad.as_bytes()).is_err(), "{bad}");
+            assert!(TrustRequirements::parse(bad.as_bytes()).is_err(), "{bad}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Runs the verifier on conformance vectors of kind `evidence`.
 
-use crate::{Trust, verify};
+use crate::{TrustRequirements, verify};
 use probity_core::bytes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub fn evidence(given: &Value) -> Result<Value, String> {
         let content = bytes::from_json(content).ok_or_else(|| format!("`{name}` has no bytes"))?;
         bundle.insert(name.clone().into_bytes(), content);
     }
-    let trust = Trust::from_json(&given["trust"]).map_err(|error| error.to_string())?;
+    let trust = TrustRequirements::from_json(&given["trust"]).map_err(|error| error.to_string())?;
     let found = verify(&bundle, &trust);
     Ok(json!({ "verdict": found.verdict, "codes": found.codes, "skipped": found.skipped }))
 }

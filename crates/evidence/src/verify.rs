@@ -3,10 +3,10 @@
 //! It recomputes whatever it can instead of believing the manifest, takes no trust from the bundle, and names
 //! every check it did not make (law 6). It answers on any input, without panicking.
 
-use crate::Trust;
-use crate::checks::{Fault, Subject};
+use crate::TrustRequirements;
+use crate::checks::{CheckFailure, VerificationSubject};
 use crate::wire::{MANIFEST, ManifestV1};
-use probity_core::{Reason, json};
+use probity_core::{ReasonCode, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The verdict on a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Verdict {
+pub enum BundleVerdict {
     /// Every check that was made passed.
     Pass,
     /// At least one check failed.
@@ -22,19 +22,19 @@ pub enum Verdict {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Verification {
-    pub verdict: Verdict,
+pub struct BundleVerification {
+    pub verdict: BundleVerdict,
     /// The reasons for failure, sorted and unique; empty exactly if the verdict is pass.
     pub codes: BTreeSet<String>,
     /// Names of the checks that were not made, sorted.
     pub skipped: BTreeSet<&'static str>,
     /// Every check, in the order made.
-    pub checks: Vec<Check>,
+    pub checks: Vec<BundleCheck>,
 }
 
 /// One check and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Check {
+pub struct BundleCheck {
     /// The check's name.
     pub name: &'static str,
     /// Whether it was made, and if so its outcome.
@@ -58,23 +58,23 @@ pub enum CheckStatus {
 }
 
 /// Verifies the files of a bundle, keyed by `/`-separated name, against `trust`.
-pub fn verify(files: &BTreeMap<Vec<u8>, Vec<u8>>, trust: &Trust) -> Verification {
+pub fn verify(files: &BTreeMap<Vec<u8>, Vec<u8>>, trust: &TrustRequirements) -> BundleVerification {
     let Some(bytes) = files.get(MANIFEST.as_bytes()) else {
-        return unreadable(Fault::new(Reason::EvidenceManifestMissing, ""));
+        return unreadable(CheckFailure::new(ReasonCode::EvidenceManifestMissing, ""));
     };
     let value = match json::parse(bytes) {
         Ok(value) => value,
-        Err(error) => return unreadable(Fault::new(error.reason, &format!("at byte {}", error.at))),
+        Err(error) => return unreadable(CheckFailure::new(error.reason, &format!("at byte {}", error.at))),
     };
     let manifest = match ManifestV1::read(&value) {
         Ok(manifest) => manifest,
-        Err(why) => return unreadable(Fault::new(Reason::EvidenceSchemaInvalid, &why)),
+        Err(why) => return unreadable(CheckFailure::new(ReasonCode::EvidenceSchemaInvalid, &why)),
     };
-    let subject = Subject::new(files, trust, bytes, &value, &manifest);
+    let subject = VerificationSubject::new(files, trust, bytes, &value, &manifest);
     conclude(all_checks(&subject))
 }
 
-fn all_checks(subject: &Subject<'_>) -> Vec<Check> {
+fn all_checks(subject: &VerificationSubject<'_>) -> Vec<BundleCheck> {
     let reconciliation = subject.reconciliation();
     let gates = subject.gates();
     let status = subject.status(&reconciliation, &gates);
@@ -95,16 +95,16 @@ fn all_checks(subject: &Subject<'_>) -> Vec<Check> {
     ]
 }
 
-fn made(name: &'static str, faults: Vec<Fault>) -> Check {
+fn made(name: &'static str, faults: Vec<CheckFailure>) -> BundleCheck {
     let status = if faults.is_empty() { CheckStatus::Passed } else { CheckStatus::Failed };
     let detail: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let codes = faults.into_iter().map(|fault| fault.code).collect();
-    Check { name, status, codes, detail: detail.join("; ") }
+    BundleCheck { name, status, codes, detail: detail.join("; ") }
 }
 
 /// Builds a check that is made only if the caller requires something; otherwise it is reported as skipped.
-fn demanded(name: &'static str, faults: Option<Vec<Fault>>) -> Check {
-    let not_demanded = || Check {
+fn demanded(name: &'static str, faults: Option<Vec<CheckFailure>>) -> BundleCheck {
+    let not_demanded = || BundleCheck {
         name,
         status: CheckStatus::Skipped,
         codes: BTreeSet::new(),
@@ -113,8 +113,8 @@ fn demanded(name: &'static str, faults: Option<Vec<Fault>>) -> Check {
     faults.map_or_else(not_demanded, |faults| made(name, faults))
 }
 
-fn unreadable(fault: Fault) -> Verification {
-    let rest = Check {
+fn unreadable(fault: CheckFailure) -> BundleVerification {
+    let rest = BundleCheck {
         name: "everything_else",
         status: CheckStatus::Skipped,
         codes: BTreeSet::new(),
@@ -123,11 +123,11 @@ fn unreadable(fault: Fault) -> Verification {
     conclude(vec![made("manifest", vec![fault]), rest])
 }
 
-fn conclude(checks: Vec<Check>) -> Verification {
+fn conclude(checks: Vec<BundleCheck>) -> BundleVerification {
     let codes: BTreeSet<String> = checks.iter().flat_map(|check| check.codes.iter().cloned()).collect();
-    let is_skipped = |check: &&Check| check.status == CheckStatus::Skipped;
-    Verification {
-        verdict: if codes.is_empty() { Verdict::Pass } else { Verdict::Fail },
+    let is_skipped = |check: &&BundleCheck| check.status == CheckStatus::Skipped;
+    BundleVerification {
+        verdict: if codes.is_empty() { BundleVerdict::Pass } else { BundleVerdict::Fail },
         skipped: checks.iter().filter(is_skipped).map(|check| check.name).collect(),
         codes,
         checks,

@@ -3,7 +3,7 @@
 //! Names, patterns and paths are not validated here: a manifest with a bad path must still parse, so that the
 //! verifier can say what is wrong with it.
 
-use crate::{Amendment, ByteString, GateStatus, Globs, Plan};
+use crate::{Amendment, ByteString, GateStatus, GlobList, Plan};
 use probity_core::{ChangeKind, Digest, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,12 @@ pub(crate) struct ManifestV1 {
     pub(crate) version: String,
     pub(crate) run_id: String,
     pub(crate) created_at: String,
-    pub(crate) status: Status,
+    pub(crate) status: RunStatus,
     pub(crate) reason: Option<String>,
     pub(crate) policy_versions: Map<String, Value>,
     pub(crate) plan: Plan,
     pub(crate) plan_hash: Digest,
-    pub(crate) scope: Globs,
+    pub(crate) scope: GlobList,
     pub(crate) amendments: Vec<Amendment>,
     pub(crate) before_root: Option<Digest>,
     pub(crate) after_root: Option<Digest>,
@@ -32,7 +32,7 @@ pub(crate) struct ManifestV1 {
     pub(crate) untracked_delta_paths: Option<Vec<ByteString>>,
     pub(crate) exempt_delta_paths: Vec<ByteString>,
     pub(crate) gate_results: Vec<GateResult>,
-    pub(crate) artifact_hashes: Vec<Artifact>,
+    pub(crate) artifact_hashes: Vec<ManifestArtifact>,
     pub(crate) prev_run_hash: Option<Digest>,
     pub(crate) run_hash: Digest,
     pub(crate) key_id: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct ManifestV1 {
 
 probity_core::word_enum! {
     /// The status of a run.
-    pub enum Status {
+    pub enum RunStatus {
         /// The run kept to its scope, and its required gates passed.
         Pass = "pass",
         /// The run did not pass.
@@ -73,7 +73,7 @@ pub struct GateResult {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Artifact {
+pub(crate) struct ManifestArtifact {
     pub(crate) path: String,
     pub(crate) sha256: Digest,
 }
@@ -95,8 +95,8 @@ impl ManifestV1 {
     /// Returns the first field of the right type but with an invalid value.
     fn wrong_spelling(&self) -> Option<&'static str> {
         let reason_fits = match (&self.status, &self.reason) {
-            (Status::Pass, None) => true,
-            (Status::Fail, Some(reason)) => is_code(reason),
+            (RunStatus::Pass, None) => true,
+            (RunStatus::Fail, Some(reason)) => is_code(reason),
             _ => false,
         };
         let checks = [

@@ -1,8 +1,8 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{Kind, check};
+use probity_conformance::{VectorKind, check};
 
 #[test]
 fn evidence() {
-    check(Kind::equal("evidence", probity_evidence::vectors::evidence));
+    check(VectorKind::equal("evidence", probity_evidence::vectors::evidence));
 }

@@ -2,27 +2,30 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use probity_intents::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
-use probity_intents::registry::{Action, Base, Circumstances, Command, Decision, Declaration};
+use probity_intents::registry::{
+    CommandContext, CommandDecision, IntentBase, IntentDeclaration, RegistryAction, RegistryCommand,
+};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
 use probity_intents::{
-    CommandId, Entry, FinishState, IntentId, IntentScope, Owner, Registry, Timestamp, hygiene_finish,
+    CommandId, FinishState, IntentId, IntentOwner, IntentRegistry, IntentScope, ScopeEntry, Timestamp,
+    hygiene_finish,
 };
 use std::hint::black_box;
 
-fn start(name: &str, path: &str) -> Command {
-    let declaration = Declaration {
+fn start(name: &str, path: &str) -> RegistryCommand {
+    let declaration = IntentDeclaration {
         intent_id: IntentId::parse(name).expect("an id"),
         description: "a change".into(),
         expected_effects: Vec::new(),
-        scope: IntentScope { allowed_files: [Entry::new(path)].into(), ..IntentScope::default() },
+        scope: IntentScope { allowed_files: [ScopeEntry::new(path)].into(), ..IntentScope::default() },
         ttl_seconds: 3600,
         lease_seconds: 300,
-        base: Base::default(),
+        base: IntentBase::default(),
     };
-    Command {
+    RegistryCommand {
         id: CommandId::parse(format!("c-{name}")).expect("an id"),
-        by: Owner { host: "h".into(), token: Some(name.into()), ..Owner::default() },
-        action: Action::Start {
+        by: IntentOwner { host: "h".into(), token: Some(name.into()), ..IntentOwner::default() },
+        action: RegistryAction::Start {
             declaration,
             dirty_scope_policy: DirtyScopePolicy::Block,
             on_conflict: OnConflict::Block,
@@ -30,12 +33,12 @@ fn start(name: &str, path: &str) -> Command {
     }
 }
 
-fn a_thousand() -> Registry {
-    let seen = Circumstances { run_available: true, ..Circumstances::default() };
-    let mut registry = Registry::default();
+fn a_thousand() -> IntentRegistry {
+    let seen = CommandContext { run_available: true, ..CommandContext::default() };
+    let mut registry = IntentRegistry::default();
     for n in 0..1_000 {
         let command = start(&format!("i{n}"), &format!("dir{}/file{n}.rs", n % 50));
-        if let Ok(Decision::Append(event)) = registry.decide(&seen, &command) {
+        if let Ok(CommandDecision::Append(event)) = registry.decide(&seen, &command) {
             registry.apply(&event);
         }
     }
@@ -44,7 +47,7 @@ fn a_thousand() -> Registry {
 
 fn among_a_thousand(criterion: &mut Criterion) {
     let registry = a_thousand();
-    let seen = Circumstances { run_available: true, ..Circumstances::default() };
+    let seen = CommandContext { run_available: true, ..CommandContext::default() };
     let free = start("late", "elsewhere/x.rs");
     criterion.bench_function("start among 1,000 live intents, granted", |bench| {
         bench.iter(|| registry.decide(black_box(&seen), black_box(&free)));
@@ -61,13 +64,13 @@ fn among_a_thousand(criterion: &mut Criterion) {
             digest: None,
         })
         .collect();
-    let reader = Owner { host: "h".into(), token: Some("me".into()), ..Owner::default() };
+    let reader = IntentOwner { host: "h".into(), token: Some("me".into()), ..IntentOwner::default() };
     let state = FinishState {
-        scope: IntentScope { allowed_files: [Entry::new("mine")].into(), ..IntentScope::default() },
-        evidence: [Entry::new("mine")].into(),
+        scope: IntentScope { allowed_files: [ScopeEntry::new("mine")].into(), ..IntentScope::default() },
+        evidence: [ScopeEntry::new("mine")].into(),
         start_snapshot: Some(StartSnapshot::Available { entries: dirty.clone() }),
         dirty,
-        foreign_intents: registry.peers(&reader, &Circumstances { now: Timestamp(1), ..seen.clone() }, None),
+        foreign_intents: registry.peers(&reader, &CommandContext { now: Timestamp(1), ..seen.clone() }, None),
         strict: true,
     };
     criterion.bench_function("hygiene of 1,000 dirty paths and 1,000 intents", |bench| {

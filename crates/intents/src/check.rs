@@ -2,7 +2,7 @@
 //!
 //! Membership is literal: a directory in `allowed_files` covers only itself, not its contents.
 
-use crate::scope::{Entries, IntentScope};
+use crate::scope::{IntentScope, ScopeEntrySet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,17 +26,17 @@ pub struct ScopeCheck {
     /// The outcome.
     pub status: ScopeCheckStatus,
     /// Changed paths that were not declared.
-    pub unexpected_files: Entries,
+    pub unexpected_files: ScopeEntrySet,
     /// Changed paths that the scope forbids.
-    pub forbidden_touched: Entries,
+    pub forbidden_touched: ScopeEntrySet,
     /// Related paths that changed.
-    pub expanded_files: Entries,
+    pub expanded_files: ScopeEntrySet,
     /// Declared paths that did not change; informational.
-    pub untouched_in_declared: Entries,
+    pub untouched_in_declared: ScopeEntrySet,
 }
 
-pub fn scope_check(scope: &IntentScope, changed: &Entries) -> ScopeCheck {
-    let pick = |wanted: &dyn Fn(&[u8]) -> bool| -> Entries {
+pub fn scope_check(scope: &IntentScope, changed: &ScopeEntrySet) -> ScopeCheck {
+    let pick = |wanted: &dyn Fn(&[u8]) -> bool| -> ScopeEntrySet {
         changed.iter().filter(|path| wanted(path.as_bytes())).cloned().collect()
     };
     let allowed = |path: &[u8]| scope.allowed_files.contains(path);
@@ -58,10 +58,10 @@ pub fn scope_check(scope: &IntentScope, changed: &Entries) -> ScopeCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scope::Entry;
+    use crate::scope::ScopeEntry;
 
-    fn entries(names: &[&str]) -> Entries {
-        names.iter().map(Entry::new).collect()
+    fn entries(names: &[&str]) -> ScopeEntrySet {
+        names.iter().map(ScopeEntry::new).collect()
     }
 
     fn status(changed: &[&str]) -> ScopeCheckStatus {

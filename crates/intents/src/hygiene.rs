@@ -4,8 +4,8 @@
 //! Every uncommitted path gets exactly one class. A path in scope cannot be hidden from evidence, and nothing
 //! is attributed in doubt (law 5): without a start state to compare with, the class is *unknown*.
 
-use crate::record::{Claims, ForeignDirtyOverlap, IntentId, Peer};
-use crate::scope::{Entries, IntentScope, ScopeRelation};
+use crate::record::{ClaimIndex, ForeignDirtyOverlap, IntentId, PeerIntent};
+use crate::scope::{IntentScope, ScopeEntrySet, ScopeRelation};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -66,13 +66,13 @@ pub enum SnapshotStatus {
 pub struct FinishState {
     pub scope: IntentScope,
     /// Paths that the owner lists as changed.
-    pub evidence: Entries,
+    pub evidence: ScopeEntrySet,
     /// Uncommitted paths now.
     pub dirty: Vec<DirtyEntry>,
     /// Uncommitted paths at the start, if recorded.
     pub start_snapshot: Option<StartSnapshot>,
     /// Every other intent.
-    pub foreign_intents: Vec<Peer>,
+    pub foreign_intents: Vec<PeerIntent>,
     /// True if unattributed changes outside the scope block the finish.
     pub strict: bool,
 }
@@ -80,7 +80,7 @@ pub struct FinishState {
 /// Whether the owner's evidence lists a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Evidence {
+pub enum EvidencePresence {
     /// The path is listed.
     Present,
     /// The path is not listed.
@@ -144,7 +144,7 @@ pub struct DirtyAttribution {
     /// Its position relative to the scope.
     pub scope_relation: ScopeRelation,
     /// Whether the evidence lists it.
-    pub evidence: Evidence,
+    pub evidence: EvidencePresence,
     /// Its state at the start, compared with now.
     pub start_state: StartState,
     /// The live foreign intents that hold it.
@@ -176,7 +176,7 @@ pub struct FinishHygiene {
     pub foreign_dirty_overlaps: BTreeSet<ForeignDirtyOverlap>,
     pub dirty_snapshot_status: SnapshotStatus,
     /// Input of the scope check: exactly the listed evidence.
-    pub files_for_scope_check: Entries,
+    pub files_for_scope_check: ScopeEntrySet,
     pub finish_block_reason: Option<FinishBlockReason>,
 }
 
@@ -225,7 +225,7 @@ impl FinishHygiene {
 
 /// Classifies every uncommitted path and decides whether the finish may proceed.
 pub fn hygiene_finish(state: &FinishState) -> FinishHygiene {
-    let claims = Claims::live(&state.foreign_intents);
+    let claims = ClaimIndex::live(&state.foreign_intents);
     let at_start = match &state.start_snapshot {
         Some(StartSnapshot::Available { entries }) => Some(by_path(entries)),
         Some(StartSnapshot::Unreadable) | None => None,
@@ -272,18 +272,19 @@ fn start_state(now: &DirtyEntry, at_start: Option<&BTreeMap<&RepoPath, &DirtyEnt
 fn attribute(
     entry: &DirtyEntry,
     state: &FinishState,
-    claims: &Claims<'_>,
+    claims: &ClaimIndex<'_>,
     start_state: StartState,
 ) -> DirtyAttribution {
     let path = entry.path.as_bytes();
     let scope_relation = state.scope.relation(path);
-    let evidence = if state.evidence.contains(path) { Evidence::Present } else { Evidence::Absent };
+    let evidence =
+        if state.evidence.contains(path) { EvidencePresence::Present } else { EvidencePresence::Absent };
     let foreign_intents: BTreeSet<IntentId> = claims.holders(path).into_keys().cloned().collect();
     let class = match (scope_relation, evidence, start_state) {
-        (ScopeRelation::OwnAllowed | ScopeRelation::OwnRelated, Evidence::Absent, _) => {
+        (ScopeRelation::OwnAllowed | ScopeRelation::OwnRelated, EvidencePresence::Absent, _) => {
             DirtyClass::MissingEvidence
         }
-        (ScopeRelation::OwnAllowed | ScopeRelation::OwnRelated, Evidence::Present, _) => {
+        (ScopeRelation::OwnAllowed | ScopeRelation::OwnRelated, EvidencePresence::Present, _) => {
             DirtyClass::DeclaredScopeDirty
         }
         _ if !foreign_intents.is_empty() => DirtyClass::ForeignAttributedOutsideScope,

@@ -5,7 +5,7 @@
 //! Must not know: a file, a clock, a process table, how events are stored.
 //!
 //! * [`IntentScope`], [`relations`], [`scope_check`]: what a change may touch, and how two scopes overlap.
-//! * [`Owner`], [`ownership`]: who holds an intent, and what a reader may conclude about its owner.
+//! * [`IntentOwner`], [`ownership`]: who holds an intent, and what a reader may conclude about its owner.
 //! * [`start_decision`]: decides whether a start is granted. [`RunClaim`]: conflicts between governed runs
 //!   and intents.
 //! * [`hygiene_finish`]: attributes each uncommitted path of a shared tree.
@@ -25,10 +25,10 @@ pub mod vectors;
 
 pub use check::{ScopeCheck, ScopeCheckStatus, scope_check};
 pub use hygiene::{FinishHygiene, FinishState, hygiene_finish};
-pub use owner::{Held, Lease, Owner, Ownership, Probe, Timestamp, ownership};
-pub use record::{BadId, Claims, CommandId, ForeignDirtyOverlap, IntentId, Peer, Status};
-pub use registry::Registry;
-pub use relations::{OverlapType, Relation, RelationKind, overlap, relations};
+pub use owner::{IntentOwner, Lease, Ownership, OwnershipFacts, ProcessProbe, Timestamp, ownership};
+pub use record::{BadId, ClaimIndex, CommandId, ForeignDirtyOverlap, IntentId, IntentStatus, PeerIntent};
+pub use registry::IntentRegistry;
+pub use relations::{OverlapType, RelationKind, ScopeOverlap, overlap, relations};
 pub use run_claim::{RunClaim, run_conflicts};
-pub use scope::{Entries, Entry, IntentScope, Patterns, ScopeRelation, covered};
+pub use scope::{FnmatchSet, IntentScope, ScopeEntry, ScopeEntrySet, ScopeRelation, covered};
 pub use start::{StartDecision, StartState, start_decision};

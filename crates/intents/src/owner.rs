@@ -19,7 +19,7 @@ impl Timestamp {
 
 /// The holder of an intent: a process on a host, and a token that proves ownership across processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct Owner {
+pub struct IntentOwner {
     /// The host name.
     pub host: String,
     /// Identifies the host's current boot, if known.
@@ -35,7 +35,7 @@ pub struct Owner {
     pub label: String,
 }
 
-impl Owner {
+impl IntentOwner {
     /// Returns true if `reader` is this owner: same token, or same process if the owner has no token.
     pub fn is(&self, reader: &Self) -> bool {
         match &self.token {
@@ -71,7 +71,7 @@ impl Lease {
 
 /// What the reader's host knows about a pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Probe {
+pub struct ProcessProbe {
     pub exists: bool,
     /// When that process started, if known.
     pub pid_start: Option<u64>,
@@ -108,8 +108,8 @@ impl Ownership {
 
 /// The facts about an intent that decide its ownership.
 #[derive(Debug, Clone, Copy)]
-pub struct Held<'a> {
-    pub owner: &'a Owner,
+pub struct OwnershipFacts<'a> {
+    pub owner: &'a IntentOwner,
     pub lease: Lease,
     /// When the intent ends, regardless of its owner.
     pub expires_at: Option<Timestamp>,
@@ -117,7 +117,12 @@ pub struct Held<'a> {
 
 /// Decides how an intent relates to `reader` at `now`. `probe` is what this host knows about the recorded
 /// pid; `None` if it could not be checked.
-pub fn ownership(held: Held<'_>, reader: &Owner, now: Timestamp, probe: Option<Probe>) -> Ownership {
+pub fn ownership(
+    held: OwnershipFacts<'_>,
+    reader: &IntentOwner,
+    now: Timestamp,
+    probe: Option<ProcessProbe>,
+) -> Ownership {
     let fresh = held.lease.is_fresh(now);
     if held.expires_at.is_none_or(|end| end <= now) {
         Ownership::Expired
@@ -133,7 +138,7 @@ pub fn ownership(held: Held<'_>, reader: &Owner, now: Timestamp, probe: Option<P
 }
 
 /// Returns true if the reader's host proves that `owner` is gone. Without proof an owner counts as alive.
-fn is_dead(owner: &Owner, reader: &Owner, probe: Option<Probe>) -> bool {
+fn is_dead(owner: &IntentOwner, reader: &IntentOwner, probe: Option<ProcessProbe>) -> bool {
     let differ = |a: Option<u64>, b: Option<u64>| a.is_some() && b.is_some() && a != b;
     let rebooted = owner.boot_id.is_some() && reader.boot_id.is_some() && owner.boot_id != reader.boot_id;
     owner.host == reader.host
@@ -144,13 +149,13 @@ fn is_dead(owner: &Owner, reader: &Owner, probe: Option<Probe>) -> bool {
 mod tests {
     use super::*;
 
-    fn owner(token: Option<&str>) -> Owner {
-        Owner { host: "h".into(), pid: 7, token: token.map(Into::into), ..Owner::default() }
+    fn owner(token: Option<&str>) -> IntentOwner {
+        IntentOwner { host: "h".into(), pid: 7, token: token.map(Into::into), ..IntentOwner::default() }
     }
 
     #[test]
     fn a_token_outweighs_the_process() {
-        assert!(owner(Some("a")).is(&Owner { pid: 8, ..owner(Some("a")) }));
+        assert!(owner(Some("a")).is(&IntentOwner { pid: 8, ..owner(Some("a")) }));
         assert!(!owner(Some("a")).is(&owner(Some("b"))));
         assert!(!owner(Some("a")).is(&owner(None)));
     }
@@ -158,7 +163,7 @@ mod tests {
     #[test]
     fn without_a_token_the_process_is_the_owner() {
         assert!(owner(None).is(&owner(Some("a"))));
-        assert!(!owner(None).is(&Owner { pid: 8, ..owner(None) }));
+        assert!(!owner(None).is(&IntentOwner { pid: 8, ..owner(None) }));
     }
 
     #[test]

@@ -74,7 +74,7 @@ id! {
 /// The recorded status of an intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum IntentStatus {
     /// Holds its claim, also after a failed finish.
     Active,
     /// Waits, and holds nothing.
@@ -87,7 +87,7 @@ pub enum Status {
     Expired,
 }
 
-impl Status {
+impl IntentStatus {
     pub const fn is_closed(self) -> bool {
         !matches!(self, Self::Active | Self::Queued)
     }
@@ -95,17 +95,17 @@ impl Status {
 
 /// An intent as one reader sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Peer {
+pub struct PeerIntent {
     pub intent_id: IntentId,
     pub ownership: Ownership,
-    pub status: Status,
+    pub status: IntentStatus,
     pub scope: IntentScope,
 }
 
-impl Peer {
+impl PeerIntent {
     /// Returns true if this is another owner's claim that must be respected.
     pub fn is_live(&self) -> bool {
-        self.status == Status::Active && self.ownership.is_foreign()
+        self.status == IntentStatus::Active && self.ownership.is_foreign()
     }
 }
 
@@ -122,18 +122,18 @@ pub struct ForeignDirtyOverlap {
 
 /// Intents indexed by path, so that checking many paths against many intents does not cost their product.
 #[derive(Debug)]
-pub struct Claims<'a> {
-    by_entry: BTreeMap<&'a [u8], Vec<&'a Peer>>,
+pub struct ClaimIndex<'a> {
+    by_entry: BTreeMap<&'a [u8], Vec<&'a PeerIntent>>,
 }
 
-impl<'a> Claims<'a> {
+impl<'a> ClaimIndex<'a> {
     /// Indexes the live claims of other agents.
-    pub fn live(peers: &'a [Peer]) -> Self {
+    pub fn live(peers: &'a [PeerIntent]) -> Self {
         Self::of(peers.iter().filter(|peer| peer.is_live()))
     }
 
-    pub fn of(peers: impl IntoIterator<Item = &'a Peer>) -> Self {
-        let mut by_entry: BTreeMap<&[u8], Vec<&Peer>> = BTreeMap::new();
+    pub fn of(peers: impl IntoIterator<Item = &'a PeerIntent>) -> Self {
+        let mut by_entry: BTreeMap<&[u8], Vec<&PeerIntent>> = BTreeMap::new();
         for peer in peers {
             for entry in peer.scope.entries() {
                 by_entry.entry(entry.as_bytes()).or_default().push(peer);
@@ -143,7 +143,7 @@ impl<'a> Claims<'a> {
     }
 
     /// Returns the intents that hold `path`, and how, by id.
-    pub fn holders(&self, path: &[u8]) -> BTreeMap<&'a IntentId, (&'a Peer, ScopeRelation)> {
+    pub fn holders(&self, path: &[u8]) -> BTreeMap<&'a IntentId, (&'a PeerIntent, ScopeRelation)> {
         crate::scope::ancestors(path)
             .filter_map(|ancestor| self.by_entry.get(ancestor))
             .flatten()

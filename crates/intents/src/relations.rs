@@ -2,7 +2,7 @@
 //!
 //! Claims are refused in doubt: `forbidden` never weakens an overlap.
 
-use crate::scope::{Entries, IntentScope, Patterns, covered};
+use crate::scope::{FnmatchSet, IntentScope, ScopeEntrySet, covered};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,23 +34,23 @@ pub enum OverlapType {
 
 /// How two scopes overlap, and on which entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Relation {
+pub struct ScopeOverlap {
     /// The first relation that holds.
     pub relation: RelationKind,
     /// The kinds of overlap found, if any.
     pub overlap_type: Option<OverlapType>,
     /// The narrower entries where the caller's allowed files overlap the other's.
-    pub hard_overlap: Entries,
+    pub hard_overlap: ScopeEntrySet,
     /// The narrower entries where allowed overlaps related, except those in `hard_overlap`.
-    pub soft_overlap: Entries,
+    pub soft_overlap: ScopeEntrySet,
     /// Allowed entries that the other side forbids; empty if the scopes overlap.
-    pub excluded: Entries,
+    pub excluded: ScopeEntrySet,
     /// True if the two must not be active at the same time.
     pub conflict: bool,
 }
 
 /// Compares `target` (the caller's scope) with `foreign`.
-pub fn relations(target: &IntentScope, foreign: &IntentScope) -> Relation {
+pub fn relations(target: &IntentScope, foreign: &IntentScope) -> ScopeOverlap {
     let hard = meeting(&target.allowed_files, &foreign.allowed_files);
     let mut soft = meeting(&target.allowed_files, &foreign.allowed_related);
     soft.append(&mut meeting(&target.allowed_related, &foreign.allowed_files));
@@ -62,10 +62,10 @@ pub fn relations(target: &IntentScope, foreign: &IntentScope) -> Relation {
         (true, true) => None,
     };
     let (relation, excluded) = match overlap_type {
-        Some(_) => (RelationKind::EditOverlap, Entries::new()),
+        Some(_) => (RelationKind::EditOverlap, ScopeEntrySet::new()),
         None => exclusion(target, foreign),
     };
-    Relation {
+    ScopeOverlap {
         relation,
         overlap_type,
         hard_overlap: hard,
@@ -82,7 +82,7 @@ pub fn overlap(target: &IntentScope, foreign: &IntentScope) -> bool {
         || meet(&target.allowed_related, &foreign.allowed_files)
 }
 
-fn exclusion(target: &IntentScope, foreign: &IntentScope) -> (RelationKind, Entries) {
+fn exclusion(target: &IntentScope, foreign: &IntentScope) -> (RelationKind, ScopeEntrySet) {
     let theirs = matched(&foreign.forbidden, &target.allowed_files);
     if !theirs.is_empty() {
         return (RelationKind::ForeignExcludesTarget, theirs);
@@ -92,14 +92,14 @@ fn exclusion(target: &IntentScope, foreign: &IntentScope) -> (RelationKind, Entr
     (relation, mine)
 }
 
-fn matched(patterns: &Entries, entries: &Entries) -> Entries {
-    let patterns = Patterns::new(patterns);
+fn matched(patterns: &ScopeEntrySet, entries: &ScopeEntrySet) -> ScopeEntrySet {
+    let patterns = FnmatchSet::new(patterns);
     entries.iter().filter(|entry| patterns.match_bytes(entry.as_bytes())).cloned().collect()
 }
 
 /// Returns the narrower entry of each pair in which one covers the other.
-fn meeting(a: &Entries, b: &Entries) -> Entries {
-    let below = |set: &Entries, other: &Entries| -> Entries {
+fn meeting(a: &ScopeEntrySet, b: &ScopeEntrySet) -> ScopeEntrySet {
+    let below = |set: &ScopeEntrySet, other: &ScopeEntrySet| -> ScopeEntrySet {
         set.iter().filter(|entry| covered(other, entry.as_bytes())).cloned().collect()
     };
     let mut narrower = below(a, b);
@@ -107,26 +107,26 @@ fn meeting(a: &Entries, b: &Entries) -> Entries {
     narrower
 }
 
-fn meet(a: &Entries, b: &Entries) -> bool {
+fn meet(a: &ScopeEntrySet, b: &ScopeEntrySet) -> bool {
     a.iter().any(|entry| covered(b, entry.as_bytes())) || b.iter().any(|entry| covered(a, entry.as_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scope::Entry;
+    use crate::scope::ScopeEntry;
     use proptest::prelude::*;
 
-    fn entries() -> impl Strategy<Value = Entries> {
+    fn entries() -> impl Strategy<Value = ScopeEntrySet> {
         proptest::collection::btree_set("(a|b|a/a|a/b|a/b/c|b/a)", 0..4)
-            .prop_map(|set| set.iter().map(Entry::new).collect())
+            .prop_map(|set| set.iter().map(ScopeEntry::new).collect())
     }
 
     fn scopes() -> impl Strategy<Value = IntentScope> {
         (entries(), entries()).prop_map(|(allowed_files, allowed_related)| IntentScope {
             allowed_files,
             allowed_related,
-            forbidden: Entries::new(),
+            forbidden: ScopeEntrySet::new(),
         })
     }
 
@@ -142,7 +142,7 @@ mod tests {
 
         #[test]
         fn entries_meet_exactly_when_one_covers_the_other(a in entries(), b in entries()) {
-            let mut naive = Entries::new();
+            let mut naive = ScopeEntrySet::new();
             for x in &a {
                 for y in &b {
                     if x.covers(y.as_bytes()) {

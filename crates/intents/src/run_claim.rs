@@ -5,9 +5,9 @@
 //! intent that holds exactly the contested entries, so it blocks, queues and is named like an intent.
 
 use crate::owner::Ownership;
-use crate::record::{IntentId, Peer, Status};
-use crate::scope::{Entries, Entry, IntentScope};
-use probity_paths::{Claim, RepoPath, Scope, overlap};
+use crate::record::{IntentId, IntentStatus, PeerIntent};
+use crate::scope::{IntentScope, ScopeEntry, ScopeEntrySet};
+use probity_paths::{RepoPath, Scope, ScopeClaim, overlap};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunClaim {
@@ -21,9 +21,9 @@ pub struct RunClaim {
 impl RunClaim {
     /// Returns the entries of an intent's scope (relative to the top of the working tree) that the run may
     /// touch, wholly or in part. `is_file` identifies entries that cannot have anything below them.
-    pub fn contested(&self, scope: &IntentScope, is_file: &dyn Fn(&Entry) -> bool) -> Entries {
-        let run = Claim { scope: self.scope.clone(), ..Claim::default() };
-        let meets = |entry: &&Entry| match self.claim_of(entry, is_file(entry)) {
+    pub fn contested(&self, scope: &IntentScope, is_file: &dyn Fn(&ScopeEntry) -> bool) -> ScopeEntrySet {
+        let run = ScopeClaim { scope: self.scope.clone(), ..ScopeClaim::default() };
+        let meets = |entry: &&ScopeEntry| match self.claim_of(entry, is_file(entry)) {
             // Patterns too complex to decide count as overlapping: claims are refused in doubt.
             Some(claim) => !matches!(overlap(&claim, &run), Ok(None)),
             None => false,
@@ -32,41 +32,41 @@ impl RunClaim {
     }
 
     /// Returns the run as a peer for the start rules, if it conflicts with `scope`.
-    pub fn peer(&self, scope: &IntentScope, is_file: &dyn Fn(&Entry) -> bool) -> Option<Peer> {
+    pub fn peer(&self, scope: &IntentScope, is_file: &dyn Fn(&ScopeEntry) -> bool) -> Option<PeerIntent> {
         let allowed_files = self.contested(scope, is_file);
         if allowed_files.is_empty() {
             return None;
         }
-        Some(Peer {
+        Some(PeerIntent {
             intent_id: IntentId::parse(self.run_id.clone()).ok()?,
             ownership: Ownership::ForeignActive,
-            status: Status::Active,
+            status: IntentStatus::Active,
             scope: IntentScope { allowed_files, ..IntentScope::default() },
         })
     }
 
     /// Returns the part of the run's root that an entry claims; `None` if the entry is outside.
-    fn claim_of(&self, entry: &Entry, is_file: bool) -> Option<Claim> {
+    fn claim_of(&self, entry: &ScopeEntry, is_file: bool) -> Option<ScopeClaim> {
         let name = entry.as_bytes();
         let below = match &*self.prefix {
             b"" => name,
             prefix if entry.covers(prefix) => {
-                return Some(Claim { scope: Scope::parse(&["**"]).ok()?, ..Claim::default() });
+                return Some(ScopeClaim { scope: Scope::parse(&["**"]).ok()?, ..ScopeClaim::default() });
             }
             prefix => name.strip_prefix(prefix)?.strip_prefix(b"/")?,
         };
         let path = RepoPath::parse(below).ok()?;
-        Some(if is_file { Claim::name(&path) } else { Claim::subtree(&path) })
+        Some(if is_file { ScopeClaim::name(&path) } else { ScopeClaim::subtree(&path) })
     }
 }
 
 /// Returns the active intents whose scope the run may touch, with the contested entries.
 pub fn run_conflicts<'p>(
     run: &RunClaim,
-    peers: impl IntoIterator<Item = &'p Peer>,
-    is_file: &dyn Fn(&Entry) -> bool,
-) -> Vec<(&'p Peer, Entries)> {
-    let live = peers.into_iter().filter(|peer| peer.status == Status::Active);
+    peers: impl IntoIterator<Item = &'p PeerIntent>,
+    is_file: &dyn Fn(&ScopeEntry) -> bool,
+) -> Vec<(&'p PeerIntent, ScopeEntrySet)> {
+    let live = peers.into_iter().filter(|peer| peer.status == IntentStatus::Active);
     let contested = live.map(|peer| (peer, run.contested(&peer.scope, is_file)));
     contested.filter(|(_, entries)| !entries.is_empty()).collect()
 }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     fn scope(files: &[&str], related: &[&str]) -> IntentScope {
-        let entries = |names: &[&str]| names.iter().map(Entry::new).collect();
+        let entries = |names: &[&str]| names.iter().map(ScopeEntry::new).collect();
         IntentScope {
             allowed_files: entries(files),
             allowed_related: entries(related),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn contested(run: &RunClaim, files: &[&str]) -> Vec<String> {
-        let is_file = |entry: &Entry| entry.as_bytes().ends_with(b".py");
+        let is_file = |entry: &ScopeEntry| entry.as_bytes().ends_with(b".py");
         run.contested(&scope(files, &[]), &is_file).iter().map(ToString::to_string).collect()
     }
 
@@ -121,7 +121,7 @@ mod tests {
     fn related_paths_count_too() {
         let run = run("", &["docs/**"]);
         let contested = run.contested(&scope(&["src/a.py"], &["docs/d.md"]), &|_| true);
-        assert_eq!(contested, [Entry::new("docs/d.md")].into());
+        assert_eq!(contested, [ScopeEntry::new("docs/d.md")].into());
     }
 
     #[test]

@@ -13,9 +13,9 @@ use std::fmt;
 
 /// A path or pattern exactly as written: arbitrary bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Entry(Box<[u8]>);
+pub struct ScopeEntry(Box<[u8]>);
 
-impl Entry {
+impl ScopeEntry {
     pub fn new(bytes: impl AsRef<[u8]>) -> Self {
         Self(bytes.as_ref().into())
     }
@@ -30,33 +30,33 @@ impl Entry {
     }
 }
 
-impl From<&RepoPath> for Entry {
+impl From<&RepoPath> for ScopeEntry {
     fn from(path: &RepoPath) -> Self {
         Self::new(path.as_bytes())
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for ScopeEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&bytes::escape(&self.0))
     }
 }
 
-impl fmt::Debug for Entry {
+impl fmt::Debug for ScopeEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{self}`")
     }
 }
 
-probity_core::json_schema_of!(Entry, probity_core::schema::bytes());
+probity_core::json_schema_of!(ScopeEntry, probity_core::schema::bytes());
 
-impl Serialize for Entry {
+impl Serialize for ScopeEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         bytes::to_json(&self.0).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Entry {
+impl<'de> Deserialize<'de> for ScopeEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
         bytes::from_json(&value)
@@ -66,19 +66,19 @@ impl<'de> Deserialize<'de> for Entry {
 }
 
 /// A set of entries. Sorted, so that [`covered`] needs one lookup per directory of a path.
-pub type Entries = BTreeSet<Entry>;
+pub type ScopeEntrySet = BTreeSet<ScopeEntry>;
 
 /// What a change may touch, and what it must not touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct IntentScope {
     /// Paths that the change is about.
-    pub allowed_files: Entries,
+    pub allowed_files: ScopeEntrySet,
     /// Further paths that it may touch along the way.
     #[serde(default)]
-    pub allowed_related: Entries,
+    pub allowed_related: ScopeEntrySet,
     /// Patterns (rule *fnmatch*) of paths that it must not touch.
     #[serde(default)]
-    pub forbidden: Entries,
+    pub forbidden: ScopeEntrySet,
 }
 
 /// The position of a path relative to a scope.
@@ -107,7 +107,7 @@ impl IntentScope {
 
     /// Returns true if a pattern of `forbidden` matches `path`.
     pub fn forbids(&self, path: &[u8]) -> bool {
-        Patterns::new(&self.forbidden).match_bytes(path)
+        FnmatchSet::new(&self.forbidden).match_bytes(path)
     }
 
     /// Returns how this scope holds `path`, if it does. An intent that forbids a path does not hold it (law 5).
@@ -117,32 +117,33 @@ impl IntentScope {
     }
 
     /// Returns every path entry, allowed and related.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &ScopeEntry> {
         self.allowed_files.iter().chain(&self.allowed_related)
     }
 }
 
 /// Entries compiled as patterns (rule *fnmatch*).
 #[derive(Debug, Clone)]
-pub struct Patterns(Vec<Pattern>);
+pub struct FnmatchSet(Vec<PrefixedFnmatch>);
 
 #[derive(Debug, Clone)]
-struct Pattern {
+struct PrefixedFnmatch {
     /// Literal prefix of every matching path: rules out most paths without running the pattern.
     literal: Box<[u8]>,
     rest: Fnmatch,
 }
 
-impl Patterns {
-    pub fn new<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+impl FnmatchSet {
+    pub fn new<'a>(entries: impl IntoIterator<Item = &'a ScopeEntry>) -> Self {
         let literal =
             |name: &[u8]| name.split(|byte| b"*?[".contains(byte)).next().unwrap_or_default().into();
-        let compile = |entry: &Entry| Pattern { literal: literal(&entry.0), rest: Fnmatch::new(&entry.0) };
+        let compile =
+            |entry: &ScopeEntry| PrefixedFnmatch { literal: literal(&entry.0), rest: Fnmatch::new(&entry.0) };
         Self(entries.into_iter().map(compile).collect())
     }
 
     pub fn matches(&self, path: &RepoPath) -> bool {
-        let can_match = |pattern: &&Pattern| path.as_bytes().starts_with(&pattern.literal);
+        let can_match = |pattern: &&PrefixedFnmatch| path.as_bytes().starts_with(&pattern.literal);
         self.0.iter().filter(can_match).any(|pattern| pattern.rest.matches(path))
     }
 
@@ -153,7 +154,7 @@ impl Patterns {
 }
 
 /// Returns true if an entry of the set covers `path`. Costs one lookup per directory above it.
-pub fn covered(entries: &Entries, path: &[u8]) -> bool {
+pub fn covered(entries: &ScopeEntrySet, path: &[u8]) -> bool {
     ancestors(path).any(|ancestor| entries.contains(ancestor))
 }
 
@@ -164,7 +165,7 @@ pub(crate) fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Allows lookups in a set of entries by plain bytes.
-impl std::borrow::Borrow<[u8]> for Entry {
+impl std::borrow::Borrow<[u8]> for ScopeEntry {
     fn borrow(&self) -> &[u8] {
         &self.0
     }
@@ -177,7 +178,7 @@ mod tests {
 
     #[test]
     fn an_entry_ends_at_a_slash() {
-        let entry = Entry::new("src/net");
+        let entry = ScopeEntry::new("src/net");
         assert!(entry.covers(b"src/net") && entry.covers(b"src/net/tcp.rs"));
         assert!(!entry.covers(b"src/network.rs") && !entry.covers(b"src"));
     }
@@ -185,8 +186,8 @@ mod tests {
     #[test]
     fn who_forbids_a_path_does_not_hold_it() {
         let scope = IntentScope {
-            allowed_files: [Entry::new("src")].into(),
-            forbidden: [Entry::new("*.lock")].into(),
+            allowed_files: [ScopeEntry::new("src")].into(),
+            forbidden: [ScopeEntry::new("*.lock")].into(),
             ..IntentScope::default()
         };
         assert_eq!(scope.holds(b"src/a.rs"), Some(ScopeRelation::OwnAllowed));
@@ -199,7 +200,7 @@ mod tests {
         fn the_set_covers_what_one_of_its_entries_covers(
             entries in proptest::collection::btree_set("[ab/]{0,4}", 0..5), path in "[ab/]{0,6}",
         ) {
-            let entries: Entries = entries.iter().map(Entry::new).collect();
+            let entries: ScopeEntrySet = entries.iter().map(ScopeEntry::new).collect();
             let naive = entries.iter().any(|entry| entry.covers(path.as_bytes()));
             prop_assert_eq!(covered(&entries, path.as_bytes()), naive);
         }

@@ -3,7 +3,7 @@
 //! A start is granted or it is not (law 4): `blocked` claims nothing.
 
 use crate::owner::Ownership;
-use crate::record::{Claims, ForeignDirtyOverlap, IntentId, Peer, Status};
+use crate::record::{ClaimIndex, ForeignDirtyOverlap, IntentId, IntentStatus, PeerIntent};
 use crate::relations::overlap;
 use crate::scope::{IntentScope, covered};
 use probity_paths::RepoPath;
@@ -43,7 +43,7 @@ pub struct StartState {
     /// The requested scope.
     pub scope: IntentScope,
     /// Every other intent.
-    pub concurrent_intents: Vec<Peer>,
+    pub concurrent_intents: Vec<PeerIntent>,
     /// Uncommitted paths of the tree.
     pub dirty: BTreeSet<RepoPath>,
     pub dirty_scope_policy: DirtyScopePolicy,
@@ -155,8 +155,8 @@ pub fn start_decision(state: &StartState) -> StartDecision {
             StartNextStep::AnalyzeThenStart,
         );
     }
-    let overlapping = |peer: &&Peer| overlap(&state.scope, &peer.scope);
-    let holders: Vec<&Peer> =
+    let overlapping = |peer: &&PeerIntent| overlap(&state.scope, &peer.scope);
+    let holders: Vec<&PeerIntent> =
         state.concurrent_intents.iter().filter(|peer| peer.is_live()).filter(overlapping).collect();
     let dirty_in_allowed: BTreeSet<RepoPath> = state
         .dirty
@@ -165,7 +165,7 @@ pub fn start_decision(state: &StartState) -> StartDecision {
         .cloned()
         .collect();
     let foreign_dirty_overlaps =
-        Claims::live(&state.concurrent_intents).dirty_overlaps(&state.scope, state.dirty.iter());
+        ClaimIndex::live(&state.concurrent_intents).dirty_overlaps(&state.scope, state.dirty.iter());
 
     let wip_goes_on =
         state.dirty_scope_policy == DirtyScopePolicy::ContinueOwnWip && foreign_dirty_overlaps.is_empty();
@@ -212,8 +212,8 @@ fn decision(status: StartStatus, reasons: Vec<StartReason>, next_step: StartNext
 
 /// Returns the position after the foreign waiters that overlap.
 fn queue_position(state: &StartState) -> usize {
-    let waits = |peer: &&Peer| peer.status == Status::Queued && peer.ownership.is_foreign();
-    let overlapping = |peer: &&Peer| overlap(&state.scope, &peer.scope);
+    let waits = |peer: &&PeerIntent| peer.status == IntentStatus::Queued && peer.ownership.is_foreign();
+    let overlapping = |peer: &&PeerIntent| overlap(&state.scope, &peer.scope);
     let before_me: BTreeSet<&IntentId> = state
         .concurrent_intents
         .iter()
@@ -224,7 +224,7 @@ fn queue_position(state: &StartState) -> usize {
     1 + before_me.len()
 }
 
-fn next_step(status: StartStatus, holders: &[&Peer], dirty_scope: bool) -> StartNextStep {
+fn next_step(status: StartStatus, holders: &[&PeerIntent], dirty_scope: bool) -> StartNextStep {
     let someone_is_active = holders.iter().any(|peer| peer.ownership == Ownership::ForeignActive);
     match status {
         StartStatus::NeedsAnalysis => StartNextStep::AnalyzeThenStart,

@@ -1,7 +1,7 @@
 //! Runs this crate's functions on conformance vectors: `ownership`, `relations`, `hygiene_finish`, `start_decision`.
 
 use crate::hygiene::{FinishState, hygiene_finish as hygiene};
-use crate::owner::{Held, Lease, Owner, Probe, Timestamp, ownership as judge};
+use crate::owner::{IntentOwner, Lease, OwnershipFacts, ProcessProbe, Timestamp, ownership as judge};
 use crate::relations::relations as relate;
 use crate::scope::IntentScope;
 use crate::start::{StartState, start_decision as decide};
@@ -11,25 +11,25 @@ use serde_json::{Value, json};
 
 pub fn ownership(given: &Value) -> Result<Value, String> {
     #[derive(Deserialize)]
-    struct Record {
-        owner: Owner,
+    struct OwnershipRecord {
+        owner: IntentOwner,
         lease_renewed_at: Option<Timestamp>,
         lease_seconds: Option<u64>,
         expires_at: Option<Timestamp>,
     }
     #[derive(Deserialize)]
     struct Given {
-        record: Record,
-        reader: Owner,
+        record: OwnershipRecord,
+        reader: IntentOwner,
         now: Timestamp,
-        probe: Option<Probe>,
+        probe: Option<ProcessProbe>,
     }
     let Given { record, reader, now, probe } = read(given)?;
     let lease = Lease {
         renewed_at: record.lease_renewed_at.unwrap_or_default(),
         seconds: record.lease_seconds.unwrap_or_default(),
     };
-    let held = Held { owner: &record.owner, lease, expires_at: record.expires_at };
+    let held = OwnershipFacts { owner: &record.owner, lease, expires_at: record.expires_at };
     Ok(json!({ "ownership": judge(held, &reader, now, probe) }))
 }
 

@@ -7,10 +7,11 @@ mod common;
 
 use common::{command, id, owner, promote, release, scope, seen, start};
 use probity_intents::registry::{
-    Action, Change, Circumstances, Command, Decision, Event, Intent, Refusal, Registry, Seq,
+    CommandContext, CommandDecision, CommandRefusal, EventSeq, Intent, IntentRegistry, RegistryAction,
+    RegistryChange, RegistryCommand, RegistryEvent,
 };
 use probity_intents::start::OnConflict::{Block, Queue};
-use probity_intents::{IntentId, Owner, Probe, Status, Timestamp, overlap};
+use probity_intents::{IntentId, IntentOwner, IntentStatus, ProcessProbe, Timestamp, overlap};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -23,14 +24,14 @@ const LAST_STEP: u64 = 3;
 trait Rules {
     fn decide(
         &self,
-        registry: &Registry,
-        seen: &Circumstances,
-        command: &Command,
-    ) -> Result<Decision, Refusal> {
+        registry: &IntentRegistry,
+        seen: &CommandContext,
+        command: &RegistryCommand,
+    ) -> Result<CommandDecision, CommandRefusal> {
         registry.decide(seen, command)
     }
 
-    fn store(&self, event: Event) -> Event {
+    fn store(&self, event: RegistryEvent) -> RegistryEvent {
         event
     }
 }
@@ -48,16 +49,16 @@ struct Agent {
     sent: Option<Sent>,
     knows_answer: bool,
     /// Every token it was ever given.
-    tokens: BTreeSet<Seq>,
+    tokens: BTreeSet<EventSeq>,
 }
 
 #[derive(Clone)]
 struct World {
-    registry: Registry,
+    registry: IntentRegistry,
     agents: [Agent; 3],
     step: u64,
     /// The last grant of each path.
-    granted: BTreeMap<&'static str, Seq>,
+    granted: BTreeMap<&'static str, EventSeq>,
     n_commands: u32,
 }
 
@@ -68,7 +69,7 @@ enum Move {
     Retry(usize),
     Promote(usize),
     Renew(usize),
-    Release(usize, Seq),
+    Release(usize, EventSeq),
     Recover(usize, usize),
     Crash(usize),
     Restart(usize),
@@ -76,12 +77,12 @@ enum Move {
 }
 
 /// Identifies a world for the search: everything but digests.
-type Key = (Vec<Intent>, [Agent; 3], u64, Vec<(&'static str, Seq)>);
+type Key = (Vec<Intent>, [Agent; 3], u64, Vec<(&'static str, EventSeq)>);
 
 impl World {
     fn new() -> Self {
         Self {
-            registry: Registry::default(),
+            registry: IntentRegistry::default(),
             agents: Default::default(),
             step: 0,
             granted: BTreeMap::new(),
@@ -94,7 +95,7 @@ impl World {
         (self.registry.intents().cloned().collect(), self.agents.clone(), self.step, granted)
     }
 
-    fn owner(&self, agent: usize) -> Owner {
+    fn owner(&self, agent: usize) -> IntentOwner {
         let n = u32::try_from(agent).expect("three agents");
         owner(NAMES[agent], 100 * (n + 1) + self.agents[agent].incarnation)
     }
@@ -112,10 +113,10 @@ impl World {
         (0..3).any(|agent| !self.agents[agent].is_down && self.owner(agent) == intent.owner)
     }
 
-    fn circumstances(&self) -> Circumstances {
-        let probe = |intent: &Intent| Probe { exists: self.lives(intent), pid_start: Some(1) };
+    fn circumstances(&self) -> CommandContext {
+        let probe = |intent: &Intent| ProcessProbe { exists: self.lives(intent), pid_start: Some(1) };
         let probes = self.registry.intents().map(|intent| (intent.id.clone(), probe(intent))).collect();
-        Circumstances { probes, ..seen(self.step * STEP) }
+        CommandContext { probes, ..seen(self.step * STEP) }
     }
 
     fn now(&self) -> Timestamp {
@@ -185,12 +186,12 @@ impl World {
     }
 
     /// Returns the command behind a move, and who gives it. Starts are handled separately: their answers can get lost.
-    fn action(&self, next: Move) -> Option<(usize, Action)> {
+    fn action(&self, next: Move) -> Option<(usize, RegistryAction)> {
         match next {
             Move::Promote(agent) => Some((agent, promote(&Self::intent_name(agent)))),
             Move::Renew(agent) => {
                 let intent_id = id(&Self::intent_name(agent));
-                Some((agent, Action::Renew { intent_id, lease_seconds: STEP, ttl_seconds: None }))
+                Some((agent, RegistryAction::Renew { intent_id, lease_seconds: STEP, ttl_seconds: None }))
             }
             Move::Release(agent, token) => {
                 let granted = |name: &String| {
@@ -201,7 +202,10 @@ impl World {
             }
             Move::Recover(agent, other) => {
                 let intent_id = id(&Self::intent_name(other));
-                Some((agent, Action::Recover { intent_id, lease_seconds: STEP, ttl_seconds: 2 * STEP }))
+                Some((
+                    agent,
+                    RegistryAction::Recover { intent_id, lease_seconds: STEP, ttl_seconds: 2 * STEP },
+                ))
             }
             _ => None,
         }
@@ -219,8 +223,8 @@ impl World {
         let was_carried_out = self.intent(agent).is_some();
         let answer = rules.decide(&self.registry, &self.circumstances(), &command);
         match answer {
-            Ok(Decision::Known(event)) if was_carried_out => self.learn(agent, &event),
-            Ok(Decision::Append(event)) if !was_carried_out => {
+            Ok(CommandDecision::Known(event)) if was_carried_out => self.learn(agent, &event),
+            Ok(CommandDecision::Append(event)) if !was_carried_out => {
                 let event = rules.store(*event);
                 self.check_and_apply(agent, &event)?;
                 if !reply_lost {
@@ -236,19 +240,20 @@ impl World {
         Ok(Some(self))
     }
 
-    fn learn(&mut self, agent: usize, event: &Event) {
+    fn learn(&mut self, agent: usize, event: &RegistryEvent) {
         self.agents[agent].knows_answer = true;
-        if let Change::Granted { .. } = event.change {
+        if let RegistryChange::Granted { .. } = event.change {
             self.agents[agent].tokens.insert(event.seq);
         }
     }
 
     /// Gives a command; a refusal changes nothing.
-    fn give(&self, rules: &dyn Rules, agent: usize, action: Action) -> Result<Option<Self>, String> {
+    fn give(&self, rules: &dyn Rules, agent: usize, action: RegistryAction) -> Result<Option<Self>, String> {
         let number = self.n_commands + 1;
-        let sent = if let Action::Release { token, .. } = &action { Some(*token) } else { None };
+        let sent = if let RegistryAction::Release { token, .. } = &action { Some(*token) } else { None };
         let command = command(&format!("c-{number}"), &self.owner(agent), action);
-        let Ok(Decision::Append(event)) = rules.decide(&self.registry, &self.circumstances(), &command)
+        let Ok(CommandDecision::Append(event)) =
+            rules.decide(&self.registry, &self.circumstances(), &command)
         else {
             return Ok(None);
         };
@@ -264,7 +269,7 @@ impl World {
     }
 
     /// Checks the laws for an event, applies it, and checks them for the result.
-    fn check_and_apply(&mut self, agent: usize, event: &Event) -> Result<(), String> {
+    fn check_and_apply(&mut self, agent: usize, event: &RegistryEvent) -> Result<(), String> {
         self.check_order(agent, event)?;
         self.check_displaced(event)?;
         self.registry.apply(event);
@@ -272,7 +277,7 @@ impl World {
         self.check_disjoint()
     }
 
-    fn note_grant(&mut self, event: &Event) {
+    fn note_grant(&mut self, event: &RegistryEvent) {
         let Some(intent) = event.change.intent_id().and_then(|id| self.registry.intent(id)) else { return };
         if intent.token == Some(event.seq) {
             for path in ["p", "q"] {
@@ -286,7 +291,7 @@ impl World {
     /// No two active intents overlap.
     fn check_disjoint(&self) -> Result<(), String> {
         let active: Vec<&Intent> =
-            self.registry.intents().filter(|intent| intent.status == Status::Active).collect();
+            self.registry.intents().filter(|intent| intent.status == IntentStatus::Active).collect();
         for (n, one) in active.iter().enumerate() {
             if let Some(other) = active[n + 1..].iter().find(|other| overlap(&one.scope, &other.scope)) {
                 return Err(format!("{} and {} hold the same path", one.id, other.id));
@@ -296,8 +301,8 @@ impl World {
     }
 
     /// A finish is accepted only from the last agent that was granted the paths, and only in time.
-    fn check_release(&self, event: &Event, sent: Option<Seq>) -> Result<(), String> {
-        let Change::Released { intent_id, .. } = &event.change else { return Ok(()) };
+    fn check_release(&self, event: &RegistryEvent, sent: Option<EventSeq>) -> Result<(), String> {
+        let RegistryChange::Released { intent_id, .. } = &event.change else { return Ok(()) };
         let intent = self.registry.intent(intent_id).ok_or("a release of nothing")?;
         if intent.expires_at <= self.now() {
             return Err(format!("{intent_id} was released after its end"));
@@ -311,17 +316,17 @@ impl World {
     }
 
     /// No one is granted paths for which an earlier waiter was ready.
-    fn check_order(&self, agent: usize, event: &Event) -> Result<(), String> {
+    fn check_order(&self, agent: usize, event: &RegistryEvent) -> Result<(), String> {
         let (wanted, place) = match &event.change {
-            Change::Granted { declaration, .. } => (&declaration.scope, None),
-            Change::Promoted { intent_id, .. } => {
+            RegistryChange::Granted { declaration, .. } => (&declaration.scope, None),
+            RegistryChange::Promoted { intent_id, .. } => {
                 let intent = self.registry.intent(intent_id).ok_or("a promotion of nothing")?;
                 (&intent.scope, intent.queued_at)
             }
             _ => return Ok(()),
         };
         let earlier = self.registry.intents().filter(|waiter| {
-            waiter.status == Status::Queued
+            waiter.status == IntentStatus::Queued
                 && waiter.owner.token != self.owner(agent).token
                 && place.is_none_or(|place| waiter.queued_at < Some(place))
                 && overlap(wanted, &waiter.scope)
@@ -338,7 +343,9 @@ impl World {
 
     fn way_is_free(&self, waiter: &Intent) -> bool {
         self.registry.intents().all(|holder| {
-            holder.status != Status::Active || !overlap(&holder.scope, &waiter.scope) || !self.holds(holder)
+            holder.status != IntentStatus::Active
+                || !overlap(&holder.scope, &waiter.scope)
+                || !self.holds(holder)
         })
     }
 
@@ -348,8 +355,10 @@ impl World {
     }
 
     /// No living owner loses a claim before its end.
-    fn check_displaced(&self, event: &Event) -> Result<(), String> {
-        let (Change::Granted { displaced, .. } | Change::Promoted { displaced, .. }) = &event.change else {
+    fn check_displaced(&self, event: &RegistryEvent) -> Result<(), String> {
+        let (RegistryChange::Granted { displaced, .. } | RegistryChange::Promoted { displaced, .. }) =
+            &event.change
+        else {
             return Ok(());
         };
         match displaced.iter().filter_map(|id| self.registry.intent(id)).find(|intent| self.holds(intent)) {
@@ -366,8 +375,8 @@ impl World {
             let ours = other.owner.token == own;
             overlap(&wanted, &other.scope)
                 && match other.status {
-                    Status::Active => ours && other.expires_at > self.now() || self.holds(other),
-                    Status::Queued => !ours,
+                    IntentStatus::Active => ours && other.expires_at > self.now() || self.holds(other),
+                    IntentStatus::Queued => !ours,
                     _ => false,
                 }
         });
@@ -409,12 +418,12 @@ struct NoFence;
 impl Rules for NoFence {
     fn decide(
         &self,
-        registry: &Registry,
-        seen: &Circumstances,
-        command: &Command,
-    ) -> Result<Decision, Refusal> {
+        registry: &IntentRegistry,
+        seen: &CommandContext,
+        command: &RegistryCommand,
+    ) -> Result<CommandDecision, CommandRefusal> {
         let mut command = command.clone();
-        if let Action::Release { intent_id, token, .. } = &mut command.action {
+        if let RegistryAction::Release { intent_id, token, .. } = &mut command.action {
             *token = registry.intent(intent_id).and_then(|intent| intent.token).unwrap_or(*token);
         }
         registry.decide(seen, &command)
@@ -426,20 +435,22 @@ struct LateClock;
 impl Rules for LateClock {
     fn decide(
         &self,
-        registry: &Registry,
-        seen: &Circumstances,
-        command: &Command,
-    ) -> Result<Decision, Refusal> {
+        registry: &IntentRegistry,
+        seen: &CommandContext,
+        command: &RegistryCommand,
+    ) -> Result<CommandDecision, CommandRefusal> {
         let now = Timestamp(seen.now.0.saturating_sub(1));
-        registry.decide(&Circumstances { now, ..seen.clone() }, command)
+        registry.decide(&CommandContext { now, ..seen.clone() }, command)
     }
 }
 
 /// Grants the paths of a dead owner without closing its intent.
 struct NoDisplacement;
 impl Rules for NoDisplacement {
-    fn store(&self, mut event: Event) -> Event {
-        if let Change::Granted { displaced, .. } | Change::Promoted { displaced, .. } = &mut event.change {
+    fn store(&self, mut event: RegistryEvent) -> RegistryEvent {
+        if let RegistryChange::Granted { displaced, .. } | RegistryChange::Promoted { displaced, .. } =
+            &mut event.change
+        {
             displaced.clear();
         }
         event
@@ -451,14 +462,14 @@ struct Forgetful;
 impl Rules for Forgetful {
     fn decide(
         &self,
-        registry: &Registry,
-        seen: &Circumstances,
-        command: &Command,
-    ) -> Result<Decision, Refusal> {
+        registry: &IntentRegistry,
+        seen: &CommandContext,
+        command: &RegistryCommand,
+    ) -> Result<CommandDecision, CommandRefusal> {
         match registry.decide(seen, command)? {
-            Decision::Known(_) => {
+            CommandDecision::Known(_) => {
                 let id = probity_intents::CommandId::parse("forgotten").expect("an id");
-                registry.decide(seen, &Command { id, ..command.clone() })
+                registry.decide(seen, &RegistryCommand { id, ..command.clone() })
             }
             other => Ok(other),
         }
@@ -470,14 +481,14 @@ struct Presumed(fn(&Intent) -> bool);
 impl Rules for Presumed {
     fn decide(
         &self,
-        registry: &Registry,
-        seen: &Circumstances,
-        command: &Command,
-    ) -> Result<Decision, Refusal> {
+        registry: &IntentRegistry,
+        seen: &CommandContext,
+        command: &RegistryCommand,
+    ) -> Result<CommandDecision, CommandRefusal> {
         let mut seen = seen.clone();
         let dead: Vec<IntentId> =
             registry.intents().filter(|it| (self.0)(it)).map(|it| it.id.clone()).collect();
-        seen.probes.extend(dead.into_iter().map(|id| (id, Probe { exists: false, pid_start: None })));
+        seen.probes.extend(dead.into_iter().map(|id| (id, ProcessProbe { exists: false, pid_start: None })));
         registry.decide(&seen, command)
     }
 }
@@ -487,14 +498,16 @@ struct BlockedClaims;
 impl Rules for BlockedClaims {
     fn decide(
         &self,
-        registry: &Registry,
-        seen: &Circumstances,
-        command: &Command,
-    ) -> Result<Decision, Refusal> {
+        registry: &IntentRegistry,
+        seen: &CommandContext,
+        command: &RegistryCommand,
+    ) -> Result<CommandDecision, CommandRefusal> {
         match (registry.decide(seen, command), &command.action) {
-            (Err(Refusal::Blocked { .. }), Action::Start { .. }) => {
+            (Err(CommandRefusal::Blocked { .. }), RegistryAction::Start { .. }) => {
                 Presumed(|_| true).decide(registry, seen, command).map(|decision| match decision {
-                    Decision::Append(event) => Decision::Append(Box::new(NoDisplacement.store(*event))),
+                    CommandDecision::Append(event) => {
+                        CommandDecision::Append(Box::new(NoDisplacement.store(*event)))
+                    }
                     other => other,
                 })
             }
@@ -542,12 +555,12 @@ fn a_forgotten_command_is_caught() {
 
 #[test]
 fn a_jump_over_the_queue_is_caught() {
-    assert_caught(&Presumed(|intent| intent.status == Status::Queued));
+    assert_caught(&Presumed(|intent| intent.status == IntentStatus::Queued));
 }
 
 #[test]
 fn taking_the_claim_of_the_living_is_caught() {
-    assert_caught(&Presumed(|intent| intent.status == Status::Active));
+    assert_caught(&Presumed(|intent| intent.status == IntentStatus::Active));
 }
 
 #[test]

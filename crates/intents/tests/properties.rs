@@ -3,9 +3,9 @@
 mod common;
 
 use common::{World, command, id, owner, promote, release, seen, start};
-use probity_intents::registry::{Action, Decision, Seq, Snapshot};
+use probity_intents::registry::{CommandDecision, EventSeq, RegistryAction, RegistrySnapshot};
 use probity_intents::start::OnConflict;
-use probity_intents::{Entry, IntentId, Probe, Registry, Status, overlap};
+use probity_intents::{IntentId, IntentRegistry, IntentStatus, ProcessProbe, ScopeEntry, overlap};
 use proptest::prelude::*;
 
 const SCOPES: [&[&str]; 5] = [&["a"], &["a/x"], &["b"], &["a/x", "b"], &["c"]];
@@ -35,29 +35,29 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-fn action(world: &World, step: &Step) -> Action {
+fn action(world: &World, step: &Step) -> RegistryAction {
     let name = format!("i{}", step.intent);
-    let token = world.registry.intent(&id(&name)).and_then(|intent| intent.token).unwrap_or(Seq(0));
+    let token = world.registry.intent(&id(&name)).and_then(|intent| intent.token).unwrap_or(EventSeq(0));
     let on_conflict = if step.queue { OnConflict::Queue } else { OnConflict::Block };
     match step.what {
         0..=2 => start(&name, SCOPES[step.scope], on_conflict),
         3 => promote(&name),
         4 => release(&name, token),
-        5 => Action::Renew { intent_id: id(&name), lease_seconds: 60, ttl_seconds: Some(90) },
-        6 => Action::Amend {
+        5 => RegistryAction::Renew { intent_id: id(&name), lease_seconds: 60, ttl_seconds: Some(90) },
+        6 => RegistryAction::Amend {
             intent_id: id(&name),
             token,
-            allowed_files: SCOPES[step.scope].iter().map(Entry::new).collect(),
+            allowed_files: SCOPES[step.scope].iter().map(ScopeEntry::new).collect(),
             allowed_related: [].into(),
             why: "more".into(),
         },
-        _ if step.queue => Action::Collect { retention_seconds: 200 },
-        _ => Action::Recover { intent_id: id(&name), lease_seconds: 60, ttl_seconds: 90 },
+        _ if step.queue => RegistryAction::Collect { retention_seconds: 200 },
+        _ => RegistryAction::Recover { intent_id: id(&name), lease_seconds: 60, ttl_seconds: 90 },
     }
 }
 
-fn disjoint(registry: &Registry) -> Result<(), TestCaseError> {
-    let active: Vec<_> = registry.intents().filter(|intent| intent.status == Status::Active).collect();
+fn disjoint(registry: &IntentRegistry) -> Result<(), TestCaseError> {
+    let active: Vec<_> = registry.intents().filter(|intent| intent.status == IntentStatus::Active).collect();
     for (n, one) in active.iter().enumerate() {
         for other in &active[n + 1..] {
             prop_assert!(!overlap(&one.scope, &other.scope), "{} and {}", one.id, other.id);
@@ -79,7 +79,7 @@ proptest! {
             let mut circumstances = seen(now);
             if step.dead {
                 let dead: Vec<IntentId> = world.registry.intents().map(|intent| intent.id.clone()).collect();
-                let probe = Probe { exists: false, pid_start: None };
+                let probe = ProcessProbe { exists: false, pid_start: None };
                 circumstances.probes = dead.into_iter().map(|id| (id, probe)).collect();
             }
             let action = action(&world, step);
@@ -91,23 +91,23 @@ proptest! {
                     prop_assert!(!refusal.next_step().is_empty());
                     prop_assert_eq!(&world.registry, &before);
                 }
-                Ok(Decision::Append(event)) => {
+                Ok(CommandDecision::Append(event)) => {
                     world.registry.apply(&event);
                     let again = world.registry.decide(&circumstances, &asked);
-                    prop_assert_eq!(again, Ok(Decision::Known(event.clone())));
+                    prop_assert_eq!(again, Ok(CommandDecision::Known(event.clone())));
                     world.log.push(*event);
                 }
                 Ok(_) => {}
             }
             disjoint(&world.registry)?;
         }
-        let replayed = Registry::replay(&world.log);
+        let replayed = IntentRegistry::replay(&world.log);
         prop_assert_eq!(replayed.as_ref(), Ok(&world.registry));
         let cached = serde_json::to_vec(&world.registry.snapshot()).expect("a snapshot serialises");
-        let cached: Snapshot = serde_json::from_slice(&cached).expect("and reads back");
-        prop_assert_eq!(&Registry::from(cached), &world.registry);
+        let cached: RegistrySnapshot = serde_json::from_slice(&cached).expect("and reads back");
+        prop_assert_eq!(&IntentRegistry::from(cached), &world.registry);
         let stored = serde_json::to_vec(&world.log).expect("a log serialises");
-        let read: Vec<probity_intents::registry::Event> = serde_json::from_slice(&stored).expect("and reads back");
+        let read: Vec<probity_intents::registry::RegistryEvent> = serde_json::from_slice(&stored).expect("and reads back");
         prop_assert_eq!(read, world.log);
     }
 }

@@ -3,13 +3,16 @@
 mod common;
 
 use common::{World, command, id, owner, promote, release, scope, seen, start};
-use probity_intents::registry::{Action, Change, Circumstances, Closing, Decision, NoticeKind, Refusal, Seq};
+use probity_intents::registry::{
+    ClosureReason, CommandContext, CommandDecision, CommandRefusal, EventSeq, NoticeKind, RegistryAction,
+    RegistryChange,
+};
 use probity_intents::start::OnConflict::{Block, Queue};
-use probity_intents::{Entry, Ownership, Probe, Registry, Status, Timestamp};
+use probity_intents::{IntentRegistry, IntentStatus, Ownership, ProcessProbe, ScopeEntry, Timestamp};
 
-const DEAD: Probe = Probe { exists: false, pid_start: None };
+const DEAD: ProcessProbe = ProcessProbe { exists: false, pid_start: None };
 
-fn code<T: std::fmt::Debug>(result: Result<T, Refusal>) -> &'static str {
+fn code<T: std::fmt::Debug>(result: Result<T, CommandRefusal>) -> &'static str {
     result.expect_err("should be refused").code().as_str()
 }
 
@@ -18,7 +21,7 @@ fn a_claim_is_granted_and_a_blocked_start_leaves_nothing() {
     let (a, b) = (owner("a", 1), owner("b", 2));
     let mut world = World::default();
     let granted = world.run(0, &a, start("i-a", &["pkg"], Block)).expect("granted");
-    assert_eq!(granted.seq, Seq(1));
+    assert_eq!(granted.seq, EventSeq(1));
     let before = world.registry.clone();
     assert_eq!(code(world.run(1, &b, start("i-b", &["pkg/x.py"], Block))), "blocked");
     assert_eq!(world.registry, before);
@@ -30,9 +33,9 @@ fn a_finish_needs_the_token_of_its_grant() {
     let a = owner("a", 1);
     let mut world = World::default();
     let granted = world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
-    assert_eq!(code(world.run(1, &a, release("i-a", Seq(99)))), "stale_token");
+    assert_eq!(code(world.run(1, &a, release("i-a", EventSeq(99)))), "stale_token");
     world.run(2, &a, release("i-a", granted.seq)).expect("released");
-    assert_eq!(world.registry.intent(&id("i-a")).map(|it| it.status), Some(Status::Released));
+    assert_eq!(world.registry.intent(&id("i-a")).map(|it| it.status), Some(IntentStatus::Released));
 }
 
 #[test]
@@ -40,7 +43,7 @@ fn recovery_makes_the_old_token_worthless_even_for_the_same_owner() {
     let (before, after) = (owner("a", 1), owner("a", 9));
     let mut world = World::default();
     let granted = world.run(0, &before, start("i-a", &["p"], Block)).expect("granted");
-    let recover = Action::Recover { intent_id: id("i-a"), lease_seconds: 60, ttl_seconds: 120 };
+    let recover = RegistryAction::Recover { intent_id: id("i-a"), lease_seconds: 60, ttl_seconds: 120 };
     let recovered = world.run(1, &after, recover).expect("recovered");
     assert_eq!(code(world.run(2, &before, release("i-a", granted.seq))), "stale_token");
     world.run(3, &after, release("i-a", recovered.seq)).expect("released");
@@ -53,7 +56,7 @@ fn a_repeated_command_is_answered_as_before_and_changes_nothing() {
     let first = world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
     let before = world.registry.clone();
     let again = command("c1", &owner("a", 7), start("i-a", &["p"], Block));
-    assert_eq!(world.registry.decide(&seen(50), &again), Ok(Decision::Known(Box::new(first))));
+    assert_eq!(world.registry.decide(&seen(50), &again), Ok(CommandDecision::Known(Box::new(first))));
     let other = command("c1", &a, start("i-x", &["q"], Block));
     assert_eq!(code(world.registry.decide(&seen(50), &other)), "command_id_reused");
     assert_eq!(world.registry, before);
@@ -100,7 +103,7 @@ fn a_silent_waiter_keeps_its_place_and_loses_its_turn() {
     world.run(10, &a, release("i-a", held.seq)).expect("released");
     assert_eq!(code(world.run(59, &c, start("i-c", &["p"], Block))), "queue_ahead");
     world.run(60, &c, start("i-c2", &["p"], Block)).expect("the lease of the waiter is over");
-    assert_eq!(world.registry.intent(&id("i-b")).map(|it| it.status), Some(Status::Queued));
+    assert_eq!(world.registry.intent(&id("i-b")).map(|it| it.status), Some(IntentStatus::Queued));
 }
 
 #[test]
@@ -111,9 +114,11 @@ fn the_claim_of_a_dead_owner_gives_way_and_its_owner_is_told_once() {
     let mut circumstances = seen(1);
     circumstances.probes.insert(id("i-a"), DEAD);
     let granted = world.run_in(&circumstances, &b, start("i-b", &["p"], Block)).expect("granted");
-    assert!(matches!(&granted.change, Change::Granted { displaced, .. } if displaced.contains(&id("i-a"))));
+    assert!(
+        matches!(&granted.change, RegistryChange::Granted { displaced, .. } if displaced.contains(&id("i-a")))
+    );
     assert_eq!(code(world.run(2, &a, release("i-a", held.seq))), "wrong_status");
-    let told = NoticeKind::Closed { why: Closing::Displaced, by: Some(id("i-b")) };
+    let told = NoticeKind::Closed { why: ClosureReason::Displaced, by: Some(id("i-b")) };
     assert_eq!(world.registry.notices(&a)[0].kind, told);
     let next = world.run(3, &a, start("i-a2", &["q"], Block)).expect("granted");
     assert_eq!(next.notices[0].kind, told);
@@ -125,7 +130,7 @@ fn a_lapse_is_told_at_the_next_call() {
     let a = owner("a", 1);
     let mut world = World::default();
     world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
-    let renew = || Action::Renew { intent_id: id("i-a"), lease_seconds: 60, ttl_seconds: Some(120) };
+    let renew = || RegistryAction::Renew { intent_id: id("i-a"), lease_seconds: 60, ttl_seconds: Some(120) };
     let renewed = world.run(70, &a, renew()).expect("renewed");
     assert!(matches!(renewed.notices[0].kind, NoticeKind::LeaseLapsed { since } if since.0 == 60));
     assert!(world.run(80, &a, renew()).expect("renewed").notices.is_empty());
@@ -137,11 +142,11 @@ fn a_lease_that_the_store_knows_to_run_is_no_lapse() {
     let mut world = World::default();
     world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
     let intent = world.registry.intent(&id("i-a")).expect("is there").clone();
-    let used = Circumstances { leases: [(id("i-a"), 30)].into(), ..seen(100) };
+    let used = CommandContext { leases: [(id("i-a"), 30)].into(), ..seen(100) };
     assert_eq!(intent.ownership(&b, &seen(100)), Ownership::ForeignStale);
     assert_eq!(intent.ownership(&b, &used), Ownership::ForeignActive);
     assert_eq!(intent.lease(&used).ends_at(), Timestamp(130));
-    let renew = Action::Renew { intent_id: id("i-a"), lease_seconds: 60, ttl_seconds: None };
+    let renew = RegistryAction::Renew { intent_id: id("i-a"), lease_seconds: 60, ttl_seconds: None };
     assert_eq!(world.run_in(&used, &a, renew).expect("renewed").notices, []);
 }
 
@@ -151,10 +156,10 @@ fn a_scope_grows_by_an_amendment_with_a_reason() {
     let mut world = World::default();
     let held = world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
     world.run(0, &b, start("i-b", &["r"], Block)).expect("granted");
-    let amend = |path: &str| Action::Amend {
+    let amend = |path: &str| RegistryAction::Amend {
         intent_id: id("i-a"),
         token: held.seq,
-        allowed_files: [Entry::new(path)].into(),
+        allowed_files: [ScopeEntry::new(path)].into(),
         allowed_related: scope(&[]).allowed_related,
         why: "the helper moved".into(),
     };
@@ -173,12 +178,12 @@ fn what_is_over_is_collected_and_later_forgotten() {
     let mut world = World::default();
     let held = world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
     assert_eq!(code(world.run(120, &a, release("i-a", held.seq))), "expired");
-    let collect = || Action::Collect { retention_seconds: 100 };
+    let collect = || RegistryAction::Collect { retention_seconds: 100 };
     world.run(120, &owner("gc", 5), collect()).expect("collected");
-    assert_eq!(world.registry.intent(&id("i-a")).map(|it| it.status), Some(Status::Expired));
+    assert_eq!(world.registry.intent(&id("i-a")).map(|it| it.status), Some(IntentStatus::Expired));
     assert_eq!(world.registry.notices(&a).len(), 1);
     let nothing = world.registry.decide(&seen(121), &command("gc2", &owner("gc", 5), collect()));
-    assert_eq!(nothing, Ok(Decision::Nothing));
+    assert_eq!(nothing, Ok(CommandDecision::Nothing));
     world.run(220, &owner("gc", 5), collect()).expect("forgotten");
     assert!(world.registry.intent(&id("i-a")).is_none());
 }
@@ -188,8 +193,8 @@ fn nobody_clears_recovers_or_overlaps_what_is_held() {
     let (a, b) = (owner("a", 1), owner("b", 2));
     let mut world = World::default();
     world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
-    assert_eq!(code(world.run(1, &b, Action::Clear { intent_id: id("i-a") })), "held_by_other");
-    let recover = Action::Recover { intent_id: id("i-a"), lease_seconds: 60, ttl_seconds: 120 };
+    assert_eq!(code(world.run(1, &b, RegistryAction::Clear { intent_id: id("i-a") })), "held_by_other");
+    let recover = RegistryAction::Recover { intent_id: id("i-a"), lease_seconds: 60, ttl_seconds: 120 };
     assert_eq!(code(world.run(1, &b, recover)), "not_recoverable");
     assert_eq!(code(world.run(1, &a, start("i-a2", &["p/x"], Block))), "overlaps_own");
     assert_eq!(code(world.run(1, &b, promote("i-a"))), "held_by_other");
@@ -203,9 +208,9 @@ fn a_log_that_was_touched_does_not_replay() {
     let mut world = World::default();
     let held = world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
     world.run(1, &a, release("i-a", held.seq)).expect("released");
-    assert_eq!(Registry::replay(&world.log).as_ref(), Ok(&world.registry));
+    assert_eq!(IntentRegistry::replay(&world.log).as_ref(), Ok(&world.registry));
     let mut forged = world.log.clone();
     forged[0].by.label = "somebody else".into();
-    assert!(Registry::replay(&forged).is_err());
-    assert!(Registry::replay(&world.log[1..]).is_err());
+    assert!(IntentRegistry::replay(&forged).is_err());
+    assert!(IntentRegistry::replay(&world.log[1..]).is_err());
 }

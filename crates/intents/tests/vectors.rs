@@ -1,24 +1,24 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{Kind, check};
+use probity_conformance::{VectorKind, check};
 use probity_intents::vectors;
 
 #[test]
 fn ownership() {
-    check(Kind::equal("ownership", vectors::ownership));
+    check(VectorKind::equal("ownership", vectors::ownership));
 }
 
 #[test]
 fn relations() {
-    check(Kind::equal("relations", vectors::relations));
+    check(VectorKind::equal("relations", vectors::relations));
 }
 
 #[test]
 fn start_decision() {
-    check(Kind::equal("start_decision", vectors::start_decision));
+    check(VectorKind::equal("start_decision", vectors::start_decision));
 }
 
 #[test]
 fn hygiene_finish() {
-    check(Kind::equal("hygiene_finish", vectors::hygiene_finish));
+    check(VectorKind::equal("hygiene_finish", vectors::hygiene_finish));
 }

@@ -5,9 +5,11 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports")]
 
-use probity_knowledge::ledger::{Shell, replay};
-use probity_ledger::wire::{Event, encode};
-use probity_ledger::{BatchMode, Candidate, Change, Confidence, Content, Delta, Proposal, Source};
+use probity_knowledge::ledger::{LedgerService, replay};
+use probity_ledger::wire::{LedgerEvent, encode};
+use probity_ledger::{
+    BatchMode, ConfidenceLevel, DeltaProposal, ItemChange, ItemContent, ItemDelta, ProposedDelta, TurnSource,
+};
 use probity_workspace::Workspace;
 use std::path::Path;
 use std::process::Command;
@@ -52,7 +54,9 @@ fn measure(n_deltas: usize) {
         itself(&["open", &folder.path().display().to_string()], "from the log");
     }
     let began = Instant::now();
-    Shell::open(&workspace, None).and_then(|mut shell| shell.save_snapshot()).expect("writes a snapshot");
+    LedgerService::open(&workspace, None)
+        .and_then(|mut shell| shell.save_snapshot())
+        .expect("writes a snapshot");
     let size = std::fs::metadata(log.join("snapshot")).expect("is there").len();
     println!("open and write a snapshot of {} MB: {} ms", size >> 20, began.elapsed().as_millis());
     for _ in 0..3 {
@@ -75,7 +79,7 @@ fn itself(arguments: &[&str], what: &str) -> String {
 fn open(place: &Path) {
     let workspace = at(place);
     let (began, cpu) = (Instant::now(), cpu_ms());
-    let shell = Shell::open(&workspace, None).expect("opens");
+    let shell = LedgerService::open(&workspace, None).expect("opens");
     let (wall, cpu) = (began.elapsed(), cpu_ms() - cpu);
     let ledger = shell.book().main();
     let head = i64::try_from(ledger.head().get()).expect("small");
@@ -91,7 +95,7 @@ fn open(place: &Path) {
 
 /// Each its own transaction: what one acknowledged proposal costs.
 fn append_one_by_one(workspace: &Workspace) {
-    let mut shell = Shell::open(workspace, None).expect("opens");
+    let mut shell = LedgerService::open(workspace, None).expect("opens");
     let mut mix = Mix::new();
     add_turns(&mut shell);
     let mut times: Vec<Duration> = (0..300)
@@ -106,7 +110,7 @@ fn append_one_by_one(workspace: &Workspace) {
 }
 
 fn make_log(workspace: &Workspace, n_deltas: usize) {
-    let mut shell = Shell::open(workspace, None).expect("opens");
+    let mut shell = LedgerService::open(workspace, None).expect("opens");
     let mut mix = Mix::new();
     add_turns(&mut shell);
     let began = Instant::now();
@@ -119,13 +123,13 @@ fn make_log(workspace: &Workspace, n_deltas: usize) {
     );
 }
 
-fn add_turns(shell: &mut Shell) {
+fn add_turns(shell: &mut LedgerService) {
     let names: Vec<String> = (0..10_000).map(|n| format!("t{n}")).collect();
     shell
         .transact(|book| {
             let role = probity_ledger::extract::Role::User;
             let events: Vec<_> =
-                names.iter().map(|id| Event::Turn { id, role, text: "", pending: false }).collect();
+                names.iter().map(|id| LedgerEvent::Turn { id, role, text: "", pending: false }).collect();
             for event in &events {
                 book.apply(event).expect("applies");
             }
@@ -134,13 +138,13 @@ fn add_turns(shell: &mut Shell) {
         .expect("appends");
 }
 
-fn append(shell: &mut Shell, mix: &mut Mix, n: usize) {
+fn append(shell: &mut LedgerService, mix: &mut Mix, n: usize) {
     let lines: Vec<Line> = (0..n).map(|_| mix.line()).collect();
     shell
         .transact(|book| {
             let proposals: Vec<_> = lines.iter().map(proposal).collect();
             let (author, mode) = ("bench", BatchMode::BestEffort);
-            let batch = Event::Batch {
+            let batch = LedgerEvent::Batch {
                 stream: None,
                 author,
                 mode,
@@ -149,7 +153,7 @@ fn append(shell: &mut Shell, mix: &mut Mix, n: usize) {
             };
             let verdicts =
                 book.apply(&batch).expect("applies").iter().map(|outcome| outcome.verdict).collect();
-            Ok((vec![encode(&[Event::Batch { stream: None, author, mode, proposals, verdicts }])], ()))
+            Ok((vec![encode(&[LedgerEvent::Batch { stream: None, author, mode, proposals, verdicts }])], ()))
         })
         .expect("appends");
 }
@@ -218,17 +222,17 @@ impl Mix {
     }
 }
 
-fn proposal(line: &Line) -> Proposal<'_> {
-    let change = |change| Delta::Change { target: &line.name, change };
-    let create = |content| Delta::Create { handle: &line.name, content };
+fn proposal(line: &Line) -> DeltaProposal<'_> {
+    let change = |change| ItemDelta::Change { target: &line.name, change };
+    let create = |content| ItemDelta::Create { handle: &line.name, content };
     let delta = match line.act {
-        0 => create(Content::Decision { summary: &line.text, confidence: Confidence::High }),
-        1 => create(Content::Task { summary: &line.text }),
-        2 => change(Change::ReviseDecision { summary: &line.text, confidence: None }),
-        3 => change(Change::CloseTask { resolution: "done" }),
-        _ => change(Change::Supersede { reason: "better", by: None }),
+        0 => create(ItemContent::Decision { summary: &line.text, confidence: ConfidenceLevel::High }),
+        1 => create(ItemContent::Task { summary: &line.text }),
+        2 => change(ItemChange::ReviseDecision { summary: &line.text, confidence: None }),
+        3 => change(ItemChange::CloseTask { resolution: "done" }),
+        _ => change(ItemChange::Supersede { reason: "better", by: None }),
     };
-    Candidate { key: None, sources: vec![Source::turn(&line.turn)], delta }.into()
+    ProposedDelta { key: None, sources: vec![TurnSource::turn(&line.turn)], delta }.into()
 }
 
 /// Processor time of this process so far.

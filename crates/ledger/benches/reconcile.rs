@@ -5,7 +5,10 @@
 //! memory of the process besides.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use probity_ledger::{BatchMode, Candidate, Change, Confidence, Content, Delta, Ledger, Proposal, Source};
+use probity_ledger::{
+    BatchMode, ConfidenceLevel, DeltaProposal, ItemChange, ItemContent, ItemDelta, Ledger, ProposedDelta,
+    TurnSource,
+};
 use probity_prose::normal_form::normal_form;
 use std::hint::black_box;
 
@@ -97,19 +100,21 @@ impl Mix {
     }
 }
 
-fn proposal(line: &Line) -> Proposal<'_> {
-    let change = |change| Delta::Change { target: &line.name, change };
+fn proposal(line: &Line) -> DeltaProposal<'_> {
+    let change = |change| ItemDelta::Change { target: &line.name, change };
     let delta = match line.act {
-        Act::Decide => Delta::Create {
+        Act::Decide => ItemDelta::Create {
             handle: &line.name,
-            content: Content::Decision { summary: &line.text, confidence: Confidence::High },
+            content: ItemContent::Decision { summary: &line.text, confidence: ConfidenceLevel::High },
         },
-        Act::Open => Delta::Create { handle: &line.name, content: Content::Task { summary: &line.text } },
-        Act::Revise => change(Change::ReviseDecision { summary: &line.text, confidence: None }),
-        Act::Close | Act::Nonsense => change(Change::CloseTask { resolution: "done" }),
-        Act::Supersede => change(Change::Supersede { reason: "better", by: None }),
+        Act::Open => {
+            ItemDelta::Create { handle: &line.name, content: ItemContent::Task { summary: &line.text } }
+        }
+        Act::Revise => change(ItemChange::ReviseDecision { summary: &line.text, confidence: None }),
+        Act::Close | Act::Nonsense => change(ItemChange::CloseTask { resolution: "done" }),
+        Act::Supersede => change(ItemChange::Supersede { reason: "better", by: None }),
     };
-    Candidate { key: None, sources: vec![Source::turn(&line.turn)], delta }.into()
+    ProposedDelta { key: None, sources: vec![TurnSource::turn(&line.turn)], delta }.into()
 }
 
 fn ledger_with_turns() -> Ledger {
@@ -118,7 +123,7 @@ fn ledger_with_turns() -> Ledger {
     ledger
 }
 
-fn reconcile(ledger: &mut Ledger, proposals: &[Proposal<'_>]) -> usize {
+fn reconcile(ledger: &mut Ledger, proposals: &[DeltaProposal<'_>]) -> usize {
     ledger.reconcile("bench", BatchMode::BestEffort, proposals).map_or(0, |outcomes| outcomes.len())
 }
 
@@ -137,21 +142,23 @@ fn mix(c: &mut Criterion) {
 fn hot_item(c: &mut Criterion) {
     let texts: Vec<_> =
         (0..20_000).map(|n| (format!("t{}", n % 10_000), format!("Use Postgres {n} for orders"))).collect();
-    let revise = |(turn, text)| Candidate {
+    let revise = |(turn, text)| ProposedDelta {
         key: None,
-        sources: vec![Source { turn, range: Some((0, 9)) }],
-        delta: Delta::Change {
+        sources: vec![TurnSource { turn, range: Some((0, 9)) }],
+        delta: ItemDelta::Change {
             target: "d",
-            change: Change::ReviseDecision { summary: text, confidence: None },
+            change: ItemChange::ReviseDecision { summary: text, confidence: None },
         },
     };
-    let proposals: Vec<_> =
-        texts.iter().map(|(turn, text)| Proposal::from(revise((turn.as_str(), text.as_str())))).collect();
+    let proposals: Vec<_> = texts
+        .iter()
+        .map(|(turn, text)| DeltaProposal::from(revise((turn.as_str(), text.as_str()))))
+        .collect();
     let with_item = || {
         let mut ledger = ledger_with_turns();
-        let content = Content::Decision { summary: "Use Postgres", confidence: Confidence::High };
-        let create = Delta::Create { handle: "d", content };
-        let first = Candidate { key: None, sources: vec![Source::turn("t0")], delta: create };
+        let content = ItemContent::Decision { summary: "Use Postgres", confidence: ConfidenceLevel::High };
+        let create = ItemDelta::Create { handle: "d", content };
+        let first = ProposedDelta { key: None, sources: vec![TurnSource::turn("t0")], delta: create };
         reconcile(&mut ledger, &[first.into()]);
         ledger
     };

@@ -1,12 +1,12 @@
 //! Candidate deltas: proposals, as they were made. Nothing in them is trusted yet (invariant 6).
 //!
-//! A [`Candidate`] borrows its texts from whoever proposes, so that reading a million of them copies nothing. A
-//! [`Proposal`] is a candidate, or whatever could be read of something that is none: the reconciler gives that its
+//! A [`ProposedDelta`] borrows its texts from whoever proposes, so that reading a million of them copies nothing. A
+//! [`DeltaProposal`] is a candidate, or whatever could be read of something that is none: the reconciler gives that its
 //! position and its code too.
 
-use crate::words::{Confidence, DeltaKind, ItemKind, Mode};
+use crate::words::{ConfidenceLevel, DeltaKind, ItemKind, RevisionMode};
 use probity_core::Digest;
-use probity_core::digest::Hasher;
+use probity_core::digest::DigestHasher;
 
 /// The longest text a candidate may carry.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -19,14 +19,14 @@ pub const MAX_ALTERNATIVES: usize = 256;
 
 /// Where something was said: a turn, and perhaps which part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Source<'a> {
+pub struct TurnSource<'a> {
     /// The id of the turn.
     pub turn: &'a str,
     /// The bytes from start to before end.
     pub range: Option<(u64, u64)>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> TurnSource<'a> {
     /// A whole turn.
     pub const fn turn(turn: &'a str) -> Self {
         Self { turn, range: None }
@@ -35,42 +35,42 @@ impl<'a> Source<'a> {
 
 /// A proposed change to the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate<'a> {
+pub struct ProposedDelta<'a> {
     /// Recognises a redelivery of the same delta.
     pub key: Option<&'a str>,
     /// Where it comes from.
-    pub sources: Vec<Source<'a>>,
+    pub sources: Vec<TurnSource<'a>>,
     /// What is proposed.
-    pub delta: Delta<'a>,
+    pub delta: ItemDelta<'a>,
 }
 
 /// What a candidate proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Delta<'a> {
+pub enum ItemDelta<'a> {
     /// A new item under a handle of the proposer's choice.
     Create {
         /// The name that later deltas use for the item.
         handle: &'a str,
         /// What it says.
-        content: Content<'a>,
+        content: ItemContent<'a>,
     },
     /// A change to an item that exists.
     Change {
         /// A handle of the item.
         target: &'a str,
         /// What changes.
-        change: Change<'a>,
+        change: ItemChange<'a>,
     },
 }
 
 /// What a new item says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of the delta kinds and mean what they say")]
-pub enum Content<'a> {
-    Goal { summary: &'a str, confidence: Confidence },
-    Decision { summary: &'a str, confidence: Confidence },
-    Fact { summary: &'a str, confidence: Confidence },
-    Hypothesis { summary: &'a str, confidence: Confidence },
+pub enum ItemContent<'a> {
+    Goal { summary: &'a str, confidence: ConfidenceLevel },
+    Decision { summary: &'a str, confidence: ConfidenceLevel },
+    Fact { summary: &'a str, confidence: ConfidenceLevel },
+    Hypothesis { summary: &'a str, confidence: ConfidenceLevel },
     Constraint { summary: &'a str, hard: bool },
     Task { summary: &'a str },
     Branch { alternatives: Vec<&'a str> },
@@ -79,32 +79,32 @@ pub enum Content<'a> {
 /// What changes about an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of the delta kinds and mean what they say")]
-pub enum Change<'a> {
-    ReviseDecision { summary: &'a str, confidence: Option<Confidence> },
-    ReviseConstraint { summary: &'a str, mode: Option<Mode> },
-    Confidence { confidence: Confidence },
+pub enum ItemChange<'a> {
+    ReviseDecision { summary: &'a str, confidence: Option<ConfidenceLevel> },
+    ReviseConstraint { summary: &'a str, mode: Option<RevisionMode> },
+    Confidence { confidence: ConfidenceLevel },
     CloseTask { resolution: &'a str },
     CloseGoal { resolution: &'a str },
     Supersede { reason: &'a str, by: Option<&'a str> },
-    Promote { confidence: Option<Confidence> },
-    ResolveBranch { handle: &'a str, chosen: &'a str, confidence: Option<Confidence> },
+    Promote { confidence: Option<ConfidenceLevel> },
+    ResolveBranch { handle: &'a str, chosen: &'a str, confidence: Option<ConfidenceLevel> },
     ReopenTask { handle: &'a str, reason: &'a str },
-    CorrectFact { handle: &'a str, summary: &'a str, confidence: Option<Confidence> },
+    CorrectFact { handle: &'a str, summary: &'a str, confidence: Option<ConfidenceLevel> },
 }
 
 /// A candidate, or what could be read of something that is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proposal<'a> {
+pub struct DeltaProposal<'a> {
     pub(crate) key: Option<&'a str>,
     pub(crate) kind: Option<DeltaKind>,
     /// `None`: something is named as a source, but nothing could be read of it.
-    pub(crate) sources: Option<Vec<Source<'a>>>,
+    pub(crate) sources: Option<Vec<TurnSource<'a>>>,
     /// The delta, or the name of the field that is wrong.
-    pub(crate) delta: Result<Delta<'a>, &'static str>,
+    pub(crate) delta: Result<ItemDelta<'a>, &'static str>,
 }
 
-impl<'a> From<Candidate<'a>> for Proposal<'a> {
-    fn from(candidate: Candidate<'a>) -> Self {
+impl<'a> From<ProposedDelta<'a>> for DeltaProposal<'a> {
+    fn from(candidate: ProposedDelta<'a>) -> Self {
         let kind = Some(candidate.delta.kind());
         let delta = match candidate.fault() {
             None => Ok(candidate.delta),
@@ -114,7 +114,7 @@ impl<'a> From<Candidate<'a>> for Proposal<'a> {
     }
 }
 
-impl Proposal<'_> {
+impl DeltaProposal<'_> {
     /// The field that is missing, extra or wrong, if one is.
     pub fn faulty_field(&self) -> Option<&'static str> {
         self.delta.as_ref().err().copied()
@@ -123,8 +123,8 @@ impl Proposal<'_> {
     /// The handle or target that the delta is about; empty if it could not be read.
     pub(crate) fn name(&self) -> &str {
         match &self.delta {
-            Ok(Delta::Create { handle, .. }) => handle,
-            Ok(Delta::Change { target, .. }) => target,
+            Ok(ItemDelta::Create { handle, .. }) => handle,
+            Ok(ItemDelta::Change { target, .. }) => target,
             Err(_) => "",
         }
     }
@@ -132,10 +132,10 @@ impl Proposal<'_> {
     /// The item that the delta would end or promote: the one whose status it changes.
     pub(crate) fn ends(&self) -> Option<&str> {
         match &self.delta {
-            Ok(Delta::Change { target, change }) => match change {
-                Change::ReviseDecision { .. }
-                | Change::ReviseConstraint { .. }
-                | Change::Confidence { .. } => None,
+            Ok(ItemDelta::Change { target, change }) => match change {
+                ItemChange::ReviseDecision { .. }
+                | ItemChange::ReviseConstraint { .. }
+                | ItemChange::Confidence { .. } => None,
                 _ => Some(target),
             },
             _ => None,
@@ -158,7 +158,7 @@ impl Proposal<'_> {
     /// Tells this delta from every other: a digest over all that it says.
     pub(crate) fn fingerprint(&self) -> Option<Digest> {
         let delta = self.delta.as_ref().ok()?;
-        let mut print = Print::default();
+        let mut print = FingerprintWriter::default();
         print.word(delta.kind().as_str());
         print.delta(delta);
         for source in self.sources.iter().flatten() {
@@ -171,7 +171,7 @@ impl Proposal<'_> {
     }
 }
 
-impl Candidate<'_> {
+impl ProposedDelta<'_> {
     /// The first field whose value is not allowed.
     fn fault(&self) -> Option<&'static str> {
         let blank_key = self.key.is_some_and(is_blank);
@@ -179,23 +179,23 @@ impl Candidate<'_> {
     }
 }
 
-fn sources_fault(sources: &[Source<'_>]) -> Option<&'static str> {
-    let empty_range = |source: &Source<'_>| source.range.is_some_and(|(start, end)| start >= end);
+fn sources_fault(sources: &[TurnSource<'_>]) -> Option<&'static str> {
+    let empty_range = |source: &TurnSource<'_>| source.range.is_some_and(|(start, end)| start >= end);
     (sources.len() > MAX_SOURCES || sources.iter().any(empty_range)).then_some("sources")
 }
 
-impl<'a> Delta<'a> {
+impl<'a> ItemDelta<'a> {
     /// The kind of the delta.
     pub const fn kind(&self) -> DeltaKind {
         match self {
             Self::Create { content, .. } => match content {
-                Content::Goal { .. } => DeltaKind::GoalSet,
-                Content::Decision { .. } => DeltaKind::DecisionMade,
-                Content::Fact { .. } => DeltaKind::FactLearned,
-                Content::Hypothesis { .. } => DeltaKind::HypothesisIntroduced,
-                Content::Constraint { .. } => DeltaKind::ConstraintAdded,
-                Content::Task { .. } => DeltaKind::TaskOpened,
-                Content::Branch { .. } => DeltaKind::BranchCreated,
+                ItemContent::Goal { .. } => DeltaKind::GoalSet,
+                ItemContent::Decision { .. } => DeltaKind::DecisionMade,
+                ItemContent::Fact { .. } => DeltaKind::FactLearned,
+                ItemContent::Hypothesis { .. } => DeltaKind::HypothesisIntroduced,
+                ItemContent::Constraint { .. } => DeltaKind::ConstraintAdded,
+                ItemContent::Task { .. } => DeltaKind::TaskOpened,
+                ItemContent::Branch { .. } => DeltaKind::BranchCreated,
             },
             Self::Change { change, .. } => change.kind(),
         }
@@ -209,7 +209,7 @@ impl<'a> Delta<'a> {
                 fault = Some(name);
             }
         });
-        if let Self::Create { content: Content::Branch { alternatives }, .. } = self {
+        if let Self::Create { content: ItemContent::Branch { alternatives }, .. } = self {
             fault = fault.or_else(|| (!are_alternatives(alternatives)).then_some("alternatives"));
         }
         fault
@@ -229,7 +229,7 @@ impl<'a> Delta<'a> {
     }
 }
 
-impl<'a> Content<'a> {
+impl<'a> ItemContent<'a> {
     /// The kind of the new item.
     pub const fn item_kind(&self) -> ItemKind {
         match self {
@@ -244,15 +244,15 @@ impl<'a> Content<'a> {
     }
 
     /// How sure a new item of this content is.
-    pub const fn confidence(&self) -> Confidence {
+    pub const fn confidence(&self) -> ConfidenceLevel {
         match self {
             Self::Goal { confidence, .. }
             | Self::Decision { confidence, .. }
             | Self::Fact { confidence, .. }
             | Self::Hypothesis { confidence, .. } => *confidence,
-            Self::Constraint { hard: true, .. } => Confidence::Certain,
-            Self::Constraint { hard: false, .. } | Self::Task { .. } => Confidence::High,
-            Self::Branch { .. } => Confidence::Medium,
+            Self::Constraint { hard: true, .. } => ConfidenceLevel::Certain,
+            Self::Constraint { hard: false, .. } | Self::Task { .. } => ConfidenceLevel::High,
+            Self::Branch { .. } => ConfidenceLevel::Medium,
         }
     }
 
@@ -278,7 +278,7 @@ impl<'a> Content<'a> {
     }
 }
 
-impl<'a> Change<'a> {
+impl<'a> ItemChange<'a> {
     const fn kind(&self) -> DeltaKind {
         match self {
             Self::ReviseDecision { .. } => DeltaKind::DecisionRevised,
@@ -370,9 +370,9 @@ fn are_alternatives(alternatives: &[&str]) -> bool {
 
 /// Writes a delta for hashing, so that no two deltas are written alike.
 #[derive(Default)]
-struct Print(Hasher);
+struct FingerprintWriter(DigestHasher);
 
-impl Print {
+impl FingerprintWriter {
     fn word(&mut self, word: &'static str) {
         self.text(word);
     }
@@ -382,17 +382,17 @@ impl Print {
         self.0.update(text.as_bytes());
     }
 
-    fn delta(&mut self, delta: &Delta<'_>) {
+    fn delta(&mut self, delta: &ItemDelta<'_>) {
         delta.each_text(&mut |name, text| {
             self.word(name);
             self.text(text);
         });
         match delta {
-            Delta::Create { content, .. } => {
+            ItemDelta::Create { content, .. } => {
                 self.word(content.confidence().as_str());
                 self.word(if content.is_hard() { "hard" } else { "soft" });
             }
-            Delta::Change { change, .. } => change.each_word(&mut |word| self.word(word)),
+            ItemDelta::Change { change, .. } => change.each_word(&mut |word| self.word(word)),
         }
         self.word("sources");
     }
@@ -402,14 +402,18 @@ impl Print {
 mod tests {
     use super::*;
 
-    fn decision<'a>(handle: &'a str, summary: &'a str) -> Candidate<'a> {
-        let content = Content::Decision { summary, confidence: Confidence::High };
-        Candidate { key: None, sources: vec![Source::turn("t1")], delta: Delta::Create { handle, content } }
+    fn decision<'a>(handle: &'a str, summary: &'a str) -> ProposedDelta<'a> {
+        let content = ItemContent::Decision { summary, confidence: ConfidenceLevel::High };
+        ProposedDelta {
+            key: None,
+            sources: vec![TurnSource::turn("t1")],
+            delta: ItemDelta::Create { handle, content },
+        }
     }
 
     #[test]
     fn the_fingerprint_sees_every_part() {
-        let print = |candidate: Candidate<'_>| Proposal::from(candidate).fingerprint();
+        let print = |candidate: ProposedDelta<'_>| DeltaProposal::from(candidate).fingerprint();
         let base = print(decision("d", "Use Redis"));
         assert!(base.is_some());
         assert_eq!(base, print(decision("d", "Use Redis")));
@@ -422,7 +426,7 @@ mod tests {
 
     #[test]
     fn names_the_field_that_is_wrong() {
-        let fault = |candidate: Candidate<'_>| Proposal::from(candidate).faulty_field();
+        let fault = |candidate: ProposedDelta<'_>| DeltaProposal::from(candidate).faulty_field();
         assert_eq!(fault(decision("d", "Use Redis")), None);
         assert_eq!(fault(decision(" ", "Use Redis")), Some("handle"));
         assert_eq!(fault(decision("d", "\u{200b}\n")), Some("summary"));

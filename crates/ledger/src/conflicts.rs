@@ -4,43 +4,43 @@
 //! two is final or says something else. What tentative items say is no claim, so it contradicts nothing.
 
 use crate::index::count;
-use crate::record::{ItemId, Seq};
+use crate::record::{ItemId, LedgerSeq};
 use std::collections::BTreeSet;
 
 /// Two items that contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Conflict {
+pub struct ItemConflict {
     /// The item that was there.
     pub older: ItemId,
     /// The item that contradicts it.
     pub newer: ItemId,
     /// The input that brought it about.
-    pub raised: Seq,
+    pub raised: LedgerSeq,
     /// The input that ended it.
-    pub settled: Option<Seq>,
+    pub settled: Option<LedgerSeq>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Conflicts {
-    list: Vec<Conflict>,
+pub(crate) struct ConflictIndex {
+    list: Vec<ItemConflict>,
     /// The conflicts that are open, by each of their two items.
     open: BTreeSet<(ItemId, u32)>,
 }
 
-impl Conflicts {
-    pub(crate) fn list(&self) -> &[Conflict] {
+impl ConflictIndex {
+    pub(crate) fn list(&self) -> &[ItemConflict] {
         &self.list
     }
 
-    pub(crate) fn raise(&mut self, older: ItemId, newer: ItemId, raised: Seq) {
+    pub(crate) fn raise(&mut self, older: ItemId, newer: ItemId, raised: LedgerSeq) {
         let at = count(self.list.len());
-        self.list.push(Conflict { older, newer, raised, settled: None });
+        self.list.push(ItemConflict { older, newer, raised, settled: None });
         self.open.insert((older, at));
         self.open.insert((newer, at));
     }
 
     /// Puts a conflict back as it was.
-    pub(crate) fn restore(&mut self, conflict: Conflict) {
+    pub(crate) fn restore(&mut self, conflict: ItemConflict) {
         let at = count(self.list.len());
         self.list.push(conflict);
         if conflict.settled.is_none() {
@@ -61,7 +61,7 @@ impl Conflicts {
         self.open_of(one).iter().any(|&at| self.open.contains(&(other, at)))
     }
 
-    pub(crate) fn settle(&mut self, at: u32, seq: Seq) {
+    pub(crate) fn settle(&mut self, at: u32, seq: LedgerSeq) {
         let conflict = &mut self.list[at as usize];
         conflict.settled = Some(seq);
         self.open.remove(&(conflict.older, at));
@@ -78,7 +78,7 @@ impl Conflicts {
     /// Forgets all conflicts from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         for at in len..self.list.len() {
-            let Conflict { older, newer, .. } = self.list[at];
+            let ItemConflict { older, newer, .. } = self.list[at];
             self.open.remove(&(older, count(at)));
             self.open.remove(&(newer, count(at)));
         }

@@ -6,8 +6,8 @@
 
 use crate::ledger::Ledger;
 use crate::record::ItemId;
-use crate::words::{ItemKind, Status};
-use probity_paths::{Claim, RepoPath, Scope};
+use crate::words::{ItemKind, ItemStatus};
+use probity_paths::{RepoPath, Scope, ScopeClaim};
 
 /// A constraint that touches a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +26,10 @@ pub struct ScopedConstraint<'a> {
 
 impl Ledger {
     /// The active constraints that touch what a change claims: hard ones first, then in order of creation.
-    pub fn constraints_touching(&self, claim: &Claim) -> Vec<ScopedConstraint<'_>> {
+    pub fn constraints_touching(&self, claim: &ScopeClaim) -> Vec<ScopedConstraint<'_>> {
         let is_active = |item: &ItemId| {
             let record = self.record(*item);
-            record.kind == ItemKind::Constraint && record.status == Status::Active
+            record.kind == ItemKind::Constraint && record.status == ItemStatus::Active
         };
         let mut touching: Vec<_> =
             self.ids().filter(is_active).filter_map(|item| self.touches(item, claim)).collect();
@@ -37,7 +37,7 @@ impl Ledger {
         touching
     }
 
-    fn touches(&self, item: ItemId, claim: &Claim) -> Option<ScopedConstraint<'_>> {
+    fn touches(&self, item: ItemId, claim: &ScopeClaim) -> Option<ScopedConstraint<'_>> {
         let summary = self.summary(item);
         let named = paths_in(summary);
         let because = match named.iter().find(|path| meets(path, claim)) {
@@ -112,7 +112,7 @@ const EXTENSIONS: &[&str] = &[
 ];
 
 /// Whether a path or pattern of a sentence shares a path with a claim. What cannot be decided counts as shared.
-fn meets(word: &str, claim: &Claim) -> bool {
+fn meets(word: &str, claim: &ScopeClaim) -> bool {
     let directory = word.trim_end_matches('/');
     let mut patterns = vec![directory.to_owned(), format!("{directory}/**")];
     if !word.contains('/') {
@@ -122,13 +122,13 @@ fn meets(word: &str, claim: &Claim) -> bool {
         return true;
     };
     let literals = RepoPath::parse(directory.as_bytes()).into_iter().collect();
-    probity_paths::overlap(&Claim { scope, literals }, claim).map_or(true, |witness| witness.is_some())
+    probity_paths::overlap(&ScopeClaim { scope, literals }, claim).map_or(true, |witness| witness.is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BatchMode, Proposal};
+    use crate::{BatchMode, DeltaProposal};
     use serde_json::json;
 
     fn ledger_of(constraints: &[(&str, &str, bool)]) -> Ledger {
@@ -137,13 +137,16 @@ mod tests {
         for (handle, summary, hard) in constraints {
             let delta = json!({ "kind": "constraint_added", "handle": handle, "summary": summary, "hard": hard,
                 "sources": [{ "turn": "t1" }] });
-            ledger.reconcile("me", BatchMode::BestEffort, &[Proposal::read(&delta)]).expect("there is room");
+            ledger
+                .reconcile("me", BatchMode::BestEffort, &[DeltaProposal::read(&delta)])
+                .expect("there is room");
         }
         ledger
     }
 
     fn touched(ledger: &Ledger, patterns: &[&str]) -> Vec<(String, Option<String>)> {
-        let claim = Claim { scope: Scope::parse(patterns).expect("is a scope"), ..Claim::default() };
+        let claim =
+            ScopeClaim { scope: Scope::parse(patterns).expect("is a scope"), ..ScopeClaim::default() };
         let found = ledger.constraints_touching(&claim);
         found.into_iter().map(|constraint| (constraint.handle.to_owned(), constraint.because)).collect()
     }
@@ -185,7 +188,7 @@ mod tests {
     fn a_withdrawn_constraint_touches_nothing() {
         let mut ledger = ledger_of(&[("all", "Never commit secrets", true)]);
         let end = json!({ "kind": "item_superseded", "target": "all", "reason": "x", "sources": [{ "turn": "t1" }] });
-        ledger.reconcile("me", BatchMode::BestEffort, &[Proposal::read(&end)]).expect("there is room");
+        ledger.reconcile("me", BatchMode::BestEffort, &[DeltaProposal::read(&end)]).expect("there is room");
         assert_eq!(touched(&ledger, &["**"]), []);
     }
 }

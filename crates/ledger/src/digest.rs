@@ -5,10 +5,10 @@
 
 use crate::ledger::Ledger;
 use crate::outcome::{VerdictCode, VerdictKind};
-use crate::record::Seq;
-use crate::view::Item;
+use crate::record::LedgerSeq;
+use crate::view::ItemView;
 use crate::words::DeltaKind;
-use probity_core::digest::Hasher;
+use probity_core::digest::DigestHasher;
 use probity_core::{Digest, json};
 use serde::Serialize;
 
@@ -17,13 +17,13 @@ use serde::Serialize;
 #[serde(untagged)]
 enum StateLine<'a> {
     Head {
-        head: Seq,
+        head: LedgerSeq,
     },
     Turn {
         turn: &'a str,
     },
     Item {
-        item: Item<'a>,
+        item: ItemView<'a>,
     },
     Handle {
         name: &'a str,
@@ -36,8 +36,8 @@ enum StateLine<'a> {
     },
     Conflict {
         conflict: [&'a str; 2],
-        raised: Seq,
-        settled: Option<Seq>,
+        raised: LedgerSeq,
+        settled: Option<LedgerSeq>,
     },
     Input {
         author: &'a str,
@@ -51,7 +51,7 @@ enum StateLine<'a> {
 impl Ledger {
     /// The digest of everything in the ledger.
     pub fn digest(&self) -> Digest {
-        let mut hasher = Hasher::default();
+        let mut hasher = DigestHasher::default();
         self.each_line(|line| {
             hasher.update(&json::canonical_of(&line));
             hasher.update(b"\n");

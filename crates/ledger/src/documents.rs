@@ -8,11 +8,11 @@
 //! Law: the state of a ledger's last commit is [`documents`] of the ledger.
 
 use crate::ledger::Ledger;
-use crate::record::{ItemId, Seq};
-use crate::view::Item;
-use crate::words::{Confidence, ItemKind, Status};
+use crate::record::{ItemId, LedgerSeq};
+use crate::view::ItemView;
+use crate::words::{ConfidenceLevel, ItemKind, ItemStatus};
 use probity_core::json;
-use probity_documents::{Commit, CommitId, Schema, Stamp, State, diff};
+use probity_documents::{Commit, CommitId, CommitStamp, CommitState, DocumentSchema, diff};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -24,16 +24,16 @@ pub const ITEM: &str = "item";
 pub const ALIAS: &str = "alias";
 
 /// How a handle is called in the commit store.
-pub(crate) type Naming<'n> = &'n dyn Fn(&str) -> String;
+pub(crate) type HandleNaming<'n> = &'n dyn Fn(&str) -> String;
 
 /// What the documents look like.
-pub fn schema() -> Schema {
+pub fn schema() -> DocumentSchema {
     let words = |words: Vec<&str>| json!(words);
-    Schema::from_json(&json!({
+    DocumentSchema::from_json(&json!({
         "enums": {
             "Kind": words(ItemKind::ALL.iter().map(|kind| kind.as_str()).collect()),
-            "Status": words(Status::ALL.iter().map(|status| status.as_str()).collect()),
-            "Confidence": words(Confidence::ALL.iter().map(|tier| tier.as_str()).collect()),
+            "Status": words(ItemStatus::ALL.iter().map(|status| status.as_str()).collect()),
+            "Confidence": words(ConfidenceLevel::ALL.iter().map(|tier| tier.as_str()).collect()),
         },
         "structs": {
             "Item": [
@@ -55,18 +55,18 @@ pub fn schema() -> Schema {
 }
 
 /// The documents of a whole ledger, as it is now.
-pub fn documents(schema: &Schema, ledger: &Ledger) -> State {
+pub fn documents(schema: &DocumentSchema, ledger: &Ledger) -> CommitState {
     documents_at(schema, ledger, &ledger.ids().collect(), ledger.head(), &str::to_owned)
 }
 
 /// The documents of some items and their further handles, as they were at a position.
 pub(crate) fn documents_at(
-    schema: &Schema,
+    schema: &DocumentSchema,
     ledger: &Ledger,
     items: &BTreeSet<ItemId>,
-    at: Seq,
-    naming: Naming<'_>,
-) -> State {
+    at: LedgerSeq,
+    naming: HandleNaming<'_>,
+) -> CommitState {
     let (mut of_items, mut of_aliases) = (Map::new(), Map::new());
     for &id in items {
         let Some(item) = ledger.item_at(id, at) else { continue };
@@ -79,10 +79,11 @@ pub(crate) fn documents_at(
         [(ITEM, of_items), (ALIAS, of_aliases)].into_iter().filter(|(_, keys)| !keys.is_empty());
     let json: Map<String, Value> =
         attachments.map(|(name, keys)| (name.to_owned(), Value::Object(keys))).collect();
-    State::from_json(schema, &Value::Object(json)).expect("documents are made by the schema's own words")
+    CommitState::from_json(schema, &Value::Object(json))
+        .expect("documents are made by the schema's own words")
 }
 
-fn document(item: &Item<'_>, naming: Naming<'_>) -> Value {
+fn document(item: &ItemView<'_>, naming: HandleNaming<'_>) -> Value {
     let optional = |text: Option<String>| text.map(|some| Present { some });
     // A source is one text: the turn, and its range if there is one, as JSON.
     let sources: BTreeSet<String> = item
@@ -112,9 +113,9 @@ fn document(item: &Item<'_>, naming: Naming<'_>) -> Value {
 #[derive(Serialize)]
 struct ItemDocument<'a> {
     kind: ItemKind,
-    status: Status,
+    status: ItemStatus,
     summary: &'a str,
-    confidence: Confidence,
+    confidence: ConfidenceLevel,
     hard: bool,
     alternatives: &'a [&'a str],
     sources: BTreeSet<String>,
@@ -131,9 +132,9 @@ struct Present {
 
 /// The commits for the inputs after `since`, oldest first; each is the parent of the next.
 pub fn commits_since(
-    schema: &Schema,
+    schema: &DocumentSchema,
     ledger: &Ledger,
-    since: Seq,
+    since: LedgerSeq,
     parent: CommitId,
     label: &str,
 ) -> Vec<Commit> {
@@ -141,12 +142,12 @@ pub fn commits_since(
 }
 
 pub(crate) fn named_commits(
-    schema: &Schema,
+    schema: &DocumentSchema,
     ledger: &Ledger,
-    since: Seq,
+    since: LedgerSeq,
     parent: CommitId,
     label: &str,
-    naming: Naming<'_>,
+    naming: HandleNaming<'_>,
 ) -> Vec<Commit> {
     let mut commits = Vec::new();
     let mut parent = parent;
@@ -168,33 +169,34 @@ pub(crate) fn named_commits(
 }
 
 /// A commit without a parent that holds some documents.
-pub(crate) fn base_commit(schema: &Schema, state: &State, at: Seq) -> Commit {
-    Commit::mutations(schema, None, diff(&State::default(), state), stamp("ledger", "base", at))
+pub(crate) fn base_commit(schema: &DocumentSchema, state: &CommitState, at: LedgerSeq) -> Commit {
+    Commit::mutations(schema, None, diff(&CommitState::default(), state), stamp("ledger", "base", at))
 }
 
 /// Who made a commit, and its position in place of a time.
-pub(crate) fn stamp(author: &str, label: &str, at: Seq) -> Stamp {
+pub(crate) fn stamp(author: &str, label: &str, at: LedgerSeq) -> CommitStamp {
     let position = i64::from(at.0);
-    Stamp::new(author, label, position).expect("a 32-bit position is a time that every reader agrees on")
+    CommitStamp::new(author, label, position)
+        .expect("a 32-bit position is a time that every reader agrees on")
 }
 
 impl Ledger {
     /// The further handles that an item had at a position.
-    fn aliases_at(&self, item: ItemId, at: Seq) -> impl Iterator<Item = &str> {
+    fn aliases_at(&self, item: ItemId, at: LedgerSeq) -> impl Iterator<Item = &str> {
         let aliases = self.aliases.range((item, 0)..=(item, u32::MAX));
         aliases.filter(move |(_, seq)| **seq <= at).map(|(&(_, alias), _)| self.handles.name(alias))
     }
 
     /// The last position after `from` up to which all inputs have one author.
-    fn end_of_run(&self, from: Seq) -> Seq {
+    fn end_of_run(&self, from: LedgerSeq) -> LedgerSeq {
         let first = from.0 as usize;
         let author = self.entries[first].author;
         let n = self.entries[first..].iter().take_while(|entry| entry.author == author).count();
-        Seq(from.0 + crate::index::count(n))
+        LedgerSeq(from.0 + crate::index::count(n))
     }
 
     /// The items that the inputs between two positions had an effect on.
-    pub(crate) fn touched_between(&self, from: Seq, to: Seq) -> BTreeSet<ItemId> {
+    pub(crate) fn touched_between(&self, from: LedgerSeq, to: LedgerSeq) -> BTreeSet<ItemId> {
         let entries = &self.entries[from.0 as usize..to.0 as usize];
         let effective = entries.iter().filter(|entry| entry.took_effect());
         effective.flat_map(|entry| [entry.item, entry.other]).flatten().collect()
@@ -204,8 +206,8 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BatchMode, Proposal};
-    use probity_documents::{Engine, MemoryCommits};
+    use crate::{BatchMode, DeltaProposal};
+    use probity_documents::{DocumentEngine, MemoryCommits};
     use proptest::prelude::*;
 
     fn delta() -> impl Strategy<Value = Value> {
@@ -241,10 +243,10 @@ mod tests {
                 ledger.add_turn(turn);
             }
             for (value, author) in &inputs {
-                ledger.reconcile(author, BatchMode::BestEffort, &[Proposal::read(value)]).expect("there is room");
+                ledger.reconcile(author, BatchMode::BestEffort, &[DeltaProposal::read(value)]).expect("there is room");
             }
             let schema = schema();
-            let since = Seq(u32::try_from(cut.min(inputs.len())).expect("small"));
+            let since = LedgerSeq(u32::try_from(cut.min(inputs.len())).expect("small"));
             let all = ledger.ids().collect();
             let mut store = MemoryCommits::new();
             let base = base_commit(&schema, &documents_at(&schema, &ledger, &all, since, &str::to_owned), since);
@@ -252,7 +254,7 @@ mod tests {
             for commit in commits_since(&schema, &ledger, since, head, "main") {
                 head = store.append(commit).expect("appends");
             }
-            let state = Engine::new(&store).state(&head).expect("replays");
+            let state = DocumentEngine::new(&store).state(&head).expect("replays");
             prop_assert_eq!(state.to_json(&schema), documents(&schema, &ledger).to_json(&schema));
         }
     }

@@ -5,9 +5,9 @@
 //! The same ledger and the same options give the same bytes.
 
 use crate::ledger::Ledger;
-use crate::lines::Section;
-use crate::record::{ItemId, Seq};
-use crate::words::Status;
+use crate::lines::ContextSection;
+use crate::record::{ItemId, LedgerSeq};
+use crate::words::ItemStatus;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub struct ExportOptions<'a> {
     /// What the next prompt is about.
     pub query: Option<&'a str>,
     /// Only what changed after this position.
-    pub since: Option<Seq>,
+    pub since: Option<LedgerSeq>,
 }
 
 impl ExportOptions<'_> {
@@ -33,13 +33,13 @@ impl ExportOptions<'_> {
 
 /// A context and what it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Context {
+pub struct ExportedContext {
     /// The text: Markdown, whole lines.
     pub text: String,
     /// Its tokens, as they were counted. Never more than the budget.
     pub tokens: usize,
     /// Where the ledger stood: ask for what changed since then next time.
-    pub position: Seq,
+    pub position: LedgerSeq,
     /// The items in the text, in the order of the text.
     pub shown: Vec<ItemId>,
     /// The items that did not fit, the most important first.
@@ -58,8 +58,8 @@ pub fn estimate_tokens(text: &str) -> usize {
 }
 
 /// A line that wants to be shown.
-struct Wish {
-    section: Section,
+struct CandidateLine {
+    section: ContextSection,
     /// The item it stands for.
     item: ItemId,
     /// The second item of a contradiction.
@@ -68,10 +68,10 @@ struct Wish {
 
 impl Ledger {
     /// Writes a context for the next prompt.
-    pub fn export(&self, options: &ExportOptions<'_>) -> Context {
+    pub fn export(&self, options: &ExportOptions<'_>) -> ExportedContext {
         let wishes = self.wishes(options);
         let title = format!("# Ledger at position {}\n", self.head());
-        let mut page = Page::new(options, title, wishes.len());
+        let mut page = ContextBuilder::new(options, title, wishes.len());
         for wish in wishes {
             // Once the page is full, the lines that come after are counted and never written.
             let line = page.has_room().then(|| self.wish_line(&wish));
@@ -80,7 +80,7 @@ impl Ledger {
         page.finish(self.head())
     }
 
-    fn wish_line(&self, wish: &Wish) -> String {
+    fn wish_line(&self, wish: &CandidateLine) -> String {
         match wish.other {
             None => self.line(wish.item),
             Some(other) => self.contradiction_line(wish.item, other),
@@ -88,7 +88,7 @@ impl Ledger {
     }
 
     /// All lines, the most important first.
-    fn wishes(&self, options: &ExportOptions<'_>) -> Vec<Wish> {
+    fn wishes(&self, options: &ExportOptions<'_>) -> Vec<CandidateLine> {
         let mut items: Vec<_> = match options.since {
             Some(since) => self.changed_since(since),
             None => self.ids().filter(|&item| self.record(item).status.is_live()).collect(),
@@ -96,24 +96,26 @@ impl Ledger {
         let relevance = self.relevance(&items, options.query.unwrap_or(""));
         items.sort_by_cached_key(|&item| {
             let record = self.record(item);
-            let is_hard = self.section(item) == Section::HardConstraints;
+            let is_hard = self.section(item) == ContextSection::HardConstraints;
             let relevance = relevance.get(&item).copied().unwrap_or(0);
             let status = match record.status {
-                Status::Active => 0,
-                Status::Tentative => 1,
-                Status::Superseded | Status::Resolved => 2,
+                ItemStatus::Active => 0,
+                ItemStatus::Tentative => 1,
+                ItemStatus::Superseded | ItemStatus::Resolved => 2,
             };
             (!is_hard, Reverse(relevance), status, Reverse(record.last_seq), item)
         });
-        let n_hard = items.partition_point(|&item| self.section(item) == Section::HardConstraints);
-        let mut wishes: Vec<_> =
-            items.into_iter().map(|item| Wish { section: self.section(item), item, other: None }).collect();
+        let n_hard = items.partition_point(|&item| self.section(item) == ContextSection::HardConstraints);
+        let mut wishes: Vec<_> = items
+            .into_iter()
+            .map(|item| CandidateLine { section: self.section(item), item, other: None })
+            .collect();
         let among = |item: ItemId| options.since.is_none_or(|since| self.record(item).last_seq > since);
         let contradictions = self
             .open_conflicts()
             .filter(|conflict| among(conflict.older) || among(conflict.newer))
-            .map(|conflict| Wish {
-                section: Section::Contradictions,
+            .map(|conflict| CandidateLine {
+                section: ContextSection::Contradictions,
                 item: conflict.older,
                 other: Some(conflict.newer),
             });
@@ -159,18 +161,18 @@ const COMMON: &[&str] = &[
 ];
 
 /// A text that is being filled up to its budget.
-struct Page<'a> {
+struct ContextBuilder<'a> {
     options: &'a ExportOptions<'a>,
     title: String,
     tokens: usize,
     /// What the remark about left-out lines may cost.
     reserve: usize,
-    open: BTreeSet<Section>,
-    taken: Vec<(Wish, String)>,
-    left_out: Vec<Wish>,
+    open: BTreeSet<ContextSection>,
+    taken: Vec<(CandidateLine, String)>,
+    left_out: Vec<CandidateLine>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> ContextBuilder<'a> {
     fn new(options: &'a ExportOptions<'a>, title: String, n_wishes: usize) -> Self {
         let reserve = (options.count)(&remark(n_wishes, n_wishes));
         let cost = (options.count)(&title);
@@ -193,7 +195,7 @@ impl<'a> Page<'a> {
     }
 
     /// Takes a line if it fits together with the remark about what does not.
-    fn take(&mut self, wish: Wish, line: Option<String>) {
+    fn take(&mut self, wish: CandidateLine, line: Option<String>) {
         let Some(line) = line else {
             return self.left_out.push(wish);
         };
@@ -208,8 +210,8 @@ impl<'a> Page<'a> {
         self.taken.push((wish, line));
     }
 
-    fn finish(mut self, position: Seq) -> Context {
-        let is_hard = |wish: &&Wish| wish.section == Section::HardConstraints;
+    fn finish(mut self, position: LedgerSeq) -> ExportedContext {
+        let is_hard = |wish: &&CandidateLine| wish.section == ContextSection::HardConstraints;
         let hard_left_out = self.left_out.iter().filter(is_hard).count();
         // A stable sort: within a section the order of importance stays.
         self.taken.sort_by_key(|(wish, _)| wish.section);
@@ -231,17 +233,17 @@ impl<'a> Page<'a> {
         let mut seen = BTreeSet::new();
         let shown = distinct(self.taken.iter().map(|(wish, _)| wish), &mut seen);
         let left_out = distinct(self.left_out.iter(), &mut seen);
-        Context { text, tokens: self.tokens, position, shown, left_out, hard_left_out }
+        ExportedContext { text, tokens: self.tokens, position, shown, left_out, hard_left_out }
     }
 }
 
 /// The items of some lines, each once.
-fn distinct<'a>(wishes: impl Iterator<Item = &'a Wish>, seen: &mut BTreeSet<ItemId>) -> Vec<ItemId> {
+fn distinct<'a>(wishes: impl Iterator<Item = &'a CandidateLine>, seen: &mut BTreeSet<ItemId>) -> Vec<ItemId> {
     let all = wishes.flat_map(|wish| [Some(wish.item), wish.other]).flatten();
     all.filter(|&item| seen.insert(item)).collect()
 }
 
-fn heading(section: Section) -> String {
+fn heading(section: ContextSection) -> String {
     format!("\n## {}\n", section.title())
 }
 

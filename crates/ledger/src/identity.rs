@@ -8,7 +8,7 @@ use probity_prose::normal_form::Normalizer;
 
 /// What a text states, whatever its kind.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Statement {
+pub(crate) struct NormalizedStatement {
     plain: u64,
     pub(crate) neutral: u64,
     negations: u32,
@@ -16,14 +16,14 @@ pub(crate) struct Statement {
 
 /// The hashes of a statement: enough to find what says the same, or the opposite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Meaning {
+pub(crate) struct StatementKey {
     /// The statement without its negations, whatever the kind.
     pub(crate) neutral: u64,
     /// The whole statement and its kind; its polarity stands in the two lowest bits.
     pub(crate) full: u64,
 }
 
-impl Meaning {
+impl StatementKey {
     /// Whether it denies (once) what `neutral` says, plainly says it, or neither.
     pub(crate) const fn polarity(self) -> Polarity {
         match self.full & 3 {
@@ -48,7 +48,7 @@ impl Polarity {
     }
 }
 
-impl Statement {
+impl NormalizedStatement {
     /// Reads a summary and hashes what it states.
     pub(crate) fn of(summary: &str, normalizer: &mut Normalizer) -> Self {
         normalizer.read(summary);
@@ -59,11 +59,11 @@ impl Statement {
     }
 
     /// The hashes of the statement as one of `kind`.
-    pub(crate) fn meaning(self, kind: ItemKind) -> Meaning {
+    pub(crate) fn meaning(self, kind: ItemKind) -> StatementKey {
         let polarity = u64::from(self.negations.min(2));
         // An odd multiplier keeps the kinds apart without hashing the text again.
         let full = self.plain.wrapping_add((kind as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Meaning { neutral: self.neutral, full: full & !3 | polarity }
+        StatementKey { neutral: self.neutral, full: full & !3 | polarity }
     }
 }
 
@@ -73,7 +73,9 @@ mod tests {
 
     #[test]
     fn a_statement_and_its_denial_share_their_neutral_form() {
-        let read = |text: &str| Statement::of(text, &mut Normalizer::default()).meaning(ItemKind::Decision);
+        let read = |text: &str| {
+            NormalizedStatement::of(text, &mut Normalizer::default()).meaning(ItemKind::Decision)
+        };
         for (a, b) in [
             ("Use Redis", "Do not use Redis"),
             ("Use Redis", "Don't use Redis."),

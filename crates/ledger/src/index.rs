@@ -2,7 +2,7 @@
 //! has other ones is made again.
 
 use foldhash::fast::FixedState;
-use probity_core::Index;
+use probity_core::HashIndex;
 use std::hash::{BuildHasher, Hasher};
 
 /// Hashes bytes, to find by; what was found is always compared.
@@ -21,20 +21,20 @@ pub(crate) fn count(len: usize) -> u32 {
 /// Names with ids in the order of their arrival, and a value for each. The value lies beside the place of the name, so
 /// that looking up both costs no second trip to memory.
 #[derive(Debug, Clone)]
-pub(crate) struct Names<T> {
+pub(crate) struct NameTable<T> {
     bytes: String,
     /// Where each name ends (it begins where the one before it ends), and its value.
     entries: Vec<(usize, T)>,
-    index: Index,
+    index: HashIndex,
 }
 
-impl<T> Default for Names<T> {
+impl<T> Default for NameTable<T> {
     fn default() -> Self {
-        Self { bytes: String::new(), entries: Vec::new(), index: Index::default() }
+        Self { bytes: String::new(), entries: Vec::new(), index: HashIndex::default() }
     }
 }
 
-impl<T> Names<T> {
+impl<T> NameTable<T> {
     pub(crate) fn len(&self) -> u32 {
         count(self.entries.len())
     }
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn names_that_were_truncated_are_gone() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         for n in 0..100 {
             names.add(&format!("n{n}"), n);
         }

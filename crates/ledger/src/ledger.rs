@@ -4,17 +4,17 @@
 //! notes how to take itself back; appends need no note, they are cut off. So an aborted batch and a rehearsal leave
 //! the state exactly as it was.
 
-use crate::conflicts::Conflicts;
-use crate::identity::Meaning;
-use crate::index::{Names, count};
-use crate::outcome::Verdict;
-use crate::policy::Policy;
-use crate::record::{Entry, ItemId, Record, Seq, Version};
-use crate::scoreboard::Tally;
-use crate::sources::{Known, Sources, SourcesMark};
-use crate::statements::Statements;
-use crate::words::{Confidence, Mode, Status};
-use probity_core::{Digest, Texts};
+use crate::conflicts::ConflictIndex;
+use crate::identity::StatementKey;
+use crate::index::{NameTable, count};
+use crate::outcome::CandidateVerdict;
+use crate::policy::ConstraintPolicy;
+use crate::record::{InputEntry, ItemId, ItemRecord, LedgerSeq, VersionRecord};
+use crate::scoreboard::VerdictTally;
+use crate::sources::{KnownSource, SourceIndex, SourceIndexMark};
+use crate::statements::StatementIndex;
+use crate::words::{ConfidenceLevel, ItemStatus, RevisionMode};
+use probity_core::{Digest, StringArena};
 use probity_prose::normal_form::Normalizer;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -22,36 +22,36 @@ use std::num::NonZeroU32;
 /// The reconciled state of what agents know and decided.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    pub(crate) policy: Policy,
-    pub(crate) sources: Sources,
-    pub(crate) items: Vec<Record>,
-    pub(crate) versions: Vec<Version>,
-    pub(crate) texts: Texts,
+    pub(crate) policy: ConstraintPolicy,
+    pub(crate) sources: SourceIndex,
+    pub(crate) items: Vec<ItemRecord>,
+    pub(crate) versions: Vec<VersionRecord>,
+    pub(crate) texts: StringArena,
     /// All handles, and the item that each names.
-    pub(crate) handles: Names<ItemId>,
+    pub(crate) handles: NameTable<ItemId>,
     /// The handles of items besides their first, and the inputs that brought them.
-    pub(crate) aliases: BTreeMap<(ItemId, u32), Seq>,
+    pub(crate) aliases: BTreeMap<(ItemId, u32), LedgerSeq>,
     /// All keys of deltas that took effect, and what they were.
-    pub(crate) keys: Names<Delivered>,
-    pub(crate) extras: BTreeMap<ItemId, Extra>,
-    pub(crate) statements: Statements,
-    pub(crate) conflicts: Conflicts,
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) authors: Names<Tally>,
+    pub(crate) keys: NameTable<DeliveredDelta>,
+    pub(crate) extras: BTreeMap<ItemId, ItemExtra>,
+    pub(crate) statements: StatementIndex,
+    pub(crate) conflicts: ConflictIndex,
+    pub(crate) entries: Vec<InputEntry>,
+    pub(crate) authors: NameTable<VerdictTally>,
     pub(crate) normalizer: Normalizer,
-    journal: Option<Vec<Undo>>,
+    journal: Option<Vec<UndoStep>>,
 }
 
 /// A delta that took effect under a key.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Delivered {
+pub(crate) struct DeliveredDelta {
     pub(crate) fingerprint: Digest,
     pub(crate) item: ItemId,
 }
 
 /// What only a few items have.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Extra {
+pub(crate) enum ItemExtra {
     /// The alternatives of a branch: that many texts from the first on.
     Alternatives { first: u32, n: u32 },
     /// Why a task was reopened as this one.
@@ -60,8 +60,8 @@ pub(crate) enum Extra {
 
 /// How to take one change back.
 #[derive(Debug, Clone)]
-enum Undo {
-    Record(ItemId, Box<Record>),
+enum UndoStep {
+    Record(ItemId, Box<ItemRecord>),
     Listed(ItemId),
     Unlisted(ItemId),
     Settled(u32),
@@ -69,8 +69,8 @@ enum Undo {
 
 /// What to cut back to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark {
-    sources: SourcesMark,
+pub(crate) struct RollbackMark {
+    sources: SourceIndexMark,
     items: usize,
     versions: usize,
     texts: usize,
@@ -86,7 +86,7 @@ impl Ledger {
     }
 
     /// An empty ledger under a policy.
-    pub fn with_policy(policy: Policy) -> Self {
+    pub fn with_policy(policy: ConstraintPolicy) -> Self {
         Self { policy, ..Self::default() }
     }
 
@@ -103,21 +103,21 @@ impl Ledger {
     }
 
     /// Who may change hard constraints.
-    pub const fn policy(&self) -> &Policy {
+    pub const fn policy(&self) -> &ConstraintPolicy {
         &self.policy
     }
 
     /// Puts another policy in force, for the inputs to come.
-    pub fn set_policy(&mut self, policy: Policy) {
+    pub fn set_policy(&mut self, policy: ConstraintPolicy) {
         self.policy = policy;
     }
 
     /// The position of the last input.
-    pub fn head(&self) -> Seq {
-        Seq(count(self.entries.len()))
+    pub fn head(&self) -> LedgerSeq {
+        LedgerSeq(count(self.entries.len()))
     }
 
-    pub(crate) fn record(&self, item: ItemId) -> &Record {
+    pub(crate) fn record(&self, item: ItemId) -> &ItemRecord {
         &self.items[item.at()]
     }
 
@@ -125,7 +125,7 @@ impl Ledger {
         self.handles.find(handle).map(|at| *self.handles.value(at))
     }
 
-    pub(crate) fn version(&self, item: ItemId) -> &Version {
+    pub(crate) fn version(&self, item: ItemId) -> &VersionRecord {
         &self.versions[self.record(item).last_version as usize]
     }
 
@@ -136,12 +136,12 @@ impl Ledger {
     // The primitives. Each leaves the state consistent.
 
     /// Adds an item without sources.
-    pub(crate) fn add_item(&mut self, new: &NewItem<'_>, seq: Seq) -> ItemId {
+    pub(crate) fn add_item(&mut self, new: &NewItem<'_>, seq: LedgerSeq) -> ItemId {
         let item = ItemId::new(count(self.items.len()));
         let version = count(self.versions.len());
         let text = self.texts.push(new.summary);
-        self.versions.push(Version { seq, text, previous: 0, confidence: new.confidence, mode: None });
-        self.items.push(Record {
+        self.versions.push(VersionRecord { seq, text, previous: 0, confidence: new.confidence, mode: None });
+        self.items.push(ItemRecord {
             meaning: new.meaning,
             handle: self.handles.len(),
             created: seq,
@@ -170,17 +170,17 @@ impl Ledger {
     }
 
     /// Gives an item one more name.
-    pub(crate) fn add_alias(&mut self, handle: &str, item: ItemId, seq: Seq) {
+    pub(crate) fn add_alias(&mut self, handle: &str, item: ItemId, seq: LedgerSeq) {
         let alias = self.handles.add(handle, item);
         self.aliases.insert((item, alias), seq);
     }
 
-    pub(crate) fn remember_key(&mut self, key: &str, delivered: Delivered) {
+    pub(crate) fn remember_key(&mut self, key: &str, delivered: DeliveredDelta) {
         self.keys.add(key, delivered);
     }
 
     /// Adds sources and says whether one of them is new.
-    pub(crate) fn add_sources(&mut self, item: ItemId, sources: &[Known], seq: Seq) -> bool {
+    pub(crate) fn add_sources(&mut self, item: ItemId, sources: &[KnownSource], seq: LedgerSeq) -> bool {
         self.note_record(item);
         let record = &mut self.items[item.at()];
         let mut has_news = false;
@@ -194,11 +194,11 @@ impl Ledger {
     }
 
     /// Adds a version with a new text.
-    pub(crate) fn reword(&mut self, item: ItemId, new: &Rewording<'_>, seq: Seq) {
+    pub(crate) fn reword(&mut self, item: ItemId, new: &ItemRewording<'_>, seq: LedgerSeq) {
         let text = self.texts.push(new.summary);
         self.add_version(
             item,
-            Version { seq, text, previous: 0, confidence: new.confidence, mode: new.mode },
+            VersionRecord { seq, text, previous: 0, confidence: new.confidence, mode: new.mode },
         );
         if self.record(item).meaning == new.meaning {
             return;
@@ -213,12 +213,12 @@ impl Ledger {
     }
 
     /// Adds a version with another confidence.
-    pub(crate) fn set_confidence(&mut self, item: ItemId, confidence: Confidence, seq: Seq) {
-        let Version { text, .. } = *self.version(item);
-        self.add_version(item, Version { seq, text, previous: 0, confidence, mode: None });
+    pub(crate) fn set_confidence(&mut self, item: ItemId, confidence: ConfidenceLevel, seq: LedgerSeq) {
+        let VersionRecord { text, .. } = *self.version(item);
+        self.add_version(item, VersionRecord { seq, text, previous: 0, confidence, mode: None });
     }
 
-    fn add_version(&mut self, item: ItemId, mut version: Version) {
+    fn add_version(&mut self, item: ItemId, mut version: VersionRecord) {
         self.note_record(item);
         let at = count(self.versions.len());
         let record = &mut self.items[item.at()];
@@ -229,21 +229,21 @@ impl Ledger {
         self.versions.push(version);
     }
 
-    pub(crate) fn harden(&mut self, item: ItemId, seq: Seq) {
+    pub(crate) fn harden(&mut self, item: ItemId, seq: LedgerSeq) {
         self.note_record(item);
         let record = &mut self.items[item.at()];
         record.hardened = NonZeroU32::new(seq.0);
         record.last_seq = seq;
     }
 
-    pub(crate) fn promote(&mut self, item: ItemId, seq: Seq) {
-        self.set_status(item, Status::Active, seq);
+    pub(crate) fn promote(&mut self, item: ItemId, seq: LedgerSeq) {
+        self.set_status(item, ItemStatus::Active, seq);
         self.items[item.at()].promoted = NonZeroU32::new(seq.0);
         self.raise_conflicts(item, seq);
     }
 
     /// Ends an item: superseded or resolved, for the reason that `note` gives.
-    pub(crate) fn end(&mut self, item: ItemId, status: Status, note: Option<&str>, seq: Seq) {
+    pub(crate) fn end(&mut self, item: ItemId, status: ItemStatus, note: Option<&str>, seq: LedgerSeq) {
         self.set_status(item, status, seq);
         let note = note.and_then(|note| NonZeroU32::new(self.texts.push(note) + 1));
         let record = &mut self.items[item.at()];
@@ -253,7 +253,7 @@ impl Ledger {
         self.settle_conflicts(item, seq);
     }
 
-    fn set_status(&mut self, item: ItemId, status: Status, seq: Seq) {
+    fn set_status(&mut self, item: ItemId, status: ItemStatus, seq: LedgerSeq) {
         self.note_record(item);
         let record = &mut self.items[item.at()];
         assert!(
@@ -265,7 +265,7 @@ impl Ledger {
     }
 
     /// Links an item to its successor.
-    pub(crate) fn link(&mut self, old: ItemId, new: ItemId, seq: Seq) {
+    pub(crate) fn link(&mut self, old: ItemId, new: ItemId, seq: LedgerSeq) {
         self.note_record(old);
         self.note_record(new);
         let last = self.record(new).last_superseded;
@@ -287,48 +287,48 @@ impl Ledger {
         for alternative in alternatives {
             self.texts.push(alternative);
         }
-        self.extras.insert(item, Extra::Alternatives { first, n: count(alternatives.len()) });
+        self.extras.insert(item, ItemExtra::Alternatives { first, n: count(alternatives.len()) });
     }
 
     pub(crate) fn add_reopening(&mut self, item: ItemId, reason: &str) {
         let reason = self.texts.push(reason);
-        self.extras.insert(item, Extra::Reopened { reason });
+        self.extras.insert(item, ItemExtra::Reopened { reason });
     }
 
-    pub(crate) fn log(&mut self, author: u32, entry: Entry) {
+    pub(crate) fn log(&mut self, author: u32, entry: InputEntry) {
         self.authors.value_mut(author).count(entry.verdict);
         self.entries.push(entry);
     }
 
     pub(crate) fn author(&mut self, author: &str) -> u32 {
-        self.authors.find(author).unwrap_or_else(|| self.authors.add(author, Tally::default()))
+        self.authors.find(author).unwrap_or_else(|| self.authors.add(author, VerdictTally::default()))
     }
 
     fn list(&mut self, item: ItemId) {
-        self.note(Undo::Listed(item));
+        self.note(UndoStep::Listed(item));
         self.statements.list(item, &self.items);
     }
 
     fn unlist(&mut self, item: ItemId) {
-        self.note(Undo::Unlisted(item));
+        self.note(UndoStep::Unlisted(item));
         self.statements.unlist(item, &self.items);
     }
 
-    fn raise_conflicts(&mut self, item: ItemId, seq: Seq) {
-        let &Record { meaning, status, .. } = self.record(item);
-        if status != Status::Active {
+    fn raise_conflicts(&mut self, item: ItemId, seq: LedgerSeq) {
+        let &ItemRecord { meaning, status, .. } = self.record(item);
+        if status != ItemStatus::Active {
             return;
         }
         for other in self.statements.opposites(meaning, &self.items) {
-            if self.record(other).status == Status::Active && !self.conflicts.has_open(other, item) {
+            if self.record(other).status == ItemStatus::Active && !self.conflicts.has_open(other, item) {
                 self.conflicts.raise(other, item, seq);
             }
         }
     }
 
-    fn settle_conflicts(&mut self, item: ItemId, seq: Seq) {
+    fn settle_conflicts(&mut self, item: ItemId, seq: LedgerSeq) {
         for at in self.conflicts.open_of(item) {
-            self.note(Undo::Settled(at));
+            self.note(UndoStep::Settled(at));
             self.conflicts.settle(at, seq);
         }
     }
@@ -336,9 +336,9 @@ impl Ledger {
     // The journal.
 
     /// Begins to note how to take changes back.
-    pub(crate) fn open_journal(&mut self) -> Mark {
+    pub(crate) fn open_journal(&mut self) -> RollbackMark {
         self.journal = Some(Vec::new());
-        Mark {
+        RollbackMark {
             sources: self.sources.mark(),
             items: self.items.len(),
             versions: self.versions.len(),
@@ -355,13 +355,13 @@ impl Ledger {
     }
 
     /// Takes back everything since the journal was opened.
-    pub(crate) fn roll_back(&mut self, mark: Mark) {
+    pub(crate) fn roll_back(&mut self, mark: RollbackMark) {
         for undo in self.journal.take().unwrap_or_default().into_iter().rev() {
             match undo {
-                Undo::Record(item, record) => self.items[item.at()] = *record,
-                Undo::Listed(item) => self.statements.unlist(item, &self.items),
-                Undo::Unlisted(item) => self.statements.list(item, &self.items),
-                Undo::Settled(at) => self.conflicts.reopen(at),
+                UndoStep::Record(item, record) => self.items[item.at()] = *record,
+                UndoStep::Listed(item) => self.statements.unlist(item, &self.items),
+                UndoStep::Unlisted(item) => self.statements.list(item, &self.items),
+                UndoStep::Settled(at) => self.conflicts.reopen(at),
             }
         }
         self.sources.cut(mark.sources);
@@ -377,7 +377,7 @@ impl Ledger {
         self.conflicts.truncate(mark.conflicts);
     }
 
-    fn note(&mut self, undo: Undo) {
+    fn note(&mut self, undo: UndoStep) {
         if let Some(journal) = &mut self.journal {
             journal.push(undo);
         }
@@ -385,7 +385,7 @@ impl Ledger {
 
     fn note_record(&mut self, item: ItemId) {
         if self.journal.is_some() {
-            self.note(Undo::Record(item, Box::new(*self.record(item))));
+            self.note(UndoStep::Record(item, Box::new(*self.record(item))));
         }
     }
 }
@@ -394,26 +394,26 @@ impl Ledger {
 #[derive(Debug)]
 pub(crate) struct NewItem<'a> {
     pub(crate) kind: crate::words::ItemKind,
-    pub(crate) status: Status,
+    pub(crate) status: ItemStatus,
     pub(crate) handle: &'a str,
     pub(crate) summary: &'a str,
-    pub(crate) meaning: Meaning,
-    pub(crate) confidence: Confidence,
+    pub(crate) meaning: StatementKey,
+    pub(crate) confidence: ConfidenceLevel,
     pub(crate) hard: bool,
 }
 
 /// Another text for an item.
 #[derive(Debug)]
-pub(crate) struct Rewording<'a> {
+pub(crate) struct ItemRewording<'a> {
     pub(crate) summary: &'a str,
-    pub(crate) meaning: Meaning,
-    pub(crate) confidence: Confidence,
-    pub(crate) mode: Option<Mode>,
+    pub(crate) meaning: StatementKey,
+    pub(crate) confidence: ConfidenceLevel,
+    pub(crate) mode: Option<RevisionMode>,
 }
 
-impl Entry {
+impl InputEntry {
     /// Whether the input changed the state or was merged into it.
     pub(crate) fn took_effect(&self) -> bool {
-        matches!(self.verdict, Verdict::Accepted | Verdict::Merged(_))
+        matches!(self.verdict, CandidateVerdict::Accepted | CandidateVerdict::Merged(_))
     }
 }

@@ -4,12 +4,12 @@
 //! May use: core, documents, paths, prose.
 //! Must not know: a file, a clock, a network, how batches are stored.
 //!
-//! Agents propose [`Candidate`]s; the reconciler decides; nothing false or untraceable becomes state, and nothing is
+//! Agents propose [`ProposedDelta`]s; the reconciler decides; nothing false or untraceable becomes state, and nothing is
 //! dropped in silence. A [`Ledger`] is a pure function of the batches it was given, in their order: replaying them
 //! gives the same [`Ledger::digest`].
 //!
 //! * [`words`]: kinds, statuses, confidences, and the table of transitions.
-//! * [`candidate`]: what agents may propose. [`Proposal::read`] takes it from any JSON value.
+//! * [`candidate`]: what agents may propose. [`DeltaProposal::read`] takes it from any JSON value.
 //! * [`Ledger::reconcile`] and [`Ledger::rehearse`]: what becomes of it, one [`Outcome`] for each.
 //! * `identity`: when two summaries are one statement, by the normal form of `prose`.
 //! * Questions: [`Ledger::changed_since`], [`Ledger::as_of`], [`Ledger::explain`], [`Ledger::supported_by`],
@@ -18,7 +18,7 @@
 //! * [`transcript`]: from session files of agents to turns; [`extract`]: from turns to candidates, by rules.
 //! * [`model`]: what a language model is asked about turns, and what its answer is worth.
 //! * [`Ledger::suggestions`] and [`Ledger::constraints_touching`]: what to do next, and what to keep to.
-//! * [`Book`]: a ledger with its turns, streams and citations, as the fold of [`wire`] events; [`snapshot`] keeps one.
+//! * [`ProjectLedger`]: a ledger with its turns, streams and citations, as the fold of [`wire`] events; [`snapshot`] keeps one.
 //! * [`documents`]: items as documents of the commit store; [`merge`]: streams into the ledger.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 //!
@@ -59,20 +59,20 @@ mod statements;
 mod suggest;
 mod view;
 
-pub use book::{Book, BookError, Citation, PendingTurn, Stream};
-pub use candidate::{Candidate, Change, Content, Delta, Proposal, Source};
-pub use conflicts::Conflict;
+pub use book::{Citation, PendingTurn, ProjectLedger, ProjectLedgerError, StreamState};
+pub use candidate::{DeltaProposal, ItemChange, ItemContent, ItemDelta, ProposedDelta, TurnSource};
+pub use conflicts::ItemConflict;
 pub use constraint_scope::ScopedConstraint;
-pub use export::{Context, ExportOptions, estimate_tokens};
+pub use export::{ExportOptions, ExportedContext, estimate_tokens};
 pub use ledger::Ledger;
-pub use markdown::Projection;
-pub use outcome::{MergeCode, Outcome, RejectCode, Verdict, VerdictCode, VerdictKind};
-pub use policy::Policy;
-pub use query::{Explanation, LogEntry, PositionCode, PositionError};
+pub use markdown::LedgerProjection;
+pub use outcome::{CandidateOutcome, CandidateVerdict, MergeCode, RejectCode, VerdictCode, VerdictKind};
+pub use policy::ConstraintPolicy;
+pub use query::{ExplanationView, LogEntry, PositionCode, PositionError};
 pub use read::CandidateDelta;
 pub use reconcile::{BatchMode, LedgerFull};
-pub use record::{ItemId, Seq};
-pub use scoreboard::Score;
-pub use suggest::{Advice, Suggestion};
-pub use view::{Item, SourceView, VersionView};
-pub use words::{Confidence, DeltaKind, ItemKind, Mode, Status};
+pub use record::{ItemId, LedgerSeq};
+pub use scoreboard::AuthorScore;
+pub use suggest::{LedgerSuggestion, SuggestionKind};
+pub use view::{ItemView, SourceView, VersionView};
+pub use words::{ConfidenceLevel, DeltaKind, ItemKind, ItemStatus, RevisionMode};

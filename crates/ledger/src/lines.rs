@@ -2,11 +2,11 @@
 
 use crate::ledger::Ledger;
 use crate::record::ItemId;
-use crate::words::{Confidence, ItemKind, Status};
+use crate::words::{ConfidenceLevel, ItemKind, ItemStatus};
 
 /// Where a line stands. The order is the order of the sections in a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Section {
+pub(crate) enum ContextSection {
     HardConstraints,
     Contradictions,
     Constraints,
@@ -18,7 +18,7 @@ pub(crate) enum Section {
     NoLongerInForce,
 }
 
-impl Section {
+impl ContextSection {
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::HardConstraints => "Hard constraints",
@@ -35,19 +35,19 @@ impl Section {
 }
 
 impl Ledger {
-    pub(crate) fn section(&self, item: ItemId) -> Section {
+    pub(crate) fn section(&self, item: ItemId) -> ContextSection {
         let record = self.record(item);
         match record.kind {
-            _ if !record.status.is_live() => Section::NoLongerInForce,
-            ItemKind::Constraint if record.hardened.is_some() => Section::HardConstraints,
-            ItemKind::Constraint => Section::Constraints,
-            ItemKind::Decision => Section::Decisions,
-            ItemKind::Goal => Section::Goals,
-            ItemKind::Task => Section::OpenTasks,
-            ItemKind::Fact => Section::Facts,
+            _ if !record.status.is_live() => ContextSection::NoLongerInForce,
+            ItemKind::Constraint if record.hardened.is_some() => ContextSection::HardConstraints,
+            ItemKind::Constraint => ContextSection::Constraints,
+            ItemKind::Decision => ContextSection::Decisions,
+            ItemKind::Goal => ContextSection::Goals,
+            ItemKind::Task => ContextSection::OpenTasks,
+            ItemKind::Fact => ContextSection::Facts,
             // A promoted hypothesis is believed: it stands with the facts.
-            ItemKind::Hypothesis if record.status == Status::Active => Section::Facts,
-            ItemKind::Hypothesis | ItemKind::Branch => Section::OpenQuestions,
+            ItemKind::Hypothesis if record.status == ItemStatus::Active => ContextSection::Facts,
+            ItemKind::Hypothesis | ItemKind::Branch => ContextSection::OpenQuestions,
         }
     }
 
@@ -63,13 +63,13 @@ impl Ledger {
     fn live_remark(&self, item: ItemId) -> Option<String> {
         let record = self.record(item);
         let tier = match record.confidence {
-            Confidence::High => None,
-            Confidence::Certain if record.hardened.is_some() => None,
+            ConfidenceLevel::High => None,
+            ConfidenceLevel::Certain if record.hardened.is_some() => None,
             tier => Some(tier.as_str()),
         };
         match record.kind {
             ItemKind::Branch => Some("not decided".to_owned()),
-            ItemKind::Hypothesis if record.status == Status::Tentative => {
+            ItemKind::Hypothesis if record.status == ItemStatus::Tentative => {
                 Some(tier.map_or("hypothesis".to_owned(), |tier| format!("hypothesis, {tier}")))
             }
             _ => tier.map(str::to_owned),
@@ -81,8 +81,8 @@ impl Ledger {
         let note = record.note.map(|note| one_line(self.texts.get(note.get() - 1)));
         let by = record.superseded_by.map(|by| one_line(self.handle(by)));
         let word = match (record.kind, record.status) {
-            (ItemKind::Task | ItemKind::Goal, Status::Resolved) => "closed",
-            (ItemKind::Branch, Status::Resolved) => "decided",
+            (ItemKind::Task | ItemKind::Goal, ItemStatus::Resolved) => "closed",
+            (ItemKind::Branch, ItemStatus::Resolved) => "decided",
             _ => "superseded",
         };
         match (by, note) {

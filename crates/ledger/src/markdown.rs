@@ -1,13 +1,13 @@
 //! Projections of the ledger as Markdown, for people. They are written and never read back.
 
 use crate::ledger::Ledger;
-use crate::lines::Section;
+use crate::lines::ContextSection;
 use crate::record::ItemId;
 use crate::words::ItemKind;
 
 /// Which part of the ledger a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Projection {
+pub enum LedgerProjection {
     /// Everything that is live.
     State,
     /// Decisions, with those that were replaced.
@@ -20,15 +20,15 @@ pub enum Projection {
 
 impl Ledger {
     /// Writes a projection.
-    pub fn markdown(&self, projection: Projection) -> String {
+    pub fn markdown(&self, projection: LedgerProjection) -> String {
         let mut page = String::new();
         match projection {
-            Projection::State => self.write_state(&mut page),
-            Projection::Decisions => {
+            LedgerProjection::State => self.write_state(&mut page),
+            LedgerProjection::Decisions => {
                 self.write_kind(&mut page, "Decisions", ItemKind::Decision, "Superseded");
             }
-            Projection::Tasks => self.write_kind(&mut page, "Tasks", ItemKind::Task, "Closed"),
-            Projection::Constraints => {
+            LedgerProjection::Tasks => self.write_kind(&mut page, "Tasks", ItemKind::Task, "Closed"),
+            LedgerProjection::Constraints => {
                 self.write_kind(&mut page, "Constraints", ItemKind::Constraint, "Superseded");
             }
         }
@@ -38,13 +38,13 @@ impl Ledger {
     fn write_state(&self, page: &mut String) {
         page.push_str("# State\n");
         let sections = [
-            Section::Goals,
-            Section::HardConstraints,
-            Section::Constraints,
-            Section::Decisions,
-            Section::OpenTasks,
-            Section::Facts,
-            Section::OpenQuestions,
+            ContextSection::Goals,
+            ContextSection::HardConstraints,
+            ContextSection::Constraints,
+            ContextSection::Decisions,
+            ContextSection::OpenTasks,
+            ContextSection::Facts,
+            ContextSection::OpenQuestions,
         ];
         for section in sections {
             let items = self.ids().filter(|&item| self.section(item) == section);
@@ -54,7 +54,7 @@ impl Ledger {
         let mut lines =
             conflicts.map(|conflict| self.contradiction_line(conflict.older, conflict.newer)).peekable();
         if lines.peek().is_some() {
-            write_lines(page, Section::Contradictions.title(), lines);
+            write_lines(page, ContextSection::Contradictions.title(), lines);
         }
     }
 
@@ -65,12 +65,12 @@ impl Ledger {
         let of_kind = |item: &ItemId| self.record(*item).kind == kind;
         let is_live = |item: &ItemId| self.record(*item).status.is_live();
         if kind == ItemKind::Constraint {
-            let is_hard = |item: &ItemId| self.section(*item) == Section::HardConstraints;
+            let is_hard = |item: &ItemId| self.section(*item) == ContextSection::HardConstraints;
             self.write_section(page, "Hard", self.ids().filter(is_hard));
             self.write_section(
                 page,
                 "Soft",
-                self.ids().filter(|item| self.section(*item) == Section::Constraints),
+                self.ids().filter(|item| self.section(*item) == ContextSection::Constraints),
             );
         } else {
             let now = if kind == ItemKind::Task { "Open" } else { "Active" };

@@ -1,6 +1,6 @@
 //! What becomes of a candidate: accepted, merged, or rejected with a stable code.
 
-use crate::record::{ItemId, Seq};
+use crate::record::{ItemId, LedgerSeq};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -66,7 +66,7 @@ probity_core::code_enum! {
 
 /// What the reconciler decided about one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CandidateVerdict {
     /// It changed the state.
     Accepted,
     /// It says what is there already.
@@ -113,7 +113,7 @@ impl std::fmt::Display for VerdictCode {
     }
 }
 
-impl Verdict {
+impl CandidateVerdict {
     /// The verdict without its code.
     pub const fn kind(self) -> VerdictKind {
         match self {
@@ -158,11 +158,11 @@ impl Verdict {
 
 /// The position of one candidate in the ledger, and what became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CandidateOutcome {
     /// The position that this input took.
-    pub seq: Seq,
+    pub seq: LedgerSeq,
     /// What was decided.
-    pub verdict: Verdict,
+    pub verdict: CandidateVerdict,
     /// The item it touched; for a successor the new one. `None` if rejected.
     pub item: Option<ItemId>,
 }

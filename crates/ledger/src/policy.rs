@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 /// Any change needs the right, not only one that calls itself a relaxation: the mode of a revision is its author's
 /// word (law 1).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Policy {
+pub struct ConstraintPolicy {
     hard_constraints: Option<BTreeSet<String>>,
 }
 
-impl Policy {
+impl ConstraintPolicy {
     /// Everyone may do everything.
     pub fn open() -> Self {
         Self::default()

@@ -3,12 +3,12 @@
 //! *What changed since N* looks at the inputs after N and at nothing else. *State as of N* reads every list up to N.
 //! *Why* and *what replaced it* follow an item's own chains, *what does this turn support* the turn's.
 
-use crate::conflicts::Conflict;
+use crate::conflicts::ItemConflict;
 use crate::index::count;
 use crate::ledger::Ledger;
-use crate::outcome::Verdict;
-use crate::record::{ItemId, Seq};
-use crate::view::Item;
+use crate::outcome::CandidateVerdict;
+use crate::record::{ItemId, LedgerSeq};
+use crate::view::ItemView;
 use crate::words::DeltaKind;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub enum PositionError {
         /// The position that was asked for.
         asked: i64,
         /// The last position there is.
-        head: Seq,
+        head: LedgerSeq,
     },
     /// Positions count from zero, which is before the first input.
     #[error("{asked} is no position")]
@@ -57,22 +57,22 @@ impl PositionError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogEntry<'a> {
     /// Its position.
-    pub seq: Seq,
+    pub seq: LedgerSeq,
     /// Who proposed it.
     pub author: &'a str,
     /// What it proposed; `None` for an unknown kind.
     pub kind: Option<DeltaKind>,
     /// What was decided.
-    pub verdict: Verdict,
+    pub verdict: CandidateVerdict,
     /// The item that it touched.
     pub item: Option<ItemId>,
 }
 
 /// Why an item is here, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Explanation<'a> {
+pub struct ExplanationView<'a> {
     /// The item with its sources and versions.
-    pub item: Item<'a>,
+    pub item: ItemView<'a>,
     /// All its handles, the first one first.
     pub handles: Vec<&'a str>,
     /// Handles of what replaced it, one after the other up to the last.
@@ -83,19 +83,19 @@ pub struct Explanation<'a> {
 
 impl Ledger {
     /// Checks a position that came from outside.
-    pub fn position(&self, asked: i64) -> Result<Seq, PositionError> {
+    pub fn position(&self, asked: i64) -> Result<LedgerSeq, PositionError> {
         let seq = u64::try_from(asked).map_err(|_| PositionError::Invalid { asked })?;
         match u32::try_from(seq) {
-            Ok(seq) if Seq(seq) <= self.head() => Ok(Seq(seq)),
+            Ok(seq) if LedgerSeq(seq) <= self.head() => Ok(LedgerSeq(seq)),
             _ => Err(PositionError::Ahead { asked, head: self.head() }),
         }
     }
 
     /// The items whose last change came after `since`, ordered by that change, then by handle.
-    pub fn changed_since(&self, since: Seq) -> Vec<ItemId> {
+    pub fn changed_since(&self, since: LedgerSeq) -> Vec<ItemId> {
         let mut changed = Vec::new();
         for (at, entry) in self.entries.iter().enumerate().skip(since.0 as usize) {
-            let seq = Seq(count(at + 1));
+            let seq = LedgerSeq(count(at + 1));
             let mut touched: Vec<_> = [entry.item, entry.other]
                 .into_iter()
                 .flatten()
@@ -108,21 +108,21 @@ impl Ledger {
     }
 
     /// Every item as it was when `at` was the head.
-    pub fn as_of(&self, at: Seq) -> impl Iterator<Item = Item<'_>> {
+    pub fn as_of(&self, at: LedgerSeq) -> impl Iterator<Item = ItemView<'_>> {
         let n = self.items.partition_point(|record| record.created <= at);
         self.ids().take(n).filter_map(move |item| self.item_at(item, at))
     }
 
     /// The input at a position.
-    pub fn entry(&self, seq: Seq) -> Option<LogEntry<'_>> {
+    pub fn entry(&self, seq: LedgerSeq) -> Option<LogEntry<'_>> {
         let entry = self.entries.get((seq.0 as usize).checked_sub(1)?)?;
         let author = self.authors.name(entry.author);
         Some(LogEntry { seq, author, kind: entry.kind, verdict: entry.verdict, item: entry.item })
     }
 
     /// The inputs after a position, in order.
-    pub fn entries_after(&self, since: Seq) -> impl Iterator<Item = LogEntry<'_>> {
-        (since.0..self.head().0).filter_map(|at| self.entry(Seq(at + 1)))
+    pub fn entries_after(&self, since: LedgerSeq) -> impl Iterator<Item = LogEntry<'_>> {
+        (since.0..self.head().0).filter_map(|at| self.entry(LedgerSeq(at + 1)))
     }
 
     /// The live items that were touched last, the newest first.
@@ -135,19 +135,19 @@ impl Ledger {
 
     /// Every input that took effect on an item, in order.
     pub fn inputs_of(&self, item: ItemId) -> impl Iterator<Item = LogEntry<'_>> {
-        let is_about = move |entry: &crate::record::Entry| {
+        let is_about = move |entry: &crate::record::InputEntry| {
             entry.took_effect() && (entry.item == Some(item) || entry.other == Some(item))
         };
         let touched = self.entries.iter().enumerate().filter(move |(_, entry)| is_about(entry));
-        touched.filter_map(|(at, _)| self.entry(Seq(count(at + 1))))
+        touched.filter_map(|(at, _)| self.entry(LedgerSeq(count(at + 1))))
     }
 
     /// Why an item is here: where it comes from, what it said, what replaced it, what contradicts it.
-    pub fn explain(&self, item: ItemId) -> Option<Explanation<'_>> {
+    pub fn explain(&self, item: ItemId) -> Option<ExplanationView<'_>> {
         let view = self.item(item)?;
         let aliases = self.aliases.range((item, 0)..=(item, u32::MAX)).map(|(&(_, alias), _)| alias);
         let handles = [self.record(item).handle].into_iter().chain(aliases);
-        Some(Explanation {
+        Some(ExplanationView {
             handles: handles.map(|at| self.handles.name(at)).collect(),
             replaced_by: self.successors(item).map(|new| self.handle(new)).collect(),
             contradicts: self.contradictions_of(item).map(|other| self.handle(other)).collect(),
@@ -174,12 +174,12 @@ impl Ledger {
     }
 
     /// All contradictions, settled ones included, in the order in which they arose.
-    pub fn conflicts(&self) -> &[Conflict] {
+    pub fn conflicts(&self) -> &[ItemConflict] {
         self.conflicts.list()
     }
 
     /// The contradictions that are not settled.
-    pub fn open_conflicts(&self) -> impl Iterator<Item = &Conflict> {
+    pub fn open_conflicts(&self) -> impl Iterator<Item = &ItemConflict> {
         self.conflicts().iter().filter(|conflict| conflict.settled.is_none())
     }
 
@@ -187,7 +187,7 @@ impl Ledger {
     pub fn contradictions_of(&self, item: ItemId) -> impl Iterator<Item = ItemId> {
         let list = self.conflicts.list();
         self.conflicts.open_of(item).into_iter().map(move |at| {
-            let Conflict { older, newer, .. } = list[at as usize];
+            let ItemConflict { older, newer, .. } = list[at as usize];
             if older == item { newer } else { older }
         })
     }

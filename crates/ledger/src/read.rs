@@ -2,13 +2,15 @@
 //!
 //! Fields that a kind does not have are refused, as are missing ones and other types: nothing is coerced.
 
-use crate::candidate::{Change, Content, Delta, MAX_SOURCES, Proposal, Source, is_blank};
-use crate::words::{Confidence, DeltaKind, Mode};
+use crate::candidate::{
+    DeltaProposal, ItemChange, ItemContent, ItemDelta, MAX_SOURCES, TurnSource, is_blank,
+};
+use crate::words::{ConfidenceLevel, DeltaKind, RevisionMode};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// The name of the field that is wrong.
-type Fault = &'static str;
+type InvalidFieldName = &'static str;
 
 /// A candidate delta as its author sent it: any JSON. The reconciler refuses what is no delta, by its position and with
 /// a code, so that one bad delta does not stop the others.
@@ -25,12 +27,12 @@ impl CandidateDelta {
     }
 
     /// Reads the delta. One without the member `sources` comes from the turn `said`, if there is one.
-    pub fn read<'a>(&'a self, said: Option<&'a str>) -> Proposal<'a> {
-        let mut proposal = Proposal::read(&self.0);
+    pub fn read<'a>(&'a self, said: Option<&'a str>) -> DeltaProposal<'a> {
+        let mut proposal = DeltaProposal::read(&self.0);
         if let Some(turn) = said
             && self.0.as_object().is_some_and(|members| !members.contains_key("sources"))
         {
-            proposal.sources = Some(vec![Source::turn(turn)]);
+            proposal.sources = Some(vec![TurnSource::turn(turn)]);
         }
         proposal
     }
@@ -42,7 +44,7 @@ impl From<Value> for CandidateDelta {
     }
 }
 
-impl<'a> Proposal<'a> {
+impl<'a> DeltaProposal<'a> {
     /// Reads a proposal from any JSON value.
     pub fn read(value: &'a Value) -> Self {
         let Some(object) = value.as_object() else {
@@ -66,7 +68,7 @@ fn has_bad_key(object: &Map<String, Value>) -> bool {
 
 /// The sources as far as they can be read (`None`: there is something, but no source in it), and whether all of them
 /// are well formed. A turn that is no text is read as a blank one, which nobody knows.
-fn read_sources(value: Option<&Value>) -> (Option<Vec<Source<'_>>>, bool) {
+fn read_sources(value: Option<&Value>) -> (Option<Vec<TurnSource<'_>>>, bool) {
     let list = match value {
         None | Some(Value::Null) => return (Some(Vec::new()), true),
         Some(Value::Array(list)) => list,
@@ -83,14 +85,14 @@ fn read_sources(value: Option<&Value>) -> (Option<Vec<Source<'_>>>, bool) {
     ((!unreadable).then_some(sources), well_formed)
 }
 
-fn read_source(entry: &Value) -> (Option<Source<'_>>, bool) {
+fn read_source(entry: &Value) -> (Option<TurnSource<'_>>, bool) {
     let Some(object) = entry.as_object() else {
         return (None, false);
     };
     let turn = object.get("turn").and_then(Value::as_str).unwrap_or("");
     let range = object.get("range").map(read_range);
     let has_extra = object.keys().any(|name| name != "turn" && name != "range");
-    (Some(Source { turn, range: range.flatten() }), !has_extra && range != Some(None))
+    (Some(TurnSource { turn, range: range.flatten() }), !has_extra && range != Some(None))
 }
 
 fn read_range(value: &Value) -> Option<(u64, u64)> {
@@ -103,9 +105,9 @@ fn read_range(value: &Value) -> Option<(u64, u64)> {
     }
 }
 
-fn read_delta(object: &Map<String, Value>, kind: DeltaKind) -> Result<Delta<'_>, Fault> {
+fn read_delta(object: &Map<String, Value>, kind: DeltaKind) -> Result<ItemDelta<'_>, InvalidFieldName> {
     let common = ["kind", "sources", "key"].iter().filter(|name| object.contains_key(**name)).count();
-    let mut fields = Fields { object, used: common };
+    let mut fields = FieldReader { object, used: common };
     let delta = fields.delta(kind)?;
     if fields.used != object.len() {
         return Err("extra");
@@ -117,100 +119,100 @@ fn read_delta(object: &Map<String, Value>, kind: DeltaKind) -> Result<Delta<'_>,
 }
 
 /// Takes fields out of an object and counts them, so that extra ones are noticed.
-struct Fields<'a> {
+struct FieldReader<'a> {
     object: &'a Map<String, Value>,
     used: usize,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> FieldReader<'a> {
     fn take(&mut self, name: &str) -> Option<&'a Value> {
         let value = self.object.get(name)?;
         self.used += 1;
         Some(value)
     }
 
-    fn text(&mut self, name: Fault) -> Result<&'a str, Fault> {
+    fn text(&mut self, name: InvalidFieldName) -> Result<&'a str, InvalidFieldName> {
         self.take(name).and_then(Value::as_str).ok_or(name)
     }
 
-    fn optional_text(&mut self, name: Fault) -> Result<Option<&'a str>, Fault> {
+    fn optional_text(&mut self, name: InvalidFieldName) -> Result<Option<&'a str>, InvalidFieldName> {
         self.take(name).map(|value| value.as_str().ok_or(name)).transpose()
     }
 
-    fn confidence(&mut self) -> Result<Confidence, Fault> {
+    fn confidence(&mut self) -> Result<ConfidenceLevel, InvalidFieldName> {
         self.optional_confidence()?.ok_or("confidence")
     }
 
-    fn optional_confidence(&mut self) -> Result<Option<Confidence>, Fault> {
+    fn optional_confidence(&mut self) -> Result<Option<ConfidenceLevel>, InvalidFieldName> {
         let word = self.optional_text("confidence")?;
-        word.map(|word| word.parse::<Confidence>().map_err(|_| "confidence")).transpose()
+        word.map(|word| word.parse::<ConfidenceLevel>().map_err(|_| "confidence")).transpose()
     }
 
-    fn mode(&mut self) -> Result<Option<Mode>, Fault> {
-        self.optional_text("mode")?.map(|word| word.parse::<Mode>().map_err(|_| "mode")).transpose()
+    fn mode(&mut self) -> Result<Option<RevisionMode>, InvalidFieldName> {
+        self.optional_text("mode")?.map(|word| word.parse::<RevisionMode>().map_err(|_| "mode")).transpose()
     }
 
-    fn alternatives(&mut self) -> Result<Vec<&'a str>, Fault> {
+    fn alternatives(&mut self) -> Result<Vec<&'a str>, InvalidFieldName> {
         let list = self.take("alternatives").and_then(Value::as_array).ok_or("alternatives")?;
         list.iter().map(|value| value.as_str().ok_or("alternatives")).collect()
     }
 
-    fn delta(&mut self, kind: DeltaKind) -> Result<Delta<'a>, Fault> {
+    fn delta(&mut self, kind: DeltaKind) -> Result<ItemDelta<'a>, InvalidFieldName> {
         match self.content(kind)? {
-            Some(content) => Ok(Delta::Create { handle: self.text("handle")?, content }),
-            None => Ok(Delta::Change { target: self.text("target")?, change: self.change(kind)? }),
+            Some(content) => Ok(ItemDelta::Create { handle: self.text("handle")?, content }),
+            None => Ok(ItemDelta::Change { target: self.text("target")?, change: self.change(kind)? }),
         }
     }
 
-    fn content(&mut self, kind: DeltaKind) -> Result<Option<Content<'a>>, Fault> {
+    fn content(&mut self, kind: DeltaKind) -> Result<Option<ItemContent<'a>>, InvalidFieldName> {
         Ok(Some(match kind {
             DeltaKind::GoalSet => {
-                Content::Goal { summary: self.text("summary")?, confidence: self.confidence()? }
+                ItemContent::Goal { summary: self.text("summary")?, confidence: self.confidence()? }
             }
             DeltaKind::DecisionMade => {
-                Content::Decision { summary: self.text("summary")?, confidence: self.confidence()? }
+                ItemContent::Decision { summary: self.text("summary")?, confidence: self.confidence()? }
             }
             DeltaKind::FactLearned => {
-                Content::Fact { summary: self.text("summary")?, confidence: self.confidence()? }
+                ItemContent::Fact { summary: self.text("summary")?, confidence: self.confidence()? }
             }
             DeltaKind::HypothesisIntroduced => {
-                Content::Hypothesis { summary: self.text("summary")?, confidence: self.confidence()? }
+                ItemContent::Hypothesis { summary: self.text("summary")?, confidence: self.confidence()? }
             }
             DeltaKind::ConstraintAdded => {
                 let hard = self.take("hard").and_then(Value::as_bool).ok_or("hard")?;
-                Content::Constraint { summary: self.text("summary")?, hard }
+                ItemContent::Constraint { summary: self.text("summary")?, hard }
             }
-            DeltaKind::TaskOpened => Content::Task { summary: self.text("summary")? },
-            DeltaKind::BranchCreated => Content::Branch { alternatives: self.alternatives()? },
+            DeltaKind::TaskOpened => ItemContent::Task { summary: self.text("summary")? },
+            DeltaKind::BranchCreated => ItemContent::Branch { alternatives: self.alternatives()? },
             _ => return Ok(None),
         }))
     }
 
-    fn change(&mut self, kind: DeltaKind) -> Result<Change<'a>, Fault> {
+    fn change(&mut self, kind: DeltaKind) -> Result<ItemChange<'a>, InvalidFieldName> {
         Ok(match kind {
-            DeltaKind::DecisionRevised => Change::ReviseDecision {
+            DeltaKind::DecisionRevised => ItemChange::ReviseDecision {
                 summary: self.text("summary")?,
                 confidence: self.optional_confidence()?,
             },
             DeltaKind::ConstraintRevised => {
-                Change::ReviseConstraint { summary: self.text("summary")?, mode: self.mode()? }
+                ItemChange::ReviseConstraint { summary: self.text("summary")?, mode: self.mode()? }
             }
-            DeltaKind::ConfidenceChanged => Change::Confidence { confidence: self.confidence()? },
-            DeltaKind::TaskClosed => Change::CloseTask { resolution: self.text("resolution")? },
-            DeltaKind::GoalClosed => Change::CloseGoal { resolution: self.text("resolution")? },
+            DeltaKind::ConfidenceChanged => ItemChange::Confidence { confidence: self.confidence()? },
+            DeltaKind::TaskClosed => ItemChange::CloseTask { resolution: self.text("resolution")? },
+            DeltaKind::GoalClosed => ItemChange::CloseGoal { resolution: self.text("resolution")? },
             DeltaKind::ItemSuperseded => {
-                Change::Supersede { reason: self.text("reason")?, by: self.optional_text("by")? }
+                ItemChange::Supersede { reason: self.text("reason")?, by: self.optional_text("by")? }
             }
-            DeltaKind::HypothesisPromoted => Change::Promote { confidence: self.optional_confidence()? },
-            DeltaKind::BranchResolved => Change::ResolveBranch {
+            DeltaKind::HypothesisPromoted => ItemChange::Promote { confidence: self.optional_confidence()? },
+            DeltaKind::BranchResolved => ItemChange::ResolveBranch {
                 handle: self.text("handle")?,
                 chosen: self.text("chosen")?,
                 confidence: self.optional_confidence()?,
             },
             DeltaKind::TaskReopened => {
-                Change::ReopenTask { handle: self.text("handle")?, reason: self.text("reason")? }
+                ItemChange::ReopenTask { handle: self.text("handle")?, reason: self.text("reason")? }
             }
-            DeltaKind::FactCorrected => Change::CorrectFact {
+            DeltaKind::FactCorrected => ItemChange::CorrectFact {
                 handle: self.text("handle")?,
                 summary: self.text("summary")?,
                 confidence: self.optional_confidence()?,
@@ -226,16 +228,16 @@ mod tests {
     use serde_json::json;
 
     fn fault(value: &Value) -> Option<&'static str> {
-        Proposal::read(value).faulty_field()
+        DeltaProposal::read(value).faulty_field()
     }
 
     #[test]
     fn reads_a_good_one() {
         let value = json!({"kind": "task_opened", "handle": "k", "summary": "Docs", "sources": [{"turn": "t1"}], "key": "1"});
-        let proposal = Proposal::read(&value);
+        let proposal = DeltaProposal::read(&value);
         assert_eq!(proposal.faulty_field(), None);
         assert_eq!(proposal.key, Some("1"));
-        assert_eq!(proposal.sources, Some(vec![Source::turn("t1")]));
+        assert_eq!(proposal.sources, Some(vec![TurnSource::turn("t1")]));
     }
 
     #[test]

@@ -3,14 +3,14 @@
 //! Each candidate is decided (see `decide`) and then applied. The outcome is a pure function of the state, the author
 //! and the candidates in their order: no clock, no randomness, and no input that panics.
 
-use crate::candidate::{Content, MAX_ALTERNATIVES, Proposal};
-use crate::decide::{Alteration, Desk, Plan, Successor};
-use crate::identity::Meaning;
-use crate::ledger::{Delivered, Ledger, NewItem};
-use crate::outcome::{MergeCode, Outcome, RejectCode, Verdict};
-use crate::record::{Entry, ItemId, Seq};
-use crate::sources::Known;
-use crate::words::{Confidence, ItemKind, Status};
+use crate::candidate::{DeltaProposal, ItemContent, MAX_ALTERNATIVES};
+use crate::decide::{CandidatePlan, ItemAlteration, ReconcileScratch, SuccessorItem};
+use crate::identity::StatementKey;
+use crate::ledger::{DeliveredDelta, Ledger, NewItem};
+use crate::outcome::{CandidateOutcome, CandidateVerdict, MergeCode, RejectCode};
+use crate::record::{InputEntry, ItemId, LedgerSeq};
+use crate::sources::KnownSource;
+use crate::words::{ConfidenceLevel, ItemKind, ItemStatus};
 
 /// What happens to a batch when one of its candidates is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,15 +31,15 @@ pub struct LedgerFull {
 
 /// A verdict with the items it is about.
 #[derive(Debug, Clone, Copy)]
-struct Ruling {
-    verdict: Verdict,
+struct CandidateRuling {
+    verdict: CandidateVerdict,
     item: Option<ItemId>,
     other: Option<ItemId>,
 }
 
-impl Ruling {
+impl CandidateRuling {
     const fn rejected(code: RejectCode) -> Self {
-        Self { verdict: Verdict::Rejected(code), item: None, other: None }
+        Self { verdict: CandidateVerdict::Rejected(code), item: None, other: None }
     }
 }
 
@@ -49,17 +49,17 @@ impl Ledger {
         &mut self,
         author: &str,
         mode: BatchMode,
-        proposals: &[Proposal<'_>],
-    ) -> Result<Vec<Outcome>, LedgerFull> {
+        proposals: &[DeltaProposal<'_>],
+    ) -> Result<Vec<CandidateOutcome>, LedgerFull> {
         self.check_room(proposals)?;
         let mark = (mode == BatchMode::Atomic).then(|| self.open_journal());
         let mut rulings = self.rule_on(author, proposals);
-        let is_rejected = |ruling: &Ruling| matches!(ruling.verdict, Verdict::Rejected(_));
+        let is_rejected = |ruling: &CandidateRuling| matches!(ruling.verdict, CandidateVerdict::Rejected(_));
         match mark {
             Some(mark) if rulings.iter().any(is_rejected) => {
                 self.roll_back(mark);
                 for ruling in rulings.iter_mut().filter(|ruling| !is_rejected(ruling)) {
-                    *ruling = Ruling::rejected(RejectCode::BatchAborted);
+                    *ruling = CandidateRuling::rejected(RejectCode::BatchAborted);
                 }
             }
             _ => self.close_journal(),
@@ -72,8 +72,8 @@ impl Ledger {
         &mut self,
         author: &str,
         mode: BatchMode,
-        proposals: &[Proposal<'_>],
-    ) -> Result<Vec<Verdict>, LedgerFull> {
+        proposals: &[DeltaProposal<'_>],
+    ) -> Result<Vec<CandidateVerdict>, LedgerFull> {
         self.check_room(proposals)?;
         let mark = self.open_journal();
         let rulings = self.rule_on(author, proposals);
@@ -81,14 +81,14 @@ impl Ledger {
         let mut verdicts: Vec<_> = rulings.iter().map(|ruling| ruling.verdict).collect();
         if mode == BatchMode::Atomic && verdicts.iter().any(|verdict| !verdict.took_effect()) {
             for verdict in verdicts.iter_mut().filter(|verdict| verdict.took_effect()) {
-                *verdict = Verdict::Rejected(RejectCode::BatchAborted);
+                *verdict = CandidateVerdict::Rejected(RejectCode::BatchAborted);
             }
         }
         Ok(verdicts)
     }
 
     /// Refuses a batch that could use up the 32-bit ids, whatever is in it.
-    fn check_room(&self, proposals: &[Proposal<'_>]) -> Result<(), LedgerFull> {
+    fn check_room(&self, proposals: &[DeltaProposal<'_>]) -> Result<(), LedgerFull> {
         let limit = u32::MAX as usize / 2;
         let n_sources: usize = proposals.iter().flat_map(|proposal| &proposal.sources).map(Vec::len).sum();
         let texts = self.texts.len() + proposals.len().saturating_mul(MAX_ALTERNATIVES + 4);
@@ -97,8 +97,11 @@ impl Ledger {
         has_room.then_some(()).ok_or(LedgerFull { inputs: proposals.len() })
     }
 
-    fn rule_on(&mut self, author: &str, proposals: &[Proposal<'_>]) -> Vec<Ruling> {
-        let mut desk = Desk { normalizer: std::mem::take(&mut self.normalizer), ..Desk::default() };
+    fn rule_on(&mut self, author: &str, proposals: &[DeltaProposal<'_>]) -> Vec<CandidateRuling> {
+        let mut desk = ReconcileScratch {
+            normalizer: std::mem::take(&mut self.normalizer),
+            ..ReconcileScratch::default()
+        };
         let mut rulings = Vec::with_capacity(proposals.len());
         let mut seq = self.head();
         for proposal in proposals {
@@ -106,80 +109,100 @@ impl Ledger {
             desk.sources.clear();
             rulings.push(match self.decide(author, proposal, &mut desk) {
                 Ok(plan) => self.carry_out(plan, proposal, &desk.sources, seq),
-                Err(code) => Ruling::rejected(code),
+                Err(code) => CandidateRuling::rejected(code),
             });
         }
         self.normalizer = desk.normalizer;
         rulings
     }
 
-    fn log_rulings(&mut self, author: &str, proposals: &[Proposal<'_>], rulings: &[Ruling]) -> Vec<Outcome> {
+    fn log_rulings(
+        &mut self,
+        author: &str,
+        proposals: &[DeltaProposal<'_>],
+        rulings: &[CandidateRuling],
+    ) -> Vec<CandidateOutcome> {
         let author = self.author(author);
         let mut outcomes = Vec::with_capacity(rulings.len());
-        for (proposal, &Ruling { verdict, item, other }) in proposals.iter().zip(rulings) {
-            self.log(author, Entry { author, item, other, kind: proposal.kind, verdict });
-            outcomes.push(Outcome { seq: self.head(), verdict, item });
+        for (proposal, &CandidateRuling { verdict, item, other }) in proposals.iter().zip(rulings) {
+            self.log(author, InputEntry { author, item, other, kind: proposal.kind, verdict });
+            outcomes.push(CandidateOutcome { seq: self.head(), verdict, item });
         }
         outcomes
     }
 
     // Applying: nothing here can fail.
 
-    fn carry_out(&mut self, plan: Plan<'_>, proposal: &Proposal<'_>, sources: &[Known], seq: Seq) -> Ruling {
+    fn carry_out(
+        &mut self,
+        plan: CandidatePlan<'_>,
+        proposal: &DeltaProposal<'_>,
+        sources: &[KnownSource],
+        seq: LedgerSeq,
+    ) -> CandidateRuling {
         let (verdict, item, other) = self.apply(plan, sources, seq);
-        if let Some(key) = proposal.key.filter(|_| verdict != Verdict::Merged(MergeCode::Redelivered)) {
+        if let Some(key) =
+            proposal.key.filter(|_| verdict != CandidateVerdict::Merged(MergeCode::Redelivered))
+        {
             // Only well-formed proposals get here, so there always is a fingerprint.
             if let Some(fingerprint) = proposal.fingerprint() {
-                self.remember_key(key, Delivered { fingerprint, item });
+                self.remember_key(key, DeliveredDelta { fingerprint, item });
             }
         }
-        Ruling { verdict, item: Some(item), other }
+        CandidateRuling { verdict, item: Some(item), other }
     }
 
-    fn apply(&mut self, plan: Plan<'_>, sources: &[Known], seq: Seq) -> (Verdict, ItemId, Option<ItemId>) {
-        let duplicate = Verdict::Merged(MergeCode::Duplicate);
+    fn apply(
+        &mut self,
+        plan: CandidatePlan<'_>,
+        sources: &[KnownSource],
+        seq: LedgerSeq,
+    ) -> (CandidateVerdict, ItemId, Option<ItemId>) {
+        let duplicate = CandidateVerdict::Merged(MergeCode::Duplicate);
         match plan {
-            Plan::Redelivered { item } => (Verdict::Merged(MergeCode::Redelivered), item, None),
-            Plan::Create { kind, handle, content, summary, meaning } => {
+            CandidatePlan::Redelivered { item } => {
+                (CandidateVerdict::Merged(MergeCode::Redelivered), item, None)
+            }
+            CandidatePlan::Create { kind, handle, content, summary, meaning } => {
                 let item = self.create(kind, handle, content, &summary, meaning, seq);
                 self.add_sources(item, sources, seq);
-                (Verdict::Accepted, item, None)
+                (CandidateVerdict::Accepted, item, None)
             }
-            Plan::Restate { item, alias, confidence, hard } => {
+            CandidatePlan::Restate { item, alias, confidence, hard } => {
                 self.restate(item, alias, confidence, hard, seq);
                 self.add_sources(item, sources, seq);
                 (duplicate, item, None)
             }
-            Plan::Repeat { item } => {
+            CandidatePlan::Repeat { item } => {
                 self.add_sources(item, sources, seq);
                 (duplicate, item, None)
             }
-            Plan::Succeed { item, new } => {
+            CandidatePlan::Succeed { item, new } => {
                 let successor = self.succeed(item, &new, sources, seq);
-                (Verdict::Accepted, successor, Some(item))
+                (CandidateVerdict::Accepted, successor, Some(item))
             }
-            Plan::Supersede { item, reason, by } => {
+            CandidatePlan::Supersede { item, reason, by } => {
                 self.add_sources(item, sources, seq);
-                self.end(item, Status::Superseded, Some(reason), seq);
+                self.end(item, ItemStatus::Superseded, Some(reason), seq);
                 if let Some(by) = by {
                     self.link(item, by, seq);
                 }
-                (Verdict::Accepted, item, by)
+                (CandidateVerdict::Accepted, item, by)
             }
-            Plan::Alter { item, how } => {
+            CandidatePlan::Alter { item, how } => {
                 self.alter(item, &how, seq);
                 self.add_sources(item, sources, seq);
-                (Verdict::Accepted, item, None)
+                (CandidateVerdict::Accepted, item, None)
             }
         }
     }
 
-    fn alter(&mut self, item: ItemId, how: &Alteration<'_>, seq: Seq) {
+    fn alter(&mut self, item: ItemId, how: &ItemAlteration<'_>, seq: LedgerSeq) {
         match *how {
-            Alteration::Reword(ref rewording) => self.reword(item, rewording, seq),
-            Alteration::Reweigh(confidence) => self.set_confidence(item, confidence, seq),
-            Alteration::Resolve { note } => self.end(item, Status::Resolved, Some(note), seq),
-            Alteration::Promote(confidence) => {
+            ItemAlteration::Reword(ref rewording) => self.reword(item, rewording, seq),
+            ItemAlteration::Reweigh(confidence) => self.set_confidence(item, confidence, seq),
+            ItemAlteration::Resolve { note } => self.end(item, ItemStatus::Resolved, Some(note), seq),
+            ItemAlteration::Promote(confidence) => {
                 let news = confidence.filter(|&confidence| confidence != self.record(item).confidence);
                 if let Some(confidence) = news {
                     self.set_confidence(item, confidence, seq);
@@ -193,25 +216,32 @@ impl Ledger {
         &mut self,
         kind: ItemKind,
         handle: &str,
-        content: &Content<'_>,
+        content: &ItemContent<'_>,
         summary: &str,
-        meaning: Meaning,
-        seq: Seq,
+        meaning: StatementKey,
+        seq: LedgerSeq,
     ) -> ItemId {
         let status = match kind {
-            ItemKind::Hypothesis | ItemKind::Branch => Status::Tentative,
-            _ => Status::Active,
+            ItemKind::Hypothesis | ItemKind::Branch => ItemStatus::Tentative,
+            _ => ItemStatus::Active,
         };
         let (confidence, hard) = (content.confidence(), content.is_hard());
         let item = self.add_item(&NewItem { kind, status, handle, summary, meaning, confidence, hard }, seq);
-        if let Content::Branch { alternatives } = content {
+        if let ItemContent::Branch { alternatives } = content {
             self.add_alternatives(item, alternatives);
         }
         item
     }
 
     /// Confidence is raised by a restatement and never lowered; a hard constraint said again stays hard.
-    fn restate(&mut self, item: ItemId, alias: Option<&str>, confidence: Confidence, hard: bool, seq: Seq) {
+    fn restate(
+        &mut self,
+        item: ItemId,
+        alias: Option<&str>,
+        confidence: ConfidenceLevel,
+        hard: bool,
+        seq: LedgerSeq,
+    ) {
         if let Some(alias) = alias {
             self.add_alias(alias, item, seq);
         }
@@ -223,7 +253,13 @@ impl Ledger {
         }
     }
 
-    fn succeed(&mut self, item: ItemId, new: &Successor<'_>, sources: &[Known], seq: Seq) -> ItemId {
+    fn succeed(
+        &mut self,
+        item: ItemId,
+        new: &SuccessorItem<'_>,
+        sources: &[KnownSource],
+        seq: LedgerSeq,
+    ) -> ItemId {
         self.add_sources(item, sources, seq);
         if let Some(status) = new.old_status {
             self.end(item, status, None, seq);
@@ -231,7 +267,7 @@ impl Ledger {
         let successor = self.add_item(
             &NewItem {
                 kind: new.kind,
-                status: Status::Active,
+                status: ItemStatus::Active,
                 handle: new.handle,
                 summary: &new.summary,
                 meaning: new.meaning,

@@ -4,9 +4,9 @@
 //! a copy. Chains lead backwards, from the newest to the oldest: adding to one touches nothing that is already there,
 //! and taking an addition back is a truncation.
 
-use crate::identity::Meaning;
-use crate::outcome::Verdict;
-use crate::words::{Confidence, DeltaKind, ItemKind, Mode, Status};
+use crate::identity::StatementKey;
+use crate::outcome::CandidateVerdict;
+use crate::words::{ConfidenceLevel, DeltaKind, ItemKind, ItemStatus, RevisionMode};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::num::NonZeroU32;
@@ -14,16 +14,16 @@ use std::num::NonZeroU32;
 /// A position in the ledger: the number of an input, from 1. Zero is before all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Seq(pub(crate) u32);
+pub struct LedgerSeq(pub(crate) u32);
 
-impl Seq {
+impl LedgerSeq {
     /// The number.
     pub const fn get(self) -> u64 {
         self.0 as u64
     }
 }
 
-impl std::fmt::Display for Seq {
+impl std::fmt::Display for LedgerSeq {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
@@ -45,11 +45,11 @@ impl ItemId {
 
 /// One item.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Record {
-    pub(crate) meaning: Meaning,
+pub(crate) struct ItemRecord {
+    pub(crate) meaning: StatementKey,
     /// The first handle.
     pub(crate) handle: u32,
-    pub(crate) created: Seq,
+    pub(crate) created: LedgerSeq,
     pub(crate) last_version: u32,
     pub(crate) last_source: u32,
     pub(crate) n_sources: u32,
@@ -61,7 +61,7 @@ pub(crate) struct Record {
     pub(crate) first_superseded: Option<ItemId>,
     pub(crate) last_superseded: Option<ItemId>,
     pub(crate) next_superseded: Option<ItemId>,
-    pub(crate) last_seq: Seq,
+    pub(crate) last_seq: LedgerSeq,
     /// When a hypothesis was promoted.
     pub(crate) promoted: Option<NonZeroU32>,
     /// Since when it is a constraint that nothing may break.
@@ -71,25 +71,25 @@ pub(crate) struct Record {
     /// The text of the reason or resolution that ended it.
     pub(crate) note: Option<NonZeroU32>,
     pub(crate) kind: ItemKind,
-    pub(crate) status: Status,
+    pub(crate) status: ItemStatus,
     /// As in the last version.
-    pub(crate) confidence: Confidence,
+    pub(crate) confidence: ConfidenceLevel,
 }
 
 /// One wording of an item.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Version {
-    pub(crate) seq: Seq,
+pub(crate) struct VersionRecord {
+    pub(crate) seq: LedgerSeq,
     pub(crate) text: u32,
     /// The version before it; meaningless for the first.
     pub(crate) previous: u32,
-    pub(crate) confidence: Confidence,
-    pub(crate) mode: Option<Mode>,
+    pub(crate) confidence: ConfidenceLevel,
+    pub(crate) mode: Option<RevisionMode>,
 }
 
 /// One input and what became of it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
+pub(crate) struct InputEntry {
     pub(crate) author: u32,
     /// The item of the outcome.
     pub(crate) item: Option<ItemId>,
@@ -97,5 +97,5 @@ pub(crate) struct Entry {
     pub(crate) other: Option<ItemId>,
     /// `None` when the input named no known kind.
     pub(crate) kind: Option<DeltaKind>,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: CandidateVerdict,
 }

@@ -1,7 +1,7 @@
 //! How good an author's proposals are: what became of them, counted by code.
 
 use crate::ledger::Ledger;
-use crate::outcome::{MergeCode, RejectCode, Verdict};
+use crate::outcome::{CandidateVerdict, MergeCode, RejectCode};
 use std::collections::BTreeMap;
 
 const N_MERGE: usize = MergeCode::ALL.len();
@@ -9,25 +9,25 @@ const N_REJECT: usize = RejectCode::ALL.len();
 
 /// What became of an author's inputs.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Tally {
+pub(crate) struct VerdictTally {
     accepted: u64,
     merged: [u64; N_MERGE],
     rejected: [u64; N_REJECT],
 }
 
-impl Tally {
-    pub(crate) fn count(&mut self, verdict: Verdict) {
+impl VerdictTally {
+    pub(crate) fn count(&mut self, verdict: CandidateVerdict) {
         match verdict {
-            Verdict::Accepted => self.accepted += 1,
-            Verdict::Merged(code) => self.merged[code as usize] += 1,
-            Verdict::Rejected(code) => self.rejected[code as usize] += 1,
+            CandidateVerdict::Accepted => self.accepted += 1,
+            CandidateVerdict::Merged(code) => self.merged[code as usize] += 1,
+            CandidateVerdict::Rejected(code) => self.rejected[code as usize] += 1,
         }
     }
 }
 
 /// One line of the scoreboard.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-pub struct Score {
+pub struct AuthorScore {
     /// Who proposed; empty for the nameless.
     pub author: String,
     /// How many inputs there were.
@@ -44,8 +44,8 @@ pub struct Score {
     pub codes: BTreeMap<&'static str, u64>,
 }
 
-impl Score {
-    fn of(author: &str, tally: &Tally) -> Self {
+impl AuthorScore {
+    fn of(author: &str, tally: &VerdictTally) -> Self {
         let merged: u64 = tally.merged.iter().sum();
         let rejected: u64 = tally.rejected.iter().sum();
         let inputs = tally.accepted + merged + rejected;
@@ -65,7 +65,7 @@ impl Score {
 
 impl Ledger {
     /// One score for each author, in the order of their first input.
-    pub fn scoreboard(&self) -> Vec<Score> {
-        self.authors.iter().map(|(author, tally)| Score::of(author, tally)).collect()
+    pub fn scoreboard(&self) -> Vec<AuthorScore> {
+        self.authors.iter().map(|(author, tally)| AuthorScore::of(author, tally)).collect()
     }
 }

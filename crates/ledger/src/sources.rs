@@ -4,16 +4,16 @@
 //! Whether a pair is already there is looked up in an index (all but the first source of an item stand in it), so an
 //! item with twenty thousand sources takes the next one as fast as an item with two.
 
-use crate::index::{Names, count, hash_of};
-use crate::record::{ItemId, Record, Seq};
-use probity_core::Index;
+use crate::index::{NameTable, count, hash_of};
+use crate::record::{ItemId, ItemRecord, LedgerSeq};
+use probity_core::HashIndex;
 
 /// A source whose turn is known.
-pub(crate) type Known = (u32, Option<(u64, u64)>);
+pub(crate) type KnownSource = (u32, Option<(u64, u64)>);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SourceRecord {
-    pub(crate) seq: Seq,
+    pub(crate) seq: LedgerSeq,
     pub(crate) item: ItemId,
     pub(crate) turn: u32,
     /// One more than the place in `ranges`; zero for the whole turn.
@@ -26,32 +26,32 @@ pub(crate) struct SourceRecord {
 
 /// The sources that a turn gives: the last one, and how many there are.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Given {
+pub(crate) struct TurnSourceChain {
     pub(crate) last: u32,
     pub(crate) n: u32,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sources {
-    pub(crate) turns: Names<Given>,
+pub(crate) struct SourceIndex {
+    pub(crate) turns: NameTable<TurnSourceChain>,
     list: Vec<SourceRecord>,
     ranges: Vec<(u64, u64)>,
     /// All sources but the first of each item.
-    index: Index,
+    index: HashIndex,
 }
 
 /// What to cut back to when appended sources are taken back.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SourcesMark {
+pub(crate) struct SourceIndexMark {
     list: usize,
     ranges: usize,
 }
 
-impl Sources {
+impl SourceIndex {
     /// Makes a turn known.
     pub(crate) fn add_turn(&mut self, turn: &str) {
         if self.turns.find(turn).is_none() {
-            self.turns.add(turn, Given::default());
+            self.turns.add(turn, TurnSourceChain::default());
         }
     }
 
@@ -82,7 +82,7 @@ impl Sources {
     }
 
     /// The sources of an item, the newest first.
-    pub(crate) fn of_item(&self, record: &Record) -> impl Iterator<Item = &SourceRecord> {
+    pub(crate) fn of_item(&self, record: &ItemRecord) -> impl Iterator<Item = &SourceRecord> {
         let mut at = record.last_source;
         (0..record.n_sources).map(move |_| {
             let source = &self.list[at as usize];
@@ -103,7 +103,13 @@ impl Sources {
     }
 
     /// Adds a source to an item unless it has that very pair. Says whether it is new.
-    pub(crate) fn add(&mut self, item: ItemId, record: &mut Record, (turn, range): Known, seq: Seq) -> bool {
+    pub(crate) fn add(
+        &mut self,
+        item: ItemId,
+        record: &mut ItemRecord,
+        (turn, range): KnownSource,
+        seq: LedgerSeq,
+    ) -> bool {
         if self.has(item, record, turn, range) {
             return false;
         }
@@ -127,7 +133,7 @@ impl Sources {
         true
     }
 
-    fn has(&self, item: ItemId, record: &Record, turn: u32, range: Option<(u64, u64)>) -> bool {
+    fn has(&self, item: ItemId, record: &ItemRecord, turn: u32, range: Option<(u64, u64)>) -> bool {
         let is_it = |source: &SourceRecord| source.turn == turn && self.range(source) == range;
         if record.n_sources == 0 {
             return false;
@@ -140,12 +146,12 @@ impl Sources {
         is_indexed.is_some() || (record.first_turn == turn && is_it(&self.list[record.first_source as usize]))
     }
 
-    pub(crate) fn mark(&self) -> SourcesMark {
-        SourcesMark { list: self.list.len(), ranges: self.ranges.len() }
+    pub(crate) fn mark(&self) -> SourceIndexMark {
+        SourceIndexMark { list: self.list.len(), ranges: self.ranges.len() }
     }
 
     /// Takes back every source added since `mark`. The records of the items are restored by the caller.
-    pub(crate) fn cut(&mut self, mark: SourcesMark) {
+    pub(crate) fn cut(&mut self, mark: SourceIndexMark) {
         while self.list.len() > mark.list {
             let at = count(self.list.len() - 1);
             let source = self.list[at as usize];

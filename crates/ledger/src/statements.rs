@@ -3,24 +3,24 @@
 //! For each neutral statement (negations left out) one live item is the *leader* and stands in the hash index; all
 //! others, which are rare, stand in an ordered set. Nothing depends on which of them is the leader.
 
-use crate::identity::{Meaning, Polarity};
+use crate::identity::{Polarity, StatementKey};
 use crate::index::count;
-use crate::record::{ItemId, Record};
-use probity_core::Index;
+use crate::record::{ItemId, ItemRecord};
+use probity_core::HashIndex;
 use std::collections::BTreeSet;
 
 /// How many different statements with one neutral form are looked through for an opposite.
 const MAX_RELATED: usize = 64;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Statements {
-    leaders: Index,
+pub(crate) struct StatementIndex {
+    leaders: HashIndex,
     twins: BTreeSet<(u64, u64, ItemId)>,
 }
 
-impl Statements {
+impl StatementIndex {
     /// Adds a live item. `records` must hold its meaning.
-    pub(crate) fn list(&mut self, item: ItemId, records: &[Record]) {
+    pub(crate) fn list(&mut self, item: ItemId, records: &[ItemRecord]) {
         let meaning = records[item.at()].meaning;
         if self.leader(meaning.neutral, records).is_some() {
             self.twins.insert((meaning.neutral, meaning.full, item));
@@ -30,8 +30,8 @@ impl Statements {
     }
 
     /// Takes an item out: it is final, or about to say something else.
-    pub(crate) fn unlist(&mut self, item: ItemId, records: &[Record]) {
-        let Meaning { neutral, full, .. } = records[item.at()].meaning;
+    pub(crate) fn unlist(&mut self, item: ItemId, records: &[ItemRecord]) {
+        let StatementKey { neutral, full, .. } = records[item.at()].meaning;
         if self.twins.remove(&(neutral, full, item)) {
             return;
         }
@@ -49,11 +49,11 @@ impl Statements {
     /// The oldest live item with this meaning for which `says_it` confirms the words.
     pub(crate) fn find(
         &self,
-        meaning: Meaning,
-        records: &[Record],
+        meaning: StatementKey,
+        records: &[ItemRecord],
         mut says_it: impl FnMut(ItemId) -> bool,
     ) -> Option<ItemId> {
-        let Meaning { neutral, full, .. } = meaning;
+        let StatementKey { neutral, full, .. } = meaning;
         let leader = self.leader(neutral, records)?;
         let leader = (records[leader.at()].meaning.full == full && says_it(leader)).then_some(leader);
         let twin = self
@@ -66,7 +66,7 @@ impl Statements {
     }
 
     /// Listed items that deny what `meaning` asserts or assert what it denies: the first of each statement.
-    pub(crate) fn opposites(&self, meaning: Meaning, records: &[Record]) -> Vec<ItemId> {
+    pub(crate) fn opposites(&self, meaning: StatementKey, records: &[ItemRecord]) -> Vec<ItemId> {
         if meaning.polarity() == Polarity::Unclear {
             return Vec::new();
         }
@@ -91,7 +91,7 @@ impl Statements {
         found
     }
 
-    fn leader(&self, neutral: u64, records: &[Record]) -> Option<ItemId> {
+    fn leader(&self, neutral: u64, records: &[ItemRecord]) -> Option<ItemId> {
         let is_it = |at: u32| records[at as usize].meaning.neutral == neutral;
         self.leaders.find(neutral, is_it).map(ItemId::new)
     }

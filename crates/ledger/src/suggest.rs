@@ -2,12 +2,12 @@
 
 use crate::ledger::Ledger;
 use crate::record::ItemId;
-use crate::words::{Confidence, ItemKind, Status};
+use crate::words::{ConfidenceLevel, ItemKind, ItemStatus};
 use std::collections::BTreeSet;
 
 probity_core::word_enum! {
     /// What is suggested.
-    pub enum Advice {
+    pub enum SuggestionKind {
         /// Two items contradict each other: supersede one of them.
         Settle = "settle",
         /// A choice is still open: resolve it.
@@ -21,9 +21,9 @@ probity_core::word_enum! {
 
 /// One suggestion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Suggestion {
+pub struct LedgerSuggestion {
     /// What to do.
-    pub advice: Advice,
+    pub advice: SuggestionKind,
     /// The items that it is about.
     pub items: Vec<ItemId>,
     /// The number of turns that speak for it.
@@ -35,32 +35,34 @@ const ENOUGH_TURNS: usize = 2;
 
 impl Ledger {
     /// Everything worth doing: contradictions first, then open choices, guesses, and what is worth remembering.
-    pub fn suggestions(&self) -> Vec<Suggestion> {
-        let conflicts = self.open_conflicts().map(|conflict| Suggestion {
-            advice: Advice::Settle,
+    pub fn suggestions(&self) -> Vec<LedgerSuggestion> {
+        let conflicts = self.open_conflicts().map(|conflict| LedgerSuggestion {
+            advice: SuggestionKind::Settle,
             items: vec![conflict.older, conflict.newer],
             n_turns: self.n_turns(conflict.older) + self.n_turns(conflict.newer),
         });
         let single = self.ids().filter_map(|item| {
             let advice = self.advice_on(item)?;
-            Some(Suggestion { advice, items: vec![item], n_turns: self.n_turns(item) })
+            Some(LedgerSuggestion { advice, items: vec![item], n_turns: self.n_turns(item) })
         });
         let mut all: Vec<_> = conflicts.chain(single).collect();
         all.sort_by_key(|suggestion| suggestion.advice);
         all
     }
 
-    fn advice_on(&self, item: ItemId) -> Option<Advice> {
+    fn advice_on(&self, item: ItemId) -> Option<SuggestionKind> {
         let record = self.record(item);
         let is_supported = || self.n_turns(item) >= ENOUGH_TURNS;
         match (record.kind, record.status) {
-            (ItemKind::Branch, Status::Tentative) => Some(Advice::Decide),
-            (ItemKind::Hypothesis, Status::Tentative) => is_supported().then_some(Advice::Confirm),
+            (ItemKind::Branch, ItemStatus::Tentative) => Some(SuggestionKind::Decide),
+            (ItemKind::Hypothesis, ItemStatus::Tentative) => {
+                is_supported().then_some(SuggestionKind::Confirm)
+            }
             (ItemKind::Task, _) => None,
-            (_, Status::Active) => {
-                let is_sure = record.confidence >= Confidence::High;
+            (_, ItemStatus::Active) => {
+                let is_sure = record.confidence >= ConfidenceLevel::High;
                 let is_contested = self.contradictions_of(item).next().is_some();
-                (is_sure && !is_contested && is_supported()).then_some(Advice::Remember)
+                (is_sure && !is_contested && is_supported()).then_some(SuggestionKind::Remember)
             }
             _ => None,
         }
@@ -77,13 +79,13 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BatchMode, Proposal};
+    use crate::{BatchMode, DeltaProposal};
     use serde_json::{Value, json};
 
     fn propose(ledger: &mut Ledger, turn: &str, mut delta: Value) {
         ledger.add_turn(turn);
         delta["sources"] = json!([{ "turn": turn }]);
-        ledger.reconcile("me", BatchMode::BestEffort, &[Proposal::read(&delta)]).expect("there is room");
+        ledger.reconcile("me", BatchMode::BestEffort, &[DeltaProposal::read(&delta)]).expect("there is room");
     }
 
     fn decision(handle: &str, summary: &str) -> Value {
@@ -110,7 +112,11 @@ mod tests {
             .collect();
         assert_eq!(
             found,
-            [(Advice::Settle, vec!["no", "yes"]), (Advice::Decide, vec!["b"]), (Advice::Remember, vec!["a"]),]
+            [
+                (SuggestionKind::Settle, vec!["no", "yes"]),
+                (SuggestionKind::Decide, vec!["b"]),
+                (SuggestionKind::Remember, vec!["a"]),
+            ]
         );
     }
 }

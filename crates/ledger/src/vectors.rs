@@ -1,6 +1,6 @@
 //! The JSON form of this crate's functions: kinds `ledger` and `ledger_identity`.
 
-use crate::{BatchMode, Item, Ledger, Outcome, Proposal, SourceView, VersionView};
+use crate::{BatchMode, CandidateOutcome, DeltaProposal, ItemView, Ledger, SourceView, VersionView};
 use probity_prose::normal_form::normal_form;
 use serde_json::{Value, json};
 
@@ -30,12 +30,12 @@ pub fn ledger(given: &Value) -> Result<Value, String> {
     Ok(answer)
 }
 
-fn propose(ledger: &mut Ledger, mode: BatchMode, deltas: &[Value]) -> Result<Vec<Outcome>, String> {
-    let proposals: Vec<_> = deltas.iter().map(Proposal::read).collect();
+fn propose(ledger: &mut Ledger, mode: BatchMode, deltas: &[Value]) -> Result<Vec<CandidateOutcome>, String> {
+    let proposals: Vec<_> = deltas.iter().map(DeltaProposal::read).collect();
     ledger.reconcile("", mode, &proposals).map_err(|error| error.to_string())
 }
 
-fn outcome_json(ledger: &Ledger, outcome: &Outcome) -> Value {
+fn outcome_json(ledger: &Ledger, outcome: &CandidateOutcome) -> Value {
     json!({
         "seq": outcome.seq,
         "outcome": outcome.verdict.kind(),
@@ -45,7 +45,7 @@ fn outcome_json(ledger: &Ledger, outcome: &Outcome) -> Value {
 }
 
 /// The fields of an item that the vectors name.
-fn item_json(item: &Item<'_>) -> Value {
+fn item_json(item: &ItemView<'_>) -> Value {
     let source = |source: &SourceView<'_>| match source.range {
         None => json!({ "turn": source.turn }),
         Some((start, end)) => json!({ "turn": source.turn, "range": [start, end] }),

@@ -2,16 +2,16 @@
 //!
 //! There is one way to look at an item, and it takes a position: the present is the position of the head.
 
-use crate::ledger::{Extra, Ledger};
-use crate::record::{ItemId, Record, Seq, Version};
+use crate::ledger::{ItemExtra, Ledger};
+use crate::record::{ItemId, ItemRecord, LedgerSeq, VersionRecord};
 use crate::sources::SourceRecord;
-use crate::words::{Confidence, ItemKind, Mode, Status};
+use crate::words::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
 use serde::Serialize;
 use std::num::NonZeroU32;
 
 /// An item at some position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Item<'a> {
+pub struct ItemView<'a> {
     /// The name that the engine minted: kind and the position of the creation.
     pub id: String,
     /// The first handle.
@@ -19,11 +19,11 @@ pub struct Item<'a> {
     /// What it is.
     pub kind: ItemKind,
     /// Where it is in its life.
-    pub status: Status,
+    pub status: ItemStatus,
     /// What it says.
     pub summary: &'a str,
     /// How sure.
-    pub confidence: Confidence,
+    pub confidence: ConfidenceLevel,
     /// A constraint that nothing may break.
     pub hard: bool,
     /// Where it comes from, in order of arrival.
@@ -33,7 +33,7 @@ pub struct Item<'a> {
     /// The handle of what replaced it.
     pub superseded_by: Option<&'a str>,
     /// The last input that changed anything of it.
-    pub last_seq: Seq,
+    pub last_seq: LedgerSeq,
     /// Every wording, oldest first.
     pub versions: Vec<VersionView<'a>>,
     /// The resolution or reason that ended it.
@@ -52,7 +52,7 @@ pub struct SourceView<'a> {
     /// The part of the turn.
     pub range: Option<(u64, u64)>,
     /// The input that named it.
-    pub seq: Seq,
+    pub seq: LedgerSeq,
     /// Who made that input.
     pub author: &'a str,
 }
@@ -61,25 +61,25 @@ pub struct SourceView<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct VersionView<'a> {
     /// The input that brought it.
-    pub seq: Seq,
+    pub seq: LedgerSeq,
     /// What it said.
     pub summary: &'a str,
     /// How sure.
-    pub confidence: Confidence,
+    pub confidence: ConfidenceLevel,
     /// How a constraint was revised.
-    pub mode: Option<Mode>,
+    pub mode: Option<RevisionMode>,
     /// Who made that input.
     pub author: &'a str,
 }
 
 impl Ledger {
     /// An item as it is now.
-    pub fn item(&self, item: ItemId) -> Option<Item<'_>> {
+    pub fn item(&self, item: ItemId) -> Option<ItemView<'_>> {
         self.item_at(item, self.head())
     }
 
     /// All items as they are now, in order of creation.
-    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+    pub fn items(&self) -> impl Iterator<Item = ItemView<'_>> {
         self.ids().filter_map(|item| self.item(item))
     }
 
@@ -109,7 +109,7 @@ impl Ledger {
     }
 
     /// An item as it was when `at` was the head; `None` if it did not exist.
-    pub(crate) fn item_at(&self, item: ItemId, at: Seq) -> Option<Item<'_>> {
+    pub(crate) fn item_at(&self, item: ItemId, at: LedgerSeq) -> Option<ItemView<'_>> {
         let record = self.items.get(item.at()).filter(|record| record.created <= at)?;
         let versions: Vec<_> =
             self.versions_of(record).into_iter().map(|version| self.version_view(version)).collect();
@@ -119,7 +119,7 @@ impl Ledger {
         let supersedes: Vec<_> = self.superseded_by_item(record, at).collect();
         let status = status_at(record, at);
         let latest = versions.last()?;
-        Some(Item {
+        Some(ItemView {
             id: format!("{}-{}", record.kind, record.created),
             handle: self.handles.name(record.handle),
             kind: record.kind,
@@ -135,21 +135,21 @@ impl Ledger {
             note: record.note.filter(|_| !status.is_live()).map(|note| self.texts.get(note.get() - 1)),
             alternatives: self.alternatives(item).collect(),
             reopened_because: match self.extras.get(&item) {
-                Some(&Extra::Reopened { reason }) => Some(self.texts.get(reason)),
+                Some(&ItemExtra::Reopened { reason }) => Some(self.texts.get(reason)),
                 _ => None,
             },
         })
     }
 
-    pub(crate) fn author_of(&self, seq: Seq) -> &str {
+    pub(crate) fn author_of(&self, seq: LedgerSeq) -> &str {
         let entry = (seq.0 as usize).checked_sub(1).and_then(|at| self.entries.get(at));
         entry.map_or("", |entry| self.authors.name(entry.author))
     }
 
     /// The versions of an item, oldest first.
-    fn versions_of(&self, record: &Record) -> Vec<&Version> {
+    fn versions_of(&self, record: &ItemRecord) -> Vec<&VersionRecord> {
         let newest = &self.versions[record.last_version as usize];
-        let older = |version: &&Version| {
+        let older = |version: &&VersionRecord| {
             (version.seq != record.created).then(|| &self.versions[version.previous as usize])
         };
         let mut versions: Vec<_> = std::iter::successors(Some(newest), older).collect();
@@ -157,13 +157,13 @@ impl Ledger {
         versions
     }
 
-    fn version_view(&self, version: &Version) -> VersionView<'_> {
-        let &Version { seq, text, confidence, mode, .. } = version;
+    fn version_view(&self, version: &VersionRecord) -> VersionView<'_> {
+        let &VersionRecord { seq, text, confidence, mode, .. } = version;
         VersionView { seq, summary: self.texts.get(text), confidence, mode, author: self.author_of(seq) }
     }
 
     /// The sources of an item, in order of arrival.
-    fn sources_of(&self, record: &Record) -> Vec<SourceView<'_>> {
+    fn sources_of(&self, record: &ItemRecord) -> Vec<SourceView<'_>> {
         let view = |source: &SourceRecord| SourceView {
             turn: self.sources.turns.name(source.turn),
             range: self.sources.range(source),
@@ -176,7 +176,7 @@ impl Ledger {
     }
 
     /// What an item supersedes, in order of linking.
-    fn superseded_by_item(&self, record: &Record, at: Seq) -> impl Iterator<Item = ItemId> {
+    fn superseded_by_item(&self, record: &ItemRecord, at: LedgerSeq) -> impl Iterator<Item = ItemId> {
         let mut next = record.first_superseded;
         let last = record.last_superseded;
         let all = std::iter::from_fn(move || {
@@ -187,45 +187,47 @@ impl Ledger {
         all.take_while(move |&old| self.linked(self.record(old)).is_some_and(|seq| seq <= at))
     }
 
-    fn successor_at(&self, record: &Record, at: Seq) -> Option<ItemId> {
+    fn successor_at(&self, record: &ItemRecord, at: LedgerSeq) -> Option<ItemId> {
         record.superseded_by.filter(|_| self.linked(record).is_some_and(|seq| seq <= at))
     }
 
     /// When an item was linked to its successor: when it ended, or when the successor was made of what had ended.
-    fn linked(&self, record: &Record) -> Option<Seq> {
+    fn linked(&self, record: &ItemRecord) -> Option<LedgerSeq> {
         let created = self.record(record.superseded_by?).created;
-        Some(created.max(Seq(record.ended?.get())))
+        Some(created.max(LedgerSeq(record.ended?.get())))
     }
 
     fn last_seq_at(
         &self,
-        record: &Record,
-        at: Seq,
-        version: Seq,
-        source: Option<Seq>,
+        record: &ItemRecord,
+        at: LedgerSeq,
+        version: LedgerSeq,
+        source: Option<LedgerSeq>,
         supersedes: &[ItemId],
-    ) -> Seq {
+    ) -> LedgerSeq {
         if record.last_seq <= at {
             return record.last_seq;
         }
-        let marks =
-            [record.promoted, record.hardened, record.ended].into_iter().flatten().map(|seq| Seq(seq.get()));
+        let marks = [record.promoted, record.hardened, record.ended]
+            .into_iter()
+            .flatten()
+            .map(|seq| LedgerSeq(seq.get()));
         let links = supersedes.iter().filter_map(|&old| self.linked(self.record(old)));
         let own_link = self.linked(record);
         let all = marks.chain(links).chain(own_link).chain(source).filter(|&seq| seq <= at);
-        all.fold(version, Seq::max)
+        all.fold(version, LedgerSeq::max)
     }
 }
 
-fn is_past(seq: Option<NonZeroU32>, at: Seq) -> bool {
+fn is_past(seq: Option<NonZeroU32>, at: LedgerSeq) -> bool {
     seq.is_some_and(|seq| seq.get() <= at.0)
 }
 
-fn status_at(record: &Record, at: Seq) -> Status {
+fn status_at(record: &ItemRecord, at: LedgerSeq) -> ItemStatus {
     let is_promotable = matches!(record.kind, ItemKind::Hypothesis | ItemKind::Branch);
     match () {
         () if is_past(record.ended, at) => record.status,
-        () if is_promotable && !is_past(record.promoted, at) => Status::Tentative,
-        () => Status::Active,
+        () if is_promotable && !is_past(record.promoted, at) => ItemStatus::Tentative,
+        () => ItemStatus::Active,
     }
 }

@@ -24,7 +24,7 @@ probity_core::word_enum! {
 
 probity_core::word_enum! {
     /// Where an item is in its life. `superseded` and `resolved` are final.
-    pub enum Status {
+    pub enum ItemStatus {
         /// Proposed, not believed yet.
         Tentative = "tentative",
         /// In force.
@@ -36,7 +36,7 @@ probity_core::word_enum! {
     }
 }
 
-impl Status {
+impl ItemStatus {
     /// Whether the item still counts: tentative or active.
     pub const fn is_live(self) -> bool {
         matches!(self, Self::Tentative | Self::Active)
@@ -54,7 +54,7 @@ impl Status {
 
 probity_core::word_enum! {
     /// How sure one is. Ordered from the weakest.
-    pub enum Confidence {
+    pub enum ConfidenceLevel {
         /// A guess.
         Low = "low",
         /// Likely.
@@ -68,7 +68,7 @@ probity_core::word_enum! {
 
 probity_core::word_enum! {
     /// In which direction a constraint was revised, as its author sees it.
-    pub enum Mode {
+    pub enum RevisionMode {
         /// It now allows more.
         Relaxed = "relaxed",
         /// It now allows less.
@@ -124,10 +124,10 @@ mod tests {
 
     #[test]
     fn final_statuses_lead_nowhere() {
-        for &from in Status::ALL {
-            for &to in Status::ALL {
+        for &from in ItemStatus::ALL {
+            for &to in ItemStatus::ALL {
                 assert!(from.is_live() || !from.may_become(to), "{from} to {to}");
-                assert!(!from.may_become(Status::Tentative), "{from} to tentative");
+                assert!(!from.may_become(ItemStatus::Tentative), "{from} to tentative");
             }
         }
     }

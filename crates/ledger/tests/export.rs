@@ -1,6 +1,6 @@
 //! Contexts and projections: what they hold, what they never do.
 
-use probity_ledger::{BatchMode, ExportOptions, Ledger, Projection, Proposal, estimate_tokens};
+use probity_ledger::{BatchMode, DeltaProposal, ExportOptions, Ledger, LedgerProjection, estimate_tokens};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -10,8 +10,9 @@ fn ledger_of(deltas: &[Value]) -> Ledger {
     for delta in deltas {
         let mut delta = delta.clone();
         delta["sources"] = json!([{ "turn": "t1" }]);
-        let outcomes =
-            ledger.reconcile("me", BatchMode::BestEffort, &[Proposal::read(&delta)]).expect("there is room");
+        let outcomes = ledger
+            .reconcile("me", BatchMode::BestEffort, &[DeltaProposal::read(&delta)])
+            .expect("there is room");
         assert!(outcomes[0].verdict.took_effect(), "{delta}: {:?}", outcomes[0].verdict);
     }
     ledger
@@ -96,7 +97,7 @@ fn an_increment_shows_what_changed_and_what_ended() {
     let position = ledger.head();
     let close =
         json!({ "kind": "task_closed", "target": "k", "resolution": "done", "sources": [{ "turn": "t1" }] });
-    ledger.reconcile("me", BatchMode::BestEffort, &[Proposal::read(&close)]).unwrap();
+    ledger.reconcile("me", BatchMode::BestEffort, &[DeltaProposal::read(&close)]).unwrap();
     let options = ExportOptions { since: Some(position), ..ExportOptions::within(1000) };
     let context = ledger.export(&options);
     assert_eq!(
@@ -113,12 +114,12 @@ fn projections_show_the_past_where_it_matters() {
     deltas.push(json!({ "kind": "item_superseded", "target": "d1", "reason": "cost", "by": "d2" }));
     let ledger = ledger_of(&deltas);
     assert_eq!(
-        ledger.markdown(Projection::Decisions),
+        ledger.markdown(LedgerProjection::Decisions),
         "# Decisions\n\n## Active\n\n- [d2] Use B\n\n## Superseded\n\n- [d1] Use A (superseded: cost; see [d2])\n"
     );
-    assert_eq!(ledger.markdown(Projection::State), "# State\n\n## Decisions\n\n- [d2] Use B\n");
-    assert_eq!(ledger.markdown(Projection::Tasks), "# Tasks\n");
-    assert!(sample().markdown(Projection::Constraints).contains("## Hard\n\n- [c2] No GPL code"));
+    assert_eq!(ledger.markdown(LedgerProjection::State), "# State\n\n## Decisions\n\n- [d2] Use B\n");
+    assert_eq!(ledger.markdown(LedgerProjection::Tasks), "# Tasks\n");
+    assert!(sample().markdown(LedgerProjection::Constraints).contains("## Hard\n\n- [c2] No GPL code"));
 }
 
 proptest! {

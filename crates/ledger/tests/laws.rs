@@ -1,8 +1,11 @@
 //! The seven invariants of the ledger, over candidates that nobody thought of.
 
 use probity_ledger::extract::Role;
-use probity_ledger::wire::{Event, encode};
-use probity_ledger::{BatchMode, Book, Item, ItemId, ItemKind, Ledger, Outcome, Proposal, Status, Verdict};
+use probity_ledger::wire::{LedgerEvent, encode};
+use probity_ledger::{
+    BatchMode, CandidateOutcome, CandidateVerdict, DeltaProposal, ItemId, ItemKind, ItemStatus, ItemView,
+    Ledger, ProjectLedger,
+};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -129,13 +132,13 @@ fn known_turns() -> Ledger {
     ledger
 }
 
-fn propose(ledger: &mut Ledger, mode: BatchMode, values: &[Value]) -> Vec<Outcome> {
-    let proposals: Vec<_> = values.iter().map(Proposal::read).collect();
+fn propose(ledger: &mut Ledger, mode: BatchMode, values: &[Value]) -> Vec<CandidateOutcome> {
+    let proposals: Vec<_> = values.iter().map(DeltaProposal::read).collect();
     ledger.reconcile("someone", mode, &proposals).expect("a few inputs always fit")
 }
 
 /// What the invariants say about the step from one state to the next.
-fn check_step(before: &BTreeMap<ItemId, Kept>, ledger: &Ledger, outcome: &Outcome) {
+fn check_step(before: &BTreeMap<ItemId, Kept>, ledger: &Ledger, outcome: &CandidateOutcome) {
     for id in ledger.ids() {
         let item = ledger.item(id).expect("its own ids name items");
         check_item(ledger, id, &item);
@@ -145,7 +148,7 @@ fn check_step(before: &BTreeMap<ItemId, Kept>, ledger: &Ledger, outcome: &Outcom
     }
 }
 
-fn check_item(ledger: &Ledger, id: ItemId, item: &Item<'_>) {
+fn check_item(ledger: &Ledger, id: ItemId, item: &ItemView<'_>) {
     assert!(!item.sources.is_empty(), "2: every item can be traced");
     assert!(item.sources.iter().all(|source| TURNS.contains(&source.turn)), "2: to known turns");
     assert_eq!(item.versions.last().map(|version| version.summary), Some(item.summary), "5");
@@ -170,14 +173,14 @@ fn check_item(ledger: &Ledger, id: ItemId, item: &Item<'_>) {
 #[derive(Debug, Clone, PartialEq)]
 struct Kept {
     kind: ItemKind,
-    status: Status,
+    status: ItemStatus,
     sources: Vec<(String, Option<(u64, u64)>)>,
     versions: Vec<String>,
     last_seq: u64,
 }
 
 impl Kept {
-    fn of(item: &Item<'_>) -> Self {
+    fn of(item: &ItemView<'_>) -> Self {
         Self {
             kind: item.kind,
             status: item.status,
@@ -192,13 +195,13 @@ impl Kept {
     }
 }
 
-fn check_history(old: &Kept, item: &Item<'_>, outcome: &Outcome) {
+fn check_history(old: &Kept, item: &ItemView<'_>, outcome: &CandidateOutcome) {
     let new = Kept::of(item);
     assert_eq!(old.kind, new.kind, "3: a kind never changes");
     assert!(old.status == new.status || old.status.may_become(new.status), "1: one way only");
     assert!(new.sources.starts_with(&old.sources), "5: sources are only added");
     assert!(new.versions.starts_with(&old.versions), "5: versions are only added");
-    if matches!(outcome.verdict, Verdict::Rejected(_)) {
+    if matches!(outcome.verdict, CandidateVerdict::Rejected(_)) {
         assert_eq!(*old, new, "6: a rejected candidate changes nothing");
     }
     let is_stamped = new.last_seq == outcome.seq.get();
@@ -227,22 +230,22 @@ proptest! {
         cut in 0usize..40,
     ) {
         let (head, tail) = values.split_at(cut.min(values.len()));
-        let mut book = Book::new();
+        let mut book = ProjectLedger::new();
         let mut log = Vec::new();
-        let turns = TURNS.iter().map(|&id| Event::Turn { id, role: Role::User, text: "", pending: false });
+        let turns = TURNS.iter().map(|&id| LedgerEvent::Turn { id, role: Role::User, text: "", pending: false });
         for event in turns {
             book.apply(&event).expect("a turn always fits");
             log.push(encode(&[event]));
         }
         for (mode, values) in [(BatchMode::BestEffort, head), (BatchMode::Atomic, tail)] {
-            let proposals: Vec<_> = values.iter().map(Proposal::read).collect();
-            let batch = |proposals, verdicts| Event::Batch {
+            let proposals: Vec<_> = values.iter().map(DeltaProposal::read).collect();
+            let batch = |proposals, verdicts| LedgerEvent::Batch {
                 stream: None, author: "someone", mode, proposals, verdicts,
             };
             let outcomes = book.apply(&batch(proposals.clone(), Vec::new())).expect("a few inputs always fit");
             log.push(encode(&[batch(proposals, outcomes.iter().map(|outcome| outcome.verdict).collect())]));
         }
-        let mut replayed = Book::new();
+        let mut replayed = ProjectLedger::new();
         for transaction in &log {
             replayed.replay(transaction).expect("what was written can be read");
         }
@@ -295,7 +298,7 @@ proptest! {
         let mut ledger = known_turns();
         propose(&mut ledger, BatchMode::BestEffort, &prior);
         let mut untouched = ledger.clone();
-        let proposals: Vec<_> = batch.iter().map(Proposal::read).collect();
+        let proposals: Vec<_> = batch.iter().map(DeltaProposal::read).collect();
         let rehearsed = ledger.rehearse("someone", BatchMode::Atomic, &proposals).unwrap();
         prop_assert_eq!(ledger.digest(), untouched.digest(), "a rehearsal changes nothing");
         let outcomes = propose(&mut ledger, BatchMode::Atomic, &batch);
@@ -331,9 +334,9 @@ proptest! {
         propose(&mut ledger, BatchMode::BestEffort, &values);
         for conflict in ledger.conflicts().iter().filter(|conflict| conflict.settled.is_none()) {
             let [older, newer] = [conflict.older, conflict.newer].map(|id| ledger.item(id).expect("it exists"));
-            prop_assert_eq!(older.status, Status::Active);
-            prop_assert_eq!(newer.status, Status::Active);
-            let denies = |item: &Item<'_>| item.summary.contains("not");
+            prop_assert_eq!(older.status, ItemStatus::Active);
+            prop_assert_eq!(newer.status, ItemStatus::Active);
+            let denies = |item: &ItemView<'_>| item.summary.contains("not");
             prop_assert_ne!(denies(&older), denies(&newer));
         }
     }

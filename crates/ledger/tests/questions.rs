@@ -1,12 +1,15 @@
 //! Questions that a ledger answers, the policy, contradictions and the scoreboard.
 
-use probity_ledger::{BatchMode, Ledger, Outcome, Policy, Proposal, RejectCode, Seq, Verdict, VerdictCode};
+use probity_ledger::{
+    BatchMode, CandidateOutcome, CandidateVerdict, ConstraintPolicy, DeltaProposal, Ledger, LedgerSeq,
+    RejectCode, VerdictCode,
+};
 use serde_json::{Value, json};
 
-fn propose(ledger: &mut Ledger, author: &str, mut delta: Value, turn: &str) -> Outcome {
+fn propose(ledger: &mut Ledger, author: &str, mut delta: Value, turn: &str) -> CandidateOutcome {
     ledger.add_turn(turn);
     delta["sources"] = json!([{ "turn": turn }]);
-    ledger.reconcile(author, BatchMode::BestEffort, &[Proposal::read(&delta)]).expect("there is room")[0]
+    ledger.reconcile(author, BatchMode::BestEffort, &[DeltaProposal::read(&delta)]).expect("there is room")[0]
 }
 
 fn decision(handle: &str, summary: &str) -> Value {
@@ -62,13 +65,13 @@ fn a_contradiction_is_put_on_record_and_settled() {
     let constraint =
         json!({ "kind": "constraint_added", "handle": "c", "summary": "Don't use Redis.", "hard": true });
     let outcome = propose(&mut ledger, "bob", constraint, "t2");
-    assert_eq!(outcome.verdict, Verdict::Accepted);
+    assert_eq!(outcome.verdict, CandidateVerdict::Accepted);
     let [a, c] = ["a", "c"].map(|handle| ledger.find(handle).unwrap());
     let conflict = ledger.conflicts()[0];
     assert_eq!((conflict.older, conflict.newer, conflict.raised.get(), conflict.settled), (a, c, 2, None));
     assert_eq!(ledger.contradictions_of(c).collect::<Vec<_>>(), [a]);
     propose(&mut ledger, "ann", supersede("a", None), "t3");
-    assert_eq!(ledger.conflicts()[0].settled.map(Seq::get), Some(3));
+    assert_eq!(ledger.conflicts()[0].settled.map(LedgerSeq::get), Some(3));
     assert_eq!(ledger.open_conflicts().count(), 0);
 }
 
@@ -101,30 +104,30 @@ fn a_guess_contradicts_nothing_until_it_is_believed() {
 
 #[test]
 fn a_guarded_hard_constraint_yields_to_its_guardians_only() {
-    let mut ledger = Ledger::with_policy(Policy::guard_hard_constraints(["lead".to_owned()]));
+    let mut ledger = Ledger::with_policy(ConstraintPolicy::guard_hard_constraints(["lead".to_owned()]));
     let hard = json!({ "kind": "constraint_added", "handle": "h", "summary": "No GPL code", "hard": true });
     let soft = json!({ "kind": "constraint_added", "handle": "s", "summary": "Small files", "hard": false });
     propose(&mut ledger, "agent", hard.clone(), "t1");
     propose(&mut ledger, "agent", soft, "t1");
     let revise = |target| json!({ "kind": "constraint_revised", "target": target, "summary": "Be nice", "mode": "tightened" });
-    let refused = Verdict::Rejected(RejectCode::NotAuthorised);
+    let refused = CandidateVerdict::Rejected(RejectCode::NotAuthorised);
     assert_eq!(propose(&mut ledger, "agent", revise("h"), "t2").verdict, refused);
     assert_eq!(propose(&mut ledger, "agent", supersede("h", None), "t2").verdict, refused);
-    assert_eq!(propose(&mut ledger, "agent", revise("s"), "t2").verdict, Verdict::Accepted);
+    assert_eq!(propose(&mut ledger, "agent", revise("s"), "t2").verdict, CandidateVerdict::Accepted);
     assert!(propose(&mut ledger, "agent", hard, "t3").verdict.took_effect(), "saying it again is no change");
-    assert_eq!(propose(&mut ledger, "lead", revise("h"), "t2").verdict, Verdict::Accepted);
+    assert_eq!(propose(&mut ledger, "lead", revise("h"), "t2").verdict, CandidateVerdict::Accepted);
 }
 
 #[test]
 fn a_soft_constraint_that_is_said_to_be_hard_becomes_guarded() {
-    let mut ledger = Ledger::with_policy(Policy::guard_hard_constraints([]));
+    let mut ledger = Ledger::with_policy(ConstraintPolicy::guard_hard_constraints([]));
     for (handle, hard) in [("s", false), ("h", true)] {
         let delta =
             json!({ "kind": "constraint_added", "handle": handle, "summary": "No GPL code", "hard": hard });
         propose(&mut ledger, "agent", delta, "t1");
     }
     let verdict = propose(&mut ledger, "agent", supersede("s", None), "t2").verdict;
-    assert_eq!(verdict, Verdict::Rejected(RejectCode::NotAuthorised));
+    assert_eq!(verdict, CandidateVerdict::Rejected(RejectCode::NotAuthorised));
 }
 
 #[test]
@@ -149,7 +152,10 @@ fn every_input_can_be_looked_up() {
     let accepted = propose(&mut ledger, "ann", decision("a", "Use A"), "t1");
     let rejected = propose(&mut ledger, "bob", supersede("nobody", None), "t1");
     let entry = ledger.entry(accepted.seq).unwrap();
-    assert_eq!((entry.author, entry.verdict, entry.item), ("ann", Verdict::Accepted, ledger.find("a")));
+    assert_eq!(
+        (entry.author, entry.verdict, entry.item),
+        ("ann", CandidateVerdict::Accepted, ledger.find("a"))
+    );
     let entry = ledger.entry(rejected.seq).unwrap();
     assert_eq!(
         (entry.author, entry.verdict.code().map(VerdictCode::as_str)),

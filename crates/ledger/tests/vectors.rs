@@ -1,14 +1,14 @@
 //! The conformance vectors of this crate's kinds.
 
-use probity_conformance::{Kind, check};
+use probity_conformance::{VectorKind, check};
 use probity_ledger::vectors;
 
 #[test]
 fn ledger() {
-    check(Kind::equal("ledger", vectors::ledger));
+    check(VectorKind::equal("ledger", vectors::ledger));
 }
 
 #[test]
 fn ledger_identity() {
-    check(Kind::equal("ledger_identity", vectors::ledger_identity));
+    check(VectorKind::equal("ledger_identity", vectors::ledger_identity));
 }

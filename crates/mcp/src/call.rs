@@ -3,8 +3,8 @@
 use probity_api::Answer as _;
 use probity_changes::registry::KeptHandle;
 use probity_intents::IntentId;
-use probity_workspace::progress::Progress;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a call is unwound with when its caller gave it up. Everything it holds is let go on the way; what it had stored
 /// is whole, for all writing is of whole files and whole events.
-pub(crate) struct Cancelled;
+pub(crate) struct CallCancellation;
 
 /// How far a long call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct ProgressUpdate {
     /// What is done.
     pub(crate) done: u64,
     /// Of how much, where that is known.
@@ -45,29 +45,29 @@ impl SessionHandles {
 }
 
 /// What a tool may use.
-pub(crate) struct Call {
+pub(crate) struct ToolCall {
     root: PathBuf,
     process: Option<u32>,
     handles: SessionHandles,
-    steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
+    steps: Option<tokio::sync::mpsc::UnboundedSender<ProgressUpdate>>,
     last: Mutex<u64>,
     is_given_up: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-impl Call {
+impl ToolCall {
     /// A call in the tree at `root`; steps go to `steps` if somebody listens.
     pub(crate) fn new(
         root: &Path,
         process: Option<u32>,
         handles: SessionHandles,
-        steps: Option<tokio::sync::mpsc::UnboundedSender<Step>>,
+        steps: Option<tokio::sync::mpsc::UnboundedSender<ProgressUpdate>>,
         is_given_up: Box<dyn Fn() -> bool + Send + Sync>,
     ) -> Self {
         Self { root: root.to_owned(), process, handles, steps, last: Mutex::new(0), is_given_up }
     }
 
     /// The tree that the call is about: the one it names, else the server's.
-    pub(crate) fn workspace(&self, root: Option<&str>) -> Result<Workspace, Fault> {
+    pub(crate) fn workspace(&self, root: Option<&str>) -> Result<Workspace, ServiceError> {
         Workspace::find(Some(root.map_or(&*self.root, Path::new)), &self.root)
     }
 
@@ -83,21 +83,21 @@ impl Call {
 
     /// Tells the caller how far an analysis is, in some dozens of steps whatever the size of the tree; and ends the call
     /// if the caller gave it up. This is called for every file, so the end comes soon.
-    pub(crate) fn analysis_step(&self, progress: Progress) {
+    pub(crate) fn analysis_step(&self, progress: ProgressStep) {
         if (self.is_given_up)() {
             // Not a panic: no message, no report, only the way out.
-            resume_unwind(Box::new(Cancelled));
+            resume_unwind(Box::new(CallCancellation));
         }
         match progress {
-            Progress::Looking => self.step(0, None, "looking at the tree"),
-            Progress::Reading(done, total) if done.is_multiple_of((total / 50).max(1)) => {
+            ProgressStep::Looking => self.step(0, None, "looking at the tree"),
+            ProgressStep::Reading(done, total) if done.is_multiple_of((total / 50).max(1)) => {
                 self.step(done as u64, Some(total as u64), "reading files");
             }
-            Progress::Reading(..) => {}
-            Progress::Comparing => self.step(0, None, "comparing files"),
-            Progress::Storing => self.step(0, None, "keeping the run"),
-            Progress::Gate(which, all) => self.step(which as u64, Some(all as u64), "running gates"),
-            Progress::Waiting => self.step(0, None, "waiting for those ahead in the queue"),
+            ProgressStep::Reading(..) => {}
+            ProgressStep::Comparing => self.step(0, None, "comparing files"),
+            ProgressStep::Storing => self.step(0, None, "keeping the run"),
+            ProgressStep::Gate(which, all) => self.step(which as u64, Some(all as u64), "running gates"),
+            ProgressStep::Waiting => self.step(0, None, "waiting for those ahead in the queue"),
         }
     }
 
@@ -107,27 +107,27 @@ impl Call {
         // Held while sending: the numbers must leave in the order in which they were taken.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last = done.max(*last + 1);
-        let _ = steps.send(Step { done: *last, total, what: what.to_owned() });
+        let _ = steps.send(ProgressUpdate { done: *last, total, what: what.to_owned() });
     }
 }
 
 /// What a tool answers: a document, and whether it is a refusal.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(crate) struct CallOutcome {
     /// The document.
     pub(crate) document: Value,
     /// Whether the call did not do what it was asked for.
     pub(crate) is_refusal: bool,
 }
 
-impl Answered {
+impl CallOutcome {
     /// An answer.
     pub(crate) fn with(document: Value) -> Self {
         Self { document, is_refusal: false }
     }
 
     /// A refusal, in the document that every surface shows.
-    pub(crate) fn refused(fault: &Fault) -> Self {
+    pub(crate) fn refused(fault: &ServiceError) -> Self {
         Self { document: fault.answer().to_document(), is_refusal: true }
     }
 }

@@ -4,7 +4,7 @@
 //! host or carries an origin is refused, so that no web site can speak to it.
 
 use crate::ServeError;
-use crate::server::Server;
+use crate::server::McpServer;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Where a server listens.
 #[derive(Debug, Clone, Copy)]
-pub struct Listening {
+pub struct HttpEndpoint {
     /// The address; always on the loopback interface.
     pub address: SocketAddr,
 }
@@ -27,7 +27,7 @@ pub fn serve_http(
     root: &Path,
     port: u16,
     token: &str,
-    told: impl FnOnce(Listening),
+    told: impl FnOnce(HttpEndpoint),
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -39,13 +39,13 @@ pub fn serve_http(
             .await
             .map_err(ServeError::system("cannot listen"))?;
         let address = listener.local_addr().map_err(ServeError::system("cannot listen"))?;
-        told(Listening { address });
+        told(HttpEndpoint { address });
         axum::serve(listener, router(root, token)).await.map_err(ServeError::system("cannot serve"))
     })
 }
 
 fn router(root: &Path, token: &str) -> axum::Router {
-    let server = Server::new(root, None);
+    let server = McpServer::new(root, None);
     let config = StreamableHttpServerConfig::default().enforce_origin_validation();
     let service = StreamableHttpService::new(
         move || Ok(server.for_session()),

@@ -16,7 +16,7 @@ mod resources;
 mod server;
 mod tools;
 
-pub use http::{Listening, serve_http};
+pub use http::{HttpEndpoint, serve_http};
 pub use server::serve_stdio;
 pub use tools::schemas;
 

@@ -2,10 +2,10 @@
 
 use probity_api::Answer as _;
 use probity_quality::analyze::{self, FindingLimits};
-use probity_quality::contract::receipts::Receipts;
-use probity_quality::runs::Runs;
+use probity_quality::contract::receipts::ReceiptStore;
+use probity_quality::runs::AnalysisStore;
 use probity_runner::bundles;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use std::path::Path;
 
@@ -13,52 +13,52 @@ use std::path::Path;
 const LISTED: usize = 20;
 
 /// A kind of resource: `probity://<kind>/<id>`.
-struct Kind {
+struct ResourceKind {
     name: &'static str,
     description: &'static str,
     /// The ids, newest first.
-    ids: fn(&Workspace) -> Result<Vec<String>, Fault>,
+    ids: fn(&Workspace) -> Result<Vec<String>, ServiceError>,
     /// The document of an id, or of the beginning of one.
-    read: fn(&Workspace, &str) -> Result<String, Fault>,
+    read: fn(&Workspace, &str) -> Result<String, ServiceError>,
 }
 
-const KINDS: [Kind; 3] = [
-    Kind {
+const KINDS: [ResourceKind; 3] = [
+    ResourceKind {
         name: "evidence",
         description: "The manifest of a governed run",
         ids: evidence_ids,
         read: evidence,
     },
-    Kind { name: "run", description: "A structural analysis in full", ids: run_ids, read: run },
-    Kind { name: "receipt", description: "The receipt of a change", ids: receipt_ids, read: receipt },
+    ResourceKind { name: "run", description: "A structural analysis in full", ids: run_ids, read: run },
+    ResourceKind { name: "receipt", description: "The receipt of a change", ids: receipt_ids, read: receipt },
 ];
 
-fn run_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
-    let listed = Runs::open(workspace).list()?;
+fn run_ids(workspace: &Workspace) -> Result<Vec<String>, ServiceError> {
+    let listed = AnalysisStore::open(workspace).list()?;
     Ok(listed.into_iter().map(|listed| listed.id.short()).collect())
 }
 
-fn run(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+fn run(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     let (answer, _) = analyze::show_run(workspace, name, FindingLimits::whole(usize::MAX))?;
     Ok(answer.to_document().to_string())
 }
 
-fn receipt_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
-    let kept = Receipts::open(workspace).list()?;
+fn receipt_ids(workspace: &Workspace) -> Result<Vec<String>, ServiceError> {
+    let kept = ReceiptStore::open(workspace).list()?;
     Ok(kept.iter().rev().map(|receipt| receipt.number.to_string()).collect())
 }
 
-fn receipt(workspace: &Workspace, name: &str) -> Result<String, Fault> {
-    Ok(Receipts::open(workspace).find(name)?.document.to_string())
+fn receipt(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
+    Ok(ReceiptStore::open(workspace).find(name)?.document.to_string())
 }
 
-fn evidence_ids(workspace: &Workspace) -> Result<Vec<String>, Fault> {
+fn evidence_ids(workspace: &Workspace) -> Result<Vec<String>, ServiceError> {
     let mut runs = workspace.state.bundles()?;
     runs.reverse();
     Ok(runs)
 }
 
-fn evidence(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+fn evidence(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     let run_id = bundles::find(workspace, name)?;
     let files = bundles::read(&workspace.state.evidence().join(run_id))?;
     let manifest = files.get(b"manifest.json".as_slice()).cloned().unwrap_or_default();
@@ -104,6 +104,6 @@ pub(crate) fn read(root: &Path, uri: &str) -> Result<ReadResourceResult, ErrorDa
 }
 
 /// A refusal keeps its document: reason and next step are in the data.
-fn refused(fault: &Fault) -> ErrorData {
+fn refused(fault: &ServiceError) -> ErrorData {
     ErrorData::resource_not_found(fault.to_string(), Some(fault.answer().to_document()))
 }

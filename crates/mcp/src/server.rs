@@ -3,7 +3,7 @@
 //! Every call runs on a thread of its own that may block; the protocol goes on meanwhile. Two calls may overlap: what
 //! must not be done twice is decided by the store, never by the order of messages.
 
-use crate::call::{Answered, Call, SessionHandles, Step};
+use crate::call::{CallOutcome, ProgressUpdate, SessionHandles, ToolCall};
 use crate::{ServeError, resources, tools};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ErrorData, Implementation,
@@ -29,7 +29,7 @@ const INSTRUCTIONS: &str = "Change control for shared trees. Before editing: ana
 
 /// The server for the tree at a root.
 #[derive(Debug, Clone)]
-pub(crate) struct Server {
+pub(crate) struct McpServer {
     root: Arc<PathBuf>,
     /// The process that lives as long as the one client does, where there is just one.
     process: Option<u32>,
@@ -38,7 +38,7 @@ pub(crate) struct Server {
     over: Arc<AtomicBool>,
 }
 
-impl Server {
+impl McpServer {
     /// A server for the tree at `root`.
     pub(crate) fn new(root: &Path, process: Option<u32>) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Server {
         let (given_up, over) = (context.ct.clone(), self.over.clone());
         let is_given_up = Box::new(move || given_up.is_cancelled() || over.load(Ordering::Relaxed));
         let steps_to = listener.is_some().then_some(sender);
-        let call = Call::new(&self.root, self.process, self.handles.clone(), steps_to, is_given_up);
+        let call = ToolCall::new(&self.root, self.process, self.handles.clone(), steps_to, is_given_up);
         let work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
         // The steps end when the call does, and all of them are sent before its answer: the protocol allows none after.
         if let Some(token) = listener {
@@ -81,7 +81,7 @@ impl Server {
     }
 }
 
-fn result_of(answered: Answered) -> CallToolResult {
+fn result_of(answered: CallOutcome) -> CallToolResult {
     if answered.is_refusal {
         CallToolResult::structured_error(answered.document)
     } else {
@@ -90,7 +90,11 @@ fn result_of(answered: Answered) -> CallToolResult {
 }
 
 /// Sends the steps of a call to the one who asked for them.
-async fn tell(peer: &Peer<RoleServer>, token: &ProgressToken, mut steps: mpsc::UnboundedReceiver<Step>) {
+async fn tell(
+    peer: &Peer<RoleServer>,
+    token: &ProgressToken,
+    mut steps: mpsc::UnboundedReceiver<ProgressUpdate>,
+) {
     while let Some(step) = steps.recv().await {
         let mut message = ProgressNotificationParam::new(token.clone(), wire_number(step.done));
         message.total = step.total.map(wire_number);
@@ -107,7 +111,7 @@ fn wire_number(count: u64) -> f64 {
     count as f64
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         ServerConfig::new(capabilities)
@@ -193,7 +197,7 @@ pub fn serve_stdio(root: &Path) -> Result<(), ServeError> {
         .build()
         .map_err(ServeError::system("cannot start"))?;
     runtime.block_on(async {
-        let server = Server::new(root, Some(std::process::id()));
+        let server = McpServer::new(root, Some(std::process::id()));
         let over = server.over.clone();
         let (from, to) = rmcp::transport::stdio();
         let session = server.serve((UntilGone { from, over }, to)).await;

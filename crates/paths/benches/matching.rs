@@ -2,7 +2,7 @@
 //! paths against many patterns in well under a second, thousands of compared scopes per second.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use probity_paths::{Claim, RepoPath, Scope, fnmatch, overlap};
+use probity_paths::{RepoPath, Scope, ScopeClaim, fnmatch, overlap};
 use std::hint::black_box;
 
 /// The paths of an imaginary tree of 100,000 files.
@@ -35,8 +35,8 @@ fn scope(patterns: &[String]) -> Scope {
     Scope::parse(patterns).expect("valid patterns")
 }
 
-fn claim(patterns: &[&str]) -> Claim {
-    Claim { scope: Scope::parse(patterns).expect("valid patterns"), ..Claim::default() }
+fn claim(patterns: &[&str]) -> ScopeClaim {
+    ScopeClaim { scope: Scope::parse(patterns).expect("valid patterns"), ..ScopeClaim::default() }
 }
 
 fn matching(c: &mut Criterion) {
@@ -75,7 +75,7 @@ fn comparing(c: &mut Criterion) {
         group.bench_function(*name, |bencher| bencher.iter(|| overlap(black_box(a), black_box(b))));
     }
     let (many, few) = (scope(&patterns(1_000)), claim(&["lib/**", "tools/*.py", "README.md"]));
-    let many = Claim { scope: many, ..Claim::default() };
+    let many = ScopeClaim { scope: many, ..ScopeClaim::default() };
     group.bench_function("a thousand patterns", |bencher| {
         bencher.iter(|| overlap(black_box(&many), black_box(&few)));
     });

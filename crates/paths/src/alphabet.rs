@@ -3,21 +3,21 @@
 //! Programs distinguish only some characters: those they name, and those on either side of a class. Trying one
 //! character of each kind is enough. Among equals the most readable one is chosen.
 
-use crate::class::Class;
-use crate::program::{Set, Step};
+use crate::class::CharClass;
+use crate::program::{CharSet, PatternStep};
 use crate::shape::KINDS_OF_BYTES;
-use crate::units::Unit;
+use crate::units::PathChar;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns one character of every kind that `programs` or the path grammar can distinguish, readable ones first.
-pub(crate) fn of<'a>(programs: impl IntoIterator<Item = &'a [Step]>) -> Vec<Unit> {
-    let mut named = BTreeSet::from([Unit::DOT, Unit::SLASH]);
-    let mut classes: Vec<&Class> = Vec::new();
+pub(crate) fn of<'a>(programs: impl IntoIterator<Item = &'a [PatternStep]>) -> Vec<PathChar> {
+    let mut named = BTreeSet::from([PathChar::DOT, PathChar::SLASH]);
+    let mut classes: Vec<&CharClass> = Vec::new();
     for set in programs.into_iter().flatten().filter_map(set_of) {
         match set {
-            Set::Unit(unit) => _ = named.insert(*unit),
-            Set::Class(class) if !classes.contains(&class) => classes.push(class),
-            Set::Class(_) | Set::All | Set::Name => {}
+            CharSet::Unit(unit) => _ = named.insert(*unit),
+            CharSet::Class(class) if !classes.contains(&class) => classes.push(class),
+            CharSet::Class(_) | CharSet::All | CharSet::Name => {}
         }
     }
     let mut letters = others(&named, &classes);
@@ -27,26 +27,26 @@ pub(crate) fn of<'a>(programs: impl IntoIterator<Item = &'a [Step]>) -> Vec<Unit
 }
 
 /// Estimates the work of finding the characters for `programs`.
-pub(crate) fn work<'a>(programs: impl IntoIterator<Item = &'a [Step]>) -> usize {
+pub(crate) fn work<'a>(programs: impl IntoIterator<Item = &'a [PatternStep]>) -> usize {
     let classes = programs.into_iter().flatten().filter_map(|step| match set_of(step) {
-        Some(Set::Class(class)) => Some(class.ranges().len()),
+        Some(CharSet::Class(class)) => Some(class.ranges().len()),
         _ => None,
     });
     let (n_classes, n_ranges) = classes.fold((0, 0), |(classes, ranges), more| (classes + 1, ranges + more));
     n_ranges * n_classes
 }
 
-fn set_of(step: &Step) -> Option<&Set> {
+fn set_of(step: &PatternStep) -> Option<&CharSet> {
     match step {
-        Step::One(set) | Step::Run(set) => Some(set),
-        Step::Directories => None,
+        PatternStep::One(set) | PatternStep::Run(set) => Some(set),
+        PatternStep::Directories => None,
     }
 }
 
 /// Returns the most readable character of every kind that no program names.
-fn others(named: &BTreeSet<Unit>, classes: &[&Class]) -> Vec<Unit> {
-    let mut characters: BTreeMap<Vec<usize>, Unit> = BTreeMap::new();
-    let mut bytes: BTreeMap<(Vec<usize>, usize), Unit> = BTreeMap::new();
+fn others(named: &BTreeSet<PathChar>, classes: &[&CharClass]) -> Vec<PathChar> {
+    let mut characters: BTreeMap<Vec<usize>, PathChar> = BTreeMap::new();
+    let mut bytes: BTreeMap<(Vec<usize>, usize), PathChar> = BTreeMap::new();
     for unit in intervals(named, classes).filter_map(|(low, high)| most_pleasant(low, high)) {
         if named.contains(&unit) {
             continue;
@@ -67,10 +67,10 @@ fn others(named: &BTreeSet<Unit>, classes: &[&Class]) -> Vec<Unit> {
 }
 
 /// Splits the range of values so that no program distinguishes two values of one interval.
-fn intervals(named: &BTreeSet<Unit>, classes: &[&Class]) -> impl Iterator<Item = (u32, u32)> {
+fn intervals(named: &BTreeSet<PathChar>, classes: &[&CharClass]) -> impl Iterator<Item = (u32, u32)> {
     let points = named.iter().map(|&unit| (unit, unit));
     let ranges = classes.iter().flat_map(|class| class.ranges().iter().copied());
-    let bytes = KINDS_OF_BYTES.map(|byte| Unit::invalid(byte).value());
+    let bytes = KINDS_OF_BYTES.map(|byte| PathChar::invalid(byte).value());
     let mut cuts = BTreeSet::from([1, 0xd800, 0xdd00, 0xe000, 0x11_0000]);
     cuts.extend(bytes);
     cuts.extend(points.chain(ranges).flat_map(|(low, high)| [low.value(), high.value() + 1]));
@@ -91,16 +91,17 @@ const PLEASANT: [(char, char); 9] = [
     ('\u{e000}', '\u{10ffff}'),
 ];
 
-fn rank(unit: Unit) -> (usize, Unit) {
-    let within = |(first, last): &(char, char)| Unit::from(*first) <= unit && unit <= Unit::from(*last);
+fn rank(unit: PathChar) -> (usize, PathChar) {
+    let within =
+        |(first, last): &(char, char)| PathChar::from(*first) <= unit && unit <= PathChar::from(*last);
     (PLEASANT.iter().position(within).unwrap_or(PLEASANT.len()), unit)
 }
 
 /// Returns the most readable character with a value from `low` to `high`.
-fn most_pleasant(low: u32, high: u32) -> Option<Unit> {
+fn most_pleasant(low: u32, high: u32) -> Option<PathChar> {
     let candidates = PLEASANT.iter().map(|&(first, last)| (low.max(first.into()), high.min(last.into())));
     let pleasant = candidates.filter(|(low, high)| low <= high).map(|(low, _)| low).next();
-    Unit::of(pleasant.unwrap_or(low))
+    PathChar::of(pleasant.unwrap_or(low))
 }
 
 #[cfg(test)]
@@ -133,7 +134,7 @@ mod tests {
     fn single_bytes_are_tried_only_where_they_differ_from_characters() {
         assert_eq!(letters(&["[\u{e000}]"]), "a./\u{e000}");
         let class = Glob::parse(b"[\xc0-\xc3]").expect("a glob").program();
-        let bytes: Vec<u8> = of([&*class]).into_iter().filter_map(Unit::single_byte).collect();
+        let bytes: Vec<u8> = of([&*class]).into_iter().filter_map(PathChar::single_byte).collect();
         assert_eq!(bytes, [0xc0, 0xc2]);
     }
 }

@@ -3,17 +3,17 @@
 //! Equivalent to [`program::matches`](crate::program::matches), for questions about many paths at once. The input must
 //! be a prefix of a path; other input gives no meaningful result.
 
-use crate::program::{Set, Step};
-use crate::units::Unit;
+use crate::program::{CharSet, PatternStep};
+use crate::units::PathChar;
 
 /// A state: before a step, or in the middle of a segment consumed by [`Step::Directories`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct AutomatonState {
     step: u32,
     midway: bool,
 }
 
-impl Place {
+impl AutomatonState {
     pub(crate) const START: Self = Self::before(0);
 
     const fn before(step: u32) -> Self {
@@ -21,34 +21,34 @@ impl Place {
     }
 
     /// Appends to `places` every state that `unit` leads to from here.
-    pub(crate) fn read(self, program: &[Step], unit: Unit, places: &mut Vec<Self>) {
+    pub(crate) fn read(self, program: &[PatternStep], unit: PathChar, places: &mut Vec<Self>) {
         if self.midway {
-            places.push(Self { midway: unit != Unit::SLASH, ..self });
+            places.push(Self { midway: unit != PathChar::SLASH, ..self });
             return;
         }
         for (step, kind) in (self.step..).zip(self.rest(program)) {
             match kind {
-                Step::One(set) => {
+                PatternStep::One(set) => {
                     places.extend(set.takes(unit).then_some(Self::before(step + 1)));
                     return;
                 }
-                Step::Run(set) => places.extend(set.takes(unit).then_some(Self::before(step))),
-                Step::Directories => places.push(Self { step, midway: true }),
+                PatternStep::Run(set) => places.extend(set.takes(unit).then_some(Self::before(step))),
+                PatternStep::Directories => places.push(Self { step, midway: true }),
             }
         }
     }
 
     /// Returns true if the program matches when the path ends here.
-    pub(crate) fn may_end(self, program: &[Step]) -> bool {
-        !self.midway && self.rest(program).iter().all(|step| matches!(step, Step::Run(_)))
+    pub(crate) fn may_end(self, program: &[PatternStep]) -> bool {
+        !self.midway && self.rest(program).iter().all(|step| matches!(step, PatternStep::Run(_)))
     }
 
     /// Returns true if the program matches whatever follows.
-    pub(crate) fn takes_the_rest(self, program: &[Step]) -> bool {
-        !self.midway && matches!(self.rest(program), [Step::Run(Set::All)])
+    pub(crate) fn takes_the_rest(self, program: &[PatternStep]) -> bool {
+        !self.midway && matches!(self.rest(program), [PatternStep::Run(CharSet::All)])
     }
 
-    fn rest(self, program: &[Step]) -> &[Step] {
+    fn rest(self, program: &[PatternStep]) -> &[PatternStep] {
         &program[self.step as usize..]
     }
 }

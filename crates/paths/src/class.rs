@@ -2,22 +2,22 @@
 //!
 //! This module defines what a class contains. Each rule parses its own syntax, because the rules differ in it.
 
-use crate::units::Unit;
+use crate::units::PathChar;
 
 /// A set of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Class {
+pub(crate) struct CharClass {
     /// Contains everything outside the ranges instead of everything inside.
     negated: bool,
     /// Inclusive ranges, sorted and disjoint.
-    ranges: Vec<(Unit, Unit)>,
+    ranges: Vec<(PathChar, PathChar)>,
     /// May match `/`.
     crosses: bool,
 }
 
-impl Class {
+impl CharClass {
     /// Creates the class of the characters in any of `ranges`, or in none if `negated`. A reversed range is empty.
-    pub(crate) fn new(negated: bool, mut ranges: Vec<(Unit, Unit)>, crosses: bool) -> Self {
+    pub(crate) fn new(negated: bool, mut ranges: Vec<(PathChar, PathChar)>, crosses: bool) -> Self {
         ranges.retain(|(low, high)| low <= high);
         ranges.sort_unstable();
         ranges.dedup_by(|next, last| {
@@ -30,13 +30,13 @@ impl Class {
         Self { negated, ranges, crosses }
     }
 
-    pub(crate) fn takes(&self, unit: Unit) -> bool {
+    pub(crate) fn takes(&self, unit: PathChar) -> bool {
         let begun = self.ranges.partition_point(|(low, _)| *low <= unit);
         let is_within = begun > 0 && unit <= self.ranges[begun - 1].1;
-        is_within != self.negated && (self.crosses || unit != Unit::SLASH)
+        is_within != self.negated && (self.crosses || unit != PathChar::SLASH)
     }
 
-    pub(crate) fn ranges(&self) -> &[(Unit, Unit)] {
+    pub(crate) fn ranges(&self) -> &[(PathChar, PathChar)] {
         &self.ranges
     }
 }
@@ -44,7 +44,7 @@ impl Class {
 /// Returns the index of the `]` that closes the class starting with the `[` at `units[0]`.
 ///
 /// A `]` directly after the `[` or after the negation sign belongs to the class.
-pub(crate) fn end(units: &[Unit], negates: fn(Unit) -> bool) -> Option<usize> {
+pub(crate) fn end(units: &[PathChar], negates: fn(PathChar) -> bool) -> Option<usize> {
     let mut first = 1;
     if units.get(first).is_some_and(|&unit| negates(unit)) {
         first += 1;
@@ -71,7 +71,7 @@ mod tests {
             let ends = decode(text.as_bytes());
             (ends[0], ends[1])
         });
-        let class = Class::new(false, ranges.to_vec(), false);
+        let class = CharClass::new(false, ranges.to_vec(), false);
         assert_eq!(class.ranges().len(), 2);
         for unit in decode(b"azq.059") {
             assert!(class.takes(unit));

@@ -6,14 +6,14 @@
 use crate::fnmatch::Fnmatch;
 use crate::overlap::are_apart;
 use crate::repo_path::{self, RepoPath};
-use crate::scope::Pattern;
+use crate::scope::ScopePattern;
 use crate::tree_names::TreeNames;
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use std::collections::BTreeSet;
 
 /// The list that an entry belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Field {
+pub enum DeclarationField {
     /// The paths that an intent will change.
     AllowedFiles,
     /// Further paths that it may change.
@@ -24,7 +24,7 @@ pub enum Field {
     Scope,
 }
 
-impl Field {
+impl DeclarationField {
     /// Returns the name of the list in documents.
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,36 +38,36 @@ impl Field {
 
 /// An error or warning about a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Remark {
+pub struct ScopeDiagnostic {
     /// A `SCOPE.…` code.
-    pub code: Reason,
-    pub field: Field,
+    pub code: ReasonCode,
+    pub field: DeclarationField,
     /// Zero-based index of the entry, or `None` when it concerns the whole list.
     pub index: Option<usize>,
 }
 
 /// All errors and warnings about a declaration, sorted by list, entry and code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Declaration {
+pub struct DeclarationReport {
     /// Each entry has at most one error, and then no warnings.
-    pub errors: Vec<Remark>,
-    pub warnings: Vec<Remark>,
+    pub errors: Vec<ScopeDiagnostic>,
+    pub warnings: Vec<ScopeDiagnostic>,
 }
 
-impl Declaration {
+impl DeclarationReport {
     /// Returns true if the declaration can be sealed.
     pub fn is_valid(&self) -> bool {
         self.errors.is_empty()
     }
 
     /// Adds the diagnosis of one entry.
-    fn note(&mut self, field: Field, index: usize, verdict: Verdict) {
+    fn note(&mut self, field: DeclarationField, index: usize, verdict: EntryDiagnosis) {
         let index = Some(index);
         match verdict {
             Ok(warnings) => {
-                self.warnings.extend(warnings.into_iter().map(|code| Remark { code, field, index }));
+                self.warnings.extend(warnings.into_iter().map(|code| ScopeDiagnostic { code, field, index }));
             }
-            Err(code) => self.errors.push(Remark { code, field, index }),
+            Err(code) => self.errors.push(ScopeDiagnostic { code, field, index }),
         }
     }
 
@@ -80,7 +80,7 @@ impl Declaration {
 }
 
 /// The diagnosis of one entry: warnings, or the first error.
-type Verdict = Result<Vec<Reason>, Reason>;
+type EntryDiagnosis = Result<Vec<ReasonCode>, ReasonCode>;
 
 /// The declared scope of an intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -94,111 +94,112 @@ pub struct IntentScope<'a> {
 }
 
 /// Checks the scope of an intent.
-pub fn declare_intent(scope: IntentScope<'_>, tree: &TreeNames<'_>) -> Declaration {
-    let mut declaration = Declaration::default();
+pub fn declare_intent(scope: IntentScope<'_>, tree: &TreeNames<'_>) -> DeclarationReport {
+    let mut declaration = DeclarationReport::default();
     let mut guards = Vec::new();
     for (index, pattern) in scope.forbidden.iter().enumerate() {
         let guard = Fnmatch::new(pattern);
         let verdict = judge_guard(pattern, &guard, tree);
         guards.extend(verdict.is_ok().then_some(guard));
-        declaration.note(Field::Forbidden, index, verdict);
+        declaration.note(DeclarationField::Forbidden, index, verdict);
     }
     let mut seen = BTreeSet::new();
-    for (field, list) in
-        [(Field::AllowedFiles, scope.allowed_files), (Field::AllowedRelated, scope.allowed_related)]
-    {
+    for (field, list) in [
+        (DeclarationField::AllowedFiles, scope.allowed_files),
+        (DeclarationField::AllowedRelated, scope.allowed_related),
+    ] {
         for (index, entry) in list.iter().enumerate() {
             let is_new = seen.insert(entry);
             declaration.note(field, index, judge_literal(entry, is_new, &guards, tree));
         }
     }
     if scope.allowed_files.is_empty() && scope.allowed_related.is_empty() {
-        let (code, field) = (Reason::ScopeEmptyScope, Field::AllowedFiles);
-        declaration.warnings.push(Remark { code, field, index: None });
+        let (code, field) = (ReasonCode::ScopeEmptyScope, DeclarationField::AllowedFiles);
+        declaration.warnings.push(ScopeDiagnostic { code, field, index: None });
     }
     declaration.sorted()
 }
 
 /// Checks the scope of a plan.
-pub fn declare_plan(scope: &[Vec<u8>], tree: &TreeNames<'_>) -> Declaration {
-    let mut declaration = Declaration::default();
+pub fn declare_plan(scope: &[Vec<u8>], tree: &TreeNames<'_>) -> DeclarationReport {
+    let mut declaration = DeclarationReport::default();
     let only_excludes = scope.iter().all(|pattern| pattern.starts_with(b"!"));
-    let mut includes: Vec<Pattern> = Vec::new();
+    let mut includes: Vec<ScopePattern> = Vec::new();
     for (index, text) in scope.iter().enumerate() {
-        let verdict = Pattern::parse(text).map(|pattern| {
+        let verdict = ScopePattern::parse(text).map(|pattern| {
             if pattern.excludes() {
                 let is_inert = !only_excludes
                     && includes.iter().all(|include| are_apart(include.glob(), pattern.glob()));
-                return those([(is_inert, Reason::ScopeExcludeInert)]);
+                return those([(is_inert, ReasonCode::ScopeExcludeInert)]);
             }
             includes.push(pattern);
             judge_include(text, tree)
         });
-        declaration.note(Field::Scope, index, verdict);
+        declaration.note(DeclarationField::Scope, index, verdict);
     }
-    let (field, index) = (Field::Scope, None);
+    let (field, index) = (DeclarationField::Scope, None);
     if scope.is_empty() {
-        declaration.warnings.push(Remark { code: Reason::ScopeEmptyScope, field, index });
+        declaration.warnings.push(ScopeDiagnostic { code: ReasonCode::ScopeEmptyScope, field, index });
     } else if only_excludes {
-        declaration.errors.push(Remark { code: Reason::ScopeNoInclude, field, index });
+        declaration.errors.push(ScopeDiagnostic { code: ReasonCode::ScopeNoInclude, field, index });
     }
     declaration.sorted()
 }
 
-fn judge_literal(entry: &[u8], is_new: bool, guards: &[Fnmatch], tree: &TreeNames<'_>) -> Verdict {
+fn judge_literal(entry: &[u8], is_new: bool, guards: &[Fnmatch], tree: &TreeNames<'_>) -> EntryDiagnosis {
     let path = RepoPath::parse(entry).map_err(|error| error.reason)?;
     let is_present = tree.has(entry);
     if !is_present && entry.iter().any(|byte| b"*?".contains(byte)) {
-        return Err(Reason::ScopeGlobInLiteral);
+        return Err(ReasonCode::ScopeGlobInLiteral);
     }
     if guards.iter().any(|guard| guard.matches(&path)) {
-        return Err(Reason::ScopeAllowedAndForbidden);
+        return Err(ReasonCode::ScopeAllowedAndForbidden);
     }
     let mut warnings = judge_name(entry, tree);
     warnings.extend(those([
-        (!is_present && has_brackets(entry), Reason::ScopeLooksLikeGlob),
-        (!is_present && entry.starts_with(b"!"), Reason::ScopeLiteralBang),
-        (!is_new, Reason::ScopeDuplicate),
+        (!is_present && has_brackets(entry), ReasonCode::ScopeLooksLikeGlob),
+        (!is_present && entry.starts_with(b"!"), ReasonCode::ScopeLiteralBang),
+        (!is_new, ReasonCode::ScopeDuplicate),
     ]));
     Ok(warnings)
 }
 
-fn judge_guard(pattern: &[u8], guard: &Fnmatch, tree: &TreeNames<'_>) -> Verdict {
+fn judge_guard(pattern: &[u8], guard: &Fnmatch, tree: &TreeNames<'_>) -> EntryDiagnosis {
     if let Some(reason) = repo_path::name_error(pattern).or(guard.flaw()) {
         return Err(reason);
     }
     let mut warnings = judge_plain(pattern, tree);
     warnings.extend(those([
-        (pattern.starts_with(b"!") && !tree.has(pattern), Reason::ScopeLiteralBang),
-        (pattern.iter().all(|&byte| byte == b'*'), Reason::ScopeCatchAll),
+        (pattern.starts_with(b"!") && !tree.has(pattern), ReasonCode::ScopeLiteralBang),
+        (pattern.iter().all(|&byte| byte == b'*'), ReasonCode::ScopeCatchAll),
     ]));
     Ok(warnings)
 }
 
-fn judge_include(pattern: &[u8], tree: &TreeNames<'_>) -> Vec<Reason> {
+fn judge_include(pattern: &[u8], tree: &TreeNames<'_>) -> Vec<ReasonCode> {
     let before_last = pattern.strip_suffix(b"/*").unwrap_or(pattern);
     let is_catch_all = before_last.split(|&byte| byte == b'/').all(|segment| segment == b"**");
     let mut warnings = judge_plain(pattern, tree);
-    warnings.extend(those([(is_catch_all, Reason::ScopeCatchAll)]));
+    warnings.extend(those([(is_catch_all, ReasonCode::ScopeCatchAll)]));
     warnings
 }
 
 /// Returns the warnings about a pattern that names a single path.
-fn judge_plain(pattern: &[u8], tree: &TreeNames<'_>) -> Vec<Reason> {
+fn judge_plain(pattern: &[u8], tree: &TreeNames<'_>) -> Vec<ReasonCode> {
     let is_plain = !pattern.iter().any(|byte| b"*?[".contains(byte));
     if is_plain { judge_name(pattern, tree) } else { Vec::new() }
 }
 
 /// Returns the warnings about a name, in any list.
-fn judge_name(name: &[u8], tree: &TreeNames<'_>) -> Vec<Reason> {
+fn judge_name(name: &[u8], tree: &TreeNames<'_>) -> Vec<ReasonCode> {
     those([
-        (tree.has_directory(name), Reason::ScopeNamesDirectory),
-        (tree.look_alike(name).is_some(), Reason::ScopeLookAlike),
+        (tree.has_directory(name), ReasonCode::ScopeNamesDirectory),
+        (tree.look_alike(name).is_some(), ReasonCode::ScopeLookAlike),
     ])
 }
 
 /// Returns the reasons whose condition holds.
-fn those<const N: usize>(reasons: [(bool, Reason); N]) -> Vec<Reason> {
+fn those<const N: usize>(reasons: [(bool, ReasonCode); N]) -> Vec<ReasonCode> {
     reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect()
 }
 
@@ -219,7 +220,7 @@ mod tests {
     }
 
     /// Formats errors, then warnings, as `field index CODE`.
-    fn said(declaration: &Declaration) -> Vec<String> {
+    fn said(declaration: &DeclarationReport) -> Vec<String> {
         let remarks = declaration.errors.iter().chain(&declaration.warnings);
         remarks.map(|remark| format!("{} {:?} {}", remark.field.name(), remark.index, remark.code)).collect()
     }

@@ -4,15 +4,15 @@
 //! declaration rejects those that cannot mean what they say; see [`Fnmatch::flaw`].
 
 use crate::RepoPath;
-use crate::class::{self, Class};
-use crate::program::{self, Set, Step};
-use crate::units::{self, Unit};
-use probity_core::Reason;
+use crate::class::{self, CharClass};
+use crate::program::{self, CharSet, PatternStep};
+use crate::units::{self, PathChar};
+use probity_core::ReasonCode;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fnmatch {
-    program: Vec<Step>,
-    flaw: Option<Reason>,
+    program: Vec<PatternStep>,
+    flaw: Option<ReasonCode>,
 }
 
 /// Returns true if `pattern` matches `path`.
@@ -28,26 +28,26 @@ impl Fnmatch {
         let mut at = 0;
         while let Some(&unit) = units.get(at) {
             program.push(match unit {
-                star if star.is(b'*') => Step::Run(Set::All),
-                mark if mark.is(b'?') => Step::One(Set::All),
+                star if star.is(b'*') => PatternStep::Run(CharSet::All),
+                mark if mark.is(b'?') => PatternStep::One(CharSet::All),
                 // If one `[` is never closed, no later one is either.
                 open if open.is(b'[') && !unclosed => {
                     if let Some(close) = class::end(&units[at..], negates) {
-                        let written = Written::read(&units[at + 1..at + close]);
+                        let written = FnmatchClass::read(&units[at + 1..at + close]);
                         bad_range |= written.has_bad_range;
                         at += close;
-                        Step::One(Set::Class(written.class()))
+                        PatternStep::One(CharSet::Class(written.class()))
                     } else {
                         unclosed = true;
-                        Step::One(Set::Unit(open))
+                        PatternStep::One(CharSet::Unit(open))
                     }
                 }
-                plain => Step::One(Set::Unit(plain)),
+                plain => PatternStep::One(CharSet::Unit(plain)),
             });
             at += 1;
         }
-        let bad_range = bad_range.then_some(Reason::ScopeBadRange);
-        Self { program, flaw: unclosed.then_some(Reason::ScopeUnclosedClass).or(bad_range) }
+        let bad_range = bad_range.then_some(ReasonCode::ScopeBadRange);
+        Self { program, flaw: unclosed.then_some(ReasonCode::ScopeUnclosedClass).or(bad_range) }
     }
 
     pub fn matches(&self, path: &RepoPath) -> bool {
@@ -55,30 +55,30 @@ impl Fnmatch {
     }
 
     /// Returns the likely mistake in the pattern: an unclosed class, or else a reversed range.
-    pub fn flaw(&self) -> Option<Reason> {
+    pub fn flaw(&self) -> Option<ReasonCode> {
         self.flaw
     }
 }
 
-fn negates(unit: Unit) -> bool {
+fn negates(unit: PathChar) -> bool {
     unit.is(b'!')
 }
 
 /// A class as Python parses it.
 #[derive(Default)]
-struct Written {
+struct FnmatchClass {
     /// The literal characters; the first may be the negation sign.
-    singles: Vec<Unit>,
-    ranges: Vec<(Unit, Unit)>,
+    singles: Vec<PathChar>,
+    ranges: Vec<(PathChar, PathChar)>,
     /// The first range starts at the first of the singles.
     starts_with_range: bool,
     /// A reversed range was removed together with both its ends.
     has_bad_range: bool,
 }
 
-impl Written {
+impl FnmatchClass {
     /// Parses the text between the brackets.
-    fn read(body: &[Unit]) -> Self {
+    fn read(body: &[PathChar]) -> Self {
         let pieces = cut(body);
         let mut written = Self::default();
         let mut from = 0;
@@ -101,24 +101,24 @@ impl Written {
     ///
     /// Python looks for the `!` after removing empty ranges, so a `!` that was not first can still negate. If that `!`
     /// was also the start of a range, the dash remains as an ordinary character.
-    fn class(mut self) -> Class {
+    fn class(mut self) -> CharClass {
         let negated = self.singles.first().is_some_and(|&unit| negates(unit));
         if negated {
             self.singles.remove(0);
             if self.starts_with_range {
                 self.ranges.remove(0);
-                self.singles.push(Unit::ascii(b'-'));
+                self.singles.push(PathChar::ascii(b'-'));
             }
         }
         let singles = self.singles.into_iter().map(|unit| (unit, unit));
-        Class::new(negated, self.ranges.into_iter().chain(singles).collect(), true)
+        CharClass::new(negated, self.ranges.into_iter().chain(singles).collect(), true)
     }
 }
 
 /// Splits a class at the dashes that form ranges: each from the last character of one piece to the first of the next.
 ///
 /// No piece is empty, and only the first and the last can be a single character.
-fn cut(body: &[Unit]) -> Vec<Vec<Unit>> {
+fn cut(body: &[PathChar]) -> Vec<Vec<PathChar>> {
     let mut pieces = Vec::new();
     let mut begin = 0;
     let mut search = if negates(body[0]) { 2 } else { 1 };
@@ -128,7 +128,7 @@ fn cut(body: &[Unit]) -> Vec<Vec<Unit>> {
         search = dash + 3;
     }
     match (&body[begin..], pieces.last_mut()) {
-        ([], Some(last)) => last.push(Unit::ascii(b'-')),
+        ([], Some(last)) => last.push(PathChar::ascii(b'-')),
         (rest, _) => pieces.push(rest.to_vec()),
     }
     pieces
@@ -205,9 +205,9 @@ mod tests {
         for (pattern, flaw) in [
             (&b"docs/*"[..], None),
             (b"[a-c]", None),
-            (b"[ab", Some(Reason::ScopeUnclosedClass)),
-            (b"[z-a]", Some(Reason::ScopeBadRange)),
-            (b"[z-a][b", Some(Reason::ScopeUnclosedClass)),
+            (b"[ab", Some(ReasonCode::ScopeUnclosedClass)),
+            (b"[z-a]", Some(ReasonCode::ScopeBadRange)),
+            (b"[z-a][b", Some(ReasonCode::ScopeUnclosedClass)),
         ] {
             assert_eq!(Fnmatch::new(pattern).flaw(), flaw);
         }

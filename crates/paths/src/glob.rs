@@ -2,11 +2,11 @@
 //!
 //! An ambiguous pattern is rejected, never guessed at.
 
-use crate::class::{self, Class};
-use crate::program::{self, Set, Step};
+use crate::class::{self, CharClass};
+use crate::program::{self, CharSet, PatternStep};
 use crate::repo_path::{self, RepoPath};
-use crate::units::{self, Unit};
-use probity_core::Reason;
+use crate::units::{self, PathChar};
+use probity_core::ReasonCode;
 
 /// A compiled glob, without the `!` of an exclusion.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub(crate) struct Glob {
     /// Length of the *stem* within the head: whole segments with their last `/`, or all of a pattern without wildcards.
     stem_bytes: usize,
     /// The steps after the stem.
-    rest: Box<[Step]>,
+    rest: Box<[PatternStep]>,
     /// The bytes after the last wildcard; every match ends with them.
     tail: Box<[u8]>,
 }
 
 impl Glob {
     /// Compiles `pattern`, or returns its first error in the order given by the conformance README.
-    pub(crate) fn parse(pattern: &[u8]) -> Result<Self, Reason> {
+    pub(crate) fn parse(pattern: &[u8]) -> Result<Self, ReasonCode> {
         if let Some(reason) = repo_path::whole_error(pattern) {
             return Err(reason);
         }
@@ -50,12 +50,12 @@ impl Glob {
 
     /// Returns the glob `**`.
     pub(crate) fn everything() -> Self {
-        Self::new(b"", join([Part::Directories]))
+        Self::new(b"", join([GlobSegment::Directories]))
     }
 
-    fn new(stem: &[u8], rest: Vec<Step>) -> Self {
+    fn new(stem: &[u8], rest: Vec<PatternStep>) -> Self {
         let head = units::encode(rest.iter().map_while(plain));
-        let tail: Vec<Unit> = rest.iter().rev().map_while(plain).collect();
+        let tail: Vec<PathChar> = rest.iter().rev().map_while(plain).collect();
         Self {
             head: [stem, &head].concat().into(),
             stem_bytes: stem.len(),
@@ -92,30 +92,30 @@ impl Glob {
     }
 
     /// Returns the whole glob as one program.
-    pub(crate) fn program(&self) -> Vec<Step> {
-        let stem = units::decode(self.stem()).into_iter().map(|unit| Step::One(Set::Unit(unit)));
+    pub(crate) fn program(&self) -> Vec<PatternStep> {
+        let stem = units::decode(self.stem()).into_iter().map(|unit| PatternStep::One(CharSet::Unit(unit)));
         stem.chain(self.rest.iter().cloned()).collect()
     }
 }
 
-enum Part {
+enum GlobSegment {
     Directories,
     /// Steps that match exactly one segment.
-    Name(Vec<Step>),
+    Name(Vec<PatternStep>),
 }
 
-impl Part {
+impl GlobSegment {
     fn is_plain(&self) -> bool {
         matches!(self, Self::Name(steps) if steps.iter().all(|step| plain(step).is_some()))
     }
 }
 
-fn parse_segment(segment: &[u8]) -> Result<Part, Reason> {
+fn parse_segment(segment: &[u8]) -> Result<GlobSegment, ReasonCode> {
     if segment == b"**" {
-        return Ok(Part::Directories);
+        return Ok(GlobSegment::Directories);
     }
     if segment.windows(2).any(|pair| pair == b"**") {
-        return Err(Reason::ScopeDoubleStarInSegment);
+        return Err(ReasonCode::ScopeDoubleStarInSegment);
     }
     let segment = units::decode(segment);
     let mut steps = Vec::with_capacity(segment.len());
@@ -123,29 +123,29 @@ fn parse_segment(segment: &[u8]) -> Result<Part, Reason> {
     let mut at = 0;
     while let Some(&unit) = segment.get(at) {
         steps.push(match unit {
-            star if star.is(b'*') => Step::Run(Set::Name),
-            mark if mark.is(b'?') => Step::One(Set::Name),
+            star if star.is(b'*') => PatternStep::Run(CharSet::Name),
+            mark if mark.is(b'?') => PatternStep::One(CharSet::Name),
             open if open.is(b'[') => {
-                let close = class::end(&segment[at..], negates).ok_or(Reason::ScopeUnclosedClass)?;
+                let close = class::end(&segment[at..], negates).ok_or(ReasonCode::ScopeUnclosedClass)?;
                 let (negated, ranges) = parse_class(&segment[at + 1..at + close]);
                 at += close;
                 bad_range |= ranges.iter().any(|(low, high)| low > high);
-                Step::One(Set::Class(Class::new(negated, ranges, false)))
+                PatternStep::One(CharSet::Class(CharClass::new(negated, ranges, false)))
             }
-            plain => Step::One(Set::Unit(plain)),
+            plain => PatternStep::One(CharSet::Unit(plain)),
         });
         at += 1;
     }
-    if bad_range { Err(Reason::ScopeBadRange) } else { Ok(Part::Name(steps)) }
+    if bad_range { Err(ReasonCode::ScopeBadRange) } else { Ok(GlobSegment::Name(steps)) }
 }
 
-fn negates(unit: Unit) -> bool {
+fn negates(unit: PathChar) -> bool {
     unit.is(b'!') || unit.is(b'^')
 }
 
 /// Parses the text between the brackets; returns whether it is negated, and its ranges. A `-` between two characters
 /// forms a range.
-fn parse_class(body: &[Unit]) -> (bool, Vec<(Unit, Unit)>) {
+fn parse_class(body: &[PathChar]) -> (bool, Vec<(PathChar, PathChar)>) {
     let negated = body.first().is_some_and(|&unit| negates(unit));
     let mut rest = &body[usize::from(negated)..];
     let mut ranges = Vec::new();
@@ -162,17 +162,17 @@ fn parse_class(body: &[Unit]) -> (bool, Vec<(Unit, Unit)>) {
 
 /// Joins segments into one program. Adjacent `**` collapse into one. A final `**` matches whatever remains, which is
 /// never empty because no path ends with `/`.
-fn join(parts: impl IntoIterator<Item = Part>) -> Vec<Step> {
+fn join(parts: impl IntoIterator<Item = GlobSegment>) -> Vec<PatternStep> {
     let mut steps = Vec::new();
     let mut parts = parts.into_iter().peekable();
     while let Some(part) = parts.next() {
         match (part, parts.peek()) {
-            (Part::Directories, Some(Part::Directories)) => {}
-            (Part::Directories, Some(Part::Name(_))) => steps.push(Step::Directories),
-            (Part::Directories, None) => steps.push(Step::Run(Set::All)),
-            (Part::Name(name), next) => {
+            (GlobSegment::Directories, Some(GlobSegment::Directories)) => {}
+            (GlobSegment::Directories, Some(GlobSegment::Name(_))) => steps.push(PatternStep::Directories),
+            (GlobSegment::Directories, None) => steps.push(PatternStep::Run(CharSet::All)),
+            (GlobSegment::Name(name), next) => {
                 steps.extend(name);
-                steps.extend(next.map(|_| Step::One(Set::Unit(Unit::SLASH))));
+                steps.extend(next.map(|_| PatternStep::One(CharSet::Unit(PathChar::SLASH))));
             }
         }
     }
@@ -185,9 +185,9 @@ fn differ<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a
 }
 
 /// Returns the only character that a step matches, if there is just one.
-fn plain(step: &Step) -> Option<Unit> {
+fn plain(step: &PatternStep) -> Option<PathChar> {
     match step {
-        Step::One(Set::Unit(unit)) => Some(*unit),
+        PatternStep::One(CharSet::Unit(unit)) => Some(*unit),
         _ => None,
     }
 }

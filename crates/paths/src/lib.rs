@@ -5,7 +5,7 @@
 //! Must not know: a file system, a policy, an intent.
 //!
 //! * [`RepoPath`]: a path relative to the sealed root, as bytes.
-//! * [`Rule`]: the four matching rules; a [`Matcher`] is a list of patterns compiled under one of them.
+//! * [`Rule`]: the four matching rules; a [`PathMatcher`] is a list of patterns compiled under one of them.
 //! * [`Scope`]: an ordered list of globs with exclusions: R.
 //! * [`fnmatch`]: Python's `fnmatchcase`.
 //! * [`reconcile`]: the check D ⊆ R; [`delta`]: D from two snapshots.
@@ -36,12 +36,14 @@ mod units;
 pub mod vectors;
 mod working_directory;
 
-pub use declare::{Declaration, Field, IntentScope, Remark, declare_intent, declare_plan};
-pub use overlap::{Claim, outside, overlap};
-pub use reconcile::{Reconciliation, delta, reconcile};
+pub use declare::{
+    DeclarationField, DeclarationReport, IntentScope, ScopeDiagnostic, declare_intent, declare_plan,
+};
+pub use overlap::{ScopeClaim, outside, overlap};
+pub use reconcile::{DeltaReconciliation, delta, reconcile};
 pub use repo_path::{PathError, RepoPath};
-pub use rule::{Matcher, Rule, UnknownRule};
-pub use scope::{Coverage, Decision, Pattern, PatternError, Scope};
+pub use rule::{MatchRule, PathMatcher, UnknownRule};
+pub use scope::{DecidingPattern, PathCoverage, PatternError, Scope, ScopePattern};
 pub use search::TooComplex;
 pub use suggest::{escape, suggest};
 pub use tree_names::TreeNames;

@@ -4,19 +4,19 @@
 //! exactly when an including pattern of each matches a path that no exclusion after either of the two matches.
 
 use crate::glob::Glob;
-use crate::program::Step;
-use crate::search::{self, Budget, TooComplex};
+use crate::program::PatternStep;
+use crate::search::{self, SearchBudget, TooComplex};
 use crate::{RepoPath, Scope};
 use std::collections::BTreeSet;
 
 /// The paths in a scope, plus some literal paths that its exclusions do not affect.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Claim {
+pub struct ScopeClaim {
     pub scope: Scope,
     pub literals: BTreeSet<RepoPath>,
 }
 
-impl Claim {
+impl ScopeClaim {
     /// Claims one path.
     pub fn name(path: &RepoPath) -> Self {
         Self { literals: BTreeSet::from([path.clone()]), ..Self::default() }
@@ -35,7 +35,7 @@ impl Claim {
 /// Returns a path that both claims contain, or `None` if they are disjoint.
 ///
 /// The choice of path is unspecified; it is short, and readable where possible.
-pub fn overlap(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
+pub fn overlap(a: &ScopeClaim, b: &ScopeClaim) -> Result<Option<RepoPath>, TooComplex> {
     let of_a = a.literals.iter().find(|path| b.has(path));
     if let Some(path) = of_a.or_else(|| b.literals.iter().find(|path| a.has(path))) {
         return Ok(Some(path.clone()));
@@ -45,35 +45,35 @@ pub fn overlap(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
 }
 
 /// Returns a path that `a` contains and `b` does not, or `None` if `b` contains all of `a`.
-pub fn outside(a: &Claim, b: &Claim) -> Result<Option<RepoPath>, TooComplex> {
+pub fn outside(a: &ScopeClaim, b: &ScopeClaim) -> Result<Option<RepoPath>, TooComplex> {
     if let Some(path) = a.literals.iter().find(|path| !b.has(path)) {
         return Ok(Some(path.clone()));
     }
     let names: Vec<Glob> = b.literals.iter().map(Glob::name).collect();
     let everything = Glob::everything();
-    let denials: Vec<Part<'_>> = denials(&b.scope, &everything).collect();
+    let denials: Vec<GlobDifference<'_>> = denials(&b.scope, &everything).collect();
     let found = meeting(grants(&a.scope), &denials, &names)?;
     Ok(found.map(|path| pleasanter(path, |path| a.has(path) && !b.has(path))))
 }
 
 /// Returns true if it is certain that no path matches both globs.
 pub(crate) fn are_apart(one: &Glob, other: &Glob) -> bool {
-    shared([one, other], [], &mut Budget::default()) == Ok(None)
+    shared([one, other], [], &mut SearchBudget::default()) == Ok(None)
 }
 
 /// The paths of one pattern minus those of the patterns after it.
-struct Part<'a> {
+struct GlobDifference<'a> {
     glob: &'a Glob,
     without: Vec<&'a Glob>,
 }
 
 /// Returns a path that is in one of `parts`, in one of `others`, and not among `names`.
 fn meeting<'a>(
-    parts: impl Iterator<Item = Part<'a>>,
-    others: &[Part<'a>],
+    parts: impl Iterator<Item = GlobDifference<'a>>,
+    others: &[GlobDifference<'a>],
     names: &'a [Glob],
 ) -> Result<Option<RepoPath>, TooComplex> {
-    let mut budget = Budget::default();
+    let mut budget = SearchBudget::default();
     for one in parts {
         for other in others {
             let without = one.without.iter().chain(&other.without).copied().chain(names);
@@ -86,20 +86,20 @@ fn meeting<'a>(
 }
 
 /// Returns parts whose union is the scope.
-fn grants(scope: &Scope) -> impl Iterator<Item = Part<'_>> {
+fn grants(scope: &Scope) -> impl Iterator<Item = GlobDifference<'_>> {
     parts(scope, false)
 }
 
 /// Returns parts whose union is everything outside the scope.
-fn denials<'a>(scope: &'a Scope, everything: &'a Glob) -> impl Iterator<Item = Part<'a>> {
+fn denials<'a>(scope: &'a Scope, everything: &'a Glob) -> impl Iterator<Item = GlobDifference<'a>> {
     let without = globs(scope, false).map(|(_, glob)| glob).collect();
-    [Part { glob: everything, without }].into_iter().chain(parts(scope, true))
+    [GlobDifference { glob: everything, without }].into_iter().chain(parts(scope, true))
 }
 
-fn parts(scope: &Scope, excluding: bool) -> impl Iterator<Item = Part<'_>> {
+fn parts(scope: &Scope, excluding: bool) -> impl Iterator<Item = GlobDifference<'_>> {
     globs(scope, excluding).map(move |(index, glob)| {
         let behind = globs(scope, !excluding).filter(|(other, _)| *other > index);
-        Part { glob, without: behind.map(|(_, glob)| glob).collect() }
+        GlobDifference { glob, without: behind.map(|(_, glob)| glob).collect() }
     })
 }
 
@@ -114,7 +114,7 @@ fn globs(scope: &Scope, excluding: bool) -> impl Iterator<Item = (usize, &Glob)>
 fn shared<'a>(
     both: [&Glob; 2],
     without: impl IntoIterator<Item = &'a Glob>,
-    budget: &mut Budget,
+    budget: &mut SearchBudget,
 ) -> Result<Option<RepoPath>, TooComplex> {
     let [one, other] = both;
     if one.is_apart_from(other) {
@@ -125,8 +125,8 @@ fn shared<'a>(
         let is_shared = both.iter().all(|glob| glob.matches(name)) && !without.any(|glob| glob.matches(name));
         is_shared.then(|| name.to_vec())
     } else {
-        let without: Vec<Vec<Step>> = without.map(Glob::program).collect();
-        let without: Vec<&[Step]> = without.iter().map(Vec::as_slice).collect();
+        let without: Vec<Vec<PatternStep>> = without.map(Glob::program).collect();
+        let without: Vec<&[PatternStep]> = without.iter().map(Vec::as_slice).collect();
         search::shortest([&one.program(), &other.program()], &without, budget)?
     };
     Ok(found.map(|path| RepoPath::parse(&path).expect("globs are names, and the search builds paths only")))
@@ -152,8 +152,8 @@ fn pleasanter(path: RepoPath, holds: impl Fn(&RepoPath) -> bool) -> RepoPath {
 mod tests {
     use super::*;
 
-    fn claim(globs: &[&[u8]]) -> Claim {
-        Claim { scope: Scope::parse(globs).expect("a scope"), literals: BTreeSet::new() }
+    fn claim(globs: &[&[u8]]) -> ScopeClaim {
+        ScopeClaim { scope: Scope::parse(globs).expect("a scope"), literals: BTreeSet::new() }
     }
 
     fn witness(a: &[&[u8]], b: &[&[u8]]) -> String {
@@ -214,7 +214,7 @@ mod tests {
             let path = RepoPath::parse(name).expect("a path");
             let below = RepoPath::parse(&[name, b"/deep/x"].concat()).expect("a path");
             let beside = RepoPath::parse(&[name, b"y/x"].concat()).expect("a path");
-            let claim = Claim::subtree(&path);
+            let claim = ScopeClaim::subtree(&path);
             assert!(claim.has(&path) && claim.has(&below) && !claim.has(&beside), "{path}");
         }
     }
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn names_are_claimed_whatever_the_exclusions_say() {
         let path = RepoPath::parse(b"src/a").expect("a path");
-        let a = Claim { literals: BTreeSet::from([path.clone()]), ..claim(&[b"src/*", b"!src/a"]) };
+        let a = ScopeClaim { literals: BTreeSet::from([path.clone()]), ..claim(&[b"src/*", b"!src/a"]) };
         assert_eq!(overlap(&a, &claim(&[b"src/[a]"])), Ok(Some(path)));
         assert_eq!(outside(&a, &claim(&[b"src/*"])), Ok(None));
         assert_eq!(outside(&claim(&[b"src/*"]), &a), Ok(None));

@@ -3,67 +3,67 @@
 //! A program is a list of steps over the characters of a path. [`matches`] takes time proportional to path × program at
 //! most and allocates nothing: when several runs could be extended, only the last one needs another try.
 
-use crate::class::Class;
-use crate::units::{self, Unit};
+use crate::class::CharClass;
+use crate::units::{self, PathChar};
 
 /// The characters that one step matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Set {
-    Unit(Unit),
+pub(crate) enum CharSet {
+    Unit(PathChar),
     All,
     /// All but `/`.
     Name,
-    Class(Class),
+    Class(CharClass),
 }
 
-impl Set {
-    pub(crate) fn takes(&self, unit: Unit) -> bool {
+impl CharSet {
+    pub(crate) fn takes(&self, unit: PathChar) -> bool {
         match self {
             Self::Unit(own) => *own == unit,
             Self::All => true,
-            Self::Name => unit != Unit::SLASH,
+            Self::Name => unit != PathChar::SLASH,
             Self::Class(class) => class.takes(unit),
         }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PatternStep {
     /// Exactly one character.
-    One(Set),
+    One(CharSet),
     /// Any number of characters.
-    Run(Set),
+    Run(CharSet),
     /// Any number of whole segments, each with its trailing `/`; only at the start of a segment.
     Directories,
 }
 
 /// Returns true if `program` matches all of `path`, which is a path or the part of one after a `/`.
-pub(crate) fn matches(program: &[Step], path: &[u8]) -> bool {
-    let mut place = Place { step: 0, at: 0 };
-    let mut run: Option<Place> = None;
-    let mut directories: Option<Place> = None;
+pub(crate) fn matches(program: &[PatternStep], path: &[u8]) -> bool {
+    let mut place = BacktrackPoint { step: 0, at: 0 };
+    let mut run: Option<BacktrackPoint> = None;
+    let mut directories: Option<BacktrackPoint> = None;
     loop {
         let unit = units::first(&path[place.at..]);
         match (program.get(place.step), unit) {
             (None, None) => return true,
-            (Some(Step::Run(Set::All)), _) if place.step + 1 == program.len() => return true,
-            (Some(Step::Run(_)), _) => {
+            (Some(PatternStep::Run(CharSet::All)), _) if place.step + 1 == program.len() => return true,
+            (Some(PatternStep::Run(_)), _) => {
                 run = Some(place);
                 place.step += 1;
                 continue;
             }
-            (Some(Step::Directories), _) => {
+            (Some(PatternStep::Directories), _) => {
                 directories = Some(place);
                 run = None;
                 place.step += 1;
                 continue;
             }
-            (Some(Step::One(set)), Some((unit, length))) if set.takes(unit) => {
-                if unit == Unit::SLASH {
+            (Some(PatternStep::One(set)), Some((unit, length))) if set.takes(unit) => {
+                if unit == PathChar::SLASH {
                     // Splitting the same segment differently cannot end elsewhere, so its runs need no retry.
                     run = run.filter(|run| run.crosses(program));
                 }
-                place = Place { step: place.step + 1, at: place.at + length };
+                place = BacktrackPoint { step: place.step + 1, at: place.at + length };
                 continue;
             }
             _ => {}
@@ -73,7 +73,7 @@ pub(crate) fn matches(program: &[Step], path: &[u8]) -> bool {
             directories = directories.and_then(|directories| directories.one_segment_on(path));
         }
         match run.or(directories) {
-            Some(again) => place = Place { step: again.step + 1, ..again },
+            Some(again) => place = BacktrackPoint { step: again.step + 1, ..again },
             None => return false,
         }
     }
@@ -81,19 +81,19 @@ pub(crate) fn matches(program: &[Step], path: &[u8]) -> bool {
 
 /// A step of the program and the position in the path where it starts.
 #[derive(Clone, Copy)]
-struct Place {
+struct BacktrackPoint {
     step: usize,
     at: usize,
 }
 
-impl Place {
-    fn crosses(self, program: &[Step]) -> bool {
-        matches!(&program[self.step], Step::Run(set) if set.takes(Unit::SLASH))
+impl BacktrackPoint {
+    fn crosses(self, program: &[PatternStep]) -> bool {
+        matches!(&program[self.step], PatternStep::Run(set) if set.takes(PathChar::SLASH))
     }
 
-    fn one_unit_on(self, program: &[Step], path: &[u8]) -> Option<Self> {
+    fn one_unit_on(self, program: &[PatternStep], path: &[u8]) -> Option<Self> {
         let (unit, length) = units::first(&path[self.at..])?;
-        let Step::Run(set) = &program[self.step] else { return None };
+        let PatternStep::Run(set) = &program[self.step] else { return None };
         set.takes(unit).then_some(Self { at: self.at + length, ..self })
     }
 

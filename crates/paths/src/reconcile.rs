@@ -3,17 +3,17 @@
 //! Pure: the same scope and the same delta give the same answer (law 7).
 
 use crate::{RepoPath, Scope};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The result of the check D ⊆ R. It passed exactly when no path is untracked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reconciliation {
+pub struct DeltaReconciliation {
     /// The changed paths outside the scope (D minus R), in the order of the delta.
     pub untracked: Vec<RepoPath>,
 }
 
-impl Reconciliation {
+impl DeltaReconciliation {
     /// Returns true if D ⊆ R.
     pub fn passed(&self) -> bool {
         self.untracked.is_empty()
@@ -24,14 +24,14 @@ impl Reconciliation {
         if self.passed() { "pass" } else { "fail" }
     }
 
-    pub fn reason(&self) -> Option<Reason> {
-        (!self.passed()).then_some(Reason::ReconUntrackedDelta)
+    pub fn reason(&self) -> Option<ReasonCode> {
+        (!self.passed()).then_some(ReasonCode::ReconUntrackedDelta)
     }
 }
 
 /// Checks that every path of `delta` is inside `scope`.
-pub fn reconcile(scope: &Scope, delta: &[RepoPath]) -> Reconciliation {
-    Reconciliation { untracked: delta.iter().filter(|path| !scope.lets_in(path)).cloned().collect() }
+pub fn reconcile(scope: &Scope, delta: &[RepoPath]) -> DeltaReconciliation {
+    DeltaReconciliation { untracked: delta.iter().filter(|path| !scope.lets_in(path)).cloned().collect() }
 }
 
 /// Returns the delta D of two snapshots: every path whose entry was added, removed or changed, sorted by bytes.
@@ -53,7 +53,7 @@ mod tests {
         let scope = Scope::parse(&["src/**"]).expect("a scope");
         let found = reconcile(&scope, &[path("z"), path("src/a"), path("b")]);
         assert_eq!(found.untracked, [path("z"), path("b")]);
-        assert_eq!((found.status(), found.reason()), ("fail", Some(Reason::ReconUntrackedDelta)));
+        assert_eq!((found.status(), found.reason()), ("fail", Some(ReasonCode::ReconUntrackedDelta)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Any file name is allowed. Nothing is trimmed, folded or rewritten: two paths are equal exactly when their bytes are.
 
-use probity_core::{Reason, bytes};
+use probity_core::{ReasonCode, bytes};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct RepoPath(Box<[u8]>);
 #[error("`{}` is no path of a tree: {}", bytes::escape(.path), .reason.meaning())]
 pub struct PathError {
     /// One of the six name errors (`SCOPE.EMPTY_PATTERN`, `SCOPE.ABSOLUTE`, …).
-    pub reason: Reason,
+    pub reason: ReasonCode,
     pub path: Vec<u8>,
 }
 
@@ -66,7 +66,7 @@ impl RepoPath {
 }
 
 /// Returns the first name error of `path`, in the order given by the conformance README.
-pub(crate) fn name_error(path: &[u8]) -> Option<Reason> {
+pub(crate) fn name_error(path: &[u8]) -> Option<ReasonCode> {
     let n_slashes = path.iter().filter(|&&byte| byte == b'/').count();
     let mut segments = path.split(|&byte| byte == b'/').enumerate();
     whole_error(path)
@@ -74,21 +74,21 @@ pub(crate) fn name_error(path: &[u8]) -> Option<Reason> {
 }
 
 /// Returns the name error that concerns a path or pattern as a whole.
-pub(crate) fn whole_error(path: &[u8]) -> Option<Reason> {
+pub(crate) fn whole_error(path: &[u8]) -> Option<ReasonCode> {
     match path {
-        [] => Some(Reason::ScopeEmptyPattern),
-        _ if path.contains(&0) => Some(Reason::ScopeNul),
-        [b'/', ..] => Some(Reason::ScopeAbsolute),
+        [] => Some(ReasonCode::ScopeEmptyPattern),
+        _ if path.contains(&0) => Some(ReasonCode::ScopeNul),
+        [b'/', ..] => Some(ReasonCode::ScopeAbsolute),
         _ => None,
     }
 }
 
 /// Returns the name error of one segment.
-pub(crate) fn segment_error(segment: &[u8], is_last: bool) -> Option<Reason> {
+pub(crate) fn segment_error(segment: &[u8], is_last: bool) -> Option<ReasonCode> {
     match segment {
-        b"" if is_last => Some(Reason::ScopeTrailingSlash),
-        b"" => Some(Reason::ScopeEmptySegment),
-        b"." | b".." => Some(Reason::ScopeDotSegment),
+        b"" if is_last => Some(ReasonCode::ScopeTrailingSlash),
+        b"" => Some(ReasonCode::ScopeEmptySegment),
+        b"." | b".." => Some(ReasonCode::ScopeDotSegment),
         _ => None,
     }
 }

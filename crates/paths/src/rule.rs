@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 /// A way to compare patterns with paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
+pub enum MatchRule {
     /// Equal bytes: the scope check of intents.
     Literal,
     /// Equal, or below that directory: worktree checks.
@@ -20,7 +20,7 @@ pub enum Rule {
     Glob,
 }
 
-impl Rule {
+impl MatchRule {
     pub const ALL: [Self; 4] = [Self::Literal, Self::Prefix, Self::Fnmatch, Self::Glob];
 
     pub const fn name(self) -> &'static str {
@@ -33,38 +33,38 @@ impl Rule {
     }
 
     /// Compiles a list of patterns under this rule, or returns the first invalid one.
-    pub fn compile<P: AsRef<[u8]>>(self, patterns: &[P]) -> Result<Matcher, PatternError> {
-        Ok(Matcher(match self {
-            Self::Literal => Compiled::Literal(names(patterns)?),
-            Self::Prefix => Compiled::Prefix(names(patterns)?),
+    pub fn compile<P: AsRef<[u8]>>(self, patterns: &[P]) -> Result<PathMatcher, PatternError> {
+        Ok(PathMatcher(match self {
+            Self::Literal => CompiledPatterns::Literal(names(patterns)?),
+            Self::Prefix => CompiledPatterns::Prefix(names(patterns)?),
             Self::Fnmatch => {
-                Compiled::Fnmatch(patterns.iter().map(|text| Fnmatch::new(text.as_ref())).collect())
+                CompiledPatterns::Fnmatch(patterns.iter().map(|text| Fnmatch::new(text.as_ref())).collect())
             }
-            Self::Glob => Compiled::Glob(Scope::parse(patterns)?),
+            Self::Glob => CompiledPatterns::Glob(Scope::parse(patterns)?),
         }))
     }
 }
 
 /// A list of patterns compiled under one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Matcher(Compiled);
+pub struct PathMatcher(CompiledPatterns);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Compiled {
+enum CompiledPatterns {
     Literal(BTreeSet<Box<[u8]>>),
     Prefix(BTreeSet<Box<[u8]>>),
     Fnmatch(Vec<Fnmatch>),
     Glob(Scope),
 }
 
-impl Matcher {
+impl PathMatcher {
     /// Returns true if the list matches `path`.
     pub fn matches(&self, path: &RepoPath) -> bool {
         match &self.0 {
-            Compiled::Literal(names) => names.contains(path.as_bytes()),
-            Compiled::Prefix(names) => path.lineage().any(|path| names.contains(path)),
-            Compiled::Fnmatch(patterns) => patterns.iter().any(|pattern| pattern.matches(path)),
-            Compiled::Glob(scope) => scope.lets_in(path),
+            CompiledPatterns::Literal(names) => names.contains(path.as_bytes()),
+            CompiledPatterns::Prefix(names) => path.lineage().any(|path| names.contains(path)),
+            CompiledPatterns::Fnmatch(patterns) => patterns.iter().any(|pattern| pattern.matches(path)),
+            CompiledPatterns::Glob(scope) => scope.lets_in(path),
         }
     }
 }
@@ -80,7 +80,7 @@ fn names<P: AsRef<[u8]>>(patterns: &[P]) -> Result<BTreeSet<Box<[u8]>>, PatternE
     patterns.iter().enumerate().map(parse).collect()
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for MatchRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -90,7 +90,7 @@ impl fmt::Display for Rule {
 #[error("`{0}` is no matching rule: literal, prefix, fnmatch or glob")]
 pub struct UnknownRule(String);
 
-impl FromStr for Rule {
+impl FromStr for MatchRule {
     type Err = UnknownRule;
 
     fn from_str(text: &str) -> Result<Self, UnknownRule> {
@@ -102,7 +102,7 @@ impl FromStr for Rule {
 mod tests {
     use super::*;
 
-    fn matches(rule: Rule, pattern: &str, path: &str) -> bool {
+    fn matches(rule: MatchRule, pattern: &str, path: &str) -> bool {
         let path = RepoPath::parse(path.as_bytes()).expect("a path");
         rule.compile(&[pattern]).expect("a pattern").matches(&path)
     }
@@ -115,13 +115,13 @@ mod tests {
             ("src/a", [false, false, true, true]),
             ("src/a/b", [false, false, true, false]),
         ] {
-            assert_eq!(Rule::ALL.map(|rule| matches(rule, "src/*", path)), expected, "{path}");
+            assert_eq!(MatchRule::ALL.map(|rule| matches(rule, "src/*", path)), expected, "{path}");
         }
     }
 
     #[test]
     fn a_list_of_names_refuses_what_is_no_name() {
-        for rule in [Rule::Literal, Rule::Prefix] {
+        for rule in [MatchRule::Literal, MatchRule::Prefix] {
             let error = rule.compile(&["ok", "a//b"]).expect_err("no path");
             assert_eq!((error.reason.as_str(), error.index), ("SCOPE.EMPTY_SEGMENT", 1));
         }
@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn a_rule_is_known_by_its_name() {
-        for rule in Rule::ALL {
+        for rule in MatchRule::ALL {
             assert_eq!(rule.to_string().parse(), Ok(rule));
         }
-        assert!("regex".parse::<Rule>().is_err());
+        assert!("regex".parse::<MatchRule>().is_err());
     }
 }

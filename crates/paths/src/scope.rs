@@ -2,20 +2,20 @@
 
 use crate::RepoPath;
 use crate::glob::Glob;
-use crate::stems::Stems;
+use crate::stems::PrefixIndex;
 use crate::suggest::escape;
-use probity_core::{Reason, bytes};
+use probity_core::{ReasonCode, bytes};
 
 /// The paths that a change may touch, as compiled glob patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scope {
-    patterns: Vec<Pattern>,
-    stems: Stems,
+    patterns: Vec<ScopePattern>,
+    stems: PrefixIndex,
 }
 
 /// One pattern of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
+pub struct ScopePattern {
     text: Box<[u8]>,
     excludes: bool,
     glob: Glob,
@@ -26,7 +26,7 @@ pub struct Pattern {
 #[error("pattern {index}, `{}`: {}", bytes::escape(.pattern), .reason.meaning())]
 pub struct PatternError {
     /// A `SCOPE.…` code.
-    pub reason: Reason,
+    pub reason: ReasonCode,
     /// Zero-based index of the pattern in the list.
     pub index: usize,
     pub pattern: Vec<u8>,
@@ -34,23 +34,23 @@ pub struct PatternError {
 
 /// The pattern that decided about a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decision<'a> {
+pub struct DecidingPattern<'a> {
     /// Zero-based index of the pattern in the list.
     pub index: usize,
-    pub pattern: &'a Pattern,
+    pub pattern: &'a ScopePattern,
 }
 
 /// The share of a tree that a scope covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Coverage {
+pub struct PathCoverage {
     /// Number of paths in the scope.
     pub covered: usize,
     /// Number of paths in the tree.
     pub total: usize,
 }
 
-impl Pattern {
-    pub(crate) fn parse(text: &[u8]) -> Result<Self, Reason> {
+impl ScopePattern {
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, ReasonCode> {
         let excludes = text.starts_with(b"!");
         let glob = Glob::parse(&text[usize::from(excludes)..])?;
         Ok(Self { text: text.into(), excludes, glob })
@@ -81,25 +81,25 @@ impl Scope {
     pub fn amended<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Self, PatternError> {
         let mut all = self.patterns.clone();
         for text in patterns.iter().map(AsRef::as_ref) {
-            let pattern = Pattern::parse(text).map_err(|reason| PatternError {
+            let pattern = ScopePattern::parse(text).map_err(|reason| PatternError {
                 reason,
                 index: all.len(),
                 pattern: text.to_vec(),
             })?;
             all.push(pattern);
         }
-        Ok(Self { stems: Stems::new(all.iter().map(|pattern| pattern.glob.stem())), patterns: all })
+        Ok(Self { stems: PrefixIndex::new(all.iter().map(|pattern| pattern.glob.stem())), patterns: all })
     }
 
     /// Returns the scope of everything below `path`, which is taken literally.
     pub(crate) fn subtree(path: &RepoPath) -> Self {
         let text = [&escape(path.as_bytes())[..], b"/**"].concat();
         let glob = Glob::parse(&text).expect("an escaped path is a glob");
-        let stems = Stems::new(std::iter::once(glob.stem()));
-        Self { patterns: vec![Pattern { text: text.into(), excludes: false, glob }], stems }
+        let stems = PrefixIndex::new(std::iter::once(glob.stem()));
+        Self { patterns: vec![ScopePattern { text: text.into(), excludes: false, glob }], stems }
     }
 
-    pub fn patterns(&self) -> &[Pattern] {
+    pub fn patterns(&self) -> &[ScopePattern] {
         &self.patterns
     }
 
@@ -109,15 +109,15 @@ impl Scope {
     }
 
     /// Counts the paths of a tree that are inside this scope.
-    pub fn coverage<'a>(&self, tree: impl IntoIterator<Item = &'a RepoPath>) -> Coverage {
-        tree.into_iter().fold(Coverage::default(), |coverage, path| Coverage {
+    pub fn coverage<'a>(&self, tree: impl IntoIterator<Item = &'a RepoPath>) -> PathCoverage {
+        tree.into_iter().fold(PathCoverage::default(), |coverage, path| PathCoverage {
             covered: coverage.covered + usize::from(self.lets_in(path)),
             total: coverage.total + 1,
         })
     }
 
     /// Returns the last pattern that matches `path`, or `None` if none does and the path is therefore outside.
-    pub fn decision(&self, path: &RepoPath) -> Option<Decision<'_>> {
+    pub fn decision(&self, path: &RepoPath) -> Option<DecidingPattern<'_>> {
         let path = path.as_bytes();
         let mut last = None;
         for candidates in self.stems.of(path) {
@@ -126,7 +126,7 @@ impl Scope {
             last =
                 later.into_iter().find(|&index| self.patterns[index].glob.matches_behind_stem(path)).or(last);
         }
-        last.map(|index| Decision { index, pattern: &self.patterns[index] })
+        last.map(|index| DecidingPattern { index, pattern: &self.patterns[index] })
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
         assert!(scope.lets_in(&path("src/a")) && !amended.lets_in(&path("src/a")));
         assert!(!scope.lets_in(&path("lib/a")) && amended.lets_in(&path("lib/a")));
         let error = scope.amended(&["ok", "["]).expect_err("no pattern");
-        assert_eq!((error.reason, error.index), (Reason::ScopeUnclosedClass, 2));
+        assert_eq!((error.reason, error.index), (ReasonCode::ScopeUnclosedClass, 2));
     }
 
     #[test]
@@ -171,6 +171,6 @@ mod tests {
     fn coverage_counts_what_is_let_in() {
         let scope = Scope::parse(&["src/*"]).expect("a scope");
         let tree = [path("src/a"), path("src/b/c"), path("x")];
-        assert_eq!(scope.coverage(&tree), Coverage { covered: 1, total: 3 });
+        assert_eq!(scope.coverage(&tree), PathCoverage { covered: 1, total: 3 });
     }
 }

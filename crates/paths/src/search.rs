@@ -6,13 +6,13 @@
 //! state in the second), or if a program of the second kind will match whatever follows. Neither changes the answer.
 //!
 //! Without programs that must not match, the work grows with the product of the two lengths. With them it can grow
-//! exponentially, because the problem itself is that hard, so a [`Budget`] bounds time and memory.
+//! exponentially, because the problem itself is that hard, so a [`SearchBudget`] bounds time and memory.
 
 use crate::alphabet;
-use crate::automaton::Place;
-use crate::program::Step;
-use crate::shape::Shape;
-use crate::units::{self, Unit};
+use crate::automaton::AutomatonState;
+use crate::program::PatternStep;
+use crate::shape::PathGrammarState;
+use crate::units::{self, PathChar};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -23,13 +23,13 @@ pub struct TooComplex;
 
 /// A limit on the work of several searches, counted in visited program states. Each search gets a small allowance;
 /// anything beyond that is shared by all of them.
-pub(crate) struct Budget {
+pub(crate) struct SearchBudget {
     /// The remaining allowance of the current search.
     little: usize,
     more: usize,
 }
 
-impl Budget {
+impl SearchBudget {
     /// Ample for patterns that people write.
     const LITTLE: usize = 200_000;
     /// About one to two seconds, and less than 200 MB.
@@ -49,7 +49,7 @@ impl Budget {
     }
 }
 
-impl Default for Budget {
+impl Default for SearchBudget {
     fn default() -> Self {
         Self { little: 0, more: Self::MORE }
     }
@@ -57,15 +57,15 @@ impl Default for Budget {
 
 /// Returns the shortest path that both of `inside` match and none of `outside` does.
 pub(crate) fn shortest(
-    inside: [&[Step]; 2],
-    outside: &[&[Step]],
-    budget: &mut Budget,
+    inside: [&[PatternStep]; 2],
+    outside: &[&[PatternStep]],
+    budget: &mut SearchBudget,
 ) -> Result<Option<Vec<u8>>, TooComplex> {
-    budget.little = Budget::LITTLE;
+    budget.little = SearchBudget::LITTLE;
     let programs = || inside.into_iter().chain(outside.iter().copied());
     budget.spend(alphabet::work(programs()))?;
     let letters = alphabet::of(programs());
-    let mut search = Search { inside, outside, budget, reached: Vec::new(), kept: BTreeSet::new() };
+    let mut search = WitnessSearch { inside, outside, budget, reached: Vec::new(), kept: BTreeSet::new() };
     search.start()?;
     let mut from = 0;
     while from < search.reached.len() {
@@ -79,35 +79,35 @@ pub(crate) fn shortest(
     Ok(None)
 }
 
-struct Search<'a> {
-    inside: [&'a [Step]; 2],
-    outside: &'a [&'a [Step]],
-    budget: &'a mut Budget,
+struct WitnessSearch<'a> {
+    inside: [&'a [PatternStep]; 2],
+    outside: &'a [&'a [PatternStep]],
+    budget: &'a mut SearchBudget,
     /// Every prefix worth following, shortest first.
-    reached: Vec<Beginning>,
+    reached: Vec<SearchNode>,
     /// The states they lead to; among those that differ only in `outside`, fewer states sort first.
-    kept: BTreeSet<([Place; 2], Shape, Outside)>,
+    kept: BTreeSet<([AutomatonState; 2], PathGrammarState, ExcludedStates)>,
 }
 
 /// The states that a prefix of a path leads to.
-struct Beginning {
-    inside: [Place; 2],
-    shape: Shape,
-    outside: Outside,
+struct SearchNode {
+    inside: [AutomatonState; 2],
+    shape: PathGrammarState,
+    outside: ExcludedStates,
     /// The prefix one character shorter, and that character.
-    came: Option<(usize, Unit)>,
+    came: Option<(usize, PathChar)>,
 }
 
 /// All states of the programs that must not match; fewer states sort first.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Outside {
+struct ExcludedStates {
     n_places: usize,
     /// Sorted pairs of program number and state.
-    places: Rc<[(u32, Place)]>,
+    places: Rc<[(u32, AutomatonState)]>,
 }
 
-impl Outside {
-    fn new(places: Vec<(u32, Place)>) -> Self {
+impl ExcludedStates {
+    fn new(places: Vec<(u32, AutomatonState)>) -> Self {
         Self { n_places: places.len(), places: places.into() }
     }
 
@@ -117,18 +117,24 @@ impl Outside {
     }
 }
 
-impl Search<'_> {
+impl WitnessSearch<'_> {
     fn start(&mut self) -> Result<(), TooComplex> {
-        let outside =
-            Outside::new((0..).zip(self.outside).map(|(program, _)| (program, Place::START)).collect());
+        let outside = ExcludedStates::new(
+            (0..).zip(self.outside).map(|(program, _)| (program, AutomatonState::START)).collect(),
+        );
         if !self.is_lost(&outside) {
-            self.reach(Beginning { inside: [Place::START; 2], shape: Shape::Begin, outside, came: None })?;
+            self.reach(SearchNode {
+                inside: [AutomatonState::START; 2],
+                shape: PathGrammarState::Begin,
+                outside,
+                came: None,
+            })?;
         }
         Ok(())
     }
 
     /// Extends a prefix by one character. Returns true if that gives a wanted path, which is then the last one reached.
-    fn follow(&mut self, from: usize, unit: Unit) -> Result<bool, TooComplex> {
+    fn follow(&mut self, from: usize, unit: PathChar) -> Result<bool, TooComplex> {
         let here = &self.reached[from];
         self.budget.spend(here.outside.n_places + 1)?;
         let Some(shape) = here.shape.with(unit) else { return Ok(false) };
@@ -146,7 +152,7 @@ impl Search<'_> {
         for &first in &ways[0] {
             for &second in &ways[1] {
                 let (inside, outside, came) = ([first, second], outside.clone(), Some((from, unit)));
-                if self.reach(Beginning { inside, shape, outside, came })? {
+                if self.reach(SearchNode { inside, shape, outside, came })? {
                     return Ok(true);
                 }
             }
@@ -154,7 +160,7 @@ impl Search<'_> {
         Ok(false)
     }
 
-    fn read_outside(&self, outside: &Outside, unit: Unit) -> Outside {
+    fn read_outside(&self, outside: &ExcludedStates, unit: PathChar) -> ExcludedStates {
         if outside.n_places == 0 {
             return outside.clone();
         }
@@ -166,32 +172,32 @@ impl Search<'_> {
         }
         next.sort_unstable();
         next.dedup();
-        Outside::new(next)
+        ExcludedStates::new(next)
     }
 
     /// Returns true if a program that must not match will match whatever follows.
-    fn is_lost(&self, outside: &Outside) -> bool {
+    fn is_lost(&self, outside: &ExcludedStates) -> bool {
         outside.places.iter().any(|&(program, place)| place.takes_the_rest(self.outside[program as usize]))
     }
 
     /// Stores a prefix if it is worth following. Returns true if it is a wanted path.
-    fn reach(&mut self, beginning: Beginning) -> Result<bool, TooComplex> {
-        let Beginning { inside, shape, ref outside, .. } = beginning;
-        let earlier = self.kept.range((inside, shape, Outside::default())..);
+    fn reach(&mut self, beginning: SearchNode) -> Result<bool, TooComplex> {
+        let SearchNode { inside, shape, ref outside, .. } = beginning;
+        let earlier = self.kept.range((inside, shape, ExcludedStates::default())..);
         let mut rivals =
-            earlier.take_while(|kept| (kept.0, kept.1) == (inside, shape)).take(Budget::COMPARED);
-        self.budget.spend(Budget::COMPARED * outside.n_places)?;
+            earlier.take_while(|kept| (kept.0, kept.1) == (inside, shape)).take(SearchBudget::COMPARED);
+        self.budget.spend(SearchBudget::COMPARED * outside.n_places)?;
         if rivals.any(|kept| kept.2.is_within(outside)) || !self.kept.insert((inside, shape, outside.clone()))
         {
             return Ok(false);
         }
-        self.budget.spend(Budget::KEEPING + outside.n_places)?;
+        self.budget.spend(SearchBudget::KEEPING + outside.n_places)?;
         let wanted = self.is_wanted(&beginning);
         self.reached.push(beginning);
         Ok(wanted)
     }
 
-    fn is_wanted(&self, beginning: &Beginning) -> bool {
+    fn is_wanted(&self, beginning: &SearchNode) -> bool {
         beginning.shape.is_whole()
             && beginning.inside.iter().zip(self.inside).all(|(place, program)| place.may_end(program))
             && !beginning
@@ -219,7 +225,7 @@ mod tests {
     use crate::glob::Glob;
 
     /// Excludes every name longer than eight characters in a way that requires remembering each of the last eight.
-    fn search(budget: &mut Budget) -> Result<Option<Vec<u8>>, TooComplex> {
+    fn search(budget: &mut SearchBudget) -> Result<Option<Vec<u8>>, TooComplex> {
         let program = |pattern: &[u8]| Glob::parse(pattern).expect("a glob").program();
         let outside = [program(b"*a????????"), program(b"*[!a]????????")];
         shortest([&program(b"*"), &program(b"?????????*")], &[&outside[0], &outside[1]], budget)
@@ -227,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_is_too_intricate_is_not_guessed() {
-        assert_eq!(search(&mut Budget { more: 10_000, ..Budget::default() }), Err(TooComplex));
-        assert_eq!(search(&mut Budget::default()), Ok(None));
+        assert_eq!(search(&mut SearchBudget { more: 10_000, ..SearchBudget::default() }), Err(TooComplex));
+        assert_eq!(search(&mut SearchBudget::default()), Ok(None));
     }
 }

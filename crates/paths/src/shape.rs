@@ -3,11 +3,11 @@
 //! Two things can go wrong: a segment that is empty, `.` or `..`; and adjacent single bytes that form a character,
 //! because the bytes would then decode to different characters than those they were built from.
 
-use crate::units::Unit;
+use crate::units::PathChar;
 
 /// The state of a path under construction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Shape {
+pub(crate) enum PathGrammarState {
     /// At the start of a segment.
     Begin,
     /// The segment is `.` so far.
@@ -15,12 +15,12 @@ pub(crate) enum Shape {
     /// The segment is `..` so far.
     DotDot,
     /// The segment is a name that may end here.
-    Name(Started),
+    Name(PartialChar),
 }
 
 /// An incomplete character among the single bytes at the end of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Started {
+pub(crate) struct PartialChar {
     /// Number of bytes still missing; 0 when no character has started.
     lacks: u8,
     /// Inclusive range of the next byte.
@@ -32,16 +32,16 @@ pub(crate) struct Started {
 pub(crate) const KINDS_OF_BYTES: [u8; 13] =
     [0x80, 0x90, 0xa0, 0xc0, 0xc2, 0xe0, 0xe1, 0xed, 0xee, 0xf0, 0xf1, 0xf4, 0xf5];
 
-impl Shape {
+impl PathGrammarState {
     /// Returns the state after one more character, or `None` if that cannot be part of a path.
-    pub(crate) fn with(self, unit: Unit) -> Option<Self> {
+    pub(crate) fn with(self, unit: PathChar) -> Option<Self> {
         match (self, unit) {
-            (Self::Name(_), Unit::SLASH) => Some(Self::Begin),
-            (_, Unit::SLASH) => None,
-            (Self::Begin, Unit::DOT) => Some(Self::Dot),
-            (Self::Dot, Unit::DOT) => Some(Self::DotDot),
+            (Self::Name(_), PathChar::SLASH) => Some(Self::Begin),
+            (_, PathChar::SLASH) => None,
+            (Self::Begin, PathChar::DOT) => Some(Self::Dot),
+            (Self::Dot, PathChar::DOT) => Some(Self::DotDot),
             (Self::Name(started), unit) => started.with(unit).map(Self::Name),
-            (_, unit) => Started::NONE.with(unit).map(Self::Name),
+            (_, unit) => PartialChar::NONE.with(unit).map(Self::Name),
         }
     }
 
@@ -51,14 +51,14 @@ impl Shape {
     }
 }
 
-impl Started {
+impl PartialChar {
     const NONE: Self = Self::lacking(0);
 
     const fn lacking(lacks: u8) -> Self {
         Self { lacks, low: 0x80, high: 0xbf }
     }
 
-    fn with(self, unit: Unit) -> Option<Self> {
+    fn with(self, unit: PathChar) -> Option<Self> {
         let Some(byte) = unit.single_byte() else { return Some(Self::NONE) };
         if self.lacks > 0 && self.low <= byte && byte <= self.high {
             return (self.lacks > 1).then_some(Self::lacking(self.lacks - 1));
@@ -89,17 +89,17 @@ mod tests {
     use crate::units::{decode, encode};
     use proptest::prelude::*;
 
-    fn is_path(units: &[Unit]) -> bool {
-        let whole = units.iter().try_fold(Shape::Begin, |shape, &unit| shape.with(unit));
-        whole.is_some_and(Shape::is_whole)
+    fn is_path(units: &[PathChar]) -> bool {
+        let whole = units.iter().try_fold(PathGrammarState::Begin, |shape, &unit| shape.with(unit));
+        whole.is_some_and(PathGrammarState::is_whole)
     }
 
-    fn unit() -> impl Strategy<Value = Unit> {
+    fn unit() -> impl Strategy<Value = PathChar> {
         prop_oneof![
-            3 => prop_oneof![Just(b'a'), Just(b'.'), Just(b'/')].prop_map(Unit::ascii),
-            1 => Just(Unit::from('é')),
-            6 => (0x80u8..).prop_map(Unit::invalid),
-            6 => proptest::sample::select(&KINDS_OF_BYTES[..]).prop_map(Unit::invalid),
+            3 => prop_oneof![Just(b'a'), Just(b'.'), Just(b'/')].prop_map(PathChar::ascii),
+            1 => Just(PathChar::from('é')),
+            6 => (0x80u8..).prop_map(PathChar::invalid),
+            6 => proptest::sample::select(&KINDS_OF_BYTES[..]).prop_map(PathChar::invalid),
         ]
     }
 

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Stems(Vec<Stem>);
+pub(crate) struct PrefixIndex(Vec<PrefixEntry>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Stem {
+struct PrefixEntry {
     text: Box<[u8]>,
     /// The longest other stem that is a prefix of this one.
     shorter: Option<usize>,
@@ -18,7 +18,7 @@ struct Stem {
     patterns: Vec<usize>,
 }
 
-impl Stem {
+impl PrefixEntry {
     /// The empty stem is common and tested first, because comparing zero bytes at a dangling address is slow on some
     /// processors.
     fn begins(&self, path: &[u8]) -> bool {
@@ -26,7 +26,7 @@ impl Stem {
     }
 }
 
-impl Stems {
+impl PrefixIndex {
     /// Builds the index from the stems of the patterns, in their order.
     pub(crate) fn new<'a>(stems: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut by_text: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
@@ -36,7 +36,7 @@ impl Stems {
         let mut sorted = Self::default();
         for (text, patterns) in by_text {
             let shorter = sorted.chain(sorted.0.len().checked_sub(1), text).next();
-            sorted.0.push(Stem { text: text.into(), shorter, patterns });
+            sorted.0.push(PrefixEntry { text: text.into(), shorter, patterns });
         }
         sorted
     }
@@ -62,7 +62,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_stem_of_a_path_is_found(stems in proptest::collection::vec("[ab/]{0,4}", 0..12), path in "[ab/]{0,6}") {
-            let index = Stems::new(stems.iter().map(String::as_bytes));
+            let index = PrefixIndex::new(stems.iter().map(String::as_bytes));
             let mut found: Vec<usize> = index.of(path.as_bytes()).flatten().copied().collect();
             found.sort_unstable();
             let expected: Vec<usize> = (0..stems.len()).filter(|&stem| path.starts_with(&stems[stem])).collect();

@@ -13,7 +13,7 @@ const LISTED: usize = 8;
 pub fn suggest<'a>(paths: &'a [RepoPath], tree: impl IntoIterator<Item = &'a RepoPath>) -> Vec<Vec<u8>> {
     let wanted: BTreeSet<&[u8]> = paths.iter().map(RepoPath::as_bytes).collect();
     let others = tree.into_iter().map(RepoPath::as_bytes).filter(|path| !wanted.contains(path)).collect();
-    let survey = Survey::new(wanted, others);
+    let survey = SuggestionContext::new(wanted, others);
     let mut seen = BTreeSet::new();
     let mut patterns: Vec<Vec<u8>> =
         survey.wanted.iter().flat_map(|path| survey.patterns_for(path)).collect();
@@ -21,7 +21,7 @@ pub fn suggest<'a>(paths: &'a [RepoPath], tree: impl IntoIterator<Item = &'a Rep
     patterns
 }
 
-struct Survey<'a> {
+struct SuggestionContext<'a> {
     wanted: BTreeSet<&'a [u8]>,
     /// The rest of the tree.
     others: BTreeSet<&'a [u8]>,
@@ -32,7 +32,7 @@ struct Survey<'a> {
     below: BTreeMap<&'a [u8], usize>,
 }
 
-impl<'a> Survey<'a> {
+impl<'a> SuggestionContext<'a> {
     fn new(wanted: BTreeSet<&'a [u8]>, others: BTreeSet<&'a [u8]>) -> Self {
         let (mut held, mut below) = (BTreeMap::new(), BTreeMap::new());
         for path in &wanted {

@@ -7,12 +7,12 @@
 
 /// One character of a name, or one byte that is not part of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Unit(u32);
+pub(crate) struct PathChar(u32);
 
 /// The offset added to a byte that is not part of a character.
 const INVALID: u32 = 0xdc00;
 
-impl Unit {
+impl PathChar {
     pub(crate) const SLASH: Self = Self::ascii(b'/');
     pub(crate) const DOT: Self = Self::ascii(b'.');
 
@@ -56,25 +56,25 @@ impl Unit {
     }
 }
 
-impl From<char> for Unit {
+impl From<char> for PathChar {
     fn from(character: char) -> Self {
         Self(u32::from(character))
     }
 }
 
 /// Returns the first character of `bytes` and its length in bytes.
-pub(crate) fn first(bytes: &[u8]) -> Option<(Unit, usize)> {
+pub(crate) fn first(bytes: &[u8]) -> Option<(PathChar, usize)> {
     let &byte = bytes.first()?;
     if byte.is_ascii() {
-        return Some((Unit::ascii(byte), 1));
+        return Some((PathChar::ascii(byte), 1));
     }
     // No UTF-8 character is longer than four bytes.
     let head = &bytes[..bytes.len().min(4)];
     let character = head.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
-    Some(character.map_or((Unit::invalid(byte), 1), |character| (character.into(), character.len_utf8())))
+    Some(character.map_or((PathChar::invalid(byte), 1), |character| (character.into(), character.len_utf8())))
 }
 
-pub(crate) fn decode(mut bytes: &[u8]) -> Vec<Unit> {
+pub(crate) fn decode(mut bytes: &[u8]) -> Vec<PathChar> {
     let mut units = Vec::with_capacity(bytes.len());
     while let Some((unit, length)) = first(bytes) {
         units.push(unit);
@@ -86,7 +86,7 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Vec<Unit> {
 /// Encodes characters as bytes.
 ///
 /// The bytes decode to the same characters, unless adjacent single bytes happen to form a character.
-pub(crate) fn encode(units: impl IntoIterator<Item = Unit>) -> Vec<u8> {
+pub(crate) fn encode(units: impl IntoIterator<Item = PathChar>) -> Vec<u8> {
     let mut bytes = Vec::new();
     units.into_iter().for_each(|unit| unit.push_to(&mut bytes));
     bytes
@@ -124,9 +124,9 @@ mod tests {
         fn the_whole_and_its_pieces_have_the_same_units(bytes in proptest::collection::vec(
             prop_oneof![Just(b'a'), Just(0xc3), Just(0xa9), Just(0xe2), Just(0x82), Just(0xac), Just(0xf0)], 0..9,
         )) {
-            let whole: Vec<Unit> = bytes.utf8_chunks().flat_map(|chunk| {
-                let text = chunk.valid().chars().map(Unit::from);
-                text.chain(chunk.invalid().iter().map(|&byte| Unit::invalid(byte))).collect::<Vec<_>>()
+            let whole: Vec<PathChar> = bytes.utf8_chunks().flat_map(|chunk| {
+                let text = chunk.valid().chars().map(PathChar::from);
+                text.chain(chunk.invalid().iter().map(|&byte| PathChar::invalid(byte))).collect::<Vec<_>>()
             }).collect();
             prop_assert_eq!(decode(&bytes), whole);
         }

@@ -4,17 +4,17 @@
 //! This module only converts; it decides nothing.
 
 use crate::{
-    Claim, IntentScope, PatternError, Remark, RepoPath, Rule, Scope, TooComplex, TreeNames, declare_intent,
-    declare_plan, delta, overlap, reconcile,
+    IntentScope, MatchRule, PatternError, RepoPath, Scope, ScopeClaim, ScopeDiagnostic, TooComplex,
+    TreeNames, declare_intent, declare_plan, delta, overlap, reconcile,
 };
-use probity_core::{Reason, bytes};
+use probity_core::{ReasonCode, bytes};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Answers a vector of kind `scope_match`.
 pub fn scope_match(given: &Value) -> Result<Value, String> {
-    let rule: Rule = text(given, "rule")?.parse().map_err(|error| format!("{error}"))?;
+    let rule: MatchRule = text(given, "rule")?.parse().map_err(|error| format!("{error}"))?;
     let patterns = byte_strings(given, "patterns")?;
     let paths = byte_strings(given, "paths")?;
     let matcher = match rule.compile(&patterns) {
@@ -52,7 +52,7 @@ pub fn scope_declare(given: &Value) -> Result<Value, String> {
         "plan" => declare_plan(&byte_strings(declaration, "scope")?, &tree),
         other => return Err(format!("`{other}` is no form of a declaration")),
     };
-    let remarks = |remarks: &[Remark]| -> Vec<Value> { remarks.iter().map(remark).collect() };
+    let remarks = |remarks: &[ScopeDiagnostic]| -> Vec<Value> { remarks.iter().map(remark).collect() };
     Ok(json!({
         "valid": declaration.is_valid(),
         "errors": remarks(&declaration.errors),
@@ -60,7 +60,7 @@ pub fn scope_declare(given: &Value) -> Result<Value, String> {
     }))
 }
 
-fn remark(remark: &Remark) -> Value {
+fn remark(remark: &ScopeDiagnostic) -> Value {
     json!({ "code": remark.code, "field": remark.field.name(), "index": remark.index })
 }
 
@@ -69,7 +69,7 @@ pub fn scope_overlap(given: &Value) -> Result<Value, String> {
     Ok(match overlap(&claim(given, "a")?, &claim(given, "b")?) {
         Ok(Some(witness)) => json!({ "overlap": true, "witness": witness }),
         Ok(None) => json!({ "overlap": false }),
-        Err(TooComplex) => json!({ "error": Reason::ScopeTooComplex }),
+        Err(TooComplex) => json!({ "error": ReasonCode::ScopeTooComplex }),
     })
 }
 
@@ -83,11 +83,11 @@ pub fn accepts_scope_overlap(given: &Value, expect: &Value, answer: &Value) -> b
     *answer == json!({ "overlap": true, "witness": witness }) && has_it("a") && has_it("b")
 }
 
-fn claim(given: &Value, name: &str) -> Result<Claim, String> {
+fn claim(given: &Value, name: &str) -> Result<ScopeClaim, String> {
     let claim = member(given, name)?;
     let scope = Scope::parse(&optional_byte_strings(claim, "globs")?).map_err(|error| error.to_string())?;
     let literals = paths(&optional_byte_strings(claim, "literals")?)?;
-    Ok(Claim { scope, literals: literals.into_iter().collect() })
+    Ok(ScopeClaim { scope, literals: literals.into_iter().collect() })
 }
 
 /// Answers a vector of kind `reconciliation`.
@@ -136,7 +136,7 @@ fn snapshot_delta(given: &Value) -> Result<Result<Vec<RepoPath>, Value>, String>
 
 /// Parses the paths, or returns the answer that names the first invalid one.
 fn parse_paths(paths: &[Vec<u8>]) -> Result<Vec<RepoPath>, Value> {
-    let invalid = |index| json!({ "error": Reason::PathInvalid, "path_index": index });
+    let invalid = |index| json!({ "error": ReasonCode::PathInvalid, "path_index": index });
     paths.iter().enumerate().map(|(index, path)| RepoPath::parse(path).map_err(|_| invalid(index))).collect()
 }
 

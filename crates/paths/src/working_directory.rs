@@ -2,7 +2,7 @@
 //! root, and the form from the root that everything below the command line uses.
 
 use crate::suggest::escape;
-use probity_core::{Reason, bytes};
+use probity_core::{ReasonCode, bytes};
 use std::fmt;
 
 /// Directories whose names in a grant always mean the one at the root: git's own, and Probity's state.
@@ -26,10 +26,10 @@ pub enum TypedPathError {
 }
 
 impl TypedPathError {
-    pub const fn reason(&self) -> Reason {
+    pub const fn reason(&self) -> ReasonCode {
         match self {
-            Self::LeavesRoot { .. } => Reason::ScopeLeavesRoot,
-            Self::LeadingBang { .. } => Reason::UsageInvalid,
+            Self::LeavesRoot { .. } => ReasonCode::ScopeLeavesRoot,
+            Self::LeadingBang { .. } => ReasonCode::UsageInvalid,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Laws of matching, scopes and overlap on random patterns and paths.
 
 use probity_paths::{
-    Claim, IntentScope, RepoPath, Rule, Scope, TreeNames, declare_intent, declare_plan, fnmatch, outside,
-    overlap, reconcile, suggest, vectors,
+    IntentScope, MatchRule, RepoPath, Scope, ScopeClaim, TreeNames, declare_intent, declare_plan, fnmatch,
+    outside, overlap, reconcile, suggest, vectors,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -73,9 +73,9 @@ fn list() -> impl Strategy<Value = Vec<Vec<u8>>> {
     )
 }
 
-fn claim() -> impl Strategy<Value = Claim> {
+fn claim() -> impl Strategy<Value = ScopeClaim> {
     (list(), btree_set(select(SMALL_PATHS.as_slice()), 0..3))
-        .prop_map(|(list, literals)| Claim { scope: scope(&list), literals })
+        .prop_map(|(list, literals)| ScopeClaim { scope: scope(&list), literals })
 }
 
 fn scope(list: &[Vec<u8>]) -> Scope {
@@ -185,7 +185,7 @@ proptest! {
         path: Vec<u8>,
     ) {
         let path = RepoPath::parse(&path).or_else(|_| RepoPath::parse(b"a/\xff")).expect("a path");
-        for rule in Rule::ALL {
+        for rule in MatchRule::ALL {
             if let Ok(matcher) = rule.compile(&patterns) {
                 matcher.matches(&path);
             }

@@ -3,7 +3,7 @@
 use crate::Policy;
 use crate::error::PlanError;
 use crate::tier::Tier;
-use probity_evidence::Globs;
+use probity_evidence::GlobList;
 use probity_paths::Scope;
 use std::collections::BTreeSet;
 
@@ -72,7 +72,7 @@ pub(crate) fn tier(text: &str, place: impl FnOnce() -> String) -> Result<Tier, P
 }
 
 /// Parses patterns, or reports where the first invalid one is.
-pub(crate) fn scope(globs: &Globs, place: impl FnOnce() -> String) -> Result<Scope, PlanError> {
+pub(crate) fn scope(globs: &GlobList, place: impl FnOnce() -> String) -> Result<Scope, PlanError> {
     globs.to_scope().map_err(|error| PlanError::BadPattern {
         place: place(),
         index: error.index,

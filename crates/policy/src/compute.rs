@@ -3,14 +3,14 @@
 use crate::check;
 use crate::error::PlanError;
 use crate::gate::Gate;
-use crate::policy::{Pack, Policy, Profile};
+use crate::policy::{Policy, PolicyPack, PolicyProfile};
 use crate::tier::Tier;
-use probity_evidence::{Globs, PackCap, Plan, PlannedGate};
+use probity_evidence::{GlobList, PackCap, Plan, PlannedGate};
 use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Request {
+pub struct PlanRequest {
     pub profile: String,
     /// Files known to change; they select packs.
     pub changed_files: Vec<Vec<u8>>,
@@ -19,10 +19,10 @@ pub struct Request {
     /// Packs to include regardless of the changed files.
     pub packs: Vec<String>,
     /// Patterns that come last in R.
-    pub scope: Globs,
+    pub scope: GlobList,
 }
 
-pub fn compute(policy: &Policy, request: &Request) -> Result<Plan, PlanError> {
+pub fn compute(policy: &Policy, request: &PlanRequest) -> Result<Plan, PlanError> {
     policy.check()?;
     let profile = policy.profile(&request.profile).ok_or_else(|| PlanError::UnknownProfile {
         asked: request.profile.clone(),
@@ -47,7 +47,7 @@ pub fn compute(policy: &Policy, request: &Request) -> Result<Plan, PlanError> {
     })
 }
 
-fn changed_paths(request: &Request) -> Result<Vec<RepoPath>, PlanError> {
+fn changed_paths(request: &PlanRequest) -> Result<Vec<RepoPath>, PlanError> {
     let paths = request.changed_files.iter().map(|path| RepoPath::parse(path));
     paths.collect::<Result<_, _>>().map_err(PlanError::InvalidPath)
 }
@@ -55,9 +55,9 @@ fn changed_paths(request: &Request) -> Result<Vec<RepoPath>, PlanError> {
 /// Returns the packs that are named or needed, strongest first.
 fn choose_packs<'a>(
     policy: &'a Policy,
-    request: &Request,
+    request: &PlanRequest,
     changed: &[RepoPath],
-) -> Result<Vec<&'a Pack>, PlanError> {
+) -> Result<Vec<&'a PolicyPack>, PlanError> {
     let named: BTreeSet<&str> = request.packs.iter().map(String::as_str).collect();
     if let Some(unknown) = request.packs.iter().find(|id| policy.packs.iter().all(|pack| pack.id != **id)) {
         return Err(PlanError::UnknownPack {
@@ -75,13 +75,13 @@ fn choose_packs<'a>(
     Ok(chosen)
 }
 
-fn is_needed(pack: &Pack, changed: &[RepoPath]) -> Result<bool, PlanError> {
+fn is_needed(pack: &PolicyPack, changed: &[RepoPath]) -> Result<bool, PlanError> {
     let globs = pack.when.as_ref().unwrap_or(&pack.scope);
     let when = check::scope(globs, || format!("`when` of pack `{}`", pack.id))?;
     Ok(changed.iter().any(|path| when.lets_in(path)))
 }
 
-fn cap(profile: &Profile, packs: &[&Pack]) -> Result<PackCap, PlanError> {
+fn cap(profile: &PolicyProfile, packs: &[&PolicyPack]) -> Result<PackCap, PlanError> {
     let selected = packs.len() as u64;
     match profile.pack_cap {
         Some(cap) if selected > cap => Err(PlanError::PackCapExceeded { cap, packs: ids(packs) }),
@@ -89,7 +89,11 @@ fn cap(profile: &Profile, packs: &[&Pack]) -> Result<PackCap, PlanError> {
     }
 }
 
-fn highest_tier(profile: &Profile, request: &Request, packs: &[&Pack]) -> Result<Tier, PlanError> {
+fn highest_tier(
+    profile: &PolicyProfile,
+    request: &PlanRequest,
+    packs: &[&PolicyPack],
+) -> Result<Tier, PlanError> {
     let mut highest = check::tier(&profile.tier, || format!("profile `{}`", profile.id))?;
     for pack in packs {
         highest = highest.max(check::tier(&pack.gate_tier, || format!("pack `{}`", pack.id))?);
@@ -100,8 +104,8 @@ fn highest_tier(profile: &Profile, request: &Request, packs: &[&Pack]) -> Result
 
 /// Returns the gates of the plan, and the ids of those above the tier. A gate that no pack names belongs to
 /// every plan.
-fn choose_gates(policy: &Policy, packs: &[&Pack], tier: &Tier) -> (Vec<PlannedGate>, Vec<String>) {
-    let names = |pack: &Pack, gate: &Gate| pack.gates.contains(&gate.id);
+fn choose_gates(policy: &Policy, packs: &[&PolicyPack], tier: &Tier) -> (Vec<PlannedGate>, Vec<String>) {
+    let names = |pack: &PolicyPack, gate: &Gate| pack.gates.contains(&gate.id);
     let belongs = |gate: &Gate| {
         packs.iter().any(|pack| names(pack, gate)) || !policy.packs.iter().any(|pack| names(pack, gate))
     };
@@ -124,8 +128,8 @@ fn planned(gate: &Gate) -> PlannedGate {
 }
 
 /// Builds R: the weakest pack first, the request last, because the last match decides.
-fn requested(request: &Request, packs: &[&Pack]) -> Globs {
-    let mut scope = Globs::default();
+fn requested(request: &PlanRequest, packs: &[&PolicyPack]) -> GlobList {
+    let mut scope = GlobList::default();
     for pack in packs.iter().rev() {
         scope.extend(&pack.scope);
     }
@@ -133,7 +137,7 @@ fn requested(request: &Request, packs: &[&Pack]) -> Globs {
     scope.without_repeats()
 }
 
-fn ids(packs: &[&Pack]) -> Vec<String> {
+fn ids(packs: &[&PolicyPack]) -> Vec<String> {
     packs.iter().map(|pack| pack.id.clone()).collect()
 }
 
@@ -143,7 +147,7 @@ mod tests {
     use serde_json::{Value, json};
 
     /// A policy and a request with an error in every place where one is possible.
-    fn wrong() -> (Value, Request) {
+    fn wrong() -> (Value, PlanRequest) {
         let policy = json!({
             "packs": [
                 {"id": "a", "scope": ["src/"], "gates": ["nobody"]},
@@ -153,17 +157,17 @@ mod tests {
             "gates": [{"id": "lint", "tier": "1", "run": ["x"]}],
             "profiles": [{"id": "team", "pack_cap": 1}],
         });
-        let request = Request {
+        let request = PlanRequest {
             profile: "Team".into(),
             changed_files: vec![b"/etc/passwd".to_vec()],
             tier: Some("high".into()),
             packs: vec!["nobody".into()],
-            scope: Globs::new(["src/**.py"]),
+            scope: GlobList::new(["src/**.py"]),
         };
         (policy, request)
     }
 
-    fn code(policy: &Value, request: &Request) -> &'static str {
+    fn code(policy: &Value, request: &PlanRequest) -> &'static str {
         let policy = Policy::from_json(policy).expect("a policy");
         compute(&policy, request).map_or_else(|error| error.reason().as_str(), |_| "a plan")
     }
@@ -172,7 +176,7 @@ mod tests {
     fn errors_come_in_their_order() {
         let (mut policy, mut request) = wrong();
         let mut found = vec![code(&policy, &request)];
-        let mut then = |policy: &Value, request: &Request| found.push(code(policy, request));
+        let mut then = |policy: &Value, request: &PlanRequest| found.push(code(policy, request));
         policy["packs"][2]["id"] = "c".into();
         then(&policy, &request);
         policy["packs"][0]["gates"] = json!(["lint"]);
@@ -185,7 +189,7 @@ mod tests {
         then(&policy, &request);
         request.changed_files = vec![b"x".to_vec()];
         then(&policy, &request);
-        request.scope = Globs::new(["src/**"]);
+        request.scope = GlobList::new(["src/**"]);
         then(&policy, &request);
         request.packs = vec!["a".into()];
         then(&policy, &request);
@@ -214,7 +218,7 @@ mod tests {
         let policy = json!({
             "packs": [{"id": "x", "scope": []}], "gates": [{"id": "x", "run": ["x"]}], "profiles": [{"id": "x"}],
         });
-        assert_eq!(code(&policy, &Request { profile: "x".into(), ..Request::default() }), "a plan");
+        assert_eq!(code(&policy, &PlanRequest { profile: "x".into(), ..PlanRequest::default() }), "a plan");
     }
 
     #[test]
@@ -227,9 +231,12 @@ mod tests {
             "profiles": [{"id": "team"}],
         });
         let policy = Policy::from_json(&policy).expect("a policy");
-        let request =
-            Request { profile: "team".into(), changed_files: vec![b"src/a".to_vec()], ..Request::default() };
+        let request = PlanRequest {
+            profile: "team".into(),
+            changed_files: vec![b"src/a".to_vec()],
+            ..PlanRequest::default()
+        };
         let plan = compute(&policy, &request).expect("a plan");
-        assert_eq!(plan.scope, Globs::new(["src/**", "!src/keys/**"]));
+        assert_eq!(plan.scope, GlobList::new(["src/**", "!src/keys/**"]));
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::forms::{PolicyForm, PolicySections, ProfileForm};
 use crate::gate::Gate;
-use crate::policy::{Pack, Policy, Workspace};
+use crate::policy::{Policy, PolicyPack, WorkspaceRules};
 use crate::{AnalysisRules, ChangeRules, ContractRules, suggest};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,10 +27,10 @@ fn hint(suggestion: Option<&str>) -> String {
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
-struct File {
+struct PolicyFile {
     versions: BTreeMap<String, String>,
-    workspace: Workspace,
-    pack: Vec<Pack>,
+    workspace: WorkspaceRules,
+    pack: Vec<PolicyPack>,
     gate: Vec<Gate>,
     profile: BTreeMap<String, ProfileForm>,
     amend: AmendPolicy,
@@ -41,7 +41,7 @@ struct File {
 
 impl Policy {
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
-        let file: File = toml::from_str(text).map_err(|error| ConfigError::new(text, &error))?;
+        let file: PolicyFile = toml::from_str(text).map_err(|error| ConfigError::new(text, &error))?;
         let versions = file.versions.into_iter().map(|(part, version)| (part, Value::String(version)));
         let profiles = file.profile.into_iter().map(|(id, form)| form.named(id));
         Ok(Self::from(PolicyForm {
@@ -74,8 +74,8 @@ impl ConfigError {
         Self { line, column, message: error.message().to_owned(), suggestion: suggestion(error.message()) }
     }
 
-    pub const fn reason(&self) -> Reason {
-        Reason::ConfigInvalid
+    pub const fn reason(&self) -> ReasonCode {
+        ReasonCode::ConfigInvalid
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn suggestion(message: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probity_evidence::{Globs, Permission, RefsRule, SignatureRule};
+    use probity_evidence::{AmendPermission, GlobList, RefsRule, SignatureRule};
 
     const WHOLE: &str = r#"
 [versions]
@@ -143,9 +143,12 @@ signature = "required"
     fn reads_all_of_a_policy() {
         let policy = Policy::from_toml(WHOLE).expect("a policy");
         assert_eq!(policy.check(), Ok(()));
-        assert_eq!(policy.workspace.build_outputs, Globs::new(["target/**"]));
+        assert_eq!(policy.workspace.build_outputs, GlobList::new(["target/**"]));
         assert_eq!(policy.workspace.refs, RefsRule::Protect);
-        assert_eq!((policy.amend.during, policy.amend.after), (Permission::Deny, Permission::Allow));
+        assert_eq!(
+            (policy.amend.during, policy.amend.after),
+            (AmendPermission::Deny, AmendPermission::Allow)
+        );
         assert_eq!(policy.gates[0].timeout_ms, 30_000);
         assert_eq!(policy.gates[1].env, ["CI"]);
         assert_eq!(policy.default_profile(), Some("team"));

@@ -5,9 +5,9 @@
 
 use crate::config::suggestion;
 use crate::forms::{PolicyForm, PolicySections, ProfileForm};
-use crate::policy::{Policy, Profile, Workspace};
+use crate::policy::{Policy, PolicyProfile, WorkspaceRules};
 use crate::{AnalysisRules, ChangeRules, ContractRules};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -35,19 +35,19 @@ impl PolicyFormError {
         Self { place: place.into(), suggestion: suggestion(&message), message }
     }
 
-    pub const fn reason(&self) -> Reason {
-        Reason::ConfigInvalid
+    pub const fn reason(&self) -> ReasonCode {
+        ReasonCode::ConfigInvalid
     }
 }
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
-struct Document {
+struct PolicyDocument {
     versions: Map<String, Value>,
     packs: Vec<Value>,
     gates: Vec<Value>,
     profiles: Vec<Value>,
-    workspace: Workspace,
+    workspace: WorkspaceRules,
     amend: AmendPolicy,
     contract: ContractRules,
     analysis: AnalysisRules,
@@ -56,7 +56,7 @@ struct Document {
 
 impl Policy {
     pub fn from_json(value: &Value) -> Result<Self, PolicyFormError> {
-        let document: Document = read("the policy", value, &[])?;
+        let document: PolicyDocument = read("the policy", value, &[])?;
         Ok(Self::from(PolicyForm {
             versions: document.versions,
             packs: read_list("packs", &document.packs, PACK_DESCRIPTIONS)?,
@@ -74,7 +74,7 @@ impl Policy {
 }
 
 /// Reads a profile; in JSON its id is one of its members.
-fn read_profile((index, value): (usize, &Value)) -> Result<Profile, PolicyFormError> {
+fn read_profile((index, value): (usize, &Value)) -> Result<PolicyProfile, PolicyFormError> {
     let place = format!("profiles[{index}]");
     let mut members = members(&place, value)?;
     let Some(Value::String(id)) = members.remove("id") else {
@@ -119,7 +119,7 @@ fn members(place: &str, value: &Value) -> Result<Map<String, Value>, PolicyFormE
 mod tests {
     use super::*;
     use crate::GateKind;
-    use probity_evidence::Globs;
+    use probity_evidence::GlobList;
     use serde_json::json;
 
     #[test]
@@ -129,8 +129,8 @@ mod tests {
             {"id": "b", "scopes": ["docs/**"], "owner": "docs team", "status": "active", "coverage_tags": []},
         ]}));
         let packs = policy.expect("a policy").packs;
-        assert_eq!(packs[0].scope, Globs::new(["src/**"]));
-        assert_eq!(packs[1].scope, Globs::new(["docs/**"]));
+        assert_eq!(packs[0].scope, GlobList::new(["src/**"]));
+        assert_eq!(packs[1].scope, GlobList::new(["docs/**"]));
     }
 
     #[test]

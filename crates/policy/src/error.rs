@@ -1,6 +1,6 @@
 //! Why a policy and a request do not lead to a plan.
 
-use probity_core::{Reason, bytes};
+use probity_core::{ReasonCode, bytes};
 use probity_paths::PathError;
 
 fn meant(asked: &str, known: &[String]) -> String {
@@ -30,7 +30,7 @@ pub enum PlanError {
         index: usize,
         pattern: Vec<u8>,
         /// One of the `SCOPE.*` codes.
-        reason: Reason,
+        reason: ReasonCode,
     },
     #[error("the policy has no profile `{asked}`; it has {}{}", known.join(", "), meant(asked, known))]
     UnknownProfile { asked: String, known: Vec<String> },
@@ -63,16 +63,16 @@ impl PlanError {
         Some(crate::line_and_column(text, at))
     }
 
-    pub const fn reason(&self) -> Reason {
+    pub const fn reason(&self) -> ReasonCode {
         match self {
-            Self::DuplicateId { .. } => Reason::PlanDuplicateId,
-            Self::UnknownGate { .. } => Reason::PlanUnknownGate,
-            Self::BadTier { .. } => Reason::PlanBadTier,
+            Self::DuplicateId { .. } => ReasonCode::PlanDuplicateId,
+            Self::UnknownGate { .. } => ReasonCode::PlanUnknownGate,
+            Self::BadTier { .. } => ReasonCode::PlanBadTier,
             Self::BadPattern { reason, .. } => *reason,
-            Self::UnknownProfile { .. } => Reason::PlanUnknownProfile,
-            Self::InvalidPath(_) => Reason::PathInvalid,
-            Self::UnknownPack { .. } => Reason::PlanUnknownPack,
-            Self::PackCapExceeded { .. } => Reason::PlanPackCapExceeded,
+            Self::UnknownProfile { .. } => ReasonCode::PlanUnknownProfile,
+            Self::InvalidPath(_) => ReasonCode::PathInvalid,
+            Self::UnknownPack { .. } => ReasonCode::PlanUnknownPack,
+            Self::PackCapExceeded { .. } => ReasonCode::PlanPackCapExceeded,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! meaning; only the names of the lists differ.
 
 use crate::gate::{self, Gate};
-use crate::policy::{Pack, Policy, Profile, Workspace};
+use crate::policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 use crate::{AnalysisRules, ChangeRules, ContractRules};
 use probity_evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
@@ -20,8 +20,8 @@ pub(crate) struct ProfileForm {
 }
 
 impl ProfileForm {
-    pub(crate) fn named(self, id: String) -> Profile {
-        Profile { id, tier: self.tier, pack_cap: self.pack_cap, signature: self.signature }
+    pub(crate) fn named(self, id: String) -> PolicyProfile {
+        PolicyProfile { id, tier: self.tier, pack_cap: self.pack_cap, signature: self.signature }
     }
 }
 
@@ -29,16 +29,16 @@ impl ProfileForm {
 #[derive(Debug, Default)]
 pub(crate) struct PolicyForm {
     pub(crate) versions: Map<String, Value>,
-    pub(crate) packs: Vec<Pack>,
+    pub(crate) packs: Vec<PolicyPack>,
     pub(crate) gates: Vec<Gate>,
-    pub(crate) profiles: Vec<Profile>,
+    pub(crate) profiles: Vec<PolicyProfile>,
     pub(crate) sections: PolicySections,
 }
 
 /// Sections that both files write in the same way.
 #[derive(Debug, Default)]
 pub(crate) struct PolicySections {
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: WorkspaceRules,
     pub(crate) amend: AmendPolicy,
     pub(crate) contract: ContractRules,
     pub(crate) analysis: AnalysisRules,

@@ -1,6 +1,6 @@
 //! Gates, and their form in a policy: with defaults, and with a readable timeout (`"30s"`).
 
-use probity_evidence::Globs;
+use probity_evidence::GlobList;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -19,7 +19,7 @@ pub struct Gate {
     /// Names of environment variables passed on from the caller, in addition to the default ones.
     pub env: Vec<String>,
     /// Paths in the tree that it may write.
-    pub outputs: Globs,
+    pub outputs: GlobList,
     /// What it checks, if the policy says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<GateKind>,
@@ -68,14 +68,14 @@ pub(crate) struct GateForm {
     #[serde(default = "default_tier")]
     tier: String,
     run: Vec<String>,
-    timeout: Option<Timeout>,
+    timeout: Option<GateTimeout>,
     timeout_ms: Option<u64>,
     #[serde(default = "yes")]
     required: bool,
     #[serde(default)]
     env: Vec<String>,
     #[serde(default)]
-    outputs: Globs,
+    outputs: GlobList,
     kind: Option<GateKind>,
 }
 
@@ -98,7 +98,7 @@ impl TryFrom<GateForm> for Gate {
         }
         let timeout_ms = match (timeout, timeout_ms) {
             (Some(_), Some(_)) => return Err(format!("gate `{id}` has both `timeout` and `timeout_ms`")),
-            (Some(Timeout(ms)), None) | (None, Some(ms)) => ms,
+            (Some(GateTimeout(ms)), None) | (None, Some(ms)) => ms,
             (None, None) => DEFAULT_TIMEOUT_MS,
         };
         Ok(Self { id, tier, run, timeout_ms, required, env, outputs, kind })
@@ -121,16 +121,16 @@ pub fn duration_ms(text: &str) -> Option<u64> {
 }
 
 /// A timeout in milliseconds, written as a duration.
-struct Timeout(u64);
+struct GateTimeout(u64);
 
-impl Timeout {
+impl GateTimeout {
     fn parse(text: &str) -> Option<Self> {
         let ms = duration_ms(text)?;
         (1..=MAX_TIMEOUT_MS).contains(&ms).then_some(Self(ms))
     }
 }
 
-impl<'de> Deserialize<'de> for Timeout {
+impl<'de> Deserialize<'de> for GateTimeout {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| {
@@ -155,7 +155,7 @@ mod tests {
         for (text, ms) in
             [("30s", 30_000), ("5m", 300_000), ("1h", 3_600_000), ("250ms", 250), ("2 min", 120_000)]
         {
-            assert_eq!(Timeout::parse(text).map(|time| time.0), Some(ms), "{text}");
+            assert_eq!(GateTimeout::parse(text).map(|time| time.0), Some(ms), "{text}");
         }
         for bad in [
             "",
@@ -169,7 +169,7 @@ mod tests {
             "200h",
             "18446744073709551615h",
         ] {
-            assert!(Timeout::parse(bad).is_none(), "{bad}");
+            assert!(GateTimeout::parse(bad).is_none(), "{bad}");
         }
     }
 

@@ -13,12 +13,12 @@ use probity_paths::RepoPath;
 pub(crate) struct ImportDirectory {
     /// Its last path segments.
     pub(crate) name: &'static str,
-    layout: Layout,
+    layout: PackageLayout,
 }
 
 /// Where a package manager adds packages within an import directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+enum PackageLayout {
     /// Directly in it.
     Flat,
     /// The entry is a file.
@@ -36,36 +36,36 @@ enum Layout {
     DotnetObj,
 }
 
-const fn import(name: &'static str, layout: Layout) -> ImportDirectory {
+const fn import(name: &'static str, layout: PackageLayout) -> ImportDirectory {
     ImportDirectory { name, layout }
 }
 
 /// Everything in a tree from which programs load packages; of two overlapping names the narrower comes first.
 pub(crate) const IMPORT_DIRECTORIES: &[ImportDirectory] = &[
-    import("node_modules", Layout::NodeModules),
-    import(".yarn/unplugged", Layout::Flat),
-    import(".yarn/cache", Layout::Flat),
-    import(".yarn/releases", Layout::Flat),
-    import(".yarn/plugins", Layout::Flat),
-    import(".pnp.cjs", Layout::SingleFile),
-    import(".pnp.loader.mjs", Layout::SingleFile),
-    import(".pnp.js", Layout::SingleFile),
-    import(".venv", Layout::PythonEnvironment),
-    import(".tox", Layout::PythonEnvironment),
-    import(".nox", Layout::PythonEnvironment),
-    import("__pypackages__", Layout::PdmPackages),
-    import(".eggs", Layout::Flat),
-    import(".pdm-python", Layout::SingleFile),
-    import("vendor/bundle", Layout::BundlerVendor),
-    import("vendor", Layout::ComposerVendor),
-    import("deps", Layout::Flat),
-    import(".build/checkouts", Layout::Flat),
-    import("dist-newstyle/src", Layout::Flat),
-    import(".dart_tool", Layout::DartTool),
-    import(".terraform", Layout::TerraformData),
-    import("cmake-build-debug/_deps", Layout::Flat),
-    import("cmake-build-release/_deps", Layout::Flat),
-    import("obj", Layout::DotnetObj),
+    import("node_modules", PackageLayout::NodeModules),
+    import(".yarn/unplugged", PackageLayout::Flat),
+    import(".yarn/cache", PackageLayout::Flat),
+    import(".yarn/releases", PackageLayout::Flat),
+    import(".yarn/plugins", PackageLayout::Flat),
+    import(".pnp.cjs", PackageLayout::SingleFile),
+    import(".pnp.loader.mjs", PackageLayout::SingleFile),
+    import(".pnp.js", PackageLayout::SingleFile),
+    import(".venv", PackageLayout::PythonEnvironment),
+    import(".tox", PackageLayout::PythonEnvironment),
+    import(".nox", PackageLayout::PythonEnvironment),
+    import("__pypackages__", PackageLayout::PdmPackages),
+    import(".eggs", PackageLayout::Flat),
+    import(".pdm-python", PackageLayout::SingleFile),
+    import("vendor/bundle", PackageLayout::BundlerVendor),
+    import("vendor", PackageLayout::ComposerVendor),
+    import("deps", PackageLayout::Flat),
+    import(".build/checkouts", PackageLayout::Flat),
+    import("dist-newstyle/src", PackageLayout::Flat),
+    import(".dart_tool", PackageLayout::DartTool),
+    import(".terraform", PackageLayout::TerraformData),
+    import("cmake-build-debug/_deps", PackageLayout::Flat),
+    import("cmake-build-release/_deps", PackageLayout::Flat),
+    import("obj", PackageLayout::DotnetObj),
 ];
 
 /// Import directories with the programs known to load only from them. A program that runs what a file or a
@@ -232,9 +232,9 @@ fn pattern(name: &str) -> Vec<u8> {
 }
 
 /// Returns the layout of the imported directory `root`. One that is not in the table is a virtual environment.
-fn layout(root: &RepoPath) -> Layout {
+fn layout(root: &RepoPath) -> PackageLayout {
     let known = IMPORT_DIRECTORIES.iter().find(|known| Ecosystem::is_named(root.as_bytes(), known.name));
-    known.map_or(Layout::PythonEnvironment, |known| known.layout)
+    known.map_or(PackageLayout::PythonEnvironment, |known| known.layout)
 }
 
 /// Returns true if a path below an imported directory cannot affect what a gate imports, or is a cache that
@@ -244,19 +244,19 @@ pub fn is_never_imported(root: &RepoPath, path: &RepoPath) -> bool {
     let is_bytecode = names.iter().rev().skip(1).any(|name| *name == b"__pycache__");
     is_bytecode
         || match layout(root) {
-            Layout::NodeModules => {
+            PackageLayout::NodeModules => {
                 let is_book = names.len() == 1 && NODE_BOOKS.contains(&names[0]);
                 let is_cache = names.first().is_some_and(|name| NODE_CACHES.contains(name));
                 is_book || is_cache || names == [&b".pnpm"[..], b"lock.yaml"]
             }
-            Layout::PythonEnvironment if matches!(root.file_name(), b".tox" | b".nox") => {
+            PackageLayout::PythonEnvironment if matches!(root.file_name(), b".tox" | b".nox") => {
                 names.first() == Some(&&b".tmp"[..])
                     || names.get(1).is_some_and(|name| RUNNER_RECORDS.contains(name))
             }
-            Layout::DartTool => {
+            PackageLayout::DartTool => {
                 !matches!(names.as_slice(), [] | [b"package_config.json" | b"package_graph.json"])
             }
-            Layout::DotnetObj => names.last().is_some_and(|name| {
+            PackageLayout::DotnetObj => names.last().is_some_and(|name| {
                 let is_executed = name.ends_with(b".props") || name.ends_with(b".targets");
                 !is_executed && *name != b"project.assets.json"
             }),
@@ -269,23 +269,25 @@ pub fn is_never_imported(root: &RepoPath, path: &RepoPath) -> bool {
 pub fn takes_packages(root: &RepoPath, directory: &RepoPath) -> bool {
     let below: Vec<&[u8]> = directory.segments().skip(root.segments().count()).collect();
     match layout(root) {
-        Layout::Flat | Layout::DartTool => below.is_empty(),
-        Layout::SingleFile | Layout::DotnetObj => false,
-        Layout::NodeModules => node_takes_packages(&below),
-        Layout::PythonEnvironment => match below.as_slice() {
+        PackageLayout::Flat | PackageLayout::DartTool => below.is_empty(),
+        PackageLayout::SingleFile | PackageLayout::DotnetObj => false,
+        PackageLayout::NodeModules => node_takes_packages(&below),
+        PackageLayout::PythonEnvironment => match below.as_slice() {
             [] | [.., b"bin" | b"site-packages"] => true,
             [_] if matches!(root.file_name(), b".tox" | b".nox") => true,
             [first, ..] => DATA_DIRECTORIES.contains(first),
         },
-        Layout::PdmPackages => matches!(below.as_slice(), [] | [_] | [_, b"lib" | b"bin" | b"include"]),
-        Layout::ComposerVendor => match below.as_slice() {
+        PackageLayout::PdmPackages => {
+            matches!(below.as_slice(), [] | [_] | [_, b"lib" | b"bin" | b"include"])
+        }
+        PackageLayout::ComposerVendor => match below.as_slice() {
             // Ruby keeps its gems in a directory of the same name.
             [b"bundle", gems @ ..] => bundler_takes_packages(gems),
             // One directory per author, with one per package in it.
             names => names.len() <= 1,
         },
-        Layout::BundlerVendor => bundler_takes_packages(&below),
-        Layout::TerraformData => match below.as_slice() {
+        PackageLayout::BundlerVendor => bundler_takes_packages(&below),
+        PackageLayout::TerraformData => match below.as_slice() {
             [] | [b"modules"] => true,
             // Host, author, provider; below that the versions.
             [b"providers", names @ ..] => names.len() <= 3,

@@ -33,10 +33,10 @@ mod tier;
 pub mod vectors;
 mod wrappers;
 
-pub use amend::{Moment, may_amend};
+pub use amend::{AmendmentTiming, may_amend};
 pub use analysis::{AnalysisGates, AnalysisRules};
 pub use change::ChangeRules;
-pub use compute::{Request, compute};
+pub use compute::{PlanRequest, compute};
 pub use config::{ConfigError, line_and_column};
 pub use contract_rules::{ContractRules, FalseClaims, Strictness, StrictnessProfile};
 pub use document::PolicyFormError;
@@ -44,10 +44,11 @@ pub use error::PlanError;
 pub use gate::{Gate, GateKind, duration_ms};
 pub use imports::{any_imports, is_never_imported, program_imports, takes_packages};
 pub use outputs::{
-    MarkedDirectory, OutputLook, Proposal, ReadText, code_in_output, declares_plugins, is_entry_points_file,
-    is_module_of_environment, is_valid_mark, output_root, propose_build_outputs, recognize,
+    MarkedDirectory, OutputLook, OutputProposal, ReadText, code_in_output, declares_plugins,
+    is_entry_points_file, is_module_of_environment, is_valid_mark, output_root, propose_build_outputs,
+    recognize,
 };
-pub use policy::{Pack, Policy, Profile, Workspace};
+pub use policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 pub use probity_core::Severity;
 pub use suggest::{brace_hint, did_you_mean, nearest, nearest_path};
 pub use wrappers::{StartedCommands, is_shell, started_commands};

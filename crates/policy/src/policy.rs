@@ -6,7 +6,7 @@
 use crate::gate::{Gate, default_tier};
 use crate::{AnalysisRules, ChangeRules, ContractRules};
 use probity_core::Digest;
-use probity_evidence::{AmendPolicy, Globs, RefsRule, SignatureRule};
+use probity_evidence::{AmendPolicy, GlobList, RefsRule, SignatureRule};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -18,10 +18,10 @@ pub(crate) const DEFAULT_PROFILE: &str = "default";
 pub struct Policy {
     /// Versions of the policy's parts, copied to each plan.
     pub versions: Map<String, Value>,
-    pub packs: Vec<Pack>,
+    pub packs: Vec<PolicyPack>,
     pub gates: Vec<Gate>,
-    pub profiles: Vec<Profile>,
-    pub workspace: Workspace,
+    pub profiles: Vec<PolicyProfile>,
+    pub workspace: WorkspaceRules,
     pub amend: AmendPolicy,
     #[serde(skip_serializing_if = "ContractRules::is_silent")]
     pub contract: ContractRules,
@@ -34,14 +34,14 @@ pub struct Policy {
 /// A named bundle of scope patterns and gates, selected by changed files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pack {
+pub struct PolicyPack {
     pub id: String,
     /// Patterns that the pack adds to R.
     #[serde(alias = "scopes")]
-    pub scope: Globs,
+    pub scope: GlobList,
     /// Changed files that select the pack; defaults to its scope.
     #[serde(default)]
-    pub when: Option<Globs>,
+    pub when: Option<GlobList>,
     #[serde(default)]
     pub gates: Vec<String>,
     /// Minimum tier of a plan with this pack.
@@ -54,7 +54,7 @@ pub struct Pack {
 
 /// A named set of obligations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Profile {
+pub struct PolicyProfile {
     pub id: String,
     /// Minimum tier of its plans.
     pub tier: String,
@@ -67,14 +67,14 @@ pub struct Profile {
 /// Rules for the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Workspace {
+pub struct WorkspaceRules {
     /// Paths excluded from the delta because builds write them.
-    pub build_outputs: Globs,
+    pub build_outputs: GlobList,
     /// True if directories that a marker file identifies as a cache or a virtual environment are build outputs too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recognize_outputs: bool,
     /// Paths that no change may touch, whatever its scope.
-    pub protected: Globs,
+    pub protected: GlobList,
     /// Consequence of a git reference changing during a run.
     pub refs: RefsRule,
 }
@@ -86,8 +86,8 @@ impl Default for Policy {
             versions: Map::new(),
             packs: Vec::new(),
             gates: Vec::new(),
-            profiles: vec![Profile::named(DEFAULT_PROFILE)],
-            workspace: Workspace::default(),
+            profiles: vec![PolicyProfile::named(DEFAULT_PROFILE)],
+            workspace: WorkspaceRules::default(),
             amend: AmendPolicy::default(),
             contract: ContractRules::default(),
             analysis: AnalysisRules::default(),
@@ -96,7 +96,7 @@ impl Default for Policy {
     }
 }
 
-impl Profile {
+impl PolicyProfile {
     pub(crate) fn named(id: &str) -> Self {
         Self { id: id.into(), tier: default_tier(), pack_cap: None, signature: SignatureRule::default() }
     }
@@ -121,7 +121,7 @@ impl Policy {
         }
     }
 
-    pub fn profile(&self, id: &str) -> Option<&Profile> {
+    pub fn profile(&self, id: &str) -> Option<&PolicyProfile> {
         self.profiles.iter().find(|profile| profile.id == id)
     }
 

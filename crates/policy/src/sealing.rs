@@ -2,7 +2,7 @@
 
 use crate::Policy;
 use probity_core::Digest;
-use probity_evidence::{Enforcement, GateSettings, Globs, Plan, SealContents, SignatureRule};
+use probity_evidence::{EnforcementLevel, GateSettings, GlobList, Plan, SealContents, SignatureRule};
 
 impl Policy {
     /// Returns what the policy says about a run under `plan`, ready to be sealed.
@@ -24,12 +24,12 @@ impl Policy {
             build_outputs: self.workspace.build_outputs.clone(),
             recognize_outputs: self.workspace.recognize_outputs,
             protected: self.workspace.protected.clone(),
-            grants: Globs::default(),
+            grants: GlobList::default(),
             refs: self.workspace.refs,
             gate_settings: plan.gates.iter().filter_map(|gate| settings(&gate.id)).collect(),
             signature: self.profile(&plan.profile).map_or_else(SignatureRule::default, |it| it.signature),
             amend: self.amend,
-            enforcement: Enforcement::default(),
+            enforcement: EnforcementLevel::default(),
             plan,
         }
     }
@@ -38,7 +38,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Request, compute};
+    use crate::{PlanRequest, compute};
 
     const POLICY: &str = r#"
 [workspace]
@@ -59,11 +59,15 @@ signature = "required"
     #[test]
     fn takes_what_the_policy_says_about_the_plan() {
         let policy = Policy::from_toml(POLICY).expect("a policy");
-        let request = Request { profile: "team".into(), scope: Globs::new(["src/**"]), ..Request::default() };
+        let request = PlanRequest {
+            profile: "team".into(),
+            scope: GlobList::new(["src/**"]),
+            ..PlanRequest::default()
+        };
         let plan = compute(&policy, &request).expect("a plan");
         let contents = policy.seal_contents(plan, "run-1", "2026-03-01T10:00:00Z", Digest::of(b"tree"));
         assert_eq!(contents.signature, SignatureRule::Required);
-        assert_eq!(contents.build_outputs, Globs::new(["target/**"]));
+        assert_eq!(contents.build_outputs, GlobList::new(["target/**"]));
         assert_eq!(contents.gate_settings["lint"].env, ["CI"]);
         assert!(!contents.gate_settings.contains_key("deep"), "a skipped gate needs no settings");
     }

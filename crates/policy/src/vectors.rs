@@ -1,8 +1,8 @@
 //! Runs this crate's functions on conformance vectors of kind `plan`.
 
-use crate::{Policy, Request, compute};
+use crate::{PlanRequest, Policy, compute};
 use probity_core::{Digest, bytes};
-use probity_evidence::{Amendment, GateStatus, Globs, Observed, SealCheck, seal_check};
+use probity_evidence::{Amendment, GateStatus, GlobList, RunObservation, SealCheck, seal_check};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -18,18 +18,18 @@ pub fn plan(given: &Value) -> Result<Value, String> {
 #[derive(Deserialize)]
 struct GivenRequest {
     profile: String,
-    changed_files: Globs,
+    changed_files: GlobList,
     tier: Option<String>,
     #[serde(default)]
     packs: Vec<String>,
     #[serde(default)]
-    scope: Globs,
+    scope: GlobList,
 }
 
 fn answer_compute(given: &Value) -> Result<Value, String> {
     let policy = Policy::from_json(&given["policy"]).map_err(|error| error.to_string())?;
     let request: GivenRequest = read(&given["request"])?;
-    let request = Request {
+    let request = PlanRequest {
         profile: request.profile,
         changed_files: request.changed_files.as_slice().to_vec(),
         tier: request.tier,
@@ -53,7 +53,7 @@ struct GivenEvidence {
     plan: Value,
     policy_versions: Value,
     gate_results: Vec<GivenResult>,
-    workspace_delta_paths: Globs,
+    workspace_delta_paths: GlobList,
     #[serde(default)]
     amendments: Vec<Amendment>,
 }
@@ -68,7 +68,7 @@ fn answer_seal_check(given: &Value) -> Result<Value, String> {
     let seal: GivenSeal = read(&given["seal"])?;
     let evidence: GivenEvidence = read(&given["evidence"])?;
     let results: Vec<_> = evidence.gate_results.into_iter().map(|it| (it.gate_id, it.status)).collect();
-    let observed = Observed {
+    let observed = RunObservation {
         plan: &evidence.plan,
         policy_versions: &evidence.policy_versions,
         gate_results: &results,

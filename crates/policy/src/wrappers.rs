@@ -14,7 +14,7 @@ pub struct StartedCommands<'a> {
 }
 
 /// A program that starts the one named by its later words.
-struct Wrapper {
+struct WrapperProgram {
     names: &'static [&'static str],
     /// Subcommands, one of which must come first; empty if none is needed.
     subcommands: &'static [&'static str],
@@ -26,7 +26,7 @@ struct Wrapper {
     n_operands: usize,
 }
 
-impl Wrapper {
+impl WrapperProgram {
     const fn new(names: &'static [&'static str], value_options: &'static [&'static str]) -> Self {
         Self { names, subcommands: &[], value_options, flags: &[], n_operands: 0 }
     }
@@ -44,28 +44,28 @@ impl Wrapper {
     }
 }
 
-const WRAPPERS: &[Wrapper] = &[
-    Wrapper::new(&["env"], &["-u", "--unset", "-C", "--chdir"]).flags(&[
+const WRAPPERS: &[WrapperProgram] = &[
+    WrapperProgram::new(&["env"], &["-u", "--unset", "-C", "--chdir"]).flags(&[
         "-i",
         "-",
         "-0",
         "-v",
         "--ignore-environment",
     ]),
-    Wrapper::new(&["timeout", "gtimeout"], &["-k", "--kill-after", "-s", "--signal"])
+    WrapperProgram::new(&["timeout", "gtimeout"], &["-k", "--kill-after", "-s", "--signal"])
         .flags(&["-v", "--foreground", "--preserve-status", "--verbose"])
         .operands(1),
-    Wrapper::new(&["nice"], &["-n", "--adjustment"]),
-    Wrapper::new(
+    WrapperProgram::new(&["nice"], &["-n", "--adjustment"]),
+    WrapperProgram::new(
         &["nohup", "setsid", "catchsegv", "tini", "dumb-init", "dbus-run-session", "command", "exec"],
         &[],
     )
     .flags(&["-c", "-f", "-w", "--ctty", "--fork", "--wait"]),
-    Wrapper::new(&["stdbuf"], &["-i", "-o", "-e", "--input", "--output", "--error"]),
-    Wrapper::new(&["ionice"], &["-c", "-n", "--class", "--classdata"]).flags(&["-t"]),
-    Wrapper::new(&["chrt", "taskset", "flock"], &[]).operands(1),
-    Wrapper::new(&["time", "gtime"], &["-f", "-o", "--format", "--output"]).flags(&["-p", "-v", "-a"]),
-    Wrapper::new(
+    WrapperProgram::new(&["stdbuf"], &["-i", "-o", "-e", "--input", "--output", "--error"]),
+    WrapperProgram::new(&["ionice"], &["-c", "-n", "--class", "--classdata"]).flags(&["-t"]),
+    WrapperProgram::new(&["chrt", "taskset", "flock"], &[]).operands(1),
+    WrapperProgram::new(&["time", "gtime"], &["-f", "-o", "--format", "--output"]).flags(&["-p", "-v", "-a"]),
+    WrapperProgram::new(
         &["xargs", "gxargs"],
         &[
             "-n",
@@ -83,18 +83,22 @@ const WRAPPERS: &[Wrapper] = &[
         ],
     )
     .flags(&["-0", "-r", "-t", "-x", "--null", "--no-run-if-empty", "--verbose"]),
-    Wrapper::new(&["sudo", "doas"], &["-u", "-g", "-C", "-h", "-p", "-D"]).flags(&["-E", "-H", "-n"]),
-    Wrapper::new(&["xvfb-run"], &["-e", "-f", "-n", "-p", "-s", "-w"]).flags(&["-a", "--auto-servernum"]),
-    Wrapper::new(&["strace", "ltrace", "perf", "valgrind"], &["-o", "-e"]),
-    Wrapper::new(&["busybox", "coreutils"], &[]),
-    Wrapper::new(&["npx", "pnpx", "bunx", "uvx"], &["-p", "--package", "--from", "--with", "--python"])
-        .flags(&["-y", "--yes", "--no", "-q", "--quiet", "--no-install"]),
-    Wrapper::new(
+    WrapperProgram::new(&["sudo", "doas"], &["-u", "-g", "-C", "-h", "-p", "-D"]).flags(&["-E", "-H", "-n"]),
+    WrapperProgram::new(&["xvfb-run"], &["-e", "-f", "-n", "-p", "-s", "-w"])
+        .flags(&["-a", "--auto-servernum"]),
+    WrapperProgram::new(&["strace", "ltrace", "perf", "valgrind"], &["-o", "-e"]),
+    WrapperProgram::new(&["busybox", "coreutils"], &[]),
+    WrapperProgram::new(
+        &["npx", "pnpx", "bunx", "uvx"],
+        &["-p", "--package", "--from", "--with", "--python"],
+    )
+    .flags(&["-y", "--yes", "--no", "-q", "--quiet", "--no-install"]),
+    WrapperProgram::new(
         &["npm", "pnpm", "yarn", "bun"],
         &["-C", "--dir", "--cwd", "--prefix", "--package", "-w", "--filter"],
     )
     .behind(&["exec", "x", "run", "dlx"]),
-    Wrapper::new(
+    WrapperProgram::new(
         &["uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi"],
         &[
             "--with",
@@ -114,13 +118,13 @@ const WRAPPERS: &[Wrapper] = &[
     )
     .flags(&["--frozen", "--locked", "--no-sync", "--all-extras", "--isolated", "--active", "-q", "-v"])
     .behind(&["run"]),
-    Wrapper::new(&["conda", "mamba", "micromamba"], &["-n", "-p", "--name", "--prefix", "--cwd"])
+    WrapperProgram::new(&["conda", "mamba", "micromamba"], &["-n", "-p", "--name", "--prefix", "--cwd"])
         .flags(&["--no-capture-output", "--live-stream"])
         .behind(&["run"]),
-    Wrapper::new(&["bundle", "bundler", "rbenv", "pyenv", "asdf", "mise", "nodenv"], &["--gemfile"])
+    WrapperProgram::new(&["bundle", "bundler", "rbenv", "pyenv", "asdf", "mise", "nodenv"], &["--gemfile"])
         .flags(&["--keep-file-descriptors"])
         .behind(&["exec", "x"]),
-    Wrapper::new(&["coverage"], &["--source", "--rcfile", "--omit", "--include", "--data-file"])
+    WrapperProgram::new(&["coverage"], &["--source", "--rcfile", "--omit", "--include", "--data-file"])
         .flags(&["--branch", "-a", "--append", "-p"])
         .behind(&["run"]),
 ];
@@ -166,16 +170,19 @@ fn words_of_script(script: &str) -> impl Iterator<Item = &str> {
     script.split(ends_word).filter(|word| !word.is_empty() && !word.starts_with('-'))
 }
 
-impl Wrapper {
+impl WrapperProgram {
     /// Returns the possible positions of the program among the words after the wrapper.
     fn programs(&self, words: &[String]) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        let mut open =
-            vec![State { at: 0, is_behind: self.subcommands.is_empty(), n_operands: self.n_operands }];
+        let mut open = vec![CommandLineCursor {
+            at: 0,
+            is_behind: self.subcommands.is_empty(),
+            n_operands: self.n_operands,
+        }];
         while let Some(state) = open.pop() {
             let Some(word) = words.get(state.at).filter(|_| seen.insert(state)) else { continue };
-            let after = |n: usize| State { at: state.at + n, ..state };
+            let after = |n: usize| CommandLineCursor { at: state.at + n, ..state };
             if word == "--" {
                 if state.is_behind {
                     found.insert(state.at + 1 + state.n_operands);
@@ -192,12 +199,12 @@ impl Wrapper {
             } else if !state.is_behind {
                 let is_behind = self.subcommands.contains(&word.as_str());
                 if is_behind {
-                    open.push(State { is_behind, ..after(1) });
+                    open.push(CommandLineCursor { is_behind, ..after(1) });
                 }
             } else if is_assignment(word) {
                 open.push(after(1));
             } else if let Some(n_operands) = state.n_operands.checked_sub(1) {
-                open.push(State { n_operands, ..after(1) });
+                open.push(CommandLineCursor { n_operands, ..after(1) });
             } else {
                 found.insert(state.at);
             }
@@ -209,7 +216,7 @@ impl Wrapper {
 
 /// A position in a command line, with what is still expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct State {
+struct CommandLineCursor {
     at: usize,
     is_behind: bool,
     n_operands: usize,

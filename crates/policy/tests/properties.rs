@@ -1,8 +1,8 @@
 //! Properties of planning on random policies: the same input gives the same plan, the order of packs does not
 //! matter, and asking for less never lowers anything.
 
-use probity_evidence::{Globs, Plan};
-use probity_policy::{PlanError, Policy, Request, compute};
+use probity_evidence::{GlobList, Plan};
+use probity_policy::{PlanError, PlanRequest, Policy, compute};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -36,16 +36,16 @@ fn policy(packs: &[Value]) -> Policy {
     .expect("a policy")
 }
 
-fn request() -> impl Strategy<Value = Request> {
+fn request() -> impl Strategy<Value = PlanRequest> {
     let files = prop::collection::vec(prop::sample::select(vec!["a/x", "a/y", "b/x", "c", "c.md"]), 0..4);
     let named = prop::sample::subsequence(vec!["p0".to_owned(), "p3".to_owned()], 0..2);
     let tier = prop::option::of((0..15u32).prop_map(|tier| format!("T{tier}")));
-    (files, named, tier).prop_map(|(files, packs, tier)| Request {
+    (files, named, tier).prop_map(|(files, packs, tier)| PlanRequest {
         profile: "team".into(),
         changed_files: files.into_iter().map(Vec::from).collect(),
         tier,
         packs,
-        scope: Globs::new(["b/x"]),
+        scope: GlobList::new(["b/x"]),
     })
 }
 
@@ -78,7 +78,7 @@ proptest! {
     fn no_gate_is_lost_and_none_runs_above_the_tier(packs in packs(), request in request()) {
         let policy = policy(&packs);
         let Ok(plan) = compute(&policy, &request) else { return Ok(()) };
-        let is_named = |pack: &probity_policy::Pack, id: &str| pack.gates.iter().any(|gate| gate == id);
+        let is_named = |pack: &probity_policy::PolicyPack, id: &str| pack.gates.iter().any(|gate| gate == id);
         for gate in &policy.gates {
             let free = policy.packs.iter().all(|pack| !is_named(pack, &gate.id));
             let chosen = policy.packs.iter().any(|pack| plan.packs.contains(&pack.id) && is_named(pack, &gate.id));
@@ -103,7 +103,7 @@ proptest! {
     #[test]
     fn asking_for_less_lowers_nothing(packs in packs(), request in request()) {
         let policy = policy(&packs);
-        let silent = Request { tier: None, ..request.clone() };
+        let silent = PlanRequest { tier: None, ..request.clone() };
         let (Ok(asked), Ok(silent)) = (compute(&policy, &request), compute(&policy, &silent)) else { return Ok(()) };
         prop_assert!(number(&asked.tier) >= number(&silent.tier));
     }

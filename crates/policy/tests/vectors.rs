@@ -1,8 +1,8 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{Kind, check};
+use probity_conformance::{VectorKind, check};
 
 #[test]
 fn plan() {
-    check(Kind::equal("plan", probity_policy::vectors::plan));
+    check(VectorKind::equal("plan", probity_policy::vectors::plan));
 }

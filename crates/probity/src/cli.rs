@@ -3,7 +3,7 @@
 use crate::commands::change::{FinishArgs, StartArgs, StatusArgs};
 use crate::commands::contract::{ClaimsCommand, ContractCommand};
 use crate::commands::evidence::EvidenceCommand;
-use crate::commands::identity::Identity;
+use crate::commands::identity::IdentityArgs;
 use crate::commands::keys::KeysCommand;
 use crate::commands::receipt::ReceiptCommand;
 use crate::place::Selection;
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 #[command(
     name = "probity",
     version,
-    help_template = crate::help::template(&Command::augment_subcommands(clap::Command::new("probity"))),
+    help_template = crate::help::template(&CliCommand::augment_subcommands(clap::Command::new("probity"))),
     after_help = probity_api::ExitCode::summary(),
     propagate_version = true
 )]
@@ -43,11 +43,11 @@ pub(crate) struct Cli {
     pub(crate) verbose: u8,
 
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Run a command under a sealed scope, and judge what it changed
     ///
     /// The scope is sealed before the command starts. Afterwards every change of the tree is found by comparing
@@ -64,7 +64,7 @@ pub(crate) enum Command {
         grant: Vec<OsString>,
 
         #[command(flatten)]
-        identity: Identity,
+        identity: IdentityArgs,
 
         /// The command and its arguments
         #[arg(last = true, required = true, value_name = "COMMAND")]
@@ -132,7 +132,7 @@ pub(crate) enum Command {
         by: Option<String>,
 
         #[command(flatten)]
-        identity: Identity,
+        identity: IdentityArgs,
     },
 
     /// Undo the out-of-scope changes of a run, and nothing else

@@ -10,12 +10,12 @@ mod progress;
 mod review;
 mod ui;
 
-use answer::Answer;
+use answer::CommandAnswer;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Command};
+use cli::{Cli, CliCommand};
 use probity_api::ExitCode;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::path::{Path, PathBuf};
 
 #[global_allocator]
@@ -33,7 +33,7 @@ fn main() -> std::process::ExitCode {
     }
     let answer = answer(cli).unwrap_or_else(|fault| {
         show_fault(&fault);
-        Answer::of_fault(&fault)
+        CommandAnswer::of_fault(&fault)
     });
     if json {
         ui::print_json(&answer.document);
@@ -42,7 +42,7 @@ fn main() -> std::process::ExitCode {
 }
 
 /// An answer that did not arrive is none, whatever it says.
-fn process_exit_code(answer: &Answer) -> std::process::ExitCode {
+fn process_exit_code(answer: &CommandAnswer) -> std::process::ExitCode {
     if ui::output_arrived() { answer.exit_code } else { ExitCode::Internal }.into()
 }
 
@@ -56,7 +56,10 @@ fn usage(error: &clap::Error) -> std::process::ExitCode {
     if !error.use_stderr() || !words.into_iter().any(|word| word == "--json") {
         return if error.use_stderr() { ExitCode::Refused } else { ExitCode::Ok }.into();
     }
-    let answer = Answer::of_fault(&Fault::refused(probity_core::Reason::UsageInvalid, first_words(error)));
+    let answer = CommandAnswer::of_fault(&ServiceError::refused(
+        probity_core::ReasonCode::UsageInvalid,
+        first_words(error),
+    ));
     ui::print_json(&answer.document);
     process_exit_code(&answer)
 }
@@ -84,63 +87,65 @@ fn first_words(error: &clap::Error) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn answer(cli: Cli) -> Result<Answer, Fault> {
+fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
     let root = cli.root;
-    let cwd = std::env::current_dir()
-        .map_err(|source| Fault::System { what: "cannot determine the current directory".into(), source })?;
+    let cwd = std::env::current_dir().map_err(|source| ServiceError::System {
+        what: "cannot determine the current directory".into(),
+        source,
+    })?;
     let workspace = || workspace(root.as_deref(), &cwd);
     // Commands that are about the whole tree say first which one that is.
     let about = |command: &str| {
         let workspace = workspace()?;
         place::announce(command, &workspace);
-        Ok::<_, Fault>(workspace)
+        Ok::<_, ServiceError>(workspace)
     };
     match cli.command {
-        Command::Run { selection, grant, identity, command } => {
+        CliCommand::Run { selection, grant, identity, command } => {
             commands::run::run(&workspace()?, selection, &grant, &identity, command, cwd.clone(), cli.json)
         }
-        Command::Plan { selection, suggest, suggest_from } => {
+        CliCommand::Plan { selection, suggest, suggest_from } => {
             commands::plan::plan(&about("plan")?, selection, &suggest, suggest_from.as_deref())
         }
-        Command::Start(args) => commands::change::start(&about("start")?, args),
-        Command::Finish(args) => commands::change::finish(&about("finish")?, args),
-        Command::Status(args) => commands::change::status(&about("status")?, &args),
-        Command::Doctor => Ok(commands::change::doctor(&about("doctor")?)),
-        Command::Amend { intent: Some(intent), add, related, why, identity, .. } => {
+        CliCommand::Start(args) => commands::change::start(&about("start")?, args),
+        CliCommand::Finish(args) => commands::change::finish(&about("finish")?, args),
+        CliCommand::Status(args) => commands::change::status(&about("status")?, &args),
+        CliCommand::Doctor => Ok(commands::change::doctor(&about("doctor")?)),
+        CliCommand::Amend { intent: Some(intent), add, related, why, identity, .. } => {
             commands::change::amend(&about("amend")?, &intent, &add, &related, &why, &identity)
         }
-        Command::Amend { run, add, why, by, identity, .. } => {
+        CliCommand::Amend { run, add, why, by, identity, .. } => {
             commands::amend::amend(&about("amend")?, &run, &add, by, &why, &identity)
         }
-        Command::Revert { run, paths, dry_run } => {
+        CliCommand::Revert { run, paths, dry_run } => {
             commands::revert::revert(&about("revert")?, &run, &paths, dry_run)
         }
-        Command::Analyze(args) => commands::analysis::analyze(&about("analyze")?, args),
-        Command::Runs(command) => commands::analysis::runs(&workspace()?, command),
-        Command::Intent(arguments) => commands::intent::intent(&workspace()?, &arguments),
-        Command::Log(arguments) => commands::intent::log(&workspace()?, &arguments),
-        Command::Evidence(command) => commands::evidence::evidence(workspace, command),
-        Command::Contract(command) => commands::contract::contract(&about("contract")?, command),
-        Command::Claims(command) => commands::contract::claims(&workspace()?, command),
-        Command::Receipt(command) => commands::receipt::receipt(workspace, command),
-        Command::Keys(command) => commands::keys::keys(&workspace()?, &command),
-        Command::Ledger(command) => commands::ledger::ledger(&workspace()?, command),
-        Command::Commits(arguments) => commands::commits::commits(workspace, arguments),
-        Command::Merge(arguments) => commands::merge::merge(workspace, arguments, cli.json),
-        Command::Explain { what, run } => commands::explain::explain(workspace, &what, &run),
-        Command::Init { dry_run, agent: None, .. } => commands::init::init(&about("init")?, dry_run),
-        Command::Init { dry_run, agent: Some(agent), uninstall } => {
+        CliCommand::Analyze(args) => commands::analysis::analyze(&about("analyze")?, args),
+        CliCommand::Runs(command) => commands::analysis::runs(&workspace()?, command),
+        CliCommand::Intent(arguments) => commands::intent::intent(&workspace()?, &arguments),
+        CliCommand::Log(arguments) => commands::intent::log(&workspace()?, &arguments),
+        CliCommand::Evidence(command) => commands::evidence::evidence(workspace, command),
+        CliCommand::Contract(command) => commands::contract::contract(&about("contract")?, command),
+        CliCommand::Claims(command) => commands::contract::claims(&workspace()?, command),
+        CliCommand::Receipt(command) => commands::receipt::receipt(workspace, command),
+        CliCommand::Keys(command) => commands::keys::keys(&workspace()?, &command),
+        CliCommand::Ledger(command) => commands::ledger::ledger(&workspace()?, command),
+        CliCommand::Commits(arguments) => commands::commits::commits(workspace, arguments),
+        CliCommand::Merge(arguments) => commands::merge::merge(workspace, arguments, cli.json),
+        CliCommand::Explain { what, run } => commands::explain::explain(workspace, &what, &run),
+        CliCommand::Init { dry_run, agent: None, .. } => commands::init::init(&about("init")?, dry_run),
+        CliCommand::Init { dry_run, agent: Some(agent), uninstall } => {
             commands::init::agent(&about("init")?, agent, uninstall, dry_run)
         }
-        Command::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
-        Command::Conformance { files } => commands::conformance::conformance(&files),
-        Command::Completions { shell } => Ok(commands::shell::completions(Cli::command(), shell)),
-        Command::Man => Ok(commands::shell::man(Cli::command())),
+        CliCommand::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
+        CliCommand::Conformance { files } => commands::conformance::conformance(&files),
+        CliCommand::Completions { shell } => Ok(commands::shell::completions(Cli::command(), shell)),
+        CliCommand::Man => Ok(commands::shell::man(Cli::command())),
     }
 }
 
 /// Finds the tree. Whoever calls it more than once is told about it once.
-fn workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, Fault> {
+fn workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, ServiceError> {
     let mut workspace = Workspace::find(root, cwd)?;
     workspace.progress = progress::meter().clone();
     if place::remember(&workspace, root) {
@@ -149,10 +154,10 @@ fn workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, Fault> {
     Ok(workspace)
 }
 
-fn show_fault(fault: &Fault) {
+fn show_fault(fault: &ServiceError) {
     let code = match fault {
         // These codes are words of everyday language, and would read as the end of the sentence.
-        Fault::Intent(refusal) => ui::dim(format_args!("[{}]", refusal.code())),
+        ServiceError::Intent(refusal) => ui::dim(format_args!("[{}]", refusal.code())),
         fault => ui::bad(fault.code()),
     };
     ui::say_sentence(format_args!("{}: {fault} {code}", ui::bad("probity")));

@@ -4,7 +4,7 @@ use crate::ui;
 use clap::Args;
 use probity_core::bytes::shell_word;
 use probity_paths::{TypedPathError, WorkingDirectory};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -45,19 +45,19 @@ pub(crate) struct Selection {
 
 /// What a command line that is printed to be copied depends on.
 #[derive(Debug, Default)]
-struct Place {
+struct CallerLocation {
     working_directory: WorkingDirectory,
     /// The root, if the person named it.
     root: Option<PathBuf>,
 }
 
 /// Set once, when the tree is found: one process serves one command line.
-static PLACE: OnceLock<Place> = OnceLock::new();
+static PLACE: OnceLock<CallerLocation> = OnceLock::new();
 
 /// Remembers where the person is, for the commands that are printed later; says whether that was not known yet.
 pub(crate) fn remember(workspace: &Workspace, named_root: Option<&Path>) -> bool {
     let working_directory = workspace.working_directory.clone();
-    PLACE.set(Place { working_directory, root: named_root.map(Path::to_owned) }).is_ok()
+    PLACE.set(CallerLocation { working_directory, root: named_root.map(Path::to_owned) }).is_ok()
 }
 
 /// How a command that is printed begins: with the root if the person named it.
@@ -95,27 +95,27 @@ pub(crate) fn mention_state_above(workspace: &Workspace) {
 }
 
 /// Patterns of a scope, from the root.
-pub(crate) fn patterns(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, Fault> {
+pub(crate) fn patterns(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, ServiceError> {
     each(workspace, typed, WorkingDirectory::pattern)
 }
 
 /// Patterns of protected paths, from the root.
-pub(crate) fn grants(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, Fault> {
+pub(crate) fn grants(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, ServiceError> {
     each(workspace, typed, WorkingDirectory::grant)
 }
 
 /// Patterns under the rule fnmatch, from the root.
-pub(crate) fn fnmatches(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, Fault> {
+pub(crate) fn fnmatches(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, ServiceError> {
     each(workspace, typed, WorkingDirectory::fnmatch)
 }
 
 /// Literal paths, from the root.
-pub(crate) fn paths(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, Fault> {
+pub(crate) fn paths(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, ServiceError> {
     each(workspace, typed, WorkingDirectory::path)
 }
 
 /// One literal path, from the root.
-pub(crate) fn path(workspace: &Workspace, typed: &OsStr) -> Result<Vec<u8>, Fault> {
+pub(crate) fn path(workspace: &Workspace, typed: &OsStr) -> Result<Vec<u8>, ServiceError> {
     refuse_system_path(workspace, typed.as_bytes())?;
     Ok(workspace.working_directory.path(typed.as_bytes())?)
 }
@@ -124,7 +124,7 @@ pub(crate) fn path(workspace: &Workspace, typed: &OsStr) -> Result<Vec<u8>, Faul
 pub(crate) fn selection(
     workspace: &Workspace,
     typed: Selection,
-) -> Result<probity_workspace::selection::Selection, Fault> {
+) -> Result<probity_workspace::selection::Selection, ServiceError> {
     Ok(probity_workspace::selection::Selection {
         scope: patterns(workspace, &typed.scope)?,
         changed: paths(workspace, &typed.changed)?,
@@ -154,7 +154,7 @@ fn each(
     workspace: &Workspace,
     typed: &[OsString],
     meant: impl Fn(&WorkingDirectory, &[u8]) -> Result<Vec<u8>, TypedPathError>,
-) -> Result<Vec<Vec<u8>>, Fault> {
+) -> Result<Vec<Vec<u8>>, ServiceError> {
     let one = |typed: &OsString| {
         refuse_system_path(workspace, typed.as_bytes())?;
         Ok(meant(&workspace.working_directory, typed.as_bytes())?)
@@ -163,7 +163,7 @@ fn each(
 }
 
 /// Refuses an absolute path of the file system: read from the root of the tree it would quietly mean another file.
-fn refuse_system_path(workspace: &Workspace, typed: &[u8]) -> Result<(), Fault> {
+fn refuse_system_path(workspace: &Workspace, typed: &[u8]) -> Result<(), ServiceError> {
     let path = Path::new(OsStr::from_bytes(typed.strip_prefix(b"!").unwrap_or(typed)));
     let Ok(from_root) = path.strip_prefix("/") else { return Ok(()) };
     if workspace.root == Path::new("/") || workspace.root.join(from_root).symlink_metadata().is_ok() {
@@ -180,5 +180,5 @@ fn refuse_system_path(workspace: &Workspace, typed: &[u8]) -> Result<(), Fault> 
         "`{}` is a path of the file system, and a leading `/` begins at the root of the tree{hint}",
         probity_core::bytes::escape(typed)
     );
-    Err(Fault::refused(probity_core::Reason::ScopeAbsolute, detail))
+    Err(ServiceError::refused(probity_core::ReasonCode::ScopeAbsolute, detail))
 }

@@ -6,8 +6,8 @@
 //! lines of a log and the silence between phases would still be decided here, so it would not save a line.
 
 use probity_workspace::progress::PhaseProgress;
-use probity_workspace::progress::Progress;
-use probity_workspace::{Fault, ProgressMeter};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::{ProgressMeter, ServiceError};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ static IS_DRAWN: Mutex<bool> = Mutex::new(false);
 pub(crate) fn meter() -> &'static ProgressMeter {
     METER.get_or_init(|| {
         let meter = ProgressMeter::default();
-        if surface() == Surface::Log {
+        if surface() == ProgressSurface::Log {
             meter.on_milestone(|words| {
                 let _ = write_undisturbed(|| writeln!(std::io::stderr(), "probity: {words}"));
             });
@@ -44,8 +44,8 @@ pub(crate) fn meter() -> &'static ProgressMeter {
 
 /// Does something long, and shows the steps of its analysis meanwhile.
 pub(crate) fn watched<T>(
-    work: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> Result<T, Fault>,
-) -> Result<T, Fault> {
+    work: impl FnOnce(&(dyn Fn(ProgressStep) + Sync)) -> Result<T, ServiceError>,
+) -> Result<T, ServiceError> {
     let phase = meter().begin("starting");
     work(&|step| phase.show_step(step))
 }
@@ -67,21 +67,21 @@ fn erase(is_drawn: &mut bool) {
     }
 }
 
-fn surface() -> Surface {
+fn surface() -> ProgressSurface {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    if std::io::stderr().is_terminal() && !is_dumb { Surface::Terminal } else { Surface::Log }
+    if std::io::stderr().is_terminal() && !is_dumb { ProgressSurface::Terminal } else { ProgressSurface::Log }
 }
 
 fn show(meter: &ProgressMeter) {
     let surface = surface();
-    let mut display = Display::new(surface);
+    let mut display = ProgressDisplay::new(surface);
     let start = Instant::now();
     loop {
         std::thread::sleep(DRAW_INTERVAL);
         // The meter is read with the lock held: once a phase has ended and something was written, nothing is drawn.
         let mut is_drawn = lock();
         match display.next(start.elapsed(), meter.current().as_ref()) {
-            Some(text) if surface == Surface::Terminal => {
+            Some(text) if surface == ProgressSurface::Terminal => {
                 let _ = write!(std::io::stderr(), "{ERASE_LINE}{text}");
                 *is_drawn = true;
             }
@@ -96,7 +96,7 @@ fn show(meter: &ProgressMeter) {
 
 /// Where progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Surface {
+enum ProgressSurface {
     /// A line that is drawn again.
     Terminal,
     /// Lines that stay.
@@ -105,14 +105,14 @@ enum Surface {
 
 /// Decides what is shown when; time is an argument.
 #[derive(Debug)]
-struct Display {
-    surface: Surface,
+struct ProgressDisplay {
+    surface: ProgressSurface,
     busy_since: Option<Duration>,
     written_at: Option<Duration>,
 }
 
-impl Display {
-    const fn new(surface: Surface) -> Self {
+impl ProgressDisplay {
+    const fn new(surface: ProgressSurface) -> Self {
         Self { surface, busy_since: None, written_at: None }
     }
 
@@ -124,8 +124,8 @@ impl Display {
         };
         let busy = now.saturating_sub(*self.busy_since.get_or_insert(now));
         let interval = match self.surface {
-            Surface::Terminal => DRAW_INTERVAL,
-            Surface::Log => LOG_INTERVAL,
+            ProgressSurface::Terminal => DRAW_INTERVAL,
+            ProgressSurface::Log => LOG_INTERVAL,
         };
         // A log gets no more lines because the work has many parts.
         let is_due = self.written_at.is_none_or(|at| now.saturating_sub(at) >= interval);
@@ -155,13 +155,13 @@ mod tests {
         PhaseProgress { what: "reading the tree".into(), done, total: None }
     }
 
-    fn at(display: &mut Display, ms: u64, phase: Option<&PhaseProgress>) -> Option<String> {
+    fn at(display: &mut ProgressDisplay, ms: u64, phase: Option<&PhaseProgress>) -> Option<String> {
         display.next(Duration::from_millis(ms), phase)
     }
 
     #[test]
     fn nothing_is_shown_in_the_first_second_of_work() {
-        let mut display = Display::new(Surface::Terminal);
+        let mut display = ProgressDisplay::new(ProgressSurface::Terminal);
         assert_eq!(at(&mut display, 5_000, Some(&reading(1))), None);
         assert_eq!(at(&mut display, 5_900, Some(&reading(2))), None);
         assert_eq!(
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_terminal_is_drawn_at_most_ten_times_a_second() {
-        let mut display = Display::new(Surface::Terminal);
+        let mut display = ProgressDisplay::new(ProgressSurface::Terminal);
         at(&mut display, 0, Some(&reading(0)));
         let drawn = (1_000..2_000).step_by(10).filter_map(|ms| at(&mut display, ms, Some(&reading(ms))));
         assert_eq!(drawn.count(), 10);
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_log_gets_a_line_after_a_second_and_then_every_ten() {
-        let mut display = Display::new(Surface::Log);
+        let mut display = ProgressDisplay::new(ProgressSurface::Log);
         let lines: Vec<u64> = (0..35_000)
             .step_by(100)
             .filter(|ms| at(&mut display, *ms, Some(&reading(*ms))).is_some())

@@ -4,9 +4,9 @@
 //! is no output at all, because half an answer could pass for a whole one. Its process group ends with it. Helpers are
 //! programs that Probity itself chooses; untrusted programs run under a [`Supervisor`](crate::Supervisor).
 
-use crate::Environment;
-use crate::children::Helper;
-use crate::job::Outcome;
+use crate::ProcessEnvironment;
+use crate::children::HelperProcess;
+use crate::job::JobOutcome;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(5));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct CaptureLimits {
     pub time: Duration,
     /// Maximum bytes for standard output and standard error, each.
     pub output_bytes: usize,
@@ -32,16 +32,16 @@ pub struct Limits {
 
 /// The complete output of a helper.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedOutput {
     /// Always [`Outcome::Exited`] or [`Outcome::Signalled`].
-    pub outcome: Outcome,
+    pub outcome: JobOutcome,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
 }
 
-impl Captured {
+impl CapturedOutput {
     pub fn succeeded(&self) -> bool {
-        self.outcome == Outcome::Exited(0)
+        self.outcome == JobOutcome::Exited(0)
     }
 }
 
@@ -64,10 +64,10 @@ pub enum CaptureError {
 /// Runs a helper and returns its complete output.
 pub fn capture(
     argv: &[impl AsRef<OsStr> + std::fmt::Debug],
-    environment: &Environment,
+    environment: &ProcessEnvironment,
     cwd: &Path,
-    limits: Limits,
-) -> Result<Captured, CaptureError> {
+    limits: CaptureLimits,
+) -> Result<CapturedOutput, CaptureError> {
     capture_from(argv, environment, cwd, limits, None)
 }
 
@@ -75,11 +75,11 @@ pub fn capture(
 /// full; a file cannot.
 pub fn capture_from(
     argv: &[impl AsRef<OsStr> + std::fmt::Debug],
-    environment: &Environment,
+    environment: &ProcessEnvironment,
     cwd: &Path,
-    limits: Limits,
+    limits: CaptureLimits,
     input: Option<File>,
-) -> Result<Captured, CaptureError> {
+) -> Result<CapturedOutput, CaptureError> {
     let (program, arguments) = argv.split_first().ok_or(CaptureError::NoCommand)?;
     let program = program.as_ref();
     let mut command = Command::new(program);
@@ -87,7 +87,9 @@ pub fn capture_from(
     command.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
     tracing::debug!(?argv, "helper starts");
     let began = Instant::now();
-    let answer = Helper::start(&mut command).map_err(Stop::from).and_then(|helper| listen(helper, limits));
+    let answer = HelperProcess::start(&mut command)
+        .map_err(CaptureFailure::from)
+        .and_then(|helper| listen(helper, limits));
     let answer = answer.map_err(|stop| stop.of(program, limits));
     let outcome = answer.as_ref().map(|captured| &captured.outcome);
     tracing::debug!(program = ?program, elapsed = ?began.elapsed(), ?outcome, "helper ended");
@@ -95,20 +97,20 @@ pub fn capture_from(
 }
 
 /// The reason reading ended early.
-enum Stop {
+enum CaptureFailure {
     Io(io::Error),
     TimedOut,
     TooMuchOutput,
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for CaptureFailure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl Stop {
-    fn of(self, program: &OsStr, limits: Limits) -> CaptureError {
+impl CaptureFailure {
+    fn of(self, program: &OsStr, limits: CaptureLimits) -> CaptureError {
         let program = program.to_owned();
         match self {
             Self::Io(source) => CaptureError::Io { program, source },
@@ -118,7 +120,7 @@ impl Stop {
     }
 }
 
-fn listen(mut helper: Helper, limits: Limits) -> Result<Captured, Stop> {
+fn listen(mut helper: HelperProcess, limits: CaptureLimits) -> Result<CapturedOutput, CaptureFailure> {
     let group = Pid::from_child(helper.child());
     let until = Instant::now() + limits.time;
     let pipes = (helper.child().stdout.take(), helper.child().stderr.take());
@@ -128,14 +130,14 @@ fn listen(mut helper: Helper, limits: Limits) -> Result<Captured, Stop> {
     let _ = kill_process_group(group, Signal::KILL);
     let (stdout, stderr) = heard?;
     let outcome = outcome_of(helper.status()?);
-    Ok(Captured { outcome, stdout, stderr })
+    Ok(CapturedOutput { outcome, stdout, stderr })
 }
 
 fn read_both(
     (mut stdout, mut stderr): (Option<ChildStdout>, Option<ChildStderr>),
     until: Instant,
     limit_bytes: usize,
-) -> Result<(Vec<u8>, Vec<u8>), Stop> {
+) -> Result<(Vec<u8>, Vec<u8>), CaptureFailure> {
     let (mut words, mut complaints) = (Vec::new(), Vec::new());
     while stdout.is_some() || stderr.is_some() {
         let (has_words, has_complaints) = wait_for_bytes(stdout.as_ref(), stderr.as_ref(), until)?;
@@ -154,17 +156,17 @@ fn wait_for_bytes(
     stdout: Option<&impl AsFd>,
     stderr: Option<&impl AsFd>,
     until: Instant,
-) -> Result<(bool, bool), Stop> {
+) -> Result<(bool, bool), CaptureFailure> {
     let mut open = Vec::with_capacity(2);
     open.extend(stdout.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
     open.extend(stderr.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() {
-        return Err(Stop::TimedOut);
+        return Err(CaptureFailure::TimedOut);
     }
     match poll(&mut open, Timespec::try_from(left).ok().as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
-        Err(error) => return Err(Stop::Io(error.into())),
+        Err(error) => return Err(CaptureFailure::Io(error.into())),
     }
     let mut ready = open.iter().map(|pipe| !pipe.revents().is_empty());
     let first = stdout.is_some() && ready.next() == Some(true);
@@ -172,37 +174,41 @@ fn wait_for_bytes(
 }
 
 /// Reads the available bytes; closes the pipe at its end.
-fn read_some(pipe: &mut Option<impl Read>, heard: &mut Vec<u8>, limit_bytes: usize) -> Result<(), Stop> {
+fn read_some(
+    pipe: &mut Option<impl Read>,
+    heard: &mut Vec<u8>,
+    limit_bytes: usize,
+) -> Result<(), CaptureFailure> {
     let mut buffer = [0; 16 * 1024];
     let Some(open) = pipe else { return Ok(()) };
     match open.read(&mut buffer) {
         Ok(0) => *pipe = None,
-        Ok(count) if heard.len() + count > limit_bytes => return Err(Stop::TooMuchOutput),
+        Ok(count) if heard.len() + count > limit_bytes => return Err(CaptureFailure::TooMuchOutput),
         Ok(count) => heard.extend_from_slice(&buffer[..count]),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-        Err(error) => return Err(Stop::Io(error)),
+        Err(error) => return Err(CaptureFailure::Io(error)),
     }
     Ok(())
 }
 
 /// Waits for a helper to exit without reaping it.
-fn wait_until_ended(helper: Pid, until: Instant) -> Result<(), Stop> {
+fn wait_until_ended(helper: Pid, until: Instant) -> Result<(), CaptureFailure> {
     let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let (mut pause, longest) = PAUSES;
     loop {
         match waitid(WaitId::Pid(helper), peek) {
             Ok(Some(_)) => return Ok(()),
-            Ok(None) | Err(Errno::INTR) if Instant::now() >= until => return Err(Stop::TimedOut),
+            Ok(None) | Err(Errno::INTR) if Instant::now() >= until => return Err(CaptureFailure::TimedOut),
             Ok(None) | Err(Errno::INTR) => sleep(pause),
-            Err(error) => return Err(Stop::Io(error.into())),
+            Err(error) => return Err(CaptureFailure::Io(error.into())),
         }
         pause = longest.min(pause * 2);
     }
 }
 
-fn outcome_of(status: ExitStatus) -> Outcome {
+fn outcome_of(status: ExitStatus) -> JobOutcome {
     match (status.code(), status.signal()) {
-        (Some(code), _) => Outcome::Exited(code),
-        (None, signal) => Outcome::Signalled(signal.unwrap_or(0)),
+        (Some(code), _) => JobOutcome::Exited(code),
+        (None, signal) => JobOutcome::Signalled(signal.unwrap_or(0)),
     }
 }

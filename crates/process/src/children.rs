@@ -23,9 +23,9 @@ pub(crate) fn helpers() -> MutexGuard<'static, BTreeSet<u32>> {
 }
 
 /// A helper program, registered as long as it is a child of this process.
-pub(crate) struct Helper(Child);
+pub(crate) struct HelperProcess(Child);
 
-impl Helper {
+impl HelperProcess {
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let mut helpers = helpers();
         let child = command.spawn()?;
@@ -45,7 +45,7 @@ impl Helper {
     }
 }
 
-impl Drop for Helper {
+impl Drop for HelperProcess {
     fn drop(&mut self) {
         // Kill it in case the caller gave up on it: waiting must not hang under the lock.
         let _ = self.0.kill();

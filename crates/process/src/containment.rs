@@ -1,8 +1,8 @@
 //! Detects what this machine offers to keep a job's processes together.
 
 #[cfg(target_os = "linux")]
-use crate::{cgroup::Cgroup, descendants::Descendants};
-use crate::{group::Group, tree::Tree};
+use crate::{cgroup::Cgroup, descendants::DescendantProcesses};
+use crate::{group::ProcessGroup, tree::ProcessTree};
 
 /// How firmly jobs are held on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub struct Containment {
 }
 
 /// The containment report together with its resources.
-pub(crate) struct Means {
+pub(crate) struct ContainmentMeans {
     pub(crate) containment: Containment,
     #[cfg(target_os = "linux")]
     cgroup: Option<Cgroup>,
 }
 
 #[cfg(target_os = "linux")]
-impl Means {
+impl ContainmentMeans {
     pub(crate) fn find() -> Self {
         use rustix::process::{getpid, set_child_subreaper};
         if let Err(error) = set_child_subreaper(Some(getpid())) {
@@ -38,24 +38,24 @@ impl Means {
     }
 
     /// Returns the process tree for a job about to start.
-    pub(crate) fn tree(&self) -> Box<dyn Tree + '_> {
+    pub(crate) fn tree(&self) -> Box<dyn ProcessTree + '_> {
         if self.containment.subreaper {
-            Box::new(Descendants::before_start(self.cgroup.as_ref()))
+            Box::new(DescendantProcesses::before_start(self.cgroup.as_ref()))
         } else {
-            Box::new(Group::default())
+            Box::new(ProcessGroup::default())
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Means {
+impl ContainmentMeans {
     pub(crate) fn find() -> Self {
         Self { containment: group_only("this system has no subreapers") }
     }
 
     #[expect(clippy::unused_self, reason = "on Linux the means decide")]
-    pub(crate) fn tree(&self) -> Box<dyn Tree + '_> {
-        Box::new(Group::default())
+    pub(crate) fn tree(&self) -> Box<dyn ProcessTree + '_> {
+        Box::new(ProcessGroup::default())
     }
 }
 

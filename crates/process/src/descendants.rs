@@ -10,8 +10,8 @@
 
 use crate::cgroup::Cgroup;
 use crate::children;
-use crate::process::{self, Process};
-use crate::tree::{Look, Member, Tree};
+use crate::process::{self, ProcessEntry};
+use crate::tree::{ProcessIdentity, ProcessScan, ProcessTree};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ const NEWEST: usize = 16;
 const STRIKES: usize = 50;
 
 /// The processes of one job.
-pub(crate) struct Descendants<'a> {
+pub(crate) struct DescendantProcesses<'a> {
     me: Pid,
     main: Option<Pid>,
     /// Process ids and start times of the children that existed before the job.
@@ -32,7 +32,7 @@ pub(crate) struct Descendants<'a> {
     cgroup: Option<&'a Cgroup>,
 }
 
-impl<'a> Descendants<'a> {
+impl<'a> DescendantProcesses<'a> {
     /// Records the existing children before the job starts.
     pub(crate) fn before_start(cgroup: Option<&'a Cgroup>) -> Self {
         let me = getpid();
@@ -41,20 +41,20 @@ impl<'a> Descendants<'a> {
     }
 
     /// Kills a child of this process. Its id is not reused until it is reaped, so this cannot hit another process.
-    fn end_child(&self, child: Member) {
+    fn end_child(&self, child: ProcessIdentity) {
         let _ = kill_process(child.pid, Signal::KILL);
         self.bury(child);
     }
 
     /// Returns true if the process is a child of this process that came from the job.
-    fn owns(&self, child: &Process, helpers: &BTreeSet<u32>) -> bool {
+    fn owns(&self, child: &ProcessEntry, helpers: &BTreeSet<u32>) -> bool {
         child.parent == self.me.as_raw_pid()
             && !helpers.contains(&child.member.pid.as_raw_pid().cast_unsigned())
             && !self.before.contains(&child.member.key())
     }
 }
 
-impl Tree for Descendants<'_> {
+impl ProcessTree for DescendantProcesses<'_> {
     fn start(&mut self, command: &mut Command) -> io::Result<Pid> {
         // No helper may start while this process is in the job's control group.
         let _nobody_else = children::helpers();
@@ -71,31 +71,32 @@ impl Tree for Descendants<'_> {
         self.main = None;
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> ProcessScan {
         let helpers = children::helpers();
         let all = process::all();
-        let children: Vec<Process> = all.iter().copied().filter(|child| self.owns(child, &helpers)).collect();
+        let children: Vec<ProcessEntry> =
+            all.iter().copied().filter(|child| self.owns(child, &helpers)).collect();
         // Where other users' processes are hidden, only the kernel still shows a child that changed its user.
         let nobody_else = helpers.is_empty() && self.before.is_empty();
         let hidden = children.is_empty() && nobody_else && !is_childless();
-        let member = |process: &Process| process.member;
+        let member = |process: &ProcessEntry| process.member;
         let dead = children.iter().filter(|child| !child.runs).map(member).collect();
         let living =
             with_descendants(children, &all).iter().filter(|process| process.runs).map(member).collect();
-        Look { living, dead, hidden }
+        ProcessScan { living, dead, hidden }
     }
 
-    fn bury(&self, dead: Member) {
+    fn bury(&self, dead: ProcessIdentity) {
         if self.main != Some(dead.pid) {
             let _ = waitid(WaitId::Pid(dead.pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
         }
     }
 
-    fn signal(&self, member: Member, signal: Signal) {
+    fn signal(&self, member: ProcessIdentity, signal: Signal) {
         process::signal(member, signal);
     }
 
-    fn command(&self, member: Member) -> String {
+    fn command(&self, member: ProcessIdentity) -> String {
         process::command(member.pid)
     }
 
@@ -122,8 +123,8 @@ fn is_childless() -> bool {
 }
 
 /// Adds all descendants of the set, generation by generation.
-fn with_descendants(mut family: Vec<Process>, all: &[Process]) -> Vec<Process> {
-    let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
+fn with_descendants(mut family: Vec<ProcessEntry>, all: &[ProcessEntry]) -> Vec<ProcessEntry> {
+    let mut children: BTreeMap<i32, Vec<ProcessEntry>> = BTreeMap::new();
     for process in all {
         children.entry(process.parent).or_default().push(*process);
     }

@@ -3,7 +3,7 @@
 //! The agent works in its user's environment. A gate gets a clean one: a short list of variables that tools need to
 //! find themselves, the names that its sealed definition lists, and the three `PROBITY_…` facts. Variables that
 //! redirect git never reach a gate, even if a policy lists them, because a gate could then judge another tree. The same
-//! holds for the variables that set Python's bytecode location; [`Environment::with_python_cache`] sets them.
+//! holds for the variables that set Python's bytecode location; [`ProcessEnvironment::with_python_cache`] sets them.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -64,9 +64,9 @@ pub const RUN_VARIABLE: &str = "PROBITY_RUN_ID";
 
 /// The environment of a job, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Environment(BTreeMap<OsString, OsString>);
+pub struct ProcessEnvironment(BTreeMap<OsString, OsString>);
 
-impl Environment {
+impl ProcessEnvironment {
     pub fn empty() -> Self {
         Self::default()
     }
@@ -150,11 +150,11 @@ fn absolute_entries(path: &OsStr) -> OsString {
 mod tests {
     use super::*;
 
-    fn given(variables: &[(&str, &str)]) -> Environment {
-        variables.iter().fold(Environment::empty(), |all, (name, value)| all.with(name, value))
+    fn given(variables: &[(&str, &str)]) -> ProcessEnvironment {
+        variables.iter().fold(ProcessEnvironment::empty(), |all, (name, value)| all.with(name, value))
     }
 
-    fn names(environment: &Environment) -> Vec<&str> {
+    fn names(environment: &ProcessEnvironment) -> Vec<&str> {
         environment.iter().map(|(name, _)| name.to_str().unwrap()).collect()
     }
 
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_facts_of_a_run_are_added() {
-        let facts = Environment::empty().with_run("r1", Path::new("/repo")).with_gate("lint");
+        let facts = ProcessEnvironment::empty().with_run("r1", Path::new("/repo")).with_gate("lint");
         let shown: Vec<String> =
             facts.iter().map(|(name, value)| format!("{}={}", name.display(), value.display())).collect();
         assert_eq!(shown, ["PROBITY_GATE_ID=lint", "PROBITY_REPO_DIR=/repo", "PROBITY_RUN_ID=r1"]);

@@ -2,18 +2,18 @@
 //!
 //! Processes that leave the group are out of reach; `Containment` reports that.
 
-use crate::tree::{Look, Member, Tree};
+use crate::tree::{ProcessIdentity, ProcessScan, ProcessTree};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use std::io;
 use std::process::Command;
 
 /// The process group of one job, treated as a single process.
 #[derive(Default)]
-pub(crate) struct Group {
+pub(crate) struct ProcessGroup {
     leader: Option<Pid>,
 }
 
-impl Tree for Group {
+impl ProcessTree for ProcessGroup {
     fn start(&mut self, command: &mut Command) -> io::Result<Pid> {
         let leader = Pid::from_child(&command.spawn()?);
         self.leader = Some(leader);
@@ -23,19 +23,19 @@ impl Tree for Group {
     fn main_ended(&mut self) {}
 
     /// Checks right before any signal is sent, because the id of an empty group can be reused.
-    fn look(&self) -> Look {
+    fn look(&self) -> ProcessScan {
         let group = self.leader.filter(|&leader| test_kill_process_group(leader).is_ok());
-        let living = group.map(|pid| Member { pid, started: 0 }).into_iter().collect();
-        Look { living, ..Look::default() }
+        let living = group.map(|pid| ProcessIdentity { pid, started: 0 }).into_iter().collect();
+        ProcessScan { living, ..ProcessScan::default() }
     }
 
-    fn bury(&self, _: Member) {}
+    fn bury(&self, _: ProcessIdentity) {}
 
-    fn signal(&self, group: Member, signal: Signal) {
+    fn signal(&self, group: ProcessIdentity, signal: Signal) {
         let _ = kill_process_group(group.pid, signal);
     }
 
-    fn command(&self, _: Member) -> String {
+    fn command(&self, _: ProcessIdentity) -> String {
         "(processes of this group)".to_owned()
     }
 

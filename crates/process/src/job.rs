@@ -1,6 +1,6 @@
 //! Jobs and their outcomes, as plain data.
 
-use crate::Environment;
+use crate::ProcessEnvironment;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
@@ -14,15 +14,15 @@ pub struct Job {
     pub argv: Vec<OsString>,
     pub cwd: PathBuf,
     /// The complete environment: nothing else is inherited.
-    pub environment: Environment,
-    pub stdin: Input,
-    pub output: Output,
+    pub environment: ProcessEnvironment,
+    pub stdin: JobInput,
+    pub output: JobOutput,
     pub timeout: Option<Duration>,
 }
 
 /// The standard input of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input {
+pub enum JobInput {
     /// This process's standard input. If that is the terminal, the job becomes its foreground.
     Inherit,
     Null,
@@ -30,7 +30,7 @@ pub enum Input {
 
 /// The destination of a job's output.
 #[derive(Debug)]
-pub enum Output {
+pub enum JobOutput {
     /// This process's own standard output and error.
     Inherit,
     /// Both to this process's standard error, because its standard output is reserved for data.
@@ -47,7 +47,7 @@ pub enum Output {
 
 /// The way a job ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum JobOutcome {
     /// It exited with this code.
     Exited(i32),
     /// A signal not sent by this process ended it.
@@ -62,7 +62,7 @@ pub enum Outcome {
 }
 
 /// Completes a sentence about the job.
-impl fmt::Display for Outcome {
+impl fmt::Display for JobOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exited(code) => write!(f, "ended with exit code {code}"),
@@ -75,7 +75,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-impl Outcome {
+impl JobOutcome {
     /// Returns the exit code that evidence records: 128 + n for signal n, −1 for a job ended by its limits, none if
     /// nothing ran.
     pub fn exit_code(&self) -> Option<i32> {
@@ -108,7 +108,7 @@ pub enum NotStarted {
 
 /// A process of a job that outlived the job's own process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Survivor {
+pub struct SurvivingProcess {
     pub pid: i32,
     /// Its command line when it was found: one line, shortened, with odd bytes escaped.
     pub command: String,
@@ -118,25 +118,25 @@ pub struct Survivor {
 
 /// The full report about a job that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    pub outcome: Outcome,
+pub struct JobReport {
+    pub outcome: JobOutcome,
     /// Run time of the job's own process.
     pub duration_ms: u64,
     /// The processes it left behind, by process id; at most [`crate::MAX_LISTED_SURVIVORS`].
-    pub survivors: Vec<Survivor>,
+    pub survivors: Vec<SurvivingProcess>,
     /// Number of all processes left behind, as far as they were seen.
     pub n_survivors: usize,
     /// True if every process of the job is gone. If not, a snapshot taken now proves nothing.
     pub all_gone: bool,
 }
 
-impl Ended {
+impl JobReport {
     /// See [`Outcome::exit_code`].
     pub fn exit_code(&self) -> Option<i32> {
         self.outcome.exit_code()
     }
 
-    pub(crate) fn without_running(outcome: Outcome) -> Self {
+    pub(crate) fn without_running(outcome: JobOutcome) -> Self {
         Self { outcome, duration_ms: 0, survivors: Vec::new(), n_survivors: 0, all_gone: true }
     }
 }

@@ -4,16 +4,16 @@
 //! May use: core.
 //! Must not know: what a run, a gate or a policy is.
 //!
-//! * [`Supervisor`] runs a [`Job`] (the agent's command, a gate) and returns its [`Ended`].
-//! * [`Environment`] holds the variables of a job: all of the user's for the agent, a short list for gates.
+//! * [`Supervisor`] runs a [`Job`] (the agent's command, a gate) and returns its [`JobReport`].
+//! * [`ProcessEnvironment`] holds the variables of a job: all of the user's for the agent, a short list for gates.
 //! * [`capture`] runs a small helper program and returns its complete output, or an error.
 //! * [`Containment`] reports how firmly jobs are held on this machine (law 13).
 //!
 //! # Promises
 //!
-//! * When [`Supervisor::run`] returns with [`Ended::all_gone`], no process of the job is left, so a snapshot taken then
+//! * When [`Supervisor::run`] returns with [`JobReport::all_gone`], no process of the job is left, so a snapshot taken then
 //!   is final. Processes that outlived the job's own process had a moment to exit, then got SIGTERM, then SIGKILL, and
-//!   are listed in [`Ended::survivors`]. On Linux this includes daemons and processes in sessions of their own.
+//!   are listed in [`JobReport::survivors`]. On Linux this includes daemons and processes in sessions of their own.
 //! * Only descendants of the job are signaled, and never by an id that could have been reused.
 //! * A job's output goes directly into the caller's files: however the job ends, what it wrote is there.
 //! * A timeout, too much output, or a request to stop this process (SIGINT, SIGTERM, SIGHUP) ends the whole job and
@@ -53,11 +53,11 @@ mod sweep;
 mod terminal;
 mod tree;
 
-pub use capture::{CaptureError, Captured, Limits, capture, capture_from};
+pub use capture::{CaptureError, CaptureLimits, CapturedOutput, capture, capture_from};
 pub use containment::Containment;
-pub use environment::{ALLOWED, Environment, RUN_VARIABLE};
-pub use job::{Ended, Input, Job, NotStarted, Outcome, Output, Survivor};
-pub use orphans::{Orphan, processes_with_variable};
+pub use environment::{ALLOWED, ProcessEnvironment, RUN_VARIABLE};
+pub use job::{Job, JobInput, JobOutcome, JobOutput, JobReport, NotStarted, SurvivingProcess};
+pub use orphans::{OrphanProcess, processes_with_variable};
 #[cfg(target_os = "linux")]
 pub use process::parent_of;
 pub use supervisor::{GRACE, Supervisor};

@@ -4,7 +4,7 @@ use std::fs;
 
 /// A process that still runs without its supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Orphan {
+pub struct OrphanProcess {
     pub pid: i32,
     /// The program name as the kernel keeps it.
     pub program: String,
@@ -12,16 +12,16 @@ pub struct Orphan {
 
 /// Returns the processes that have `name=value` in their environment, by id. This is only a hint: a process can drop
 /// the variable, and other users' processes are not visible. Empty on systems without `/proc`.
-pub fn processes_with_variable(name: &str, value: &str) -> Vec<Orphan> {
+pub fn processes_with_variable(name: &str, value: &str) -> Vec<OrphanProcess> {
     let wanted = format!("{name}={value}").into_bytes();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut found: Vec<Orphan> = ids
+    let mut found: Vec<OrphanProcess> = ids
         .filter(|pid: &i32| {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
         })
-        .map(|pid| Orphan { pid, program: program_of(pid) })
+        .map(|pid| OrphanProcess { pid, program: program_of(pid) })
         .collect();
     found.sort();
     found

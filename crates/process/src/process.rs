@@ -2,7 +2,7 @@
 //!
 //! A process id alone can be reused at any time; together with the start time it is unique.
 
-use crate::tree::Member;
+use crate::tree::ProcessIdentity;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use std::fs::{self, File};
@@ -12,20 +12,20 @@ const MAX_COMMAND_BYTES: u64 = 256;
 
 /// A process and its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Process {
-    pub(crate) member: Member,
+pub(crate) struct ProcessEntry {
+    pub(crate) member: ProcessIdentity,
     pub(crate) parent: i32,
     /// False for a process that has ended, which stays visible until its parent reaps it.
     pub(crate) runs: bool,
 }
 
 /// Returns all visible processes. Those that come and go during the scan may be missing.
-pub(crate) fn all() -> Vec<Process> {
+pub(crate) fn all() -> Vec<ProcessEntry> {
     pids().into_iter().filter_map(read).collect()
 }
 
 /// Returns the processes with the highest ids, highest first. Each is read lazily, after the previous one was handled.
-pub(crate) fn newest(count: usize) -> impl Iterator<Item = Process> {
+pub(crate) fn newest(count: usize) -> impl Iterator<Item = ProcessEntry> {
     pids().into_iter().rev().take(count).filter_map(read)
 }
 
@@ -41,13 +41,13 @@ pub fn parent_of(pid: Pid) -> Option<Pid> {
     Pid::from_raw(read(pid)?.parent)
 }
 
-fn read(pid: Pid) -> Option<Process> {
+fn read(pid: Pid) -> Option<ProcessEntry> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse(pid, &stat)
 }
 
 /// Parses `pid (name) state parent … threads … start …`. The name may contain anything, even closing parentheses.
-fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
+fn parse(pid: Pid, stat: &[u8]) -> Option<ProcessEntry> {
     let after_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
     let text = std::str::from_utf8(&stat[after_name..]).ok()?;
     let fields: Vec<&str> = text.split_ascii_whitespace().collect();
@@ -57,11 +57,11 @@ fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
     // A process whose first thread has ended also shows as a zombie; only the count of its other threads tells it
     // apart.
     let runs = !matches!(*fields.first()?, "Z" | "X") || n_threads > 1;
-    Some(Process { member: Member { pid, started }, parent, runs })
+    Some(ProcessEntry { member: ProcessIdentity { pid, started }, parent, runs })
 }
 
 /// Sends a signal to this process and never to another that got its id.
-pub(crate) fn signal(member: Member, signal: Signal) {
+pub(crate) fn signal(member: ProcessIdentity, signal: Signal) {
     match pidfd_open(member.pid, PidfdFlags::empty()) {
         // Checked after the handle was opened: from then on it refers to a single process.
         Ok(handle) if is_still_there(member) => drop(pidfd_send_signal(&handle, signal)),
@@ -70,7 +70,7 @@ pub(crate) fn signal(member: Member, signal: Signal) {
     }
 }
 
-fn is_still_there(member: Member) -> bool {
+fn is_still_there(member: ProcessIdentity) -> bool {
     read(member.pid).is_some_and(|process| process.member == member)
 }
 
@@ -97,7 +97,7 @@ mod tests {
 
     const REST: &str = "42 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 9177 0 0";
 
-    fn parsed(stat: &str) -> Option<Process> {
+    fn parsed(stat: &str) -> Option<ProcessEntry> {
         parse(Pid::INIT, stat.as_bytes())
     }
 

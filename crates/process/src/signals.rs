@@ -15,14 +15,14 @@ use std::time::Duration;
 
 const STOP_REQUESTS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-pub(crate) struct Signals {
+pub(crate) struct SignalListener {
     latest: Arc<AtomicUsize>,
     request: Option<i32>,
     wake: UnixStream,
     registrations: Vec<SigId>,
 }
 
-impl Signals {
+impl SignalListener {
     pub(crate) fn listen() -> io::Result<Self> {
         let (wake, ring) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
@@ -64,7 +64,7 @@ impl Signals {
     }
 }
 
-impl Drop for Signals {
+impl Drop for SignalListener {
     fn drop(&mut self) {
         for registration in self.registrations.drain(..) {
             low_level::unregister(registration);

@@ -1,12 +1,12 @@
 //! Runs one job at a time until it exits, exceeds a limit, or this process must stop.
 
 use crate::children;
-use crate::containment::{Containment, Means};
-use crate::job::{Ended, Input, Job, NotStarted, Outcome, Output};
-use crate::signals::Signals;
-use crate::sweep::{Swept, end_survivors};
-use crate::terminal::Loan;
-use crate::tree::Tree;
+use crate::containment::{Containment, ContainmentMeans};
+use crate::job::{Job, JobInput, JobOutcome, JobOutput, JobReport, NotStarted};
+use crate::signals::SignalListener;
+use crate::sweep::{SweepReport, end_survivors};
+use crate::terminal::TerminalGuard;
+use crate::tree::ProcessTree;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -27,16 +27,16 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// From its creation on, SIGINT, SIGTERM and SIGHUP no longer end this process: they cancel the running job, no further
 /// job starts, and [`Supervisor::cancelled`] returns the signal. The caller then writes its evidence and exits.
 pub struct Supervisor {
-    means: Means,
-    signals: Signals,
+    means: ContainmentMeans,
+    signals: SignalListener,
     grace: Duration,
 }
 
 impl Supervisor {
     /// Starts listening to signals, and becomes the parent of orphans where the system supports that.
     pub fn new() -> io::Result<Self> {
-        let signals = Signals::listen()?;
-        Ok(Self { means: Means::find(), signals, grace: GRACE })
+        let signals = SignalListener::listen()?;
+        Ok(Self { means: ContainmentMeans::find(), signals, grace: GRACE })
     }
 
     /// Replaces [`GRACE`], the time jobs have to exit when asked.
@@ -59,28 +59,28 @@ impl Supervisor {
     /// Runs a job to its end and ends everything it leaves behind. Waits while another supervisor of this process runs
     /// one.
     #[tracing::instrument(level = "debug", name = "process", skip_all, fields(program = ?job.argv.first()))]
-    pub fn run(&mut self, job: &Job) -> Ended {
+    pub fn run(&mut self, job: &Job) -> JobReport {
         let _turn = children::one_job_at_a_time();
         if let Some(signal) = self.signals.request() {
-            return Ended::without_running(Outcome::Cancelled(signal));
+            return JobReport::without_running(JobOutcome::Cancelled(signal));
         }
         let mut tree = self.means.tree();
         let begun = Instant::now();
         let main = match start(job, tree.as_mut()) {
             Ok(main) => main,
-            Err(why) => return Ended::without_running(Outcome::NotStarted(why)),
+            Err(why) => return JobReport::without_running(JobOutcome::NotStarted(why)),
         };
-        let loan = if job.stdin == Input::Inherit { Loan::to(main) } else { None };
+        let loan = if job.stdin == JobInput::Inherit { TerminalGuard::to(main) } else { None };
         let (outcome, polite_until) =
-            Attendance { job, main, begun, loan, signals: &mut self.signals, grace: self.grace }
+            JobMonitor { job, main, begun, loan, signals: &mut self.signals, grace: self.grace }
                 .attend(tree.as_mut());
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let Swept { n_survivors, survivors, all_gone } = end_survivors(tree.as_ref(), polite_until);
-        Ended { outcome, duration_ms, survivors, n_survivors, all_gone }
+        let SweepReport { n_survivors, survivors, all_gone } = end_survivors(tree.as_ref(), polite_until);
+        JobReport { outcome, duration_ms, survivors, n_survivors, all_gone }
     }
 }
 
-fn start(job: &Job, tree: &mut dyn Tree) -> Result<Pid, NotStarted> {
+fn start(job: &Job, tree: &mut dyn ProcessTree) -> Result<Pid, NotStarted> {
     let Some((program, arguments)) = job.argv.split_first() else { return Err(NotStarted::NoCommand) };
     if !job.cwd.is_dir() {
         return Err(NotStarted::NoFolder(job.cwd.clone()));
@@ -93,15 +93,15 @@ fn start(job: &Job, tree: &mut dyn Tree) -> Result<Pid, NotStarted> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&job.cwd).process_group(0);
     command.env_clear().envs(job.environment.iter());
-    if job.stdin == Input::Null {
+    if job.stdin == JobInput::Null {
         command.stdin(Stdio::null());
     }
     match &job.output {
-        Output::Inherit => {}
-        Output::ToStderr => {
+        JobOutput::Inherit => {}
+        JobOutput::ToStderr => {
             command.stdout(io::stderr());
         }
-        Output::Files { stdout, stderr, .. } => {
+        JobOutput::Files { stdout, stderr, .. } => {
             command.stdout(stdout.try_clone().map_err(refused)?);
             command.stderr(stderr.try_clone().map_err(refused)?);
         }
@@ -110,19 +110,19 @@ fn start(job: &Job, tree: &mut dyn Tree) -> Result<Pid, NotStarted> {
 }
 
 /// Watches one running job.
-struct Attendance<'a> {
+struct JobMonitor<'a> {
     job: &'a Job,
     main: Pid,
     begun: Instant,
-    loan: Option<Loan>,
-    signals: &'a mut Signals,
+    loan: Option<TerminalGuard>,
+    signals: &'a mut SignalListener,
     grace: Duration,
 }
 
-impl Attendance<'_> {
+impl JobMonitor<'_> {
     /// Waits until the job's own process has ended. Returns its outcome and the time until which its other processes
     /// are not killed.
-    fn attend(mut self, tree: &mut dyn Tree) -> (Outcome, Instant) {
+    fn attend(mut self, tree: &mut dyn ProcessTree) -> (JobOutcome, Instant) {
         loop {
             if let Some(outcome) = self.look() {
                 tree.main_ended();
@@ -139,7 +139,7 @@ impl Attendance<'_> {
 
     /// Returns the outcome of the job's own process if it has ended. If it was stopped on the terminal, this process
     /// stops too.
-    fn look(&mut self) -> Option<Outcome> {
+    fn look(&mut self) -> Option<JobOutcome> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG;
         match waitid(WaitId::Pid(self.main), options) {
             Ok(Some(status)) if status.stopped() => {
@@ -151,23 +151,23 @@ impl Attendance<'_> {
             Ok(Some(status)) => Some(outcome_of(&status)),
             Ok(None) | Err(rustix::io::Errno::INTR) => None,
             // Something else reaped the process: it is gone, and its status is lost.
-            Err(_) => Some(Outcome::Signalled(0)),
+            Err(_) => Some(JobOutcome::Signalled(0)),
         }
     }
 
-    fn reason_to_end(&mut self) -> Option<(Outcome, Signal)> {
+    fn reason_to_end(&mut self) -> Option<(JobOutcome, Signal)> {
         if let Some(number) = self.signals.request() {
             let signal = Signal::from_named_raw(number).unwrap_or(Signal::TERM);
-            return Some((Outcome::Cancelled(number), signal));
+            return Some((JobOutcome::Cancelled(number), signal));
         }
         if self.job.timeout.is_some_and(|timeout| self.begun.elapsed() >= timeout) {
-            return Some((Outcome::TimedOut, Signal::TERM));
+            return Some((JobOutcome::TimedOut, Signal::TERM));
         }
-        self.wrote_too_much().then_some((Outcome::TooMuchOutput, Signal::TERM))
+        self.wrote_too_much().then_some((JobOutcome::TooMuchOutput, Signal::TERM))
     }
 
     fn wrote_too_much(&self) -> bool {
-        let Output::Files { stdout, stderr, limit_bytes } = &self.job.output else { return false };
+        let JobOutput::Files { stdout, stderr, limit_bytes } = &self.job.output else { return false };
         [stdout, stderr]
             .iter()
             .any(|file| file.metadata().is_ok_and(|metadata| metadata.len() > *limit_bytes))
@@ -177,15 +177,15 @@ impl Attendance<'_> {
     fn nap(&self) -> Duration {
         let until_timeout = self.job.timeout.map(|timeout| timeout.saturating_sub(self.begun.elapsed()));
         let until_check = match self.job.output {
-            Output::Files { .. } => OUTPUT_CHECK,
-            Output::Inherit | Output::ToStderr => LONGEST_SLEEP,
+            JobOutput::Files { .. } => OUTPUT_CHECK,
+            JobOutput::Inherit | JobOutput::ToStderr => LONGEST_SLEEP,
         };
         until_timeout.map_or(until_check, |until_timeout| until_timeout.min(until_check))
     }
 
     /// Ends the job's own process: asks all processes, then kills them when time is over or a second stop request
     /// comes.
-    fn bring_down(&mut self, tree: &mut dyn Tree, signal: Signal, polite_until: Instant) {
+    fn bring_down(&mut self, tree: &mut dyn ProcessTree, signal: Signal, polite_until: Instant) {
         tree.signal_all(signal);
         tree.signal_all(Signal::CONT);
         self.loan = None;
@@ -213,9 +213,9 @@ impl Attendance<'_> {
     }
 }
 
-fn outcome_of(status: &WaitIdStatus) -> Outcome {
+fn outcome_of(status: &WaitIdStatus) -> JobOutcome {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => Outcome::Exited(code),
-        (None, signal) => Outcome::Signalled(signal.unwrap_or(0)),
+        (Some(code), _) => JobOutcome::Exited(code),
+        (None, signal) => JobOutcome::Signalled(signal.unwrap_or(0)),
     }
 }

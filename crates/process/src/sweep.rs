@@ -3,8 +3,8 @@
 //! A process that exits on its own right after its job does not count as a survivor. Everything that must be ended is
 //! reported. All waiting is bounded; what cannot be ended within the bounds is reported as still running.
 
-use crate::job::Survivor;
-use crate::tree::{Look, Member, Tree};
+use crate::job::SurvivingProcess;
+use crate::tree::{ProcessIdentity, ProcessScan, ProcessTree};
 use rustix::process::Signal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
@@ -21,24 +21,24 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Above this number of processes, dead or alive, they are killed without asking first: they might multiply meanwhile.
 const STORM: usize = 64;
 
-pub(crate) struct Swept {
+pub(crate) struct SweepReport {
     pub(crate) n_survivors: usize,
-    pub(crate) survivors: Vec<Survivor>,
+    pub(crate) survivors: Vec<SurvivingProcess>,
     pub(crate) all_gone: bool,
 }
 
 /// Ends all remaining processes of a job. Those not yet asked to exit are asked, and have until `polite_until`.
-pub(crate) fn end_survivors(tree: &dyn Tree, polite_until: Instant) -> Swept {
-    let mut census = Census::default();
+pub(crate) fn end_survivors(tree: &dyn ProcessTree, polite_until: Instant) -> SweepReport {
+    let mut census = SurvivorCensus::default();
     let all_gone = has_settled(tree)
         || has_obeyed(tree, polite_until, &mut census)
         || was_forced(tree, Instant::now() + FORCE, &mut census);
-    let left = if all_gone { Look::default() } else { tree.look() };
+    let left = if all_gone { ProcessScan::default() } else { tree.look() };
     census.report(all_gone, tree, &left)
 }
 
 /// Waits a moment for processes that are about to exit.
-fn has_settled(tree: &dyn Tree) -> bool {
+fn has_settled(tree: &dyn ProcessTree) -> bool {
     let until = Instant::now() + SETTLE;
     let mut n_dead = 0;
     until_gone(tree, |look| {
@@ -48,7 +48,7 @@ fn has_settled(tree: &dyn Tree) -> bool {
 }
 
 /// Asks every process once, then waits.
-fn has_obeyed(tree: &dyn Tree, until: Instant, census: &mut Census) -> bool {
+fn has_obeyed(tree: &dyn ProcessTree, until: Instant, census: &mut SurvivorCensus) -> bool {
     until_gone(tree, |look| {
         let strangers = census.meet(tree, look);
         for stranger in strangers {
@@ -59,7 +59,7 @@ fn has_obeyed(tree: &dyn Tree, until: Instant, census: &mut Census) -> bool {
     })
 }
 
-fn was_forced(tree: &dyn Tree, until: Instant, census: &mut Census) -> bool {
+fn was_forced(tree: &dyn ProcessTree, until: Instant, census: &mut SurvivorCensus) -> bool {
     tree.strike();
     until_gone(tree, |look| {
         census.meet(tree, look);
@@ -72,7 +72,7 @@ fn was_forced(tree: &dyn Tree, until: Instant, census: &mut Census) -> bool {
 }
 
 /// Scans repeatedly until nothing is left or `goes_on` returns false.
-fn until_gone(tree: &dyn Tree, mut goes_on: impl FnMut(&Look) -> bool) -> bool {
+fn until_gone(tree: &dyn ProcessTree, mut goes_on: impl FnMut(&ProcessScan) -> bool) -> bool {
     loop {
         let look = tree.look();
         if look.is_empty() {
@@ -91,12 +91,12 @@ fn until_gone(tree: &dyn Tree, mut goes_on: impl FnMut(&Look) -> bool) -> bool {
 
 /// Every process seen on the way, with its command line.
 #[derive(Default)]
-struct Census(BTreeMap<(i32, u64), String>);
+struct SurvivorCensus(BTreeMap<(i32, u64), String>);
 
-impl Census {
+impl SurvivorCensus {
     /// Records a scan; returns the living processes that were not known yet.
-    fn meet(&mut self, tree: &dyn Tree, look: &Look) -> Vec<Member> {
-        let is_new = |census: &mut Self, member: Member| {
+    fn meet(&mut self, tree: &dyn ProcessTree, look: &ProcessScan) -> Vec<ProcessIdentity> {
+        let is_new = |census: &mut Self, member: ProcessIdentity| {
             if census.0.contains_key(&member.key()) {
                 return false;
             }
@@ -109,36 +109,36 @@ impl Census {
         look.living.iter().copied().filter(|&member| is_new(self, member)).collect()
     }
 
-    fn report(mut self, all_gone: bool, tree: &dyn Tree, left: &Look) -> Swept {
+    fn report(mut self, all_gone: bool, tree: &dyn ProcessTree, left: &ProcessScan) -> SweepReport {
         self.meet(tree, left);
         let still_there: BTreeSet<_> = left.living.iter().map(|member| member.key()).collect();
         let n_survivors = self.0.len();
-        let survivor = |(key, command): ((i32, u64), String)| Survivor {
+        let survivor = |(key, command): ((i32, u64), String)| SurvivingProcess {
             pid: key.0,
             command,
             ended: !still_there.contains(&key),
         };
-        let mut survivors: Vec<Survivor> = self.0.into_iter().map(survivor).collect();
+        let mut survivors: Vec<SurvivingProcess> = self.0.into_iter().map(survivor).collect();
         // When the list is cut, keep first what is still running, then what has a command line.
         survivors.sort_by_key(|survivor| (survivor.ended, survivor.command.is_empty(), survivor.pid));
         survivors.truncate(MAX_LISTED_SURVIVORS);
         survivors.sort_by_key(|survivor| survivor.pid);
-        Swept { n_survivors, survivors, all_gone }
+        SweepReport { n_survivors, survivors, all_gone }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::group::Group;
+    use crate::group::ProcessGroup;
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     use std::cell::Cell;
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
     /// Sweeps a script whose processes are known by their group only.
-    fn swept_by_group(script: &str) -> Swept {
-        let mut group = Group::default();
+    fn swept_by_group(script: &str) -> SweepReport {
+        let mut group = ProcessGroup::default();
         let main = group.start(Command::new("sh").args(["-c", script]).process_group(0)).unwrap();
         waitid(WaitId::Pid(main), WaitIdOptions::EXITED).unwrap();
         group.main_ended();
@@ -163,27 +163,27 @@ mod tests {
         looks_left: Cell<usize>,
     }
 
-    impl Tree for Leaving {
+    impl ProcessTree for Leaving {
         fn start(&mut self, _: &mut Command) -> std::io::Result<Pid> {
             unreachable!("it runs already")
         }
 
         fn main_ended(&mut self) {}
 
-        fn look(&self) -> Look {
+        fn look(&self) -> ProcessScan {
             let left = self.looks_left.get();
             self.looks_left.set(left.saturating_sub(1));
-            let member = Member { pid: Pid::INIT, started: 0 };
-            Look { living: if left > 0 { vec![member] } else { Vec::new() }, ..Look::default() }
+            let member = ProcessIdentity { pid: Pid::INIT, started: 0 };
+            ProcessScan { living: if left > 0 { vec![member] } else { Vec::new() }, ..ProcessScan::default() }
         }
 
-        fn bury(&self, _: Member) {}
+        fn bury(&self, _: ProcessIdentity) {}
 
-        fn signal(&self, _: Member, _: Signal) {
+        fn signal(&self, _: ProcessIdentity, _: Signal) {
             panic!("it was about to end");
         }
 
-        fn command(&self, _: Member) -> String {
+        fn command(&self, _: ProcessIdentity) -> String {
             String::new()
         }
 

@@ -16,14 +16,14 @@ use std::time::Duration;
 const SELF_STOP: Duration = Duration::from_millis(50);
 
 /// The terminal on standard input while a job may use it. Dropping it takes the terminal back.
-pub(crate) struct Loan {
+pub(crate) struct TerminalGuard {
     terminal: Stdin,
     borrower: Pid,
     modes: Option<Termios>,
     lent: bool,
 }
 
-impl Loan {
+impl TerminalGuard {
     /// Lends the terminal to the process group `borrower`; `None` if standard input is not a terminal.
     pub(crate) fn to(borrower: Pid) -> Option<Self> {
         let terminal = stdin();
@@ -73,7 +73,7 @@ impl Loan {
     }
 }
 
-impl Drop for Loan {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
         self.take_back();
     }

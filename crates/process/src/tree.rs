@@ -6,13 +6,13 @@ use std::process::Command;
 
 /// A process of a job, identified uniquely even if its id is reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Member {
+pub(crate) struct ProcessIdentity {
     pub(crate) pid: Pid,
     /// Start time in ticks since boot; 0 if unknown.
     pub(crate) started: u64,
 }
 
-impl Member {
+impl ProcessIdentity {
     pub(crate) fn key(self) -> (i32, u64) {
         (self.pid.as_raw_pid(), self.started)
     }
@@ -20,37 +20,37 @@ impl Member {
 
 /// The result of one scan of a job. If it is empty, no process of the job was left when the scan began.
 #[derive(Debug, Default)]
-pub(crate) struct Look {
-    pub(crate) living: Vec<Member>,
+pub(crate) struct ProcessScan {
+    pub(crate) living: Vec<ProcessIdentity>,
     /// Processes that have ended and wait to be reaped.
-    pub(crate) dead: Vec<Member>,
+    pub(crate) dead: Vec<ProcessIdentity>,
     /// True if there are processes that this user cannot see.
     pub(crate) hidden: bool,
 }
 
-impl Look {
+impl ProcessScan {
     pub(crate) fn is_empty(&self) -> bool {
         self.living.is_empty() && self.dead.is_empty() && !self.hidden
     }
 }
 
 /// The processes of one job. No other process is ever touched.
-pub(crate) trait Tree {
+pub(crate) trait ProcessTree {
     /// Starts the job's own process; called once.
     fn start(&mut self, command: &mut Command) -> io::Result<Pid>;
 
     /// Records that the job's own process has ended and was reaped.
     fn main_ended(&mut self);
 
-    fn look(&self) -> Look;
+    fn look(&self) -> ProcessScan;
 
     /// Reaps a dead process, unless it is the job's own, which is reaped elsewhere.
-    fn bury(&self, dead: Member);
+    fn bury(&self, dead: ProcessIdentity);
 
-    fn signal(&self, member: Member, signal: Signal);
+    fn signal(&self, member: ProcessIdentity, signal: Signal);
 
     /// Returns the command line of one process, on one line.
-    fn command(&self, member: Member) -> String;
+    fn command(&self, member: ProcessIdentity) -> String;
 
     /// Kills at once whatever can be killed at once. May miss some processes.
     fn strike(&self);

@@ -1,14 +1,14 @@
 //! Helper programs: complete output within limits, or none.
 
-use probity_process::{CaptureError, Captured, Environment, Limits, Outcome, capture};
+use probity_process::{CaptureError, CaptureLimits, CapturedOutput, JobOutcome, ProcessEnvironment, capture};
 use probity_testkit::STUCK_TIMEOUT;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const LIMITS: Limits = Limits { time: STUCK_TIMEOUT, output_bytes: 100_000 };
+const LIMITS: CaptureLimits = CaptureLimits { time: STUCK_TIMEOUT, output_bytes: 100_000 };
 
-fn run(argv: &[&str], limits: Limits) -> Result<Captured, CaptureError> {
-    let environment = Environment::empty().with("PATH", "/usr/bin:/bin");
+fn run(argv: &[&str], limits: CaptureLimits) -> Result<CapturedOutput, CaptureError> {
+    let environment = ProcessEnvironment::empty().with("PATH", "/usr/bin:/bin");
     capture(argv, &environment, Path::new("/"), limits)
 }
 
@@ -17,7 +17,7 @@ fn both_streams_are_read_whole() {
     let script = "head -c 99000 /dev/zero >&2; head -c 98000 /dev/zero; exit 4";
     let captured = run(&["sh", "-c", script], LIMITS).unwrap();
     assert_eq!((captured.stdout.len(), captured.stderr.len()), (98_000, 99_000));
-    assert_eq!(captured.outcome, Outcome::Exited(4));
+    assert_eq!(captured.outcome, JobOutcome::Exited(4));
     assert!(!captured.succeeded());
 }
 
@@ -36,7 +36,7 @@ fn endless_output_is_refused() {
 #[test]
 fn a_slow_helper_is_ended_with_its_group() {
     let begun = Instant::now();
-    let limits = Limits { time: Duration::from_millis(100), ..LIMITS };
+    let limits = CaptureLimits { time: Duration::from_millis(100), ..LIMITS };
     for script in
         ["sleep 3600 & sleep 3600", "exec >&- 2>&-; sleep 3600", "trap '' TERM; sleep 3600; sleep 3600"]
     {
@@ -47,7 +47,7 @@ fn a_slow_helper_is_ended_with_its_group() {
 
 #[test]
 fn a_helper_sees_only_what_it_is_given() {
-    let environment = Environment::empty().with("ONLY", "this");
+    let environment = ProcessEnvironment::empty().with("ONLY", "this");
     let captured = capture(&["/usr/bin/env"], &environment, Path::new("/"), LIMITS).unwrap();
     assert_eq!(captured.stdout, b"ONLY=this\n");
     assert_eq!(run(&["cat"], LIMITS).unwrap().stdout, b"", "nothing to read");
@@ -55,7 +55,7 @@ fn a_helper_sees_only_what_it_is_given() {
 
 #[test]
 fn a_signal_is_told_from_an_exit() {
-    assert_eq!(run(&["sh", "-c", "kill -15 $$"], LIMITS).unwrap().outcome, Outcome::Signalled(15));
+    assert_eq!(run(&["sh", "-c", "kill -15 $$"], LIMITS).unwrap().outcome, JobOutcome::Signalled(15));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Jobs with real processes: how they end, what they see, and that nothing of them stays.
 
 use probity_process::{
-    Ended, Environment, Input, Job, Limits, NotStarted, Outcome, Output, Supervisor, capture,
+    CaptureLimits, Job, JobInput, JobOutcome, JobOutput, JobReport, NotStarted, ProcessEnvironment,
+    Supervisor, capture,
 };
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -31,23 +32,23 @@ impl Bench {
         Job {
             argv: argv.iter().map(OsString::from).collect(),
             cwd: self.path().to_owned(),
-            environment: Environment::empty().with("PATH", "/usr/bin:/bin"),
-            stdin: Input::Null,
-            output: Output::Files { stdout: log("stdout"), stderr: log("stderr"), limit_bytes: 1 << 20 },
+            environment: ProcessEnvironment::empty().with("PATH", "/usr/bin:/bin"),
+            stdin: JobInput::Null,
+            output: JobOutput::Files { stdout: log("stdout"), stderr: log("stderr"), limit_bytes: 1 << 20 },
             timeout: Some(probity_testkit::STUCK_TIMEOUT),
         }
     }
 
-    fn run(&mut self, argv: &[&str]) -> Ended {
+    fn run(&mut self, argv: &[&str]) -> JobReport {
         let job = self.job(argv);
         self.supervisor.run(&job)
     }
 
-    fn sh(&mut self, script: &str) -> Ended {
+    fn sh(&mut self, script: &str) -> JobReport {
         self.run(&["sh", "-c", script])
     }
 
-    fn sh_for(&mut self, timeout: Duration, script: &str) -> Ended {
+    fn sh_for(&mut self, timeout: Duration, script: &str) -> JobReport {
         let job = Job { timeout: Some(timeout), ..self.job(&["sh", "-c", script]) };
         self.supervisor.run(&job)
     }
@@ -76,7 +77,7 @@ fn how_many_work_in(folder: &Path) -> usize {
 fn the_exit_code_is_the_programs() {
     let mut bench = Bench::new();
     let ended = bench.sh("echo words; echo complaints >&2; exit 7");
-    assert_eq!(ended.outcome, Outcome::Exited(7));
+    assert_eq!(ended.outcome, JobOutcome::Exited(7));
     assert_eq!(ended.exit_code(), Some(7));
     assert_eq!((bench.read("stdout"), bench.read("stderr")), ("words\n".into(), "complaints\n".into()));
     assert_eq!((ended.survivors, ended.n_survivors), (vec![], 0));
@@ -85,7 +86,7 @@ fn the_exit_code_is_the_programs() {
 #[test]
 fn a_signal_is_told_from_an_exit() {
     let ended = Bench::new().sh("kill -9 $$");
-    assert_eq!(ended.outcome, Outcome::Signalled(9));
+    assert_eq!(ended.outcome, JobOutcome::Signalled(9));
     assert_eq!(ended.exit_code(), Some(137));
 }
 
@@ -93,9 +94,9 @@ fn a_signal_is_told_from_an_exit() {
 fn what_is_not_there_does_not_start() {
     let mut bench = Bench::new();
     let ended = bench.run(&["no-such-program", "x"]);
-    assert_eq!(ended.outcome, Outcome::NotStarted(NotStarted::NotFound("no-such-program".into())));
+    assert_eq!(ended.outcome, JobOutcome::NotStarted(NotStarted::NotFound("no-such-program".into())));
     assert_eq!(ended.exit_code(), None);
-    assert_eq!(bench.run(&[]).outcome, Outcome::NotStarted(NotStarted::NoCommand));
+    assert_eq!(bench.run(&[]).outcome, JobOutcome::NotStarted(NotStarted::NoCommand));
 }
 
 #[test]
@@ -105,7 +106,7 @@ fn what_is_not_executable_does_not_start() {
     fs::write(&plain, "echo no").unwrap();
     fs::set_permissions(&plain, fs::Permissions::from_mode(0o644)).unwrap();
     let ended = bench.run(&["./plain"]);
-    assert_eq!(ended.outcome, Outcome::NotStarted(NotStarted::NotExecutable("./plain".into())));
+    assert_eq!(ended.outcome, JobOutcome::NotStarted(NotStarted::NotExecutable("./plain".into())));
 }
 
 #[test]
@@ -114,14 +115,14 @@ fn a_missing_folder_is_named() {
     let nowhere = bench.path().join("nowhere");
     let job = Job { cwd: nowhere.clone(), ..bench.job(&["true"]) };
     let ended = bench.supervisor.run(&job);
-    assert_eq!(ended.outcome, Outcome::NotStarted(NotStarted::NoFolder(nowhere)));
+    assert_eq!(ended.outcome, JobOutcome::NotStarted(NotStarted::NoFolder(nowhere)));
 }
 
 #[test]
 fn the_environment_is_exactly_what_was_given() {
     let mut bench = Bench::new();
     let environment =
-        Environment::empty().with_run("run-1", Path::new("/repo")).with_gate("lint").with("B", "2 3");
+        ProcessEnvironment::empty().with_run("run-1", Path::new("/repo")).with_gate("lint").with("B", "2 3");
     let job = Job { environment, ..bench.job(&["/usr/bin/env"]) };
     bench.supervisor.run(&job);
     let seen = bench.read("stdout");
@@ -133,7 +134,7 @@ fn the_environment_is_exactly_what_was_given() {
 #[test]
 fn a_job_reads_nothing_when_it_shall_not() {
     let mut bench = Bench::new();
-    assert_eq!(bench.sh("cat; echo done").outcome, Outcome::Exited(0));
+    assert_eq!(bench.sh("cat; echo done").outcome, JobOutcome::Exited(0));
     assert_eq!(bench.read("stdout"), "done\n");
 }
 
@@ -151,7 +152,7 @@ fn a_timeout_ends_the_whole_group_and_keeps_the_output() {
         }
         timeout *= 4;
     };
-    assert_eq!(ended.outcome, Outcome::TimedOut);
+    assert_eq!(ended.outcome, JobOutcome::TimedOut);
     assert_eq!(ended.exit_code(), Some(-1));
     assert_eq!(bench.read("stdout"), "begun\n");
     assert!(ended.n_survivors > 0, "the one that ignores SIGTERM is reported");
@@ -163,7 +164,7 @@ fn a_timeout_ends_the_whole_group_and_keeps_the_output() {
 fn too_much_output_ends_the_job() {
     let mut bench = Bench::new();
     let ended = bench.sh("yes");
-    assert_eq!(ended.outcome, Outcome::TooMuchOutput);
+    assert_eq!(ended.outcome, JobOutcome::TooMuchOutput);
     assert_eq!(ended.exit_code(), Some(-1));
     assert!(bench.read("stdout").starts_with("y\ny\n"));
 }
@@ -174,7 +175,7 @@ fn a_daemon_that_left_its_session_is_found_and_ended() {
     let mut bench = Bench::new();
     let ended = bench.sh("(setsid sh -c 'echo $$ > daemon; exec sleep 3600' &)
         while ! grep -aqs '^sleep' /proc/$(cat daemon 2>&-)/cmdline; do :; done");
-    assert_eq!(ended.outcome, Outcome::Exited(0));
+    assert_eq!(ended.outcome, JobOutcome::Exited(0));
     assert_eq!(ended.n_survivors, 1);
     assert_eq!(ended.survivors[0].command, "sleep 3600");
     assert!(ended.survivors[0].ended);
@@ -186,7 +187,7 @@ fn a_daemon_that_left_its_session_is_found_and_ended() {
 fn who_would_write_later_never_writes() {
     let mut bench = Bench::new();
     let ended = bench.sh("(sleep 3600; echo late > late) & echo $! > writer; exit 0");
-    assert_eq!(ended.outcome, Outcome::Exited(0));
+    assert_eq!(ended.outcome, JobOutcome::Exited(0));
     assert!(ended.n_survivors > 0 && ended.all_gone);
     assert!(!runs(&bench.read("writer")));
     assert!(!bench.path().join("late").exists());
@@ -208,7 +209,7 @@ fn a_storm_of_forks_is_ended() {
     let ended = bench
         .sh("f() { echo x >> up; [ $1 -gt 0 ] && for i in 1 2 3 4 5; do f $(($1 - 1)) & done; sleep 3600; }
         f 3 & while [ \"$(wc -l 2>&- < up)\" -lt 10 ] 2>&-; do :; done; exit 3");
-    assert_eq!(ended.outcome, Outcome::Exited(3));
+    assert_eq!(ended.outcome, JobOutcome::Exited(3));
     assert!(ended.all_gone);
     assert!(ended.n_survivors > 5);
     assert_eq!(how_many_work_in(bench.path()), 0);
@@ -222,7 +223,7 @@ fn a_process_that_forks_and_leaves_again_and_again_is_ended() {
     let ended = bench
         .sh("touch generation; g() { [ $1 -gt 0 ] && g $(($1 - 1)) & echo $1 >> generation; exit; }
         g 1000000 & while [ \"$(wc -l < generation)\" -lt 20 ]; do :; done");
-    assert_eq!(ended.outcome, Outcome::Exited(0));
+    assert_eq!(ended.outcome, JobOutcome::Exited(0));
     assert!(ended.all_gone);
     assert_eq!(how_many_work_in(bench.path()), 0);
     assert!(bench.read("generation").lines().count() < 1_000_000, "it would have gone on");
@@ -233,8 +234,8 @@ fn a_helper_beside_a_job_is_left_alone() {
     let mut bench = Bench::new();
     let place = bench.path().to_owned();
     let helper = std::thread::spawn(move || {
-        let limits = Limits { time: probity_testkit::STUCK_TIMEOUT, output_bytes: 100 };
-        let environment = Environment::empty().with("PATH", "/usr/bin:/bin");
+        let limits = CaptureLimits { time: probity_testkit::STUCK_TIMEOUT, output_bytes: 100 };
+        let environment = ProcessEnvironment::empty().with("PATH", "/usr/bin:/bin");
         let script = "touch helps; while ! [ -e go ]; do sleep 0.02; done; echo whole";
         capture(&["sh", "-c", script], &environment, &place, limits)
     });

@@ -11,12 +11,12 @@
 mod form;
 mod pack;
 
-use pack::Opened;
-use probity_analysis::{Comparison, Run, RunId, Severity};
+use pack::AnalysisContainer;
+use probity_analysis::{AnalysisComparison, AnalysisRun, RunId, Severity};
 use probity_core::Digest;
-use probity_storage::{Lock, StoreError, durable};
-use probity_workspace::State;
-use probity_workspace::{Fault, Workspace, clock};
+use probity_storage::{FileLock, StoreError, durable};
+use probity_workspace::StateDirectory;
+use probity_workspace::{ServiceError, Workspace, clock};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -32,9 +32,9 @@ const MIN_PREFIX: usize = 4;
 
 /// A run that is stored.
 #[derive(Debug, Clone)]
-pub struct Stored {
+pub struct StoredAnalysis {
     /// The run.
-    pub run: Run,
+    pub run: AnalysisRun,
     /// The digest of what was stored.
     pub report_digest: Digest,
     /// How many findings the whole run has, by severity; also where the run here lacks some of them.
@@ -44,15 +44,15 @@ pub struct Stored {
 /// How many findings there are, by severity.
 pub type FindingCounts = BTreeMap<Severity, u64>;
 
-impl Stored {
+impl StoredAnalysis {
     /// A whole run.
-    pub fn whole(run: Run, report_digest: Digest) -> Self {
+    pub fn whole(run: AnalysisRun, report_digest: Digest) -> Self {
         Self { n_findings: count_findings(&run), run, report_digest }
     }
 }
 
 /// Counts the findings of a whole run.
-fn count_findings(run: &Run) -> FindingCounts {
+fn count_findings(run: &AnalysisRun) -> FindingCounts {
     let mut counts = FindingCounts::new();
     for finding in &run.findings {
         *counts.entry(finding.severity).or_default() += 1;
@@ -63,18 +63,18 @@ fn count_findings(run: &Run) -> FindingCounts {
 /// Two stored runs as far as they may differ: findings, units and interfaces of files where all of that is the same in
 /// both are left out. Comparing them gives what comparing the whole runs gives, but for the number of what is unchanged.
 #[derive(Debug, Clone)]
-pub struct Differing {
+pub struct DifferingAnalyses {
     /// The earlier run.
-    pub before: Stored,
+    pub before: StoredAnalysis,
     /// The later run.
-    pub after: Stored,
+    pub after: StoredAnalysis,
     /// How many findings were left out of each.
     pub n_alike: u32,
 }
 
-impl Differing {
+impl DifferingAnalyses {
     /// What the whole runs say together.
-    pub fn compare(&self) -> Comparison {
+    pub fn compare(&self) -> AnalysisComparison {
         let mut comparison = probity_analysis::compare(&self.before.run, &self.after.run);
         if comparison.incomparable_because.is_empty() {
             comparison.unchanged += self.n_alike;
@@ -85,18 +85,18 @@ impl Differing {
 
 /// What a list tells of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct AnalysisListing {
     /// The run.
     pub id: RunId,
     /// What its first line says.
-    pub about: About,
+    pub about: AnalysisHeader,
     /// When it was last saved, since 1970.
     pub saved: Duration,
     /// Who needs it, sorted.
     pub holders: Vec<String>,
 }
 
-impl Listed {
+impl AnalysisListing {
     /// Its health in points; `None` if no file was analyzed.
     pub fn health(&self) -> Option<u32> {
         (self.about.n_files > 0).then_some(self.about.health_milli / 1000)
@@ -111,7 +111,7 @@ impl Listed {
 /// The first line of a stored run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct About {
+pub struct AnalysisHeader {
     /// The digest of the run's head, which names the digests of its parts.
     pub report_digest: Digest,
     /// The digest of everything that follows the first line.
@@ -130,18 +130,18 @@ pub struct About {
 
 /// The stored runs of a repository, shared by all of its worktrees.
 #[derive(Debug, Clone)]
-pub struct Runs {
+pub struct AnalysisStore {
     dir: PathBuf,
 }
 
-impl Runs {
+impl AnalysisStore {
     /// The runs of a workspace. Nothing is created until one is saved.
     pub fn open(workspace: &Workspace) -> Self {
         Self { dir: workspace.state.runs() }
     }
 
     /// The runs below a state directory.
-    pub fn of(state: &State) -> Self {
+    pub fn of(state: &StateDirectory) -> Self {
         Self { dir: state.runs() }
     }
 
@@ -174,19 +174,19 @@ impl Runs {
     }
 
     /// Keeps a run, and clears away the oldest ones that nobody needs.
-    pub fn save(&self, run: Run) -> Result<Stored, Fault> {
-        let (about, file) = pack::pack(&run).map_err(Fault::system("cannot compress the run"))?;
+    pub fn save(&self, run: AnalysisRun) -> Result<StoredAnalysis, ServiceError> {
+        let (about, file) = pack::pack(&run).map_err(ServiceError::system("cannot compress the run"))?;
         durable::write_unsynced(&self.path(run.id), &file)?;
         // The clock that stamps files is some milliseconds late: two runs in a row would have no order.
         self.touch(run.id);
         self.gc(KEPT)?;
-        Ok(Stored::whole(run, about.report_digest))
+        Ok(StoredAnalysis::whole(run, about.report_digest))
     }
 
     /// The run that a unique beginning of its id names, with or without `sha256:`; `last` is the newest.
-    pub fn load(&self, name: &str) -> Result<Stored, Fault> {
+    pub fn load(&self, name: &str) -> Result<StoredAnalysis, ServiceError> {
         self.read(self.find(name)?)?
-            .ok_or_else(|| Fault::NoSuchAnalysis(format!("no stored run is called `{name}`")))
+            .ok_or_else(|| ServiceError::NoSuchAnalysis(format!("no stored run is called `{name}`")))
     }
 
     /// Whether there is a run with this very id.
@@ -195,26 +195,26 @@ impl Runs {
     }
 
     /// Two runs by name, as far as they may differ. The fault of a run that is not there is told for the earlier one first.
-    pub fn load_differing(&self, before: &str, after: &str) -> Result<Differing, Fault> {
+    pub fn load_differing(&self, before: &str, after: &str) -> Result<DifferingAnalyses, ServiceError> {
         self.differing(self.find(before)?, self.find(after)?)
     }
 
-    fn differing(&self, before: RunId, after: RunId) -> Result<Differing, Fault> {
+    fn differing(&self, before: RunId, after: RunId) -> Result<DifferingAnalyses, ServiceError> {
         let (old, new) = (self.bytes(before)?, self.bytes(after)?);
         let (old, new) = rayon::join(|| self.opened(before, &old), || self.opened(after, &new));
         let (before, after, n_alike) = pack::differing(&old?, &new?).ok_or_else(|| self.damaged(after))?;
-        Ok(Differing { before, after, n_alike })
+        Ok(DifferingAnalyses { before, after, n_alike })
     }
 
     /// The run with this very id, if it is there and whole. It is the newest from now on.
-    pub fn recall(&self, id: RunId) -> Option<Stored> {
+    pub fn recall(&self, id: RunId) -> Option<StoredAnalysis> {
         let stored = self.read(id).ok().flatten()?;
         self.touch(id);
         Some(stored)
     }
 
     /// The same of a run without its findings, units and interfaces: who it is, what it was made from, its health.
-    pub fn recall_head(&self, id: RunId) -> Option<Stored> {
+    pub fn recall_head(&self, id: RunId) -> Option<StoredAnalysis> {
         let head = self.opened(id, &self.bytes(id).ok()?).ok()?.bare()?;
         self.touch(id);
         Some(head)
@@ -222,7 +222,7 @@ impl Runs {
 
     /// Two runs as far as they may differ, if both are there and what is read of them is whole. They are the newest from
     /// now on.
-    pub fn recall_differing(&self, before: RunId, after: RunId) -> Option<Differing> {
+    pub fn recall_differing(&self, before: RunId, after: RunId) -> Option<DifferingAnalyses> {
         let differing = self.differing(before, after).ok()?;
         self.touch(before);
         self.touch(after);
@@ -239,23 +239,23 @@ impl Runs {
     }
 
     /// The id that a unique beginning names.
-    pub fn find(&self, name: &str) -> Result<RunId, Fault> {
+    pub fn find(&self, name: &str) -> Result<RunId, ServiceError> {
         if name == "last" {
             let newest = self.dated()?.into_iter().next();
             return newest
                 .map(|(_, id)| id)
-                .ok_or_else(|| Fault::NoSuchAnalysis("no run is stored yet".into()));
+                .ok_or_else(|| ServiceError::NoSuchAnalysis("no run is stored yet".into()));
         }
         let prefix = name.strip_prefix("sha256:").unwrap_or(name).to_ascii_lowercase();
         let ids = self.ids()?;
         let found: Vec<RunId> = ids.into_iter().filter(|id| id.0.to_hex().starts_with(&prefix)).collect();
         match found.as_slice() {
-            _ if prefix.len() < MIN_PREFIX => Err(Fault::NoSuchAnalysis(format!(
+            _ if prefix.len() < MIN_PREFIX => Err(ServiceError::NoSuchAnalysis(format!(
                 "`{name}` is too short: give at least {MIN_PREFIX} digits"
             ))),
             [id] => Ok(*id),
-            [] => Err(Fault::NoSuchAnalysis(format!("no stored run is called `{name}`"))),
-            many => Err(Fault::NoSuchAnalysis(format!(
+            [] => Err(ServiceError::NoSuchAnalysis(format!("no stored run is called `{name}`"))),
+            many => Err(ServiceError::NoSuchAnalysis(format!(
                 "`{name}` names {} stored runs: give more digits",
                 many.len()
             ))),
@@ -263,28 +263,30 @@ impl Runs {
     }
 
     /// All runs, the newest first.
-    pub fn list(&self) -> Result<Vec<Listed>, Fault> {
+    pub fn list(&self) -> Result<Vec<AnalysisListing>, ServiceError> {
         let mut listed = Vec::new();
         for (saved, id) in self.dated()? {
             // A run that was cleared away a moment ago, or is damaged, is not offered.
             let Some(about) = about(&self.path(id)) else { continue };
-            listed.push(Listed { id, about, saved, holders: self.holders(id)? });
+            listed.push(AnalysisListing { id, about, saved, holders: self.holders(id)? });
         }
         Ok(listed)
     }
 
     /// Keeps a run for `holder` until it is unpinned, and makes sure that it is on disk.
-    pub fn pin(&self, id: RunId, holder: &str) -> Result<(), Fault> {
+    pub fn pin(&self, id: RunId, holder: &str) -> Result<(), ServiceError> {
         let _lock = self.lock()?;
         let path = self.path(id);
         let synced = File::open(&path).and_then(|file| file.sync_all());
-        synced.map_err(|_| Fault::NoSuchAnalysis(format!("run {} is not stored any more", id.short())))?;
+        synced.map_err(|_| {
+            ServiceError::NoSuchAnalysis(format!("run {} is not stored any more", id.short()))
+        })?;
         durable::sync_dir(&self.dir)?;
         Ok(durable::write(&self.pins(id).join(pin_name(holder)), holder.as_bytes())?)
     }
 
     /// Gives up all runs that `holder` needed.
-    pub fn unpin(&self, holder: &str) -> Result<(), Fault> {
+    pub fn unpin(&self, holder: &str) -> Result<(), ServiceError> {
         let _lock = self.lock()?;
         for id in self.ids()? {
             durable::remove(&self.pins(id).join(pin_name(holder)))?;
@@ -295,7 +297,7 @@ impl Runs {
     }
 
     /// Who needs a run, sorted.
-    pub fn holders(&self, id: RunId) -> Result<Vec<String>, Fault> {
+    pub fn holders(&self, id: RunId) -> Result<Vec<String>, ServiceError> {
         let mut holders = Vec::new();
         for name in names(&self.pins(id))? {
             let text = durable::read(&self.pins(id).join(name))?.unwrap_or_default();
@@ -306,7 +308,7 @@ impl Runs {
     }
 
     /// Clears away all runs that nobody needs but the `keep` newest of them. Returns what is gone, the newest first.
-    pub fn gc(&self, keep: usize) -> Result<Vec<RunId>, Fault> {
+    pub fn gc(&self, keep: usize) -> Result<Vec<RunId>, ServiceError> {
         if self.ids()?.len() <= keep {
             return Ok(Vec::new());
         }
@@ -324,41 +326,41 @@ impl Runs {
         Ok(gone)
     }
 
-    fn read(&self, id: RunId) -> Result<Option<Stored>, Fault> {
+    fn read(&self, id: RunId) -> Result<Option<StoredAnalysis>, ServiceError> {
         let Some(file) = durable::read(&self.path(id))? else { return Ok(None) };
         let stored = self.opened(id, &file)?.whole();
         stored.map(Some).ok_or_else(|| self.damaged(id))
     }
 
-    fn bytes(&self, id: RunId) -> Result<Vec<u8>, Fault> {
-        let gone = || Fault::NoSuchAnalysis(format!("run {} is not stored any more", id.short()));
+    fn bytes(&self, id: RunId) -> Result<Vec<u8>, ServiceError> {
+        let gone = || ServiceError::NoSuchAnalysis(format!("run {} is not stored any more", id.short()));
         durable::read(&self.path(id))?.ok_or_else(gone)
     }
 
-    fn opened<'f>(&self, id: RunId, file: &'f [u8]) -> Result<Opened<'f>, Fault> {
-        Opened::new(id, file).ok_or_else(|| self.damaged(id))
+    fn opened<'f>(&self, id: RunId, file: &'f [u8]) -> Result<AnalysisContainer<'f>, ServiceError> {
+        AnalysisContainer::new(id, file).ok_or_else(|| self.damaged(id))
     }
 
-    fn damaged(&self, id: RunId) -> Fault {
+    fn damaged(&self, id: RunId) -> ServiceError {
         let why = "it is not the run that was stored".into();
         StoreError::Damaged { path: self.path(id), why }.into()
     }
 
     /// All runs with the time when they were last saved, the newest first.
-    fn dated(&self) -> Result<Vec<(Duration, RunId)>, Fault> {
+    fn dated(&self) -> Result<Vec<(Duration, RunId)>, ServiceError> {
         let dated = self.ids()?.into_iter().filter_map(|id| Some((saved(&self.path(id))?, id)));
         let mut dated: Vec<(Duration, RunId)> = dated.collect();
         dated.sort_by_key(|&(saved, id)| (std::cmp::Reverse(saved), id));
         Ok(dated)
     }
 
-    fn ids(&self) -> Result<Vec<RunId>, Fault> {
+    fn ids(&self) -> Result<Vec<RunId>, ServiceError> {
         let id = |name: &String| format!("sha256:{name}").parse().ok().map(RunId);
         Ok(names(&self.dir)?.iter().filter_map(id).collect())
     }
 
-    fn lock(&self) -> Result<Lock, Fault> {
-        Ok(Lock::take(&self.dir.join("lock"))?)
+    fn lock(&self) -> Result<FileLock, ServiceError> {
+        Ok(FileLock::take(&self.dir.join("lock"))?)
     }
 
     fn path(&self, id: RunId) -> PathBuf {
@@ -371,7 +373,7 @@ impl Runs {
 }
 
 /// The first line of a stored run.
-fn about(path: &Path) -> Option<About> {
+fn about(path: &Path) -> Option<AnalysisHeader> {
     let mut line = Vec::new();
     BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
     serde_json::from_slice(&line).ok()
@@ -388,7 +390,7 @@ fn pin_name(holder: &str) -> String {
 }
 
 /// The names in a folder that need not exist.
-fn names(dir: &Path) -> Result<Vec<String>, Fault> {
+fn names(dir: &Path) -> Result<Vec<String>, ServiceError> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -402,23 +404,23 @@ fn names(dir: &Path) -> Result<Vec<String>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probity_analysis::{Input, Settings, Source, analyse};
+    use probity_analysis::{AnalysisInput, AnalysisSettings, SourceInput, analyse};
     use probity_paths::RepoPath;
     use std::collections::BTreeMap;
 
     /// The run of a tree with one file.
-    pub(crate) fn run(text: &str) -> Run {
+    pub(crate) fn run(text: &str) -> AnalysisRun {
         let path = RepoPath::parse(b"a.py").expect("a path");
-        let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
-        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
+        let sources = BTreeMap::from([(path, SourceInput::Bytes(text.as_bytes()))]);
+        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
     }
 
-    fn runs(dir: &Path) -> Runs {
-        Runs { dir: dir.to_owned() }
+    fn runs(dir: &Path) -> AnalysisStore {
+        AnalysisStore { dir: dir.to_owned() }
     }
 
     /// Saves runs so that each is older than the next.
-    fn saved(runs: &Runs, texts: &[&str]) -> Vec<RunId> {
+    fn saved(runs: &AnalysisStore, texts: &[&str]) -> Vec<RunId> {
         let save = |(age, text): (u64, &&str)| {
             let id = runs.save(run(text)).expect("saves").run.id;
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000 + age);
@@ -443,8 +445,8 @@ mod tests {
             let found = runs.load(&name).expect("is found");
             assert_eq!((&found.run, found.report_digest), (&stored.run, stored.report_digest), "{name}");
         }
-        assert!(matches!(runs.load("ffffffff"), Err(Fault::NoSuchAnalysis(_))));
-        assert!(matches!(runs.load(&stored.run.id.short()[..2]), Err(Fault::NoSuchAnalysis(_))));
+        assert!(matches!(runs.load("ffffffff"), Err(ServiceError::NoSuchAnalysis(_))));
+        assert!(matches!(runs.load(&stored.run.id.short()[..2]), Err(ServiceError::NoSuchAnalysis(_))));
     }
 
     #[test]

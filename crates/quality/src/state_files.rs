@@ -1,9 +1,9 @@
 //! Analyses go on while a command is governed: which writes to their files are honest.
 
 use crate::analyze::cache;
-use crate::runs::Runs;
+use crate::runs::AnalysisStore;
 use probity_core::Digest;
-use probity_workspace::State;
+use probity_workspace::StateDirectory;
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, name_parts};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,8 +13,8 @@ use std::path::Path;
 pub struct AnalysisFiles;
 
 impl StateFiles for AnalysisFiles {
-    fn mark(&self, state: &State) -> Box<dyn StateMark> {
-        Box::new(AnalysisMark { digests: Runs::of(state).digests() })
+    fn mark(&self, state: &StateDirectory) -> Box<dyn StateMark> {
+        Box::new(AnalysisMark { digests: AnalysisStore::of(state).digests() })
     }
 }
 
@@ -28,12 +28,12 @@ impl StateMark for AnalysisMark {
     /// A stored run is what its name says, never becomes another one under the same name, and is cleared away only if
     /// nobody needs it; a pin names its holder. Whether a run or a fact is honest cannot be told here: a process that
     /// can write them can write the tree, too.
-    fn explains(&self, state: &State, name: &Path, fate: FileFate) -> bool {
+    fn explains(&self, state: &StateDirectory, name: &Path, fate: FileFate) -> bool {
         let path = state.dir().join(name);
         if path == state.facts() {
             return fate == FileFate::Gone || cache::is_whole(&path);
         }
-        let runs = Runs::of(state);
+        let runs = AnalysisStore::of(state);
         match (name_parts(name).unwrap_or_default().as_slice(), fate) {
             (["runs", "lock"], _) => true,
             (["runs", unfinished] | ["runs", "pins", _, unfinished], FileFate::Gone)
@@ -47,7 +47,7 @@ impl StateMark for AnalysisMark {
                 let now = runs.digest_of(id);
                 now.is_some() && self.digests.get(*id).is_none_or(|then| now.as_ref() == Some(then))
             }
-            (["runs", "pins", _, _], FileFate::New | FileFate::Changed) => Runs::is_pin(&path),
+            (["runs", "pins", _, _], FileFate::New | FileFate::Changed) => AnalysisStore::is_pin(&path),
             _ => false,
         }
     }
@@ -56,28 +56,28 @@ impl StateMark for AnalysisMark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probity_analysis::{Input, Run, RunId, Settings, Source, analyse};
+    use probity_analysis::{AnalysisInput, AnalysisRun, AnalysisSettings, RunId, SourceInput, analyse};
     use probity_paths::RepoPath;
     use std::fs;
     use std::path::PathBuf;
 
     /// The analysis of a tree with one file.
-    fn analysis_of(text: &str) -> Run {
+    fn analysis_of(text: &str) -> AnalysisRun {
         let path = RepoPath::parse(b"a.py").expect("a path");
-        let sources = BTreeMap::from([(path, Source::Bytes(text.as_bytes()))]);
-        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
+        let sources = BTreeMap::from([(path, SourceInput::Bytes(text.as_bytes()))]);
+        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
     }
 
-    fn state() -> (tempfile::TempDir, State) {
+    fn state() -> (tempfile::TempDir, StateDirectory) {
         let dir = tempfile::tempdir().expect("a directory");
-        let state = State::at(dir.path().to_owned());
+        let state = StateDirectory::at(dir.path().to_owned());
         fs::create_dir_all(dir.path().join("cache")).expect("creates");
         (dir, state)
     }
 
     /// The name of the stored analysis of `text`, relative to the state directory.
-    fn stored(state: &State, text: &str) -> PathBuf {
-        let run = Runs::of(state).save(analysis_of(text)).expect("saves").run;
+    fn stored(state: &StateDirectory, text: &str) -> PathBuf {
+        let run = AnalysisStore::of(state).save(analysis_of(text)).expect("saves").run;
         Path::new("runs").join(run.id.0.to_hex())
     }
 
@@ -86,7 +86,7 @@ mod tests {
         let (_dir, state) = state();
         let (kept, pinned) = (stored(&state, "a = 1\n"), stored(&state, "a = 2\n"));
         let id = format!("sha256:{}", pinned.file_name().expect("a name").to_string_lossy());
-        Runs::of(&state).pin(RunId(id.parse().expect("an id")), "intent-1").expect("pins");
+        AnalysisStore::of(&state).pin(RunId(id.parse().expect("an id")), "intent-1").expect("pins");
         let mark = AnalysisFiles.mark(&state);
         assert!(mark.explains(&state, &stored(&state, "a = 3\n"), FileFate::New));
         assert!(mark.explains(&state, &stored(&state, "a = 1\n"), FileFate::Changed), "saved again");

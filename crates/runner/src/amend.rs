@@ -1,16 +1,16 @@
 //! Widening a scope on the record (law 2): while a run goes on, or afterwards as a new judgement of the same facts.
 
-use crate::attest::{self, Head, WrittenBundle};
+use crate::attest::{self, ChainHeadSource, WrittenBundle};
 use crate::{bundles, channel};
-use probity_api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgement};
+use probity_api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgment};
 use probity_changes::claims;
-use probity_changes::registry::Credentials;
-use probity_core::Reason;
-use probity_evidence::{Amendment, Globs, Manifest};
-use probity_policy::{Moment, may_amend};
-use probity_storage::{Lock, LockError, durable};
+use probity_changes::registry::CallerCredentials;
+use probity_core::ReasonCode;
+use probity_evidence::{Amendment, GlobList, Manifest};
+use probity_policy::{AmendmentTiming, may_amend};
+use probity_storage::{FileLock, LockError, durable};
 use probity_workspace::OpenRun;
-use probity_workspace::{Fault, Workspace, clock, run_claims, signing};
+use probity_workspace::{ServiceError, Workspace, clock, run_claims, signing};
 use rustix::process::Pid;
 
 /// What an amendment did.
@@ -53,7 +53,7 @@ impl AmendmentEffect {
                     status: if reasons.is_empty() { AmendStatus::Pass } else { AmendStatus::Fail },
                     run_id: manifest.run_id.clone(),
                     amendment: None,
-                    judgement: Some(AmendedRunJudgement {
+                    judgement: Some(AmendedRunJudgment {
                         reason: reasons.first().copied(),
                         reasons,
                         amended_from: amended_from.clone(),
@@ -71,14 +71,14 @@ impl AmendmentEffect {
 /// Amends the scope of `run`: an id, the beginning of one, `last`, or `open`.
 pub fn amend(
     workspace: &Workspace,
-    credentials: &Credentials,
+    credentials: &CallerCredentials,
     run: &str,
     add: &[Vec<u8>],
     by: &str,
     why: &str,
-) -> Result<AmendmentEffect, Fault> {
+) -> Result<AmendmentEffect, ServiceError> {
     // Before anything is asked or written: a pattern that means nothing must not get on the record.
-    let added = Globs::new(add.iter().cloned()).to_scope()?;
+    let added = GlobList::new(add.iter().cloned()).to_scope()?;
     if let Some(open) = open_run(workspace, run)? {
         // A run that goes on must not grow over what others hold. Nobody may claim more until it has grown.
         let _alone = run_claims::lock(&workspace.state)?;
@@ -86,14 +86,17 @@ pub fn amend(
         let granted = channel::ask(&open.folder, add, by, why);
         return match granted {
             Ok(amendment) => Ok(AmendmentEffect::Open { run_id: open.run_id, amendment }),
-            Err(channel::ChannelError::Refused { reason, detail }) => Err(Fault::refused(reason, detail)),
-            Err(channel::ChannelError::Unreachable { path, source }) => {
-                Err(Fault::System { what: format!("cannot reach the run at {}", path.display()), source })
+            Err(channel::ChannelError::Refused { reason, detail }) => {
+                Err(ServiceError::refused(reason, detail))
             }
+            Err(channel::ChannelError::Unreachable { path, source }) => Err(ServiceError::System {
+                what: format!("cannot reach the run at {}", path.display()),
+                source,
+            }),
         };
     }
     if run == "open" {
-        return Err(Fault::NoSuchRun(
+        return Err(ServiceError::NoSuchRun(
             "no run is going on in this tree; name a finished one to judge it again".into(),
         ));
     }
@@ -102,7 +105,7 @@ pub fn amend(
 }
 
 /// The run that is going on in this very tree, if `run` means it.
-fn open_run(workspace: &Workspace, run: &str) -> Result<Option<OpenRun>, Fault> {
+fn open_run(workspace: &Workspace, run: &str) -> Result<Option<OpenRun>, ServiceError> {
     let lock = workspace.state.tree_lock(&workspace.root);
     let is_meant = |open: &OpenRun| open.lock == lock && (run == "open" || open.run_id.starts_with(run));
     Ok(workspace.state.open_runs()?.into_iter().rfind(is_meant))
@@ -110,7 +113,7 @@ fn open_run(workspace: &Workspace, run: &str) -> Result<Option<OpenRun>, Fault> 
 
 /// Whether this very process descends from the supervisor of a run that is going on: what a run judges must not widen
 /// the scope of another one either.
-fn is_inside_a_run(workspace: &Workspace) -> Result<bool, Fault> {
+fn is_inside_a_run(workspace: &Workspace) -> Result<bool, ServiceError> {
     let own = rustix::process::getpid();
     let holders = workspace.state.open_runs()?.into_iter().filter_map(|run| {
         let text = std::fs::read_to_string(&run.lock).ok()?;
@@ -126,12 +129,12 @@ fn judge_again(
     add: &[Vec<u8>],
     by: &str,
     why: &str,
-) -> Result<AmendmentEffect, Fault> {
+) -> Result<AmendmentEffect, ServiceError> {
     let bundles::SoundBundle { files, stored } = bundles::sound(workspace, run_id)?;
     let seal = bundles::seal(&files, run_id)?;
-    let amendment = Amendment::new(Globs::new(add.iter().cloned()), by, why, &clock::now())
-        .map_err(|error| Fault::refused(error.reason(), error.to_string()))?;
-    let allowed = may_amend(seal.contents().amend, Moment::After, is_inside_a_run(workspace)?);
+    let amendment = Amendment::new(GlobList::new(add.iter().cloned()), by, why, &clock::now())
+        .map_err(|error| ServiceError::refused(error.reason(), error.to_string()))?;
+    let allowed = may_amend(seal.contents().amend, AmendmentTiming::After, is_inside_a_run(workspace)?);
 
     let mut manifest = stored.manifest;
     match allowed {
@@ -143,51 +146,51 @@ fn judge_again(
     manifest.created_at = clock::now();
     manifest.details.amended_from = Some(stored.run_hash);
     // What only said that a path was out of scope is said again by the manifest itself.
-    manifest.details.findings.retain(|finding| finding.code != Reason::ReconUntrackedDelta.as_str());
+    manifest.details.findings.retain(|finding| finding.code != ReasonCode::ReconUntrackedDelta.as_str());
     let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
     let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
     let key = signing::signing_key(workspace)?;
-    let open = OpenJudgement::begin(workspace, &manifest.run_id)?;
-    let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), Head::OnDisk)?;
+    let open = OpenJudgment::begin(workspace, &manifest.run_id)?;
+    let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), ChainHeadSource::OnDisk)?;
     open.end()?;
-    allowed.map_err(|reason| Fault::refused(reason, reason.meaning()))?;
+    allowed.map_err(|reason| ServiceError::refused(reason, reason.meaning()))?;
     Ok(AmendmentEffect::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
 }
 
 /// A judgement of facts that are known, on its way to its bundle. While its directory is there, the next starter that finds
 /// its lock free brings the chain up to a bundle that was written before a kill. The lock is not the one of the tree:
 /// nothing in the tree is looked at, so that a run may go on there meanwhile.
-struct OpenJudgement {
+struct OpenJudgment {
     run: OpenRun,
-    _lock: Lock,
+    _lock: FileLock,
 }
 
-impl OpenJudgement {
-    fn begin(workspace: &Workspace, run_id: &str) -> Result<Self, Fault> {
+impl OpenJudgment {
+    fn begin(workspace: &Workspace, run_id: &str) -> Result<Self, ServiceError> {
         let run = workspace.state.open_run(run_id, &workspace.root.join(run_id));
         let holder = format!("amendment {run_id}, process {}", std::process::id());
         // Before the directory: whoever finds that finds the lock taken.
-        let lock = Lock::try_take(&run.lock, &holder).map_err(|error| match error {
-            LockError::Held { holder } => Fault::Held { holder },
+        let lock = FileLock::try_take(&run.lock, &holder).map_err(|error| match error {
+            LockError::Held { holder } => ServiceError::Held { holder },
             LockError::Store(error) => error.into(),
         })?;
         durable::create_dir(&run.folder)?;
         Ok(Self { run, _lock: lock })
     }
 
-    fn end(self) -> Result<(), Fault> {
+    fn end(self) -> Result<(), ServiceError> {
         attest::remove_folder(&self.run.folder)?;
         // The name is that of this judgement alone, so nobody waits for the lock.
         Ok(durable::remove(&self.run.lock)?)
     }
 }
 
-fn refusal(reason: Reason, amendment: &Amendment) -> probity_evidence::Finding {
+fn refusal(reason: ReasonCode, amendment: &Amendment) -> probity_evidence::ManifestFinding {
     let patterns: Vec<String> =
         amendment.add.as_slice().iter().map(|pattern| probity_core::bytes::escape(pattern)).collect();
     let Amendment { by, why, .. } = amendment;
     let detail = format!("note: refused to add {}, asked by {by}: {why}", patterns.join(" "));
-    probity_evidence::Finding { code: reason.as_str().into(), path: None, detail }
+    probity_evidence::ManifestFinding { code: reason.as_str().into(), path: None, detail }
 }
 
 #[cfg(test)]
@@ -199,7 +202,7 @@ mod tests {
     fn a_judgement_on_its_way_is_not_taken_for_a_killed_run() {
         let dir = tempfile::tempdir().expect("a directory");
         let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("a tree");
-        let open = OpenJudgement::begin(&workspace, "r1").expect("begins");
+        let open = OpenJudgment::begin(&workspace, "r1").expect("begins");
         let folder = open.run.folder.clone();
         // A run may start on the tree meanwhile, and takes nothing for its own.
         let _tree = crate::run::take_tree(&workspace, "run r2").expect("is free");

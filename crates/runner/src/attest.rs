@@ -5,21 +5,22 @@
 
 use crate::bundles;
 use crate::bundles::{DELTA_FILE, PRUNED_FILE};
-use crate::judge::Verdict;
+use crate::judge::RunVerdict;
 use probity_api::Answer as _;
 use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, PrunedRun, RecordedChange, RecordedSide};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
 use probity_core::chain::ChainHead;
 use probity_core::{Digest, json};
 use probity_evidence::{
-    Amendment, Bundle, Command, Details, Manifest, RefChange, Seal, SecretKey, StoredManifest, Tool,
+    Amendment, EvidenceBundle, GovernedCommand, Manifest, ManifestDetails, RefChange, Seal, SecretKey,
+    StoredManifest, ToolVersion,
 };
-use probity_snapshot::{Change, Kind, Side, Snapshot};
+use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind, TreeChange};
 use probity_storage::{HashChain, durable};
 use probity_workspace::OpenRun;
 use probity_workspace::gates::GateResult;
 use probity_workspace::run_claims::SEAL_FILE;
-use probity_workspace::{Fault, Workspace, clock};
+use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -29,7 +30,7 @@ use std::path::{Path, PathBuf};
 
 /// What Probity itself did to a tree or to its evidence.
 #[derive(Debug, Clone, Copy)]
-pub enum Did<'a> {
+pub enum MaintenanceOperation<'a> {
     /// The out-of-scope changes of the run with this hash were undone.
     Revert(Digest),
     /// These bundles were removed.
@@ -38,7 +39,7 @@ pub enum Did<'a> {
 
 /// Where the head of the chain is to be looked up.
 #[derive(Debug, Clone)]
-pub enum Head {
+pub enum ChainHeadSource {
     /// On disk, as always.
     OnDisk,
     /// In memory as it was at the start, because the one on disk cannot be trusted.
@@ -47,7 +48,7 @@ pub enum Head {
 
 /// Everything that goes into a bundle.
 #[derive(Debug)]
-pub struct Record<'a> {
+pub struct BundleInputs<'a> {
     /// What was sealed, and by which key.
     pub sealed: SealedRun<'a>,
     /// What became of the tree.
@@ -55,7 +56,7 @@ pub struct Record<'a> {
     /// What was run.
     pub execution: ExecutionRecord<'a>,
     /// Where the head of the chain is.
-    pub head: Head,
+    pub head: ChainHeadSource,
 }
 
 /// A run as it was sealed.
@@ -75,7 +76,7 @@ pub struct SealedRun<'a> {
 #[derive(Debug)]
 pub struct TreeRecord<'a> {
     /// The verdict.
-    pub verdict: &'a Verdict,
+    pub verdict: &'a RunVerdict,
     /// The root hash at the start, if everything could be seen.
     pub before_root: Option<Digest>,
     /// The root hash at the end, if everything could be seen.
@@ -92,7 +93,7 @@ pub struct ExecutionRecord<'a> {
     /// The command and its exit code, if it is known.
     pub command: Option<(&'a [OsString], Option<i32>)>,
     /// What Probity itself did, if this is no run of somebody else.
-    pub did: Option<Did<'a>>,
+    pub did: Option<MaintenanceOperation<'a>>,
     /// What the gates answered.
     pub gate_results: &'a [GateResult],
     /// What is weaker about the supervision here than it could be.
@@ -112,7 +113,7 @@ pub struct WrittenBundle {
 
 /// Writes the bundle of a run.
 #[tracing::instrument(name = "attest", skip_all)]
-pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<WrittenBundle, Fault> {
+pub fn attest(workspace: &Workspace, record: &BundleInputs<'_>) -> Result<WrittenBundle, ServiceError> {
     let manifest = manifest(workspace, record);
     let logs = record.execution.gate_results.iter().flat_map(|result| &result.logs);
     let mut artifacts: BTreeMap<_, _> = logs.map(|log| (log.path.clone(), log.bytes.clone())).collect();
@@ -120,7 +121,7 @@ pub fn attest(workspace: &Workspace, record: &Record<'_>) -> Result<WrittenBundl
     if let Some(start) = record.tree.start {
         artifacts.insert(DELTA_FILE.into(), delta_file(&record.tree.verdict.delta, start));
     }
-    if let Some(Did::Prune(runs)) = record.execution.did {
+    if let Some(MaintenanceOperation::Prune(runs)) = record.execution.did {
         artifacts
             .insert(PRUNED_FILE.into(), json::canonical(&PrunedFile { runs: runs.to_vec() }.to_document()));
     }
@@ -136,20 +137,23 @@ pub fn publish(
     manifest: &Manifest,
     artifacts: BTreeMap<String, Vec<u8>>,
     key: Option<&SecretKey>,
-    head: Head,
-) -> Result<WrittenBundle, Fault> {
+    head: ChainHeadSource,
+) -> Result<WrittenBundle, ServiceError> {
     // Whoever destroyed our state directory shall not thereby prevent evidence.
     let mut chain = workspace.state.chain().ok();
     let head = match (head, &mut chain) {
-        (Head::Remembered(head), _) => head,
-        (Head::OnDisk, None) => None,
-        (Head::OnDisk, Some(chain)) => {
+        (ChainHeadSource::Remembered(head), _) => head,
+        (ChainHeadSource::OnDisk, None) => None,
+        (ChainHeadSource::OnDisk, Some(chain)) => {
             advance_past_finished(workspace, chain, key)?;
             chain.head()?
         }
     };
     let bundle = manifest.assemble(artifacts, head.map(|head| head.digest), key).map_err(|error| {
-        Fault::System { what: "cannot assemble the evidence".into(), source: std::io::Error::other(error) }
+        ServiceError::System {
+            what: "cannot assemble the evidence".into(),
+            source: std::io::Error::other(error),
+        }
     })?;
     let parent = workspace.state.evidence();
     let dir = write(&parent, manifest, &bundle).or_else(|_| write(&elsewhere()?, manifest, &bundle))?;
@@ -160,22 +164,23 @@ pub fn publish(
 }
 
 /// A folder for evidence where our own is destroyed: for its owner only, and with a name that nobody can take before.
-fn elsewhere() -> Result<PathBuf, Fault> {
+fn elsewhere() -> Result<PathBuf, ServiceError> {
     let for_owner = fs::Permissions::from_mode(0o700);
     let made = tempfile::Builder::new().prefix("probity-evidence-").permissions(for_owner).tempdir();
-    Ok(made.map_err(Fault::system("there is no place for the evidence"))?.keep())
+    Ok(made.map_err(ServiceError::system("there is no place for the evidence"))?.keep())
 }
 
-fn write(parent: &Path, manifest: &Manifest, bundle: &Bundle) -> Result<PathBuf, Fault> {
+fn write(parent: &Path, manifest: &Manifest, bundle: &EvidenceBundle) -> Result<PathBuf, ServiceError> {
     durable::create_dir(parent)?;
     let place = parent.join(&manifest.run_id);
     if place.symlink_metadata().is_ok() {
         // Every bundle is written once, under an id of its own: this was planted to keep ours out.
         let aside = parent.join(format!(".planted-{}", manifest.run_id));
-        fs::rename(&place, aside).map_err(Fault::system(format!("cannot clear {}", place.display())))?;
+        fs::rename(&place, aside)
+            .map_err(ServiceError::system(format!("cannot clear {}", place.display())))?;
     }
     probity_evidence::bundle::write_bundle(parent, &manifest.run_id, &bundle.files).map_err(|error| {
-        Fault::System {
+        ServiceError::System {
             what: format!("cannot write the evidence to {}", parent.display()),
             source: std::io::Error::other(error),
         }
@@ -192,7 +197,7 @@ pub fn finished(workspace: &Workspace, run_id: &str, key: Option<&SecretKey>) ->
 }
 
 /// Brings the chain up to a bundle that was written just before a kill.
-pub fn repair_chain(workspace: &Workspace, key: Option<&SecretKey>) -> Result<(), Fault> {
+pub fn repair_chain(workspace: &Workspace, key: Option<&SecretKey>) -> Result<(), ServiceError> {
     let mut chain = workspace.state.chain()?;
     advance_past_finished(workspace, &mut chain, key)
 }
@@ -202,7 +207,7 @@ fn advance_past_finished(
     workspace: &Workspace,
     chain: &mut HashChain<String>,
     key: Option<&SecretKey>,
-) -> Result<(), Fault> {
+) -> Result<(), ServiceError> {
     for OpenRun { run_id, .. } in workspace.state.open_runs()? {
         let Some(stored) = finished(workspace, &run_id, key) else { continue };
         if stored.prev_run_hash == chain.head()?.map(|head| head.digest) {
@@ -213,10 +218,10 @@ fn advance_past_finished(
 }
 
 /// Takes away the folder of a run whose bundle is safe.
-pub fn remove_folder(folder: &Path) -> Result<(), Fault> {
+pub fn remove_folder(folder: &Path) -> Result<(), ServiceError> {
     match fs::remove_dir_all(folder) {
         Err(error) if !is_gone(&error) => {
-            Err(Fault::System { what: format!("cannot remove {}", folder.display()), source: error })
+            Err(ServiceError::System { what: format!("cannot remove {}", folder.display()), source: error })
         }
         _ => Ok(()),
     }
@@ -227,7 +232,7 @@ fn is_gone(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
-fn manifest(workspace: &Workspace, record: &Record<'_>) -> Manifest {
+fn manifest(workspace: &Workspace, record: &BundleInputs<'_>) -> Manifest {
     let contents = record.sealed.seal.contents();
     let verdict = record.tree.verdict;
     Manifest {
@@ -245,8 +250,8 @@ fn manifest(workspace: &Workspace, record: &Record<'_>) -> Manifest {
     }
 }
 
-fn change(change: &Change) -> probity_evidence::Change {
-    probity_evidence::Change {
+fn change(change: &TreeChange) -> probity_evidence::ManifestChange {
+    probity_evidence::ManifestChange {
         path: change.path.clone(),
         change: change.change,
         before: change.before.and_then(|side| side.digest),
@@ -264,9 +269,9 @@ pub(crate) fn gate_result(result: &GateResult) -> probity_evidence::GateResult {
     }
 }
 
-fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
+fn details(workspace: &Workspace, record: &BundleInputs<'_>) -> ManifestDetails {
     let contents = record.sealed.seal.contents();
-    let finding = |finding: &RunFinding| probity_evidence::Finding {
+    let finding = |finding: &RunFinding| probity_evidence::ManifestFinding {
         code: finding.reason.as_str().into(),
         path: finding.path.clone(),
         detail: match finding.severity {
@@ -280,8 +285,8 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
     let others = record.tree.verdict.findings.iter().filter(|found| {
         !["UNSAFE.", "PROTECTED."].iter().any(|family| found.reason.as_str().starts_with(family))
     });
-    Details {
-        tool: Some(Tool { name: "probity".into(), version: env!("CARGO_PKG_VERSION").into() }),
+    ManifestDetails {
+        tool: Some(ToolVersion { name: "probity".into(), version: env!("CARGO_PKG_VERSION").into() }),
         started_at: Some(contents.sealed_at.clone()),
         enforcement: contents.enforcement,
         enforcement_detail: (!record.execution.containment.is_empty())
@@ -290,7 +295,7 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
         policy_digest: Some(contents.policy_digest),
         build_outputs: contents.build_outputs.clone(),
         recognized_outputs: record.tree.verdict.recognized.clone(),
-        command: record.execution.command.map(|(argv, exit_code)| Command {
+        command: record.execution.command.map(|(argv, exit_code)| GovernedCommand {
             argv: argv.iter().map(|word| word.as_bytes().into()).collect(),
             exit_code: exit_code.map(Into::into),
             log_paths: Vec::new(),
@@ -302,14 +307,14 @@ fn details(workspace: &Workspace, record: &Record<'_>) -> Details {
         gate_delta_paths: record.tree.verdict.by_gates.clone(),
         tree: Some(probity_workspace::tree_key(&workspace.root)),
         reverts: match record.execution.did {
-            Some(Did::Revert(of)) => Some(of),
+            Some(MaintenanceOperation::Revert(of)) => Some(of),
             _ => None,
         },
         pruned: match record.execution.did {
-            Some(Did::Prune(runs)) => Some(runs.len() as u64),
+            Some(MaintenanceOperation::Prune(runs)) => Some(runs.len() as u64),
             _ => None,
         },
-        ..Details::default()
+        ..ManifestDetails::default()
     }
 }
 
@@ -323,8 +328,8 @@ fn ref_change(movement: &RefMovement) -> RefChange {
 }
 
 /// Both sides of every change: type, permission bits, size, digest, and the id under which git may hold the content.
-fn delta_file(delta: &[Change], start: &Snapshot) -> Vec<u8> {
-    let recorded = |change: &Change| {
+fn delta_file(delta: &[TreeChange], start: &Snapshot) -> Vec<u8> {
+    let recorded = |change: &TreeChange| {
         let git_id = start.get(&change.path).and_then(|entry| entry.git_id()).map(|id| id.to_string());
         RecordedChange {
             path: change.path.clone(),
@@ -341,7 +346,7 @@ fn delta_file(delta: &[Change], start: &Snapshot) -> Vec<u8> {
 }
 
 /// The directories above changed paths as they were at the start, so that they can be made again.
-fn directories_above(delta: &[Change], start: &Snapshot) -> BTreeMap<String, String> {
+fn directories_above(delta: &[TreeChange], start: &Snapshot) -> BTreeMap<String, String> {
     let mut directories = BTreeMap::new();
     for change in delta {
         let mut above = change.path.parent();
@@ -350,7 +355,8 @@ fn directories_above(delta: &[Change], start: &Snapshot) -> BTreeMap<String, Str
             if directories.contains_key(&key) {
                 break;
             }
-            if let Some(entry) = start.get(&path).filter(|entry| entry.kind() == Kind::Directory) {
+            if let Some(entry) = start.get(&path).filter(|entry| entry.kind() == SnapshotEntryKind::Directory)
+            {
                 directories.insert(key, format!("{:04o}", entry.mode()));
             }
             above = path.parent();
@@ -359,7 +365,7 @@ fn directories_above(delta: &[Change], start: &Snapshot) -> BTreeMap<String, Str
     directories
 }
 
-fn side(side: &Side, git_id: Option<String>) -> RecordedSide {
+fn side(side: &EntryState, git_id: Option<String>) -> RecordedSide {
     RecordedSide {
         kind: entry_kind(side.kind),
         mode: format!("{:04o}", side.mode),
@@ -370,14 +376,14 @@ fn side(side: &Side, git_id: Option<String>) -> RecordedSide {
 }
 
 /// What an entry is, as files of a bundle say it.
-const fn entry_kind(kind: Kind) -> EntryKind {
+const fn entry_kind(kind: SnapshotEntryKind) -> EntryKind {
     match kind {
-        Kind::File => EntryKind::File,
-        Kind::Directory => EntryKind::Directory,
-        Kind::Symlink => EntryKind::Symlink,
-        Kind::Fifo => EntryKind::Fifo,
-        Kind::Socket => EntryKind::Socket,
-        Kind::CharDevice => EntryKind::CharDevice,
-        Kind::BlockDevice => EntryKind::BlockDevice,
+        SnapshotEntryKind::File => EntryKind::File,
+        SnapshotEntryKind::Directory => EntryKind::Directory,
+        SnapshotEntryKind::Symlink => EntryKind::Symlink,
+        SnapshotEntryKind::Fifo => EntryKind::Fifo,
+        SnapshotEntryKind::Socket => EntryKind::Socket,
+        SnapshotEntryKind::CharDevice => EntryKind::CharDevice,
+        SnapshotEntryKind::BlockDevice => EntryKind::BlockDevice,
     }
 }

@@ -6,10 +6,10 @@
 
 use probity_paths::RepoPath;
 use probity_snapshot::git::HeadTree;
-use probity_snapshot::{Entry, Kind, Snapshot};
+use probity_snapshot::{Snapshot, SnapshotEntry, SnapshotEntryKind};
 use probity_storage::ObjectFiles;
 use probity_workspace::exempt::Exemptions;
-use probity_workspace::{Fault, Workspace, git};
+use probity_workspace::{ServiceError, Workspace, git};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -25,7 +25,7 @@ pub(crate) fn keep(
     committed: HeadTree,
     snapshot: &Snapshot,
     exemptions: &Exemptions,
-) -> Result<BTreeSet<RepoPath>, Fault> {
+) -> Result<BTreeSet<RepoPath>, ServiceError> {
     let phase = workspace.progress.begin("copying what git does not hold");
     // A git that gives no answer holds nothing that could be relied on: then everything is kept.
     let held = held_contents(workspace, committed, snapshot).unwrap_or_default();
@@ -44,7 +44,11 @@ pub(crate) fn keep(
 }
 
 /// The committed contents that git can give back. In a partial clone it may know an id without having the content.
-fn held_contents(workspace: &Workspace, committed: HeadTree, snapshot: &Snapshot) -> Result<HeadTree, Fault> {
+fn held_contents(
+    workspace: &Workspace,
+    committed: HeadTree,
+    snapshot: &Snapshot,
+) -> Result<HeadTree, ServiceError> {
     let mut held = committed;
     let Some(layout) = workspace.git.as_ref().filter(|layout| layout.is_partial()) else { return Ok(held) };
     held.retain(|path, (_, id)| snapshot.get(path).and_then(|entry| entry.git_id()).as_ref() == Some(id));
@@ -55,7 +59,7 @@ fn held_contents(workspace: &Workspace, committed: HeadTree, snapshot: &Snapshot
 }
 
 /// Whether git holds exactly this content under some path of HEAD.
-fn is_held(held: &HeadTree, entry: &Entry<'_>) -> bool {
+fn is_held(held: &HeadTree, entry: &SnapshotEntry<'_>) -> bool {
     let Some(id) = entry.git_id() else {
         return false;
     };
@@ -66,9 +70,9 @@ fn is_held(held: &HeadTree, entry: &Entry<'_>) -> bool {
 fn keep_entry(
     workspace: &Workspace,
     objects: &ObjectFiles,
-    entry: &Entry<'_>,
+    entry: &SnapshotEntry<'_>,
     limit: u64,
-) -> Result<bool, Fault> {
+) -> Result<bool, ServiceError> {
     let Some(digest) = entry.digest() else {
         return Ok(true);
     };
@@ -76,8 +80,8 @@ fn keep_entry(
         return Ok(true);
     }
     let bytes = match entry.kind() {
-        Kind::Symlink => entry.link_target().map(<[u8]>::to_vec),
-        Kind::File if entry.size() <= limit => {
+        SnapshotEntryKind::Symlink => entry.link_target().map(<[u8]>::to_vec),
+        SnapshotEntryKind::File if entry.size() <= limit => {
             // Whatever is read is held against the digest, so a swapped parent cannot smuggle anything in.
             std::fs::read(workspace.root.join(OsStr::from_bytes(entry.path().as_bytes()))).ok()
         }

@@ -2,21 +2,21 @@
 
 mod reverts;
 
-pub use reverts::Reverts;
+pub use reverts::RevertIndex;
 
 use probity_api::govern::evidence::{
     EvidenceAnswer, EvidenceList, EvidenceListEntry, EvidenceSummary, EvidenceVerification,
 };
-use probity_core::{Digest, Reason};
+use probity_core::{Digest, ReasonCode};
 use probity_evidence::{
-    Check, CheckStatus, Details, Seal, SecretKey, SignatureRule, StoredManifest, Trust, Verdict,
-    Verification, bundle,
+    BundleCheck, BundleVerdict, BundleVerification, CheckStatus, ManifestDetails, Seal, SecretKey,
+    SignatureRule, StoredManifest, TrustRequirements, bundle,
 };
 use probity_snapshot::Snapshot;
 use probity_workspace::observe::content_options;
 use probity_workspace::run_claims::SEAL_FILE;
 use probity_workspace::signing::signing_key;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -26,18 +26,18 @@ pub const DELTA_FILE: &str = "delta.json";
 pub const PRUNED_FILE: &str = "pruned.json";
 
 /// The files of a bundle by name.
-pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
+pub type BundleFiles = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// The id of the run that `name` means: a whole id, a beginning that only one has, or `last`, which is the last one of
 /// this very tree.
-pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     let runs = workspace.state.bundles()?;
     if name == "last" {
         // What Probity itself did is no run that one would look at, undo or amend: `last` means the one before.
-        let is_deed = |it: &Details| it.reverts.is_some() || it.pruned.is_some();
+        let is_deed = |it: &ManifestDetails| it.reverts.is_some() || it.pruned.is_some();
         let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
         let last = runs.into_iter().rfind(|id| manifest(workspace, id).is_ok_and(|it| is_meant(&it)));
-        return last.ok_or_else(|| Fault::NoSuchRun("there is no run in this tree yet".into()));
+        return last.ok_or_else(|| ServiceError::NoSuchRun("there is no run in this tree yet".into()));
     }
     let mut meant = runs.iter().filter(|id| id.starts_with(name) && !name.is_empty());
     match (meant.next(), meant.next()) {
@@ -45,15 +45,17 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, Fault> {
         (None, _) => {
             let words = runs.iter().map(|id| id.get(..name.len()).unwrap_or(id)).chain(["last"]);
             let hint = probity_policy::did_you_mean(name, words);
-            Err(Fault::NoSuchRun(format!("no run begins with `{name}`{hint}")))
+            Err(ServiceError::NoSuchRun(format!("no run begins with `{name}`{hint}")))
         }
-        (Some(one), Some(other)) => Err(Fault::NoSuchRun(format!("`{name}` could be {one} or {other}"))),
+        (Some(one), Some(other)) => {
+            Err(ServiceError::NoSuchRun(format!("`{name}` could be {one} or {other}")))
+        }
     }
 }
 
 /// The id of the bundle that now says how the run that `name` means was judged: the run's own, or that of its last
 /// amendment. An amended run is judged again in a new bundle, and people go on calling it by the id of the run.
-pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, Fault> {
+pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     let mut run_id = find(workspace, name)?;
     let mut run_hash = manifest(workspace, &run_id)?.run_hash;
     // Ids are in the order of time, so that an amendment comes after what it amends.
@@ -74,33 +76,35 @@ pub fn is_of(workspace: &Workspace, stored: &StoredManifest) -> bool {
 
 /// A bundle of this tree that holds together: something to build on.
 pub(crate) struct SoundBundle {
-    pub(crate) files: Files,
+    pub(crate) files: BundleFiles,
     pub(crate) stored: StoredManifest,
 }
 
 /// Reads the bundle of a run and refuses one that does not hold together, or that is of another worktree.
-pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<SoundBundle, Fault> {
+pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<SoundBundle, ServiceError> {
     let (verification, files) = verify(&workspace.state.evidence().join(run_id), &own_trust(workspace)?)?;
     if let Some(code) = flaws(&verification).next() {
-        let reason = code.parse().unwrap_or(Reason::EvidenceSchemaInvalid);
-        return Err(Fault::refused(reason, format!("the bundle of {run_id} does not hold together")));
+        let reason = code.parse().unwrap_or(ReasonCode::EvidenceSchemaInvalid);
+        return Err(ServiceError::refused(reason, format!("the bundle of {run_id} does not hold together")));
     }
     let stored = manifest(workspace, run_id)?;
     if !is_of(workspace, &stored) {
         let detail = format!("run {run_id} was in another worktree of this repository: go there");
-        return Err(Fault::NoSuchRun(detail));
+        return Err(ServiceError::NoSuchRun(detail));
     }
     Ok(SoundBundle { files, stored })
 }
 
 /// The seal of a run, from the files of its bundle.
-pub(crate) fn seal(files: &Files, run_id: &str) -> Result<Seal, Fault> {
+pub(crate) fn seal(files: &BundleFiles, run_id: &str) -> Result<Seal, ServiceError> {
     let seal = files.get(SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
-    seal.ok_or_else(|| Fault::refused(Reason::SealDamaged, format!("run {run_id} has no sound seal")))
+    seal.ok_or_else(|| {
+        ServiceError::refused(ReasonCode::SealDamaged, format!("run {run_id} has no sound seal"))
+    })
 }
 
 /// The codes that speak against a bundle itself: a run may fail, and its evidence still be sound.
-pub fn flaws(verification: &Verification) -> impl Iterator<Item = &String> {
+pub fn flaws(verification: &BundleVerification) -> impl Iterator<Item = &String> {
     verification.codes.iter().filter(|code| is_flaw(code))
 }
 
@@ -110,47 +114,50 @@ pub fn is_flaw(code: &str) -> bool {
 }
 
 /// Whether a bundle holds together, whatever it tells.
-pub fn is_sound(verification: &Verification) -> bool {
+pub fn is_sound(verification: &BundleVerification) -> bool {
     flaws(verification).next().is_none()
 }
 
 /// What a repository demands of a bundle that comes next on its chain: where it has a key, that key signed it.
-pub(crate) fn next_trust(key: Option<&SecretKey>) -> Trust {
+pub(crate) fn next_trust(key: Option<&SecretKey>) -> TrustRequirements {
     match key {
-        None => Trust { signature: SignatureRule::Ignore, ..Trust::default() },
-        Some(key) => Trust {
+        None => TrustRequirements { signature: SignatureRule::Ignore, ..TrustRequirements::default() },
+        Some(key) => TrustRequirements {
             signature: SignatureRule::Required,
             keys: BTreeMap::from([(key.key_id(), key.public())]),
-            ..Trust::default()
+            ..TrustRequirements::default()
         },
     }
 }
 
 /// What a repository demands of its own bundles: if one is signed, then with its own key.
-pub fn own_trust(workspace: &Workspace) -> Result<Trust, Fault> {
+pub fn own_trust(workspace: &Workspace) -> Result<TrustRequirements, ServiceError> {
     let key = signing_key(workspace)?;
     // Bundles from before there was a key have no signature.
     let signature = if key.is_some() { SignatureRule::IfPresent } else { SignatureRule::Ignore };
-    Ok(Trust { signature, ..next_trust(key.as_ref()) })
+    Ok(TrustRequirements { signature, ..next_trust(key.as_ref()) })
 }
 
 /// The folder of a bundle: `name` as a path if there is such a folder, else as the name of a run.
-pub fn locate(workspace: impl FnOnce() -> Result<Workspace, Fault>, name: &Path) -> Result<PathBuf, Fault> {
+pub fn locate(
+    workspace: impl FnOnce() -> Result<Workspace, ServiceError>,
+    name: &Path,
+) -> Result<PathBuf, ServiceError> {
     if name.is_dir() {
         return Ok(name.to_owned());
     }
     let Some(run) = name.to_str().filter(|name| !name.contains('/')) else {
-        return Err(Fault::Missing(format!("there is no folder {}", name.display())));
+        return Err(ServiceError::Missing(format!("there is no folder {}", name.display())));
     };
     let workspace = workspace()?;
     Ok(workspace.state.evidence().join(find(&workspace, run)?))
 }
 
 /// Reads a bundle, following no link.
-pub fn read(dir: &Path) -> Result<Files, Fault> {
+pub fn read(dir: &Path) -> Result<BundleFiles, ServiceError> {
     bundle::read_bundle(dir).map_err(|error| match error.reason() {
-        Some(reason) => Fault::refused(reason, format!("{}: {error}", dir.display())),
-        None => Fault::System {
+        Some(reason) => ServiceError::refused(reason, format!("{}: {error}", dir.display())),
+        None => ServiceError::System {
             what: format!("cannot read the bundle {}", dir.display()),
             source: std::io::Error::other(error),
         },
@@ -158,33 +165,37 @@ pub fn read(dir: &Path) -> Result<Files, Fault> {
 }
 
 /// Judges a bundle. One that cannot be read because of what it holds is judged by that.
-pub fn verify(dir: &Path, trust: &Trust) -> Result<(Verification, Files), Fault> {
+pub fn verify(
+    dir: &Path,
+    trust: &TrustRequirements,
+) -> Result<(BundleVerification, BundleFiles), ServiceError> {
     if !dir.join("manifest.json").exists() {
         // Whatever else lies there, it is no bundle: nothing of it needs to be read.
-        return Ok((probity_evidence::verify(&Files::new(), trust), Files::new()));
+        return Ok((probity_evidence::verify(&BundleFiles::new(), trust), BundleFiles::new()));
     }
     match read(dir) {
         Ok(files) => Ok((probity_evidence::verify(&files, trust), files)),
-        Err(Fault::Refused { reason, detail }) => {
+        Err(ServiceError::Refused { reason, detail }) => {
             let codes = BTreeSet::from([reason.as_str().to_owned()]);
             let check =
-                Check { name: "artifacts", status: CheckStatus::Failed, codes: codes.clone(), detail };
+                BundleCheck { name: "artifacts", status: CheckStatus::Failed, codes: codes.clone(), detail };
             let skipped = BTreeSet::from(["everything_else"]);
-            let verification = Verification { verdict: Verdict::Fail, codes, skipped, checks: vec![check] };
-            Ok((verification, Files::new()))
+            let verification =
+                BundleVerification { verdict: BundleVerdict::Fail, codes, skipped, checks: vec![check] };
+            Ok((verification, BundleFiles::new()))
         }
         Err(fault) => Err(fault),
     }
 }
 
 /// The manifest of a run, for showing it.
-pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, Fault> {
+pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, ServiceError> {
     let path = workspace.state.evidence().join(run_id).join("manifest.json");
     let bytes = probity_storage::durable::read(&path)?.ok_or_else(|| {
-        Fault::refused(Reason::EvidenceManifestMissing, format!("{} is missing", path.display()))
+        ServiceError::refused(ReasonCode::EvidenceManifestMissing, format!("{} is missing", path.display()))
     })?;
     StoredManifest::parse(&bytes).map_err(|error| {
-        Fault::refused(Reason::EvidenceSchemaInvalid, format!("{}: {error}", path.display()))
+        ServiceError::refused(ReasonCode::EvidenceSchemaInvalid, format!("{}: {error}", path.display()))
     })
 }
 
@@ -194,14 +205,14 @@ pub struct ListedBundle {
     /// The run.
     pub run_id: String,
     /// Its manifest.
-    pub stored: Result<StoredManifest, Fault>,
+    pub stored: Result<StoredManifest, ServiceError>,
     /// Its row of the answer.
     pub entry: EvidenceListEntry,
 }
 
 /// Every bundle of the repository, oldest first.
-pub fn list(workspace: &Workspace) -> Result<Vec<ListedBundle>, Fault> {
-    let reverts = Reverts::of(workspace)?;
+pub fn list(workspace: &Workspace) -> Result<Vec<ListedBundle>, ServiceError> {
+    let reverts = RevertIndex::of(workspace)?;
     let listed = |run_id: String| {
         let stored = manifest(workspace, &run_id);
         let entry = list_entry(workspace, &reverts, &run_id, &stored);
@@ -217,9 +228,9 @@ pub fn list_answer(listed: &[ListedBundle]) -> EvidenceList {
 
 fn list_entry(
     workspace: &Workspace,
-    reverts: &Reverts,
+    reverts: &RevertIndex,
     run_id: &str,
-    stored: &Result<StoredManifest, Fault>,
+    stored: &Result<StoredManifest, ServiceError>,
 ) -> EvidenceListEntry {
     let run_id = run_id.to_owned();
     let stored = match stored {
@@ -247,11 +258,11 @@ fn list_entry(
 }
 
 /// The bundle of `run`, and the answer for every surface.
-pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, EvidenceAnswer), Fault> {
+pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, EvidenceAnswer), ServiceError> {
     let run_id = find(workspace, run)?;
     let dir = workspace.state.evidence().join(&run_id);
     let stored = manifest(workspace, &run_id)?;
-    let reverted_by = Reverts::of(workspace)?.reverted_by(&stored);
+    let reverted_by = RevertIndex::of(workspace)?.reverted_by(&stored);
     let bytes = probity_storage::durable::read(&dir.join("manifest.json"))?;
     let as_stored = bytes.and_then(|bytes| probity_core::json::parse(&bytes).ok());
     let answer = EvidenceAnswer { run_id, evidence_dir: dir.into(), manifest: as_stored, reverted_by };
@@ -259,7 +270,10 @@ pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, Evidenc
 }
 
 /// What the verifier and, if one was given, the tree say about a bundle: the answer for every surface.
-pub fn verification_answer(verification: &Verification, tree: Option<TreeCheck>) -> EvidenceVerification {
+pub fn verification_answer(
+    verification: &BundleVerification,
+    tree: Option<TreeCheck>,
+) -> EvidenceVerification {
     let mut codes = verification.codes.clone();
     let mut checks = verification.checks.clone();
     if let Some(tree) = tree {
@@ -269,7 +283,7 @@ pub fn verification_answer(verification: &Verification, tree: Option<TreeCheck>)
     }
     let agrees = tree.is_none_or(|tree| tree.agrees());
     EvidenceVerification {
-        outcome: if agrees { verification.verdict } else { Verdict::Fail },
+        outcome: if agrees { verification.verdict } else { BundleVerdict::Fail },
         codes,
         skipped: verification.skipped.clone(),
         checks,
@@ -277,14 +291,16 @@ pub fn verification_answer(verification: &Verification, tree: Option<TreeCheck>)
 }
 
 /// Reads a trust file. Without one nothing is demanded, a signature neither.
-pub fn trust(path: Option<&Path>) -> Result<Trust, Fault> {
+pub fn trust(path: Option<&Path>) -> Result<TrustRequirements, ServiceError> {
     let Some(path) = path else {
-        return Ok(Trust { signature: SignatureRule::Ignore, ..Trust::default() });
+        return Ok(TrustRequirements { signature: SignatureRule::Ignore, ..TrustRequirements::default() });
     };
-    let bytes = std::fs::read(path)
-        .map_err(|error| Fault::Missing(format!("cannot read the trust file {}: {error}", path.display())))?;
-    Trust::parse(&bytes)
-        .map_err(|error| Fault::refused(Reason::TrustInvalid, format!("{}: {error}", path.display())))
+    let bytes = std::fs::read(path).map_err(|error| {
+        ServiceError::Missing(format!("cannot read the trust file {}: {error}", path.display()))
+    })?;
+    TrustRequirements::parse(&bytes).map_err(|error| {
+        ServiceError::refused(ReasonCode::TrustInvalid, format!("{}: {error}", path.display()))
+    })
 }
 
 /// Whether a tree is the one that a bundle describes.
@@ -303,10 +319,10 @@ impl TreeCheck {
     }
 
     /// The same as a check of the bundle.
-    pub fn check(&self) -> Check {
-        let code = Reason::EvidenceTreeMismatch.as_str().to_owned();
+    pub fn check(&self) -> BundleCheck {
+        let code = ReasonCode::EvidenceTreeMismatch.as_str().to_owned();
         let agrees = self.agrees();
-        Check {
+        BundleCheck {
             name: "tree",
             status: if agrees { CheckStatus::Passed } else { CheckStatus::Failed },
             codes: if agrees { BTreeSet::new() } else { BTreeSet::from([code]) },
@@ -322,7 +338,7 @@ impl TreeCheck {
 }
 
 /// Computes the root hash of `tree` and holds it against the bundle in `files`.
-pub fn check_tree(files: &Files, tree: &Path) -> Result<TreeCheck, Fault> {
+pub fn check_tree(files: &BundleFiles, tree: &Path) -> Result<TreeCheck, ServiceError> {
     let workspace = Workspace::find(Some(tree), tree)?;
     let recorded = files
         .get(&b"manifest.json"[..])

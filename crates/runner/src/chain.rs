@@ -1,12 +1,14 @@
 //! Checking the chain of a repository: from its head to its first bundle, or to where older ones were removed on the
 //! record.
 
-use crate::bundles::{self, Files, PRUNED_FILE};
+use crate::bundles::{self, BundleFiles, PRUNED_FILE};
 use probity_api::govern::delta::{PrunedFile, PrunedRun};
 use probity_api::govern::evidence::{EvidenceChain, EvidenceChainLink};
-use probity_core::{Digest, Reason, json};
-use probity_evidence::{Follows, SignatureRule, StoredManifest, Trust, Verdict, Verification};
-use probity_workspace::{Fault, Workspace};
+use probity_core::{Digest, ReasonCode, json};
+use probity_evidence::{
+    BundleVerdict, BundleVerification, ChainPredecessor, SignatureRule, StoredManifest, TrustRequirements,
+};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One bundle of the chain, checked.
@@ -19,7 +21,7 @@ pub struct ChainLink {
     /// When its evidence was made.
     pub created_at: String,
     /// What the verifier says about its bundle.
-    pub verification: Verification,
+    pub verification: BundleVerification,
 }
 
 /// The whole chain, checked.
@@ -48,9 +50,9 @@ impl ChainReport {
         let problems: Vec<String> = self.breaks.iter().cloned().chain(self.loose_words()).collect();
         let mut codes: BTreeSet<String> = links.iter().flat_map(|link| link.codes.iter().cloned()).collect();
         if !problems.is_empty() {
-            codes.insert(Reason::EvidenceChainBroken.as_str().into());
+            codes.insert(ReasonCode::EvidenceChainBroken.as_str().into());
         }
-        let outcome = if codes.is_empty() { Verdict::Pass } else { Verdict::Fail };
+        let outcome = if codes.is_empty() { BundleVerdict::Pass } else { BundleVerdict::Fail };
         EvidenceChain { outcome, codes, links, problems, pruned: self.pruned }
     }
 
@@ -69,11 +71,11 @@ impl ChainReport {
 }
 
 /// Walks the chain from its head to its end.
-pub fn check(workspace: &Workspace, trust: &Trust) -> Result<ChainReport, Fault> {
+pub fn check(workspace: &Workspace, trust: &TrustRequirements) -> Result<ChainReport, ServiceError> {
     // Held throughout: a bundle that is just being added would look loose or missing.
     let chain = workspace.state.chain()?;
     let reading = workspace.progress.begin("reading bundles");
-    let mut walk = Walk::new(workspace, trust)?;
+    let mut walk = ChainWalk::new(workspace, trust)?;
     drop(reading);
     let phase = workspace.progress.begin_counted("checking bundles", walk.left.len());
     let mut next = chain.head()?.map(|head| head.digest);
@@ -84,9 +86,9 @@ pub fn check(workspace: &Workspace, trust: &Trust) -> Result<ChainReport, Fault>
     Ok(walk.end())
 }
 
-struct Walk<'a> {
+struct ChainWalk<'a> {
     workspace: &'a Workspace,
-    trust: &'a Trust,
+    trust: &'a TrustRequirements,
     report: ChainReport,
     /// The bundles that the walk has not come by yet.
     left: BTreeMap<Digest, StoredManifest>,
@@ -96,8 +98,8 @@ struct Walk<'a> {
     unsigned: Vec<String>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(workspace: &'a Workspace, trust: &'a Trust) -> Result<Self, Fault> {
+impl<'a> ChainWalk<'a> {
+    fn new(workspace: &'a Workspace, trust: &'a TrustRequirements) -> Result<Self, ServiceError> {
         let (mut report, mut left) = (ChainReport::default(), BTreeMap::new());
         for run_id in workspace.state.bundles()? {
             match bundles::manifest(workspace, &run_id) {
@@ -110,7 +112,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Checks the bundle with this run hash; returns the run hash of the one before.
-    fn step(&mut self, hash: Digest) -> Result<Option<Digest>, Fault> {
+    fn step(&mut self, hash: Digest) -> Result<Option<Digest>, ServiceError> {
         if self.removed.contains_key(&hash) {
             return Ok(None);
         }
@@ -119,8 +121,8 @@ impl<'a> Walk<'a> {
             return Ok(None);
         };
         let StoredManifest { manifest, prev_run_hash, key_id, .. } = stored;
-        let follows = prev_run_hash.map_or(Follows::Nothing, Follows::Run);
-        let demands = Trust { follows: Some(follows), ..self.trust.clone() };
+        let follows = prev_run_hash.map_or(ChainPredecessor::Nothing, ChainPredecessor::Run);
+        let demands = TrustRequirements { follows: Some(follows), ..self.trust.clone() };
         let dir = self.workspace.state.evidence().join(&manifest.run_id);
         let (verification, files) = bundles::verify(&dir, &demands)?;
         self.note_signature(&manifest.run_id, key_id.is_some());
@@ -158,7 +160,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The bundles that a sound bundle says were removed.
-fn pruned(files: &Files) -> Vec<PrunedRun> {
+fn pruned(files: &BundleFiles) -> Vec<PrunedRun> {
     let value = files.get(PRUNED_FILE.as_bytes()).and_then(|bytes| json::parse(bytes).ok());
     let file: Option<PrunedFile> = value.and_then(|value| serde_json::from_value(value).ok());
     file.map(|file| file.runs).unwrap_or_default()

@@ -4,8 +4,8 @@
 //! from the kernel which process asks, and refuses what comes from inside the run itself (law 2: the judged cannot
 //! widen their own scope). Granted or refused, it is written to disk before it is answered (laws 3 and 10).
 
-use probity_core::{Reason, json};
-use probity_evidence::{Amendment, Globs};
+use probity_core::{ReasonCode, json};
+use probity_evidence::{Amendment, GlobList};
 use probity_workspace::amendment_journal::{AmendmentJournal, JOURNAL_FILE};
 use probity_workspace::clock;
 use probity_workspace::run_claims::comes_from_outside;
@@ -31,7 +31,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The supervisor's end: open while the command runs.
 #[derive(Debug)]
-pub(crate) struct Channel {
+pub(crate) struct AmendmentChannel {
     socket: PathBuf,
     asked: Arc<Mutex<AmendmentJournal>>,
     /// Dropping it ends the service, whatever has become of the socket meanwhile.
@@ -46,7 +46,7 @@ pub(crate) enum ChannelError {
     #[error("{reason}: {detail}")]
     Refused {
         /// Why.
-        reason: Reason,
+        reason: ReasonCode,
         /// In words.
         detail: String,
     },
@@ -64,7 +64,7 @@ pub(crate) enum ChannelError {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct AmendmentRequest {
-    add: Globs,
+    add: GlobList,
     by: String,
     why: String,
 }
@@ -74,17 +74,18 @@ struct AmendmentRequest {
 #[serde(untagged)]
 enum AmendmentReply {
     Granted { granted: Amendment },
-    Refused { refused: Reason, detail: String },
+    Refused { refused: ReasonCode, detail: String },
 }
 
-impl Channel {
+impl AmendmentChannel {
     /// Opens the channel of the run whose folder is `dir`.
     pub(crate) fn open(dir: &Path, allowed: bool) -> io::Result<Self> {
         let socket = dir.join(SOCKET);
         let listener = bind(dir)?;
         let asked = Arc::new(Mutex::new(AmendmentJournal::default()));
         let (closing, closed) = UnixStream::pair()?;
-        let service = Service { journal: dir.join(JOURNAL_FILE), allowed, asked: Arc::clone(&asked) };
+        let service =
+            AmendmentService { journal: dir.join(JOURNAL_FILE), allowed, asked: Arc::clone(&asked) };
         let thread = std::thread::spawn(move || service.serve(&listener, &closed));
         Ok(Self { socket, asked, closing, thread })
     }
@@ -104,7 +105,7 @@ pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Am
     let mut stream = connect(dir).map_err(unreachable)?;
     stream.set_read_timeout(Some(ANSWER_TIMEOUT)).map_err(unreachable)?;
     let request =
-        AmendmentRequest { add: Globs::new(add.iter().cloned()), by: by.to_owned(), why: why.to_owned() };
+        AmendmentRequest { add: GlobList::new(add.iter().cloned()), by: by.to_owned(), why: why.to_owned() };
     let mut line = json::canonical_of(&request);
     line.push(b'\n');
     stream.write_all(&line).map_err(unreachable)?;
@@ -113,13 +114,13 @@ pub(crate) fn ask(dir: &Path, add: &[Vec<u8>], by: &str, why: &str) -> Result<Am
     read_answer(&answer).unwrap_or_else(|| Err(unreachable(io::Error::other("its answer could not be read"))))
 }
 
-struct Service {
+struct AmendmentService {
     journal: PathBuf,
     allowed: bool,
     asked: Arc<Mutex<AmendmentJournal>>,
 }
 
-impl Service {
+impl AmendmentService {
     /// Answers one client after the other until the other end of `closed` is dropped.
     fn serve(&self, listener: &UnixListener, closed: &UnixStream) {
         loop {
@@ -151,19 +152,25 @@ impl Service {
         stream.write_all(&json::canonical_of(&answer))
     }
 
-    fn decide(&self, stream: &UnixStream, line: &[u8]) -> Result<Amendment, (Reason, String)> {
+    fn decide(&self, stream: &UnixStream, line: &[u8]) -> Result<Amendment, (ReasonCode, String)> {
         if !self.allowed {
-            return Err((Reason::AmendNotAllowed, "the sealed policy says `amend.during = \"deny\"`".into()));
+            return Err((
+                ReasonCode::AmendNotAllowed,
+                "the sealed policy says `amend.during = \"deny\"`".into(),
+            ));
         }
         match peer(stream) {
             Some(pid) if comes_from_outside(pid, rustix::process::getpid()) => {}
             Some(pid) => {
                 let detail = format!("process {} belongs to the run, or is gone", pid.as_raw_nonzero());
-                return Err((Reason::AmendFromInside, detail));
+                return Err((ReasonCode::AmendFromInside, detail));
             }
             // Fail closed: who cannot be named cannot widen a scope.
             None => {
-                return Err((Reason::AmendFromInside, "the system did not say which process asks".into()));
+                return Err((
+                    ReasonCode::AmendFromInside,
+                    "the system did not say which process asks".into(),
+                ));
             }
         }
         let amendment = read_request(line)?;
@@ -173,13 +180,13 @@ impl Service {
             Ok(()) => Ok(amendment),
             Err(error) => {
                 asked.granted.pop();
-                Err((Reason::AmendNotAllowed, format!("it could not be written down: {error}")))
+                Err((ReasonCode::AmendNotAllowed, format!("it could not be written down: {error}")))
             }
         }
     }
 
     /// A refusal stands whether it can be written down or not; the supervisor's memory has it either way.
-    fn note_refusal(&self, request: &[u8], reason: Reason, why: &str) {
+    fn note_refusal(&self, request: &[u8], reason: ReasonCode, why: &str) {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if asked.refuse(request, reason, why) {
             let _ = self.write_down(&asked);
@@ -191,10 +198,10 @@ impl Service {
     }
 }
 
-fn read_request(line: &[u8]) -> Result<Amendment, (Reason, String)> {
+fn read_request(line: &[u8]) -> Result<Amendment, (ReasonCode, String)> {
     let value = json::parse(line).map_err(|error| (error.reason, error.to_string()))?;
     let AmendmentRequest { add, by, why } =
-        serde_json::from_value(value).map_err(|error| (Reason::JsonSyntax, error.to_string()))?;
+        serde_json::from_value(value).map_err(|error| (ReasonCode::JsonSyntax, error.to_string()))?;
     Amendment::new(add, by.trim(), why.trim(), &clock::now())
         .map_err(|error| (error.reason(), error.to_string()))
 }
@@ -246,26 +253,26 @@ mod tests {
     #[test]
     fn what_the_run_itself_asks_for_is_refused_and_the_refusal_written_down() {
         let dir = tempfile::tempdir().expect("a directory");
-        let channel = Channel::open(dir.path(), true).expect("opens");
+        let channel = AmendmentChannel::open(dir.path(), true).expect("opens");
         let refused = ask(dir.path(), &[b"docs/**".to_vec()], "ann", "the docs belong to it");
         assert!(
-            matches!(&refused, Err(ChannelError::Refused { reason: Reason::AmendFromInside, .. })),
+            matches!(&refused, Err(ChannelError::Refused { reason: ReasonCode::AmendFromInside, .. })),
             "{refused:?}"
         );
         let written = AmendmentJournal::read(dir.path());
         assert_eq!(written, channel.close());
         assert_eq!(written.granted, []);
         let [(reason, detail)] = &written.refusals()[..] else { panic!("{written:?}") };
-        assert_eq!(*reason, Reason::AmendFromInside);
+        assert_eq!(*reason, ReasonCode::AmendFromInside);
         assert!(detail.contains("docs/**") && detail.contains("ann"), "{detail}");
     }
 
     #[test]
     fn a_sealed_no_is_a_no() {
         let dir = tempfile::tempdir().expect("a directory");
-        let channel = Channel::open(dir.path(), false).expect("opens");
+        let channel = AmendmentChannel::open(dir.path(), false).expect("opens");
         let refused = ask(dir.path(), &[b"docs/**".to_vec()], "ann", "the docs belong to it");
-        assert!(matches!(refused, Err(ChannelError::Refused { reason: Reason::AmendNotAllowed, .. })));
+        assert!(matches!(refused, Err(ChannelError::Refused { reason: ReasonCode::AmendNotAllowed, .. })));
         assert_eq!(channel.close().refusals().len(), 1);
     }
 }

@@ -1,11 +1,11 @@
 //! Whether a scope covers anything, asked before a command runs: a scope in which every edit is a violation is a slip of
 //! the pen, and the command may cost money.
 
-use probity_core::{Reason, bytes};
+use probity_core::{ReasonCode, bytes};
 use probity_paths::{RepoPath, Scope, TreeNames, WorkingDirectory};
 use probity_snapshot::Snapshot;
-use probity_workspace::Fault;
-use probity_workspace::selection::{Preview, Selection, names};
+use probity_workspace::ServiceError;
+use probity_workspace::selection::{PlanPreview, Selection, names};
 use std::collections::BTreeMap;
 
 /// How many patterns that would cover something are proposed.
@@ -28,7 +28,7 @@ impl NearMatch {
 }
 
 /// The including patterns that match none of the files.
-pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, Fault> {
+pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, ServiceError> {
     let mut idle = Vec::new();
     for pattern in scope.iter().filter(|pattern| !pattern.starts_with(b"!")) {
         if count(pattern, files)? == 0 {
@@ -42,21 +42,21 @@ pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec
 pub(crate) fn require(
     directory: &WorkingDirectory,
     selection: &Selection,
-    preview: &Preview,
+    preview: &PlanPreview,
     snapshot: &Snapshot,
-) -> Result<(), Fault> {
+) -> Result<(), ServiceError> {
     let scope = preview.plan.scope.as_slice();
     if selection.no_changes {
         if scope.is_empty() {
             return Ok(());
         }
         let detail = format!("`--no-changes` and a scope ({}) exclude each other", listed(scope));
-        return Err(Fault::refused(Reason::UsageInvalid, detail));
+        return Err(ServiceError::refused(ReasonCode::UsageInvalid, detail));
     }
     if scope.is_empty() {
         let detail = "no scope was given, so every change would be a violation; say what may change with \
                       `--scope 'src/**'`, or that nothing may with `--no-changes`";
-        return Err(Fault::refused(Reason::ScopeEmptyScope, detail));
+        return Err(ServiceError::refused(ReasonCode::ScopeEmptyScope, detail));
     }
     let covers_something = preview.coverage.covered > 0 || preview.covers_outputs;
     if selection.creates || covers_something || preview.coverage.files == 0 {
@@ -89,7 +89,7 @@ pub(crate) fn require(
         preview.coverage.files,
         listed(scope)
     );
-    Err(Fault::refused(Reason::ScopeCoversNothing, detail))
+    Err(ServiceError::refused(ReasonCode::ScopeCoversNothing, detail))
 }
 
 fn listed(scope: &[Vec<u8>]) -> String {
@@ -97,7 +97,7 @@ fn listed(scope: &[Vec<u8>]) -> String {
     shown.join(" ")
 }
 
-fn count(pattern: &[u8], files: &[RepoPath]) -> Result<usize, Fault> {
+fn count(pattern: &[u8], files: &[RepoPath]) -> Result<usize, ServiceError> {
     let scope = Scope::parse(&[pattern])?;
     Ok(files.iter().filter(|path| scope.lets_in(path)).count())
 }
@@ -109,7 +109,7 @@ fn near_matches(
     scope: &[Vec<u8>],
     files: &[RepoPath],
     directories: &[RepoPath],
-) -> Result<Vec<NearMatch>, Fault> {
+) -> Result<Vec<NearMatch>, ServiceError> {
     let mut near: Vec<NearMatch> = Vec::new();
     let tree = TreeNames::new(files, directories);
     for pattern in scope.iter().filter(|pattern| !pattern.starts_with(b"!")) {
@@ -135,7 +135,7 @@ fn near_matches(
 }
 
 /// The pattern below the directories where it matches something, those with the most files first.
-fn matches_elsewhere(pattern: &[u8], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, Fault> {
+fn matches_elsewhere(pattern: &[u8], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, ServiceError> {
     let anywhere = Scope::parse(&[[&b"**/"[..], pattern].concat()])?;
     let mut found: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     for file in files.iter().filter(|file| anywhere.lets_in(file)) {

@@ -2,35 +2,38 @@
 //! begins, observed, and chained like every run, so that nothing happens from one bundle to the next without a word
 //! (law 3). One that is killed is closed at the next start (law 10).
 
-use crate::attest::{self, Did, ExecutionRecord, Head, Record, SealedRun, TreeRecord, WrittenBundle};
-use crate::judge::Verdict;
-use probity_evidence::{Globs, PackCap, Plan, Seal, SealContents, SecretKey};
+use crate::attest::{
+    self, BundleInputs, ChainHeadSource, ExecutionRecord, MaintenanceOperation, SealedRun, TreeRecord,
+    WrittenBundle,
+};
+use crate::judge::RunVerdict;
+use probity_evidence::{GlobList, PackCap, Plan, Seal, SealContents, SecretKey};
 use probity_snapshot::Snapshot;
 use probity_storage::durable;
 use probity_workspace::run_claims::SEAL_FILE;
-use probity_workspace::{Fault, Workspace, clock, signing};
+use probity_workspace::{ServiceError, Workspace, clock, signing};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// A deed that is sealed and goes on.
-pub(crate) struct Deed {
+pub(crate) struct MaintenanceRun {
     seal: Seal,
     key: Option<SecretKey>,
     folder: PathBuf,
     command: Vec<OsString>,
 }
 
-impl Deed {
+impl MaintenanceRun {
     /// Seals a deed that may touch `scope` in the tree as it is `now`, under the policy of `like`. From here on there is
     /// evidence.
     pub(crate) fn seal(
         workspace: &Workspace,
         like: &SealContents,
-        scope: Globs,
+        scope: GlobList,
         now: &Snapshot,
         command: Vec<OsString>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, ServiceError> {
         let seal = Seal::new(contents(like, scope, now));
         let folder = workspace.state.open_run(&seal.contents().run_id, &workspace.root).folder;
         durable::write(&folder.join(SEAL_FILE), &seal.to_bytes())?;
@@ -41,14 +44,14 @@ impl Deed {
     pub(crate) fn conclude(
         self,
         workspace: &Workspace,
-        did: Did<'_>,
+        did: MaintenanceOperation<'_>,
         [before, after]: [&Snapshot; 2],
-        verdict: &Verdict,
-    ) -> Result<WrittenBundle, Fault> {
+        verdict: &RunVerdict,
+    ) -> Result<WrittenBundle, ServiceError> {
         let exit_code = i32::from(!verdict.passed());
         attest::attest(
             workspace,
-            &Record {
+            &BundleInputs {
                 sealed: SealedRun {
                     seal: &self.seal,
                     key: self.key.as_ref(),
@@ -68,14 +71,14 @@ impl Deed {
                     gate_results: &[],
                     containment: &[],
                 },
-                head: Head::OnDisk,
+                head: ChainHeadSource::OnDisk,
             },
         )
     }
 }
 
 /// What is sealed: the policy, the scope, and no gates.
-fn contents(like: &SealContents, scope: Globs, now: &Snapshot) -> SealContents {
+fn contents(like: &SealContents, scope: GlobList, now: &Snapshot) -> SealContents {
     let plan = Plan {
         packs: Vec::new(),
         gates: Vec::new(),
@@ -89,7 +92,7 @@ fn contents(like: &SealContents, scope: Globs, now: &Snapshot) -> SealContents {
         sealed_at: clock::now(),
         root: now.root(),
         plan,
-        grants: Globs::default(),
+        grants: GlobList::default(),
         gate_settings: BTreeMap::new(),
         ..like.clone()
     }

@@ -7,14 +7,14 @@ pub use standing::standing;
 use crate::bundles;
 use probity_api::codes::KnownCode;
 use probity_api::govern::path::PathExplanation;
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_core::bytes::escape;
 use probity_paths::RepoPath;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
 /// The codes that `word` names, in capitals or not; empty if it is not written like one. A word that is, and names none, is
 /// refused with the nearest.
-pub fn codes(word: &str) -> Result<Vec<KnownCode>, Fault> {
+pub fn codes(word: &str) -> Result<Vec<KnownCode>, ServiceError> {
     let known = probity_api::codes::find(word);
     if !known.is_empty() {
         return Ok(known);
@@ -22,22 +22,22 @@ pub fn codes(word: &str) -> Result<Vec<KnownCode>, Fault> {
     let hint = probity_policy::did_you_mean(word, probity_api::codes::all().map(|code| code.entry.code));
     // Only reasons have a form of their own, `FAMILY.NAME`; any other word may be meant as a path.
     let is_like_a_reason = word.split_once('.').is_some_and(|(family, _)| {
-        let prefix = |reason: &Reason| reason.as_str().split_once('.').map(|(it, _)| it);
-        Reason::ALL.iter().any(|reason| prefix(reason) == Some(family))
+        let prefix = |reason: &ReasonCode| reason.as_str().split_once('.').map(|(it, _)| it);
+        ReasonCode::ALL.iter().any(|reason| prefix(reason) == Some(family))
     });
     if word.contains('/') || word != word.to_uppercase() || (!is_like_a_reason && hint.is_empty()) {
         return Ok(Vec::new());
     }
-    Err(Fault::Missing(format!("there is no code `{word}`{hint}")))
+    Err(ServiceError::Missing(format!("there is no code `{word}`{hint}")))
 }
 
 /// Tells what the policy says about `path`, and what the run `run` does. Without any run, `last` means none.
-pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathExplanation, Fault> {
-    let path =
-        RepoPath::parse(path).map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
+pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathExplanation, ServiceError> {
+    let path = RepoPath::parse(path)
+        .map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?;
     let now = standing(workspace, &path)?;
     let run_id = match bundles::find(workspace, run) {
-        Err(Fault::NoSuchRun(_)) if run == "last" => {
+        Err(ServiceError::NoSuchRun(_)) if run == "last" => {
             let (run_id, in_scope, decided_by, amended, change) = (None, None, None, None, None);
             return Ok(PathExplanation {
                 run_id,

@@ -5,11 +5,11 @@
 //! passes exactly when no finding fails it.
 
 use probity_api::govern::run::{FileRename, FindingSeverity, RefMovement, RunFinding};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_evidence::{PlannedGate, RecognizedOutput, RefsRule};
 use probity_paths::{RepoPath, Scope};
-use probity_process::{Ended, Outcome};
-use probity_snapshot::{Change, ChangeKind, Side, Touch, Touched, TreeFinding};
+use probity_process::{JobOutcome, JobReport};
+use probity_snapshot::{ChangeKind, EntryState, TouchKind, TouchedEntry, TreeChange, TreeFinding};
 use probity_workspace::exempt::Exemptions;
 use probity_workspace::gates::GateResult;
 use probity_workspace::observe::ZoneChange;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that a verdict is made from.
 #[derive(Debug)]
-pub struct Case<'a> {
+pub struct VerdictInputs<'a> {
     /// What the run was allowed.
     pub rules: RunRules<'a>,
     /// What happened to the tree.
@@ -48,9 +48,9 @@ pub struct RunRules<'a> {
 #[derive(Debug)]
 pub struct ObservedTree<'a> {
     /// All changes of content from the start to the end.
-    pub changes: &'a [Change],
+    pub changes: &'a [TreeChange],
     /// The entries that are the same, and were touched.
-    pub touched: &'a [Touched],
+    pub touched: &'a [TouchedEntry],
     /// The paths that had changed when the command ended, before any gate ran.
     pub changed_by_command: &'a BTreeSet<RepoPath>,
     /// What could not be judged safely at the start.
@@ -69,9 +69,9 @@ pub struct ObservedTree<'a> {
 #[derive(Debug)]
 pub struct ObservedExecution<'a> {
     /// How the command ended; `None` if it was withheld because the tree could not be seen.
-    pub command: Option<&'a Ended>,
+    pub command: Option<&'a JobReport>,
     /// Amendments that were refused while the command ran.
-    pub refused_amendments: &'a [(Reason, String)],
+    pub refused_amendments: &'a [(ReasonCode, String)],
     /// What the gates answered.
     pub gate_results: &'a [GateResult],
     /// What the gates wrote, gate by gate.
@@ -89,9 +89,9 @@ pub struct GateWrites {
 
 /// What follows from a [`Case`].
 #[derive(Debug, Default)]
-pub struct Verdict {
+pub struct RunVerdict {
     /// D: the changes that are judged by the scope.
-    pub delta: Vec<Change>,
+    pub delta: Vec<TreeChange>,
     /// Changed paths that are no part of D.
     pub exempt: Vec<RepoPath>,
     /// U: the paths of D that the scope does not let in.
@@ -103,10 +103,10 @@ pub struct Verdict {
     /// Everything there is to say: the scope first, then protected and unsafe paths, gates, the command.
     pub findings: Vec<RunFinding>,
     /// The codes that fail the run, each once, in the order of the findings.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ReasonCode>,
 }
 
-impl Verdict {
+impl RunVerdict {
     /// Whether nothing fails the run.
     pub fn passed(&self) -> bool {
         self.reasons.is_empty()
@@ -115,8 +115,9 @@ impl Verdict {
 
 /// Judges a run.
 #[tracing::instrument(name = "judge", skip_all)]
-pub fn judge(case: &Case<'_>) -> Verdict {
-    let mut verdict = Verdict { recognized: case.rules.exemptions.recognized.clone(), ..Verdict::default() };
+pub fn judge(case: &VerdictInputs<'_>) -> RunVerdict {
+    let mut verdict =
+        RunVerdict { recognized: case.rules.exemptions.recognized.clone(), ..RunVerdict::default() };
     for change in case.tree.changes {
         if is_exempt(case, change) {
             verdict.exempt.push(change.path.clone());
@@ -129,7 +130,7 @@ pub fn judge(case: &Case<'_>) -> Verdict {
     verdict.by_gates =
         delta.into_iter().filter(|path| !case.tree.changed_by_command.contains(path)).collect();
 
-    let mut say = Sayings::default();
+    let mut say = FindingCollector::default();
     untracked(case, &verdict, &mut say);
     protected(case, &mut say);
     unsafe_entries(case, &verdict, &mut say);
@@ -150,11 +151,11 @@ pub fn judge(case: &Case<'_>) -> Verdict {
 
 /// The renames in D, sorted by where they went. Only a content that left exactly one path and came to exactly one is a
 /// rename: of several equal files nobody can tell which one went where.
-pub fn renames(delta: &[Change]) -> Vec<FileRename> {
+pub fn renames(delta: &[TreeChange]) -> Vec<FileRename> {
     type Paths<'a> = Vec<&'a RepoPath>;
     let mut places: BTreeMap<_, (Paths<'_>, Paths<'_>)> = BTreeMap::new();
     for change in delta {
-        let side = |side: Option<Side>| side.filter(|side| side.size > 0).and_then(|side| side.digest);
+        let side = |side: Option<EntryState>| side.filter(|side| side.size > 0).and_then(|side| side.digest);
         match change.change {
             ChangeKind::Deleted => {
                 if let Some(digest) = side(change.before) {
@@ -181,13 +182,13 @@ pub fn renames(delta: &[Change]) -> Vec<FileRename> {
 }
 
 /// Whether a changed path is no part of D.
-fn is_exempt(case: &Case<'_>, change: &Change) -> bool {
+fn is_exempt(case: &VerdictInputs<'_>, change: &TreeChange) -> bool {
     let by_command = case.tree.changed_by_command.contains(&change.path);
     case.rules.exemptions.exempts(change, by_command) || is_gate_output(case, &change.path)
 }
 
 /// Whether only gates wrote a path, and each that did had declared it.
-fn is_gate_output(case: &Case<'_>, path: &RepoPath) -> bool {
+fn is_gate_output(case: &VerdictInputs<'_>, path: &RepoPath) -> bool {
     let mut writers = case.execution.gate_writes.iter().filter(|gate| gate.changed.contains(path)).peekable();
     !case.tree.changed_by_command.contains(path)
         && writers.peek().is_some()
@@ -195,26 +196,32 @@ fn is_gate_output(case: &Case<'_>, path: &RepoPath) -> bool {
 }
 
 #[derive(Default)]
-struct Sayings {
+struct FindingCollector {
     findings: Vec<RunFinding>,
 }
 
-impl Sayings {
-    fn error(&mut self, reason: Reason, path: Option<&RepoPath>, detail: impl Into<String>) {
+impl FindingCollector {
+    fn error(&mut self, reason: ReasonCode, path: Option<&RepoPath>, detail: impl Into<String>) {
         self.say(FindingSeverity::Error, reason, path, detail.into());
     }
 
-    fn note(&mut self, reason: Reason, path: Option<&RepoPath>, detail: impl Into<String>) {
+    fn note(&mut self, reason: ReasonCode, path: Option<&RepoPath>, detail: impl Into<String>) {
         self.say(FindingSeverity::Note, reason, path, detail.into());
     }
 
-    fn say(&mut self, severity: FindingSeverity, reason: Reason, path: Option<&RepoPath>, detail: String) {
+    fn say(
+        &mut self,
+        severity: FindingSeverity,
+        reason: ReasonCode,
+        path: Option<&RepoPath>,
+        detail: String,
+    ) {
         self.findings.push(RunFinding { reason, path: path.cloned(), detail, severity });
     }
 }
 
-fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
-    let changes: BTreeMap<&RepoPath, &Change> =
+fn untracked(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
+    let changes: BTreeMap<&RepoPath, &TreeChange> =
         verdict.delta.iter().map(|change| (&change.path, change)).collect();
     let mut packages: BTreeMap<RepoPath, usize> = BTreeMap::new();
     for path in &verdict.untracked {
@@ -230,9 +237,13 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
         let by_command = case.tree.changed_by_command.contains(path);
         let output = change.and_then(|change| case.rules.exemptions.why_judged(change, by_command));
         let output = output.map_or_else(String::new, |output| format!("; {output}"));
-        say.error(Reason::ReconUntrackedDelta, Some(path), format!("{what}{who}; {why}{output}"));
+        say.error(ReasonCode::ReconUntrackedDelta, Some(path), format!("{what}{who}; {why}{output}"));
         if case.tree.not_kept.contains(path) {
-            say.note(Reason::RevertNoBeforeImage, Some(path), "it was too large to keep, or did not rest");
+            say.note(
+                ReasonCode::RevertNoBeforeImage,
+                Some(path),
+                "it was too large to keep, or did not rest",
+            );
         } else if change.is_some_and(|change| change.before.is_some()) && case.rules.exemptions.spares(path) {
             *packages
                 .entry(probity_policy::output_root(path).unwrap_or_else(|| path.clone()))
@@ -243,11 +254,11 @@ fn untracked(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
     for (root, n_changed) in packages {
         let files = probity_core::words::count(n_changed, "changed file");
         let detail = format!("of installed packages no copy is kept ({files}): install them again");
-        say.note(Reason::RevertNoBeforeImage, Some(&root), detail);
+        say.note(ReasonCode::RevertNoBeforeImage, Some(&root), detail);
     }
 }
 
-fn protected(case: &Case<'_>, say: &mut Sayings) {
+fn protected(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
     for change in case.tree.changes {
         if case.rules.protected.lets_in(&change.path) {
             protected_change(case, say, &change.path, change.change.as_str());
@@ -262,26 +273,26 @@ fn protected(case: &Case<'_>, say: &mut Sayings) {
             case.tree.ref_movements.iter().filter(|it| !it.repository.as_ref().is_some_and(is_output))
         {
             let detail = format!("a git reference changed: {}", describe_movement(movement));
-            say.error(Reason::ProtectedChanged, movement.repository.as_ref(), detail);
+            say.error(ReasonCode::ProtectedChanged, movement.repository.as_ref(), detail);
         }
     }
 }
 
 /// What was granted is not hidden: it is told, and fails nothing.
-fn protected_change(case: &Case<'_>, say: &mut Sayings, path: &RepoPath, detail: &str) {
+fn protected_change(case: &VerdictInputs<'_>, say: &mut FindingCollector, path: &RepoPath, detail: &str) {
     if case.rules.grants.lets_in(path) {
-        say.note(Reason::ProtectedChanged, Some(path), format!("{detail}, as granted"));
+        say.note(ReasonCode::ProtectedChanged, Some(path), format!("{detail}, as granted"));
     } else {
-        say.error(Reason::ProtectedChanged, Some(path), detail);
+        say.error(ReasonCode::ProtectedChanged, Some(path), detail);
     }
 }
 
 /// What is new or changed since the start fails the run; what was there before and stayed is reported.
-fn unsafe_entries(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
+fn unsafe_entries(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
     let known: BTreeSet<_> =
         case.tree.found_at_start.iter().map(|found| (&found.path, found.reason)).collect();
     let changed: BTreeSet<&RepoPath> = verdict.delta.iter().map(|change| &change.path).collect();
-    let mut exempt: BTreeMap<Reason, Vec<&RepoPath>> = BTreeMap::new();
+    let mut exempt: BTreeMap<ReasonCode, Vec<&RepoPath>> = BTreeMap::new();
     for found in case.tree.found_at_end {
         let is_old = known.contains(&(&found.path, found.reason)) && !changed.contains(&found.path);
         let is_spared = if is_blind(found.reason) {
@@ -310,11 +321,11 @@ fn unsafe_entries(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
 }
 
 /// Whether a finding means that something could not be seen: then nothing is known of it, old or new.
-pub fn is_blind(reason: Reason) -> bool {
-    matches!(reason, Reason::TreeUnavailable | Reason::TreeUnstable)
+pub fn is_blind(reason: ReasonCode) -> bool {
+    matches!(reason, ReasonCode::TreeUnavailable | ReasonCode::TreeUnstable)
 }
 
-fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
+fn gates(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
     for result in case.execution.gate_results {
         let is_required = case.rules.gates.iter().any(|gate| gate.id == result.gate_id && gate.required);
         let severity = if is_required { FindingSeverity::Error } else { FindingSeverity::Note };
@@ -325,7 +336,7 @@ fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
     let answered: BTreeSet<&str> =
         case.execution.gate_results.iter().map(|result| result.gate_id.as_str()).collect();
     for gate in case.rules.gates.iter().filter(|gate| gate.required && !answered.contains(gate.id.as_str())) {
-        say.error(Reason::GateMissing, None, format!("gate `{}` has no result", gate.id));
+        say.error(ReasonCode::GateMissing, None, format!("gate `{}` has no result", gate.id));
     }
     for gate in case.rules.gates {
         gate_inputs(case, verdict, gate, say);
@@ -334,14 +345,19 @@ fn gates(case: &Case<'_>, verdict: &Verdict, say: &mut Sayings) {
 }
 
 /// What a gate executes or is given by name may change within the scope: it is told.
-fn gate_inputs(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mut Sayings) {
+fn gate_inputs(
+    case: &VerdictInputs<'_>,
+    verdict: &RunVerdict,
+    gate: &PlannedGate,
+    say: &mut FindingCollector,
+) {
     let inputs = case.rules.exemptions.gate_inputs.get(&gate.id);
     for change in &verdict.delta {
         let is_input = inputs.is_some_and(|inputs| inputs.contains(&change.path));
         // What the command added was not there when the inputs were looked up.
         if is_input || gate.run.iter().any(|word| names(word, &change.path)) {
             let detail = format!("gate `{}` executes it, or its command names it", gate.id);
-            say.note(Reason::GateInputChanged, Some(&change.path), detail);
+            say.note(ReasonCode::GateInputChanged, Some(&change.path), detail);
         }
     }
 }
@@ -352,7 +368,12 @@ fn names(word: &str, path: &RepoPath) -> bool {
 }
 
 /// New packages are exempt, but a gate may import them: told once for each directory.
-fn gate_imports(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mut Sayings) {
+fn gate_imports(
+    case: &VerdictInputs<'_>,
+    verdict: &RunVerdict,
+    gate: &PlannedGate,
+    say: &mut FindingCollector,
+) {
     let mut counts: BTreeMap<RepoPath, usize> = BTreeMap::new();
     let by_command = verdict.exempt.iter().filter(|path| case.tree.changed_by_command.contains(path));
     for path in by_command {
@@ -365,7 +386,7 @@ fn gate_imports(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mu
         let paths = if count == 1 { "path" } else { "paths" };
         let detail =
             format!("gate `{}` may import from it, and the command added {count} {paths} there", gate.id);
-        say.note(Reason::GateInputChanged, Some(&root), detail);
+        say.note(ReasonCode::GateInputChanged, Some(&root), detail);
     }
 }
 
@@ -373,19 +394,19 @@ fn gate_imports(case: &Case<'_>, verdict: &Verdict, gate: &PlannedGate, say: &mu
 const MAX_TOUCHED: usize = 100;
 
 /// What was touched fails nothing: the tree is what it was, as far as D goes. But it is told (law 3).
-fn touched(case: &Case<'_>, say: &mut Sayings) {
-    let seen: Vec<&Touched> =
+fn touched(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
+    let seen: Vec<&TouchedEntry> =
         case.tree.touched.iter().filter(|touched| !case.rules.exemptions.covers(&touched.path)).collect();
-    for Touched { path, touch } in seen.iter().take(MAX_TOUCHED) {
+    for TouchedEntry { path, touch } in seen.iter().take(MAX_TOUCHED) {
         let detail = match touch {
-            Touch::Attributes => "its owner, attributes or names changed, or it was moved away and back",
-            Touch::Written => "it was written and holds the same again, or its times were set",
-            Touch::Replaced => "it was replaced by an equal",
+            TouchKind::Attributes => "its owner, attributes or names changed, or it was moved away and back",
+            TouchKind::Written => "it was written and holds the same again, or its times were set",
+            TouchKind::Replaced => "it was replaced by an equal",
         };
-        say.note(Reason::TreeTouched, Some(path), detail);
+        say.note(ReasonCode::TreeTouched, Some(path), detail);
     }
     if let Some(more) = seen.len().checked_sub(MAX_TOUCHED).filter(|more| *more > 0) {
-        say.note(Reason::TreeTouched, None, format!("{more} more entries were touched"));
+        say.note(ReasonCode::TreeTouched, None, format!("{more} more entries were touched"));
     }
 }
 
@@ -393,25 +414,33 @@ fn touched(case: &Case<'_>, say: &mut Sayings) {
 const SIGINT: i32 = 2;
 const EXIT_AFTER_CTRL_C: i32 = 130;
 
-fn command(case: &Case<'_>, say: &mut Sayings) {
+fn command(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
     let Some(command) = case.execution.command else {
         // Law 6: what did not run did not pass, even if the tree can be seen again by now.
-        return say.error(Reason::RunCommandNotStarted, None, "withheld: the tree could not be seen before");
+        return say.error(
+            ReasonCode::RunCommandNotStarted,
+            None,
+            "withheld: the tree could not be seen before",
+        );
     };
     match &command.outcome {
-        Outcome::Exited(0) => {}
-        Outcome::Exited(EXIT_AFTER_CTRL_C) | Outcome::Signalled(SIGINT) => {
-            say.error(Reason::RunCancelled, None, "the command was ended by Ctrl-C");
+        JobOutcome::Exited(0) => {}
+        JobOutcome::Exited(EXIT_AFTER_CTRL_C) | JobOutcome::Signalled(SIGINT) => {
+            say.error(ReasonCode::RunCancelled, None, "the command was ended by Ctrl-C");
         }
-        Outcome::Exited(code) => say.error(Reason::RunCommandFailed, None, format!("exit code {code}")),
-        Outcome::Signalled(signal) => {
-            say.error(Reason::RunCommandFailed, None, format!("ended by signal {signal}"));
+        JobOutcome::Exited(code) => {
+            say.error(ReasonCode::RunCommandFailed, None, format!("exit code {code}"))
         }
-        Outcome::TimedOut | Outcome::TooMuchOutput => {
-            say.error(Reason::RunCommandFailed, None, "ended by its limits");
+        JobOutcome::Signalled(signal) => {
+            say.error(ReasonCode::RunCommandFailed, None, format!("ended by signal {signal}"));
         }
-        Outcome::Cancelled(signal) => say.error(Reason::RunCancelled, None, format!("signal {signal}")),
-        Outcome::NotStarted(why) => say.error(Reason::RunCommandNotStarted, None, why.to_string()),
+        JobOutcome::TimedOut | JobOutcome::TooMuchOutput => {
+            say.error(ReasonCode::RunCommandFailed, None, "ended by its limits");
+        }
+        JobOutcome::Cancelled(signal) => {
+            say.error(ReasonCode::RunCancelled, None, format!("signal {signal}"))
+        }
+        JobOutcome::NotStarted(why) => say.error(ReasonCode::RunCommandNotStarted, None, why.to_string()),
     }
     if command.n_survivors > 0 || !command.all_gone {
         let listed: Vec<String> = command
@@ -421,7 +450,7 @@ fn command(case: &Case<'_>, say: &mut Sayings) {
             .collect();
         let detail = format!("{} left behind: {}", command.n_survivors, listed.join(", "));
         let severity = if command.all_gone { FindingSeverity::Note } else { FindingSeverity::Error };
-        say.say(severity, Reason::RunSurvivors, None, detail);
+        say.say(severity, ReasonCode::RunSurvivors, None, detail);
     }
 }
 

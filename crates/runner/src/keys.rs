@@ -1,46 +1,46 @@
 //! The key that signs a repository's evidence.
 
 use crate::{recover, run};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_evidence::{PublicKey, SecretKey};
 use probity_storage::durable;
-use probity_workspace::{Fault, Workspace, signing};
+use probity_workspace::{ServiceError, Workspace, signing};
 
 /// Makes a key, unless there is one.
-pub fn generate(workspace: &Workspace) -> Result<PublicKey, Fault> {
+pub fn generate(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     if let Some(key) = signing::signing_key(workspace)? {
         let detail = format!(
             "there is a key already: {} in {}",
             key.key_id(),
             workspace.state.signing_key().display()
         );
-        return Err(Fault::refused(Reason::KeyExists, detail));
+        return Err(ServiceError::refused(ReasonCode::KeyExists, detail));
     }
     // From now on every further bundle is signed: what goes on without the key must come to its end first.
     let _tree = run::take_tree(workspace, "making a key")?;
     recover::close_interrupted(workspace)?;
     if let Some(open) = workspace.state.open_runs()?.first() {
-        return Err(Fault::Held { holder: format!("run {}", open.run_id) });
+        return Err(ServiceError::Held { holder: format!("run {}", open.run_id) });
     }
     let mut random = [0; 32];
-    fill(&mut random).map_err(Fault::system("cannot get random bytes from the system"))?;
+    fill(&mut random).map_err(ServiceError::system("cannot get random bytes from the system"))?;
     let key = SecretKey::from_random(&random);
     durable::write(&workspace.state.signing_key(), &key.to_file())?;
     Ok(key.public())
 }
 
 /// The public half of the key.
-pub fn public(workspace: &Workspace) -> Result<PublicKey, Fault> {
+pub fn public(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     match signing::signing_key(workspace)? {
         Some(key) => Ok(key.public()),
-        None => Err(Fault::refused(Reason::KeyMissing, "this repository has no signing key yet")),
+        None => Err(ServiceError::refused(ReasonCode::KeyMissing, "this repository has no signing key yet")),
     }
 }
 
 /// A secret word that nobody can guess.
-pub fn random_token() -> Result<String, Fault> {
+pub fn random_token() -> Result<String, ServiceError> {
     let mut random = [0; 16];
-    fill(&mut random).map_err(Fault::system("cannot get random bytes from the system"))?;
+    fill(&mut random).map_err(ServiceError::system("cannot get random bytes from the system"))?;
     Ok(format!("{:032x}", u128::from_be_bytes(random)))
 }
 

@@ -2,15 +2,15 @@
 
 use crate::{bundles, coverage};
 use probity_api::govern::plan::{PlanAnswer, PlanWarning, ScopeCoverage, ScopeSuggestion};
-use probity_core::{Reason, bytes};
-use probity_evidence::Globs;
+use probity_core::{ReasonCode, bytes};
+use probity_evidence::GlobList;
 use probity_paths::RepoPath;
-use probity_policy::{Policy, Proposal};
+use probity_policy::{OutputProposal, Policy};
 use probity_snapshot::Snapshot;
 use probity_workspace::exempt::Exemptions;
-use probity_workspace::observe::Observer;
-use probity_workspace::selection::{Preview, Selection, names, plan_of};
-use probity_workspace::{Fault, Workspace, exempt, git};
+use probity_workspace::observe::WorkspaceObserver;
+use probity_workspace::selection::{PlanPreview, Selection, names, plan_of};
+use probity_workspace::{ServiceError, Workspace, exempt, git};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -23,11 +23,11 @@ const BROAD_FROM_FILES: usize = 10;
 #[derive(Debug)]
 pub struct ProposedPlan {
     /// What would be sealed.
-    pub preview: Preview,
+    pub preview: PlanPreview,
     /// The build outputs of the policy.
-    pub build_outputs: Globs,
+    pub build_outputs: GlobList,
     /// Build outputs that the policy does not name but the tree suggests.
-    pub proposals: Vec<Proposal>,
+    pub proposals: Vec<OutputProposal>,
 }
 
 impl ProposedPlan {
@@ -53,7 +53,7 @@ pub(crate) fn preview(
     selection: &Selection,
     snapshot: &Snapshot,
     exemptions: &Exemptions,
-) -> Result<Preview, Fault> {
+) -> Result<PlanPreview, ServiceError> {
     let plan = plan_of(policy, selection)?;
     let (files, dirs) = names(snapshot);
     let declaration = probity_paths::declare_plan(
@@ -63,7 +63,7 @@ pub(crate) fn preview(
     if let Some(error) = declaration.errors.first() {
         let place = error.index.and_then(|index| plan.scope.as_slice().get(index));
         let pattern = place.map_or_else(String::new, |pattern| format!("`{}`: ", bytes::escape(pattern)));
-        return Err(Fault::refused(error.code, format!("{pattern}{}", error.code.meaning())));
+        return Err(ServiceError::refused(error.code, format!("{pattern}{}", error.code.meaning())));
     }
     let scope = plan.scope.to_scope()?;
     // A build output is not judged, so it says nothing about how much a scope lets change.
@@ -84,20 +84,20 @@ pub(crate) fn preview(
         })
         .collect();
     if selection.no_changes {
-        warnings.retain(|warning| warning.code != Reason::ScopeEmptyScope);
+        warnings.retain(|warning| warning.code != ReasonCode::ScopeEmptyScope);
     }
-    if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == Reason::ScopeCatchAll) {
-        warnings.push(PlanWarning { code: Reason::ScopeBroad, pattern: None });
+    if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == ReasonCode::ScopeCatchAll) {
+        warnings.push(PlanWarning { code: ReasonCode::ScopeBroad, pattern: None });
     }
     // That the scope as a whole covers nothing is no warning but a refusal, where a command is to run.
     if coverage.covered > 0 && !selection.creates {
         let idle = coverage::idle_patterns(&selection.scope, &files)?;
         warnings.extend(idle.iter().map(|pattern| PlanWarning {
-            code: Reason::ScopeCoversNothing,
+            code: ReasonCode::ScopeCoversNothing,
             pattern: Some(bytes::escape(pattern)),
         }));
     }
-    Ok(Preview { plan, scope, warnings, coverage, covers_outputs })
+    Ok(PlanPreview { plan, scope, warnings, coverage, covers_outputs })
 }
 
 fn is_broad(coverage: ScopeCoverage) -> bool {
@@ -105,16 +105,17 @@ fn is_broad(coverage: ScopeCoverage) -> bool {
 }
 
 /// What would be sealed for `selection` on the tree as it is now.
-pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<ProposedPlan, Fault> {
+pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<ProposedPlan, ServiceError> {
     let _phase = workspace.progress.begin("planning");
     let policy = workspace.load_policy()?.policy;
-    let snapshot = Observer::new(workspace).content(None)?;
+    let snapshot = WorkspaceObserver::new(workspace).content(None)?;
     let committed = git::head_tree(workspace).ok();
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
     let preview = preview(&policy, selection, &snapshot, &exemptions)?;
     coverage::require(&workspace.working_directory, selection, &preview, &snapshot)?;
     let build_outputs = policy.workspace.build_outputs;
-    let is_known = |proposal: &Proposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());
+    let is_known =
+        |proposal: &OutputProposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());
     let mut proposals = probity_policy::propose_build_outputs(&kept_files(workspace, &snapshot), &|file| {
         read_text(workspace, file)
     });
@@ -170,15 +171,15 @@ pub fn suggest(
     workspace: &Workspace,
     paths: &[Vec<u8>],
     from: Option<&str>,
-) -> Result<SuggestedScope, Fault> {
+) -> Result<SuggestedScope, ServiceError> {
     let mut n_outputs_left_out = 0;
     let wanted: Vec<RepoPath> = match from {
         Some(run) => {
             let run_id = bundles::find(workspace, run)?;
             let manifest = bundles::manifest(workspace, &run_id)?.manifest;
             let delta = manifest.delta_paths().ok_or_else(|| {
-                Fault::refused(
-                    Reason::ReconSnapshotMissing,
+                ServiceError::refused(
+                    ReasonCode::ReconSnapshotMissing,
                     format!("run {run_id} does not know what it changed"),
                 )
             })?;
@@ -190,8 +191,8 @@ pub fn suggest(
             .iter()
             .map(|path| RepoPath::parse(path))
             .collect::<Result<_, _>>()
-            .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?,
+            .map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?,
     };
-    let (files, _) = names(&Observer::new(workspace).content(None)?);
+    let (files, _) = names(&WorkspaceObserver::new(workspace).content(None)?);
     Ok(SuggestedScope { patterns: probity_paths::suggest(&wanted, &files), n_outputs_left_out })
 }

@@ -6,22 +6,22 @@
 //! which the next time goes on with. Before-images are removed when no bundle that is left needs them to undo its run.
 //! No run goes on meanwhile, in any worktree.
 
-use crate::attest::Did;
+use crate::attest::MaintenanceOperation;
 use crate::attest::WrittenBundle;
 use crate::chain::{self, ChainReport};
-use crate::deed::Deed;
-use crate::judge::Verdict;
+use crate::deed::MaintenanceRun;
+use crate::judge::RunVerdict;
 use crate::planning;
 use crate::{bundles, recover, revert, run};
 use probity_api::govern::delta::PrunedRun;
 use probity_api::govern::evidence::EvidenceRemoval;
-use probity_core::{Digest, Reason};
-use probity_evidence::Globs;
-use probity_storage::{Lock, LockError};
+use probity_core::{Digest, ReasonCode};
+use probity_evidence::GlobList;
+use probity_storage::{FileLock, LockError};
 use probity_workspace::exempt::Exemptions;
-use probity_workspace::observe::Observer;
+use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::selection::Selection;
-use probity_workspace::{Fault, Workspace, clock};
+use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -37,14 +37,18 @@ pub enum BundleRetention {
 }
 
 /// Removes what is not kept.
-pub fn prune(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<EvidenceRemoval, Fault> {
+pub fn prune(
+    workspace: &Workspace,
+    keep: BundleRetention,
+    dry_run: bool,
+) -> Result<EvidenceRemoval, ServiceError> {
     let _tree = run::take_tree(workspace, "evidence gc")?;
     recover::close_interrupted(workspace)?;
-    let _images = Lock::try_take(&workspace.state.before_lock(), "evidence gc").map_err(held)?;
+    let _images = FileLock::try_take(&workspace.state.before_lock(), "evidence gc").map_err(held)?;
     let chain = chain::check(workspace, &bundles::own_trust(workspace)?)?;
     if let Some(problem) = chain.problems().next() {
         let detail = format!("{problem}; nothing was removed");
-        return Err(Fault::refused(Reason::EvidenceChainBroken, detail));
+        return Err(ServiceError::refused(ReasonCode::EvidenceChainBroken, detail));
     }
     let doomed = doomed(&chain, keep);
     let kept = chain.links.len() - doomed.len();
@@ -75,9 +79,9 @@ pub fn prune(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Res
     })
 }
 
-fn held(error: LockError) -> Fault {
+fn held(error: LockError) -> ServiceError {
     match error {
-        LockError::Held { .. } => Fault::Held { holder: "a run goes on in this repository".into() },
+        LockError::Held { .. } => ServiceError::Held { holder: "a run goes on in this repository".into() },
         LockError::Store(error) => error.into(),
     }
 }
@@ -96,8 +100,8 @@ fn doomed(chain: &ChainReport, keep: BundleRetention) -> Vec<PrunedRun> {
 }
 
 /// Puts on the chain what is about to go.
-fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, Fault> {
-    let now = Observer::new(workspace).content(None)?;
+fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, ServiceError> {
+    let now = WorkspaceObserver::new(workspace).content(None)?;
     // A policy that cannot be read is no reason to keep old evidence.
     let policy = workspace.load_policy().unwrap_or_default().policy;
     let profile = policy.profiles.first().map(|profile| profile.id.clone());
@@ -105,15 +109,15 @@ fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, 
     let plan = planning::preview(&policy, &selection, &now, &Exemptions::default())?.plan;
     let like = policy.seal_contents(plan, "", "", now.root());
     let command: Vec<OsString> = ["probity", "evidence", "gc"].map(OsString::from).into();
-    let deed = Deed::seal(workspace, &like, Globs::default(), &now, command)?;
-    deed.conclude(workspace, Did::Prune(doomed), [&now, &now], &Verdict::default())
+    let deed = MaintenanceRun::seal(workspace, &like, GlobList::default(), &now, command)?;
+    deed.conclude(workspace, MaintenanceOperation::Prune(doomed), [&now, &now], &RunVerdict::default())
 }
 
 /// Takes a bundle out of sight at once, then away: whoever looks meanwhile sees all of it or nothing.
-fn remove_bundle(workspace: &Workspace, run_id: &str) -> Result<(), Fault> {
+fn remove_bundle(workspace: &Workspace, run_id: &str) -> Result<(), ServiceError> {
     let (parent, hidden) = (workspace.state.evidence(), format!(".partial-gc-{run_id}"));
     let (from, to) = (parent.join(run_id), parent.join(hidden));
-    let cannot = |path: &std::path::Path| Fault::system(format!("cannot remove {}", path.display()));
+    let cannot = |path: &std::path::Path| ServiceError::system(format!("cannot remove {}", path.display()));
     fs::rename(&from, &to).map_err(cannot(&from))?;
     fs::remove_dir_all(&to).map_err(cannot(&to))
 }
@@ -124,7 +128,7 @@ fn size(workspace: &Workspace, run_id: &str) -> u64 {
 }
 
 /// The contents that the bundles which stay need to undo their runs.
-fn needed_images(workspace: &Workspace, gone: &BTreeSet<&str>) -> Result<BTreeSet<Digest>, Fault> {
+fn needed_images(workspace: &Workspace, gone: &BTreeSet<&str>) -> Result<BTreeSet<Digest>, ServiceError> {
     let mut needed = BTreeSet::new();
     let phase = workspace.progress.begin("reading bundles");
     for run_id in workspace.state.bundles()?.iter().filter(|id| !gone.contains(id.as_str())) {

@@ -6,17 +6,19 @@
 //! start can tell a closer, which it waits for, from a run, which it does not. Closers exclude each other by a lock of
 //! their own, so that each run is closed once.
 
-use crate::attest::{self, ExecutionRecord, Head, Record, SealedRun, TreeRecord, WrittenBundle};
-use crate::judge::Verdict;
+use crate::attest::{
+    self, BundleInputs, ChainHeadSource, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle,
+};
+use crate::judge::RunVerdict;
 use probity_api::govern::run::{FindingSeverity, RunFinding};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_evidence::{Seal, SecretKey};
-use probity_process::Orphan;
-use probity_storage::{Lock, durable};
+use probity_process::OrphanProcess;
+use probity_storage::{FileLock, durable};
 use probity_workspace::OpenRun;
 use probity_workspace::amendment_journal::AmendmentJournal;
 use probity_workspace::workspace::Workspace;
-use probity_workspace::{Fault, gates, signing};
+use probity_workspace::{ServiceError, gates, signing};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,12 +34,12 @@ pub struct ClosedRun {
     /// Its evidence.
     pub dir: PathBuf,
     /// Processes of it that still run. What they write now is taken for the work of the next run.
-    pub orphans: Vec<Orphan>,
+    pub orphans: Vec<OrphanProcess>,
 }
 
 /// Closes every run of this repository that was killed. The caller holds the lock of this workspace's tree.
 #[tracing::instrument(name = "close interrupted runs", skip_all)]
-pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>, Fault> {
+pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>, ServiceError> {
     let mut closed = Vec::new();
     let own_lock = workspace.state.tree_lock(&workspace.root);
     let (own, others): (Vec<_>, Vec<_>) =
@@ -49,7 +51,7 @@ pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>,
         return Ok(closed);
     }
     // Another closer has seen the same runs.
-    let Some(_closing) = Lock::poll(&workspace.state.closing_lock())? else { return Ok(closed) };
+    let Some(_closing) = FileLock::poll(&workspace.state.closing_lock())? else { return Ok(closed) };
     for run in others {
         if let Some(_held) = hold_interrupted(&run) {
             closed.extend(close_run(workspace, run)?);
@@ -60,14 +62,14 @@ pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>,
 
 /// Shares the lock of the tree of `run`, or `None` if the run was not interrupted: it goes on, or it has ended by itself
 /// since it was listed. A lock that cannot be used is told to the next run on its own tree, not to this one.
-fn hold_interrupted(run: &OpenRun) -> Option<Lock> {
-    let held = Lock::try_share(&run.lock).ok().flatten();
+fn hold_interrupted(run: &OpenRun) -> Option<FileLock> {
+    let held = FileLock::try_share(&run.lock).ok().flatten();
     // Asked again under the lock, because the list was made without it.
     held.filter(|_| run.folder.exists())
 }
 
 /// Closes a run that was killed. The caller holds the lock of its tree.
-fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, Fault> {
+fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, ServiceError> {
     // Whoever killed the supervisor could also have forged what the next run would take for known.
     durable::remove(&run.cache)?;
     let key = signing::signing_key(workspace)?;
@@ -88,7 +90,11 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, F
 }
 
 /// Writes the bundle of a killed run; `None` if it was killed before it was sealed, and so before anything ran.
-fn close(workspace: &Workspace, folder: &Path, key: Option<&SecretKey>) -> Result<Option<PathBuf>, Fault> {
+fn close(
+    workspace: &Workspace,
+    folder: &Path,
+    key: Option<&SecretKey>,
+) -> Result<Option<PathBuf>, ServiceError> {
     let Some(bytes) = durable::read(&folder.join("seal.json"))? else {
         return Ok(None);
     };
@@ -96,7 +102,7 @@ fn close(workspace: &Workspace, folder: &Path, key: Option<&SecretKey>) -> Resul
         return set_aside(folder).map(|()| None);
     };
     let detail = "its supervisor ended without a word; what it changed is not known";
-    let attested = unjudged(workspace, &seal, key, folder, detail, Head::OnDisk)?;
+    let attested = unjudged(workspace, &seal, key, folder, detail, ChainHeadSource::OnDisk)?;
     Ok(Some(attested.dir))
 }
 
@@ -107,17 +113,17 @@ pub(crate) fn unjudged(
     key: Option<&SecretKey>,
     folder: &Path,
     detail: &str,
-    head: Head,
-) -> Result<WrittenBundle, Fault> {
+    head: ChainHeadSource,
+) -> Result<WrittenBundle, ServiceError> {
     let finding = |severity, reason, detail| RunFinding { reason, path: None, detail, severity };
     let asked = AmendmentJournal::read(folder);
-    let mut findings = vec![finding(FindingSeverity::Error, Reason::RunInterrupted, detail.into())];
+    let mut findings = vec![finding(FindingSeverity::Error, ReasonCode::RunInterrupted, detail.into())];
     let refused = asked.refusals().into_iter();
     findings.extend(refused.map(|(reason, detail)| finding(FindingSeverity::Note, reason, detail)));
-    let verdict = Verdict { findings, reasons: vec![Reason::RunInterrupted], ..Verdict::default() };
+    let verdict = RunVerdict { findings, reasons: vec![ReasonCode::RunInterrupted], ..RunVerdict::default() };
     attest::attest(
         workspace,
-        &Record {
+        &BundleInputs {
             sealed: SealedRun { seal, key, amendments: &asked.granted, folder },
             tree: TreeRecord {
                 verdict: &verdict,
@@ -143,21 +149,22 @@ fn remove_partial_bundles(workspace: &Workspace) {
 }
 
 /// Keeps what cannot be read, for a person to look at, where it is in nobody's way.
-fn set_aside(folder: &Path) -> Result<(), Fault> {
+fn set_aside(folder: &Path) -> Result<(), ServiceError> {
     let aside =
         folder.with_file_name(format!(".damaged-{}", folder.file_name().unwrap_or_default().display()));
-    fs::rename(folder, &aside).map_err(Fault::system(format!("cannot set {} aside", folder.display())))?;
+    fs::rename(folder, &aside)
+        .map_err(ServiceError::system(format!("cannot set {} aside", folder.display())))?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probity_workspace::State;
+    use probity_workspace::StateDirectory;
 
     fn open_run() -> (tempfile::TempDir, OpenRun) {
         let dir = tempfile::tempdir().expect("a directory");
-        let run = State::at(dir.path().to_owned()).open_run("r1", Path::new("/other"));
+        let run = StateDirectory::at(dir.path().to_owned()).open_run("r1", Path::new("/other"));
         fs::create_dir_all(&run.folder).expect("creates");
         (dir, run)
     }
@@ -168,13 +175,13 @@ mod tests {
         attest::remove_folder(&run.folder).expect("removes");
         let held = hold_interrupted(&run);
         assert!(held.is_none());
-        Lock::try_take(&run.lock, "the next run").expect("its tree is free");
+        FileLock::try_take(&run.lock, "the next run").expect("its tree is free");
     }
 
     #[test]
     fn a_run_that_goes_on_is_not_interrupted() {
         let (_dir, run) = open_run();
-        let _lives = Lock::try_take(&run.lock, "run r1").expect("is free");
+        let _lives = FileLock::try_take(&run.lock, "run r1").expect("is free");
         assert!(hold_interrupted(&run).is_none());
     }
 
@@ -183,7 +190,7 @@ mod tests {
         let (_dir, run) = open_run();
         let held = hold_interrupted(&run);
         assert!(held.is_some());
-        assert!(Lock::try_take(&run.lock, "the next run").is_err());
+        assert!(FileLock::try_take(&run.lock, "the next run").is_err());
     }
 
     #[test]

@@ -7,33 +7,33 @@
 mod ref_notes;
 mod staged;
 
-use crate::attest::Did;
+use crate::attest::MaintenanceOperation;
 use crate::bundles::DELTA_FILE;
-use crate::deed::Deed;
-use crate::judge::Verdict;
+use crate::deed::MaintenanceRun;
+use crate::judge::RunVerdict;
 use crate::{bundles, recover, run};
 use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
 use probity_changes::claims;
 use probity_core::bytes::bare_shell_word;
-use probity_core::{Digest, Reason, json};
-use probity_evidence::{Globs, Seal};
+use probity_core::{Digest, ReasonCode, json};
+use probity_evidence::{GlobList, Seal};
 use probity_paths::RepoPath;
 use probity_snapshot::git::GitLayout;
-use probity_snapshot::restore::{Restorer, Wanted};
-use probity_snapshot::{Kind, Side, Snapshot};
-use probity_storage::Lock;
-use probity_workspace::observe::Observer;
+use probity_snapshot::restore::{TreeRestorer, WantedEntry};
+use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind};
+use probity_storage::FileLock;
+use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::refs::{HEAD, RefFacts, recorded_movements, shown_value};
 use probity_workspace::selection::names;
-use probity_workspace::{Fault, Workspace, git};
+use probity_workspace::{ServiceError, Workspace, git};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// A reason to leave a path alone.
-type Refusal = (Reason, String);
+type RevertRefusal = (ReasonCode, String);
 
 /// Undoes the out-of-scope changes of `run`, or only those of them that `only` names.
 pub fn revert(
@@ -41,24 +41,24 @@ pub fn revert(
     run: &str,
     only: &[RepoPath],
     dry_run: bool,
-) -> Result<RevertAnswer, Fault> {
+) -> Result<RevertAnswer, ServiceError> {
     let run_id = bundles::find_judged(workspace, run)?;
     let bundles::SoundBundle { files, stored } = bundles::sound(workspace, &run_id)?;
-    if stored.manifest.reasons().contains(&Reason::RunInterrupted) {
+    if stored.manifest.reasons().contains(&ReasonCode::RunInterrupted) {
         let detail =
             format!("run {run_id} was interrupted: what it changed is not known, so nothing was undone");
-        return Err(Fault::refused(Reason::RunInterrupted, detail));
+        return Err(ServiceError::refused(ReasonCode::RunInterrupted, detail));
     }
     let recorded = read_delta(&files, &run_id)?;
     let (manifest, run_hash) = (stored.manifest, stored.run_hash);
     let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
     if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
         let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
-        return Err(Fault::refused(Reason::PathInvalid, detail));
+        return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
     }
     let seal = bundles::seal(&files, &run_id)?;
     let _lock = run::take_tree(workspace, &format!("reverting run {run_id}"))?;
-    let _images = Lock::share(&workspace.state.before_lock())?;
+    let _images = FileLock::share(&workspace.state.before_lock())?;
     recover::close_interrupted(workspace)?;
     let is_meant = |path: &RepoPath| untracked.contains(path) && (only.is_empty() || only.contains(path));
     let mut meant: Vec<&RecordedChange> =
@@ -67,20 +67,20 @@ pub fn revert(
     meant.sort_by_key(|change| (change.before.is_some(), std::cmp::Reverse(change.path.clone())));
     let dir_mode =
         |path: &RepoPath| u32::from_str_radix(recorded.directories.get(&path.to_string())?, 8).ok();
-    let observer = Observer::new(workspace);
+    let observer = WorkspaceObserver::new(workspace);
     let now = observer.content(None)?;
     let paths: Vec<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
     let is_done = !dry_run && !paths.is_empty();
     let deed = is_done.then(|| seal_deed(workspace, &seal, &paths, &now)).transpose()?;
     let movements = recorded_movements(&manifest.details.refs);
-    let undoing = Undoing {
+    let undoing = ChangeReverter {
         workspace,
         movements: &movements,
         // Whoever names a path has decided about it; otherwise what somebody works on is left alone (law 5).
         holders: if only.is_empty() { claims::holders(workspace, &paths)? } else { BTreeMap::new() },
         now,
-        restorer: Restorer::open(&workspace.root, &dir_mode)
-            .map_err(Fault::system("cannot open the tree"))?,
+        restorer: TreeRestorer::open(&workspace.root, &dir_mode)
+            .map_err(ServiceError::system("cannot open the tree"))?,
         dry_run,
     };
     let mut undone: Vec<PathRevert> = meant.iter().map(|change| undoing.undo(change)).collect();
@@ -91,7 +91,12 @@ pub fn revert(
         Some(deed) => {
             let after = observer.content(Some(&undoing.now))?;
             let verdict = verdict(&seal, [&undoing.now, &after], &undone)?;
-            Some(deed.conclude(workspace, Did::Revert(run_hash), [&undoing.now, &after], &verdict)?)
+            Some(deed.conclude(
+                workspace,
+                MaintenanceOperation::Revert(run_hash),
+                [&undoing.now, &after],
+                &verdict,
+            )?)
         }
     };
     let protected = manifest.details.protected.into_iter().filter_map(|found| found.path);
@@ -110,15 +115,24 @@ pub fn revert(
 }
 
 /// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.
-fn seal_deed(workspace: &Workspace, of: &Seal, paths: &[RepoPath], now: &Snapshot) -> Result<Deed, Fault> {
-    let scope = Globs::new(probity_paths::suggest(paths, &names(now).0));
+fn seal_deed(
+    workspace: &Workspace,
+    of: &Seal,
+    paths: &[RepoPath],
+    now: &Snapshot,
+) -> Result<MaintenanceRun, ServiceError> {
+    let scope = GlobList::new(probity_paths::suggest(paths, &names(now).0));
     let mut command: Vec<OsString> = vec!["probity".into(), "revert".into(), (&of.contents().run_id).into()];
     command.extend(paths.iter().map(|path| OsString::from_vec(path.as_bytes().to_vec())));
-    Deed::seal(workspace, of.contents(), scope, now, command)
+    MaintenanceRun::seal(workspace, of.contents(), scope, now, command)
 }
 
 /// What was refused fails a revert; so does whatever else changed meanwhile, which follows from scope and delta.
-fn verdict(of: &Seal, [before, after]: [&Snapshot; 2], undone: &[PathRevert]) -> Result<Verdict, Fault> {
+fn verdict(
+    of: &Seal,
+    [before, after]: [&Snapshot; 2],
+    undone: &[PathRevert],
+) -> Result<RunVerdict, ServiceError> {
     let build_outputs = of.contents().build_outputs.to_scope()?;
     // What is undone was judged, whatever the patterns say: it is no build output here either.
     let meant: BTreeSet<&RepoPath> = undone.iter().map(|one| &one.path).collect();
@@ -130,13 +144,19 @@ fn verdict(of: &Seal, [before, after]: [&Snapshot; 2], undone: &[PathRevert]) ->
         Some(RunFinding { reason: one.reason?, path, detail, severity: FindingSeverity::Error })
     };
     let findings: Vec<RunFinding> = undone.iter().filter_map(refused).collect();
-    let reasons: BTreeSet<Reason> = findings.iter().map(|finding| finding.reason).collect();
+    let reasons: BTreeSet<ReasonCode> = findings.iter().map(|finding| finding.reason).collect();
     let exempt = exempt.into_iter().map(|change| change.path).collect();
-    Ok(Verdict { delta, exempt, findings, reasons: reasons.into_iter().collect(), ..Verdict::default() })
+    Ok(RunVerdict {
+        delta,
+        exempt,
+        findings,
+        reasons: reasons.into_iter().collect(),
+        ..RunVerdict::default()
+    })
 }
 
 /// The contents that undoing a run may need; none if it does not know what it changed.
-pub(crate) fn needed(files: &bundles::Files, run_id: &str) -> Result<Vec<Digest>, Fault> {
+pub(crate) fn needed(files: &bundles::BundleFiles, run_id: &str) -> Result<Vec<Digest>, ServiceError> {
     if !files.contains_key(DELTA_FILE.as_bytes()) {
         return Ok(Vec::new());
     }
@@ -144,17 +164,21 @@ pub(crate) fn needed(files: &bundles::Files, run_id: &str) -> Result<Vec<Digest>
     Ok(changes.into_iter().filter_map(|change| change.before?.digest).collect())
 }
 
-fn read_delta(files: &bundles::Files, run_id: &str) -> Result<DeltaFile, Fault> {
+fn read_delta(files: &bundles::BundleFiles, run_id: &str) -> Result<DeltaFile, ServiceError> {
     let unknown = || {
-        Fault::refused(Reason::ReconSnapshotMissing, format!("run {run_id} does not know what it changed"))
+        ServiceError::refused(
+            ReasonCode::ReconSnapshotMissing,
+            format!("run {run_id} does not know what it changed"),
+        )
     };
     let bytes = files.get(DELTA_FILE.as_bytes()).ok_or_else(unknown)?;
-    let value = json::parse(bytes).map_err(|error| Fault::refused(error.reason, error.to_string()))?;
-    serde_json::from_value(value)
-        .map_err(|error| Fault::refused(Reason::EvidenceSchemaInvalid, format!("{DELTA_FILE}: {error}")))
+    let value = json::parse(bytes).map_err(|error| ServiceError::refused(error.reason, error.to_string()))?;
+    serde_json::from_value(value).map_err(|error| {
+        ServiceError::refused(ReasonCode::EvidenceSchemaInvalid, format!("{DELTA_FILE}: {error}"))
+    })
 }
 
-struct Undoing<'a> {
+struct ChangeReverter<'a> {
     workspace: &'a Workspace,
     /// The git references that the run moved.
     movements: &'a [RefMovement],
@@ -162,16 +186,16 @@ struct Undoing<'a> {
     holders: BTreeMap<RepoPath, String>,
     /// The tree as it is now.
     now: Snapshot,
-    restorer: Restorer<'a>,
+    restorer: TreeRestorer<'a>,
     dry_run: bool,
 }
 
-impl Undoing<'_> {
+impl ChangeReverter<'_> {
     fn undo(&self, change: &RecordedChange) -> PathRevert {
         let path = change.path.clone();
         if let Some(holder) = self.holders.get(&path) {
             let (action, detail) = (RevertAction::Refused, holder.clone());
-            return PathRevert { path, action, reason: Some(Reason::RevertHeld), detail };
+            return PathRevert { path, action, reason: Some(ReasonCode::RevertHeld), detail };
         }
         if self.moved_head(&path).is_none() && self.is_undone(change) {
             return PathRevert {
@@ -190,7 +214,7 @@ impl Undoing<'_> {
         }
     }
 
-    fn try_undo(&self, change: &RecordedChange) -> Result<(), Refusal> {
+    fn try_undo(&self, change: &RecordedChange) -> Result<(), RevertRefusal> {
         if let Some(head) = self.moved_head(&change.path) {
             return self.check_submodule(&change.path, head);
         }
@@ -201,12 +225,13 @@ impl Undoing<'_> {
             .map(|side| self.content(&change.path, side))
             .transpose()?
             .unwrap_or_default();
-        let wanted = change.before.as_ref().map_or(Ok(Wanted::Nothing), |side| wanted(side, &content))?;
+        let wanted =
+            change.before.as_ref().map_or(Ok(WantedEntry::Nothing), |side| wanted(side, &content))?;
         if self.dry_run {
             return if self.side_now(&change.path) == expected {
                 Ok(())
             } else {
-                Err((Reason::RevertChangedSince, "it is not what the run left".into()))
+                Err((ReasonCode::RevertChangedSince, "it is not what the run left".into()))
             };
         }
         let restored = self.restorer.restore(&change.path, expected.as_ref(), &wanted);
@@ -219,8 +244,8 @@ impl Undoing<'_> {
         before.is_ok_and(|before| before == self.side_now(&change.path))
     }
 
-    fn side_now(&self, path: &RepoPath) -> Option<Side> {
-        self.now.get(path).map(|entry| Side {
+    fn side_now(&self, path: &RepoPath) -> Option<EntryState> {
+        self.now.get(path).map(|entry| EntryState {
             kind: entry.kind(),
             mode: entry.mode(),
             size: entry.size(),
@@ -236,7 +261,7 @@ impl Undoing<'_> {
 
     /// Says whether a submodule has the commit of before checked out again. Its files are put back one by one; its HEAD
     /// and index are git's to change, with hooks and filters of its own, so that is left to a person.
-    fn check_submodule(&self, path: &RepoPath, head: &RefMovement) -> Result<(), Refusal> {
+    fn check_submodule(&self, path: &RepoPath, head: &RefMovement) -> Result<(), RevertRefusal> {
         let layout = GitLayout::find(&self.workspace.root.join(OsStr::from_bytes(path.as_bytes())));
         let facts = layout.map(|layout| RefFacts::gather(&layout)).unwrap_or_default();
         let now = facts.commit();
@@ -248,7 +273,7 @@ impl Undoing<'_> {
         if now != after {
             let detail =
                 format!("its HEAD is at {} by now, and the run left it at {}", shown(now), shown(after));
-            return Err((Reason::RevertChangedSince, detail));
+            return Err((ReasonCode::RevertChangedSince, detail));
         }
         let command = before.map_or_else(String::new, |id| {
             format!(
@@ -257,18 +282,18 @@ impl Undoing<'_> {
             )
         });
         let detail = format!("its HEAD stays at {}, and was at {}{command}", shown(after), shown(before));
-        Err((Reason::RevertRefNotUndone, detail))
+        Err((ReasonCode::RevertRefNotUndone, detail))
     }
 
     /// The content that a file or link had before, from wherever it is kept; checked against its digest.
-    fn content(&self, path: &RepoPath, side: &RecordedSide) -> Result<Vec<u8>, Refusal> {
+    fn content(&self, path: &RepoPath, side: &RecordedSide) -> Result<Vec<u8>, RevertRefusal> {
         let Some(digest) = side.digest else {
             return Ok(Vec::new());
         };
         if let Ok(Some(bytes)) = self.workspace.state.before_images().get(&digest) {
             return Ok(bytes);
         }
-        let not_kept = |why: String| Err((Reason::RevertNoBeforeImage, why));
+        let not_kept = |why: String| Err((ReasonCode::RevertNoBeforeImage, why));
         let Some((layout, id)) = self.workspace.git.as_ref().zip(side.git_id.as_ref()) else {
             return not_kept(format!("no copy with digest {digest} is kept"));
         };
@@ -281,40 +306,40 @@ impl Undoing<'_> {
                 "no copy is kept, and this partial clone lacks blob {id}: get it with `git cat-file -e {id}`, then revert again"
             )),
             Ok(_) => not_kept(format!("no copy with digest {digest} is kept")),
-            Err(failure) => Err((Reason::GitCommandFailed, failure.to_string())),
+            Err(failure) => Err((ReasonCode::GitCommandFailed, failure.to_string())),
         }
     }
 }
 
 /// What was recorded, as the tree knows it.
-fn side_of(recorded: &RecordedSide) -> Result<Side, Refusal> {
+fn side_of(recorded: &RecordedSide) -> Result<EntryState, RevertRefusal> {
     let size = recorded.size.parse().map_err(|_| damaged())?;
     let kind = match recorded.kind {
-        EntryKind::File => Kind::File,
-        EntryKind::Directory => Kind::Directory,
-        EntryKind::Symlink => Kind::Symlink,
-        EntryKind::Fifo => Kind::Fifo,
-        EntryKind::Socket => Kind::Socket,
-        EntryKind::CharDevice => Kind::CharDevice,
-        EntryKind::BlockDevice => Kind::BlockDevice,
+        EntryKind::File => SnapshotEntryKind::File,
+        EntryKind::Directory => SnapshotEntryKind::Directory,
+        EntryKind::Symlink => SnapshotEntryKind::Symlink,
+        EntryKind::Fifo => SnapshotEntryKind::Fifo,
+        EntryKind::Socket => SnapshotEntryKind::Socket,
+        EntryKind::CharDevice => SnapshotEntryKind::CharDevice,
+        EntryKind::BlockDevice => SnapshotEntryKind::BlockDevice,
     };
-    Ok(Side { kind, mode: mode_of(recorded)?, size, digest: recorded.digest })
+    Ok(EntryState { kind, mode: mode_of(recorded)?, size, digest: recorded.digest })
 }
 
-fn mode_of(recorded: &RecordedSide) -> Result<u32, Refusal> {
+fn mode_of(recorded: &RecordedSide) -> Result<u32, RevertRefusal> {
     u32::from_str_radix(&recorded.mode, 8).map_err(|_| damaged())
 }
 
-fn wanted<'c>(recorded: &RecordedSide, content: &'c [u8]) -> Result<Wanted<'c>, Refusal> {
+fn wanted<'c>(recorded: &RecordedSide, content: &'c [u8]) -> Result<WantedEntry<'c>, RevertRefusal> {
     let mode = mode_of(recorded)?;
     match recorded.kind {
-        EntryKind::File => Ok(Wanted::File { bytes: content, mode }),
-        EntryKind::Symlink => Ok(Wanted::Symlink { target: content }),
-        EntryKind::Directory => Ok(Wanted::Directory { mode }),
-        special => Err((Reason::RevertNoBeforeImage, format!("a {special} cannot be made again"))),
+        EntryKind::File => Ok(WantedEntry::File { bytes: content, mode }),
+        EntryKind::Symlink => Ok(WantedEntry::Symlink { target: content }),
+        EntryKind::Directory => Ok(WantedEntry::Directory { mode }),
+        special => Err((ReasonCode::RevertNoBeforeImage, format!("a {special} cannot be made again"))),
     }
 }
 
-fn damaged() -> Refusal {
-    (Reason::EvidenceSchemaInvalid, format!("{DELTA_FILE} has a side that is none"))
+fn damaged() -> RevertRefusal {
+    (ReasonCode::EvidenceSchemaInvalid, format!("{DELTA_FILE} has a side that is none"))
 }

@@ -4,37 +4,39 @@
 //! the signing key and the head of the chain stay in this process's memory while the command runs; what lies on disk
 //! meanwhile is never read back as truth. From the seal on every end leaves evidence, a fault of ours too (law 11).
 
-use crate::attest::{self, ExecutionRecord, Record, SealedRun, TreeRecord, WrittenBundle};
-use crate::channel::Channel;
+use crate::attest::{self, BundleInputs, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle};
+use crate::channel::AmendmentChannel;
 use crate::judge::{
-    Case, GateWrites, ObservedExecution, ObservedTree, RunRules, Verdict, is_blind, judge, renames,
+    GateWrites, ObservedExecution, ObservedTree, RunRules, RunVerdict, VerdictInputs, is_blind, judge,
+    renames,
 };
 use crate::planning;
 use crate::recover::{self, ClosedRun};
-use crate::state_guard::Guard;
+use crate::state_guard::StateGuard;
 use crate::{before, coverage};
 use probity_api::PathClaim;
 use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
 use probity_api::govern::run::{NextCommand, RefMovement, RunAnswer};
 use probity_changes::claims;
-use probity_changes::registry::Credentials;
-use probity_core::Reason;
+use probity_changes::registry::CallerCredentials;
+use probity_core::ReasonCode;
 use probity_evidence::{
-    Amendment, GateStatus, Globs, Permission, Plan, Seal, SealContents, SecretKey, SignatureRule, Status,
+    AmendPermission, Amendment, GateStatus, GlobList, Plan, RunStatus, Seal, SealContents, SecretKey,
+    SignatureRule,
 };
 use probity_paths::{PatternError, RepoPath, Scope};
 use probity_policy::Policy;
-use probity_process::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
-use probity_storage::{Lock, LockError, durable};
+use probity_process::{Job, JobInput, JobOutcome, JobOutput, JobReport, ProcessEnvironment, Supervisor};
+use probity_storage::{FileLock, LockError, durable};
 use probity_workspace::amendment_journal::AmendmentJournal;
-use probity_workspace::exempt::marks::Recognition;
+use probity_workspace::exempt::marks::OutputRecognizer;
 use probity_workspace::exempt::{Exemptions, inputs, plugins};
 use probity_workspace::gates::{self, GatePlace, GateResult};
-use probity_workspace::observe::{Observation, Observer};
+use probity_workspace::observe::{WorkspaceObservation, WorkspaceObserver};
 use probity_workspace::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
-use probity_workspace::selection::{Preview, Selection};
+use probity_workspace::selection::{PlanPreview, Selection};
 use probity_workspace::state_files::StateFiles;
-use probity_workspace::{Fault, Workspace, clock, git};
+use probity_workspace::{ServiceError, Workspace, clock, git};
 use probity_workspace::{run_claims, signing};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -50,7 +52,7 @@ pub struct RunRequest {
     /// Protected paths that the command may change.
     pub grants: Vec<Vec<u8>>,
     /// Who asks: the caller's own claims are not in its way.
-    pub credentials: Credentials,
+    pub credentials: CallerCredentials,
     /// The command.
     pub command: Vec<OsString>,
     /// The directory in which it starts.
@@ -61,7 +63,7 @@ pub struct RunRequest {
 
 /// What a surface may show while a run goes on.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum RunEvent<'a> {
     /// A run that was killed earlier has been closed.
     Closed(&'a ClosedRun),
     /// The scope is sealed and the command is about to start.
@@ -82,7 +84,7 @@ pub struct RunReport {
     /// What was added to the scope on the way.
     pub amendments: Vec<Amendment>,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: RunVerdict,
     /// What was doubtful about the scope.
     pub warnings: Vec<PlanWarning>,
     /// How many files the scope covered.
@@ -108,7 +110,7 @@ impl RunReport {
         let verdict = &self.verdict;
         RunAnswer {
             root: workspace.root.clone().into(),
-            status: if verdict.passed() { Status::Pass } else { Status::Fail },
+            status: if verdict.passed() { RunStatus::Pass } else { RunStatus::Fail },
             reason: verdict.reasons.first().copied(),
             reasons: verdict.reasons.clone(),
             run_id: contents.run_id.clone(),
@@ -146,20 +148,20 @@ pub fn run(
     workspace: &Workspace,
     request: &RunRequest,
     owners: &[&dyn StateFiles],
-    watch: &mut dyn FnMut(Event<'_>),
-) -> Result<RunReport, Fault> {
+    watch: &mut dyn FnMut(RunEvent<'_>),
+) -> Result<RunReport, ServiceError> {
     let run_id = clock::run_id();
     let _lock = take_tree(workspace, &format!("run {run_id}"))?;
     // While a run goes on, nobody removes a before-image that it counts on.
-    let _images = Lock::share(&workspace.state.before_lock())?;
+    let _images = FileLock::share(&workspace.state.before_lock())?;
     for closed in recover::close_interrupted(workspace)? {
-        watch(Event::Closed(&closed));
+        watch(RunEvent::Closed(&closed));
     }
-    let observer = Observer::new(workspace);
+    let observer = WorkspaceObserver::new(workspace);
     let begun = begin(workspace, &observer, request, owners, &run_id)?;
-    watch(Event::Sealed(&begun.seal, begun.preview.coverage, &begun.preview.warnings));
+    watch(RunEvent::Sealed(&begun.seal, begun.preview.coverage, &begun.preview.warnings));
     if !begun.own_claims.is_empty() {
-        watch(Event::OwnClaims(&begun.own_claims));
+        watch(RunEvent::OwnClaims(&begun.own_claims));
     }
     let concluded = act(workspace, &observer, request, &begun, watch)
         .and_then(|acted| conclude(workspace, &observer, request, &begun, acted));
@@ -167,7 +169,7 @@ pub fn run(
 }
 
 /// Closes a run that could not be judged, and says where its evidence is.
-fn leave_evidence(workspace: &Workspace, begun: &Begun, fault: Fault) -> Fault {
+fn leave_evidence(workspace: &Workspace, begun: &StartedRun, fault: ServiceError) -> ServiceError {
     let detail = format!("it could not be judged: {fault}");
     let closed = recover::unjudged(
         workspace,
@@ -178,32 +180,32 @@ fn leave_evidence(workspace: &Workspace, begun: &Begun, fault: Fault) -> Fault {
         begun.guard.head_to_trust(),
     );
     match closed {
-        Ok(attested) => Fault::Unjudged { evidence: attested.dir, source: Box::new(fault) },
+        Ok(attested) => ServiceError::Unjudged { evidence: attested.dir, source: Box::new(fault) },
         // The run stays open, and the next start closes it.
         Err(_) => fault,
     }
 }
 
 /// What is known before the command starts.
-struct Begun {
-    start: Observation,
-    preview: Preview,
+struct StartedRun {
+    start: WorkspaceObservation,
+    preview: PlanPreview,
     seal: Seal,
-    scopes: Scopes,
+    scopes: SealedScopes,
     exemptions: Exemptions,
     /// What recognizes build outputs at the end; `None` where the policy wants none recognized.
-    recognition: Option<RefCell<Recognition>>,
+    recognition: Option<RefCell<OutputRecognizer>>,
     /// Paths of which no copy could be kept.
     not_kept: BTreeSet<RepoPath>,
     key: Option<SecretKey>,
     folder: PathBuf,
-    guard: Guard,
+    guard: StateGuard,
     own_claims: Vec<PathClaim>,
 }
 
-impl Begun {
+impl StartedRun {
     /// What is exempt at the end: directories may have come that are build outputs, and plugins that are none.
-    fn exemptions_at(&self, workspace: &Workspace, end: &Observation) -> Cow<'_, Exemptions> {
+    fn exemptions_at(&self, workspace: &Workspace, end: &WorkspaceObservation) -> Cow<'_, Exemptions> {
         let own = &self.exemptions;
         let recognized = self.recognition.as_ref().map_or_else(
             || own.recognized.clone(),
@@ -223,14 +225,14 @@ impl Begun {
 }
 
 /// What happened.
-struct Acted {
+struct ExecutionOutcome {
     /// How the command ended; `None` if it was withheld.
-    command: Option<Ended>,
+    command: Option<JobReport>,
     asked: AmendmentJournal,
     changed_by_command: BTreeSet<RepoPath>,
     gate_results: Vec<GateResult>,
     gate_writes: Vec<GateWrites>,
-    end: Observation,
+    end: WorkspaceObservation,
     containment: Vec<String>,
 }
 
@@ -238,11 +240,11 @@ struct Acted {
 #[tracing::instrument(name = "begin", skip_all)]
 fn begin(
     workspace: &Workspace,
-    observer: &Observer<'_>,
+    observer: &WorkspaceObserver<'_>,
     request: &RunRequest,
     owners: &[&dyn StateFiles],
     run_id: &str,
-) -> Result<Begun, Fault> {
+) -> Result<StartedRun, ServiceError> {
     let _phase = workspace.progress.begin("preparing the run");
     let policy = workspace.load_policy()?.policy;
     let start = observer.observe(None)?;
@@ -252,7 +254,7 @@ fn begin(
     let preview = planning::preview(&policy, &request.selection, &start.content, &exemptions)?;
     coverage::require(&workspace.working_directory, &request.selection, &preview, &start.content)?;
     let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start)?;
-    let scopes = Scopes::of(&seal)?;
+    let scopes = SealedScopes::of(&seal)?;
     // Once before the long work, and once more when nobody can claim anything meanwhile.
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
     let mut exemptions = exemptions.with_gates(&seal, &start.content)?;
@@ -265,7 +267,7 @@ fn begin(
     let key = signing::signing_key(workspace)?;
     if seal.contents().signature == SignatureRule::Required && key.is_none() {
         let detail = format!("profile `{}` requires signed evidence", seal.contents().plan.profile);
-        return Err(Fault::refused(Reason::KeyMissing, detail));
+        return Err(ServiceError::refused(ReasonCode::KeyMissing, detail));
     }
     let chain = workspace.state.chain()?;
     let head = chain.head()?;
@@ -277,9 +279,9 @@ fn begin(
         own_claims
     };
     durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;
-    let guard = Guard::set(&workspace.state, &open, &chain, head, key.as_ref(), owners);
+    let guard = StateGuard::set(&workspace.state, &open, &chain, head, key.as_ref(), owners);
     let folder = open.folder;
-    Ok(Begun {
+    Ok(StartedRun {
         start,
         preview,
         seal,
@@ -297,13 +299,13 @@ fn begin(
 /// Runs the command and the gates, and observes after each.
 fn act(
     workspace: &Workspace,
-    observer: &Observer<'_>,
+    observer: &WorkspaceObserver<'_>,
     request: &RunRequest,
-    begun: &Begun,
-    watch: &mut dyn FnMut(Event<'_>),
-) -> Result<Acted, Fault> {
+    begun: &StartedRun,
+    watch: &mut dyn FnMut(RunEvent<'_>),
+) -> Result<ExecutionOutcome, ServiceError> {
     keep_memory_private();
-    let mut supervisor = Supervisor::new().map_err(Fault::system("cannot supervise processes"))?;
+    let mut supervisor = Supervisor::new().map_err(ServiceError::system("cannot supervise processes"))?;
     // Law 13: what cannot be seen before cannot be judged after, so nothing runs.
     let (command, asked) = if is_seen(&begun.start, &begun.exemptions) {
         let (ended, asked) = run_command(&mut supervisor, workspace, request, begun)?;
@@ -311,7 +313,7 @@ fn act(
     } else {
         (None, AmendmentJournal::default())
     };
-    watch(Event::CommandEnded);
+    watch(RunEvent::CommandEnded);
     // Not before: while the command runs, the terminal is its own.
     let _phase = workspace.progress.begin("checking what changed");
     let middle = observer.observe(Some(&begun.start))?;
@@ -319,7 +321,7 @@ fn act(
     let mut gate_writes = Vec::new();
     let mut end = middle;
     let gate_results = match command.as_ref().map(|ended| &ended.outcome) {
-        None | Some(Outcome::Cancelled(_) | Outcome::NotStarted(_)) => {
+        None | Some(JobOutcome::Cancelled(_) | JobOutcome::NotStarted(_)) => {
             gates::skip_all(&begun.seal, "the command did not run to its end")
         }
         Some(_) => {
@@ -327,7 +329,7 @@ fn act(
                 workspace.progress.begin_counted("running gates", begun.seal.contents().plan.gates.len());
             let mut after = |result: &GateResult| {
                 phase.advance();
-                watch(Event::Gate(result));
+                watch(RunEvent::Gate(result));
                 // Without declared outputs it does not matter which gate wrote what: one look at the end is enough.
                 if result.status != GateStatus::Skip && begun.scopes.has_gate_outputs() {
                     let now = observer.observe(Some(&end))?;
@@ -347,24 +349,24 @@ fn act(
         end = observer.observe(Some(&end))?;
     }
     let containment = supervisor.containment().notes.clone();
-    Ok(Acted { command, asked, changed_by_command, gate_results, gate_writes, end, containment })
+    Ok(ExecutionOutcome { command, asked, changed_by_command, gate_results, gate_writes, end, containment })
 }
 
 /// The paths of content that differ from one look to the next.
-fn changed(before: &Observation, after: &Observation) -> BTreeSet<RepoPath> {
+fn changed(before: &WorkspaceObservation, after: &WorkspaceObservation) -> BTreeSet<RepoPath> {
     before.delta(after).into_iter().map(|change| change.path).collect()
 }
 
 /// Judges, and leaves evidence.
 fn conclude(
     workspace: &Workspace,
-    observer: &Observer<'_>,
+    observer: &WorkspaceObserver<'_>,
     request: &RunRequest,
-    begun: &Begun,
-    acted: Acted,
-) -> Result<RunReport, Fault> {
+    begun: &StartedRun,
+    acted: ExecutionOutcome,
+) -> Result<RunReport, ServiceError> {
     let _phase = workspace.progress.begin("writing the evidence");
-    let Begun { start, preview, seal, scopes, not_kept, key, folder, guard, own_claims, .. } = begun;
+    let StartedRun { start, preview, seal, scopes, not_kept, key, folder, guard, own_claims, .. } = begun;
     let exemptions = begun.exemptions_at(workspace, &acted.end);
     let touched = guard.touched();
     observer.remember(&acted.end.content);
@@ -372,7 +374,7 @@ fn conclude(
     let mut zone_changes = start.zone_changes(&acted.end);
     zone_changes.extend(observer.state_changes(&touched));
     let ref_movements = start.ref_movements(&acted.end);
-    let verdict = judge(&Case {
+    let verdict = judge(&VerdictInputs {
         rules: RunRules {
             scope: &scope,
             exemptions: &exemptions,
@@ -398,11 +400,11 @@ fn conclude(
             gate_writes: &acted.gate_writes,
         },
     });
-    let root_of = |seen: &Observation| is_seen(seen, &exemptions).then(|| seen.content.root());
-    let command_exit_code = acted.command.as_ref().and_then(Ended::exit_code);
+    let root_of = |seen: &WorkspaceObservation| is_seen(seen, &exemptions).then(|| seen.content.root());
+    let command_exit_code = acted.command.as_ref().and_then(JobReport::exit_code);
     let attested = attest::attest(
         workspace,
-        &Record {
+        &BundleInputs {
             sealed: SealedRun { seal, key: key.as_ref(), amendments: &acted.asked.granted, folder },
             tree: TreeRecord {
                 verdict: &verdict,
@@ -445,11 +447,11 @@ fn keep_memory_private() {
 /// Takes the tree for one process alone; `what` it is about to do is told to a process that finds the tree taken. Waits
 /// for a process that closes an interrupted run there, and for no other.
 #[tracing::instrument(name = "lock tree", skip_all)]
-pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<Lock, Fault> {
+pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<FileLock, ServiceError> {
     let holder = format!("{what}, process {}", std::process::id());
     let lock = workspace.state.tree_lock(&workspace.root);
-    Lock::take_from_sharers(&lock, &holder, recover::CLOSER_TIMEOUT).map_err(|error| match error {
-        LockError::Held { holder } => Fault::Held { holder },
+    FileLock::take_from_sharers(&lock, &holder, recover::CLOSER_TIMEOUT).map_err(|error| match error {
+        LockError::Held { holder } => ServiceError::Held { holder },
         LockError::Store(error) => error.into(),
     })
 }
@@ -459,9 +461,9 @@ fn refuse_unsafe_scope(
     workspace: &Workspace,
     scope: &Scope,
     exemptions: &Exemptions,
-    start: &Observation,
-) -> Result<(), Fault> {
-    let leads_out = |reason| matches!(reason, Reason::UnsafeLinkEscapes | Reason::UnsafeHardLink);
+    start: &WorkspaceObservation,
+) -> Result<(), ServiceError> {
+    let leads_out = |reason| matches!(reason, ReasonCode::UnsafeLinkEscapes | ReasonCode::UnsafeHardLink);
     let found = start.content.findings().iter().find(|found| {
         leads_out(found.reason) && scope.lets_in(&found.path) && !exemptions.covers(&found.path)
     });
@@ -471,7 +473,7 @@ fn refuse_unsafe_scope(
         let excluded = probity_core::bytes::escape(&excluded);
         let detail =
             format!("`{path}` is in the scope, but {meaning}; leave it out with `--scope '{excluded}'`");
-        Err(Fault::refused(found.reason, detail))
+        Err(ServiceError::refused(found.reason, detail))
     })
 }
 
@@ -482,10 +484,10 @@ fn seal(
     plan: Plan,
     request: &RunRequest,
     run_id: &str,
-    start: &Observation,
-) -> Result<Seal, Fault> {
+    start: &WorkspaceObservation,
+) -> Result<Seal, ServiceError> {
     let mut contents = contents_of(workspace, policy, plan, run_id, &start.content);
-    contents.grants = Globs::new(request.grants.iter().cloned());
+    contents.grants = GlobList::new(request.grants.iter().cloned());
     contents.grants.to_scope()?;
     Ok(Seal::new(contents))
 }
@@ -502,11 +504,11 @@ pub(crate) fn contents_of(
     // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every
     // later run.
     let roots = [POLICY_FILE.to_owned(), JSON_POLICY_FILE.to_owned(), format!("{OWN_STATE}/**")];
-    contents.protected.extend(&Globs::new(roots.map(|name| format!("**/{name}"))));
+    contents.protected.extend(&GlobList::new(roots.map(|name| format!("**/{name}"))));
     let environments = inputs::virtual_environments(start);
     for gate in &contents.plan.gates {
         let settings = contents.gate_settings.entry(gate.id.clone()).or_default();
-        let environment = Environment::allow_listed(&settings.env);
+        let environment = ProcessEnvironment::allow_listed(&settings.env);
         let search_path = environment.get("PATH").unwrap_or_default();
         let found = inputs::look_up(&workspace.root, gate, search_path, &environments);
         settings.inputs = found.inputs.into_iter().collect();
@@ -523,34 +525,34 @@ fn run_command(
     supervisor: &mut Supervisor,
     workspace: &Workspace,
     request: &RunRequest,
-    begun: &Begun,
-) -> Result<(Ended, AmendmentJournal), Fault> {
+    begun: &StartedRun,
+) -> Result<(JobReport, AmendmentJournal), ServiceError> {
     let contents = begun.seal.contents();
-    let may_amend = contents.amend.during == Permission::Allow;
-    let channel =
-        Channel::open(&begun.folder, may_amend).map_err(Fault::system("cannot listen for amendments"))?;
+    let may_amend = contents.amend.during == AmendPermission::Allow;
+    let channel = AmendmentChannel::open(&begun.folder, may_amend)
+        .map_err(ServiceError::system("cannot listen for amendments"))?;
     let ended = supervisor.run(&Job {
         argv: request.command.clone(),
         cwd: request.cwd.clone(),
-        environment: Environment::inherited().with_run(&contents.run_id, &workspace.root),
-        stdin: Input::Inherit,
-        output: if request.stdout_is_data { Output::ToStderr } else { Output::Inherit },
+        environment: ProcessEnvironment::inherited().with_run(&contents.run_id, &workspace.root),
+        stdin: JobInput::Inherit,
+        output: if request.stdout_is_data { JobOutput::ToStderr } else { JobOutput::Inherit },
         timeout: None,
     });
     Ok((ended, channel.close()))
 }
 
 /// The sealed patterns, ready to match.
-struct Scopes {
+struct SealedScopes {
     gate_outputs: BTreeMap<String, Scope>,
     protected: Scope,
     grants: Scope,
 }
 
-impl Scopes {
-    fn of(seal: &Seal) -> Result<Self, Fault> {
+impl SealedScopes {
+    fn of(seal: &Seal) -> Result<Self, ServiceError> {
         let contents = seal.contents();
-        let ready = |globs: &Globs| globs.to_scope();
+        let ready = |globs: &GlobList| globs.to_scope();
         let outputs =
             contents.gate_settings.iter().map(|(id, settings)| Ok((id.clone(), ready(&settings.outputs)?)));
         Ok(Self {
@@ -571,7 +573,7 @@ impl Scopes {
 }
 
 /// Whether everything that is not exempt could be seen.
-fn is_seen(observation: &Observation, exemptions: &Exemptions) -> bool {
+fn is_seen(observation: &WorkspaceObservation, exemptions: &Exemptions) -> bool {
     let mut blind = observation.content.findings().iter().filter(|found| is_blind(found.reason));
     blind.all(|found| exemptions.spares(&found.path))
 }

@@ -6,15 +6,15 @@
 //! they have only begun to write is finished a moment later, so whatever is not explained is looked at again. Everything
 //! else is a change of a protected path.
 
-use crate::attest::Head;
+use crate::attest::ChainHeadSource;
 use crate::bundles;
 use probity_core::chain::ChainHead;
 use probity_core::{Digest, json};
-use probity_evidence::{Seal, SecretKey, Trust};
+use probity_evidence::{Seal, SecretKey, TrustRequirements};
 use probity_storage::HashChain;
 use probity_workspace::run_claims::{self, SEAL_FILE};
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
-use probity_workspace::{OpenRun, State, is_tree_key};
+use probity_workspace::{OpenRun, StateDirectory, is_tree_key};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
@@ -30,26 +30,26 @@ const LOOKS: usize = 40;
 const PAUSE: Duration = Duration::from_millis(25);
 
 /// What tells two states of a file of ours apart.
-type Mark = (u64, u64, i64, i64);
+type FileStamp = (u64, u64, i64, i64);
 
 /// The state directory as it was when a command started.
 #[derive(Debug)]
-pub(crate) struct Guard {
-    state: State,
+pub(crate) struct StateGuard {
+    state: StateDirectory,
     run: OpenRun,
     head: Option<ChainHead<String>>,
     /// What a further bundle on the chain must prove.
-    trust: Trust,
-    files: BTreeMap<PathBuf, Mark>,
+    trust: TrustRequirements,
+    files: BTreeMap<PathBuf, FileStamp>,
     /// What the owners of other files remember of them.
     owners: Vec<Box<dyn StateMark>>,
 }
 
-impl Guard {
+impl StateGuard {
     /// Remembers the state directory for `run`. `head` is the head of the chain, which is locked: no bundle is half there.
     /// Whoever adds a bundle while there is a `key` must have signed it. `owners` vouch for what is not of runs.
     pub(crate) fn set(
-        state: &State,
+        state: &StateDirectory,
         run: &OpenRun,
         _locked: &HashChain<String>,
         head: Option<ChainHead<String>>,
@@ -64,11 +64,11 @@ impl Guard {
     }
 
     /// What the bundle of this run follows: the head on disk, if it leads back to the one when the guard was set.
-    pub(crate) fn head_to_trust(&self) -> Head {
+    pub(crate) fn head_to_trust(&self) -> ChainHeadSource {
         let chain = self.state.chain().ok();
         match self.new_links(chain.as_ref()) {
-            Some(_) => Head::OnDisk,
-            None => Head::Remembered(self.head.clone()),
+            Some(_) => ChainHeadSource::OnDisk,
+            None => ChainHeadSource::Remembered(self.head.clone()),
         }
     }
 
@@ -214,7 +214,7 @@ fn is_named_by_content(path: &Path) -> bool {
 
 /// Every file below `dir` with what tells its states apart. Our own files are few and flat, and a folder that cannot
 /// be listed shows as missing files.
-fn list(dir: &Path) -> BTreeMap<PathBuf, Mark> {
+fn list(dir: &Path) -> BTreeMap<PathBuf, FileStamp> {
     let mut files = BTreeMap::new();
     let mut folders = vec![dir.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -235,9 +235,9 @@ fn list(dir: &Path) -> BTreeMap<PathBuf, Mark> {
 mod tests {
     use super::*;
 
-    fn state() -> (tempfile::TempDir, State) {
+    fn state() -> (tempfile::TempDir, StateDirectory) {
         let dir = tempfile::tempdir().expect("a directory");
-        let state = State::at(dir.path().join("state"));
+        let state = StateDirectory::at(dir.path().join("state"));
         for run in [own_run(&state), state.open_run("r2", Path::new("/other"))] {
             fs::create_dir_all(&run.folder).expect("creates");
             fs::write(run.folder.join(SEAL_FILE), "sealed").expect("writes");
@@ -252,20 +252,26 @@ mod tests {
 
     const TREE: &str = "/tree";
 
-    fn own_run(state: &State) -> OpenRun {
+    fn own_run(state: &StateDirectory) -> OpenRun {
         state.open_run("r1", Path::new(TREE))
     }
 
-    fn touched(change: impl FnOnce(&State)) -> Vec<PathBuf> {
+    fn touched(change: impl FnOnce(&StateDirectory)) -> Vec<PathBuf> {
         let (_dir, state) = state();
-        let guard =
-            Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None, &[&OneFile]);
+        let guard = StateGuard::set(
+            &state,
+            &own_run(&state),
+            &state.chain().expect("opens"),
+            None,
+            None,
+            &[&OneFile],
+        );
         change(&state);
         guard.touched().into_iter().map(|name| state.dir().join(name)).collect()
     }
 
     /// Whether rewriting the file at `place` is noticed.
-    fn notices(place: impl Fn(&State) -> PathBuf) -> bool {
+    fn notices(place: impl Fn(&StateDirectory) -> PathBuf) -> bool {
         let mut expected = Vec::new();
         let found = touched(|state| {
             fs::create_dir_all(place(state).parent().expect("a parent")).expect("creates");
@@ -281,13 +287,13 @@ mod tests {
     struct OneFile;
 
     impl StateFiles for OneFile {
-        fn mark(&self, _state: &State) -> Box<dyn StateMark> {
+        fn mark(&self, _state: &StateDirectory) -> Box<dyn StateMark> {
             Box::new(Self)
         }
     }
 
     impl StateMark for OneFile {
-        fn explains(&self, _state: &State, name: &Path, _fate: FileFate) -> bool {
+        fn explains(&self, _state: &StateDirectory, name: &Path, _fate: FileFate) -> bool {
             name == Path::new("theirs")
         }
     }
@@ -330,7 +336,7 @@ mod tests {
 
     #[test]
     fn before_images_cannot_be_taken_away() {
-        let kept = |state: &State| state.before_images().put(b"before").expect("keeps").to_hex();
+        let kept = |state: &StateDirectory| state.before_images().put(b"before").expect("keeps").to_hex();
         let taken = touched(|state| {
             let name = kept(state);
             fs::remove_file(state.dir().join("before").join(&name[..2]).join(&name[2..])).expect("removes");
@@ -346,8 +352,14 @@ mod tests {
     #[test]
     fn what_is_only_just_being_written_is_looked_at_again() {
         let (_dir, state) = state();
-        let guard =
-            Guard::set(&state, &own_run(&state), &state.chain().expect("opens"), None, None, &[&OneFile]);
+        let guard = StateGuard::set(
+            &state,
+            &own_run(&state),
+            &state.chain().expect("opens"),
+            None,
+            None,
+            &[&OneFile],
+        );
         let unfinished = state.dir().join("before/unfinished.tmp");
         fs::write(&unfinished, "x").expect("writes");
         let mut looks = 0;

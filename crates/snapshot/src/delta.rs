@@ -11,7 +11,7 @@
 //! D is empty exactly when the two root hashes are equal.
 
 use crate::entry::size;
-use crate::record::{Dir, DirId, Facts, Held, Kind, ROOT, Record};
+use crate::record::{DirId, DirectoryRecord, EntryContent, EntryFacts, EntryRecord, ROOT, SnapshotEntryKind};
 use crate::snapshot::Snapshot;
 use probity_core::{ChangeKind, Digest};
 use probity_paths::RepoPath;
@@ -19,17 +19,17 @@ use std::cmp::Ordering;
 
 /// One path of D.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct TreeChange {
     pub path: RepoPath,
     pub change: ChangeKind,
-    pub before: Option<Side>,
-    pub after: Option<Side>,
+    pub before: Option<EntryState>,
+    pub after: Option<EntryState>,
 }
 
 /// The entry at a path on one side of a delta.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Side {
-    pub kind: Kind,
+pub struct EntryState {
+    pub kind: SnapshotEntryKind,
     /// The twelve permission bits.
     pub mode: u32,
     /// Length of a file or link target in bytes; 0 for everything else.
@@ -38,8 +38,8 @@ pub struct Side {
     pub digest: Option<Digest>,
 }
 
-impl Side {
-    pub(crate) fn of(record: &Record) -> Self {
+impl EntryState {
+    pub(crate) fn of(record: &EntryRecord) -> Self {
         Self {
             kind: record.held.kind(),
             mode: record.facts.mode.into(),
@@ -50,16 +50,16 @@ impl Side {
 }
 
 /// Returns the paths that differ, sorted by their bytes.
-pub fn delta(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
+pub fn delta(before: &Snapshot, after: &Snapshot) -> Vec<TreeChange> {
     let mut changes = Vec::new();
-    compare(before, after, Equal::Skip, |pair| changes.extend(change(before, after, pair)));
+    compare(before, after, EqualDirectoryPolicy::Skip, |pair| changes.extend(change(before, after, pair)));
     changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     changes
 }
 
 /// The way an entry was touched while its type, permission bits and content stayed the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Touch {
+pub enum TouchKind {
     /// Its owner, extended attributes, access list or names changed, or it was moved away and back.
     Attributes,
     /// It was written, and has the same content again.
@@ -70,44 +70,44 @@ pub enum Touch {
 
 /// An entry that was touched but is not part of D.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Touched {
+pub struct TouchedEntry {
     pub path: RepoPath,
-    pub touch: Touch,
+    pub touch: TouchKind,
 }
 
 /// Returns the entries that are not part of D although something about them changed, sorted by bytes.
 ///
 /// For directories only a change of attributes is reported, because everything that comes or goes below touches them
 /// too.
-pub fn touched(before: &Snapshot, after: &Snapshot) -> Vec<Touched> {
+pub fn touched(before: &Snapshot, after: &Snapshot) -> Vec<TouchedEntry> {
     let mut touched = Vec::new();
-    compare(before, after, Equal::Visit, |pair| {
-        if let Pair::Both(one, (dir, place)) = pair
+    compare(before, after, EqualDirectoryPolicy::Visit, |pair| {
+        if let EntryPair::Both(one, (dir, place)) = pair
             && let Some(touch) = touch(before.record(one), after.record((dir, place)))
         {
-            touched.push(Touched { path: after.path(dir, place), touch });
+            touched.push(TouchedEntry { path: after.path(dir, place), touch });
         }
     });
     touched.sort_unstable();
     touched
 }
 
-fn touch(old: &Record, new: &Record) -> Option<Touch> {
-    let object = |facts: &Facts| (facts.device, facts.inode);
+fn touch(old: &EntryRecord, new: &EntryRecord) -> Option<TouchKind> {
+    let object = |facts: &EntryFacts| (facts.device, facts.inode);
     if old.facts == new.facts || !is_same(old, new) {
         return None;
     }
     let touch = if object(&old.facts) != object(&new.facts) {
-        Touch::Replaced
+        TouchKind::Replaced
     } else if old.facts.mtime_ns != new.facts.mtime_ns {
-        Touch::Written
+        TouchKind::Written
     } else {
-        Touch::Attributes
+        TouchKind::Attributes
     };
     match new.held {
-        Held::File(Some(_)) | Held::Symlink(Some(_)) => Some(touch),
-        Held::Directory(Some(_))
-            if touch == Touch::Attributes && old.facts.ctime_ns != new.facts.ctime_ns =>
+        EntryContent::File(Some(_)) | EntryContent::Symlink(Some(_)) => Some(touch),
+        EntryContent::Directory(Some(_))
+            if touch == TouchKind::Attributes && old.facts.ctime_ns != new.facts.ctime_ns =>
         {
             Some(touch)
         }
@@ -116,37 +116,43 @@ fn touch(old: &Record, new: &Record) -> Option<Touch> {
 }
 
 /// The position of an entry: its directory and its index there.
-type Spot = (DirId, usize);
+type EntryPosition = (DirId, usize);
 
 /// An entry on one side or on both.
 #[derive(Clone, Copy)]
-enum Pair {
-    Before(Spot),
-    After(Spot),
-    Both(Spot, Spot),
+enum EntryPair {
+    Before(EntryPosition),
+    After(EntryPosition),
+    Both(EntryPosition, EntryPosition),
 }
 
 /// The treatment of directories whose hashes are equal.
 #[derive(Clone, Copy, PartialEq)]
-enum Equal {
+enum EqualDirectoryPolicy {
     Skip,
     Visit,
 }
 
 /// Walks both trees side by side, directory by directory.
-fn compare(before: &Snapshot, after: &Snapshot, equal: Equal, mut visit: impl FnMut(Pair)) {
+fn compare(
+    before: &Snapshot,
+    after: &Snapshot,
+    equal: EqualDirectoryPolicy,
+    mut visit: impl FnMut(EntryPair),
+) {
     let mut todo = vec![(Some(ROOT), Some(ROOT))];
     while let Some((one, other)) = todo.pop() {
         let (old, new) = (one.map(|id| before.dir(id)), other.map(|id| after.dir(id)));
-        if equal == Equal::Skip && old.zip(new).is_some_and(|(old, new)| old.hash == new.hash) {
+        if equal == EqualDirectoryPolicy::Skip && old.zip(new).is_some_and(|(old, new)| old.hash == new.hash)
+        {
             continue;
         }
         for (i, j) in merge(old, new) {
             let spots = (one.zip(i), other.zip(j));
             match spots {
-                (Some(one), Some(other)) => visit(Pair::Both(one, other)),
-                (Some(one), None) => visit(Pair::Before(one)),
-                (None, Some(other)) => visit(Pair::After(other)),
+                (Some(one), Some(other)) => visit(EntryPair::Both(one, other)),
+                (Some(one), None) => visit(EntryPair::Before(one)),
+                (None, Some(other)) => visit(EntryPair::After(other)),
                 (None, None) => {}
             }
             let below = (spots.0.and_then(|at| before.below(at)), spots.1.and_then(|at| after.below(at)));
@@ -159,10 +165,12 @@ fn compare(before: &Snapshot, after: &Snapshot, equal: Equal, mut visit: impl Fn
 
 /// Pairs the children of both sides by name.
 fn merge<'a>(
-    old: Option<&'a Dir>,
-    new: Option<&'a Dir>,
+    old: Option<&'a DirectoryRecord>,
+    new: Option<&'a DirectoryRecord>,
 ) -> impl Iterator<Item = (Option<usize>, Option<usize>)> + 'a {
-    let name = |dir: Option<&'a Dir>, at: usize| dir.and_then(|dir| Some(dir.name(dir.records.get(at)?)));
+    let name = |dir: Option<&'a DirectoryRecord>, at: usize| {
+        dir.and_then(|dir| Some(dir.name(dir.records.get(at)?)))
+    };
     let (mut i, mut j) = (0, 0);
     std::iter::from_fn(move || {
         let order = match (name(old, i), name(new, j)) {
@@ -178,66 +186,68 @@ fn merge<'a>(
     })
 }
 
-fn change(before: &Snapshot, after: &Snapshot, pair: Pair) -> Option<Change> {
+fn change(before: &Snapshot, after: &Snapshot, pair: EntryPair) -> Option<TreeChange> {
     match pair {
-        Pair::Both(one, other) => {
+        EntryPair::Both(one, other) => {
             let (old, new) = (before.record(one), after.record(other));
             let path = || after.path(other.0, other.1);
-            (!is_same(old, new)).then(|| Change {
+            (!is_same(old, new)).then(|| TreeChange {
                 path: path(),
                 change: ChangeKind::Modified,
-                before: Some(Side::of(old)),
-                after: Some(Side::of(new)),
+                before: Some(EntryState::of(old)),
+                after: Some(EntryState::of(new)),
             })
         }
-        Pair::Before(one) => (!before.is_told_by_children(one)).then(|| Change {
+        EntryPair::Before(one) => (!before.is_told_by_children(one)).then(|| TreeChange {
             path: before.path(one.0, one.1),
             change: ChangeKind::Deleted,
-            before: Some(Side::of(before.record(one))),
+            before: Some(EntryState::of(before.record(one))),
             after: None,
         }),
-        Pair::After(other) => (!after.is_told_by_children(other)).then(|| Change {
+        EntryPair::After(other) => (!after.is_told_by_children(other)).then(|| TreeChange {
             path: after.path(other.0, other.1),
             change: ChangeKind::Added,
             before: None,
-            after: Some(Side::of(after.record(other))),
+            after: Some(EntryState::of(after.record(other))),
         }),
     }
 }
 
 /// Returns true if two entries agree in type, permission bits and content. Children of directories are compared
 /// separately.
-fn is_same(old: &Record, new: &Record) -> bool {
+fn is_same(old: &EntryRecord, new: &EntryRecord) -> bool {
     let holds_same = match (&old.held, &new.held) {
-        (Held::Directory(Some(_)), Held::Directory(Some(_))) => true,
-        (Held::File(None), Held::File(None))
-        | (Held::Symlink(None), Held::Symlink(None))
-        | (Held::Directory(None), Held::Directory(None)) => looks_same(&old.facts, &new.facts),
+        (EntryContent::Directory(Some(_)), EntryContent::Directory(Some(_))) => true,
+        (EntryContent::File(None), EntryContent::File(None))
+        | (EntryContent::Symlink(None), EntryContent::Symlink(None))
+        | (EntryContent::Directory(None), EntryContent::Directory(None)) => {
+            looks_same(&old.facts, &new.facts)
+        }
         (old, new) => old == new,
     };
     holds_same && old.facts.mode == new.facts.mode
 }
 
 /// Compares all that is known of entries that were not read.
-fn looks_same(old: &Facts, new: &Facts) -> bool {
-    let key = |facts: &Facts| (facts.device, facts.inode, facts.size, facts.mtime_ns, facts.ctime_ns);
+fn looks_same(old: &EntryFacts, new: &EntryFacts) -> bool {
+    let key = |facts: &EntryFacts| (facts.device, facts.inode, facts.size, facts.mtime_ns, facts.ctime_ns);
     key(old) == key(new)
 }
 
 impl Snapshot {
-    fn record(&self, (dir, place): Spot) -> &Record {
+    fn record(&self, (dir, place): EntryPosition) -> &EntryRecord {
         &self.dir(dir).records[place]
     }
 
     /// Returns the directory at a position, if it is one that was entered.
-    fn below(&self, at: Spot) -> Option<DirId> {
+    fn below(&self, at: EntryPosition) -> Option<DirId> {
         match self.record(at).held {
-            Held::Directory(id) => id,
+            EntryContent::Directory(id) => id,
             _ => None,
         }
     }
 
-    fn is_told_by_children(&self, at: Spot) -> bool {
+    fn is_told_by_children(&self, at: EntryPosition) -> bool {
         self.below(at).is_some_and(|id| !self.dir(id).records.is_empty())
     }
 }

@@ -1,25 +1,25 @@
 //! The entries of a snapshot as callers see them, and their order.
 
 use crate::object::GitId;
-use crate::record::{Dir, DirId, Held, Kind, ROOT, Record};
+use crate::record::{DirId, DirectoryRecord, EntryContent, EntryRecord, ROOT, SnapshotEntryKind};
 use crate::snapshot::Snapshot;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 
 #[derive(Debug, Clone)]
-pub struct Entry<'a> {
+pub struct SnapshotEntry<'a> {
     path: RepoPath,
-    dir: &'a Dir,
+    dir: &'a DirectoryRecord,
     place: usize,
     git_id_len: usize,
 }
 
-impl<'a> Entry<'a> {
-    fn new(snapshot: &Snapshot, path: RepoPath, dir: &'a Dir, place: usize) -> Self {
+impl<'a> SnapshotEntry<'a> {
+    fn new(snapshot: &Snapshot, path: RepoPath, dir: &'a DirectoryRecord, place: usize) -> Self {
         Self { path, dir, place, git_id_len: snapshot.git_id_len() }
     }
 
-    fn record(&self) -> &'a Record {
+    fn record(&self) -> &'a EntryRecord {
         &self.dir.records[self.place]
     }
 
@@ -27,7 +27,7 @@ impl<'a> Entry<'a> {
         &self.path
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> SnapshotEntryKind {
         self.record().held.kind()
     }
 
@@ -73,27 +73,27 @@ impl<'a> Entry<'a> {
     /// Returns the git blob id of a file, if the snapshot has ids.
     pub fn git_id(&self) -> Option<GitId> {
         let id = self.dir.git_ids.get(self.place * self.git_id_len..)?.get(..self.git_id_len)?;
-        matches!(self.record().held, Held::File(Some(_))).then(|| GitId::from_bytes(id))?
+        matches!(self.record().held, EntryContent::File(Some(_))).then(|| GitId::from_bytes(id))?
     }
 }
 
 impl Snapshot {
     /// The entries, sorted by the bytes of their paths.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        Entries::new(self)
+    pub fn entries(&self) -> impl Iterator<Item = SnapshotEntry<'_>> {
+        EntryIterator::new(self)
     }
 
     /// The entry at `path`.
-    pub fn get(&self, path: &RepoPath) -> Option<Entry<'_>> {
+    pub fn get(&self, path: &RepoPath) -> Option<SnapshotEntry<'_>> {
         let (dir, place) = self.find(path.segments())?;
-        Some(Entry::new(self, path.clone(), dir, place))
+        Some(SnapshotEntry::new(self, path.clone(), dir, place))
     }
 }
 
 /// The size that counts: directories and special files have one that means nothing.
-pub(crate) fn size(record: &Record) -> u64 {
+pub(crate) fn size(record: &EntryRecord) -> u64 {
     match record.held.kind() {
-        Kind::File | Kind::Symlink => record.facts.size,
+        SnapshotEntryKind::File | SnapshotEntryKind::Symlink => record.facts.size,
         _ => 0,
     }
 }
@@ -102,14 +102,14 @@ pub(crate) fn size(record: &Record) -> u64 {
 ///
 /// That is not quite the order of a tree: `a`, `a.c`, `a/b`, since `.` comes before `/`. So a directory's children
 /// wait until every sibling that sorts before `a/` is done.
-struct Entries<'a> {
+struct EntryIterator<'a> {
     snapshot: &'a Snapshot,
-    levels: Vec<Level>,
+    levels: Vec<DirectoryLevel>,
     path: Vec<u8>,
 }
 
 /// One directory on the way down.
-struct Level {
+struct DirectoryLevel {
     dir: DirId,
     next: usize,
     /// Directories already listed whose children are still waiting.
@@ -117,14 +117,14 @@ struct Level {
     path_len: usize,
 }
 
-impl<'a> Entries<'a> {
+impl<'a> EntryIterator<'a> {
     fn new(snapshot: &'a Snapshot) -> Self {
-        let root = Level { dir: ROOT, next: 0, waiting: Vec::new(), path_len: 0 };
+        let root = DirectoryLevel { dir: ROOT, next: 0, waiting: Vec::new(), path_len: 0 };
         Self { snapshot, levels: vec![root], path: Vec::new() }
     }
 
     /// Returns the directory whose children come next on this level, if it is their turn.
-    fn turn(dir: &Dir, level: &Level) -> Option<usize> {
+    fn turn(dir: &DirectoryRecord, level: &DirectoryLevel) -> Option<usize> {
         let &place = level.waiting.last()?;
         let name = dir.name(&dir.records[place]);
         let sibling = dir.records.get(level.next).map(|record| dir.name(record));
@@ -141,10 +141,10 @@ impl<'a> Entries<'a> {
     }
 }
 
-impl<'a> Iterator for Entries<'a> {
-    type Item = Entry<'a>;
+impl<'a> Iterator for EntryIterator<'a> {
+    type Item = SnapshotEntry<'a>;
 
-    fn next(&mut self) -> Option<Entry<'a>> {
+    fn next(&mut self) -> Option<SnapshotEntry<'a>> {
         loop {
             let level = self.levels.last_mut()?;
             let dir = self.snapshot.dir(level.dir);
@@ -152,9 +152,9 @@ impl<'a> Iterator for Entries<'a> {
             if let Some(place) = Self::turn(dir, level) {
                 level.waiting.pop();
                 self.set_name(path_len, dir.name(&dir.records[place]));
-                if let Held::Directory(Some(id)) = dir.records[place].held {
+                if let EntryContent::Directory(Some(id)) = dir.records[place].held {
                     let path_len = self.path.len();
-                    self.levels.push(Level { dir: id, next: 0, waiting: Vec::new(), path_len });
+                    self.levels.push(DirectoryLevel { dir: id, next: 0, waiting: Vec::new(), path_len });
                 }
                 continue;
             }
@@ -164,12 +164,12 @@ impl<'a> Iterator for Entries<'a> {
             };
             let place = level.next;
             level.next += 1;
-            if matches!(record.held, Held::Directory(Some(_))) {
+            if matches!(record.held, EntryContent::Directory(Some(_))) {
                 level.waiting.push(place);
             }
             self.set_name(path_len, dir.name(record));
             let path = RepoPath::parse(&self.path).expect("names of a tree make a path");
-            return Some(Entry::new(self.snapshot, path, dir, place));
+            return Some(SnapshotEntry::new(self.snapshot, path, dir, place));
         }
     }
 }

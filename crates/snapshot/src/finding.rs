@@ -1,7 +1,7 @@
 //! Findings of a snapshot: entries that are unsafe to judge or could not be read.
 
 use crate::record::DirId;
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
 
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TreeFinding {
     pub path: RepoPath,
-    pub reason: Reason,
+    pub reason: ReasonCode,
     /// Details for a person; may be empty.
     pub detail: String,
 }
 
 /// The location of a finding during the walk.
 #[derive(Debug)]
-pub(crate) enum At {
+pub(crate) enum WalkLocation {
     Dir(DirId),
     Child(DirId, Box<[u8]>),
 }
 
 #[derive(Debug)]
-pub(crate) struct Finding {
-    pub(crate) at: At,
-    pub(crate) reason: Reason,
+pub(crate) struct WalkFinding {
+    pub(crate) at: WalkLocation,
+    pub(crate) reason: ReasonCode,
     pub(crate) detail: String,
 }

@@ -31,7 +31,7 @@
 //!   times; the file may be read half-written, and is read again by the next snapshot.
 //! * Owners, extended attributes and access lists are not compared. Changing them changes the ctime: see [`touched`].
 //! * Anything behind a mount point, and the permission bits of the root directory itself, are not seen.
-//! * Outside Linux, mounts of the same device cannot be distinguished ([`Note::NoMountIds`]), and a re-created git
+//! * Outside Linux, mounts of the same device cannot be distinguished ([`SnapshotNote::NoMountIds`]), and a re-created git
 //!   directory is recognized by its inode only.
 //!
 //! # A snapshot as a cache
@@ -64,11 +64,11 @@ mod take;
 mod walk;
 mod wire;
 
-pub use delta::{Change, Side, Touch, Touched, delta, touched};
-pub use entry::Entry;
+pub use delta::{EntryState, TouchKind, TouchedEntry, TreeChange, delta, touched};
+pub use entry::SnapshotEntry;
 pub use finding::TreeFinding;
 pub use object::{GitId, ObjectFormat};
 pub use probity_core::ChangeKind;
-pub use record::Kind;
-pub use snapshot::{Note, Snapshot};
+pub use record::SnapshotEntryKind;
+pub use snapshot::{Snapshot, SnapshotNote};
 pub use take::{Options, TreeError};

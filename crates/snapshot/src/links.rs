@@ -5,9 +5,9 @@
 //! is inside, and noted. Links that form a cycle or lead to nothing do not leave the tree.
 
 use crate::finding::TreeFinding;
-use crate::record::{DirId, Held, Kind, ROOT};
-use crate::snapshot::{Note, Snapshot};
-use probity_core::{Reason, bytes};
+use crate::record::{DirId, EntryContent, ROOT, SnapshotEntryKind};
+use crate::snapshot::{Snapshot, SnapshotNote};
+use probity_core::{ReasonCode, bytes};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -29,59 +29,68 @@ pub(crate) fn judge(snapshot: &mut Snapshot, root: &Path) {
 
 /// The names that the tree shows for one object.
 #[derive(Default)]
-struct Names {
+struct HardLinkNames {
     links: u32,
     found: Vec<(DirId, usize)>,
 }
 
 /// Reports the files that have more names than the tree shows.
 fn hard_links(snapshot: &Snapshot, findings: &mut Vec<TreeFinding>) {
-    let mut objects: BTreeMap<(u64, u64), Names> = BTreeMap::new();
+    let mut objects: BTreeMap<(u64, u64), HardLinkNames> = BTreeMap::new();
     for (id, dir) in (0..).zip(&snapshot.dirs) {
         for (place, record) in dir.records.iter().enumerate() {
-            if record.facts.links > 1 && record.held.kind() != Kind::Directory {
+            if record.facts.links > 1 && record.held.kind() != SnapshotEntryKind::Directory {
                 let names = objects.entry((record.facts.device, record.facts.inode)).or_default();
                 names.links = names.links.max(record.facts.links);
                 names.found.push((id, place));
             }
         }
     }
-    for Names { links, found } in objects.values().filter(|names| names.found.len() < names.links as usize) {
+    for HardLinkNames { links, found } in
+        objects.values().filter(|names| names.found.len() < names.links as usize)
+    {
         for &(id, place) in found {
             findings.push(TreeFinding {
                 path: snapshot.path(id, place),
-                reason: Reason::UnsafeHardLink,
+                reason: ReasonCode::UnsafeHardLink,
                 detail: format!("{links} names, {} of them in the tree", found.len()),
             });
         }
     }
 }
 
-fn symlinks(snapshot: &Snapshot, root: &[u8], findings: &mut Vec<TreeFinding>, notes: &mut Vec<Note>) {
+fn symlinks(
+    snapshot: &Snapshot,
+    root: &[u8],
+    findings: &mut Vec<TreeFinding>,
+    notes: &mut Vec<SnapshotNote>,
+) {
     for (id, dir) in (0..).zip(&snapshot.dirs) {
         for (place, target) in &dir.targets {
             let path = || snapshot.path(id, *place as usize);
-            match Walker::new(snapshot, root, id).follow(target) {
-                Way::Out => findings.push(TreeFinding {
+            match LinkWalker::new(snapshot, root, id).follow(target) {
+                LinkDestination::Out => findings.push(TreeFinding {
                     path: path(),
-                    reason: Reason::UnsafeLinkEscapes,
+                    reason: ReasonCode::UnsafeLinkEscapes,
                     detail: format!("it points to `{}`", bytes::escape(target)),
                 }),
-                Way::Inside if target.first() == Some(&b'/') => notes.push(Note::AbsoluteLinkInside(path())),
-                Way::Inside => {}
+                LinkDestination::Inside if target.first() == Some(&b'/') => {
+                    notes.push(SnapshotNote::AbsoluteLinkInside(path()))
+                }
+                LinkDestination::Inside => {}
             }
         }
     }
 }
 
 #[derive(Debug, PartialEq)]
-enum Way {
+enum LinkDestination {
     Inside,
     Out,
 }
 
 /// Follows the text of links.
-struct Walker<'a> {
+struct LinkWalker<'a> {
     snapshot: &'a Snapshot,
     root: &'a [u8],
     /// The directories below the root down to here. `None` for something that is not a directory of the snapshot, below
@@ -91,7 +100,7 @@ struct Walker<'a> {
     ahead: Vec<&'a [u8]>,
 }
 
-impl<'a> Walker<'a> {
+impl<'a> LinkWalker<'a> {
     fn new(snapshot: &'a Snapshot, root: &'a [u8], dir: DirId) -> Self {
         let mut at = Vec::new();
         let mut above = dir;
@@ -103,31 +112,31 @@ impl<'a> Walker<'a> {
         Self { snapshot, root, at, ahead: Vec::new() }
     }
 
-    fn follow(mut self, target: &'a [u8]) -> Way {
+    fn follow(mut self, target: &'a [u8]) -> LinkDestination {
         let mut n_links = 1;
         if !self.enter(target) {
-            return Way::Out;
+            return LinkDestination::Out;
         }
         for _ in 0..MAX_STEPS {
             match self.ahead.pop() {
-                None => return Way::Inside,
+                None => return LinkDestination::Inside,
                 Some(b"" | b".") => {}
-                Some(b"..") if self.at.is_empty() => return Way::Out,
+                Some(b"..") if self.at.is_empty() => return LinkDestination::Out,
                 Some(b"..") => drop(self.at.pop()),
                 Some(name) => match self.step(name) {
                     None => {}
                     // The system gives up here, so nothing can be written through this link.
-                    Some(_) if n_links == MAX_LINKS => return Way::Inside,
+                    Some(_) if n_links == MAX_LINKS => return LinkDestination::Inside,
                     Some(target) => {
                         n_links += 1;
                         if !self.enter(target) {
-                            return Way::Out;
+                            return LinkDestination::Out;
                         }
                     }
                 },
             }
         }
-        Way::Out
+        LinkDestination::Out
     }
 
     /// Moves to `name`. If it is a link, does not move and returns the link's target.
@@ -137,8 +146,8 @@ impl<'a> Walker<'a> {
         let found = dir.and_then(|dir| Some((dir, dir.find(name)?)));
         let held = found.map(|(dir, place)| (dir, place, dir.records[place].held));
         match held {
-            Some((dir, place, Held::Symlink(Some(_)))) => dir.target(u32::try_from(place).ok()?),
-            Some((_, _, Held::Directory(id))) => {
+            Some((dir, place, EntryContent::Symlink(Some(_)))) => dir.target(u32::try_from(place).ok()?),
+            Some((_, _, EntryContent::Directory(id))) => {
                 self.at.push(id);
                 None
             }

@@ -1,87 +1,89 @@
 //! Inspects one child of a directory and produces its record, reusing earlier results where they still hold.
 
-use crate::finding::{At, Finding};
+use crate::finding::{WalkFinding, WalkLocation};
 use crate::names;
-use crate::read::{self, Patience, Reader, Trouble};
-use crate::record::{Dir, Facts, Held, Kind, Record, Stat};
+use crate::read::{self, EntryReadError, FileReader, RetryBudget};
+use crate::record::{DirectoryRecord, EntryContent, EntryFacts, EntryRecord, EntryStat, SnapshotEntryKind};
 use crate::snapshot::Snapshot;
-use crate::sys::{self, Listed};
-use probity_core::{Digest, Reason};
+use crate::sys::{self, ListedName};
+use probity_core::{Digest, ReasonCode};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// The facts about the tree that apply to every entry of a walk.
-pub(crate) struct Ground<'a> {
+pub(crate) struct WalkContext<'a> {
     pub(crate) root: OwnedFd,
-    pub(crate) root_stat: Stat,
+    pub(crate) root_stat: EntryStat,
     /// The earlier snapshot; `None` where the times of files are not reliable.
     pub(crate) known: Option<&'a Snapshot>,
     pub(crate) git_id_len: usize,
-    pub(crate) patience: Patience,
+    pub(crate) patience: RetryBudget,
     /// Counts the inspected entries.
     pub(crate) n_entries_seen: Option<Arc<AtomicU64>>,
 }
 
-impl Ground<'_> {
+impl WalkContext<'_> {
     /// Returns true if an entry is on another mount, or is a directory of another file system. (The device of a plain
     /// file says nothing: on an overlay it may differ.)
-    pub(crate) fn is_foreign(&self, stat: &Stat) -> bool {
+    pub(crate) fn is_foreign(&self, stat: &EntryStat) -> bool {
         match (self.root_stat.mount, stat.mount) {
             (Some(root), Some(here)) if root != here => true,
-            _ => stat.kind == Kind::Directory && stat.device != self.root_stat.device,
+            _ => stat.kind == SnapshotEntryKind::Directory && stat.device != self.root_stat.device,
         }
     }
 
     /// Returns true if an earlier `record` still gives the content of an entry that now has `stat`.
-    fn still_holds(&self, known: &Snapshot, record: &Record, stat: &Stat) -> bool {
+    fn still_holds(&self, known: &Snapshot, record: &EntryRecord, stat: &EntryStat) -> bool {
         record.held.digest().is_some()
             && record.held.kind() == stat.kind
-            && record.facts == Facts::from(stat)
+            && record.facts == EntryFacts::from(stat)
             && record.is_older_than(known.settled_ns())
-            && (stat.kind == Kind::Symlink || self.git_id_len == 0 || known.git_id_len() == self.git_id_len)
+            && (stat.kind == SnapshotEntryKind::Symlink
+                || self.git_id_len == 0
+                || known.git_id_len() == self.git_id_len)
     }
 }
 
 /// The records of some children of a directory.
 #[derive(Default)]
-pub(crate) struct Part {
-    pub(crate) records: Vec<Record>,
+pub(crate) struct DirectoryPart {
+    pub(crate) records: Vec<EntryRecord>,
     pub(crate) targets: Vec<(u32, Box<[u8]>)>,
     pub(crate) git_ids: Vec<u8>,
     /// The directories to enter, by index of the record.
-    pub(crate) subdirs: Vec<(u32, Stat)>,
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) subdirs: Vec<(u32, EntryStat)>,
+    pub(crate) findings: Vec<WalkFinding>,
     /// True if a name was gone when it was inspected: the listing is out of date.
     pub(crate) is_stale: bool,
 }
 
 /// One child to inspect.
-pub(crate) struct Child<'a> {
+pub(crate) struct ChildEntry<'a> {
     pub(crate) dir: BorrowedFd<'a>,
     pub(crate) dir_id: u32,
     pub(crate) name: &'a [u8],
-    pub(crate) listed: Listed,
+    pub(crate) listed: ListedName,
     /// The directory in the known snapshot, and the index of the child there.
-    pub(crate) known: Option<(&'a Dir, usize)>,
+    pub(crate) known: Option<(&'a DirectoryRecord, usize)>,
 }
 
 /// The result of inspecting a child.
-struct Seen {
-    stat: Stat,
-    held: Held,
+struct ChildObservation {
+    stat: EntryStat,
+    held: EntryContent,
     target: Option<Box<[u8]>>,
 }
 
-impl Seen {
-    fn unread(stat: Stat) -> Self {
-        Self { stat, held: Held::unread(&stat), target: None }
+impl ChildObservation {
+    fn unread(stat: EntryStat) -> Self {
+        Self { stat, held: EntryContent::unread(&stat), target: None }
     }
 }
 
-impl Part {
+impl DirectoryPart {
     /// Inspects `child` and records it, together with any problem.
-    pub(crate) fn look(&mut self, ground: &Ground<'_>, reader: &mut Reader, child: &Child<'_>) {
+    pub(crate) fn look(&mut self, ground: &WalkContext<'_>, reader: &mut FileReader, child: &ChildEntry<'_>) {
         let start = self.git_ids.len();
         let seen = ground.patience.settle(|| {
             self.git_ids.truncate(start);
@@ -89,16 +91,16 @@ impl Part {
         });
         let seen = match seen {
             Ok(seen) => seen,
-            Err(Trouble::Gone) => {
+            Err(EntryReadError::Gone) => {
                 self.is_stale = true;
                 return;
             }
             Err(trouble) => {
                 self.git_ids.truncate(start);
                 self.report(child, trouble.reason(), trouble.to_string());
-                let kind = child.listed.kind.unwrap_or(Kind::File);
-                let unknown = Stat::unknown(kind, ground.root_stat.device);
-                Seen::unread(sys::stat_at(child.dir, child.name).unwrap_or(unknown))
+                let kind = child.listed.kind.unwrap_or(SnapshotEntryKind::File);
+                let unknown = EntryStat::unknown(kind, ground.root_stat.device);
+                ChildObservation::unread(sys::stat_at(child.dir, child.name).unwrap_or(unknown))
             }
         };
         self.git_ids.resize(start + ground.git_id_len, 0);
@@ -106,16 +108,21 @@ impl Part {
         if let Some(target) = seen.target {
             self.targets.push((place, target));
         }
-        if self.judge(ground, child, &seen.stat) && seen.stat.kind == Kind::Directory {
+        if self.judge(ground, child, &seen.stat) && seen.stat.kind == SnapshotEntryKind::Directory {
             self.subdirs.push((place, seen.stat));
         }
         let name = (child.listed.offset, child.listed.len);
-        self.records.push(Record { name, facts: Facts::from(&seen.stat), held: seen.held });
+        self.records.push(EntryRecord { name, facts: EntryFacts::from(&seen.stat), held: seen.held });
     }
 
     /// Inspects the child once. An unknown file is opened directly, because its handle gives all that a stat would.
-    fn see(&mut self, ground: &Ground<'_>, reader: &mut Reader, child: &Child<'_>) -> Result<Seen, Trouble> {
-        if child.known.is_none() && child.listed.kind == Some(Kind::File) {
+    fn see(
+        &mut self,
+        ground: &WalkContext<'_>,
+        reader: &mut FileReader,
+        child: &ChildEntry<'_>,
+    ) -> Result<ChildObservation, EntryReadError> {
+        if child.known.is_none() && child.listed.kind == Some(SnapshotEntryKind::File) {
             return self.file(reader, child);
         }
         let stat = sys::stat_at(child.dir, child.name)?;
@@ -123,57 +130,70 @@ impl Part {
             return Ok(seen);
         }
         match stat.kind {
-            Kind::File => self.file(reader, child),
-            Kind::Symlink => {
+            SnapshotEntryKind::File => self.file(reader, child),
+            SnapshotEntryKind::Symlink => {
                 let (stat, target) = read::link(child.dir, child.name)?;
-                let held = Held::Symlink(Some(Digest::of(&target)));
-                Ok(Seen { stat, held, target: Some(target.into()) })
+                let held = EntryContent::Symlink(Some(Digest::of(&target)));
+                Ok(ChildObservation { stat, held, target: Some(target.into()) })
             }
-            _ => Ok(Seen::unread(stat)),
+            _ => Ok(ChildObservation::unread(stat)),
         }
     }
 
-    fn file(&mut self, reader: &mut Reader, child: &Child<'_>) -> Result<Seen, Trouble> {
+    fn file(
+        &mut self,
+        reader: &mut FileReader,
+        child: &ChildEntry<'_>,
+    ) -> Result<ChildObservation, EntryReadError> {
         let (stat, digest) = reader.file(child.dir, child.name, &mut self.git_ids)?;
-        Ok(Seen { stat, held: Held::File(Some(digest)), target: None })
+        Ok(ChildObservation { stat, held: EntryContent::File(Some(digest)), target: None })
     }
 
     /// Reuses known content if the entry is unchanged.
-    fn recall(&mut self, ground: &Ground<'_>, child: &Child<'_>, stat: Stat) -> Option<Seen> {
+    fn recall(
+        &mut self,
+        ground: &WalkContext<'_>,
+        child: &ChildEntry<'_>,
+        stat: EntryStat,
+    ) -> Option<ChildObservation> {
         let (dir, place) = child.known?;
         let record = &dir.records[place];
         if !ground.still_holds(ground.known?, record, &stat) {
             return None;
         }
-        if stat.kind == Kind::File && ground.git_id_len > 0 {
+        if stat.kind == SnapshotEntryKind::File && ground.git_id_len > 0 {
             self.git_ids.extend_from_slice(&dir.git_ids[place * ground.git_id_len..][..ground.git_id_len]);
         }
         let target = dir.target(u32::try_from(place).ok()?).map(Into::into);
-        Some(Seen { stat, held: record.held, target })
+        Some(ChildObservation { stat, held: record.held, target })
     }
 
     /// Reports what is unsafe to judge; returns true if the entry is on the tree's own mount.
-    fn judge(&mut self, ground: &Ground<'_>, child: &Child<'_>, stat: &Stat) -> bool {
+    fn judge(&mut self, ground: &WalkContext<'_>, child: &ChildEntry<'_>, stat: &EntryStat) -> bool {
         match stat.kind {
-            Kind::Fifo => self.report(child, Reason::UnsafeFifo, String::new()),
-            Kind::Socket => self.report(child, Reason::UnsafeSocket, String::new()),
-            Kind::CharDevice | Kind::BlockDevice => {
-                self.report(child, Reason::UnsafeDevice, stat.kind.name().to_owned());
+            SnapshotEntryKind::Fifo => self.report(child, ReasonCode::UnsafeFifo, String::new()),
+            SnapshotEntryKind::Socket => self.report(child, ReasonCode::UnsafeSocket, String::new()),
+            SnapshotEntryKind::CharDevice | SnapshotEntryKind::BlockDevice => {
+                self.report(child, ReasonCode::UnsafeDevice, stat.kind.name().to_owned());
             }
-            Kind::File | Kind::Directory | Kind::Symlink => {}
+            SnapshotEntryKind::File | SnapshotEntryKind::Directory | SnapshotEntryKind::Symlink => {}
         }
         if names::passes_for_git(child.name) {
-            self.report(child, Reason::UnsafeGitLookAlike, String::new());
+            self.report(child, ReasonCode::UnsafeGitLookAlike, String::new());
         }
         let is_foreign = ground.is_foreign(stat);
         if is_foreign {
-            let what = if stat.kind == Kind::Directory { "it was not looked into" } else { "" };
-            self.report(child, Reason::UnsafeMountPoint, what.to_owned());
+            let what = if stat.kind == SnapshotEntryKind::Directory { "it was not looked into" } else { "" };
+            self.report(child, ReasonCode::UnsafeMountPoint, what.to_owned());
         }
         !is_foreign
     }
 
-    fn report(&mut self, child: &Child<'_>, reason: Reason, detail: String) {
-        self.findings.push(Finding { at: At::Child(child.dir_id, child.name.into()), reason, detail });
+    fn report(&mut self, child: &ChildEntry<'_>, reason: ReasonCode, detail: String) {
+        self.findings.push(WalkFinding {
+            at: WalkLocation::Child(child.dir_id, child.name.into()),
+            reason,
+            detail,
+        });
     }
 }

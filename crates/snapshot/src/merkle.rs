@@ -28,12 +28,12 @@
 //! permission bits are in no hash. Times, inodes, owners, link counts and the sizes of directories are in no hash
 //! either; only an unread entry is hashed by its device, inode, size and times, because nothing else can be compared.
 
-use crate::record::{Dir, Facts, Held, Record};
+use crate::record::{DirectoryRecord, EntryContent, EntryFacts, EntryRecord};
 use probity_core::Digest;
-use probity_core::digest::Hasher;
+use probity_core::digest::DigestHasher;
 
 /// Fills in the hashes of the directories that have directories; the others have theirs from [`hash_leaf`].
-pub(crate) fn hash_parents(dirs: &mut [Dir]) {
+pub(crate) fn hash_parents(dirs: &mut [DirectoryRecord]) {
     let mut bytes = Vec::new();
     // The last first: a parent comes before its children in `dirs`.
     for id in (0..dirs.len()).rev() {
@@ -44,21 +44,21 @@ pub(crate) fn hash_parents(dirs: &mut [Dir]) {
 }
 
 /// Computes the hash of a directory without subdirectories, which walking threads can do in parallel.
-pub(crate) fn hash_leaf(dir: &mut Dir) {
+pub(crate) fn hash_leaf(dir: &mut DirectoryRecord) {
     if is_leaf(dir) {
         dir.hash = hash_dir(dir, &[], &mut Vec::new());
     }
 }
 
-fn is_leaf(dir: &Dir) -> bool {
-    !dir.records.iter().any(|record| matches!(record.held, Held::Directory(_)))
+fn is_leaf(dir: &DirectoryRecord) -> bool {
+    !dir.records.iter().any(|record| matches!(record.held, EntryContent::Directory(_)))
 }
 
-fn hash_dir(dir: &Dir, dirs: &[Dir], bytes: &mut Vec<u8>) -> Digest {
+fn hash_dir(dir: &DirectoryRecord, dirs: &[DirectoryRecord], bytes: &mut Vec<u8>) -> Digest {
     bytes.clear();
     bytes.extend_from_slice(b"probity/tree/v1\0");
     bytes.extend_from_slice(&(dir.records.len() as u64).to_be_bytes());
-    let mut hasher = Hasher::default();
+    let mut hasher = DigestHasher::default();
     for record in &dir.records {
         put_record(dir, record, dirs, bytes);
         if bytes.len() > 32 * 1024 {
@@ -70,39 +70,43 @@ fn hash_dir(dir: &Dir, dirs: &[Dir], bytes: &mut Vec<u8>) -> Digest {
     hasher.finish()
 }
 
-fn put_record(dir: &Dir, record: &Record, dirs: &[Dir], bytes: &mut Vec<u8>) {
+fn put_record(dir: &DirectoryRecord, record: &EntryRecord, dirs: &[DirectoryRecord], bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&u32::from(record.name.1).to_be_bytes());
     bytes.extend_from_slice(dir.name(record));
     bytes.extend_from_slice(&record.facts.mode.to_be_bytes());
     bytes.push(tag(&record.held));
     match &record.held {
-        Held::File(Some(digest)) | Held::Symlink(Some(digest)) => bytes.extend_from_slice(digest.as_bytes()),
-        Held::Directory(Some(id)) => bytes.extend_from_slice(dirs[*id as usize].hash.as_bytes()),
-        Held::File(None) | Held::Symlink(None) | Held::Directory(None) => put_unread(bytes, &record.facts),
-        Held::CharDevice(number) | Held::BlockDevice(number) => {
+        EntryContent::File(Some(digest)) | EntryContent::Symlink(Some(digest)) => {
+            bytes.extend_from_slice(digest.as_bytes())
+        }
+        EntryContent::Directory(Some(id)) => bytes.extend_from_slice(dirs[*id as usize].hash.as_bytes()),
+        EntryContent::File(None) | EntryContent::Symlink(None) | EntryContent::Directory(None) => {
+            put_unread(bytes, &record.facts)
+        }
+        EntryContent::CharDevice(number) | EntryContent::BlockDevice(number) => {
             bytes.extend_from_slice(&number.to_be_bytes());
         }
-        Held::Fifo | Held::Socket => {}
+        EntryContent::Fifo | EntryContent::Socket => {}
     }
 }
 
 /// Returns the type tag of an entry.
-pub(crate) const fn tag(held: &Held) -> u8 {
+pub(crate) const fn tag(held: &EntryContent) -> u8 {
     match held {
-        Held::File(Some(_)) => b'f',
-        Held::File(None) => b'F',
-        Held::Symlink(Some(_)) => b'l',
-        Held::Symlink(None) => b'L',
-        Held::Directory(Some(_)) => b'd',
-        Held::Directory(None) => b'D',
-        Held::Fifo => b'p',
-        Held::Socket => b's',
-        Held::CharDevice(_) => b'c',
-        Held::BlockDevice(_) => b'b',
+        EntryContent::File(Some(_)) => b'f',
+        EntryContent::File(None) => b'F',
+        EntryContent::Symlink(Some(_)) => b'l',
+        EntryContent::Symlink(None) => b'L',
+        EntryContent::Directory(Some(_)) => b'd',
+        EntryContent::Directory(None) => b'D',
+        EntryContent::Fifo => b'p',
+        EntryContent::Socket => b's',
+        EntryContent::CharDevice(_) => b'c',
+        EntryContent::BlockDevice(_) => b'b',
     }
 }
 
-fn put_unread(bytes: &mut Vec<u8>, facts: &Facts) {
+fn put_unread(bytes: &mut Vec<u8>, facts: &EntryFacts) {
     for number in [
         facts.device,
         facts.inode,

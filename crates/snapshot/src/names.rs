@@ -1,7 +1,7 @@
 //! Deceptive names: those that another system takes for `.git`, and those that a case-folding file system considers
 //! equal.
 
-use crate::record::{Dir, Kind, Record};
+use crate::record::{DirectoryRecord, EntryRecord, SnapshotEntryKind};
 use unicode_normalization::UnicodeNormalization;
 
 /// Returns true if another system may take `name` for `.git`: Windows ignores case and trailing dots and spaces, cuts
@@ -35,7 +35,7 @@ fn is_ignored_by_mac(character: char) -> bool {
 
 /// Returns the pairs of children that are one object under two spellings of a name, which only happens on a file system
 /// that folds names. Hard links also give one object two names, but their link count shows it.
-pub(crate) fn collisions(dir: &Dir) -> Vec<(usize, usize)> {
+pub(crate) fn collisions(dir: &DirectoryRecord) -> Vec<(usize, usize)> {
     let mut objects: Vec<(u64, usize)> = (0..dir.records.len())
         .filter(|&place| is_single(&dir.records[place]))
         .map(|place| (dir.records[place].facts.inode, place))
@@ -47,8 +47,8 @@ pub(crate) fn collisions(dir: &Dir) -> Vec<(usize, usize)> {
 }
 
 /// Returns true if the object can have only one name. An inode of 0 means that it could not be seen.
-fn is_single(record: &Record) -> bool {
-    record.facts.inode != 0 && (record.facts.links == 1 || record.held.kind() == Kind::Directory)
+fn is_single(record: &EntryRecord) -> bool {
+    record.facts.inode != 0 && (record.facts.links == 1 || record.held.kind() == SnapshotEntryKind::Directory)
 }
 
 /// Returns the form in which folding file systems compare names.
@@ -62,7 +62,7 @@ fn folded(name: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Facts, Held};
+    use crate::record::{EntryContent, EntryFacts};
 
     #[test]
     fn knows_what_other_systems_take_for_git() {
@@ -98,17 +98,18 @@ mod tests {
     }
 
     /// Builds a directory with children of these names, inodes and link counts.
-    fn dir(children: &[(&str, u64, u32)]) -> Dir {
+    fn dir(children: &[(&str, u64, u32)]) -> DirectoryRecord {
         let mut names = Vec::new();
         let record = |&(name, inode, links): &(&str, u64, u32)| {
             let start = u32::try_from(names.len()).expect("short");
             names.extend_from_slice(name.as_bytes());
-            let facts = Facts { device: 1, inode, size: 0, mtime_ns: 0, ctime_ns: 0, links, mode: 0o644 };
+            let facts =
+                EntryFacts { device: 1, inode, size: 0, mtime_ns: 0, ctime_ns: 0, links, mode: 0o644 };
             let len = u16::try_from(name.len()).expect("short");
-            Record { name: (start, len), facts, held: Held::File(None) }
+            EntryRecord { name: (start, len), facts, held: EntryContent::File(None) }
         };
         let records = children.iter().map(record).collect();
-        Dir {
+        DirectoryRecord {
             parent: (0, 0),
             records,
             names: names.into(),

@@ -1,6 +1,6 @@
 //! Git object ids, which tell a caller what content git already has.
 
-use probity_core::digest::Hasher;
+use probity_core::digest::DigestHasher;
 use sha1::{Digest as _, Sha1};
 use std::fmt;
 
@@ -75,7 +75,7 @@ impl fmt::Debug for GitId {
 /// Computes the id of a blob incrementally.
 pub(crate) enum BlobHasher {
     Sha1(Sha1),
-    Sha256(Box<Hasher>),
+    Sha256(Box<DigestHasher>),
 }
 
 impl BlobHasher {

@@ -5,17 +5,17 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The waiting tasks.
-pub(crate) struct Queue<T> {
-    state: Mutex<State<T>>,
+pub(crate) struct TaskQueue<T> {
+    state: Mutex<QueueState<T>>,
     changed: Condvar,
 }
 
-struct State<T> {
+struct QueueState<T> {
     waiting: Vec<T>,
     n_busy: usize,
 }
 
-impl<T> Queue<T> {
+impl<T> TaskQueue<T> {
     /// Adds tasks; the last of them is taken first.
     pub(crate) fn push(&self, tasks: impl IntoIterator<Item = T>) {
         let mut state = self.lock();
@@ -29,12 +29,12 @@ impl<T> Queue<T> {
     }
 
     /// Waits for a task; `None` once nothing waits and no running task could add more.
-    fn take(&self) -> Option<(T, Busy<'_, T>)> {
+    fn take(&self) -> Option<(T, BusyGuard<'_, T>)> {
         let mut state = self.lock();
         loop {
             if let Some(task) = state.waiting.pop() {
                 state.n_busy += 1;
-                return Some((task, Busy(self)));
+                return Some((task, BusyGuard(self)));
             }
             if state.n_busy == 0 {
                 return None;
@@ -44,15 +44,15 @@ impl<T> Queue<T> {
     }
 
     /// The state is a list and a number, both consistent at every step, so a panic elsewhere does not corrupt it.
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Held while a task runs. It also counts down on a panic, because the other threads would otherwise wait forever.
-struct Busy<'a, T>(&'a Queue<T>);
+struct BusyGuard<'a, T>(&'a TaskQueue<T>);
 
-impl<T> Drop for Busy<'_, T> {
+impl<T> Drop for BusyGuard<'_, T> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.n_busy -= 1;
@@ -67,10 +67,12 @@ impl<T> Drop for Busy<'_, T> {
 pub(crate) fn run<T: Send, W: Send>(
     workers: Vec<W>,
     first: T,
-    work: impl Fn(&mut W, T, &Queue<T>) + Sync,
+    work: impl Fn(&mut W, T, &TaskQueue<T>) + Sync,
 ) -> Vec<W> {
-    let queue =
-        Queue { state: Mutex::new(State { waiting: vec![first], n_busy: 0 }), changed: Condvar::new() };
+    let queue = TaskQueue {
+        state: Mutex::new(QueueState { waiting: vec![first], n_busy: 0 }),
+        changed: Condvar::new(),
+    };
     let toil = |mut worker: W| {
         while let Some((task, busy)) = queue.take() {
             work(&mut worker, task, &queue);

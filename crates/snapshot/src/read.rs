@@ -2,10 +2,10 @@
 //! does not depend on the size of the file.
 
 use crate::object::{BlobHasher, ObjectFormat};
-use crate::record::{Kind, Stat};
+use crate::record::{EntryStat, SnapshotEntryKind};
 use crate::sys;
-use probity_core::digest::Hasher;
-use probity_core::{Digest, Reason};
+use probity_core::digest::DigestHasher;
+use probity_core::{Digest, ReasonCode};
 use rustix::fd::AsFd;
 use rustix::io::Errno;
 use std::fmt;
@@ -19,23 +19,23 @@ const BUFFER_BYTES: usize = 128 * 1024;
 
 /// The reason an entry could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum EntryReadError {
     Gone,
     /// It was replaced or written to.
     Changed,
     Refused(Errno),
 }
 
-impl Trouble {
-    pub(crate) const fn reason(self) -> Reason {
+impl EntryReadError {
+    pub(crate) const fn reason(self) -> ReasonCode {
         match self {
-            Self::Gone | Self::Changed => Reason::TreeUnstable,
-            Self::Refused(_) => Reason::TreeUnavailable,
+            Self::Gone | Self::Changed => ReasonCode::TreeUnstable,
+            Self::Refused(_) => ReasonCode::TreeUnavailable,
         }
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for EntryReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gone => f.write_str("it vanished while it was looked at"),
@@ -45,7 +45,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl From<Errno> for Trouble {
+impl From<Errno> for EntryReadError {
     /// A name that was listed a moment ago and is now missing, or something else, has changed.
     fn from(error: Errno) -> Self {
         match error {
@@ -57,15 +57,15 @@ impl From<Errno> for Trouble {
 }
 
 /// The pauses that a whole walk may spend waiting for writers. The limit keeps a tree full of writers down to seconds.
-pub(crate) struct Patience(AtomicU32);
+pub(crate) struct RetryBudget(AtomicU32);
 
-impl Default for Patience {
+impl Default for RetryBudget {
     fn default() -> Self {
         Self(AtomicU32::new(500))
     }
 }
 
-impl Patience {
+impl RetryBudget {
     /// Waits, a little longer before each new attempt. Does nothing once the budget is used up.
     pub(crate) fn pause(&self, attempt: u32) {
         let spend = |left: u32| left.checked_sub(1);
@@ -75,10 +75,13 @@ impl Patience {
     }
 
     /// Repeats `step` while its object changes, a bounded number of times.
-    pub(crate) fn settle<T>(&self, mut step: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    pub(crate) fn settle<T>(
+        &self,
+        mut step: impl FnMut() -> Result<T, EntryReadError>,
+    ) -> Result<T, EntryReadError> {
         for attempt in 0..ATTEMPTS - 1 {
             match step() {
-                Err(Trouble::Changed) => self.pause(attempt),
+                Err(EntryReadError::Changed) => self.pause(attempt),
                 done => return done,
             }
         }
@@ -87,12 +90,12 @@ impl Patience {
 }
 
 /// Reads files with one reusable buffer.
-pub(crate) struct Reader {
+pub(crate) struct FileReader {
     buffer: Vec<u8>,
     git: Option<ObjectFormat>,
 }
 
-impl Reader {
+impl FileReader {
     pub(crate) fn new(git: Option<ObjectFormat>) -> Self {
         Self { buffer: vec![0; BUFFER_BYTES], git }
     }
@@ -103,13 +106,13 @@ impl Reader {
         dir: impl AsFd,
         name: &[u8],
         git_id: &mut Vec<u8>,
-    ) -> Result<(Stat, Digest), Trouble> {
+    ) -> Result<(EntryStat, Digest), EntryReadError> {
         let file = sys::open_file(dir, name)?;
         let before = sys::stat_fd(&file)?;
-        if before.kind != Kind::File {
-            return Err(Trouble::Changed);
+        if before.kind != SnapshotEntryKind::File {
+            return Err(EntryReadError::Changed);
         }
-        let mut hasher = Hasher::default();
+        let mut hasher = DigestHasher::default();
         let mut blob = self.git.map(|format| BlobHasher::new(format, before.size));
         self.pieces(&file, before.size, |piece| {
             hasher.update(piece);
@@ -118,7 +121,7 @@ impl Reader {
             }
         })?;
         if sys::stat_fd(&file)? != before {
-            return Err(Trouble::Changed);
+            return Err(EntryReadError::Changed);
         }
         if let Some(blob) = blob {
             blob.finish(git_id);
@@ -127,7 +130,12 @@ impl Reader {
     }
 
     /// Passes the `size` bytes of `file` to `take`, piece by piece.
-    fn pieces(&mut self, file: impl AsFd, size: u64, mut take: impl FnMut(&[u8])) -> Result<(), Trouble> {
+    fn pieces(
+        &mut self,
+        file: impl AsFd,
+        size: u64,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), EntryReadError> {
         let mut left = size;
         loop {
             let n = match rustix::io::read(&file, &mut self.buffer[..]) {
@@ -135,29 +143,29 @@ impl Reader {
                 n => n?,
             };
             take(&self.buffer[..n]);
-            left = left.checked_sub(n as u64).ok_or(Trouble::Changed)?;
+            left = left.checked_sub(n as u64).ok_or(EntryReadError::Changed)?;
             // A short read that ends exactly at the expected size needs no second read to find the end.
             if left == 0 && n < self.buffer.len() {
                 return Ok(());
             }
             if n == 0 {
-                return Err(Trouble::Changed);
+                return Err(EntryReadError::Changed);
             }
         }
     }
 }
 
 /// Reads the target of the link `name` below `dir` once.
-pub(crate) fn link(dir: impl AsFd, name: &[u8]) -> Result<(Stat, Vec<u8>), Trouble> {
+pub(crate) fn link(dir: impl AsFd, name: &[u8]) -> Result<(EntryStat, Vec<u8>), EntryReadError> {
     let before = sys::stat_at(&dir, name)?;
-    if before.kind != Kind::Symlink {
-        return Err(Trouble::Changed);
+    if before.kind != SnapshotEntryKind::Symlink {
+        return Err(EntryReadError::Changed);
     }
     let target = sys::read_link(&dir, name).map_err(|error| match error {
-        Errno::INVAL => Trouble::Changed,
+        Errno::INVAL => EntryReadError::Changed,
         other => other.into(),
     })?;
-    if sys::stat_at(&dir, name)? == before { Ok((before, target)) } else { Err(Trouble::Changed) }
+    if sys::stat_at(&dir, name)? == before { Ok((before, target)) } else { Err(EntryReadError::Changed) }
 }
 
 #[cfg(test)]
@@ -165,11 +173,11 @@ mod tests {
     use super::*;
 
     /// Retries something that changes `n_changes` times, and counts the attempts.
-    fn settle(n_changes: u32) -> (Result<(), Trouble>, u32) {
+    fn settle(n_changes: u32) -> (Result<(), EntryReadError>, u32) {
         let mut n_attempts = 0;
-        let result = Patience::default().settle(|| {
+        let result = RetryBudget::default().settle(|| {
             n_attempts += 1;
-            if n_attempts > n_changes { Ok(()) } else { Err(Trouble::Changed) }
+            if n_attempts > n_changes { Ok(()) } else { Err(EntryReadError::Changed) }
         });
         (result, n_attempts)
     }
@@ -178,14 +186,14 @@ mod tests {
     fn what_comes_to_rest_is_read_and_what_does_not_is_given_up() {
         assert_eq!(settle(0), (Ok(()), 1));
         assert_eq!(settle(ATTEMPTS - 1), (Ok(()), ATTEMPTS));
-        assert_eq!(settle(ATTEMPTS), (Err(Trouble::Changed), ATTEMPTS));
+        assert_eq!(settle(ATTEMPTS), (Err(EntryReadError::Changed), ATTEMPTS));
     }
 
     #[test]
     fn what_is_gone_or_refused_is_not_tried_again() {
-        for trouble in [Trouble::Gone, Trouble::Refused(Errno::ACCESS)] {
+        for trouble in [EntryReadError::Gone, EntryReadError::Refused(Errno::ACCESS)] {
             let mut n_attempts = 0;
-            let result: Result<(), _> = Patience::default().settle(|| {
+            let result: Result<(), _> = RetryBudget::default().settle(|| {
                 n_attempts += 1;
                 Err(trouble)
             });

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum SnapshotEntryKind {
     /// A regular file.
     File,
     Directory,
@@ -17,7 +17,7 @@ pub enum Kind {
     BlockDevice,
 }
 
-impl Kind {
+impl SnapshotEntryKind {
     /// Returns the name used in documents.
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,8 +34,8 @@ impl Kind {
 
 /// The metadata of an entry, read without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stat {
-    pub(crate) kind: Kind,
+pub(crate) struct EntryStat {
+    pub(crate) kind: SnapshotEntryKind,
     /// The twelve permission bits.
     pub(crate) mode: u16,
     pub(crate) links: u32,
@@ -52,9 +52,9 @@ pub(crate) struct Stat {
     pub(crate) born_ns: i64,
 }
 
-impl Stat {
+impl EntryStat {
     /// Returns the metadata of an entry of which only the name is known.
-    pub(crate) const fn unknown(kind: Kind, device: u64) -> Self {
+    pub(crate) const fn unknown(kind: SnapshotEntryKind, device: u64) -> Self {
         Self {
             kind,
             mode: 0,
@@ -82,9 +82,9 @@ pub(crate) type DirId = u32;
 /// The number of the root directory.
 pub(crate) const ROOT: DirId = 0;
 
-/// What an entry holds. `None`: it could not be seen, so it is compared by what [`Facts`] say.
+/// What an entry holds. `None`: it could not be seen, so it is compared by what [`EntryFacts`] say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Held {
+pub(crate) enum EntryContent {
     /// The hash of the file's bytes.
     File(Option<Digest>),
     /// The hash of the link's target.
@@ -97,29 +97,29 @@ pub(crate) enum Held {
     BlockDevice(u64),
 }
 
-impl Held {
+impl EntryContent {
     /// Returns the content of an entry that was not read, or has none.
-    pub(crate) const fn unread(stat: &Stat) -> Self {
+    pub(crate) const fn unread(stat: &EntryStat) -> Self {
         match stat.kind {
-            Kind::File => Self::File(None),
-            Kind::Directory => Self::Directory(None),
-            Kind::Symlink => Self::Symlink(None),
-            Kind::Fifo => Self::Fifo,
-            Kind::Socket => Self::Socket,
-            Kind::CharDevice => Self::CharDevice(stat.special),
-            Kind::BlockDevice => Self::BlockDevice(stat.special),
+            SnapshotEntryKind::File => Self::File(None),
+            SnapshotEntryKind::Directory => Self::Directory(None),
+            SnapshotEntryKind::Symlink => Self::Symlink(None),
+            SnapshotEntryKind::Fifo => Self::Fifo,
+            SnapshotEntryKind::Socket => Self::Socket,
+            SnapshotEntryKind::CharDevice => Self::CharDevice(stat.special),
+            SnapshotEntryKind::BlockDevice => Self::BlockDevice(stat.special),
         }
     }
 
-    pub(crate) const fn kind(&self) -> Kind {
+    pub(crate) const fn kind(&self) -> SnapshotEntryKind {
         match self {
-            Self::File(_) => Kind::File,
-            Self::Symlink(_) => Kind::Symlink,
-            Self::Directory(_) => Kind::Directory,
-            Self::Fifo => Kind::Fifo,
-            Self::Socket => Kind::Socket,
-            Self::CharDevice(_) => Kind::CharDevice,
-            Self::BlockDevice(_) => Kind::BlockDevice,
+            Self::File(_) => SnapshotEntryKind::File,
+            Self::Symlink(_) => SnapshotEntryKind::Symlink,
+            Self::Directory(_) => SnapshotEntryKind::Directory,
+            Self::Fifo => SnapshotEntryKind::Fifo,
+            Self::Socket => SnapshotEntryKind::Socket,
+            Self::CharDevice(_) => SnapshotEntryKind::CharDevice,
+            Self::BlockDevice(_) => SnapshotEntryKind::BlockDevice,
         }
     }
 
@@ -132,9 +132,9 @@ impl Held {
     }
 }
 
-/// The part of a [`Stat`] that is stored.
+/// The part of a [`EntryStat`] that is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Facts {
+pub(crate) struct EntryFacts {
     pub(crate) device: u64,
     pub(crate) inode: u64,
     pub(crate) size: u64,
@@ -144,8 +144,8 @@ pub(crate) struct Facts {
     pub(crate) mode: u16,
 }
 
-impl From<&Stat> for Facts {
-    fn from(stat: &Stat) -> Self {
+impl From<&EntryStat> for EntryFacts {
+    fn from(stat: &EntryStat) -> Self {
         Self {
             device: stat.device,
             inode: stat.inode,
@@ -160,14 +160,14 @@ impl From<&Stat> for Facts {
 
 /// One child of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct EntryRecord {
     /// Offset and length of its name in the directory's bytes.
     pub(crate) name: (u32, u16),
-    pub(crate) facts: Facts,
-    pub(crate) held: Held,
+    pub(crate) facts: EntryFacts,
+    pub(crate) held: EntryContent,
 }
 
-impl Record {
+impl EntryRecord {
     /// Returns true if the entry was last written before `settled_ns`, so that a later write must show in its times.
     pub(crate) fn is_older_than(&self, settled_ns: i64) -> bool {
         self.facts.mtime_ns.max(self.facts.ctime_ns) < settled_ns
@@ -176,13 +176,13 @@ impl Record {
 
 /// One directory, with its children sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Dir {
+pub(crate) struct DirectoryRecord {
     /// Its parent and its index there. The root points at itself.
     pub(crate) parent: (DirId, u32),
     /// The names of the children, concatenated.
     #[serde(with = "probity_core::bytes::raw")]
     pub(crate) names: Box<[u8]>,
-    pub(crate) records: Box<[Record]>,
+    pub(crate) records: Box<[EntryRecord]>,
     /// The link targets, by index of the record.
     pub(crate) targets: Box<[(u32, Box<[u8]>)]>,
     /// The git blob ids, one per record (zeros where there is none); empty if they were not requested.
@@ -192,8 +192,8 @@ pub(crate) struct Dir {
     pub(crate) hash: Digest,
 }
 
-impl Dir {
-    pub(crate) fn name(&self, record: &Record) -> &[u8] {
+impl DirectoryRecord {
+    pub(crate) fn name(&self, record: &EntryRecord) -> &[u8] {
         &self.names[record.name.0 as usize..][..usize::from(record.name.1)]
     }
 

@@ -5,11 +5,11 @@
 //! done (`REVERT.CHANGED_SINCE`). A file is written next to its destination, synced, and moved there atomically. Owners
 //! and extended attributes are not restored.
 
-use crate::delta::Side;
-use crate::read::{self, Reader, Trouble};
-use crate::record::{Facts, Held, Kind, Record, Stat};
+use crate::delta::EntryState;
+use crate::read::{self, EntryReadError, FileReader};
+use crate::record::{EntryContent, EntryFacts, EntryRecord, EntryStat, SnapshotEntryKind};
 use crate::sys;
-use probity_core::{Digest, Reason};
+use probity_core::{Digest, ReasonCode};
 use probity_paths::RepoPath;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The desired state of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted<'a> {
+pub enum WantedEntry<'a> {
     Nothing,
     File {
         bytes: &'a [u8],
@@ -41,40 +41,40 @@ pub enum Wanted<'a> {
 pub struct RestoreError {
     pub path: RepoPath,
     /// `REVERT.CHANGED_SINCE` or `TREE.UNAVAILABLE`.
-    pub reason: Reason,
+    pub reason: ReasonCode,
     /// Details for a person.
     pub detail: String,
 }
 
 /// A tree that can be written to.
-pub struct Restorer<'a> {
+pub struct TreeRestorer<'a> {
     root: OwnedFd,
     /// The earlier permission bits of directories; `None` for those that did not exist.
     dir_mode: &'a dyn Fn(&RepoPath) -> Option<u32>,
 }
 
 /// The reason a step failed.
-enum Failure {
+enum RestoreFailure {
     Changed(String),
     System(Errno),
 }
 
-impl From<Errno> for Failure {
+impl From<Errno> for RestoreFailure {
     fn from(error: Errno) -> Self {
         Self::System(error)
     }
 }
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Self {
+impl From<EntryReadError> for RestoreFailure {
+    fn from(trouble: EntryReadError) -> Self {
         match trouble {
-            Trouble::Refused(error) => Self::System(error),
+            EntryReadError::Refused(error) => Self::System(error),
             changed => Self::Changed(changed.to_string()),
         }
     }
 }
 
-impl<'a> Restorer<'a> {
+impl<'a> TreeRestorer<'a> {
     /// Opens the tree at `root`. `dir_mode` returns the permission bits of the directories that existed: missing ones
     /// are created again, and those that did not exist are removed once they are empty.
     pub fn open(root: &Path, dir_mode: &'a dyn Fn(&RepoPath) -> Option<u32>) -> std::io::Result<Self> {
@@ -87,13 +87,13 @@ impl<'a> Restorer<'a> {
     pub fn restore(
         &self,
         path: &RepoPath,
-        present: Option<&Side>,
-        wanted: &Wanted<'_>,
+        present: Option<&EntryState>,
+        wanted: &WantedEntry<'_>,
     ) -> Result<(), RestoreError> {
         self.try_restore(path, present, wanted).map_err(|failure| {
             let (reason, detail) = match failure {
-                Failure::Changed(detail) => (Reason::RevertChangedSince, detail),
-                Failure::System(error) => (Reason::TreeUnavailable, error.to_string()),
+                RestoreFailure::Changed(detail) => (ReasonCode::RevertChangedSince, detail),
+                RestoreFailure::System(error) => (ReasonCode::TreeUnavailable, error.to_string()),
             };
             RestoreError { path: path.clone(), reason, detail }
         })
@@ -102,41 +102,45 @@ impl<'a> Restorer<'a> {
     fn try_restore(
         &self,
         path: &RepoPath,
-        present: Option<&Side>,
-        wanted: &Wanted<'_>,
-    ) -> Result<(), Failure> {
-        let Some(parent) = self.parent(path, *wanted != Wanted::Nothing)? else {
-            return if present.is_none() { Ok(()) } else { Err(Failure::Changed("it is gone".to_owned())) };
+        present: Option<&EntryState>,
+        wanted: &WantedEntry<'_>,
+    ) -> Result<(), RestoreFailure> {
+        let Some(parent) = self.parent(path, *wanted != WantedEntry::Nothing)? else {
+            return if present.is_none() {
+                Ok(())
+            } else {
+                Err(RestoreFailure::Changed("it is gone".to_owned()))
+            };
         };
         let name = path.file_name();
         let found = look(&parent, name)?;
         // A missing directory took nothing with it: it may just have been pruned.
-        let was_dir = present.is_some_and(|side| side.kind == Kind::Directory);
+        let was_dir = present.is_some_and(|side| side.kind == SnapshotEntryKind::Directory);
         let present = if found.is_none() && was_dir { None } else { present };
         if found.as_ref() != present {
-            return Err(Failure::Changed(describe(found.as_ref())));
+            return Err(RestoreFailure::Changed(describe(found.as_ref())));
         }
         match *wanted {
-            Wanted::Nothing => clear(&parent, name, present)?,
-            Wanted::Directory { mode } => {
-                if present.is_none_or(|side| side.kind != Kind::Directory) {
+            WantedEntry::Nothing => clear(&parent, name, present)?,
+            WantedEntry::Directory { mode } => {
+                if present.is_none_or(|side| side.kind != SnapshotEntryKind::Directory) {
                     clear(&parent, name, present)?;
                     rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o700))?;
                 }
                 set_mode(&sys::open_dir(&parent, name)?, mode)?;
             }
-            Wanted::File { bytes, mode } => {
+            WantedEntry::File { bytes, mode } => {
                 let draft = write_draft(&parent, bytes, mode)?;
                 put(&parent, &draft, name, present)?;
             }
-            Wanted::Symlink { target } => {
+            WantedEntry::Symlink { target } => {
                 let draft = draft_name();
                 rustix::fs::symlinkat(target, &parent, &draft[..])?;
                 put(&parent, &draft, name, present)?;
             }
         }
         rustix::fs::fsync(&parent)?;
-        if *wanted == Wanted::Nothing {
+        if *wanted == WantedEntry::Nothing {
             self.prune(path)?;
         }
         Ok(())
@@ -144,7 +148,7 @@ impl<'a> Restorer<'a> {
 
     /// Opens the directory that contains `path`. If it is missing, creates it if `make` is set, otherwise returns
     /// `None`.
-    fn parent(&self, path: &RepoPath, make: bool) -> Result<Option<OwnedFd>, Failure> {
+    fn parent(&self, path: &RepoPath, make: bool) -> Result<Option<OwnedFd>, RestoreFailure> {
         let mut dir = sys::open_dir(&self.root, b".")?;
         let Some(parent) = path.parent() else { return Ok(Some(dir)) };
         let mut end = 0;
@@ -155,7 +159,9 @@ impl<'a> Restorer<'a> {
                 Err(Errno::NOENT) if !make => return Ok(None),
                 Err(Errno::NOENT) => self.make_dir(&dir, name, &parent.as_bytes()[..end])?,
                 Err(Errno::NOTDIR | Errno::LOOP) => {
-                    return Err(Failure::Changed("a directory above it is no directory any more".to_owned()));
+                    return Err(RestoreFailure::Changed(
+                        "a directory above it is no directory any more".to_owned(),
+                    ));
                 }
                 Err(error) => return Err(error.into()),
             };
@@ -173,7 +179,7 @@ impl<'a> Restorer<'a> {
     }
 
     /// Removes the directories above `path` that did not exist before and are empty now.
-    fn prune(&self, path: &RepoPath) -> Result<(), Failure> {
+    fn prune(&self, path: &RepoPath) -> Result<(), RestoreFailure> {
         let mut above = path.parent();
         while let Some(dir) = above.filter(|dir| (self.dir_mode)(dir).is_none()) {
             let Some(parent) = self.parent(&dir, false)? else { return Ok(()) };
@@ -189,30 +195,30 @@ impl<'a> Restorer<'a> {
 }
 
 /// Returns the current state of `name`.
-fn look(dir: &OwnedFd, name: &[u8]) -> Result<Option<Side>, Failure> {
+fn look(dir: &OwnedFd, name: &[u8]) -> Result<Option<EntryState>, RestoreFailure> {
     let stat = match sys::stat_at(dir, name) {
         Err(Errno::NOENT) => return Ok(None),
         stat => stat?,
     };
     let (stat, held) = match stat.kind {
-        Kind::File => {
-            let (stat, digest) = Reader::new(None).file(dir, name, &mut Vec::new())?;
-            (stat, Held::File(Some(digest)))
+        SnapshotEntryKind::File => {
+            let (stat, digest) = FileReader::new(None).file(dir, name, &mut Vec::new())?;
+            (stat, EntryContent::File(Some(digest)))
         }
-        Kind::Symlink => {
+        SnapshotEntryKind::Symlink => {
             let (stat, target) = read::link(dir, name)?;
-            (stat, Held::Symlink(Some(Digest::of(&target))))
+            (stat, EntryContent::Symlink(Some(Digest::of(&target))))
         }
-        _ => (stat, Held::unread(&stat)),
+        _ => (stat, EntryContent::unread(&stat)),
     };
     Ok(Some(side(&stat, held)))
 }
 
-fn side(stat: &Stat, held: Held) -> Side {
-    Side::of(&Record { name: (0, 0), facts: Facts::from(stat), held })
+fn side(stat: &EntryStat, held: EntryContent) -> EntryState {
+    EntryState::of(&EntryRecord { name: (0, 0), facts: EntryFacts::from(stat), held })
 }
 
-fn describe(found: Option<&Side>) -> String {
+fn describe(found: Option<&EntryState>) -> String {
     match found {
         None => "it is gone".to_owned(),
         Some(side) => {
@@ -222,10 +228,12 @@ fn describe(found: Option<&Side>) -> String {
 }
 
 /// Removes the entry at `name`.
-fn clear(dir: &OwnedFd, name: &[u8], present: Option<&Side>) -> SysResult<()> {
+fn clear(dir: &OwnedFd, name: &[u8], present: Option<&EntryState>) -> SysResult<()> {
     match present {
         None => Ok(()),
-        Some(side) if side.kind == Kind::Directory => rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR),
+        Some(side) if side.kind == SnapshotEntryKind::Directory => {
+            rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)
+        }
         Some(_) => rustix::fs::unlinkat(dir, name, AtFlags::empty()),
     }
 }
@@ -257,8 +265,8 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> SysResult<()> {
 }
 
 /// Moves the draft into place. A directory is removed first, because nothing can be renamed over one.
-fn put(dir: &OwnedFd, draft: &[u8], name: &[u8], present: Option<&Side>) -> SysResult<()> {
-    let is_dir = present.is_some_and(|side| side.kind == Kind::Directory);
+fn put(dir: &OwnedFd, draft: &[u8], name: &[u8], present: Option<&EntryState>) -> SysResult<()> {
+    let is_dir = present.is_some_and(|side| side.kind == SnapshotEntryKind::Directory);
     let room = if is_dir { clear(dir, name, present) } else { Ok(()) };
     let placed = room.and_then(|()| rustix::fs::renameat(dir, draft, dir, name));
     if placed.is_err() {

@@ -2,7 +2,7 @@
 
 use crate::finding::TreeFinding;
 use crate::object::ObjectFormat;
-use crate::record::{Dir, DirId, Held, ROOT};
+use crate::record::{DirId, DirectoryRecord, EntryContent, ROOT};
 use crate::wire::StoredSnapshot;
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -15,7 +15,7 @@ const RACY_NS: i64 = 2_000_000_000;
 
 /// Something worth knowing about how a snapshot was taken. It fails nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Note {
+pub enum SnapshotNote {
     /// The system cannot distinguish mounts: a directory of the same device mounted inside the tree is not recognized
     /// as a mount point.
     NoMountIds,
@@ -23,7 +23,7 @@ pub enum Note {
     AbsoluteLinkInside(RepoPath),
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for SnapshotNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMountIds => {
@@ -41,9 +41,9 @@ pub struct Snapshot {
     pub(crate) started_ns: i64,
     pub(crate) git_ids: Option<ObjectFormat>,
     /// A parent comes before its children; the children of one directory are sorted by name.
-    pub(crate) dirs: Vec<Dir>,
+    pub(crate) dirs: Vec<DirectoryRecord>,
     pub(crate) findings: Vec<TreeFinding>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<SnapshotNote>,
 }
 
 impl Snapshot {
@@ -57,7 +57,7 @@ impl Snapshot {
         &self.findings
     }
 
-    pub fn notes(&self) -> &[Note] {
+    pub fn notes(&self) -> &[SnapshotNote] {
         &self.notes
     }
 
@@ -75,14 +75,17 @@ impl Snapshot {
         self.dirs.iter().map(|dir| dir.records.len()).sum()
     }
 
-    pub(crate) fn find<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> Option<(&Dir, usize)> {
+    pub(crate) fn find<'n>(
+        &self,
+        names: impl Iterator<Item = &'n [u8]>,
+    ) -> Option<(&DirectoryRecord, usize)> {
         let mut at = Some(ROOT);
         let mut found = None;
         for name in names {
             let dir = self.dir(at?);
             let place = dir.find(name)?;
             at = match dir.records[place].held {
-                Held::Directory(id) => id,
+                EntryContent::Directory(id) => id,
                 _ => None,
             };
             found = Some((dir, place));
@@ -90,7 +93,7 @@ impl Snapshot {
         found
     }
 
-    pub(crate) fn dir(&self, id: DirId) -> &Dir {
+    pub(crate) fn dir(&self, id: DirId) -> &DirectoryRecord {
         &self.dirs[id as usize]
     }
 

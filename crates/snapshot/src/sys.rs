@@ -1,31 +1,31 @@
 //! The few system calls that snapshots need, each relative to a directory handle and never following a link.
 //!
 //! On Linux metadata comes from `statx`, which also reports the mount; elsewhere (and where `statx` is missing) from
-//! `fstatat`, which does not. Nothing above this module knows the difference except through [`Stat::mount`].
+//! `fstatat`, which does not. Nothing above this module knows the difference except through [`EntryStat::mount`].
 
-use crate::record::{Kind, Stat};
+use crate::record::{EntryStat, SnapshotEntryKind};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 
 /// One name of a directory listing.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Listed {
+pub(crate) struct ListedName {
     /// Offset of the name in the listing's bytes.
     pub(crate) offset: u32,
     pub(crate) len: u16,
     /// The type given by the listing, if any.
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<SnapshotEntryKind>,
 }
 
 /// The names of one directory without `.` and `..`, sorted by their bytes.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct DirectoryNames {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) listed: Vec<Listed>,
+    pub(crate) listed: Vec<ListedName>,
 }
 
-impl Names {
+impl DirectoryNames {
     /// Adds a name; fails if the directory is too large to represent.
     fn push(&mut self, name: &[u8], kind: FileType) -> Result<()> {
         if matches!(name, b"." | b"..") {
@@ -34,18 +34,18 @@ impl Names {
         let offset = u32::try_from(self.bytes.len()).map_err(|_| Errno::OVERFLOW)?;
         let len = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
         self.bytes.extend_from_slice(name);
-        self.listed.push(Listed { offset, len, kind: listed_kind(kind) });
+        self.listed.push(ListedName { offset, len, kind: listed_kind(kind) });
         Ok(())
     }
 
-    pub(crate) fn name(&self, listed: Listed) -> &[u8] {
+    pub(crate) fn name(&self, listed: ListedName) -> &[u8] {
         &self.bytes[listed.offset as usize..][..usize::from(listed.len)]
     }
 
     /// Removes the given names.
     pub(crate) fn leave_out(&mut self, left_out: &[Vec<u8>]) {
         let bytes = std::mem::take(&mut self.bytes);
-        let name = |listed: &Listed| &bytes[listed.offset as usize..][..usize::from(listed.len)];
+        let name = |listed: &ListedName| &bytes[listed.offset as usize..][..usize::from(listed.len)];
         self.listed.retain(|listed| !left_out.iter().any(|out| out == name(listed)));
         self.bytes = bytes;
     }
@@ -70,12 +70,12 @@ pub(crate) fn open_file(dir: impl AsFd, name: &[u8]) -> Result<OwnedFd> {
 }
 
 /// Reads the metadata of `name` below `dir` itself, not of a link's target.
-pub(crate) fn stat_at(dir: impl AsFd, name: &[u8]) -> Result<Stat> {
+pub(crate) fn stat_at(dir: impl AsFd, name: &[u8]) -> Result<EntryStat> {
     stat(dir.as_fd(), Some(name))
 }
 
 /// Reads the metadata of an open file.
-pub(crate) fn stat_fd(fd: impl AsFd) -> Result<Stat> {
+pub(crate) fn stat_fd(fd: impl AsFd) -> Result<EntryStat> {
     stat(fd.as_fd(), None)
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn read_link(dir: impl AsFd, name: &[u8]) -> Result<Vec<u8>> {
 
 /// Reads the metadata of `name` below a directory, or of the open handle itself.
 #[cfg(target_os = "linux")]
-fn stat(fd: BorrowedFd<'_>, name: Option<&[u8]>) -> Result<Stat> {
+fn stat(fd: BorrowedFd<'_>, name: Option<&[u8]>) -> Result<EntryStat> {
     use rustix::fs::StatxFlags;
     let flags = if name.is_some() { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::EMPTY_PATH };
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID | StatxFlags::BTIME;
@@ -95,7 +95,7 @@ fn stat(fd: BorrowedFd<'_>, name: Option<&[u8]>) -> Result<Stat> {
         found => found?,
     };
     let pair = |major: u32, minor: u32| u64::from(major) << 32 | u64::from(minor);
-    Ok(Stat {
+    Ok(EntryStat {
         kind: kind(FileType::from_raw_mode(found.stx_mode.into())),
         mode: found.stx_mode & 0o7777,
         links: found.stx_nlink,
@@ -115,10 +115,10 @@ use portable::stat;
 
 /// Lists the directory `dir` from its beginning.
 #[cfg(target_os = "linux")]
-pub(crate) fn list(dir: &OwnedFd, buffer: &mut Vec<u8>) -> Result<Names> {
+pub(crate) fn list(dir: &OwnedFd, buffer: &mut Vec<u8>) -> Result<DirectoryNames> {
     use rustix::fs::{RawDir, SeekFrom, seek};
     seek(dir, SeekFrom::Start(0))?;
-    let mut names = Names::default();
+    let mut names = DirectoryNames::default();
     buffer.clear();
     let mut entries = RawDir::new(dir, buffer.spare_capacity_mut());
     while let Some(entry) = entries.next() {
@@ -130,14 +130,16 @@ pub(crate) fn list(dir: &OwnedFd, buffer: &mut Vec<u8>) -> Result<Names> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn list(dir: &OwnedFd, _buffer: &mut Vec<u8>) -> Result<Names> {
+pub(crate) fn list(dir: &OwnedFd, _buffer: &mut Vec<u8>) -> Result<DirectoryNames> {
     portable::list(dir)
 }
 
 /// Implementations that work on every Unix.
 #[cfg_attr(target_os = "linux", allow(dead_code, reason = "on Linux only the tests call `list`"))]
 mod portable {
-    use super::{AtFlags, BorrowedFd, FileType, Names, OwnedFd, Result, Stat, kind, nanoseconds};
+    use super::{
+        AtFlags, BorrowedFd, DirectoryNames, EntryStat, FileType, OwnedFd, Result, kind, nanoseconds,
+    };
 
     #[allow(
         clippy::unnecessary_cast,
@@ -146,12 +148,12 @@ mod portable {
         clippy::cast_possible_truncation,
         reason = "the fields of `stat` have other types on other systems"
     )]
-    pub(super) fn stat(fd: BorrowedFd<'_>, name: Option<&[u8]>) -> Result<Stat> {
+    pub(super) fn stat(fd: BorrowedFd<'_>, name: Option<&[u8]>) -> Result<EntryStat> {
         let found = match name {
             Some(name) => rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)?,
             None => rustix::fs::fstat(fd)?,
         };
-        Ok(Stat {
+        Ok(EntryStat {
             kind: kind(FileType::from_raw_mode(found.st_mode as _)),
             mode: found.st_mode as u16 & 0o7777,
             links: found.st_nlink as u32,
@@ -166,8 +168,8 @@ mod portable {
         })
     }
 
-    pub(super) fn list(dir: &OwnedFd) -> Result<Names> {
-        let mut names = Names::default();
+    pub(super) fn list(dir: &OwnedFd) -> Result<DirectoryNames> {
+        let mut names = DirectoryNames::default();
         for entry in rustix::fs::Dir::read_from(dir)? {
             let entry = entry?;
             names.push(entry.file_name().to_bytes(), entry.file_type())?;
@@ -183,7 +185,7 @@ fn nanoseconds(seconds: i64, nanoseconds: u32) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds.into())
 }
 
-fn listed_kind(kind: FileType) -> Option<Kind> {
+fn listed_kind(kind: FileType) -> Option<SnapshotEntryKind> {
     match kind {
         FileType::Unknown => None,
         known => Some(self::kind(known)),
@@ -191,15 +193,15 @@ fn listed_kind(kind: FileType) -> Option<Kind> {
 }
 
 /// Converts a file type. Unknown types become devices, because reading them is not safe.
-fn kind(kind: FileType) -> Kind {
+fn kind(kind: FileType) -> SnapshotEntryKind {
     match kind {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Directory,
-        FileType::Symlink => Kind::Symlink,
-        FileType::Fifo => Kind::Fifo,
-        FileType::Socket => Kind::Socket,
-        FileType::BlockDevice => Kind::BlockDevice,
-        FileType::CharacterDevice | FileType::Unknown => Kind::CharDevice,
+        FileType::RegularFile => SnapshotEntryKind::File,
+        FileType::Directory => SnapshotEntryKind::Directory,
+        FileType::Symlink => SnapshotEntryKind::Symlink,
+        FileType::Fifo => SnapshotEntryKind::Fifo,
+        FileType::Socket => SnapshotEntryKind::Socket,
+        FileType::BlockDevice => SnapshotEntryKind::BlockDevice,
+        FileType::CharacterDevice | FileType::Unknown => SnapshotEntryKind::CharDevice,
     }
 }
 
@@ -235,7 +237,7 @@ mod tests {
         let dir = open_dir(CWD, path.as_os_str().as_bytes()).expect("opened");
         let names = list(&dir, &mut Vec::with_capacity(4096)).expect("listed");
         let portably = portable::list(&dir).expect("listed");
-        let show = |names: &Names| -> Vec<_> {
+        let show = |names: &DirectoryNames| -> Vec<_> {
             names.listed.iter().map(|&listed| (names.name(listed).to_vec(), listed.kind)).collect()
         };
         assert_eq!(show(&names), show(&portably));
@@ -245,7 +247,7 @@ mod tests {
             let portably = portable::stat(dir.as_fd(), Some(name)).expect("seen");
             let linux = stat_at(&dir, name).expect("seen");
             // Devices are numbered differently; mounts and creation times are not reported at all.
-            let common = Stat { device: portably.device, mount: None, born_ns: 0, ..linux };
+            let common = EntryStat { device: portably.device, mount: None, born_ns: 0, ..linux };
             assert_eq!(portably, common);
         }
     }

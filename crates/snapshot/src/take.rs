@@ -1,14 +1,14 @@
 //! Taking a snapshot: the walk, the order of its directories, and what is judged about the whole tree.
 
-use crate::finding::{At, Finding, TreeFinding};
-use crate::look::Ground;
+use crate::finding::{TreeFinding, WalkFinding, WalkLocation};
+use crate::look::WalkContext;
 use crate::object::ObjectFormat;
-use crate::read::{Patience, Reader};
-use crate::record::{Dir, Held, ROOT, Stat};
-use crate::snapshot::{Note, Snapshot, join};
-use crate::walk::{self, Place, Walked};
+use crate::read::{FileReader, RetryBudget};
+use crate::record::{DirectoryRecord, EntryContent, EntryStat, ROOT};
+use crate::snapshot::{Snapshot, SnapshotNote, join};
+use crate::walk::{self, DirectoryPlace, WalkResult};
 use crate::{links, merkle, sys};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use rustix::fs::{Mode, OFlags};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct TreeError {
     /// The root of the tree.
     pub root: PathBuf,
     /// `TREE.UNAVAILABLE` or `TREE.UNSTABLE`.
-    pub reason: Reason,
+    pub reason: ReasonCode,
     /// What the system says.
     pub detail: String,
 }
@@ -49,7 +49,7 @@ impl Snapshot {
         let started_ns = now_ns();
         let refused = |error: std::io::Error| TreeError {
             root: root.to_owned(),
-            reason: Reason::TreeUnavailable,
+            reason: ReasonCode::TreeUnavailable,
             detail: error.to_string(),
         };
         let real_root = root.canonicalize().map_err(refused)?;
@@ -58,15 +58,17 @@ impl Snapshot {
         if !options.dot_git_is_content {
             left_out.push(b".git".to_vec());
         }
-        let reader = || Reader::new(options.git_ids);
+        let reader = || FileReader::new(options.git_ids);
         let walked = walk::walk(&ground, &left_out, reader, n_threads(options));
-        if let Some(finding) = walked.findings.iter().find(|finding| matches!(finding.at, At::Dir(ROOT))) {
+        if let Some(finding) =
+            walked.findings.iter().find(|finding| matches!(finding.at, WalkLocation::Dir(ROOT)))
+        {
             let (reason, detail) = (finding.reason, finding.detail.clone());
             return Err(TreeError { root: root.to_owned(), reason, detail });
         }
         let mut snapshot = Self::assemble(walked, started_ns, options.git_ids);
         if ground.root_stat.mount.is_none() {
-            snapshot.notes.push(Note::NoMountIds);
+            snapshot.notes.push(SnapshotNote::NoMountIds);
         }
         links::judge(&mut snapshot, &real_root);
         snapshot.findings.sort_unstable();
@@ -75,26 +77,27 @@ impl Snapshot {
     }
 
     /// Puts the walked directories in order and hashes them.
-    fn assemble(walked: Walked, started_ns: i64, git_ids: Option<ObjectFormat>) -> Self {
+    fn assemble(walked: WalkResult, started_ns: i64, git_ids: Option<ObjectFormat>) -> Self {
         let findings = walked.findings.into_iter().filter_map(|found| place(found, &walked.places)).collect();
-        let mut found: Vec<Option<(Stat, Dir)>> = Vec::new();
+        let mut found: Vec<Option<(EntryStat, DirectoryRecord)>> = Vec::new();
         found.resize_with(walked.places.len(), || None);
         for (id, stat, dir) in walked.dirs {
             found[id as usize] = Some((stat, dir));
         }
-        let mut dirs: Vec<Dir> = found[ROOT as usize].take().map(|(_, dir)| dir).into_iter().collect();
+        let mut dirs: Vec<DirectoryRecord> =
+            found[ROOT as usize].take().map(|(_, dir)| dir).into_iter().collect();
         let mut at = 0;
         while at < dirs.len() {
             for place in 0..dirs[at].records.len() {
                 let next = number(dirs.len());
                 let record = &mut dirs[at].records[place];
-                let Held::Directory(Some(walked_id)) = record.held else { continue };
+                let EntryContent::Directory(Some(walked_id)) = record.held else { continue };
                 let Some((stat, mut dir)) = found[walked_id as usize].take() else {
-                    record.held = Held::Directory(None);
+                    record.held = EntryContent::Directory(None);
                     continue;
                 };
                 record.facts = (&stat).into();
-                record.held = Held::Directory(Some(next));
+                record.held = EntryContent::Directory(Some(next));
                 dir.parent = (number(at), number(place));
                 dirs.push(dir);
             }
@@ -105,22 +108,26 @@ impl Snapshot {
     }
 }
 
-fn ground<'a>(root: &Path, options: &Options, known: Option<&'a Snapshot>) -> rustix::io::Result<Ground<'a>> {
+fn ground<'a>(
+    root: &Path,
+    options: &Options,
+    known: Option<&'a Snapshot>,
+) -> rustix::io::Result<WalkContext<'a>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = rustix::fs::open(root, flags, Mode::empty())?;
     let root_stat = sys::stat_fd(&root)?;
     let git_id_len = options.git_ids.map_or(0, ObjectFormat::id_len);
     let known = known.filter(|_| sys::times_tell(&root));
     let n_entries_seen = options.n_entries_seen.clone();
-    Ok(Ground { root, root_stat, known, git_id_len, patience: Patience::default(), n_entries_seen })
+    Ok(WalkContext { root, root_stat, known, git_id_len, patience: RetryBudget::default(), n_entries_seen })
 }
 
 /// The walked finding with its path; `None` for the root itself, which was reported before.
-fn place(finding: Finding, places: &[Place]) -> Option<TreeFinding> {
-    let Finding { at, reason, detail } = finding;
+fn place(finding: WalkFinding, places: &[DirectoryPlace]) -> Option<TreeFinding> {
+    let WalkFinding { at, reason, detail } = finding;
     let (mut names, mut at) = match &at {
-        At::Dir(id) => (Vec::new(), *id),
-        At::Child(id, name) => (vec![&**name], *id),
+        WalkLocation::Dir(id) => (Vec::new(), *id),
+        WalkLocation::Child(id, name) => (vec![&**name], *id),
     };
     while at != ROOT {
         names.push(&places[at as usize].name);

@@ -4,14 +4,14 @@
 //! swapped parent can lead the walk elsewhere. It is listed, its children are inspected, and if it changed meanwhile it
 //! is listed again. Large directories are shared between the threads.
 
-use crate::finding::{At, Finding};
-use crate::look::{Child, Ground, Part};
-use crate::pool::{self, Queue};
-use crate::read::{ATTEMPTS, Reader, Trouble};
-use crate::record::{Dir, DirId, Held, ROOT, Record, Stat};
-use crate::sys::{self, Names};
+use crate::finding::{WalkFinding, WalkLocation};
+use crate::look::{ChildEntry, DirectoryPart, WalkContext};
+use crate::pool::{self, TaskQueue};
+use crate::read::{ATTEMPTS, EntryReadError, FileReader};
+use crate::record::{DirId, DirectoryRecord, EntryContent, EntryRecord, EntryStat, ROOT};
+use crate::sys::{self, DirectoryNames};
 use crate::{merkle, names};
-use probity_core::{Digest, Reason, bytes};
+use probity_core::{Digest, ReasonCode, bytes};
 use rustix::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,33 +25,33 @@ const MAX_WAITING_HANDLES: usize = 100;
 const LISTING_BYTES: usize = 64 * 1024;
 
 /// What a walk brings home.
-pub(crate) struct Walked {
+pub(crate) struct WalkResult {
     /// The directories that could be listed, each with its number.
-    pub(crate) dirs: Vec<(DirId, Stat, Dir)>,
+    pub(crate) dirs: Vec<(DirId, EntryStat, DirectoryRecord)>,
     /// The parent and name of each directory, by number.
-    pub(crate) places: Vec<Place>,
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) places: Vec<DirectoryPlace>,
+    pub(crate) findings: Vec<WalkFinding>,
 }
 
-pub(crate) struct Place {
+pub(crate) struct DirectoryPlace {
     pub(crate) parent: DirId,
     pub(crate) name: Box<[u8]>,
 }
 
 /// Walks the tree below `ground.root`, leaving out the names in `left_out` at the top.
 pub(crate) fn walk(
-    ground: &Ground<'_>,
+    ground: &WalkContext<'_>,
     left_out: &[Vec<u8>],
-    make_reader: impl Fn() -> Reader,
+    make_reader: impl Fn() -> FileReader,
     n_threads: usize,
-) -> Walked {
-    let walk = Walk { ground, left_out, places: Mutex::default(), n_handles: AtomicUsize::new(0) };
-    walk.places().push(Place { parent: ROOT, name: Box::default() });
+) -> WalkResult {
+    let walk = TreeWalk { ground, left_out, places: Mutex::default(), n_handles: AtomicUsize::new(0) };
+    walk.places().push(DirectoryPlace { parent: ROOT, name: Box::default() });
     let known = ground.known.map(|_| ROOT);
-    let first = Task::Visit(Visit { dir: ROOT, parent: None, stat: ground.root_stat, known });
-    let workers = (0..n_threads).map(|_| Worker::new(make_reader())).collect();
+    let first = WalkTask::Visit(DirectoryVisit { dir: ROOT, parent: None, stat: ground.root_stat, known });
+    let workers = (0..n_threads).map(|_| WalkWorker::new(make_reader())).collect();
     let workers = pool::run(workers, first, |worker, task, queue| walk.work(worker, task, queue));
-    let mut walked = Walked { dirs: Vec::new(), places: Vec::new(), findings: Vec::new() };
+    let mut walked = WalkResult { dirs: Vec::new(), places: Vec::new(), findings: Vec::new() };
     for worker in workers {
         walked.dirs.extend(worker.dirs);
         walked.findings.extend(worker.findings);
@@ -60,116 +60,121 @@ pub(crate) fn walk(
     walked
 }
 
-struct Walk<'a> {
-    ground: &'a Ground<'a>,
+struct TreeWalk<'a> {
+    ground: &'a WalkContext<'a>,
     left_out: &'a [Vec<u8>],
-    places: Mutex<Vec<Place>>,
+    places: Mutex<Vec<DirectoryPlace>>,
     n_handles: AtomicUsize,
 }
 
 /// The state of one thread.
-struct Worker {
-    reader: Reader,
+struct WalkWorker {
+    reader: FileReader,
     listing: Vec<u8>,
-    dirs: Vec<(DirId, Stat, Dir)>,
-    findings: Vec<Finding>,
+    dirs: Vec<(DirId, EntryStat, DirectoryRecord)>,
+    findings: Vec<WalkFinding>,
 }
 
-impl Worker {
-    fn new(reader: Reader) -> Self {
+impl WalkWorker {
+    fn new(reader: FileReader) -> Self {
         let listing = Vec::with_capacity(LISTING_BYTES);
         Self { reader, listing, dirs: Vec::new(), findings: Vec::new() }
     }
 
     /// Reports a directory that could not be read.
-    fn report(&mut self, dir: DirId, trouble: Trouble) {
-        let (at, reason, detail) = (At::Dir(dir), trouble.reason(), trouble.to_string());
-        self.findings.push(Finding { at, reason, detail });
+    fn report(&mut self, dir: DirId, trouble: EntryReadError) {
+        let (at, reason, detail) = (WalkLocation::Dir(dir), trouble.reason(), trouble.to_string());
+        self.findings.push(WalkFinding { at, reason, detail });
     }
 }
 
 /// An open directory, counted as long as it lives.
-struct Handle<'a> {
+struct DirectoryHandle<'a> {
     fd: OwnedFd,
     n_handles: &'a AtomicUsize,
 }
 
-impl Drop for Handle<'_> {
+impl Drop for DirectoryHandle<'_> {
     fn drop(&mut self) {
         self.n_handles.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-enum Task<'a> {
-    Visit(Visit<'a>),
-    Part(Arc<Listing<'a>>, usize),
+enum WalkTask<'a> {
+    Visit(DirectoryVisit<'a>),
+    Part(Arc<DirectoryListing<'a>>, usize),
 }
 
 /// A directory to open and list.
-struct Visit<'a> {
+struct DirectoryVisit<'a> {
     dir: DirId,
     /// The parent's handle; without it the path is opened again from the root.
-    parent: Option<Arc<Handle<'a>>>,
+    parent: Option<Arc<DirectoryHandle<'a>>>,
     /// The metadata from the parent's listing.
-    stat: Stat,
+    stat: EntryStat,
     known: Option<DirId>,
 }
 
-struct Visited<'a> {
+struct OpenDirectory<'a> {
     dir: DirId,
-    handle: Arc<Handle<'a>>,
-    stat: Stat,
+    handle: Arc<DirectoryHandle<'a>>,
+    stat: EntryStat,
     known: Option<DirId>,
     attempt: u32,
 }
 
 /// A directory whose children are being inspected.
-struct Listing<'a> {
-    visited: Visited<'a>,
-    names: Names,
+struct DirectoryListing<'a> {
+    visited: OpenDirectory<'a>,
+    names: DirectoryNames,
     /// The finished parts, each with its number.
-    done: Mutex<Vec<(usize, Part)>>,
+    done: Mutex<Vec<(usize, DirectoryPart)>>,
 }
 
-impl Listing<'_> {
+impl DirectoryListing<'_> {
     fn n_parts(&self) -> usize {
         self.names.listed.len().div_ceil(PART_LEN)
     }
 }
 
-impl<'a> Walk<'a> {
-    fn work(&'a self, worker: &mut Worker, task: Task<'a>, queue: &Queue<Task<'a>>) {
+impl<'a> TreeWalk<'a> {
+    fn work(&'a self, worker: &mut WalkWorker, task: WalkTask<'a>, queue: &TaskQueue<WalkTask<'a>>) {
         match task {
-            Task::Visit(visit) => self.visit(worker, &visit, queue),
-            Task::Part(listing, number) => self.part(worker, &listing, number, queue),
+            WalkTask::Visit(visit) => self.visit(worker, &visit, queue),
+            WalkTask::Part(listing, number) => self.part(worker, &listing, number, queue),
         }
     }
 
-    fn places(&self) -> MutexGuard<'_, Vec<Place>> {
+    fn places(&self) -> MutexGuard<'_, Vec<DirectoryPlace>> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Opens a directory and checks that it is the one its parent listed.
-    fn visit(&'a self, worker: &mut Worker, visit: &Visit<'a>, queue: &Queue<Task<'a>>) {
+    fn visit(&'a self, worker: &mut WalkWorker, visit: &DirectoryVisit<'a>, queue: &TaskQueue<WalkTask<'a>>) {
         let mut expected = visit.stat;
         let opened = self.ground.patience.settle(|| self.open(visit, &mut expected));
         match opened {
             Ok((_, stat)) if self.ground.is_foreign(&stat) => {
-                let (at, detail) = (At::Dir(visit.dir), "it was mounted during the walk".to_owned());
-                worker.findings.push(Finding { at, reason: Reason::UnsafeMountPoint, detail });
+                let (at, detail) =
+                    (WalkLocation::Dir(visit.dir), "it was mounted during the walk".to_owned());
+                worker.findings.push(WalkFinding { at, reason: ReasonCode::UnsafeMountPoint, detail });
             }
             Ok((fd, stat)) => {
                 self.n_handles.fetch_add(1, Ordering::Relaxed);
-                let handle = Arc::new(Handle { fd, n_handles: &self.n_handles });
-                let Visit { dir, known, .. } = *visit;
-                self.list(worker, Visited { dir, handle, stat, known, attempt: 0 }, queue);
+                let handle = Arc::new(DirectoryHandle { fd, n_handles: &self.n_handles });
+                let DirectoryVisit { dir, known, .. } = *visit;
+                self.list(worker, OpenDirectory { dir, handle, stat, known, attempt: 0 }, queue);
             }
             Err(trouble) => worker.report(visit.dir, trouble),
         }
     }
 
     /// Opens a directory once. If another object has taken its place, that one is expected next time.
-    fn open(&self, visit: &Visit<'a>, expected: &mut Stat) -> Result<(OwnedFd, Stat), Trouble> {
+    fn open(
+        &self,
+        visit: &DirectoryVisit<'a>,
+        expected: &mut EntryStat,
+    ) -> Result<(OwnedFd, EntryStat), EntryReadError> {
         if visit.dir == ROOT {
             return Ok((sys::open_dir(&self.ground.root, b".")?, self.ground.root_stat));
         }
@@ -191,11 +196,11 @@ impl<'a> Walk<'a> {
             return Ok((fd, stat));
         }
         *expected = sys::stat_at(parent, &name)?;
-        Err(Trouble::Changed)
+        Err(EntryReadError::Changed)
     }
 
     /// Opens a directory again, name by name from the root.
-    fn reopen(&self, dir: DirId) -> Result<OwnedFd, Trouble> {
+    fn reopen(&self, dir: DirId) -> Result<OwnedFd, EntryReadError> {
         let mut names = Vec::new();
         {
             let places = self.places();
@@ -213,7 +218,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Lists a directory and schedules its children.
-    fn list(&'a self, worker: &mut Worker, visited: Visited<'a>, queue: &Queue<Task<'a>>) {
+    fn list(&'a self, worker: &mut WalkWorker, visited: OpenDirectory<'a>, queue: &TaskQueue<WalkTask<'a>>) {
         let mut names = match sys::list(&visited.handle.fd, &mut worker.listing) {
             Ok(names) => names,
             Err(error) => return worker.report(visited.dir, error.into()),
@@ -221,21 +226,21 @@ impl<'a> Walk<'a> {
         if visited.dir == ROOT {
             names.leave_out(self.left_out);
         }
-        let listing = Arc::new(Listing { visited, names, done: Mutex::default() });
+        let listing = Arc::new(DirectoryListing { visited, names, done: Mutex::default() });
         match listing.n_parts() {
             0 => self.finish(worker, &listing, Vec::new(), queue),
             1 => self.part(worker, &listing, 0, queue),
-            n => queue.push((0..n).rev().map(|number| Task::Part(Arc::clone(&listing), number))),
+            n => queue.push((0..n).rev().map(|number| WalkTask::Part(Arc::clone(&listing), number))),
         }
     }
 
     /// Inspects some of the children; the thread that finishes the last part finishes the directory.
     fn part(
         &'a self,
-        worker: &mut Worker,
-        listing: &Arc<Listing<'a>>,
+        worker: &mut WalkWorker,
+        listing: &Arc<DirectoryListing<'a>>,
         number: usize,
-        queue: &Queue<Task<'a>>,
+        queue: &TaskQueue<WalkTask<'a>>,
     ) {
         let part = self.look(worker, listing, number);
         let mut done = listing.done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -249,7 +254,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Inspects one part of the children, in step with what is known about them.
-    fn look(&self, worker: &mut Worker, listing: &Listing<'a>, number: usize) -> Part {
+    fn look(&self, worker: &mut WalkWorker, listing: &DirectoryListing<'a>, number: usize) -> DirectoryPart {
         let start = number * PART_LEN;
         let end = listing.names.listed.len().min(start + PART_LEN);
         let known = self.known_dir(listing.visited.known);
@@ -257,7 +262,7 @@ impl<'a> Walk<'a> {
             let first = listing.names.name(listing.names.listed[start]);
             known.records.partition_point(|record| known.name(record) < first)
         });
-        let mut part = Part::default();
+        let mut part = DirectoryPart::default();
         for &listed in &listing.names.listed[start..end] {
             let name = listing.names.name(listed);
             let known = known.and_then(|known| {
@@ -268,7 +273,7 @@ impl<'a> Walk<'a> {
                 (known.name(record) == name).then_some((known, next))
             });
             let (dir, dir_id) = (listing.visited.handle.fd.as_fd(), listing.visited.dir);
-            let child = Child { dir, dir_id, name, listed, known };
+            let child = ChildEntry { dir, dir_id, name, listed, known };
             part.look(self.ground, &mut worker.reader, &child);
         }
         if let Some(n_entries_seen) = &self.ground.n_entries_seen {
@@ -280,16 +285,16 @@ impl<'a> Walk<'a> {
     /// Builds the directory from its parts, or lists it again if it changed meanwhile.
     fn finish(
         &'a self,
-        worker: &mut Worker,
-        listing: &Arc<Listing<'a>>,
-        parts: Vec<Part>,
-        queue: &Queue<Task<'a>>,
+        worker: &mut WalkWorker,
+        listing: &Arc<DirectoryListing<'a>>,
+        parts: Vec<DirectoryPart>,
+        queue: &TaskQueue<WalkTask<'a>>,
     ) {
         let now = sys::stat_fd(&listing.visited.handle.fd);
         if now != Ok(listing.visited.stat) || parts.iter().any(|part| part.is_stale) {
             if listing.visited.attempt + 1 < ATTEMPTS {
                 self.ground.patience.pause(listing.visited.attempt);
-                let again = Visited {
+                let again = OpenDirectory {
                     stat: now.unwrap_or(listing.visited.stat),
                     handle: Arc::clone(&listing.visited.handle),
                     attempt: listing.visited.attempt + 1,
@@ -297,7 +302,7 @@ impl<'a> Walk<'a> {
                 };
                 return self.list(worker, again, queue);
             }
-            worker.report(listing.visited.dir, Trouble::Changed);
+            worker.report(listing.visited.dir, EntryReadError::Changed);
         }
         let (mut dir, subdirs) = join(&listing.names, parts, &mut worker.findings);
         report_collisions(&dir, listing.visited.dir, &mut worker.findings);
@@ -309,10 +314,10 @@ impl<'a> Walk<'a> {
     /// Numbers every subdirectory and schedules its visit.
     fn descend(
         &'a self,
-        at: &Visited<'a>,
-        dir: &mut Dir,
-        subdirs: Vec<(u32, Stat)>,
-        queue: &Queue<Task<'a>>,
+        at: &OpenDirectory<'a>,
+        dir: &mut DirectoryRecord,
+        subdirs: Vec<(u32, EntryStat)>,
+        queue: &TaskQueue<WalkTask<'a>>,
     ) {
         let few = self.n_handles.load(Ordering::Relaxed) < MAX_WAITING_HANDLES;
         let known = self.known_dir(at.known);
@@ -321,32 +326,36 @@ impl<'a> Walk<'a> {
             let place = place as usize;
             let name: Box<[u8]> = dir.name(&dir.records[place]).into();
             let known = known.and_then(|known| match known.records[known.find(&name)?].held {
-                Held::Directory(id) => id,
+                EntryContent::Directory(id) => id,
                 _ => None,
             });
-            let id = self.add_place(Place { parent: at.dir, name });
-            dir.records[place].held = Held::Directory(Some(id));
+            let id = self.add_place(DirectoryPlace { parent: at.dir, name });
+            dir.records[place].held = EntryContent::Directory(Some(id));
             let parent = few.then(|| Arc::clone(&at.handle));
-            visits.push(Task::Visit(Visit { dir: id, parent, stat, known }));
+            visits.push(WalkTask::Visit(DirectoryVisit { dir: id, parent, stat, known }));
         }
         queue.push(visits.into_iter().rev());
     }
 
-    fn add_place(&self, place: Place) -> DirId {
+    fn add_place(&self, place: DirectoryPlace) -> DirId {
         let mut places = self.places();
         places.push(place);
         DirId::try_from(places.len() - 1).expect("a tree has less than 2^32 directories")
     }
 
-    fn known_dir(&self, id: Option<DirId>) -> Option<&'a Dir> {
+    fn known_dir(&self, id: Option<DirId>) -> Option<&'a DirectoryRecord> {
         Some(self.ground.known?.dir(id?))
     }
 }
 
 /// Joins the parts of a directory. Its names are copied in order, without those that were left out.
-fn join(names: &Names, parts: Vec<Part>, findings: &mut Vec<Finding>) -> (Dir, Vec<(u32, Stat)>) {
+fn join(
+    names: &DirectoryNames,
+    parts: Vec<DirectoryPart>,
+    findings: &mut Vec<WalkFinding>,
+) -> (DirectoryRecord, Vec<(u32, EntryStat)>) {
     let n_records = parts.iter().map(|part| part.records.len()).sum();
-    let mut records: Vec<Record> = Vec::with_capacity(n_records);
+    let mut records: Vec<EntryRecord> = Vec::with_capacity(n_records);
     let mut bytes = Vec::with_capacity(names.bytes.len());
     let (mut targets, mut git_ids, mut subdirs) = (Vec::new(), Vec::new(), Vec::new());
     for part in parts {
@@ -354,14 +363,14 @@ fn join(names: &Names, parts: Vec<Part>, findings: &mut Vec<Finding>) -> (Dir, V
         for record in part.records {
             let start = place(bytes.len());
             bytes.extend_from_slice(&names.bytes[record.name.0 as usize..][..usize::from(record.name.1)]);
-            records.push(Record { name: (start, record.name.1), ..record });
+            records.push(EntryRecord { name: (start, record.name.1), ..record });
         }
         targets.extend(part.targets.into_iter().map(|(at, target)| (base + at, target)));
         subdirs.extend(part.subdirs.into_iter().map(|(at, stat)| (base + at, stat)));
         git_ids.extend_from_slice(&part.git_ids);
         findings.extend(part.findings);
     }
-    let dir = Dir {
+    let dir = DirectoryRecord {
         parent: (ROOT, 0),
         names: bytes.into(),
         records: records.into(),
@@ -376,13 +385,13 @@ fn place(n: usize) -> u32 {
     u32::try_from(n).expect("a listing has at most 2^32 bytes of names")
 }
 
-fn report_collisions(dir: &Dir, id: DirId, findings: &mut Vec<Finding>) {
+fn report_collisions(dir: &DirectoryRecord, id: DirId, findings: &mut Vec<WalkFinding>) {
     for (one, other) in names::collisions(dir) {
         let name = |place: usize| dir.name(&dir.records[place]);
         for (this, that) in [(one, other), (other, one)] {
             let detail = format!("the file system takes it for `{}`", bytes::escape(name(that)));
-            let at = At::Child(id, name(this).into());
-            findings.push(Finding { at, reason: Reason::UnsafeNameCollision, detail });
+            let at = WalkLocation::Child(id, name(this).into());
+            findings.push(WalkFinding { at, reason: ReasonCode::UnsafeNameCollision, detail });
         }
     }
 }

@@ -6,8 +6,8 @@
 use crate::finding::TreeFinding;
 use crate::object::ObjectFormat;
 use crate::record::ROOT;
-use crate::record::{Dir, Held};
-use crate::snapshot::{Note, Snapshot};
+use crate::record::{DirectoryRecord, EntryContent};
+use crate::snapshot::{Snapshot, SnapshotNote};
 use probity_paths::RepoPath;
 use serde::Deserialize;
 
@@ -16,9 +16,9 @@ use serde::Deserialize;
 pub(crate) struct StoredSnapshot {
     started_ns: i64,
     git_ids: Option<ObjectFormat>,
-    dirs: Vec<Dir>,
+    dirs: Vec<DirectoryRecord>,
     findings: Vec<TreeFinding>,
-    notes: Vec<Note>,
+    notes: Vec<SnapshotNote>,
 }
 
 /// What was read does not hang together.
@@ -38,7 +38,7 @@ impl TryFrom<StoredSnapshot> for Snapshot {
 }
 
 /// Whether the `n`-th record that is a directory stands for the `n`-th directory below the root, and is its parent.
-fn hang_together(dirs: &[Dir]) -> bool {
+fn hang_together(dirs: &[DirectoryRecord]) -> bool {
     let mut parents = vec![(ROOT, 0)];
     for (dir, id) in dirs.iter().zip(0..) {
         if parents.get(id as usize) != Some(&dir.parent) {
@@ -46,8 +46,8 @@ fn hang_together(dirs: &[Dir]) -> bool {
         }
         for (record, place) in dir.records.iter().zip(0..) {
             match record.held {
-                Held::Directory(Some(child)) if child as usize != parents.len() => return false,
-                Held::Directory(Some(_)) => parents.push((id, place)),
+                EntryContent::Directory(Some(child)) if child as usize != parents.len() => return false,
+                EntryContent::Directory(Some(_)) => parents.push((id, place)),
                 _ => {}
             }
         }
@@ -56,7 +56,7 @@ fn hang_together(dirs: &[Dir]) -> bool {
 }
 
 /// Whether the names follow each other without a gap and in order, and every list fits the records.
-fn is_sound(dir: &Dir, git_id_len: usize) -> bool {
+fn is_sound(dir: &DirectoryRecord, git_id_len: usize) -> bool {
     let (mut last, mut rest) = (&b""[..], &*dir.names);
     for record in &dir.records {
         let Some((name, others)) = rest.split_at_checked(record.name.1.into()) else {
@@ -68,8 +68,11 @@ fn is_sound(dir: &Dir, git_id_len: usize) -> bool {
         }
         (last, rest) = (name, others);
     }
-    let links =
-        dir.records.iter().zip(0..).filter(|(record, _)| matches!(record.held, Held::Symlink(Some(_))));
+    let links = dir
+        .records
+        .iter()
+        .zip(0..)
+        .filter(|(record, _)| matches!(record.held, EntryContent::Symlink(Some(_))));
     rest.is_empty()
         && dir.git_ids.len() == dir.records.len() * git_id_len
         && links.map(|(_, place)| place).eq(dir.targets.iter().map(|(place, _)| *place))

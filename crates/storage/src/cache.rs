@@ -13,7 +13,7 @@
 
 use crate::{StoreError, durable};
 use probity_core::Digest;
-use probity_core::digest::Hasher;
+use probity_core::digest::DigestHasher;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
@@ -83,11 +83,11 @@ impl CacheFile {
         body: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), StoreError> {
         durable::stream_unsynced(&self.path, |file| {
-            let mut hashing = Hashing { inner: file, hasher: Hasher::default() };
+            let mut hashing = HashingStream { inner: file, hasher: DigestHasher::default() };
             hashing.write_all(&self.kind.first_line())?;
             hashing.write_all(&reach.to_le_bytes())?;
             body(&mut hashing)?;
-            let Hashing { inner, hasher } = hashing;
+            let HashingStream { inner, hasher } = hashing;
             inner.write_all(hasher.finish().as_bytes())
         })
     }
@@ -97,7 +97,7 @@ impl CacheFile {
     pub fn read<T>(&self, body: impl FnOnce(&mut dyn Read) -> Option<T>) -> Option<T> {
         let mut file = durable::open(&self.path).ok()??;
         let length = file.metadata().ok()?.len().checked_sub(DIGEST_BYTES as u64)?;
-        let mut hashing = Hashing { inner: (&mut file).take(length), hasher: Hasher::default() };
+        let mut hashing = HashingStream { inner: (&mut file).take(length), hasher: DigestHasher::default() };
         self.read_header(&mut hashing)?;
         let value = body(&mut hashing)?;
         io::copy(&mut hashing, &mut io::sink()).ok()?;
@@ -124,12 +124,12 @@ impl CacheFile {
 }
 
 /// Hashes what passes through.
-struct Hashing<T> {
+struct HashingStream<T> {
     inner: T,
-    hasher: Hasher,
+    hasher: DigestHasher,
 }
 
-impl<W: Write> Write for Hashing<W> {
+impl<W: Write> Write for HashingStream<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = self.inner.write(bytes)?;
         self.hasher.update(&bytes[..n]);
@@ -141,7 +141,7 @@ impl<W: Write> Write for Hashing<W> {
     }
 }
 
-impl<R: Read> Read for Hashing<R> {
+impl<R: Read> Read for HashingStream<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(bytes)?;
         self.hasher.update(&bytes[..n]);

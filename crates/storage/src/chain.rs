@@ -3,7 +3,7 @@
 //! The evidence of a repository is one such chain, its receipts are another. Appending happens while
 //! [`HashChain::lock`] is held, so that two writers never name the same predecessor.
 
-use crate::{Lock, StoreError, durable};
+use crate::{FileLock, StoreError, durable};
 use probity_core::Digest;
 use probity_core::chain::ChainHead;
 use serde::{Deserialize, Serialize};
@@ -26,14 +26,14 @@ struct StoredHead {
 #[derive(Debug)]
 pub struct HashChain<Id> {
     path: PathBuf,
-    _lock: Lock,
+    _lock: FileLock,
     id: PhantomData<Id>,
 }
 
 impl<Id: Display + FromStr<Err: Display>> HashChain<Id> {
     /// Opens the chain for appending; waits for whoever is appending now.
     pub fn lock(path: PathBuf) -> Result<Self, StoreError> {
-        let lock = Lock::take(&path.with_extension("lock"))?;
+        let lock = FileLock::take(&path.with_extension("lock"))?;
         Ok(Self { path, _lock: lock, id: PhantomData })
     }
 

@@ -3,7 +3,9 @@
 //! It uses names of its own, so it may run on a store that is in use; what it writes stays there.
 
 use crate::StoreError;
-use crate::ports::{Appended, Leases, Log, MAX_VALUE_BYTES, Refs, Store, Swapped};
+use crate::ports::{
+    AppendOutcome, EventLog, LeaseStore, MAX_VALUE_BYTES, RefStore, StorageEngine, SwapOutcome,
+};
 use probity_core::Digest;
 use std::fmt::Debug;
 use std::time::Duration;
@@ -13,7 +15,7 @@ const NEWS_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// A promise that an engine did not keep.
 #[derive(Debug, thiserror::Error)]
-pub enum Breach {
+pub enum ConformanceError {
     /// It did something else.
     #[error("{promise}: {found}")]
     Broken {
@@ -28,7 +30,7 @@ pub enum Breach {
 }
 
 /// Holds an engine to every promise. `name` keeps apart what several runs write.
-pub fn check(store: &dyn Store, name: &str) -> Result<(), Breach> {
+pub fn check(store: &dyn StorageEngine, name: &str) -> Result<(), ConformanceError> {
     let named = |part: &str| format!("{name}-{part}");
     log_is_a_sequence(&*store.log(&named("log")))?;
     log_compares(&*store.log(&named("compare")))?;
@@ -42,24 +44,28 @@ pub fn check(store: &dyn Store, name: &str) -> Result<(), Breach> {
     leases_run_and_end(&*store.leases(&named("leases")))
 }
 
-fn expect<T: PartialEq + Debug>(promise: &'static str, found: &T, wanted: &T) -> Result<(), Breach> {
+fn expect<T: PartialEq + Debug>(
+    promise: &'static str,
+    found: &T,
+    wanted: &T,
+) -> Result<(), ConformanceError> {
     if found == wanted {
         Ok(())
     } else {
-        Err(Breach::Broken { promise, found: format!("{found:?} instead of {wanted:?}") })
+        Err(ConformanceError::Broken { promise, found: format!("{found:?} instead of {wanted:?}") })
     }
 }
 
-fn log_is_a_sequence(log: &dyn Log) -> Result<(), Breach> {
+fn log_is_a_sequence(log: &dyn EventLog) -> Result<(), ConformanceError> {
     expect("an empty log ends at 0", &log.head()?, &0)?;
     expect("an empty log has no events", &log.read_after(0, 10)?, &Vec::new())?;
     let events: [&[u8]; 3] = [b"one", b"", b"\xff\0three"];
     for (event, seq) in events.iter().zip(1..) {
         let appended = log.append(seq - 1, &format!("c{seq}"), event)?;
-        expect("events are numbered from 1", &appended, &Appended::At(seq))?;
+        expect("events are numbered from 1", &appended, &AppendOutcome::At(seq))?;
     }
     expect("the head is the last event", &log.head()?, &3)?;
-    let read = |after, limit| -> Result<Vec<(u64, Vec<u8>)>, Breach> {
+    let read = |after, limit| -> Result<Vec<(u64, Vec<u8>)>, ConformanceError> {
         Ok(log.read_after(after, limit)?.into_iter().map(|record| (record.seq, record.event)).collect())
     };
     let all: Vec<(u64, Vec<u8>)> = (1..).zip(events.map(<[u8]>::to_vec)).collect();
@@ -72,29 +78,29 @@ fn log_is_a_sequence(log: &dyn Log) -> Result<(), Breach> {
     expect("every event has its command", &commands, &["c1", "c2", "c3"].map(String::from).to_vec())
 }
 
-fn log_compares(log: &dyn Log) -> Result<(), Breach> {
+fn log_compares(log: &dyn EventLog) -> Result<(), ConformanceError> {
     log.append(0, "a", b"a")?;
     let moved = "an append behind another head is refused";
-    expect(moved, &log.append(0, "b", b"b")?, &Appended::Moved { head: 1 })?;
-    expect(moved, &log.append(7, "b", b"b")?, &Appended::Moved { head: 1 })?;
+    expect(moved, &log.append(0, "b", b"b")?, &AppendOutcome::Moved { head: 1 })?;
+    expect(moved, &log.append(7, "b", b"b")?, &AppendOutcome::Moved { head: 1 })?;
     expect("a refused append leaves nothing", &log.head()?, &1)?;
     expect("a refused command is not known", &log.find("b")?, &None)?;
     expect("a command is found", &log.find("a")?, &Some(1))?;
     let known = "a command is taken once";
-    expect(known, &log.append(1, "a", b"again")?, &Appended::Known { at: 1 })?;
-    expect(known, &log.append(0, "a", b"again")?, &Appended::Known { at: 1 })?;
-    expect("a refused command may come again", &log.append(1, "b", b"b")?, &Appended::At(2))
+    expect(known, &log.append(1, "a", b"again")?, &AppendOutcome::Known { at: 1 })?;
+    expect(known, &log.append(0, "a", b"again")?, &AppendOutcome::Known { at: 1 })?;
+    expect("a refused command may come again", &log.append(1, "b", b"b")?, &AppendOutcome::At(2))
 }
 
-fn logs_are_apart(one: &dyn Log, other: &dyn Log) -> Result<(), Breach> {
+fn logs_are_apart(one: &dyn EventLog, other: &dyn EventLog) -> Result<(), ConformanceError> {
     one.append(0, "a", b"1")?;
     expect("a log knows nothing of another", &other.head()?, &0)?;
-    expect("a log knows no commands of another", &other.append(0, "a", b"2")?, &Appended::At(1))
+    expect("a log knows no commands of another", &other.append(0, "a", b"2")?, &AppendOutcome::At(1))
 }
 
-fn log_has_bounds(log: &dyn Log) -> Result<(), Breach> {
+fn log_has_bounds(log: &dyn EventLog) -> Result<(), ConformanceError> {
     let largest = vec![7; MAX_VALUE_BYTES];
-    expect("the largest event is taken", &log.append(0, "large", &largest)?, &Appended::At(1))?;
+    expect("the largest event is taken", &log.append(0, "large", &largest)?, &AppendOutcome::At(1))?;
     let too_large = log.append(1, "larger", &[largest, vec![7]].concat());
     let refused = matches!(too_large, Err(StoreError::TooLarge { .. }));
     expect("a larger event is refused", &refused, &true)?;
@@ -102,7 +108,7 @@ fn log_has_bounds(log: &dyn Log) -> Result<(), Breach> {
 }
 
 /// Racers that all append behind the same head: one wins each round, and every event has one number.
-fn one_racer_wins(store: &dyn Store, name: &str) -> Result<(), Breach> {
+fn one_racer_wins(store: &dyn StorageEngine, name: &str) -> Result<(), ConformanceError> {
     const RACERS: u64 = 4;
     const ROUNDS: u64 = 25;
     let race = |racer: u64| -> Result<u64, StoreError> {
@@ -110,7 +116,7 @@ fn one_racer_wins(store: &dyn Store, name: &str) -> Result<(), Breach> {
         let mut won = 0;
         for round in 0..ROUNDS {
             let answer = log.append(round, &format!("{racer}-{round}"), &racer.to_be_bytes())?;
-            won += u64::from(answer == Appended::At(round + 1));
+            won += u64::from(answer == AppendOutcome::At(round + 1));
             log.watch(round, NEWS_TIMEOUT)?;
         }
         Ok(won)
@@ -123,7 +129,7 @@ fn one_racer_wins(store: &dyn Store, name: &str) -> Result<(), Breach> {
     expect("the losers leave nothing", &store.log(name).head()?, &ROUNDS)
 }
 
-fn watchers_are_woken(store: &dyn Store, name: &str) -> Result<(), Breach> {
+fn watchers_are_woken(store: &dyn StorageEngine, name: &str) -> Result<(), ConformanceError> {
     let log = store.log(name);
     expect("a watch ends without news", &log.watch(0, Duration::from_millis(5))?, &0)?;
     let seen = std::thread::scope(|scope| {
@@ -135,30 +141,30 @@ fn watchers_are_woken(store: &dyn Store, name: &str) -> Result<(), Breach> {
     expect("a watch answers at once what it missed", &log.watch(0, NEWS_TIMEOUT)?, &1)
 }
 
-fn refs_compare(refs: &dyn Refs) -> Result<(), Breach> {
+fn refs_compare(refs: &dyn RefStore) -> Result<(), ConformanceError> {
     expect("a pointer is not there at first", &refs.get("head")?, &None)?;
-    expect("a pointer is made", &refs.swap("head", None, Some(b"a"))?, &Swapped::Done)?;
+    expect("a pointer is made", &refs.swap("head", None, Some(b"a"))?, &SwapOutcome::Done)?;
     let found = Some(b"a".to_vec());
     let moved = "a pointer that stands elsewhere is left there";
-    expect(moved, &refs.swap("head", None, Some(b"b"))?, &Swapped::Moved { found: found.clone() })?;
-    expect(moved, &refs.swap("head", Some(b"b"), None)?, &Swapped::Moved { found: found.clone() })?;
+    expect(moved, &refs.swap("head", None, Some(b"b"))?, &SwapOutcome::Moved { found: found.clone() })?;
+    expect(moved, &refs.swap("head", Some(b"b"), None)?, &SwapOutcome::Moved { found: found.clone() })?;
     expect(moved, &refs.get("head")?, &found)?;
-    expect("a pointer moves", &refs.swap("head", Some(b"a"), Some(b"\0"))?, &Swapped::Done)?;
+    expect("a pointer moves", &refs.swap("head", Some(b"a"), Some(b"\0"))?, &SwapOutcome::Done)?;
     expect("a pointer is read back", &refs.get("head")?, &Some(vec![0]))?;
     refs.swap("b", None, Some(b"2"))?;
     let listed = [("b".to_owned(), b"2".to_vec()), ("head".to_owned(), vec![0])];
     expect("pointers are listed by name", &refs.list()?, &listed.to_vec())?;
-    expect("a pointer is taken away", &refs.swap("head", Some(b"\0"), None)?, &Swapped::Done)?;
+    expect("a pointer is taken away", &refs.swap("head", Some(b"\0"), None)?, &SwapOutcome::Done)?;
     expect("a pointer that was taken away is gone", &refs.get("head")?, &None)
 }
 
-fn refs_are_apart(one: &dyn Refs, other: &dyn Refs) -> Result<(), Breach> {
+fn refs_are_apart(one: &dyn RefStore, other: &dyn RefStore) -> Result<(), ConformanceError> {
     one.swap("a", None, Some(b"1"))?;
     expect("a space knows nothing of another", &other.get("a")?, &None)?;
     expect("a space lists nothing of another", &other.list()?, &Vec::new())
 }
 
-fn objects_are_their_digests(store: &dyn Store) -> Result<(), Breach> {
+fn objects_are_their_digests(store: &dyn StorageEngine) -> Result<(), ConformanceError> {
     let objects = store.objects();
     for bytes in [Vec::new(), b"content".to_vec(), vec![0xff; 70_000]] {
         let digest = objects.put(&bytes)?;
@@ -169,7 +175,7 @@ fn objects_are_their_digests(store: &dyn Store) -> Result<(), Breach> {
     expect("what was never kept is not there", &objects.get(&Digest::of(b"never kept"))?, &None)
 }
 
-fn leases_run_and_end(leases: &dyn Leases) -> Result<(), Breach> {
+fn leases_run_and_end(leases: &dyn LeaseStore) -> Result<(), ConformanceError> {
     let owners = || -> Result<Vec<String>, StoreError> {
         Ok(leases.running()?.into_iter().map(|(owner, _)| owner).collect())
     };
@@ -191,42 +197,42 @@ fn leases_run_and_end(leases: &dyn Leases) -> Result<(), Breach> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Memory;
-    use crate::ports::{Objects, Record};
+    use crate::memory::MemoryStore;
+    use crate::ports::{EventRecord, ObjectStore};
 
     #[test]
     fn memory_keeps_every_promise() {
-        check(&Memory::new(), "t").expect("keeps them");
+        check(&MemoryStore::new(), "t").expect("keeps them");
     }
 
     /// An engine that does not compare: the mistake that would grant a claim twice.
-    struct Careless(Memory);
+    struct Careless(MemoryStore);
 
-    struct CarelessLog(Box<dyn Log>);
+    struct CarelessLog(Box<dyn EventLog>);
 
-    impl Store for Careless {
-        fn log(&self, name: &str) -> Box<dyn Log> {
+    impl StorageEngine for Careless {
+        fn log(&self, name: &str) -> Box<dyn EventLog> {
             Box::new(CarelessLog(self.0.log(name)))
         }
-        fn refs(&self, space: &str) -> Box<dyn Refs> {
+        fn refs(&self, space: &str) -> Box<dyn RefStore> {
             self.0.refs(space)
         }
-        fn leases(&self, space: &str) -> Box<dyn Leases> {
+        fn leases(&self, space: &str) -> Box<dyn LeaseStore> {
             self.0.leases(space)
         }
-        fn objects(&self) -> Box<dyn Objects> {
+        fn objects(&self) -> Box<dyn ObjectStore> {
             self.0.objects()
         }
     }
 
-    impl Log for CarelessLog {
+    impl EventLog for CarelessLog {
         fn head(&self) -> Result<u64, StoreError> {
             self.0.head()
         }
-        fn append(&self, _: u64, command: &str, event: &[u8]) -> Result<Appended, StoreError> {
+        fn append(&self, _: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError> {
             self.0.append(self.0.head()?, command, event)
         }
-        fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+        fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError> {
             self.0.read_after(seq, limit)
         }
         fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
@@ -239,9 +245,9 @@ mod tests {
 
     #[test]
     fn an_engine_that_does_not_compare_is_found_out() {
-        let breach = check(&Careless(Memory::new()), "t").expect_err("is found out");
+        let breach = check(&Careless(MemoryStore::new()), "t").expect_err("is found out");
         assert!(
-            matches!(breach, Breach::Broken { promise, .. } if promise.contains("another head")),
+            matches!(breach, ConformanceError::Broken { promise, .. } if promise.contains("another head")),
             "{breach}"
         );
     }

@@ -6,7 +6,7 @@
 //! * Never emptied: a database is made complete and then put in place, so that a file that is there and empty, cut off
 //!   or not ours is damage, and is said to be.
 
-use crate::{Lock, LockError, StoreError, durable, local};
+use crate::{FileLock, LockError, StoreError, durable, local};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const BUSY: Duration = Duration::from_secs(10);
 const LEAST_BYTES: u64 = 512;
 
 /// What a kind of database is made of.
-pub struct Form {
+pub struct DatabaseFormat {
     /// Marks a database as one of this kind.
     pub application: i64,
     /// What it is called.
@@ -29,7 +29,7 @@ pub struct Form {
     pub migrations: &'static [&'static str],
 }
 
-impl Form {
+impl DatabaseFormat {
     /// Opens the database at `path`, and makes it if there is none.
     pub fn open_or_create(&self, path: &Path) -> Result<Connection, StoreError> {
         let folder = durable::folder(path);
@@ -122,9 +122,9 @@ pub fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreErro
 }
 
 /// Waits for this process's turn to write.
-pub fn turn(path: &Path) -> Result<Lock, StoreError> {
+pub fn turn(path: &Path) -> Result<FileLock, StoreError> {
     let lock = path.with_extension("lock");
-    Lock::take_within(&lock, TURN).map_err(|error| match error {
+    FileLock::take_within(&lock, TURN).map_err(|error| match error {
         LockError::Held { holder } => StoreError::Busy { path: path.to_owned(), holder },
         LockError::Store(error) => error,
     })

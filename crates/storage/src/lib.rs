@@ -7,7 +7,7 @@
 //! * [`ports`]: the four things that the rules ask of a database; [`memory`] and [`sqlite`] are its engines, and
 //!   [`conformance`] holds every engine to the same promises.
 //! * [`ObjectFiles`]: content-addressed bytes (before-images, records of intents), checked against their digest when read.
-//! * [`Lock`]: held by at most one living process; the system frees it when the process dies.
+//! * [`FileLock`]: held by at most one living process; the system frees it when the process dies.
 //! * [`CacheFile`]: the container of every cache.
 //! * [`HashChain`]: the head of a hash chain (evidence, receipts), moved under its lock.
 //! * [`journal`]: an append-only log, framed and chained, that many processes append to.
@@ -31,8 +31,8 @@ pub mod sqlite;
 
 pub use cache::{CacheFile, CacheKind};
 pub use chain::HashChain;
-pub use journal::{Journal, Position, Torn, Writer};
-pub use lock::{Lock, LockError};
+pub use journal::{Journal, JournalPosition, JournalWriter, TornTail};
+pub use lock::{FileLock, LockError};
 pub use objects::ObjectFiles;
 
 use std::io;

@@ -17,7 +17,7 @@ const SHARER_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A held lock; dropping it frees it.
 #[derive(Debug)]
-pub struct Lock {
+pub struct FileLock {
     _file: File,
 }
 
@@ -35,7 +35,7 @@ pub enum LockError {
     Store(#[from] StoreError),
 }
 
-impl Lock {
+impl FileLock {
     /// Takes the lock at `path` if it is free, and notes `holder` in it.
     pub fn try_take(path: &Path, holder: &str) -> Result<Self, LockError> {
         let mut file = open(path)?;
@@ -54,7 +54,7 @@ impl Lock {
         }
     }
 
-    /// Like [`Lock::try_take`], but waits at most for `wait` while the lock is only shared: whoever shares it needs it for
+    /// Like [`FileLock::try_take`], but waits at most for `wait` while the lock is only shared: whoever shares it needs it for
     /// a moment, whoever has it alone keeps it for long and is told to the caller at once.
     pub fn take_from_sharers(path: &Path, holder: &str, wait: Duration) -> Result<Self, LockError> {
         let began = Instant::now();
@@ -224,26 +224,29 @@ mod tests {
     fn only_one_holds_it_and_the_other_learns_who() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("tree.lock");
-        let first = Lock::try_take(&path, "run 1").expect("is free");
-        match Lock::try_take(&path, "run 2") {
+        let first = FileLock::try_take(&path, "run 1").expect("is free");
+        match FileLock::try_take(&path, "run 2") {
             Err(LockError::Held { holder }) => assert_eq!(holder, "run 1"),
             other => panic!("two holders: {other:?}"),
         }
         drop(first);
-        Lock::try_take(&path, "run 2").expect("is free again");
+        FileLock::try_take(&path, "run 2").expect("is free again");
     }
 
     #[test]
     fn many_may_share_it_and_nobody_has_it_alone_meanwhile() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("objects.lock");
-        let shared = [Lock::share(&path).expect("is shared"), Lock::share(&path).expect("is shared")];
-        assert!(matches!(Lock::try_take(&path, "gc"), Err(LockError::Held { .. })));
+        let shared = [FileLock::share(&path).expect("is shared"), FileLock::share(&path).expect("is shared")];
+        assert!(matches!(FileLock::try_take(&path, "gc"), Err(LockError::Held { .. })));
         drop(shared);
-        let alone = Lock::try_take(&path, "gc").expect("is free");
-        assert!(matches!(Lock::share_within(&path, Duration::from_millis(20)), Err(LockError::Held { .. })));
+        let alone = FileLock::try_take(&path, "gc").expect("is free");
+        assert!(matches!(
+            FileLock::share_within(&path, Duration::from_millis(20)),
+            Err(LockError::Held { .. })
+        ));
         drop(alone);
-        Lock::share_within(&path, Duration::ZERO).expect("is free");
+        FileLock::share_within(&path, Duration::ZERO).expect("is free");
     }
 
     #[test]
@@ -251,21 +254,21 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("tree.lock");
         // What the file says does not matter: this run has ended.
-        drop(Lock::try_take(&path, "run 1").expect("is free"));
+        drop(FileLock::try_take(&path, "run 1").expect("is free"));
         let mut sharers =
-            vec![Lock::share(&path).expect("is shared"), Lock::share(&path).expect("is shared")];
-        let taken = Lock::take_from_sharers_while(&path, "run 2", || sharers.pop().is_some());
+            vec![FileLock::share(&path).expect("is shared"), FileLock::share(&path).expect("is shared")];
+        let taken = FileLock::take_from_sharers_while(&path, "run 2", || sharers.pop().is_some());
         assert!(taken.is_ok(), "{taken:?}");
         assert!(sharers.is_empty(), "taken while it was shared");
-        assert!(Lock::try_share(&path).expect("is a lock").is_none());
+        assert!(FileLock::try_share(&path).expect("is a lock").is_none());
     }
 
     #[test]
     fn who_shares_it_for_too_long_is_told() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("tree.lock");
-        let _shared = Lock::share(&path).expect("is shared");
-        match Lock::take_from_sharers(&path, "run 2", Duration::ZERO) {
+        let _shared = FileLock::share(&path).expect("is shared");
+        match FileLock::take_from_sharers(&path, "run 2", Duration::ZERO) {
             Err(LockError::Held { holder }) => assert_eq!(holder, format!("process {}", std::process::id())),
             other => panic!("taken while it was shared: {other:?}"),
         }
@@ -275,8 +278,8 @@ mod tests {
     fn who_has_it_alone_is_not_waited_for() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("tree.lock");
-        let _alone = Lock::try_take(&path, "run 1").expect("is free");
-        match Lock::take_from_sharers_while(&path, "run 2", || panic!("waits")) {
+        let _alone = FileLock::try_take(&path, "run 1").expect("is free");
+        match FileLock::take_from_sharers_while(&path, "run 2", || panic!("waits")) {
             Err(LockError::Held { holder }) => assert_eq!(holder, "run 1"),
             other => panic!("two holders: {other:?}"),
         }
@@ -286,13 +289,13 @@ mod tests {
     fn waiting_has_an_end_and_leaves_nobody_in_the_way() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("lock");
-        let first = Lock::take_within(&path, Duration::ZERO).expect("is free");
-        let Err(LockError::Held { holder }) = Lock::take_within(&path, Duration::from_millis(20)) else {
+        let first = FileLock::take_within(&path, Duration::ZERO).expect("is free");
+        let Err(LockError::Held { holder }) = FileLock::take_within(&path, Duration::from_millis(20)) else {
             panic!("two holders");
         };
         assert_eq!(holder, format!("process {}", std::process::id()));
         drop(first);
         // The thread that was left behind is served and lets go.
-        Lock::take_within(&path, probity_testkit::STUCK_TIMEOUT).expect("is free again");
+        FileLock::take_within(&path, probity_testkit::STUCK_TIMEOUT).expect("is free again");
     }
 }

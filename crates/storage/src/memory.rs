@@ -2,7 +2,10 @@
 //! moved.
 
 use crate::StoreError;
-use crate::ports::{Appended, Leases, Log, MAX_PAGE, Objects, Record, Refs, Store, Swapped, check_sizes};
+use crate::ports::{
+    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_PAGE, ObjectStore, RefStore, StorageEngine,
+    SwapOutcome, check_sizes,
+};
 use probity_core::Digest;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// What becomes of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum WriteFate {
     /// It is carried out and answered.
     Answered,
     /// It is not carried out, and the caller does not learn that.
@@ -20,39 +23,39 @@ pub enum Fate {
 }
 
 /// Says what becomes of the next write.
-type Oracle = Box<dyn FnMut() -> Fate + Send>;
+type FaultInjector = Box<dyn FnMut() -> WriteFate + Send>;
 
 /// A store in memory. Clones are the same store.
 #[derive(Clone, Default)]
-pub struct Memory {
-    shared: Arc<Shared>,
+pub struct MemoryStore {
+    shared: Arc<MemoryState>,
 }
 
 #[derive(Default)]
-struct Shared {
-    content: Mutex<Content>,
+struct MemoryState {
+    content: Mutex<MemoryContent>,
     grown: Condvar,
 }
 
 #[derive(Default)]
-struct Content {
-    logs: BTreeMap<String, Vec<Record>>,
+struct MemoryContent {
+    logs: BTreeMap<String, Vec<EventRecord>>,
     refs: BTreeMap<(String, String), Vec<u8>>,
     leases: BTreeMap<(String, String), Duration>,
     objects: BTreeMap<Digest, Vec<u8>>,
     /// The time of the store's own clock.
     now: Duration,
-    oracle: Option<Oracle>,
+    oracle: Option<FaultInjector>,
 }
 
-impl Memory {
+impl MemoryStore {
     /// An empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Lets `oracle` decide from now on what becomes of each append and swap.
-    pub fn inject(&self, oracle: impl FnMut() -> Fate + Send + 'static) {
+    pub fn inject(&self, oracle: impl FnMut() -> WriteFate + Send + 'static) {
         self.content().oracle = Some(Box::new(oracle));
     }
 
@@ -62,47 +65,47 @@ impl Memory {
         content.now = content.now.saturating_add(by);
     }
 
-    fn content(&self) -> MutexGuard<'_, Content> {
+    fn content(&self) -> MutexGuard<'_, MemoryContent> {
         self.shared.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn named(&self, name: &str) -> Named {
-        Named { memory: self.clone(), name: name.to_owned() }
+    fn named(&self, name: &str) -> MemoryPort {
+        MemoryPort { memory: self.clone(), name: name.to_owned() }
     }
 }
 
-impl std::fmt::Debug for Memory {
+impl std::fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Memory").finish_non_exhaustive()
     }
 }
 
-impl Store for Memory {
-    fn log(&self, name: &str) -> Box<dyn Log> {
+impl StorageEngine for MemoryStore {
+    fn log(&self, name: &str) -> Box<dyn EventLog> {
         Box::new(self.named(name))
     }
 
-    fn refs(&self, space: &str) -> Box<dyn Refs> {
+    fn refs(&self, space: &str) -> Box<dyn RefStore> {
         Box::new(self.named(space))
     }
 
-    fn leases(&self, space: &str) -> Box<dyn Leases> {
+    fn leases(&self, space: &str) -> Box<dyn LeaseStore> {
         Box::new(self.named(space))
     }
 
-    fn objects(&self) -> Box<dyn Objects> {
+    fn objects(&self) -> Box<dyn ObjectStore> {
         Box::new(self.clone())
     }
 }
 
 /// One log or one space of the store.
-struct Named {
-    memory: Memory,
+struct MemoryPort {
+    memory: MemoryStore,
     name: String,
 }
 
-impl Content {
-    fn records(&self, log: &str) -> &[Record] {
+impl MemoryContent {
+    fn records(&self, log: &str) -> &[EventRecord] {
         self.logs.get(log).map_or(&[], Vec::as_slice)
     }
 
@@ -110,42 +113,43 @@ impl Content {
         self.records(log).iter().find(|record| record.command == command).map(|record| record.seq)
     }
 
-    fn fate(&mut self) -> Fate {
-        self.oracle.as_mut().map_or(Fate::Answered, |oracle| oracle())
+    fn fate(&mut self) -> WriteFate {
+        self.oracle.as_mut().map_or(WriteFate::Answered, |oracle| oracle())
     }
 }
 
-fn head(records: &[Record]) -> u64 {
+fn head(records: &[EventRecord]) -> u64 {
     records.len() as u64
 }
 
-impl Log for Named {
+impl EventLog for MemoryPort {
     fn head(&self) -> Result<u64, StoreError> {
         Ok(head(self.memory.content().records(&self.name)))
     }
 
-    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<Appended, StoreError> {
+    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError> {
         check_sizes(command, event)?;
         let mut content = self.memory.content();
         let fate = content.fate();
-        if fate == Fate::LostBefore {
-            return Ok(Appended::Unknown);
+        if fate == WriteFate::LostBefore {
+            return Ok(AppendOutcome::Unknown);
         }
         let head = head(content.records(&self.name));
         let answer = match content.find(&self.name, command) {
-            Some(at) => Appended::Known { at },
-            None if head != expected_head => Appended::Moved { head },
+            Some(at) => AppendOutcome::Known { at },
+            None if head != expected_head => AppendOutcome::Moved { head },
             None => {
-                let record = Record { seq: head + 1, command: command.to_owned(), event: event.to_owned() };
+                let record =
+                    EventRecord { seq: head + 1, command: command.to_owned(), event: event.to_owned() };
                 content.logs.entry(self.name.clone()).or_default().push(record);
                 self.memory.shared.grown.notify_all();
-                Appended::At(head + 1)
+                AppendOutcome::At(head + 1)
             }
         };
-        Ok(if fate == Fate::LostAfter { Appended::Unknown } else { answer })
+        Ok(if fate == WriteFate::LostAfter { AppendOutcome::Unknown } else { answer })
     }
 
-    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError> {
         let content = self.memory.content();
         let behind = usize::try_from(seq).unwrap_or(usize::MAX);
         let records = content.records(&self.name).iter().skip(behind);
@@ -171,17 +175,22 @@ impl Log for Named {
     }
 }
 
-impl Refs for Named {
+impl RefStore for MemoryPort {
     fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.memory.content().refs.get(&(self.name.clone(), name.to_owned())).cloned())
     }
 
-    fn swap(&self, name: &str, expected: Option<&[u8]>, value: Option<&[u8]>) -> Result<Swapped, StoreError> {
+    fn swap(
+        &self,
+        name: &str,
+        expected: Option<&[u8]>,
+        value: Option<&[u8]>,
+    ) -> Result<SwapOutcome, StoreError> {
         check_sizes(name, value.unwrap_or_default())?;
         let mut content = self.memory.content();
         let fate = content.fate();
-        if fate == Fate::LostBefore {
-            return Ok(Swapped::Unknown);
+        if fate == WriteFate::LostBefore {
+            return Ok(SwapOutcome::Unknown);
         }
         let key = (self.name.clone(), name.to_owned());
         let found = content.refs.get(&key).cloned();
@@ -190,11 +199,11 @@ impl Refs for Named {
                 Some(value) => content.refs.insert(key, value.to_owned()),
                 None => content.refs.remove(&key),
             };
-            Swapped::Done
+            SwapOutcome::Done
         } else {
-            Swapped::Moved { found }
+            SwapOutcome::Moved { found }
         };
-        Ok(if fate == Fate::LostAfter { Swapped::Unknown } else { answer })
+        Ok(if fate == WriteFate::LostAfter { SwapOutcome::Unknown } else { answer })
     }
 
     fn list(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
@@ -204,7 +213,7 @@ impl Refs for Named {
     }
 }
 
-impl Leases for Named {
+impl LeaseStore for MemoryPort {
     fn renew(&self, owner: &str, lasts: Duration) -> Result<(), StoreError> {
         check_sizes(owner, &[])?;
         let mut content = self.memory.content();
@@ -226,7 +235,7 @@ impl Leases for Named {
     }
 }
 
-impl Objects for Memory {
+impl ObjectStore for MemoryStore {
     fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
         let digest = Digest::of(bytes);
         self.content().objects.insert(digest, bytes.to_owned());
@@ -244,20 +253,20 @@ mod tests {
 
     #[test]
     fn a_lost_reply_is_told_apart_by_looking() {
-        let memory = Memory::new();
+        let memory = MemoryStore::new();
         let log = memory.log("l");
-        let mut fates = [Fate::LostBefore, Fate::LostAfter, Fate::Answered].into_iter();
-        memory.inject(move || fates.next().unwrap_or(Fate::Answered));
-        assert_eq!(log.append(0, "a", b"1").expect("writes"), Appended::Unknown);
+        let mut fates = [WriteFate::LostBefore, WriteFate::LostAfter, WriteFate::Answered].into_iter();
+        memory.inject(move || fates.next().unwrap_or(WriteFate::Answered));
+        assert_eq!(log.append(0, "a", b"1").expect("writes"), AppendOutcome::Unknown);
         assert_eq!(log.find("a").expect("reads"), None);
-        assert_eq!(log.append(0, "a", b"1").expect("writes"), Appended::Unknown);
+        assert_eq!(log.append(0, "a", b"1").expect("writes"), AppendOutcome::Unknown);
         assert_eq!(log.find("a").expect("reads"), Some(1));
-        assert_eq!(log.append(0, "a", b"1").expect("writes"), Appended::Known { at: 1 });
+        assert_eq!(log.append(0, "a", b"1").expect("writes"), AppendOutcome::Known { at: 1 });
     }
 
     #[test]
     fn a_lease_ends_by_the_clock_of_the_store() {
-        let memory = Memory::new();
+        let memory = MemoryStore::new();
         let leases = memory.leases("l");
         leases.renew("me", Duration::from_mins(1)).expect("renews");
         memory.advance(Duration::from_secs(59));

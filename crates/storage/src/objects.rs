@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// A directory of objects: the content-addressed store of this machine. [`ports::Objects`] is the part of it that an engine
+/// A directory of objects: the content-addressed store of this machine. [`ports::ObjectStore`] is the part of it that an engine
 /// shared by several machines can keep as well.
 #[derive(Debug, Clone)]
 pub struct ObjectFiles {
@@ -89,7 +89,7 @@ impl ObjectFiles {
     }
 }
 
-impl ports::Objects for ObjectFiles {
+impl ports::ObjectStore for ObjectFiles {
     fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
         self.put(bytes)
     }

@@ -15,28 +15,28 @@ pub const MAX_NAME_BYTES: usize = 256;
 pub const MAX_PAGE: usize = 10_000;
 
 /// An engine: where the ports come from. Logs, pointers and leases of different names know nothing of each other.
-pub trait Store: Send + Sync {
+pub trait StorageEngine: Send + Sync {
     /// The log of that name, empty until something is appended.
-    fn log(&self, name: &str) -> Box<dyn Log>;
+    fn log(&self, name: &str) -> Box<dyn EventLog>;
     /// The pointers of that space.
-    fn refs(&self, space: &str) -> Box<dyn Refs>;
+    fn refs(&self, space: &str) -> Box<dyn RefStore>;
     /// The leases of that space.
-    fn leases(&self, space: &str) -> Box<dyn Leases>;
+    fn leases(&self, space: &str) -> Box<dyn LeaseStore>;
     /// The objects.
-    fn objects(&self) -> Box<dyn Objects>;
+    fn objects(&self) -> Box<dyn ObjectStore>;
 }
 
 /// A numbered sequence of events that only grows. The first has number 1; an empty log ends at 0.
-pub trait Log: Send + Sync {
+pub trait EventLog: Send + Sync {
     /// The number of the last event.
     fn head(&self) -> Result<u64, StoreError>;
 
     /// Appends `event` if the log still ends at `expected_head`. `command` is the caller's own id for this write: one
     /// log takes it once.
-    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<Appended, StoreError>;
+    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError>;
 
     /// The events behind `seq` in order and without a gap, at most `limit` of them and at most [`MAX_PAGE`].
-    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<Record>, StoreError>;
+    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError>;
 
     /// Where the event with that command stands.
     fn find(&self, command: &str) -> Result<Option<u64>, StoreError>;
@@ -47,7 +47,7 @@ pub trait Log: Send + Sync {
 
 /// The answer to an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Appended {
+pub enum AppendOutcome {
     /// The event is durable and has this number.
     At(u64),
     /// Somebody else appended first; nothing was written.
@@ -66,7 +66,7 @@ pub enum Appended {
 
 /// An event as it was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct EventRecord {
     /// Its number.
     pub seq: u64,
     /// The command it was appended with.
@@ -76,12 +76,17 @@ pub struct Record {
 }
 
 /// Named pointers that move by compare-and-set.
-pub trait Refs: Send + Sync {
+pub trait RefStore: Send + Sync {
     /// Where a pointer stands.
     fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Moves a pointer from `expected` to `value`; `None` is a pointer that is not there.
-    fn swap(&self, name: &str, expected: Option<&[u8]>, value: Option<&[u8]>) -> Result<Swapped, StoreError>;
+    fn swap(
+        &self,
+        name: &str,
+        expected: Option<&[u8]>,
+        value: Option<&[u8]>,
+    ) -> Result<SwapOutcome, StoreError>;
 
     /// Every pointer, by name.
     fn list(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError>;
@@ -89,7 +94,7 @@ pub trait Refs: Send + Sync {
 
 /// The answer to a swap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Swapped {
+pub enum SwapOutcome {
     /// The pointer stands there now, durably.
     Done,
     /// It was not where it was expected; nothing was written.
@@ -102,7 +107,7 @@ pub enum Swapped {
 }
 
 /// Content-addressed bytes.
-pub trait Objects: Send + Sync {
+pub trait ObjectStore: Send + Sync {
     /// Keeps `bytes` durably under their digest. Keeping them twice is no harm.
     fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError>;
 
@@ -111,7 +116,7 @@ pub trait Objects: Send + Sync {
 }
 
 /// Who is alive, by the clock of the store: nobody's own clock prolongs or ends a lease.
-pub trait Leases: Send + Sync {
+pub trait LeaseStore: Send + Sync {
     /// Lets the lease of `owner` run for `lasts` from now on.
     fn renew(&self, owner: &str, lasts: Duration) -> Result<(), StoreError>;
 

@@ -1,6 +1,6 @@
 //! What was asked of a run while it went on: the amendments that were granted, and those that were refused (law 3).
 
-use probity_core::{Reason, bytes, json};
+use probity_core::{ReasonCode, bytes, json};
 use probity_evidence::Amendment;
 use probity_storage::durable;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct AmendmentJournal {
 /// An amendment that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct RefusedAmendment {
-    reason: Reason,
+    reason: ReasonCode,
     detail: String,
 }
 
@@ -40,7 +40,7 @@ impl AmendmentJournal {
     }
 
     /// Notes that `request` was refused; says whether that is more than a number that grew.
-    pub fn refuse(&mut self, request: &[u8], reason: Reason, why: &str) -> bool {
+    pub fn refuse(&mut self, request: &[u8], reason: ReasonCode, why: &str) -> bool {
         if self.refused.len() >= MAX_REFUSED {
             self.more = self.more.saturating_add(1);
             return false;
@@ -52,10 +52,10 @@ impl AmendmentJournal {
     }
 
     /// What was refused, in words.
-    pub fn refusals(&self) -> Vec<(Reason, String)> {
+    pub fn refusals(&self) -> Vec<(ReasonCode, String)> {
         let mut all: Vec<_> = self.refused.iter().map(|one| (one.reason, one.detail.clone())).collect();
         if self.more > 0 {
-            all.push((Reason::AmendNotAllowed, format!("{} more amendments were refused", self.more)));
+            all.push((ReasonCode::AmendNotAllowed, format!("{} more amendments were refused", self.more)));
         }
         all
     }
@@ -68,8 +68,8 @@ mod tests {
     #[test]
     fn keeps_the_words_of_a_refused_request_on_one_line_and_bounded() {
         let mut asked = AmendmentJournal::default();
-        assert!(asked.refuse(b"{\"by\":\"\x1b[31m\"}\n", Reason::AmendFromInside, "no"));
-        assert!(asked.refuse(&[b'x'; 10_000], Reason::AmendFromInside, "no"));
+        assert!(asked.refuse(b"{\"by\":\"\x1b[31m\"}\n", ReasonCode::AmendFromInside, "no"));
+        assert!(asked.refuse(&[b'x'; 10_000], ReasonCode::AmendFromInside, "no"));
         let refusals = asked.refusals();
         assert_eq!(refusals[0].1, "refused: no; asked: {\"by\":\"\\u{1b}[31m\"}");
         assert!(refusals[1].1.len() < 500);
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_flood_of_requests_is_counted() {
         let mut asked = AmendmentJournal::default();
-        let kept = (0..150).filter(|_| asked.refuse(b"{}", Reason::AmendFromInside, "no")).count();
+        let kept = (0..150).filter(|_| asked.refuse(b"{}", ReasonCode::AmendFromInside, "no")).count();
         assert_eq!((kept, asked.refusals().len()), (MAX_REFUSED, MAX_REFUSED + 1));
         assert!(asked.refusals()[MAX_REFUSED].1.starts_with("50 more"));
     }

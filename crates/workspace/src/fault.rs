@@ -4,10 +4,10 @@
 //! ours: it has a place. Verdicts on runs are neither; they are reports.
 
 use crate::git_failure::GitFailure;
-use probity_api::refusal::{Refusal as RefusalAnswer, RefusalReason, RefusalStatus};
+use probity_api::refusal::{RefusalAnswer, RefusalReason, RefusalStatus};
 use probity_api::{ExitCode, PathClaim};
-use probity_core::Reason;
-use probity_intents::registry::Refusal;
+use probity_core::ReasonCode;
+use probity_intents::registry::CommandRefusal;
 use probity_paths::{PatternError, TypedPathError};
 use probity_policy::PlanError;
 use probity_snapshot::TreeError;
@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 
 /// Why a command gave no report.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum ServiceError {
     /// It was refused, and nothing was done.
     #[error("{detail}")]
     Refused {
         /// Why.
-        reason: Reason,
+        reason: ReasonCode,
         /// What exactly, and where.
         detail: String,
     },
@@ -31,7 +31,7 @@ pub enum Fault {
         /// The file.
         path: PathBuf,
         /// The stable code.
-        reason: Reason,
+        reason: ReasonCode,
         /// What is wrong, and where.
         detail: String,
     },
@@ -49,7 +49,7 @@ pub enum Fault {
     },
     /// The registry of intents refused, and nothing was done.
     #[error("{}", refused_by_registry(.0))]
-    Intent(Box<Refusal>),
+    Intent(Box<CommandRefusal>),
     /// Something that the caller named is not there.
     #[error("{0}")]
     Missing(String),
@@ -77,7 +77,7 @@ pub enum Fault {
         /// Where its evidence is.
         evidence: PathBuf,
         /// Why.
-        source: Box<Fault>,
+        source: Box<ServiceError>,
     },
     /// The system refused something else.
     #[error("{what}: {source}")]
@@ -89,33 +89,33 @@ pub enum Fault {
     },
 }
 
-impl From<PatternError> for Fault {
+impl From<PatternError> for ServiceError {
     fn from(error: PatternError) -> Self {
         Self::refused(error.reason, error.to_string())
     }
 }
 
-impl From<TypedPathError> for Fault {
+impl From<TypedPathError> for ServiceError {
     fn from(error: TypedPathError) -> Self {
         Self::refused(error.reason(), error.to_string())
     }
 }
 
-impl From<PlanError> for Fault {
+impl From<PlanError> for ServiceError {
     fn from(error: PlanError) -> Self {
         Self::refused(error.reason(), error.to_string())
     }
 }
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Self {
+impl From<CommandRefusal> for ServiceError {
+    fn from(refusal: CommandRefusal) -> Self {
         Self::Intent(Box::new(refusal))
     }
 }
 
-impl Fault {
+impl ServiceError {
     /// A refusal.
-    pub fn refused(reason: Reason, detail: impl Into<String>) -> Self {
+    pub fn refused(reason: ReasonCode, detail: impl Into<String>) -> Self {
         Self::Refused { reason, detail: detail.into() }
     }
 
@@ -126,25 +126,25 @@ impl Fault {
     }
 
     /// The reason in the registry; `None` for a refusal of the registry of intents, which has words of its own.
-    pub fn reason(&self) -> Option<Reason> {
+    pub fn reason(&self) -> Option<ReasonCode> {
         match self {
             Self::Refused { reason, .. } | Self::Policy { reason, .. } => Some(*reason),
-            Self::Held { .. } => Some(Reason::RunLocked),
-            Self::Claimed { .. } => Some(Reason::RunClaimed),
+            Self::Held { .. } => Some(ReasonCode::RunLocked),
+            Self::Claimed { .. } => Some(ReasonCode::RunClaimed),
             Self::Tree(error) => Some(error.reason),
-            Self::Git(_) => Some(Reason::GitCommandFailed),
-            Self::Store(StoreError::Damaged { .. }) => Some(Reason::StateDamaged),
-            Self::Store(StoreError::Newer { .. }) => Some(Reason::StateNewer),
-            Self::Store(StoreError::Network { .. }) => Some(Reason::StateNetwork),
-            Self::Store(StoreError::Busy { .. }) => Some(Reason::StateBusy),
-            Self::Store(StoreError::Io { .. }) => Some(Reason::StateIo),
-            Self::Store(StoreError::Engine { .. }) => Some(Reason::StateEngine),
-            Self::Store(StoreError::TooLarge { .. }) => Some(Reason::StateTooLarge),
-            Self::Missing(_) => Some(Reason::InputMissing),
-            Self::BadInput(_) => Some(Reason::InputInvalid),
-            Self::NoSuchRun(_) => Some(Reason::RunUnknown),
-            Self::NoSuchAnalysis(_) => Some(Reason::AnalysisUnknown),
-            Self::System { .. } => Some(Reason::SystemIo),
+            Self::Git(_) => Some(ReasonCode::GitCommandFailed),
+            Self::Store(StoreError::Damaged { .. }) => Some(ReasonCode::StateDamaged),
+            Self::Store(StoreError::Newer { .. }) => Some(ReasonCode::StateNewer),
+            Self::Store(StoreError::Network { .. }) => Some(ReasonCode::StateNetwork),
+            Self::Store(StoreError::Busy { .. }) => Some(ReasonCode::StateBusy),
+            Self::Store(StoreError::Io { .. }) => Some(ReasonCode::StateIo),
+            Self::Store(StoreError::Engine { .. }) => Some(ReasonCode::StateEngine),
+            Self::Store(StoreError::TooLarge { .. }) => Some(ReasonCode::StateTooLarge),
+            Self::Missing(_) => Some(ReasonCode::InputMissing),
+            Self::BadInput(_) => Some(ReasonCode::InputInvalid),
+            Self::NoSuchRun(_) => Some(ReasonCode::RunUnknown),
+            Self::NoSuchAnalysis(_) => Some(ReasonCode::AnalysisUnknown),
+            Self::System { .. } => Some(ReasonCode::SystemIo),
             Self::Unjudged { source, .. } => source.reason(),
             Self::Intent(_) => None,
         }
@@ -161,12 +161,12 @@ impl Fault {
         match self {
             Self::Intent(refusal) => RefusalReason::Intent(refusal.code()),
             Self::Unjudged { source, .. } => source.refusal_reason(),
-            _ => RefusalReason::Reason(self.reason().unwrap_or(Reason::SystemIo)),
+            _ => RefusalReason::Reason(self.reason().unwrap_or(ReasonCode::SystemIo)),
         }
     }
 
     /// What the registry of intents refused, if it did.
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&CommandRefusal> {
         match self {
             Self::Intent(refusal) => Some(refusal),
             _ => None,
@@ -200,7 +200,7 @@ impl Fault {
             (Self::Store(StoreError::Damaged { path, .. }), _) if path.ends_with(crate::DATABASE) => {
                 damaged_database(path)
             }
-            (_, reason) => reason.unwrap_or(Reason::SystemIo).next_step().into(),
+            (_, reason) => reason.unwrap_or(ReasonCode::SystemIo).next_step().into(),
         }
     }
 
@@ -236,7 +236,7 @@ impl Fault {
 }
 
 /// What to do about a policy file, by its own name: what the codes advise speaks of the usual one.
-fn correct_policy(path: &Path, reason: Reason) -> String {
+fn correct_policy(path: &Path, reason: ReasonCode) -> String {
     let step = reason.next_step();
     match path.file_name().and_then(|name| name.to_str()) {
         Some(name) => step.replace(crate::own_files::POLICY_FILE, name),
@@ -245,9 +245,9 @@ fn correct_policy(path: &Path, reason: Reason) -> String {
 }
 
 /// What the registry refused; with the time at which an intent was closed.
-fn refused_by_registry(refusal: &Refusal) -> String {
+fn refused_by_registry(refusal: &CommandRefusal) -> String {
     match refusal {
-        Refusal::WrongStatus { closed_at: Some(at), .. } => {
+        CommandRefusal::WrongStatus { closed_at: Some(at), .. } => {
             format!("{refusal} ({})", crate::clock::rfc3339(at.0))
         }
         _ => refusal.to_string(),
@@ -308,8 +308,8 @@ fn damaged_database(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn refused(reason: Reason) -> Fault {
-        Fault::refused(reason, "why")
+    fn refused(reason: ReasonCode) -> ServiceError {
+        ServiceError::refused(reason, "why")
     }
 
     fn io() -> std::io::Error {
@@ -318,28 +318,28 @@ mod tests {
 
     /// Every kind of fault: its exit code, its reason, and a word of its next step.
     #[rustfmt::skip]
-    fn table() -> Vec<(Fault, u8, Option<Reason>, &'static str)> {
-        let tree = TreeError { root: "/t".into(), reason: Reason::TreeUnavailable, detail: "no".into() };
-        let unjudged = |source| Fault::Unjudged { evidence: "/e".into(), source: Box::new(source) };
-        let policy = |reason| Fault::Policy { path: "/p/probity.json".into(), reason, detail: "no".into() };
+    fn table() -> Vec<(ServiceError, u8, Option<ReasonCode>, &'static str)> {
+        let tree = TreeError { root: "/t".into(), reason: ReasonCode::TreeUnavailable, detail: "no".into() };
+        let unjudged = |source| ServiceError::Unjudged { evidence: "/e".into(), source: Box::new(source) };
+        let policy = |reason| ServiceError::Policy { path: "/p/probity.json".into(), reason, detail: "no".into() };
         vec![
-            (refused(Reason::KeyExists),                                       2, Some(Reason::KeyExists),       "keep its public half"),
-            (refused(Reason::AmendNotAllowed),                                 2, Some(Reason::AmendNotAllowed), "declare the scope"),
-            (policy(Reason::ConfigInvalid),                                    2, Some(Reason::ConfigInvalid),   "probity.json"),
-            (policy(Reason::PlanUnknownGate),                                  2, Some(Reason::PlanUnknownGate), "define the gate"),
-            (Fault::Missing("no".into()),                                      2, Some(Reason::InputMissing),    "check the name"),
-            (Fault::NoSuchRun("no".into()),                                    2, Some(Reason::RunUnknown),      "evidence list"),
-            (Fault::NoSuchAnalysis("no".into()),                               2, Some(Reason::AnalysisUnknown), "runs list"),
-            (Fault::BadInput("no".into()),                                     2, Some(Reason::InputInvalid),    "format"),
-            (Fault::Held { holder: "x".into() },                               5, Some(Reason::RunLocked),       "wait for it"),
-            (tree.into(),                                                     70, Some(Reason::TreeUnavailable), "readable"),
-            (StoreError::Damaged { path: "/s".into(), why: "x".into() }.into(), 70, Some(Reason::StateDamaged),  "copy for study"),
-            (StoreError::Io { path: "/s".into(), source: io() }.into(),       70, Some(Reason::StateIo),         "free space"),
-            (StoreError::Engine { path: "/s".into(), why: "x".into() }.into(), 70, Some(Reason::StateEngine),   "free space"),
-            (StoreError::TooLarge { what: "x", bytes: 2, most: 1 }.into(),    70, Some(Reason::StateTooLarge),   "smaller"),
-            (Fault::System { what: "x".into(), source: io() },                70, Some(Reason::SystemIo),        "free space"),
-            (unjudged(Fault::System { what: "x".into(), source: io() }),      70, Some(Reason::SystemIo),        "free space"),
-            (unjudged(refused(Reason::TreeUnstable)),                         70, Some(Reason::TreeUnstable),    "stop what writes"),
+            (refused(ReasonCode::KeyExists),                                       2, Some(ReasonCode::KeyExists),       "keep its public half"),
+            (refused(ReasonCode::AmendNotAllowed),                                 2, Some(ReasonCode::AmendNotAllowed), "declare the scope"),
+            (policy(ReasonCode::ConfigInvalid),                                    2, Some(ReasonCode::ConfigInvalid),   "probity.json"),
+            (policy(ReasonCode::PlanUnknownGate),                                  2, Some(ReasonCode::PlanUnknownGate), "define the gate"),
+            (ServiceError::Missing("no".into()),                                      2, Some(ReasonCode::InputMissing),    "check the name"),
+            (ServiceError::NoSuchRun("no".into()),                                    2, Some(ReasonCode::RunUnknown),      "evidence list"),
+            (ServiceError::NoSuchAnalysis("no".into()),                               2, Some(ReasonCode::AnalysisUnknown), "runs list"),
+            (ServiceError::BadInput("no".into()),                                     2, Some(ReasonCode::InputInvalid),    "format"),
+            (ServiceError::Held { holder: "x".into() },                               5, Some(ReasonCode::RunLocked),       "wait for it"),
+            (tree.into(),                                                     70, Some(ReasonCode::TreeUnavailable), "readable"),
+            (StoreError::Damaged { path: "/s".into(), why: "x".into() }.into(), 70, Some(ReasonCode::StateDamaged),  "copy for study"),
+            (StoreError::Io { path: "/s".into(), source: io() }.into(),       70, Some(ReasonCode::StateIo),         "free space"),
+            (StoreError::Engine { path: "/s".into(), why: "x".into() }.into(), 70, Some(ReasonCode::StateEngine),   "free space"),
+            (StoreError::TooLarge { what: "x", bytes: 2, most: 1 }.into(),    70, Some(ReasonCode::StateTooLarge),   "smaller"),
+            (ServiceError::System { what: "x".into(), source: io() },                70, Some(ReasonCode::SystemIo),        "free space"),
+            (unjudged(ServiceError::System { what: "x".into(), source: io() }),      70, Some(ReasonCode::SystemIo),        "free space"),
+            (unjudged(refused(ReasonCode::TreeUnstable)),                         70, Some(ReasonCode::TreeUnstable),    "stop what writes"),
         ]
     }
 
@@ -355,7 +355,11 @@ mod tests {
     #[test]
     fn only_a_run_that_was_closed_points_to_evidence() {
         for (fault, ..) in table() {
-            assert_eq!(fault.evidence().is_some(), matches!(fault, Fault::Unjudged { .. }), "{fault:?}");
+            assert_eq!(
+                fault.evidence().is_some(),
+                matches!(fault, ServiceError::Unjudged { .. }),
+                "{fault:?}"
+            );
         }
     }
 }

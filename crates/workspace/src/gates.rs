@@ -5,11 +5,11 @@
 
 mod private_directory;
 
-use crate::{Fault, Workspace};
+use crate::{ServiceError, Workspace};
 use private_directory::PrivateDirectory;
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_evidence::{PlannedGate, Seal};
-use probity_process::{Ended, Environment, Input, Job, Outcome, Output, Supervisor};
+use probity_process::{Job, JobInput, JobOutcome, JobOutput, JobReport, ProcessEnvironment, Supervisor};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
@@ -30,14 +30,14 @@ pub struct GateResult {
     /// How long it ran.
     pub duration_ms: u64,
     /// What it wrote: its standard output and its standard error, if it ran.
-    pub logs: Vec<Log>,
+    pub logs: Vec<GateLog>,
     /// What went wrong, with the codes for it.
-    pub troubles: Vec<(Reason, String)>,
+    pub troubles: Vec<(ReasonCode, String)>,
 }
 
 /// What a gate wrote to one stream.
 #[derive(Debug, Clone)]
-pub struct Log {
+pub struct GateLog {
     /// The file of the bundle that holds it.
     pub path: String,
     /// The words themselves.
@@ -53,7 +53,7 @@ pub struct LogTail<'a> {
     pub n_lines: usize,
 }
 
-impl Log {
+impl GateLog {
     /// The last `max_lines` lines.
     pub fn tail(&self, max_lines: usize) -> LogTail<'_> {
         let text = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
@@ -109,8 +109,8 @@ pub fn run(
     seal: &Seal,
     place: GatePlace<'_>,
     before: &mut dyn FnMut(&PlannedGate),
-    after: &mut dyn FnMut(&GateResult) -> Result<(), Fault>,
-) -> Result<Vec<GateResult>, Fault> {
+    after: &mut dyn FnMut(&GateResult) -> Result<(), ServiceError>,
+) -> Result<Vec<GateResult>, ServiceError> {
     for left_in in [&std::env::temp_dir(), place.log_directory] {
         private_directory::remove_abandoned(left_in);
     }
@@ -145,7 +145,7 @@ fn skipped(gate: &PlannedGate, why: &str) -> GateResult {
         exit_code: None,
         duration_ms: 0,
         logs: Vec::new(),
-        troubles: vec![(Reason::GateSkipped, why.into())],
+        troubles: vec![(ReasonCode::GateSkipped, why.into())],
     }
 }
 
@@ -167,13 +167,13 @@ fn run_one(
     };
     let read = |stream: &str, file: &mut File| {
         let bytes = read_back(file)?;
-        Ok(Log { path: probity_evidence::log_path(number, &gate.id, stream), bytes })
+        Ok(GateLog { path: probity_evidence::log_path(number, &gate.id, stream), bytes })
     };
     let [mut stdout, mut stderr] = files;
     let logs = read("stdout", &mut stdout).and_then(|log| Ok(vec![log, read("stderr", &mut stderr)?]));
     let mut troubles = troubles(gate, &ended);
     let logs = logs.unwrap_or_else(|error: io::Error| {
-        troubles.push((Reason::GateFailed, format!("its output could not be read back: {error}")));
+        troubles.push((ReasonCode::GateFailed, format!("its output could not be read back: {error}")));
         Vec::new()
     });
     let status = if troubles.is_empty() {
@@ -198,10 +198,10 @@ fn start(
     root: &Path,
     python_cache: &Path,
     [stdout, stderr]: &[File; 2],
-) -> io::Result<Ended> {
+) -> io::Result<JobReport> {
     let settings = seal.contents().gate_settings.get(&gate.id);
     let extra = settings.map_or(&[][..], |settings| &settings.env);
-    let environment = Environment::allow_listed(extra)
+    let environment = ProcessEnvironment::allow_listed(extra)
         .with_run(&seal.contents().run_id, root)
         .with_gate(&gate.id)
         .with_python_cache(python_cache);
@@ -209,8 +209,8 @@ fn start(
         argv: gate.run.iter().map(Into::into).collect(),
         cwd: root.to_owned(),
         environment,
-        stdin: Input::Null,
-        output: Output::Files {
+        stdin: JobInput::Null,
+        output: JobOutput::Files {
             stdout: stdout.try_clone()?,
             stderr: stderr.try_clone()?,
             limit_bytes: MAX_LOG_BYTES,
@@ -228,7 +228,7 @@ fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
         exit_code: None,
         duration_ms: 0,
         logs: Vec::new(),
-        troubles: vec![(Reason::GateFailed, detail.clone()), (Reason::GateNotStarted, detail)],
+        troubles: vec![(ReasonCode::GateFailed, detail.clone()), (ReasonCode::GateNotStarted, detail)],
     }
 }
 
@@ -244,29 +244,31 @@ fn read_back(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn troubles(gate: &PlannedGate, ended: &Ended) -> Vec<(Reason, String)> {
+fn troubles(gate: &PlannedGate, ended: &JobReport) -> Vec<(ReasonCode, String)> {
     let mut troubles = match &ended.outcome {
-        Outcome::Exited(0) => Vec::new(),
-        Outcome::Exited(code) => vec![(Reason::GateFailed, format!("exit code {code}"))],
-        Outcome::Signalled(signal) => vec![(Reason::GateFailed, format!("ended by signal {signal}"))],
-        Outcome::TimedOut => {
+        JobOutcome::Exited(0) => Vec::new(),
+        JobOutcome::Exited(code) => vec![(ReasonCode::GateFailed, format!("exit code {code}"))],
+        JobOutcome::Signalled(signal) => vec![(ReasonCode::GateFailed, format!("ended by signal {signal}"))],
+        JobOutcome::TimedOut => {
             let detail = format!("ran longer than {} ms", gate.timeout_ms);
-            vec![(Reason::GateFailed, detail.clone()), (Reason::GateTimedOut, detail)]
+            vec![(ReasonCode::GateFailed, detail.clone()), (ReasonCode::GateTimedOut, detail)]
         }
-        Outcome::TooMuchOutput => {
-            vec![(Reason::GateFailed, format!("wrote more than {MAX_LOG_BYTES} bytes"))]
+        JobOutcome::TooMuchOutput => {
+            vec![(ReasonCode::GateFailed, format!("wrote more than {MAX_LOG_BYTES} bytes"))]
         }
-        Outcome::Cancelled(signal) => vec![(Reason::GateFailed, format!("cancelled by signal {signal}"))],
-        Outcome::NotStarted(why) => {
-            vec![(Reason::GateFailed, why.to_string()), (Reason::GateNotStarted, why.to_string())]
+        JobOutcome::Cancelled(signal) => {
+            vec![(ReasonCode::GateFailed, format!("cancelled by signal {signal}"))]
+        }
+        JobOutcome::NotStarted(why) => {
+            vec![(ReasonCode::GateFailed, why.to_string()), (ReasonCode::GateNotStarted, why.to_string())]
         }
     };
     if ended.n_survivors > 0 {
         let detail = format!("{} processes were left behind", ended.n_survivors);
         if troubles.is_empty() {
-            troubles.push((Reason::GateFailed, detail.clone()));
+            troubles.push((ReasonCode::GateFailed, detail.clone()));
         }
-        troubles.push((Reason::GateSurvivors, detail));
+        troubles.push((ReasonCode::GateSurvivors, detail));
     }
     troubles
 }

@@ -4,13 +4,15 @@
 //! [`probity_snapshot::git::git_command`]), and git itself is not looked for where the judged can write (law 8).
 
 use crate::git_failure::{GitFailure, GitFailureCause};
-use crate::{Fault, Workspace};
-use probity_core::Reason;
+use crate::{ServiceError, Workspace};
+use probity_core::ReasonCode;
 use probity_core::bytes::escape;
 use probity_paths::RepoPath;
-use probity_process::{CaptureError, Captured, Environment, Limits, Outcome, capture_from};
+use probity_process::{
+    CaptureError, CaptureLimits, CapturedOutput, JobOutcome, ProcessEnvironment, capture_from,
+};
 use probity_snapshot::git::{
-    GitCommand, GitLayout, HeadTree, Refs, git_command, ls_tree_command, parse_ls_tree, refs,
+    GitCommand, GitLayout, HeadTree, RefListing, git_command, ls_tree_command, parse_ls_tree, refs,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -55,17 +57,21 @@ fn output_of_lines(
     }
 }
 
-fn failed(command: &GitCommand, captured: &Captured) -> GitFailure {
+fn failed(command: &GitCommand, captured: &CapturedOutput) -> GitFailure {
     let cause = match captured.outcome {
-        Outcome::Exited(code) => GitFailureCause::Exit(code),
-        Outcome::Signalled(signal) => GitFailureCause::Signal(signal),
+        JobOutcome::Exited(code) => GitFailureCause::Exit(code),
+        JobOutcome::Signalled(signal) => GitFailureCause::Signal(signal),
         ref other => GitFailureCause::BadAnswer(format!("{other:?}")),
     };
     GitFailure::new(command, cause, &captured.stderr)
 }
 
 /// Runs a command, again if the system was short of something.
-fn attempt(layout: &GitLayout, command: &GitCommand, input: Option<&File>) -> Result<Captured, GitFailure> {
+fn attempt(
+    layout: &GitLayout,
+    command: &GitCommand,
+    input: Option<&File>,
+) -> Result<CapturedOutput, GitFailure> {
     let mut pause = FIRST_RETRY_INTERVAL;
     for _ in 1..MAX_ATTEMPTS {
         let result = attempt_once(layout, command, input);
@@ -86,11 +92,11 @@ fn attempt_once(
     layout: &GitLayout,
     command: &GitCommand,
     input: Option<&File>,
-) -> Result<Captured, GitFailure> {
+) -> Result<CapturedOutput, GitFailure> {
     let environment =
-        command.env.iter().fold(Environment::empty(), |all, (name, value)| all.with(name, value));
+        command.env.iter().fold(ProcessEnvironment::empty(), |all, (name, value)| all.with(name, value));
     let environment = environment.with("PATH", search_path(layout));
-    let limits = Limits { time: GIT_TIMEOUT, output_bytes: MAX_ANSWER_BYTES };
+    let limits = CaptureLimits { time: GIT_TIMEOUT, output_bytes: MAX_ANSWER_BYTES };
     let cannot = |error| GitFailure::new(command, GitFailureCause::Io(error), b"");
     let input =
         input.map(|mut file| file.rewind().and_then(|()| file.try_clone())).transpose().map_err(cannot)?;
@@ -117,9 +123,9 @@ fn search_path(layout: &GitLayout) -> OsString {
 }
 
 /// The id of the commit that `HEAD` stands for; `None` without git or without a commit.
-pub fn head(workspace: &Workspace) -> Result<Option<String>, Fault> {
+pub fn head(workspace: &Workspace) -> Result<Option<String>, ServiceError> {
     let Some(git) = &workspace.git else { return Ok(None) };
-    let Refs::Read { head, refs } = refs(git) else {
+    let RefListing::Read { head, refs } = refs(git) else {
         return find_commit(workspace, "HEAD");
     };
     let Some(head) = head else { return Ok(None) };
@@ -131,15 +137,15 @@ pub fn head(workspace: &Workspace) -> Result<Option<String>, Fault> {
 }
 
 /// The id of the commit that `revision` stands for; `None` if git says that there is none.
-pub fn find_commit(workspace: &Workspace, revision: &str) -> Result<Option<String>, Fault> {
+pub fn find_commit(workspace: &Workspace, revision: &str) -> Result<Option<String>, ServiceError> {
     let Some(git) = &workspace.git else { return Ok(None) };
     let name = format!("{revision}^{{commit}}");
     // With `--quiet` an unknown name is exit code 1; whatever else goes wrong is another code.
     let command = git_command(git, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
     let captured = attempt(git, &command, None)?;
     match captured.outcome {
-        Outcome::Exited(0) => {}
-        Outcome::Exited(1) => return Ok(None),
+        JobOutcome::Exited(0) => {}
+        JobOutcome::Exited(1) => return Ok(None),
         _ => return Err(failed(&command, &captured).into()),
     }
     let id = String::from_utf8(captured.stdout)
@@ -148,7 +154,7 @@ pub fn find_commit(workspace: &Workspace, revision: &str) -> Result<Option<Strin
 }
 
 /// The id of the commit that `revision` stands for. A name that git does not know is refused.
-pub fn commit_id(workspace: &Workspace, revision: &str) -> Result<String, Fault> {
+pub fn commit_id(workspace: &Workspace, revision: &str) -> Result<String, ServiceError> {
     if let Some(id) = find_commit(workspace, revision)? {
         return Ok(id);
     }
@@ -157,25 +163,25 @@ pub fn commit_id(workspace: &Workspace, revision: &str) -> Result<String, Fault>
         None => no_repository(workspace, revision),
         Some(git) if git.is_shallow() => {
             let detail = format!("git knows no commit `{name}` here; this clone is shallow");
-            Fault::refused(Reason::GitHistoryMissing, detail)
+            ServiceError::refused(ReasonCode::GitHistoryMissing, detail)
         }
-        Some(_) => Fault::Missing(format!("git knows no commit `{name}` here")),
+        Some(_) => ServiceError::Missing(format!("git knows no commit `{name}` here")),
     })
 }
 
-fn no_repository(workspace: &Workspace, revision: &str) -> Fault {
+fn no_repository(workspace: &Workspace, revision: &str) -> ServiceError {
     let (root, name) = (workspace.root.display(), escape(revision.as_bytes()));
-    Fault::Missing(format!("{root} is no git repository, so it has no commit `{name}`"))
+    ServiceError::Missing(format!("{root} is no git repository, so it has no commit `{name}`"))
 }
 
 /// The blob ids of the commit `id` by path from the root.
-pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, Fault> {
+pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, ServiceError> {
     let git = workspace.git.as_ref().ok_or_else(|| no_repository(workspace, id))?;
     let command = ls_tree_command(git, id);
     let listed = output(git, &command).map_err(|failure| match failure.cause {
         // A clone that was filtered by trees may know a commit and not its tree.
-        GitFailureCause::Exit(_) if git.is_partial() => Fault::refused(
-            Reason::GitObjectMissing,
+        GitFailureCause::Exit(_) if git.is_partial() => ServiceError::refused(
+            ReasonCode::GitObjectMissing,
             format!("{failure} (partial clone: `git ls-tree -r {id}` gets what is missing)"),
         ),
         _ => failure.into(),
@@ -186,7 +192,7 @@ pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, Fault> {
 }
 
 /// The blob ids of `HEAD` by path from the root; empty without git or without a commit.
-pub fn head_tree(workspace: &Workspace) -> Result<HeadTree, Fault> {
+pub fn head_tree(workspace: &Workspace) -> Result<HeadTree, ServiceError> {
     match head(workspace)? {
         Some(id) => tree_of(workspace, &id),
         None => Ok(HeadTree::new()),
@@ -198,7 +204,7 @@ pub fn tracked_paths(layout: &GitLayout, place: &RepoPath) -> Result<BTreeSet<Re
     let staged = git_command(layout, &["ls-files", "-z", "--cached", "--full-name"]);
     let mut names = output(layout, &staged)?;
     // A repository without a commit has no HEAD to list.
-    if matches!(refs(layout), Refs::Read { refs, .. } if !refs.is_empty()) {
+    if matches!(refs(layout), RefListing::Read { refs, .. } if !refs.is_empty()) {
         let committed = git_command(layout, &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"]);
         names.extend(output(layout, &committed)?);
     }
@@ -208,7 +214,7 @@ pub fn tracked_paths(layout: &GitLayout, place: &RepoPath) -> Result<BTreeSet<Re
 }
 
 /// The paths in the index, from the root of the workspace; none without git.
-pub fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, Fault> {
+pub fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, ServiceError> {
     let Some(git) = &workspace.git else { return Ok(BTreeSet::new()) };
     let command = git_command(git, &["ls-files", "-z", "--cached", "--full-name"]);
     let answer = output(git, &command)?;
@@ -249,7 +255,10 @@ pub fn blob(layout: &GitLayout, id: &str) -> Result<Option<Vec<u8>>, GitFailure>
 }
 
 /// The contents of committed files by their ids, from one process. A content that this clone lacks is refused by name.
-pub fn blobs(layout: &GitLayout, wanted: &[(&RepoPath, String)]) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
+pub fn blobs(
+    layout: &GitLayout,
+    wanted: &[(&RepoPath, String)],
+) -> Result<BTreeMap<String, Vec<u8>>, ServiceError> {
     let ids: Vec<String> = wanted.iter().map(|(_, id)| id.clone()).collect();
     let blobs = present_blobs(layout, &ids)?;
     match wanted.iter().filter(|(_, id)| !blobs.contains_key(id)).collect::<Vec<_>>()[..] {
@@ -259,12 +268,12 @@ pub fn blobs(layout: &GitLayout, wanted: &[(&RepoPath, String)]) -> Result<BTree
 }
 
 /// The refusal for a content that this clone lacks.
-pub fn lacking(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usize) -> Fault {
+pub fn lacking(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usize) -> ServiceError {
     let why = if layout.is_partial() { "partial clone" } else { "the repository is damaged" };
     let more = if n_more == 0 { String::new() } else { format!(" and the contents of {n_more} more files") };
     let detail =
         format!("this clone lacks blob {id} of `{path}`{more} ({why}): `git cat-file -e {id}` gets it");
-    Fault::refused(Reason::GitObjectMissing, detail)
+    ServiceError::refused(ReasonCode::GitObjectMissing, detail)
 }
 
 /// How many commits lead to `to` and not to `from`.
@@ -351,7 +360,7 @@ mod tests {
         assert_eq!(find_commit(&workspace, "HEAD").expect("answers"), head(&workspace).expect("answers"));
         for unknown in ["HEAD^5", "nope", "--help", "HEAD:f"] {
             let fault = commit_id(&workspace, unknown).expect_err("is unknown");
-            assert!(matches!(fault, Fault::Missing(_)), "{fault:?}");
+            assert!(matches!(fault, ServiceError::Missing(_)), "{fault:?}");
             assert!(fault.to_string().contains(&format!("git knows no commit `{unknown}` here")), "{fault}");
         }
         let id = sh(&dir, "cd repo; git rev-parse HEAD^");

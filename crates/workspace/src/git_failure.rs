@@ -1,6 +1,6 @@
 //! A git command that gave no answer: why, and what to do about it.
 
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_core::bytes::escape;
 use probity_snapshot::git::GitCommand;
 use rustix::io::Errno;
@@ -82,7 +82,7 @@ impl GitFailure {
             GitFailureCause::Io(_) | GitFailureCause::Signal(_) | GitFailureCause::TimedOut(_) => {
                 "the machine may be short of processes, memory or time: try again".into()
             }
-            _ => Reason::GitCommandFailed.next_step().into(),
+            _ => ReasonCode::GitCommandFailed.next_step().into(),
         }
     }
 

@@ -10,7 +10,7 @@
 //! * [`git`], [`refs`]: questions to git, and references. [`gates`]: running the gates of a seal.
 //! * [`run_claims`]: what a governed run claims, where everybody who starts a change looks.
 //! * [`state_files`]: how owners of files in the state directory vouch for them.
-//! * [`Fault`]: why a command gave no report. [`progress`]: how far long work is. [`clock`]: the one clock.
+//! * [`ServiceError`]: why a command gave no report. [`progress`]: how far long work is. [`clock`]: the one clock.
 
 pub mod amendment_journal;
 pub mod clock;
@@ -32,10 +32,10 @@ pub mod state_files;
 pub mod workspace;
 pub mod worktree;
 
-pub use fault::Fault;
+pub use fault::ServiceError;
 pub use git_failure::{GitFailure, GitFailureCause};
 pub use progress::ProgressMeter;
-pub use state::{DATABASE, HANDLES, OpenRun, State, is_tree_key, tree_key};
+pub use state::{DATABASE, HANDLES, OpenRun, StateDirectory, is_tree_key, tree_key};
 pub use workspace::{LoadedPolicy, PolicySource, Workspace};
 
 /// Who is asking, where nobody says so: the user's name, or the number of the user.

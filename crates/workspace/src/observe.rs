@@ -1,6 +1,6 @@
 //! Seeing everything that a verdict needs, at one moment: content, git's own files, refs, index.
 
-use crate::Fault;
+use crate::ServiceError;
 use crate::Workspace;
 use crate::own_files::{OWN_STATE, OWN_STATE_IN_GIT};
 use crate::refs::{NestedRefs, RefFacts};
@@ -8,7 +8,7 @@ use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
-use probity_snapshot::{Change, Options, Snapshot};
+use probity_snapshot::{Options, Snapshot, TreeChange};
 use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub struct ZoneChange {
 
 /// One look at a tree.
 #[derive(Debug)]
-pub struct Observation {
+pub struct WorkspaceObservation {
     /// The content.
     pub content: Snapshot,
     /// Git's own files, if the tree lies in a repository.
@@ -75,7 +75,7 @@ impl GitFacts {
     }
 }
 
-impl Observation {
+impl WorkspaceObservation {
     /// The protected paths outside of the content that differ from here to `later`.
     pub fn zone_changes(&self, later: &Self) -> Vec<ZoneChange> {
         let (Some(before), Some(after)) = (&self.git, &later.git) else {
@@ -109,7 +109,7 @@ impl Observation {
     }
 
     /// D from here to `later`: the content that differs, and the submodules that have another commit checked out.
-    pub fn delta(&self, later: &Self) -> Vec<Change> {
+    pub fn delta(&self, later: &Self) -> Vec<TreeChange> {
         let mut delta = probity_snapshot::delta(&self.content, &later.content);
         let nested = self.nested.changes(&later.nested, [&self.content, &later.content]);
         for change in nested {
@@ -129,12 +129,12 @@ impl Observation {
 
 /// Looks at one workspace, as often as needed.
 #[derive(Debug)]
-pub struct Observer<'a> {
+pub struct WorkspaceObserver<'a> {
     workspace: &'a Workspace,
     options: Options,
 }
 
-impl<'a> Observer<'a> {
+impl<'a> WorkspaceObserver<'a> {
     /// Prepares to look at `workspace`.
     pub fn new(workspace: &'a Workspace) -> Self {
         Self { workspace, options: content_options(workspace) }
@@ -142,19 +142,22 @@ impl<'a> Observer<'a> {
 
     /// Looks at everything. What `earlier` knows is not read again where it still holds.
     #[tracing::instrument(name = "observe", skip_all)]
-    pub fn observe(&self, earlier: Option<&Observation>) -> Result<Observation, Fault> {
+    pub fn observe(
+        &self,
+        earlier: Option<&WorkspaceObservation>,
+    ) -> Result<WorkspaceObservation, ServiceError> {
         let content = self.content(earlier.map(|earlier| &earlier.content))?;
         let git = self.workspace.git.as_ref().map(GitFacts::gather);
         let nested = match earlier {
             Some(earlier) => earlier.nested.again(),
             None => NestedRefs::gather(self.workspace, &content),
         };
-        Ok(Observation { content, git, nested })
+        Ok(WorkspaceObservation { content, git, nested })
     }
 
     /// Looks at the content alone, with the stat cache if nothing earlier is known.
     #[tracing::instrument(name = "read tree", skip_all)]
-    pub fn content(&self, earlier: Option<&Snapshot>) -> Result<Snapshot, Fault> {
+    pub fn content(&self, earlier: Option<&Snapshot>) -> Result<Snapshot, ServiceError> {
         let cached = match earlier {
             Some(_) => None,
             None => self.stat_cache().load(),
@@ -169,7 +172,7 @@ impl<'a> Observer<'a> {
     /// claims, so none begins while this writes.
     pub fn remember_if_free(&self, snapshot: &Snapshot) {
         let state = &self.workspace.state;
-        let Ok(_share) = probity_storage::Lock::share_within(&state.claims_lock(), Duration::ZERO) else {
+        let Ok(_share) = probity_storage::FileLock::share_within(&state.claims_lock(), Duration::ZERO) else {
             return;
         };
         if state.open_runs().is_ok_and(|runs| runs.is_empty()) {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What an analysis is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum ProgressStep {
     /// Looking at the tree.
     Looking,
     /// Reading files: how many of how many.
@@ -27,7 +27,7 @@ pub enum Progress {
 /// What is being done right now. Clones show the same.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressMeter {
-    phases: Arc<Mutex<Phases>>,
+    phases: Arc<Mutex<PhaseStack>>,
     milestones: Arc<OnceLock<MilestoneListener>>,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Debug for MilestoneListener {
 }
 
 #[derive(Debug, Default)]
-struct Phases {
+struct PhaseStack {
     n_begun: u64,
     active: Vec<ActivePhase>,
 }
@@ -68,7 +68,7 @@ pub struct PhaseProgress {
 /// A phase that goes on until this is dropped.
 #[derive(Debug)]
 #[must_use = "the phase ends when this is dropped"]
-pub struct Phase {
+pub struct PhaseGuard {
     meter: ProgressMeter,
     number: u64,
     done: Arc<AtomicU64>,
@@ -76,22 +76,22 @@ pub struct Phase {
 
 impl ProgressMeter {
     /// Begins a phase whose size is not known.
-    pub fn begin(&self, what: impl Into<Cow<'static, str>>) -> Phase {
+    pub fn begin(&self, what: impl Into<Cow<'static, str>>) -> PhaseGuard {
         self.begin_phase(what.into(), None)
     }
 
     /// Begins a phase of `total` things.
-    pub fn begin_counted(&self, what: impl Into<Cow<'static, str>>, total: usize) -> Phase {
+    pub fn begin_counted(&self, what: impl Into<Cow<'static, str>>, total: usize) -> PhaseGuard {
         self.begin_phase(what.into(), Some(total as u64))
     }
 
-    fn begin_phase(&self, what: Cow<'static, str>, total: Option<u64>) -> Phase {
+    fn begin_phase(&self, what: Cow<'static, str>, total: Option<u64>) -> PhaseGuard {
         let done = Arc::new(AtomicU64::new(0));
         let mut phases = self.phases();
         phases.n_begun += 1;
         let number = phases.n_begun;
         phases.active.push(ActivePhase { number, what, done: Arc::clone(&done), total });
-        Phase { meter: self.clone(), number, done }
+        PhaseGuard { meter: self.clone(), number, done }
     }
 
     /// Has every milestone told to `listener` at once. Only the first listener of a meter is kept.
@@ -114,12 +114,12 @@ impl ProgressMeter {
         Some(PhaseProgress { what, done, total: phase.total })
     }
 
-    fn phases(&self) -> MutexGuard<'_, Phases> {
+    fn phases(&self) -> MutexGuard<'_, PhaseStack> {
         self.phases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Phase {
+impl PhaseGuard {
     /// One more thing is done.
     pub fn advance(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
@@ -131,15 +131,15 @@ impl Phase {
     }
 
     /// Takes over a step of an analysis.
-    pub fn show_step(&self, step: Progress) {
+    pub fn show_step(&self, step: ProgressStep) {
         let (what, done, total): (&'static str, usize, Option<usize>) = match step {
-            Progress::Looking => ("reading the tree", 0, None),
-            Progress::Reading(done, total) => ("analyzing files", done, Some(total)),
-            Progress::Comparing => ("comparing files", 0, None),
-            Progress::Storing => ("storing the analysis", 0, None),
+            ProgressStep::Looking => ("reading the tree", 0, None),
+            ProgressStep::Reading(done, total) => ("analyzing files", done, Some(total)),
+            ProgressStep::Comparing => ("comparing files", 0, None),
+            ProgressStep::Storing => ("storing the analysis", 0, None),
             // The gate that runs is not done yet.
-            Progress::Gate(which, all) => ("running gates", which.saturating_sub(1), Some(all)),
-            Progress::Waiting => ("waiting for the changes ahead in the queue", 0, None),
+            ProgressStep::Gate(which, all) => ("running gates", which.saturating_sub(1), Some(all)),
+            ProgressStep::Waiting => ("waiting for the changes ahead in the queue", 0, None),
         };
         let mut phases = self.meter.phases();
         let mut mine = phases.active.iter_mut().filter(|phase| phase.number == self.number);
@@ -151,7 +151,7 @@ impl Phase {
     }
 }
 
-impl Drop for Phase {
+impl Drop for PhaseGuard {
     fn drop(&mut self) {
         self.meter.phases().active.retain(|phase| phase.number != self.number);
     }
@@ -187,7 +187,7 @@ mod tests {
         let meter = ProgressMeter::default();
         let analysis = meter.begin("starting");
         let reading = meter.begin("reading the tree");
-        analysis.show_step(Progress::Reading(7, 9));
+        analysis.show_step(ProgressStep::Reading(7, 9));
         assert_eq!(shown(&meter), Some(("reading the tree".into(), 0, None)));
         drop(reading);
         assert_eq!(shown(&meter), Some(("analyzing files".into(), 7, Some(9))));

@@ -6,8 +6,8 @@ use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
 use probity_evidence::RefChange;
 use probity_paths::RepoPath;
-use probity_snapshot::git::{self, GitLayout, Refs};
-use probity_snapshot::{Change, ChangeKind, Kind, Side, Snapshot};
+use probity_snapshot::git::{self, GitLayout, RefListing};
+use probity_snapshot::{ChangeKind, EntryState, Snapshot, SnapshotEntryKind, TreeChange};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -70,11 +70,11 @@ impl RefFacts {
     /// Reads them.
     pub fn gather(layout: &GitLayout) -> Self {
         match git::refs(layout) {
-            Refs::Read { head, mut refs } => {
+            RefListing::Read { head, mut refs } => {
                 refs.extend(head.map(|head| (HEAD.to_owned(), head)));
                 Self { refs, unreadable: None }
             }
-            Refs::NotReadable { why } => Self { refs: BTreeMap::new(), unreadable: Some(why) },
+            RefListing::NotReadable { why } => Self { refs: BTreeMap::new(), unreadable: Some(why) },
         }
     }
 
@@ -215,18 +215,25 @@ impl NestedRefs {
 
     /// The repositories that have another commit checked out, as changes of D: the commit is what a commit of the tree
     /// would record at their path.
-    pub fn changes(&self, later: &Self, content: [&Snapshot; 2]) -> Vec<Change> {
+    pub fn changes(&self, later: &Self, content: [&Snapshot; 2]) -> Vec<TreeChange> {
         let moved = self
             .pairs(later)
             .filter(|(nested, before, after)| !nested.is_own_worktree && before.commit() != after.commit());
         moved
             .filter_map(|(nested, before, after)| {
                 let side = |content: &Snapshot, facts: &RefFacts| {
-                    let entry = content.get(&nested.path).filter(|entry| entry.kind() == Kind::Directory)?;
+                    let entry = content
+                        .get(&nested.path)
+                        .filter(|entry| entry.kind() == SnapshotEntryKind::Directory)?;
                     let digest = facts.commit().map(|id| Digest::of(format!("commit {id}").as_bytes()));
-                    Some(Side { kind: Kind::Directory, mode: entry.mode(), size: 0, digest })
+                    Some(EntryState {
+                        kind: SnapshotEntryKind::Directory,
+                        mode: entry.mode(),
+                        size: 0,
+                        digest,
+                    })
                 };
-                Some(Change {
+                Some(TreeChange {
                     path: nested.path.clone(),
                     change: ChangeKind::Modified,
                     before: Some(side(content[0], before)?),

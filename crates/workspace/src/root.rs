@@ -1,8 +1,8 @@
 //! Which directory is the root of the tree, when nobody names it.
 
-use crate::Fault;
+use crate::ServiceError;
 use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(crate) struct FoundRoot {
 }
 
 /// The root for a caller in `from`, a canonical path: the nearest marked directory upwards, else `from` itself.
-pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Fault> {
+pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, ServiceError> {
     let nearest = from.ancestors().find(|directory| is_marked(directory));
     let root = nearest.unwrap_or(from);
     if let Some(what) = too_broad(root, nearest.is_some(), homes) {
@@ -36,7 +36,7 @@ pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Fau
             root.display(),
             shell_name(root, homes)
         );
-        return Err(Fault::refused(Reason::RootTooBroad, detail));
+        return Err(ServiceError::refused(ReasonCode::RootTooBroad, detail));
     }
     let mut above = from.ancestors().skip(1).filter(|_| nearest.is_none() && !from.join(OWN_STATE).is_dir());
     let state_above = above.find(|directory| directory.join(OWN_STATE).is_dir()).map(Path::to_owned);
@@ -129,7 +129,7 @@ mod tests {
         (dir, top)
     }
 
-    fn code(found: Result<FoundRoot, Fault>) -> &'static str {
+    fn code(found: Result<FoundRoot, ServiceError>) -> &'static str {
         found.expect_err("is refused").code()
     }
 

@@ -6,12 +6,12 @@
 //! looks at the runs and appends to the registry while it holds a share of that lock.
 
 use crate::amendment_journal::AmendmentJournal;
-use crate::{Fault, Workspace, clock};
-use crate::{OpenRun, State};
+use crate::{OpenRun, StateDirectory};
+use crate::{ServiceError, Workspace, clock};
 use probity_core::json;
-use probity_evidence::{Amendment, ByteString, Globs};
-use probity_intents::{Entry, RunClaim};
-use probity_storage::{Lock, LockError, StoreError, durable};
+use probity_evidence::{Amendment, ByteString, GlobList};
+use probity_intents::{RunClaim, ScopeEntry};
+use probity_storage::{FileLock, LockError, StoreError, durable};
 use rustix::io::Errno;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct OpenRunClaim {
     /// What it claims, amendments included.
     pub claim: RunClaim,
     /// The same patterns as they were file.
-    pub scope: Globs,
+    pub scope: GlobList,
     /// Its root.
     pub root: PathBuf,
     /// Since when.
@@ -50,13 +50,13 @@ struct RunClaimFile {
     run_id: String,
     root: ByteString,
     prefix: ByteString,
-    scope: Globs,
+    scope: GlobList,
     since: String,
     pid: u32,
 }
 
 /// Writes down what a run claims, where every start will look.
-pub fn publish(workspace: &Workspace, run: &OpenRun, scope: &Globs) -> Result<(), Fault> {
+pub fn publish(workspace: &Workspace, run: &OpenRun, scope: &GlobList) -> Result<(), ServiceError> {
     let file = RunClaimFile {
         schema: SCHEMA.into(),
         run_id: run.run_id.clone(),
@@ -70,18 +70,18 @@ pub fn publish(workspace: &Workspace, run: &OpenRun, scope: &Globs) -> Result<()
 }
 
 /// Holds off every other claim until the lock is dropped: for a run that looks at claims and writes its own.
-pub fn lock(state: &State) -> Result<Lock, Fault> {
+pub fn lock(state: &StateDirectory) -> Result<FileLock, ServiceError> {
     let path = state.claims_lock();
-    Lock::take_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
+    FileLock::take_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
 }
 
 /// Holds off the claims of runs until the lock is dropped: for a start, which looks at them and claims paths in the registry.
-pub fn share(state: &State) -> Result<Lock, Fault> {
+pub fn share(state: &StateDirectory) -> Result<FileLock, ServiceError> {
     let path = state.claims_lock();
-    Lock::share_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
+    FileLock::share_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
 }
 
-fn busy(path: PathBuf, error: LockError) -> Fault {
+fn busy(path: PathBuf, error: LockError) -> ServiceError {
     match error {
         LockError::Held { holder } => StoreError::Busy { path, holder }.into(),
         LockError::Store(error) => error.into(),
@@ -90,12 +90,12 @@ fn busy(path: PathBuf, error: LockError) -> Fault {
 
 /// The runs of a repository that go on, in any worktree. A directory whose tree nobody holds belongs to a run that was
 /// killed; one without a claim has not claimed anything yet.
-pub fn open_runs(state: &State) -> Result<Vec<OpenRunClaim>, Fault> {
+pub fn open_runs(state: &StateDirectory) -> Result<Vec<OpenRunClaim>, ServiceError> {
     let mut found = Vec::new();
     for run in state.open_runs()? {
         let Some(bytes) = durable::read(&run.folder.join(CLAIM_FILE))? else { continue };
         // A lock that cannot be asked counts as held (law 13).
-        if matches!(Lock::poll(&run.lock), Ok(Some(_))) {
+        if matches!(FileLock::poll(&run.lock), Ok(Some(_))) {
             continue;
         }
         let claim = parse(&bytes, &AmendmentJournal::read(&run.folder).granted);
@@ -108,7 +108,7 @@ pub fn open_runs(state: &State) -> Result<Vec<OpenRunClaim>, Fault> {
     Ok(found)
 }
 
-fn damaged(run: &OpenRun) -> Fault {
+fn damaged(run: &OpenRun) -> ServiceError {
     let path = run.folder.join(CLAIM_FILE);
     StoreError::Damaged { path, why: "it is no claim of a run".into() }.into()
 }
@@ -146,13 +146,13 @@ impl OpenRunClaim {
 }
 
 /// Whether an entry (named from the top of the working tree) is something below which nothing can lie.
-pub fn file_test(workspace: &Workspace) -> impl Fn(&Entry) -> bool + use<> {
+pub fn file_test(workspace: &Workspace) -> impl Fn(&ScopeEntry) -> bool + use<> {
     let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root).clone();
     move |entry| is_file(&top, entry)
 }
 
 /// The same below `top`, the top of the working tree.
-pub fn is_file(top: &Path, entry: &Entry) -> bool {
+pub fn is_file(top: &Path, entry: &ScopeEntry) -> bool {
     let path = top.join(std::ffi::OsStr::from_bytes(entry.as_bytes()));
     path.symlink_metadata().is_ok_and(|facts| !facts.is_dir())
 }

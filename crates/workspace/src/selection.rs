@@ -1,12 +1,12 @@
 //! What the caller asks to be governed, the plan that a policy makes of it, and what would be sealed.
 
-use crate::Fault;
+use crate::ServiceError;
 use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
-use probity_core::Reason;
-use probity_evidence::{Globs, Plan};
+use probity_core::ReasonCode;
+use probity_evidence::{GlobList, Plan};
 use probity_paths::{RepoPath, Scope};
-use probity_policy::{Policy, Request};
-use probity_snapshot::{Kind, Snapshot};
+use probity_policy::{PlanRequest, Policy};
+use probity_snapshot::{Snapshot, SnapshotEntryKind};
 
 /// What the caller asks for.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub struct Selection {
 
 /// What would be sealed.
 #[derive(Debug)]
-pub struct Preview {
+pub struct PlanPreview {
     /// The plan.
     pub plan: Plan,
     /// Its scope.
@@ -43,25 +43,25 @@ pub struct Preview {
 }
 
 /// The plan that a policy makes of `selection`.
-pub fn plan_of(policy: &Policy, selection: &Selection) -> Result<Plan, Fault> {
-    let request = Request {
+pub fn plan_of(policy: &Policy, selection: &Selection) -> Result<Plan, ServiceError> {
+    let request = PlanRequest {
         profile: profile(policy, selection)?,
         changed_files: selection.changed.clone(),
         tier: selection.tier.clone(),
         packs: selection.packs.clone(),
-        scope: Globs::new(selection.scope.iter().cloned()),
+        scope: GlobList::new(selection.scope.iter().cloned()),
     };
     Ok(probity_policy::compute(policy, &request)?)
 }
 
 /// The profile that is meant: the one asked for, or the policy's default one.
-fn profile(policy: &Policy, selection: &Selection) -> Result<String, Fault> {
+fn profile(policy: &Policy, selection: &Selection) -> Result<String, ServiceError> {
     let asked = selection.profile.as_deref().or_else(|| policy.default_profile());
     asked.map(str::to_owned).ok_or_else(|| {
         let known: Vec<&str> = policy.profiles.iter().map(|profile| profile.id.as_str()).collect();
         let detail =
             format!("the policy has several profiles: choose one with `--profile`: {}", known.join(", "));
-        Fault::refused(Reason::PlanUnknownProfile, detail)
+        ServiceError::refused(ReasonCode::PlanUnknownProfile, detail)
     })
 }
 
@@ -70,7 +70,7 @@ pub fn names(snapshot: &Snapshot) -> (Vec<RepoPath>, Vec<RepoPath>) {
     let mut files = Vec::new();
     let mut dirs = Vec::new();
     for entry in snapshot.entries() {
-        let list = if entry.kind() == Kind::Directory { &mut dirs } else { &mut files };
+        let list = if entry.kind() == SnapshotEntryKind::Directory { &mut dirs } else { &mut files };
         list.push(entry.path().clone());
     }
     (files, dirs)

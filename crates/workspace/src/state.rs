@@ -9,7 +9,7 @@
 //! the instant it can be seen everybody knows which lock tells whether it is alive.
 
 use probity_core::Digest;
-use probity_storage::sqlite::Sqlite;
+use probity_storage::sqlite::SqliteStore;
 use probity_storage::{HashChain, ObjectFiles, StoreError};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const TREE_KEY_DIGITS: usize = 16;
 
 /// The state directory of one repository.
 #[derive(Debug, Clone)]
-pub struct State {
+pub struct StateDirectory {
     dir: PathBuf,
 }
 
@@ -42,7 +42,7 @@ pub struct OpenRun {
     pub cache: PathBuf,
 }
 
-impl State {
+impl StateDirectory {
     /// The state below `dir`. Nothing is created until something is written.
     pub fn at(dir: PathBuf) -> Self {
         Self { dir }
@@ -93,8 +93,8 @@ impl State {
     }
 
     /// The store, made if there is none yet.
-    pub fn store(&self) -> Result<Sqlite, StoreError> {
-        Sqlite::open(&self.database())
+    pub fn store(&self) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open(&self.database())
     }
 
     /// The fold of the log of intents; may be deleted at any time.
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn lists_runs_in_order_and_leaves_out_unfinished_ones() {
         let dir = tempfile::tempdir().expect("a directory");
-        let state = State::at(dir.path().to_owned());
+        let state = StateDirectory::at(dir.path().to_owned());
         assert_eq!(state.open_runs().expect("lists"), []);
         for name in ["b.1", "a.2", ".tmp.1", "junk"] {
             std::fs::create_dir_all(dir.path().join("open").join(name)).expect("creates");
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn an_open_run_knows_the_lock_and_the_cache_of_its_tree() {
         let dir = tempfile::tempdir().expect("a directory");
-        let state = State::at(dir.path().to_owned());
+        let state = StateDirectory::at(dir.path().to_owned());
         let run = state.open_run("a", Path::new("/tree"));
         std::fs::create_dir_all(&run.folder).expect("creates");
         assert_eq!(state.open_runs().expect("lists").first(), Some(&run));
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn two_worktrees_do_not_share_a_lock() {
-        let state = State::at("/state".into());
+        let state = StateDirectory::at("/state".into());
         assert_ne!(state.tree_lock(Path::new("/a")), state.tree_lock(Path::new("/b")));
     }
 }

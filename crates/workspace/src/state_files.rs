@@ -3,7 +3,7 @@
 //! Other processes write to the state directory while a command is governed. Each owner knows what its own code does to
 //! its files; the guard of the directory asks the owners, and knows none of their formats.
 
-use crate::State;
+use crate::StateDirectory;
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -21,14 +21,14 @@ pub enum FileFate {
 /// The files that one owner keeps in the state directory.
 pub trait StateFiles {
     /// Remembers what is needed to tell the owner's own writes from others, as it is now.
-    fn mark(&self, state: &State) -> Box<dyn StateMark>;
+    fn mark(&self, state: &StateDirectory) -> Box<dyn StateMark>;
 }
 
 /// What an owner remembers of its files from an earlier moment.
 pub trait StateMark: Debug {
     /// Whether the fate of the file `name`, relative to the state directory, is what the owner's own code does. Never true
     /// for a file of another owner.
-    fn explains(&self, state: &State, name: &Path, fate: FileFate) -> bool;
+    fn explains(&self, state: &StateDirectory, name: &Path, fate: FileFate) -> bool;
 }
 
 /// The parts of a name below the state directory; `None` if one is no text, as in no name of ours.

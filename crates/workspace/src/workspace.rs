@@ -1,10 +1,10 @@
 //! Finding the tree that a command is about: its root, its repository, its state.
 
-use crate::State;
+use crate::StateDirectory;
 use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, OWN_STATE_IN_GIT, POLICY_FILE};
 use crate::root::{FoundRoot, find_root, user_homes};
-use crate::{Fault, ProgressMeter};
-use probity_core::Reason;
+use crate::{ProgressMeter, ServiceError};
+use probity_core::ReasonCode;
 use probity_paths::WorkingDirectory;
 use probity_policy::Policy;
 use probity_snapshot::git::GitLayout;
@@ -19,7 +19,7 @@ pub struct Workspace {
     /// The repository that the root lies in.
     pub git: Option<GitLayout>,
     /// Probity's own files.
-    pub state: State,
+    pub state: StateDirectory,
     /// Where the caller is in the tree; the root if the caller is elsewhere. What people type is relative to it.
     pub working_directory: WorkingDirectory,
     /// A directory above the root that holds Probity state. It is not used, only named: the caller may have meant it.
@@ -32,13 +32,13 @@ impl Workspace {
     /// The tree at `root` if it is given, else at the nearest directory upwards from `from` that has `.git` or a policy,
     /// else at `from` itself. `/` and home directories are taken only if they are given.
     #[tracing::instrument(name = "find root", skip_all)]
-    pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, Fault> {
+    pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, ServiceError> {
         let FoundRoot { root, state_above } = match root {
             Some(root) => FoundRoot { root: real_path(root)?, state_above: None },
             None => find_root(&real_path(from)?, &user_homes())?,
         };
         if !root.is_dir() {
-            return Err(Fault::Missing(format!("{} is not a directory", root.display())));
+            return Err(ServiceError::Missing(format!("{} is not a directory", root.display())));
         }
         let git = root.ancestors().find_map(GitLayout::find);
         let state = match &git {
@@ -51,7 +51,7 @@ impl Workspace {
             working_directory: WorkingDirectory::new(below_root.as_os_str().as_bytes()),
             state_above,
             progress: ProgressMeter::default(),
-            state: State::at(state),
+            state: StateDirectory::at(state),
             git,
             root,
         })
@@ -59,7 +59,7 @@ impl Workspace {
 
     /// Reads the policy of the tree: from `probity.toml`, else from `probity.json`, else the default one. A command does
     /// this once and passes the policy down, because the file may change while it works (law 8).
-    pub fn load_policy(&self) -> Result<LoadedPolicy, Fault> {
+    pub fn load_policy(&self) -> Result<LoadedPolicy, ServiceError> {
         for name in [POLICY_FILE, JSON_POLICY_FILE] {
             if let Some(bytes) = probity_storage::durable::read(&self.root.join(name))? {
                 let source = PolicySource { is_json: name == JSON_POLICY_FILE, bytes };
@@ -101,7 +101,7 @@ pub struct PolicySource {
 
 impl PolicySource {
     /// Reads the policy; what is wrong with it is said of the file below `root`.
-    pub fn parse(&self, root: &Path) -> Result<Policy, Fault> {
+    pub fn parse(&self, root: &Path) -> Result<Policy, ServiceError> {
         let name = if self.is_json { JSON_POLICY_FILE } else { POLICY_FILE };
         parse_policy(&root.join(name), &self.bytes)
     }
@@ -109,9 +109,9 @@ impl PolicySource {
 
 /// Reads the policy of a file, whose name tells its form, and holds it to its own rules: whatever is wrong is told with
 /// its place.
-pub fn parse_policy(path: &Path, bytes: &[u8]) -> Result<Policy, Fault> {
-    let fault = |reason, detail| Fault::Policy { path: path.to_owned(), reason, detail };
-    let invalid = |detail| fault(Reason::ConfigInvalid, detail);
+pub fn parse_policy(path: &Path, bytes: &[u8]) -> Result<Policy, ServiceError> {
+    let fault = |reason, detail| ServiceError::Policy { path: path.to_owned(), reason, detail };
+    let invalid = |detail| fault(ReasonCode::ConfigInvalid, detail);
     let text = std::str::from_utf8(bytes).map_err(|error| invalid(error.to_string()))?;
     let parse = if path.ends_with(JSON_POLICY_FILE) { from_json } else { from_toml };
     let policy = parse(text).map_err(invalid)?;
@@ -136,8 +136,9 @@ fn from_json(text: &str) -> Result<Policy, String> {
     Policy::from_json(&value).map_err(|error| error.to_string())
 }
 
-fn real_path(path: &Path) -> Result<PathBuf, Fault> {
-    path.canonicalize().map_err(|error| Fault::Missing(format!("cannot open {}: {error}", path.display())))
+fn real_path(path: &Path) -> Result<PathBuf, ServiceError> {
+    path.canonicalize()
+        .map_err(|error| ServiceError::Missing(format!("cannot open {}: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! One line each: `rule subject count`. More than the count is a complaint; less is one too, until the count is lowered, so
 //! that what was fixed stays fixed.
 
-use super::Complaint;
+use super::TidyComplaint;
 use std::collections::BTreeMap;
 
 /// Counts by rule and subject.
@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 pub(crate) struct Allowances(BTreeMap<(String, String), usize>);
 
 /// Something out of order that an allowance may cover.
-pub(crate) struct Hit {
+pub(crate) struct RuleHit {
     pub(crate) rule: &'static str,
     /// A file, or a crate.
     pub(crate) subject: String,
     /// How much of the allowance it takes.
     pub(crate) weight: usize,
-    pub(crate) detail: Complaint,
+    pub(crate) detail: TidyComplaint,
 }
 
 impl Allowances {
@@ -61,7 +61,7 @@ impl Allowances {
         Self(self.0.iter().filter_map(lower).collect())
     }
 
-    pub(crate) fn complaints(&self, used: &Self, hits: &[Hit]) -> Vec<Complaint> {
+    pub(crate) fn complaints(&self, used: &Self, hits: &[RuleHit]) -> Vec<TidyComplaint> {
         let mut complaints = Vec::new();
         for (key @ (rule, subject), count) in &used.0 {
             let allowed = self.0.get(key).copied().unwrap_or(0);
@@ -94,8 +94,8 @@ mod tests {
         Allowances::parse(text).expect("allowances")
     }
 
-    fn hit(weight: usize) -> Hit {
-        Hit { rule: "word", subject: "a.rs".into(), weight, detail: "a.rs:1: say `fix`".into() }
+    fn hit(weight: usize) -> RuleHit {
+        RuleHit { rule: "word", subject: "a.rs".into(), weight, detail: "a.rs:1: say `fix`".into() }
     }
 
     #[test]

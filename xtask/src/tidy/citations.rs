@@ -1,11 +1,11 @@
 //! No text cites a document that a reader of the repository does not have.
 
-use super::{Complaint, SourceFile};
+use super::{SourceFile, TidyComplaint};
 
 /// The names of documents that are not here.
 const ABSENT_DOCUMENTS: [&str; 3] = ["DESIGN", "house.md", "house-style.md"];
 
-pub(crate) fn complaints(files: &[SourceFile]) -> Vec<Complaint> {
+pub(crate) fn complaints(files: &[SourceFile]) -> Vec<TidyComplaint> {
     let mut found = Vec::new();
     // This file has to name what it looks for.
     for file in files.iter().filter(|file| !file.path.ends_with("tidy/citations.rs")) {
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::tidy::tests::file;
 
-    fn cited(path: &str, text: &str) -> Vec<Complaint> {
+    fn cited(path: &str, text: &str) -> Vec<TidyComplaint> {
         complaints(&[file(path, text)])
     }
 

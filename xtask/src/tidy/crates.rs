@@ -1,7 +1,7 @@
 //! Which crate may use which. The table must be the graph: an edge that is not in it is forbidden, and an entry without an
 //! edge is stale.
 
-use super::Complaint;
+use super::TidyComplaint;
 use crate::root;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,9 +132,9 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
 
 /// The crates of the project, each with those that it uses. A crate goes by the name of its directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Graph(BTreeMap<String, BTreeSet<String>>);
+pub(crate) struct CrateGraph(BTreeMap<String, BTreeSet<String>>);
 
-impl Graph {
+impl CrateGraph {
     /// Asks cargo. Neither the network nor a build is needed.
     pub(crate) fn read() -> Result<Self, String> {
         let output = Command::new(env!("CARGO"))
@@ -194,11 +194,11 @@ impl Graph {
 }
 
 /// Where the graph differs from [`MAY_USE`].
-pub(crate) fn complaints(graph: &Graph) -> Vec<Complaint> {
+pub(crate) fn complaints(graph: &CrateGraph) -> Vec<TidyComplaint> {
     differences(graph, MAY_USE)
 }
 
-fn differences(graph: &Graph, table: &[(&str, &[&str])]) -> Vec<Complaint> {
+fn differences(graph: &CrateGraph, table: &[(&str, &[&str])]) -> Vec<TidyComplaint> {
     let table: BTreeMap<&str, BTreeSet<&str>> =
         table.iter().map(|(name, uses)| (*name, uses.iter().copied().collect())).collect();
     let mut found = Vec::new();
@@ -226,14 +226,14 @@ mod tests {
 
     #[test]
     fn the_verifier_stands_on_core_and_paths_alone() {
-        let graph = Graph::read().expect("a graph");
+        let graph = CrateGraph::read().expect("a graph");
         let closure: Vec<String> = graph.closure("evidence").into_iter().collect();
         assert_eq!(closure, ["core", "evidence", "paths"]);
     }
 
     #[test]
     fn an_edge_that_is_not_in_the_table_is_forbidden_and_an_entry_without_an_edge_is_stale() {
-        let graph = Graph::new(&[("a", &["b"]), ("b", &[]), ("c", &[])]);
+        let graph = CrateGraph::new(&[("a", &["b"]), ("b", &[]), ("c", &[])]);
         assert!(differences(&graph, &[("a", &["b"]), ("b", &[]), ("c", &[])]).is_empty());
         assert_eq!(
             differences(&graph, &[("a", &["c"]), ("b", &[]), ("d", &[])]),
@@ -255,7 +255,7 @@ mod tests {
             {"name": "x-b", "manifest_path": "/w/crates/b/Cargo.toml", "dependencies": []},
             {"name": "x-c", "manifest_path": "/w/crates/c/Cargo.toml", "dependencies": []},
         ]});
-        let graph = Graph::from_metadata(&metadata).expect("a graph");
-        assert_eq!(graph, Graph::new(&[("a", &["b"]), ("b", &[]), ("c", &[])]));
+        let graph = CrateGraph::from_metadata(&metadata).expect("a graph");
+        assert_eq!(graph, CrateGraph::new(&[("a", &["b"]), ("b", &[]), ("c", &[])]));
     }
 }

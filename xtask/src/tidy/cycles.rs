@@ -3,22 +3,22 @@
 //! Imports are read from the text: paths that begin with `crate::`, or with as many `super::` as lead to the root, and
 //! names that the root passes on (`pub use module::Name`).
 
-use super::allowances::Hit;
-use super::crates::Graph;
+use super::allowances::RuleHit;
+use super::crates::CrateGraph;
 use super::{SourceFile, lines};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules by name, each with those that it imports from.
-type Modules = BTreeMap<String, BTreeSet<String>>;
+type ModuleImports = BTreeMap<String, BTreeSet<String>>;
 
 /// One hit for each module that is part of a cycle.
-pub(crate) fn hits(graph: &Graph, files: &[SourceFile]) -> Vec<Hit> {
+pub(crate) fn hits(graph: &CrateGraph, files: &[SourceFile]) -> Vec<RuleHit> {
     let mut found = Vec::new();
     for (name, _) in graph.iter() {
         for cycle in cycles(&modules(name, files)) {
             let members: Vec<&str> = cycle.iter().map(String::as_str).collect();
             let detail = format!("crates/{name}: these modules import each other: {}", members.join(", "));
-            found.push(Hit { rule: "cycle", subject: name.to_owned(), weight: cycle.len(), detail });
+            found.push(RuleHit { rule: "cycle", subject: name.to_owned(), weight: cycle.len(), detail });
         }
     }
     found
@@ -33,7 +33,7 @@ fn module_path(inside: &str) -> Vec<&str> {
     parts
 }
 
-fn modules(name: &str, files: &[SourceFile]) -> Modules {
+fn modules(name: &str, files: &[SourceFile]) -> ModuleImports {
     let prefix = format!("crates/{name}/src/");
     let inside = |file: &'_ SourceFile| file.path.strip_prefix(&prefix).map(str::to_owned);
     let texts: Vec<(String, String)> =
@@ -42,7 +42,7 @@ fn modules(name: &str, files: &[SourceFile]) -> Modules {
         texts.iter().filter_map(|(path, _)| module_path(path).first().copied()).collect();
     let root = texts.iter().filter(|(path, _)| module_path(path).is_empty());
     let passed_on = root.flat_map(|(_, text)| passed_on(text)).collect::<BTreeMap<String, String>>();
-    let mut modules = Modules::new();
+    let mut modules = ModuleImports::new();
     for (path, text) in &texts {
         let module = module_path(path);
         let Some(top) = module.first() else { continue };
@@ -117,7 +117,7 @@ fn passed_on(root: &str) -> Vec<(String, String)> {
 }
 
 /// The groups of two or more modules that reach each other, sorted.
-fn cycles(modules: &Modules) -> BTreeSet<Vec<String>> {
+fn cycles(modules: &ModuleImports) -> BTreeSet<Vec<String>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         modules.keys().map(|name| (name.as_str(), reach(modules, name))).collect();
     let group = |name: &str| -> Vec<String> {
@@ -127,7 +127,7 @@ fn cycles(modules: &Modules) -> BTreeSet<Vec<String>> {
     modules.keys().map(|name| group(name)).filter(|group| group.len() > 1).collect()
 }
 
-fn reach<'a>(modules: &'a Modules, from: &'a str) -> BTreeSet<&'a str> {
+fn reach<'a>(modules: &'a ModuleImports, from: &'a str) -> BTreeSet<&'a str> {
     let (mut found, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(name) = open.pop() {
         for next in modules.get(name).into_iter().flatten() {
@@ -147,7 +147,7 @@ mod tests {
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<SourceFile> =
             files.iter().map(|(path, text)| file(&format!("crates/a/src/{path}"), text)).collect();
-        hits(&Graph::new(&[("a", &[])]), &files).into_iter().map(|hit| hit.detail).collect()
+        hits(&CrateGraph::new(&[("a", &[])]), &files).into_iter().map(|hit| hit.detail).collect()
     }
 
     #[test]

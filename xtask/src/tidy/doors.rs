@@ -1,7 +1,7 @@
 //! Every crate says at its door what it owns, what it may use and what it must not know.
 
-use super::crates::Graph;
-use super::{Complaint, SourceFile};
+use super::crates::CrateGraph;
+use super::{SourceFile, TidyComplaint};
 use std::collections::BTreeSet;
 
 /// The beginnings of the three lines, in their order.
@@ -10,7 +10,7 @@ const LINES: [&str; 3] = ["//! Owns: ", "//! May use: ", "//! Must not know: "];
 /// What `May use` says of a crate that uses none of ours.
 const NOTHING: &str = "no other crate of ours";
 
-pub(crate) fn complaints(graph: &Graph, files: &[SourceFile]) -> Vec<Complaint> {
+pub(crate) fn complaints(graph: &CrateGraph, files: &[SourceFile]) -> Vec<TidyComplaint> {
     let door = |name: &str| {
         let path = format!("crates/{name}/src/lib.rs");
         files.iter().find(|file| file.path == path)
@@ -46,8 +46,8 @@ mod tests {
     use super::*;
     use crate::tidy::tests::file;
 
-    fn check(text: &str) -> Vec<Complaint> {
-        let graph = Graph::new(&[("a", &["b", "c"]), ("b", &[])]);
+    fn check(text: &str) -> Vec<TidyComplaint> {
+        let graph = CrateGraph::new(&[("a", &["b", "c"]), ("b", &[])]);
         complaints(&graph, &[file("crates/a/src/lib.rs", text)])
     }
 

@@ -1,8 +1,8 @@
 //! The generated part of ARCHITECTURE.md: which crate uses which, and what the verifier stands on.
 
-use super::crates::Graph;
-use super::{Complaint, SourceFile, lines, sources};
-use crate::{Chore, root};
+use super::crates::CrateGraph;
+use super::{SourceFile, TidyComplaint, lines, sources};
+use crate::{ChoreResult, root};
 use std::fmt::Write;
 use std::fs;
 
@@ -11,19 +11,19 @@ const BEGIN: &str = "<!-- crate graph: made by `cargo xtask docs` -->\n";
 const END: &str = "<!-- end of crate graph -->";
 
 /// Writes the graph into its page.
-pub(crate) fn write() -> Chore {
-    let (graph, files) = (Graph::read()?, sources()?);
+pub(crate) fn write() -> ChoreResult {
+    let (graph, files) = (CrateGraph::read()?, sources()?);
     let fresh = with_graph(page(&files)?, &text(&graph, &files))?;
     fs::write(root().join(PAGE), fresh).map_err(|error| format!("{PAGE}: {error}"))
 }
 
 /// Compares the graph in its page with the real one.
-pub(crate) fn check() -> Chore {
-    complaint(&Graph::read()?, &sources()?)?.map_or(Ok(()), Err)
+pub(crate) fn check() -> ChoreResult {
+    complaint(&CrateGraph::read()?, &sources()?)?.map_or(Ok(()), Err)
 }
 
 /// Whether the page holds another graph than the real one.
-pub(crate) fn complaint(graph: &Graph, files: &[SourceFile]) -> Result<Option<Complaint>, String> {
+pub(crate) fn complaint(graph: &CrateGraph, files: &[SourceFile]) -> Result<Option<TidyComplaint>, String> {
     let page = page(files)?;
     let is_stale = with_graph(page, &text(graph, files))? != page;
     Ok(is_stale.then(|| format!("the crate graph in {PAGE} is out of date: run `cargo xtask docs`")))
@@ -42,7 +42,7 @@ fn with_graph(page: &str, graph: &str) -> Result<String, String> {
 }
 
 /// The graph as a table, lowest crates first.
-fn text(graph: &Graph, files: &[SourceFile]) -> String {
+fn text(graph: &CrateGraph, files: &[SourceFile]) -> String {
     let mut text = String::from("| Crate | Uses |\n|---|---|\n");
     let mut crates: Vec<_> = graph.iter().collect();
     crates.sort_by_key(|(name, _)| (graph.closure(name).len(), *name));
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_page_with_another_graph_is_out_of_date() {
-        let graph = Graph::new(&[("evidence", &["core"]), ("core", &[])]);
+        let graph = CrateGraph::new(&[("evidence", &["core"]), ("core", &[])]);
         let stale = format!("# A\n{BEGIN}old\n{END}\nmore\n");
         let files = [file(PAGE, &stale), file("crates/core/src/lib.rs", &"x\n".repeat(1_010))];
         assert!(complaint(&graph, &files).expect("a page").is_some());

@@ -1,7 +1,7 @@
 //! How many lines a crate has, counted in one way: every line of `src`, comments included, without tests.
 
-use super::crates::Graph;
-use super::{Complaint, SourceFile};
+use super::crates::CrateGraph;
+use super::{SourceFile, TidyComplaint};
 
 /// The crate that verifies evidence, receipts and seals.
 pub(crate) const VERIFIER: &str = "evidence";
@@ -53,11 +53,11 @@ fn of_crate(name: &str, files: &[SourceFile]) -> usize {
 }
 
 /// The lines that the verifier stands on: its own and those of every crate below it.
-pub(crate) fn of_verifier(graph: &Graph, files: &[SourceFile]) -> usize {
+pub(crate) fn of_verifier(graph: &CrateGraph, files: &[SourceFile]) -> usize {
     graph.closure(VERIFIER).iter().map(|name| of_crate(name, files)).sum()
 }
 
-pub(crate) fn verifier_complaint(graph: &Graph, files: &[SourceFile]) -> Option<Complaint> {
+pub(crate) fn verifier_complaint(graph: &CrateGraph, files: &[SourceFile]) -> Option<TidyComplaint> {
     let lines = of_verifier(graph, files);
     (lines > MAX_VERIFIER_LINES).then(|| {
         format!(
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_verifier_that_stands_on_too_much_is_a_complaint() {
-        let graph = Graph::new(&[("evidence", &["big"]), ("big", &[])]);
+        let graph = CrateGraph::new(&[("evidence", &["big"]), ("big", &[])]);
         let big = |lines| [file("crates/big/src/lib.rs", &"x\n".repeat(lines))];
         assert_eq!(verifier_complaint(&graph, &big(MAX_VERIFIER_LINES)), None);
         assert!(verifier_complaint(&graph, &big(MAX_VERIFIER_LINES + 1)).is_some());

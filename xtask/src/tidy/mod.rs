@@ -13,7 +13,7 @@ mod lines;
 mod rust_text;
 mod words;
 
-use crate::{Chore, root};
+use crate::{ChoreResult, root};
 use allowances::Allowances;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(crate) struct SourceFile {
 }
 
 /// Something that is out of order, with its place.
-pub(crate) type Complaint = String;
+pub(crate) type TidyComplaint = String;
 
 /// Directories that hold nothing of ours to read.
 const SKIPPED_DIRECTORIES: [&str; 4] = ["target", ".git", "node_modules", "corpus"];
@@ -35,7 +35,7 @@ const SKIPPED_DIRECTORIES: [&str; 4] = ["target", ".git", "node_modules", "corpu
 const ALLOWANCES: &str = "xtask/allowances.txt";
 
 /// Runs every check and reports all that is out of order.
-pub(crate) fn tidy() -> Chore {
+pub(crate) fn tidy() -> ChoreResult {
     let found = examine(&Allowances::parse(&read(ALLOWANCES)?)?)?;
     if found.complaints.is_empty() {
         eprintln!("── tidy: every check passed; {} allowances are left", found.used.total());
@@ -48,20 +48,20 @@ pub(crate) fn tidy() -> Chore {
 }
 
 /// Lowers allowances to what is still needed. It never raises one.
-pub(crate) fn lower() -> Chore {
+pub(crate) fn lower() -> ChoreResult {
     let allowed = Allowances::parse(&read(ALLOWANCES)?)?;
     let used = examine(&allowed)?.used;
     fs::write(root().join(ALLOWANCES), allowed.lowered_to(&used).to_text())
         .map_err(|error| format!("{ALLOWANCES}: {error}"))
 }
 
-struct Examination {
-    complaints: Vec<Complaint>,
+struct TidyReport {
+    complaints: Vec<TidyComplaint>,
     used: Allowances,
 }
 
-fn examine(allowed: &Allowances) -> Result<Examination, String> {
-    let graph = crates::Graph::read()?;
+fn examine(allowed: &Allowances) -> Result<TidyReport, String> {
+    let graph = crates::CrateGraph::read()?;
     let files = sources()?;
     let mut complaints = crates::complaints(&graph);
     complaints.extend(doors::complaints(&graph, &files));
@@ -75,7 +75,7 @@ fn examine(allowed: &Allowances) -> Result<Examination, String> {
         used.add(hit.rule, &hit.subject, hit.weight);
     }
     complaints.extend(allowed.complaints(&used, &hits));
-    Ok(Examination { complaints, used })
+    Ok(TidyReport { complaints, used })
 }
 
 fn read(name: &str) -> Result<String, String> {

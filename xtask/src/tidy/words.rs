@@ -1,6 +1,6 @@
 //! Words that the project avoids, each with the better one: in comments, messages and pages.
 
-use super::allowances::Hit;
+use super::allowances::RuleHit;
 use super::{SourceFile, rust_text};
 
 /// A word to avoid and what to say instead.
@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<AvoidedWord>, String> {
     lines.map(read).collect()
 }
 
-pub(crate) fn hits(words: &[AvoidedWord], files: &[SourceFile]) -> Vec<Hit> {
+pub(crate) fn hits(words: &[AvoidedWord], files: &[SourceFile]) -> Vec<RuleHit> {
     let mut found = Vec::new();
     for file in files.iter().filter(|file| is_worded_by_us(&file.path)) {
         let lines = match file.path.ends_with(".rs") {
@@ -36,7 +36,7 @@ pub(crate) fn hits(words: &[AvoidedWord], files: &[SourceFile]) -> Vec<Hit> {
                 if weight > 0 {
                     let AvoidedWord { word, better } = avoided;
                     let detail = format!("{}:{line}: say `{better}`, not `{word}`", file.path);
-                    found.push(Hit { rule: "word", subject: file.path.clone(), weight, detail });
+                    found.push(RuleHit { rule: "word", subject: file.path.clone(), weight, detail });
                 }
             }
         }

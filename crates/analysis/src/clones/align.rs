@@ -4,13 +4,13 @@
 //! is large enough, similar enough, has more than one kind of statement, renames variables consistently, and mostly
 //! keeps members. Without gaps and inconsistencies it is a block; otherwise the two places are a near pair.
 
-use super::seeds::{self, Match};
-use super::sequences::{Item, Sequence, Sequences};
-use super::{Fragment, Group, Pair, units};
-use crate::corpus::File;
-use crate::facts::Span;
+use super::seeds::{self, SeedMatch};
+use super::sequences::{SequenceItem, SequenceTable, StatementSequence};
+use super::{CloneGroup, CodeFragment, NearClonePair, units};
+use crate::corpus::CorpusFile;
+use crate::facts::IndexRange;
 use crate::hash::{self, mix};
-use crate::settings::Settings;
+use crate::settings::AnalysisSettings;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -21,47 +21,51 @@ const MIN_CONSISTENT: usize = 80;
 const MIN_SAME_MEMBERS: usize = 50;
 
 /// Matched positions of two sequences, in order.
-type Chain = Vec<(u32, u32)>;
+type MatchChain = Vec<(u32, u32)>;
 
-enum Outcome {
-    Block(u64, u32, Vec<Fragment>),
-    Near(Pair),
+enum AlignmentOutcome {
+    Block(u64, u32, Vec<CodeFragment>),
+    Near(NearClonePair),
 }
 
-struct Aligner<'a> {
-    files: &'a [File],
-    settings: &'a Settings,
-    all: Sequences,
+struct SequenceAligner<'a> {
+    files: &'a [CorpusFile],
+    settings: &'a AnalysisSettings,
+    all: SequenceTable,
 }
 
 /// Finds blocks that repeat each other exactly or renamed, and pairs that do so nearly.
-pub(super) fn find(files: &[File], settings: &Settings) -> (Vec<Group>, Vec<Pair>) {
-    let aligner = Aligner { files, settings, all: Sequences::of(files) };
+pub(super) fn find(
+    files: &[CorpusFile],
+    settings: &AnalysisSettings,
+) -> (Vec<CloneGroup>, Vec<NearClonePair>) {
+    let aligner = SequenceAligner { files, settings, all: SequenceTable::of(files) };
     let matches = seeds::find(&aligner.all);
-    let between: Vec<&[Match]> = matches.chunk_by(|a, b| a.sequences == b.sequences).collect();
-    let outcomes: Vec<Vec<Outcome>> = between.par_iter().map(|matches| aligner.align(matches)).collect();
+    let between: Vec<&[SeedMatch]> = matches.chunk_by(|a, b| a.sequences == b.sequences).collect();
+    let outcomes: Vec<Vec<AlignmentOutcome>> =
+        between.par_iter().map(|matches| aligner.align(matches)).collect();
     let copied = aligner.all.distinct.iter().filter_map(|sequence| aligner.copied(sequence));
-    let mut blocks: BTreeMap<u64, Group> = BTreeMap::new();
+    let mut blocks: BTreeMap<u64, CloneGroup> = BTreeMap::new();
     let mut pairs = Vec::new();
     for outcome in outcomes.into_iter().flatten().chain(copied) {
         match outcome {
-            Outcome::Near(pair) => pairs.push(pair),
-            Outcome::Block(key, n_tokens, fragments) => {
-                let group = blocks.entry(key).or_insert(Group { key, n_tokens, members: Vec::new() });
+            AlignmentOutcome::Near(pair) => pairs.push(pair),
+            AlignmentOutcome::Block(key, n_tokens, fragments) => {
+                let group = blocks.entry(key).or_insert(CloneGroup { key, n_tokens, members: Vec::new() });
                 group.members.extend(fragments);
             }
         }
     }
-    let mut blocks: Vec<Group> = blocks.into_values().collect();
+    let mut blocks: Vec<CloneGroup> = blocks.into_values().collect();
     for block in &mut blocks {
-        block.members.sort_unstable_by_key(Fragment::place);
+        block.members.sort_unstable_by_key(CodeFragment::place);
         block.members.dedup_by_key(|member| member.place());
     }
     (blocks, pairs)
 }
 
-impl Aligner<'_> {
-    fn align(&self, matches: &[Match]) -> Vec<Outcome> {
+impl SequenceAligner<'_> {
+    fn align(&self, matches: &[SeedMatch]) -> Vec<AlignmentOutcome> {
         let (first, second) = matches[0].sequences;
         let (first, second) = (self.all.distinct[first as usize], self.all.distinct[second as usize]);
         let n_tokens: u32 = matches.iter().map(|found| self.item(found.first).n_tokens).sum();
@@ -72,13 +76,13 @@ impl Aligner<'_> {
         chains.into_iter().filter_map(|chain| self.judge(&first, &second, chain)).collect()
     }
 
-    fn item(&self, position: u32) -> &Item {
+    fn item(&self, position: u32) -> &SequenceItem {
         &self.all.items[position as usize]
     }
 
     /// Returns true if both are whole callables, which [`units`] already compares.
-    fn are_equal_units(&self, first: &Sequence, second: &Sequence) -> bool {
-        let unit = |sequence: &Sequence| {
+    fn are_equal_units(&self, first: &StatementSequence, second: &StatementSequence) -> bool {
+        let unit = |sequence: &StatementSequence| {
             let (file, unit) = self.all.place(sequence);
             &self.files[file as usize].facts.units[unit as usize]
         };
@@ -90,21 +94,22 @@ impl Aligner<'_> {
 
     /// Returns the block formed by the copies of a sequence outside callables. Copies of callables are
     /// compared as units.
-    fn copied(&self, sequence: &Sequence) -> Option<Outcome> {
+    fn copied(&self, sequence: &StatementSequence) -> Option<AlignmentOutcome> {
         let positions = sequence.positions;
         let n_tokens = self.n_tokens(positions);
-        let identity: Chain = (positions.start..positions.end).map(|position| (position, position)).collect();
-        let is_block = Sequences::has_copies(sequence)
+        let identity: MatchChain =
+            (positions.start..positions.end).map(|position| (position, position)).collect();
+        let is_block = SequenceTable::has_copies(sequence)
             && !sequence.is_callable
             && n_tokens >= self.settings.block_tokens
             && self.is_varied(&identity);
         let fragments = || self.all.fragments(sequence, positions).collect();
-        is_block.then(|| Outcome::Block(self.content(sequence, positions), n_tokens, fragments()))
+        is_block.then(|| AlignmentOutcome::Block(self.content(sequence, positions), n_tokens, fragments()))
     }
 
     /// Returns the heaviest chains of matches that follow each other closely in both sequences; no match is
     /// in two chains.
-    fn chains(&self, matches: &[Match]) -> Vec<Chain> {
+    fn chains(&self, matches: &[SeedMatch]) -> Vec<MatchChain> {
         // For each match the weight of the best chain that ends with it, and its predecessor in that chain.
         let mut best: Vec<(u32, Option<usize>)> = Vec::with_capacity(matches.len());
         for (index, found) in matches.iter().enumerate() {
@@ -124,7 +129,7 @@ impl Aligner<'_> {
     }
 
     /// Returns true if `next` may follow `found` in a chain.
-    fn follows(&self, found: &Match, next: &Match) -> bool {
+    fn follows(&self, found: &SeedMatch, next: &SeedMatch) -> bool {
         let reach = self.settings.clone_gap + 1;
         let near = |from: u32, to: u32| to > from && to - from <= reach;
         near(found.first, next.first)
@@ -139,15 +144,21 @@ impl Aligner<'_> {
         offset(one) == offset(other)
     }
 
-    fn judge(&self, first: &Sequence, second: &Sequence, chain: Chain) -> Option<Outcome> {
+    fn judge(
+        &self,
+        first: &StatementSequence,
+        second: &StatementSequence,
+        chain: MatchChain,
+    ) -> Option<AlignmentOutcome> {
         let chain = self.extend(first, second, chain);
         let (&start, &end) = (chain.first()?, chain.last()?);
         if first.positions == second.positions && start.1 <= end.0 {
             return None; // The two halves would overlap.
         }
-        let mut spans = [Span { start: start.0, end: end.0 + 1 }, Span { start: start.1, end: end.1 + 1 }];
+        let mut spans =
+            [IndexRange { start: start.0, end: end.0 + 1 }, IndexRange { start: start.1, end: end.1 + 1 }];
         let n_matched: u32 = chain.iter().map(|&(position, _)| self.item(position).n_tokens).sum();
-        let covers = |sequence: &Sequence, span: Span| {
+        let covers = |sequence: &StatementSequence, span: IndexRange| {
             sequence.is_callable && self.n_tokens(span) * 100 >= self.n_tokens(sequence.positions) * 70
         };
         let are_units = covers(first, spans[0]) && covers(second, spans[1]);
@@ -164,22 +175,28 @@ impl Aligner<'_> {
         {
             return None;
         }
-        let names = Names::of(self, (self.all.place(first).0, self.all.place(second).0), &chain);
+        let names = NameMatchCounts::of(self, (self.all.place(first).0, self.all.place(second).0), &chain);
         if !names.is_renaming(n_matched >= self.settings.block_tokens * 2) {
             return None;
         }
         let has_gaps = spans.iter().any(|span| span.len() as usize != chain.len());
         if has_gaps || !names.is_consistent() || are_units {
             let fragments = [self.all.fragment(first, spans[0]), self.all.fragment(second, spans[1])];
-            return Some(Outcome::Near(self.pair(fragments, &chain, n_matched, similarity)));
+            return Some(AlignmentOutcome::Near(self.pair(fragments, &chain, n_matched, similarity)));
         }
         let key = self.content(first, spans[0]);
         let fragments = || self.all.fragments(first, spans[0]).chain(self.all.fragments(second, spans[1]));
-        (key == self.content(second, spans[1])).then(|| Outcome::Block(key, n_matched, fragments().collect()))
+        (key == self.content(second, spans[1]))
+            .then(|| AlignmentOutcome::Block(key, n_matched, fragments().collect()))
     }
 
     /// Adds equal statements before, between and after those that the seeds found.
-    fn extend(&self, first: &Sequence, second: &Sequence, mut chain: Chain) -> Chain {
+    fn extend(
+        &self,
+        first: &StatementSequence,
+        second: &StatementSequence,
+        mut chain: MatchChain,
+    ) -> MatchChain {
         let is_same = |one: u32, other: u32| {
             self.item(one).shape == self.item(other).shape && self.keeps_depth(chain[0], (one, other))
         };
@@ -212,30 +229,36 @@ impl Aligner<'_> {
         chain
     }
 
-    fn n_tokens(&self, span: Span) -> u32 {
+    fn n_tokens(&self, span: IndexRange) -> u32 {
         self.all.items(span).iter().map(|item| item.n_tokens).sum()
     }
 
     /// Returns true if a chain is more than one kind of statement repeated.
-    fn is_varied(&self, chain: &Chain) -> bool {
+    fn is_varied(&self, chain: &MatchChain) -> bool {
         let mut shapes: Vec<u64> = chain.iter().map(|&(position, _)| self.item(position).shape).collect();
         shapes.sort_unstable();
         shapes.dedup();
         shapes.len() >= 3 && shapes.len() * 3 >= chain.len()
     }
 
-    fn pair(&self, [first, second]: [Fragment; 2], chain: &Chain, n_tokens: u32, similarity: u32) -> Pair {
+    fn pair(
+        &self,
+        [first, second]: [CodeFragment; 2],
+        chain: &MatchChain,
+        n_tokens: u32,
+        similarity: u32,
+    ) -> NearClonePair {
         let repeated = chain.iter().map(|&(_, position)| self.all.statement(position)).collect();
         let repeated_in = second.file;
         let keys = [&first, &second].map(|fragment| self.fragment_key(fragment));
         let key = mix(keys[0].min(keys[1]), keys[0].max(keys[1]));
         let is_in_order = first.place() <= second.place();
         let (first, second) = if is_in_order { (first, second) } else { (second, first) };
-        Pair { first, second, repeated, repeated_in, n_tokens, similarity, key }
+        NearClonePair { first, second, repeated, repeated_in, n_tokens, similarity, key }
     }
 
     /// Returns a hash of a fragment's content, for the name of a pair.
-    fn fragment_key(&self, fragment: &Fragment) -> u64 {
+    fn fragment_key(&self, fragment: &CodeFragment) -> u64 {
         let facts = &self.files[fragment.file as usize].facts;
         let statements = &facts.statements[fragment.statements.usize()];
         statements
@@ -245,7 +268,7 @@ impl Aligner<'_> {
     }
 
     /// Returns a hash of a block up to a consistent renaming, as for units.
-    fn content(&self, sequence: &Sequence, span: Span) -> u64 {
+    fn content(&self, sequence: &StatementSequence, span: IndexRange) -> u64 {
         let file = &self.files[self.all.place(sequence).0 as usize];
         let items = self.all.items(span);
         let depth = items.first().map_or(0, |item| item.depth);
@@ -264,7 +287,12 @@ impl Aligner<'_> {
 }
 
 /// Traces the chain that ends with a match back to its start, or to a match that a heavier chain already uses.
-fn trace(matches: &[Match], best: &[(u32, Option<usize>)], is_used: &mut [bool], end: usize) -> Chain {
+fn trace(
+    matches: &[SeedMatch],
+    best: &[(u32, Option<usize>)],
+    is_used: &mut [bool],
+    end: usize,
+) -> MatchChain {
     let mut chain = Vec::new();
     let mut here = Some(end);
     while let Some(index) = here.filter(|&index| !is_used[index]) {
@@ -278,7 +306,7 @@ fn trace(matches: &[Match], best: &[(u32, Option<usize>)], is_used: &mut [bool],
 
 /// Counts how the names of two aligned fragments correspond.
 #[derive(Default)]
-struct Names {
+struct NameMatchCounts {
     variables: usize,
     consistent: usize,
     members: usize,
@@ -287,8 +315,8 @@ struct Names {
     unpaired: usize,
 }
 
-impl Names {
-    fn of(aligner: &Aligner<'_>, files: (u32, u32), chain: &Chain) -> Self {
+impl NameMatchCounts {
+    fn of(aligner: &SequenceAligner<'_>, files: (u32, u32), chain: &MatchChain) -> Self {
         let mut names = Self::default();
         let mut renaming = [BTreeMap::new(), BTreeMap::new()];
         let mut back = [BTreeMap::new(), BTreeMap::new()];

@@ -16,16 +16,16 @@ mod union_find;
 mod units;
 
 use self::union_find::UnionFind;
-use crate::corpus::File;
-use crate::facts::{Range, Span};
-use crate::finding::{CloneType, Draft, Location};
-use crate::settings::Settings;
+use crate::corpus::CorpusFile;
+use crate::facts::{IndexRange, SourceRange};
+use crate::finding::{CloneType, CodeLocation, FindingDraft};
+use crate::settings::AnalysisSettings;
 
 /// Consecutive statements of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Fragment {
+struct CodeFragment {
     file: u32,
-    statements: Span,
+    statements: IndexRange,
     /// The unit that contains them.
     unit: u32,
     /// True if it is the whole unit.
@@ -34,8 +34,8 @@ struct Fragment {
     content: u64,
 }
 
-impl Fragment {
-    fn range(&self, files: &[File]) -> Range {
+impl CodeFragment {
+    fn range(&self, files: &[CorpusFile]) -> SourceRange {
         let facts = &files[self.file as usize].facts;
         if self.is_unit {
             return facts.units[self.unit as usize].range;
@@ -43,11 +43,11 @@ impl Fragment {
         let statements = &facts.statements[self.statements.usize()];
         match (statements.first(), statements.iter().map(|statement| statement.range).max_by_key(end)) {
             (Some(first), Some(last)) => first.range.to(last),
-            _ => Range::default(),
+            _ => SourceRange::default(),
         }
     }
 
-    fn location(&self, files: &[File]) -> Location {
+    fn location(&self, files: &[CorpusFile]) -> CodeLocation {
         let file = &files[self.file as usize];
         file.location(self.range(files), &file.facts.units[self.unit as usize].name)
     }
@@ -58,32 +58,32 @@ impl Fragment {
     }
 }
 
-const fn end(range: &Range) -> (u32, u32) {
+const fn end(range: &SourceRange) -> (u32, u32) {
     (range.end_line, range.end_column)
 }
 
 /// Copies of one fragment, equal up to a consistent renaming, sorted by location.
 #[derive(Debug)]
-struct Group {
+struct CloneGroup {
     /// The same for the same content in any run.
     key: u64,
     n_tokens: u32,
-    members: Vec<Fragment>,
+    members: Vec<CodeFragment>,
 }
 
-impl Group {
+impl CloneGroup {
     /// Returns the member that the others count as repeating. Chosen by content, so that another copy
     /// anywhere never changes which code counts as repeated.
-    fn original(&self) -> Option<&Fragment> {
+    fn original(&self) -> Option<&CodeFragment> {
         self.members.iter().min_by_key(|member| (member.content, member.place()))
     }
 }
 
 /// Two fragments that are similar but not equal, sorted by location.
 #[derive(Debug)]
-struct Pair {
-    first: Fragment,
-    second: Fragment,
+struct NearClonePair {
+    first: CodeFragment,
+    second: CodeFragment,
     /// The statements that repeat part of the other fragment, and their file.
     repeated: Vec<u32>,
     repeated_in: u32,
@@ -95,15 +95,15 @@ struct Pair {
 
 /// All clones of a corpus.
 #[derive(Debug)]
-pub(crate) struct Clones {
-    pub drafts: Vec<Draft>,
+pub(crate) struct CloneAnalysis {
+    pub drafts: Vec<FindingDraft>,
     /// For each file, the number of tokens that repeat code elsewhere.
     pub repeated_tokens: Vec<u64>,
     /// Pairs of files that share a clone: sorted, unique indices.
     pub siblings: Vec<(u32, u32)>,
 }
 
-pub(crate) fn find(files: &[File], settings: &Settings) -> Clones {
+pub(crate) fn find(files: &[CorpusFile], settings: &AnalysisSettings) -> CloneAnalysis {
     let mut groups = units::find(files, settings);
     let (blocks, pairs) = align::find(files, settings);
     groups.extend(blocks);
@@ -111,8 +111,8 @@ pub(crate) fn find(files: &[File], settings: &Settings) -> Clones {
 }
 
 /// Returns how similar a member of a group is to its first.
-fn clone_type(files: &[File], first: &Fragment, other: &Fragment) -> CloneType {
-    let exact = |fragment: &Fragment| {
+fn clone_type(files: &[CorpusFile], first: &CodeFragment, other: &CodeFragment) -> CloneType {
+    let exact = |fragment: &CodeFragment| {
         let facts = &files[fragment.file as usize].facts;
         facts.statements[fragment.statements.usize()]
             .iter()

@@ -4,10 +4,10 @@
 //! Copies at the same place inside larger copies are covered by those. Near pairs are reported along a
 //! spanning forest: each finding connects two fragments that no earlier finding connects.
 
-use super::{Clones, Fragment, Group, Pair, UnionFind, clone_type};
-use crate::corpus::File;
-use crate::facts::{Span, count};
-use crate::finding::{CloneType, Draft, Family, Severity};
+use super::{CloneAnalysis, CloneGroup, CodeFragment, NearClonePair, UnionFind, clone_type};
+use crate::corpus::CorpusFile;
+use crate::facts::{IndexRange, count};
+use crate::finding::{CloneType, FindingDraft, FindingFamily, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of locations per finding: a thousand copies are a thousand findings, not a million locations.
@@ -17,12 +17,16 @@ const MAX_PLACES: usize = 20;
 const MUCH: u32 = 1_000;
 
 /// Turns everything that was found into findings, the largest first.
-pub(super) fn report(files: &[File], mut groups: Vec<Group>, mut pairs: Vec<Pair>) -> Clones {
+pub(super) fn report(
+    files: &[CorpusFile],
+    mut groups: Vec<CloneGroup>,
+    mut pairs: Vec<NearClonePair>,
+) -> CloneAnalysis {
     // A file with a single function has the same tokens and one more statement; the larger fragment comes first.
-    let n_statements = |group: &Group| group.members.first().map_or(0, |member| member.statements.len());
+    let n_statements = |group: &CloneGroup| group.members.first().map_or(0, |member| member.statements.len());
     groups.sort_by_key(|group| (u32::MAX - group.n_tokens, u32::MAX - n_statements(group), group.key));
     pairs.sort_by_key(|pair| (u32::MAX - pair.n_tokens, pair.first.place(), pair.second.place()));
-    let mut reporter = Reporter::new(files);
+    let mut reporter = CloneReporter::new(files);
     for group in &groups {
         reporter.add_group(group);
     }
@@ -32,14 +36,14 @@ pub(super) fn report(files: &[File], mut groups: Vec<Group>, mut pairs: Vec<Pair
     reporter.finish()
 }
 
-struct Reporter<'a> {
-    files: &'a [File],
-    drafts: Vec<Draft>,
+struct CloneReporter<'a> {
+    files: &'a [CorpusFile],
+    drafts: Vec<FindingDraft>,
     /// For each file, the statements that repeat others.
     repeated: Vec<Vec<bool>>,
     siblings: BTreeSet<(u32, u32)>,
     /// For each file, the reported fragments: their statements, group and node in the forest.
-    told: Vec<Vec<Told>>,
+    told: Vec<Vec<ReportedFragment>>,
     forest: UnionFind,
     /// The nodes of parts of copies: (group, where in the copy).
     nodes: BTreeMap<(u32, u32), u32>,
@@ -47,15 +51,15 @@ struct Reporter<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Told {
-    statements: Span,
+struct ReportedFragment {
+    statements: IndexRange,
     /// The group of equal fragments, or `None` for a fragment of a near pair.
     group: Option<u32>,
     node: u32,
 }
 
-impl<'a> Reporter<'a> {
-    fn new(files: &'a [File]) -> Self {
+impl<'a> CloneReporter<'a> {
+    fn new(files: &'a [CorpusFile]) -> Self {
         Self {
             files,
             drafts: Vec::new(),
@@ -68,9 +72,9 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    fn add_group(&mut self, group: &Group) {
+    fn add_group(&mut self, group: &CloneGroup) {
         let apart = self.apart(&group.members);
-        let original = group.original().map(Fragment::place);
+        let original = group.original().map(CodeFragment::place);
         for member in group.members.iter().filter(|member| Some(member.place()) != original) {
             self.repeat(member.file, member.statements.start..member.statements.end);
         }
@@ -89,7 +93,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Returns the members that no reported group connects: the first of each part.
-    fn apart(&self, members: &[Fragment]) -> Vec<Fragment> {
+    fn apart(&self, members: &[CodeFragment]) -> Vec<CodeFragment> {
         let mut parts = UnionFind::default();
         let mut seen: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for (index, member) in members.iter().enumerate() {
@@ -104,33 +108,36 @@ impl<'a> Reporter<'a> {
     }
 
     /// Records a group, so that fragments inside it are not reported again.
-    fn tell(&mut self, group: &Group) {
+    fn tell(&mut self, group: &CloneGroup) {
         let mut first = None;
         for member in &group.members {
             let node = self.forest.add();
             self.forest.union(*first.get_or_insert(node), node);
-            let told = Told { statements: member.statements, group: Some(self.n_groups), node };
+            let told = ReportedFragment { statements: member.statements, group: Some(self.n_groups), node };
             self.told[member.file as usize].push(told);
         }
         self.n_groups += 1;
     }
 
-    fn draft(&self, group: &Group, copy: &Fragment, number: u32) -> Draft {
+    fn draft(&self, group: &CloneGroup, copy: &CodeFragment, number: u32) -> FindingDraft {
         let original = group.members.iter().find(|member| member.place() != copy.place()).unwrap_or(copy);
         let others = group.members.iter().filter(|member| member.place() != copy.place());
         let places = std::iter::once(copy).chain(others).take(MAX_PLACES);
         let locations = places.map(|member| member.location(self.files)).collect();
         let (family, what) = if copy.is_unit {
-            (Family::Clone, self.files[copy.file as usize].facts.units[copy.unit as usize].name.as_str())
+            (
+                FindingFamily::Clone,
+                self.files[copy.file as usize].facts.units[copy.unit as usize].name.as_str(),
+            )
         } else {
-            (Family::CloneBlock, "a block")
+            (FindingFamily::CloneBlock, "a block")
         };
         let what = if what.is_empty() { "the file" } else { what };
         let n_repeated = (number - 1).saturating_mul(group.n_tokens);
         let severity = if n_repeated >= MUCH { Severity::Critical } else { Severity::Warning };
         let kind = clone_type(self.files, original, copy);
         let word = if kind == CloneType::Exact { "repeats" } else { "repeats, with other names," };
-        Draft {
+        FindingDraft {
             message: format!(
                 "{what} {word} {} ({} tokens, copy {number})",
                 original.location(self.files).path,
@@ -140,11 +147,11 @@ impl<'a> Reporter<'a> {
             value: Some(group.n_tokens),
             clone_type: Some(kind),
             number: Some(number),
-            ..Draft::new(family, severity, format!("{:016x}", group.key), locations)
+            ..FindingDraft::new(family, severity, format!("{:016x}", group.key), locations)
         }
     }
 
-    fn add_pair(&mut self, pair: &Pair) {
+    fn add_pair(&mut self, pair: &NearClonePair) {
         if self.is_told(pair) {
             return;
         }
@@ -158,13 +165,13 @@ impl<'a> Reporter<'a> {
     }
 
     /// Returns true if both fragments are the same part of copies in one reported group.
-    fn is_told(&self, pair: &Pair) -> bool {
+    fn is_told(&self, pair: &NearClonePair) -> bool {
         let first: BTreeSet<(u32, u32)> = self.parts(&pair.first).collect();
         self.parts(&pair.second).any(|part| first.contains(&part))
     }
 
     /// Returns the groups whose copies contain a fragment, and its offset within the copy.
-    fn parts(&self, fragment: &Fragment) -> impl Iterator<Item = (u32, u32)> + '_ {
+    fn parts(&self, fragment: &CodeFragment) -> impl Iterator<Item = (u32, u32)> + '_ {
         let statements = fragment.statements;
         let around = self.told[fragment.file as usize].iter();
         around
@@ -173,8 +180,8 @@ impl<'a> Reporter<'a> {
     }
 
     /// Returns the node of a fragment: that of a reported fragment that is mostly the same, or a new one.
-    fn node(&mut self, fragment: &Fragment) -> u32 {
-        let is_same = |told: &&Told| {
+    fn node(&mut self, fragment: &CodeFragment) -> u32 {
+        let is_same = |told: &&ReportedFragment| {
             let start = told.statements.start.max(fragment.statements.start);
             let end = told.statements.end.min(fragment.statements.end);
             let common = end.saturating_sub(start) * 2;
@@ -190,21 +197,25 @@ impl<'a> Reporter<'a> {
         }
         let node = self.forest.add();
         self.nodes.extend(part.map(|part| (part, node)));
-        self.told[fragment.file as usize].push(Told { statements: fragment.statements, group: None, node });
+        self.told[fragment.file as usize].push(ReportedFragment {
+            statements: fragment.statements,
+            group: None,
+            node,
+        });
         node
     }
 
-    fn pair_draft(&self, pair: &Pair) -> Draft {
+    fn pair_draft(&self, pair: &NearClonePair) -> FindingDraft {
         let locations = vec![pair.second.location(self.files), pair.first.location(self.files)];
         let is_unit = pair.first.is_unit && pair.second.is_unit;
-        let family = if is_unit { Family::Clone } else { Family::CloneBlock };
+        let family = if is_unit { FindingFamily::Clone } else { FindingFamily::CloneBlock };
         let what = if is_unit { locations[0].symbol.as_str() } else { "a block" };
-        Draft {
+        FindingDraft {
             message: format!("{what} nearly repeats {} ({} % alike)", locations[1].path, pair.similarity),
             content: pair.key,
             value: Some(pair.n_tokens),
             clone_type: Some(CloneType::Near),
-            ..Draft::new(family, Severity::Info, format!("near {:016x}", pair.key), locations)
+            ..FindingDraft::new(family, Severity::Info, format!("near {:016x}", pair.key), locations)
         }
     }
 
@@ -215,13 +226,13 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    fn relate(&mut self, one: &Fragment, other: &Fragment) {
+    fn relate(&mut self, one: &CodeFragment, other: &CodeFragment) {
         if one.file != other.file {
             self.siblings.insert((one.file.min(other.file), one.file.max(other.file)));
         }
     }
 
-    fn finish(self) -> Clones {
+    fn finish(self) -> CloneAnalysis {
         let repeated_tokens = self.files.iter().zip(&self.repeated).map(|(file, repeated)| {
             let statements = file.facts.statements.iter().zip(repeated);
             statements
@@ -229,7 +240,7 @@ impl<'a> Reporter<'a> {
                 .map(|(statement, _)| u64::from(statement.n_tokens))
                 .sum()
         });
-        Clones {
+        CloneAnalysis {
             repeated_tokens: repeated_tokens.collect(),
             drafts: self.drafts,
             siblings: self.siblings.into_iter().collect(),

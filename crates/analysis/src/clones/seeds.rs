@@ -1,7 +1,7 @@
 //! Seeds: short runs of statements that occur in two places, where an alignment is worth trying.
 
-use super::sequences::Sequences;
-use crate::facts::{Span, count};
+use super::sequences::SequenceTable;
+use crate::facts::{IndexRange, count};
 use crate::hash::mix;
 use rayon::prelude::*;
 
@@ -9,11 +9,11 @@ use rayon::prelude::*;
 const COMMON: usize = 12;
 
 /// Runs compared by shape alone must be longer than runs that also name the same members.
-const LOOSE: Kind = Kind { n_statements: 3, min_tokens: 15, is_strict: false };
-const STRICT: Kind = Kind { n_statements: 2, min_tokens: 10, is_strict: true };
+const LOOSE: SeedKind = SeedKind { n_statements: 3, min_tokens: 15, is_strict: false };
+const STRICT: SeedKind = SeedKind { n_statements: 2, min_tokens: 10, is_strict: true };
 
 #[derive(Clone, Copy)]
-struct Kind {
+struct SeedKind {
     n_statements: u32,
     min_tokens: u32,
     is_strict: bool,
@@ -21,14 +21,14 @@ struct Kind {
 
 /// Two statements that may be copies: positions in two sequences, the first sequence not after the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Match {
+pub(super) struct SeedMatch {
     pub sequences: (u32, u32),
     pub first: u32,
     pub second: u32,
 }
 
 /// Returns all seeds of a corpus, statement by statement, sorted and unique.
-pub(super) fn find(all: &Sequences) -> Vec<Match> {
+pub(super) fn find(all: &SequenceTable) -> Vec<SeedMatch> {
     let owner = owners(all);
     let (mut matches, strict) =
         rayon::join(|| find_kind(all, LOOSE, &owner), || find_kind(all, STRICT, &owner));
@@ -38,14 +38,14 @@ pub(super) fn find(all: &Sequences) -> Vec<Match> {
     matches
 }
 
-fn find_kind(all: &Sequences, kind: Kind, owner: &[u32]) -> Vec<Match> {
+fn find_kind(all: &SequenceTable, kind: SeedKind, owner: &[u32]) -> Vec<SeedMatch> {
     let runs = runs(all, kind);
     let equal = runs.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1);
     equal.flat_map(|equal| link(all, equal, kind, owner)).collect()
 }
 
 /// Returns the sequence of each position.
-fn owners(all: &Sequences) -> Vec<u32> {
+fn owners(all: &SequenceTable) -> Vec<u32> {
     let mut owners = vec![0; all.items.len()];
     for (index, sequence) in all.distinct.iter().enumerate() {
         owners[sequence.positions.usize()].fill(count(index));
@@ -54,7 +54,7 @@ fn owners(all: &Sequences) -> Vec<u32> {
 }
 
 /// Returns the fingerprints of all runs with their positions, sorted.
-fn runs(all: &Sequences, kind: Kind) -> Vec<(u64, u32)> {
+fn runs(all: &SequenceTable, kind: SeedKind) -> Vec<(u64, u32)> {
     let mut runs = Vec::with_capacity(all.items.len());
     for sequence in &all.distinct {
         let last = sequence.positions.end.saturating_sub(kind.n_statements - 1);
@@ -64,8 +64,8 @@ fn runs(all: &Sequences, kind: Kind) -> Vec<(u64, u32)> {
     runs
 }
 
-fn run(all: &Sequences, position: u32, kind: Kind) -> Option<(u64, u32)> {
-    let items = all.items(Span { start: position, end: position + kind.n_statements });
+fn run(all: &SequenceTable, position: u32, kind: SeedKind) -> Option<(u64, u32)> {
+    let items = all.items(IndexRange { start: position, end: position + kind.n_statements });
     let n_tokens: u32 = items.iter().map(|item| item.n_tokens).sum();
     if n_tokens < kind.min_tokens {
         return None;
@@ -83,7 +83,7 @@ const HORIZON: u32 = 8;
 
 /// Links the occurrences of one run: all with all if they are few, otherwise each with the one with the most
 /// similar continuation.
-fn link(all: &Sequences, equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec<Match> {
+fn link(all: &SequenceTable, equal: &[(u64, u32)], kind: SeedKind, owner: &[u32]) -> Vec<SeedMatch> {
     let mut places: Vec<u32> = equal.iter().map(|&(_, position)| position).collect();
     let is_common = places.len() > COMMON;
     if is_common {
@@ -100,7 +100,7 @@ fn link(all: &Sequences, equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec
             if sequences.0 == sequences.1 && second - first < kind.n_statements {
                 continue;
             }
-            let pairs = (0..kind.n_statements).map(|step| Match {
+            let pairs = (0..kind.n_statements).map(|step| SeedMatch {
                 sequences,
                 first: first + step,
                 second: second + step,
@@ -112,7 +112,7 @@ fn link(all: &Sequences, equal: &[(u64, u32)], kind: Kind, owner: &[u32]) -> Vec
 }
 
 /// Returns the statements that follow a run in its sequence.
-fn continuation(all: &Sequences, next: u32, owner: &[u32], run: u32) -> Vec<u64> {
+fn continuation(all: &SequenceTable, next: u32, owner: &[u32], run: u32) -> Vec<u64> {
     let end = all.distinct[owner[run as usize] as usize].positions.end.min(next + HORIZON);
-    all.items(Span { start: next, end }).iter().map(|item| item.strict).collect()
+    all.items(IndexRange { start: next, end }).iter().map(|item| item.strict).collect()
 }

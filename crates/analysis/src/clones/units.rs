@@ -1,11 +1,11 @@
 //! Whole units that are equal up to a consistent renaming.
 
-use super::sequences::Contents;
-use super::{Fragment, Group, UnionFind};
-use crate::corpus::File;
-use crate::facts::{Unit, UnitKind, count};
+use super::sequences::SequenceHasher;
+use super::{CloneGroup, CodeFragment, UnionFind};
+use crate::corpus::CorpusFile;
+use crate::facts::{CodeUnit, UnitKind, count};
 use crate::hash::{self, mix};
-use crate::settings::Settings;
+use crate::settings::AnalysisSettings;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -17,28 +17,28 @@ const MIN_SAME_MEMBERS: usize = 50;
 const MIN_SAME_MEMBERS_OF_PARTS: usize = 80;
 
 /// A unit that is large enough to be compared.
-struct Candidate {
+struct CandidateUnit {
     key: u64,
-    fragment: Fragment,
+    fragment: CodeFragment,
     n_tokens: u32,
 }
 
 /// Returns the groups of equal units, largest first.
-pub(super) fn find(files: &[File], settings: &Settings) -> Vec<Group> {
-    let mut candidates: Vec<Candidate> =
+pub(super) fn find(files: &[CorpusFile], settings: &AnalysisSettings) -> Vec<CloneGroup> {
+    let mut candidates: Vec<CandidateUnit> =
         files.iter().enumerate().flat_map(|(index, file)| candidates(count(index), file, settings)).collect();
     candidates.par_sort_unstable_by_key(|candidate| (candidate.key, candidate.fragment.place()));
     let equal = candidates.chunk_by(|a, b| a.key == b.key).filter(|equal| equal.len() > 1);
     equal.flat_map(|equal| split_by_members(files, equal, settings)).collect()
 }
 
-fn candidates(index: u32, file: &File, settings: &Settings) -> Vec<Candidate> {
+fn candidates(index: u32, file: &CorpusFile, settings: &AnalysisSettings) -> Vec<CandidateUnit> {
     let units = file.facts.units.iter().enumerate();
     units
         .filter(|(_, unit)| is_comparable(unit, settings))
-        .map(|(unit, facts)| Candidate {
+        .map(|(unit, facts)| CandidateUnit {
             key: mix(hash::of_bytes(file.language.name().as_bytes()), facts.renamed),
-            fragment: Fragment {
+            fragment: CodeFragment {
                 file: index,
                 statements: facts.statements,
                 unit: count(unit),
@@ -51,7 +51,7 @@ fn candidates(index: u32, file: &File, settings: &Settings) -> Vec<Candidate> {
 }
 
 /// Returns true if a unit is large enough. A single statement must be twice as large, since it may be a table.
-pub(super) fn is_comparable(unit: &Unit, settings: &Settings) -> bool {
+pub(super) fn is_comparable(unit: &CodeUnit, settings: &AnalysisSettings) -> bool {
     let factor = if unit.statements.len() < 2 { 2 } else { 1 };
     unit.renamed != 0
         && !unit.statements.is_empty()
@@ -60,7 +60,7 @@ pub(super) fn is_comparable(unit: &Unit, settings: &Settings) -> bool {
 }
 
 /// Returns the fingerprints of the members, types and callees that a unit names, in order.
-fn members(files: &[File], fragment: &Fragment) -> Vec<u64> {
+fn members(files: &[CorpusFile], fragment: &CodeFragment) -> Vec<u64> {
     let file = &files[fragment.file as usize];
     let unit = &file.facts.units[fragment.unit as usize];
     let first = file.facts.statements[unit.statements.start as usize].first_name as usize;
@@ -72,13 +72,17 @@ fn members(files: &[File], fragment: &Fragment) -> Vec<u64> {
 }
 
 /// Units of one shape that name the same members.
-struct Variant {
+struct UnitVariant {
     members: Vec<u64>,
-    fragments: Vec<Fragment>,
+    fragments: Vec<CodeFragment>,
 }
 
 /// Separates small units of one shape that name different members: they only look alike.
-fn split_by_members(files: &[File], equal: &[Candidate], settings: &Settings) -> Vec<Group> {
+fn split_by_members(
+    files: &[CorpusFile],
+    equal: &[CandidateUnit],
+    settings: &AnalysisSettings,
+) -> Vec<CloneGroup> {
     let first = &equal[0];
     let unit = &files[first.fragment.file as usize].facts.units[first.fragment.unit as usize];
     // Size, or agreement of half the members, is enough only for a callable. A file whose parts are not
@@ -86,9 +90,9 @@ fn split_by_members(files: &[File], equal: &[Candidate], settings: &Settings) ->
     let is_callable = unit.kind.is_callable();
     let is_large = is_callable && first.n_tokens >= settings.clone_tokens * 3;
     let least = if is_callable { MIN_SAME_MEMBERS } else { MIN_SAME_MEMBERS_OF_PARTS };
-    let mut groups: Vec<Vec<Variant>> = if is_large {
+    let mut groups: Vec<Vec<UnitVariant>> = if is_large {
         let fragments = equal.iter().map(|candidate| candidate.fragment).collect();
-        vec![vec![Variant { members: Vec::new(), fragments }]]
+        vec![vec![UnitVariant { members: Vec::new(), fragments }]]
     } else {
         alike(variants(files, equal), least)
     };
@@ -97,23 +101,23 @@ fn split_by_members(files: &[File], equal: &[Candidate], settings: &Settings) ->
     // rare further ones add what they name.
     let keyed = groups.into_iter().enumerate().map(|(index, group)| {
         let key = if index == 0 { first.key } else { mix_all(first.key, &group[0].members) };
-        Group { key, n_tokens: first.n_tokens, members: members_of(files, group) }
+        CloneGroup { key, n_tokens: first.n_tokens, members: members_of(files, group) }
     });
     keyed.filter(|group| group.members.len() > 1).collect()
 }
 
 /// Returns the variants of equal units sorted by what they name, so that neighbors begin alike.
-fn variants(files: &[File], equal: &[Candidate]) -> Vec<Variant> {
-    let mut variants: BTreeMap<Vec<u64>, Vec<Fragment>> = BTreeMap::new();
+fn variants(files: &[CorpusFile], equal: &[CandidateUnit]) -> Vec<UnitVariant> {
+    let mut variants: BTreeMap<Vec<u64>, Vec<CodeFragment>> = BTreeMap::new();
     for candidate in equal {
         let members = members(files, &candidate.fragment);
         variants.entry(members).or_default().push(candidate.fragment);
     }
-    variants.into_iter().map(|(members, fragments)| Variant { members, fragments }).collect()
+    variants.into_iter().map(|(members, fragments)| UnitVariant { members, fragments }).collect()
 }
 
 /// Groups variants that are similar, directly or through others; in each group the first by location comes first.
-fn alike(variants: Vec<Variant>, least: usize) -> Vec<Vec<Variant>> {
+fn alike(variants: Vec<UnitVariant>, least: usize) -> Vec<Vec<UnitVariant>> {
     let mut forest = UnionFind::default();
     for (index, variant) in variants.iter().enumerate() {
         let node = forest.add();
@@ -123,11 +127,11 @@ fn alike(variants: Vec<Variant>, least: usize) -> Vec<Vec<Variant>> {
             forest.union(count(other), node);
         }
     }
-    let mut groups: BTreeMap<u32, Vec<Variant>> = BTreeMap::new();
+    let mut groups: BTreeMap<u32, Vec<UnitVariant>> = BTreeMap::new();
     for (index, variant) in variants.into_iter().enumerate() {
         groups.entry(forest.find(count(index))).or_default().push(variant);
     }
-    let mut groups: Vec<Vec<Variant>> = groups.into_values().collect();
+    let mut groups: Vec<Vec<UnitVariant>> = groups.into_values().collect();
     for group in &mut groups {
         group.sort_by_key(|variant| variant.fragments[0].place());
     }
@@ -135,12 +139,12 @@ fn alike(variants: Vec<Variant>, least: usize) -> Vec<Vec<Variant>> {
 }
 
 /// Returns the members of a group by location, if there is more than one.
-fn members_of(files: &[File], group: Vec<Variant>) -> Vec<Fragment> {
-    let mut members: Vec<Fragment> = group.into_iter().flat_map(|variant| variant.fragments).collect();
+fn members_of(files: &[CorpusFile], group: Vec<UnitVariant>) -> Vec<CodeFragment> {
+    let mut members: Vec<CodeFragment> = group.into_iter().flat_map(|variant| variant.fragments).collect();
     if members.len() > 1 {
-        members.sort_unstable_by_key(Fragment::place);
+        members.sort_unstable_by_key(CodeFragment::place);
         for member in &mut members {
-            member.content = Contents::new(&files[member.file as usize]).of_span(member.statements);
+            member.content = SequenceHasher::new(&files[member.file as usize]).of_span(member.statements);
         }
     }
     members

@@ -1,20 +1,20 @@
 //! Go: packages are directories below the module that a `go.mod` names.
 
-use super::{Target, Tree, folder, join};
-use crate::facts::{Import, count};
+use super::{ImportTarget, SourceTree, folder, join};
+use crate::facts::{ImportStatement, count};
 use crate::language::Language;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The modules of the tree with their paths and directories, and the files of each directory.
-pub(super) struct Modules {
+pub(super) struct GoModules {
     paths: Vec<(String, String)>,
     folders: BTreeMap<String, Vec<u32>>,
     /// Directories with Go files that are not analyzed, for example because a tool generated them.
     unread: BTreeSet<String>,
 }
 
-impl Modules {
-    pub(super) fn new(tree: &Tree<'_>) -> Self {
+impl GoModules {
+    pub(super) fn new(tree: &SourceTree<'_>) -> Self {
         let mut modules: Vec<(String, String)> = tree
             .governance_text("go.mod")
             .filter_map(|(folder, text)| {
@@ -35,18 +35,18 @@ impl Modules {
         Self { paths: modules, folders, unread }
     }
 
-    pub(super) fn target(&self, import: &Import) -> Target {
+    pub(super) fn target(&self, import: &ImportStatement) -> ImportTarget {
         let below = |path: &str| {
             let rest = import.module.strip_prefix(path)?;
             (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/').to_owned())
         };
         let found = self.paths.iter().find_map(|(path, folder)| Some(join(folder, &below(path)?)));
-        let Some(folder) = found else { return Target::External };
+        let Some(folder) = found else { return ImportTarget::External };
         match self.folders.get(&folder) {
-            Some(files) => Target::Files(files.clone()),
+            Some(files) => ImportTarget::Files(files.clone()),
             // The package exists, but its contents are unknown.
-            None if self.unread.contains(&folder) => Target::External,
-            None => Target::Missing,
+            None if self.unread.contains(&folder) => ImportTarget::External,
+            None => ImportTarget::Missing,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! JavaScript and TypeScript: relative paths, workspace packages, `paths` of a `tsconfig.json`.
 
-use super::{Target, Tree, climb, folder, join};
-use crate::facts::Import;
+use super::{ImportTarget, SourceTree, climb, folder, join};
+use crate::facts::ImportStatement;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 const EXTENSIONS: [&str; 9] = ["ts", "tsx", "d.ts", "mts", "cts", "js", "jsx", "mjs", "cjs"];
 
 /// Packages of the tree by name, and path aliases.
-pub(super) struct Packages {
+pub(super) struct JavaScriptPackages {
     folders: BTreeMap<String, String>,
     /// For each configuration: its directory, the prefix of an alias, and the target directory.
     aliases: Vec<(String, String, String)>,
 }
 
-impl Packages {
-    pub(super) fn new(tree: &Tree<'_>) -> Self {
+impl JavaScriptPackages {
+    pub(super) fn new(tree: &SourceTree<'_>) -> Self {
         let named = tree.governance_text("package.json").filter_map(|(folder, text)| {
             let manifest: Value = serde_json::from_str(text).ok()?;
             Some((manifest.get("name")?.as_str()?.to_owned(), folder))
@@ -25,28 +25,28 @@ impl Packages {
         Self { folders: named.collect(), aliases: aliases.collect() }
     }
 
-    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+    pub(super) fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
         let here = folder(&tree.files[from as usize].path);
         let module = import.module.split(['?', '#']).next().unwrap_or_default();
         if module.starts_with('.') {
-            let Some(path) = climb(&here, module) else { return Target::External };
+            let Some(path) = climb(&here, module) else { return ImportTarget::External };
             return match file_at(tree, &path) {
-                Some(file) => Target::Files(vec![file]),
-                None if is_known(tree, &path) || is_asset(module) => Target::External,
-                None => Target::Missing,
+                Some(file) => ImportTarget::Files(vec![file]),
+                None if is_known(tree, &path) || is_asset(module) => ImportTarget::External,
+                None => ImportTarget::Missing,
             };
         }
         let found = self.by_alias(tree, &here, module).or_else(|| self.by_package(tree, module));
-        found.map_or(Target::External, |file| Target::Files(vec![file]))
+        found.map_or(ImportTarget::External, |file| ImportTarget::Files(vec![file]))
     }
 
-    fn by_alias(&self, tree: &Tree<'_>, here: &str, module: &str) -> Option<u32> {
+    fn by_alias(&self, tree: &SourceTree<'_>, here: &str, module: &str) -> Option<u32> {
         let near = self.aliases.iter().filter(|(folder, ..)| here.starts_with(folder.as_str()));
         near.filter_map(|(_, prefix, target)| Some(join(target, module.strip_prefix(prefix.as_str())?)))
             .find_map(|path| file_at(tree, &path))
     }
 
-    fn by_package(&self, tree: &Tree<'_>, module: &str) -> Option<u32> {
+    fn by_package(&self, tree: &SourceTree<'_>, module: &str) -> Option<u32> {
         let n_parts = if module.starts_with('@') { 2 } else { 1 };
         let end = module.match_indices('/').nth(n_parts - 1).map_or(module.len(), |(slash, _)| slash);
         let folder = self.folders.get(&module[..end])?;
@@ -57,7 +57,7 @@ impl Packages {
 }
 
 /// Returns the file for a path without extension.
-fn file_at(tree: &Tree<'_>, path: &str) -> Option<u32> {
+fn file_at(tree: &SourceTree<'_>, path: &str) -> Option<u32> {
     let written_as = path.strip_suffix(".js").or_else(|| path.strip_suffix(".jsx"));
     let sources = written_as.into_iter().flat_map(|stem| [format!("{stem}.ts"), format!("{stem}.tsx")]);
     let with_extension = EXTENSIONS.iter().map(|extension| format!("{path}.{extension}"));
@@ -66,7 +66,7 @@ fn file_at(tree: &Tree<'_>, path: &str) -> Option<u32> {
 }
 
 /// Returns true if something that is not read exists at the path.
-fn is_known(tree: &Tree<'_>, path: &str) -> bool {
+fn is_known(tree: &SourceTree<'_>, path: &str) -> bool {
     let others = ["", ".json", ".vue", ".svelte", ".node", ".wasm"];
     others.iter().any(|extension| tree.exists(&format!("{path}{extension}")))
 }

@@ -12,15 +12,15 @@ mod python;
 mod relative;
 mod rust;
 
-use crate::corpus::File;
-use crate::facts::{Import, ImportKind, count};
+use crate::corpus::CorpusFile;
+use crate::facts::{ImportKind, ImportStatement, count};
 use crate::language::Language;
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an import refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Target {
+enum ImportTarget {
     /// Files of the project: indices.
     Files(Vec<u32>),
     /// Not part of the project, or unknown.
@@ -31,7 +31,7 @@ enum Target {
 
 /// A dependency of one file on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Edge {
+pub(crate) struct DependencyEdge {
     pub from: u32,
     pub to: u32,
     pub kind: EdgeKind,
@@ -53,8 +53,8 @@ pub(crate) enum EdgeKind {
 }
 
 /// Everything known about the files of a tree.
-pub(crate) struct Tree<'a> {
-    pub files: &'a [File],
+pub(crate) struct SourceTree<'a> {
+    pub files: &'a [CorpusFile],
     /// Configuration files that name packages, with their text.
     pub governance: &'a BTreeMap<RepoPath, &'a [u8]>,
     /// Every path of the tree, read or not.
@@ -62,10 +62,10 @@ pub(crate) struct Tree<'a> {
     by_path: BTreeMap<&'a [u8], u32>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> SourceTree<'a> {
     /// `others` are paths of the tree besides the files and the configuration.
     pub(crate) fn new(
-        files: &'a [File],
+        files: &'a [CorpusFile],
         governance: &'a BTreeMap<RepoPath, &'a [u8]>,
         others: impl Iterator<Item = &'a RepoPath>,
     ) -> Self {
@@ -130,26 +130,26 @@ fn climb(folder: &str, relative: &str) -> Option<String> {
 }
 
 /// Returns the edges between files, sorted, the strongest for each pair, and the dangling imports: (file, import).
-pub(crate) fn resolve(tree: &Tree<'_>) -> (Vec<Edge>, Vec<(u32, u32)>) {
-    let resolvers = Resolvers::new(tree);
+pub(crate) fn resolve(tree: &SourceTree<'_>) -> (Vec<DependencyEdge>, Vec<(u32, u32)>) {
+    let resolvers = ImportResolvers::new(tree);
     let mut edges = Vec::new();
     let mut dangling = Vec::new();
     for (index, file) in tree.files.iter().enumerate() {
         let from = count(index);
         for (number, import) in file.facts.imports.iter().enumerate() {
             match resolvers.target(tree, from, import) {
-                Target::Files(files) => edges.extend(files.into_iter().map(|to| Edge {
+                ImportTarget::Files(files) => edges.extend(files.into_iter().map(|to| DependencyEdge {
                     from,
                     to,
                     kind: edge_kind(import.kind),
                     import: Some(count(number)),
                 })),
-                Target::Missing if !import.optional => dangling.push((from, count(number))),
-                Target::Missing | Target::External => {}
+                ImportTarget::Missing if !import.optional => dangling.push((from, count(number))),
+                ImportTarget::Missing | ImportTarget::External => {}
             }
         }
         let implicit = resolvers.packages.implicit(tree, from);
-        edges.extend(implicit.into_iter().map(|to| Edge {
+        edges.extend(implicit.into_iter().map(|to| DependencyEdge {
             from,
             to,
             kind: EdgeKind::Implicit,
@@ -170,28 +170,28 @@ const fn edge_kind(kind: ImportKind) -> EdgeKind {
     }
 }
 
-struct Resolvers {
-    python: python::Modules,
-    rust: rust::Crates,
-    javascript: javascript::Packages,
-    go: go::Modules,
-    packages: packages::Packages,
-    relative: relative::Files,
+struct ImportResolvers {
+    python: python::PythonModules,
+    rust: rust::CrateModules,
+    javascript: javascript::JavaScriptPackages,
+    go: go::GoModules,
+    packages: packages::PackageIndex,
+    relative: relative::FileNameIndex,
 }
 
-impl Resolvers {
-    fn new(tree: &Tree<'_>) -> Self {
+impl ImportResolvers {
+    fn new(tree: &SourceTree<'_>) -> Self {
         Self {
-            python: python::Modules::new(tree),
-            rust: rust::Crates::new(tree),
-            javascript: javascript::Packages::new(tree),
-            go: go::Modules::new(tree),
-            packages: packages::Packages::new(tree),
-            relative: relative::Files::new(tree),
+            python: python::PythonModules::new(tree),
+            rust: rust::CrateModules::new(tree),
+            javascript: javascript::JavaScriptPackages::new(tree),
+            go: go::GoModules::new(tree),
+            packages: packages::PackageIndex::new(tree),
+            relative: relative::FileNameIndex::new(tree),
         }
     }
 
-    fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+    fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
         match tree.files[from as usize].language {
             Language::Python => self.python.target(tree, from, import),
             Language::Rust => self.rust.target(tree, from, import),

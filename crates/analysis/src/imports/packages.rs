@@ -1,23 +1,23 @@
 //! Languages whose files belong to named packages (Java, Kotlin, C#, PHP), and names that files of one
 //! package use from each other without an import (also in Go).
 
-use super::{Target, Tree};
-use crate::corpus::File;
-use crate::facts::{Import, UnitKind, count};
+use super::{ImportTarget, SourceTree};
+use crate::corpus::CorpusFile;
+use crate::facts::{ImportStatement, UnitKind, count};
 use crate::language::Language;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The contents of packages. Keys begin with the language's name, because packages of different languages are
 /// distinct.
-pub(super) struct Packages {
+pub(super) struct PackageIndex {
     /// The files of each package.
     files: BTreeMap<String, Vec<u32>>,
     /// The file that declares a name in a package.
     names: BTreeMap<(String, String), u32>,
 }
 
-impl Packages {
-    pub(super) fn new(tree: &Tree<'_>) -> Self {
+impl PackageIndex {
+    pub(super) fn new(tree: &SourceTree<'_>) -> Self {
         let mut packages = Self { files: BTreeMap::new(), names: BTreeMap::new() };
         for (index, file) in tree.files.iter().enumerate() {
             let Some(package) = package(file) else { continue };
@@ -29,7 +29,7 @@ impl Packages {
         packages
     }
 
-    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+    pub(super) fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
         let file = &tree.files[from as usize];
         let path = import.module.trim_start_matches('\\').replace('\\', ".");
         if let Some(package) = path.strip_suffix(".*") {
@@ -44,28 +44,28 @@ impl Packages {
             let package = key(file.language, &path[..cut]);
             let name = path[cut + 1..].split('.').next().unwrap_or_default();
             if let Some(&found) = self.names.get(&(package.clone(), name.to_owned())) {
-                return Target::Files(vec![found]);
+                return ImportTarget::Files(vec![found]);
             }
             if self.files.contains_key(&package) {
                 // Kotlin files declare properties and aliases that are not units, PHP files functions and constants.
                 let is_complete = file.language == Language::Java && name.starts_with(char::is_uppercase);
-                return if is_complete { Target::Missing } else { Target::External };
+                return if is_complete { ImportTarget::Missing } else { ImportTarget::External };
             }
         }
-        Target::External
+        ImportTarget::External
     }
 
     /// Returns the files of a package that declare a name the importing file uses.
-    fn whole_package(&self, tree: &Tree<'_>, from: u32, package: &str) -> Target {
+    fn whole_package(&self, tree: &SourceTree<'_>, from: u32, package: &str) -> ImportTarget {
         let file = &tree.files[from as usize];
         match self.files.get(&key(file.language, package)) {
-            Some(files) => Target::Files(used(tree, from, files)),
-            None => Target::External,
+            Some(files) => ImportTarget::Files(used(tree, from, files)),
+            None => ImportTarget::External,
         }
     }
 
     /// Returns the files of the same package that a file uses without an import.
-    pub(super) fn implicit(&self, tree: &Tree<'_>, from: u32) -> Vec<u32> {
+    pub(super) fn implicit(&self, tree: &SourceTree<'_>, from: u32) -> Vec<u32> {
         let file = &tree.files[from as usize];
         let Some(package) = package(file) else { return Vec::new() };
         let own: BTreeSet<&str> = declared(file).collect();
@@ -78,7 +78,7 @@ impl Packages {
 }
 
 /// Returns those of `files` that declare a name that `from` uses.
-fn used(tree: &Tree<'_>, from: u32, files: &[u32]) -> Vec<u32> {
+fn used(tree: &SourceTree<'_>, from: u32, files: &[u32]) -> Vec<u32> {
     let symbols: BTreeSet<&str> = tree.files[from as usize].facts.symbols.iter().collect();
     let declares = |file: &u32| declared(&tree.files[*file as usize]).any(|name| symbols.contains(name));
     files.iter().copied().filter(|file| *file != from && declares(file)).collect()
@@ -86,7 +86,7 @@ fn used(tree: &Tree<'_>, from: u32, files: &[u32]) -> Vec<u32> {
 
 /// Returns the package of a file. In Go packages are directories: files with the same package name in
 /// different directories are unrelated.
-fn package(file: &File) -> Option<String> {
+fn package(file: &CorpusFile) -> Option<String> {
     let name = file.facts.package.as_deref().map(|name| name.replace('\\', "."));
     match file.language {
         Language::Java | Language::Kotlin | Language::CSharp | Language::Php => {
@@ -104,7 +104,7 @@ fn key(language: Language, package: &str) -> String {
 }
 
 /// Returns the names that a file declares at top level.
-fn declared(file: &File) -> impl Iterator<Item = &str> {
+fn declared(file: &CorpusFile) -> impl Iterator<Item = &str> {
     let units = file.facts.units.iter();
     let top = units.filter(|unit| unit.parent == Some(0) && unit.kind != UnitKind::Lambda);
     top.map(|unit| unit.name.rsplit('.').next().unwrap_or_default())

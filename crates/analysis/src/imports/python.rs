@@ -1,20 +1,20 @@
 //! Python: packages with and without `__init__.py`, `src` layouts, several packages in one tree, relative imports.
 
-use super::{Target, Tree, folder, join};
-use crate::facts::{Import, count};
+use super::{ImportTarget, SourceTree, folder, join};
+use crate::facts::{ImportStatement, count};
 use crate::language::Language;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules by their full names.
-pub(super) struct Modules {
+pub(super) struct PythonModules {
     by_name: BTreeMap<String, Vec<u32>>,
     /// Packages of the project: directories with Python files.
     packages: BTreeSet<String>,
     roots: BTreeSet<String>,
 }
 
-impl Modules {
-    pub(super) fn new(tree: &Tree<'_>) -> Self {
+impl PythonModules {
+    pub(super) fn new(tree: &SourceTree<'_>) -> Self {
         let roots = roots(tree);
         let mut modules =
             Self { by_name: BTreeMap::new(), packages: BTreeSet::new(), roots: BTreeSet::new() };
@@ -46,7 +46,7 @@ impl Modules {
         }
     }
 
-    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+    pub(super) fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
         let n_dots = import.module.bytes().take_while(|&byte| byte == b'.').count();
         if n_dots > 0 {
             return relative(tree, from, n_dots, &import.module[n_dots..], &import.names);
@@ -61,18 +61,18 @@ impl Modules {
             files.extend(self.nearest(tree, from, module));
         }
         if !files.is_empty() {
-            return Target::Files(files);
+            return ImportTarget::Files(files);
         }
         let top = module.split('.').next().unwrap_or_default();
         let is_ours = self.packages.contains(top) && !self.packages.contains(module);
         if is_ours && !is_generated(module) && !self.exists_otherwise(tree, module) {
-            return Target::Missing;
+            return ImportTarget::Missing;
         }
-        Target::External
+        ImportTarget::External
     }
 
     /// Returns the file of a module; if several have the name, the one closest to the importing file.
-    fn nearest(&self, tree: &Tree<'_>, from: u32, module: &str) -> Option<u32> {
+    fn nearest(&self, tree: &SourceTree<'_>, from: u32, module: &str) -> Option<u32> {
         let from = tree.files[from as usize].path.as_bytes();
         let common = |file: u32| {
             let path = tree.files[file as usize].path.as_bytes();
@@ -82,7 +82,7 @@ impl Modules {
     }
 
     /// Returns true if a module exists in another form: a C extension, a stub, a data directory.
-    fn exists_otherwise(&self, tree: &Tree<'_>, module: &str) -> bool {
+    fn exists_otherwise(&self, tree: &SourceTree<'_>, module: &str) -> bool {
         let path = module.replace('.', "/");
         self.roots.iter().any(|root| has_other_form(tree, &join(root, &path)))
     }
@@ -96,7 +96,7 @@ fn is_generated(module: &str) -> bool {
 
 /// Returns the directories that imports start from: the root, conventional ones, and those that contain a
 /// topmost package.
-fn roots(tree: &Tree<'_>) -> BTreeSet<String> {
+fn roots(tree: &SourceTree<'_>) -> BTreeSet<String> {
     let mut roots = BTreeSet::from([String::new()]);
     for file in tree.files.iter().filter(|file| file.language == Language::Python) {
         let mut here = folder(&file.path);
@@ -119,11 +119,11 @@ fn file_folders(path: &str) -> impl Iterator<Item = (usize, char)> + '_ {
 }
 
 /// Resolves `from ..a import b`.
-fn relative(tree: &Tree<'_>, from: u32, n_dots: usize, module: &str, names: &[String]) -> Target {
+fn relative(tree: &SourceTree<'_>, from: u32, n_dots: usize, module: &str, names: &[String]) -> ImportTarget {
     let mut base = folder(&tree.files[from as usize].path);
     for _ in 1..n_dots {
         if base.is_empty() {
-            return Target::Missing;
+            return ImportTarget::Missing;
         }
         base = base.rsplit_once('/').map_or_else(String::new, |(above, _)| above.to_owned());
     }
@@ -139,14 +139,18 @@ fn relative(tree: &Tree<'_>, from: u32, n_dots: usize, module: &str, names: &[St
         files.extend(own);
     }
     if !files.is_empty() {
-        return Target::Files(files);
+        return ImportTarget::Files(files);
     }
     let last = base.rsplit('/').next().unwrap_or_default();
-    if has_other_form(tree, &base) || is_generated(last) { Target::External } else { Target::Missing }
+    if has_other_form(tree, &base) || is_generated(last) {
+        ImportTarget::External
+    } else {
+        ImportTarget::Missing
+    }
 }
 
 /// Returns true if a module exists as a directory or in another form, such as `a/b.so` for `a/b`.
-fn has_other_form(tree: &Tree<'_>, module: &str) -> bool {
+fn has_other_form(tree: &SourceTree<'_>, module: &str) -> bool {
     let file = format!("{module}.");
     let next = tree.paths.range(file.as_bytes()..).next();
     tree.has_folder(module) || next.is_some_and(|path| path.starts_with(file.as_bytes()))

@@ -1,16 +1,16 @@
 //! Languages that import files by path: Bash (`source`), C and C++ (`#include "…"`), Ruby
 //! (`require_relative`), PHP (`include`).
 
-use super::{Target, Tree, climb, folder, join};
-use crate::facts::{Import, count};
+use super::{ImportTarget, SourceTree, climb, folder, join};
+use crate::facts::{ImportStatement, count};
 use crate::language::Language;
 use std::collections::BTreeMap;
 
 /// Files by name, to find includes below unknown directories.
-pub(super) struct Files(BTreeMap<Vec<u8>, Vec<u32>>);
+pub(super) struct FileNameIndex(BTreeMap<Vec<u8>, Vec<u32>>);
 
-impl Files {
-    pub(super) fn new(tree: &Tree<'_>) -> Self {
+impl FileNameIndex {
+    pub(super) fn new(tree: &SourceTree<'_>) -> Self {
         let mut by_name: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
         for (index, file) in tree.files.iter().enumerate() {
             if matches!(file.language, Language::C | Language::Cpp | Language::Ruby) {
@@ -20,7 +20,7 @@ impl Files {
         Self(by_name)
     }
 
-    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+    pub(super) fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
         let file = &tree.files[from as usize];
         let here = folder(&file.path);
         let extension = if file.language == Language::Ruby { ".rb" } else { "" };
@@ -29,22 +29,22 @@ impl Files {
         if is_bare_name {
             return self.anywhere(tree, &join("lib", &name));
         }
-        let Some(path) = climb(&here, &name) else { return Target::External };
+        let Some(path) = climb(&here, &name) else { return ImportTarget::External };
         match tree.file(path.as_bytes()) {
-            Some(found) => Target::Files(vec![found]),
+            Some(found) => ImportTarget::Files(vec![found]),
             // A script names files relative to where it is started. That is unknown, but often the root.
             None if file.language == Language::Bash => {
                 let at_root = climb("", &name).and_then(|path| tree.file(path.as_bytes()));
-                at_root.map_or(Target::External, |found| Target::Files(vec![found]))
+                at_root.map_or(ImportTarget::External, |found| ImportTarget::Files(vec![found]))
             }
             None if matches!(file.language, Language::C | Language::Cpp) => self.anywhere(tree, &name),
-            None if tree.exists(&path) => Target::External,
-            None => Target::Missing,
+            None if tree.exists(&path) => ImportTarget::External,
+            None => ImportTarget::Missing,
         }
     }
 
     /// Returns the only file whose path ends like this: the include directories are unknown here.
-    fn anywhere(&self, tree: &Tree<'_>, path: &str) -> Target {
+    fn anywhere(&self, tree: &SourceTree<'_>, path: &str) -> ImportTarget {
         let last = path.rsplit('/').next().unwrap_or(path);
         let tail = format!("/{path}");
         let ends = |file: &&u32| {
@@ -53,6 +53,6 @@ impl Files {
         };
         let found: Vec<u32> =
             self.0.get(last.as_bytes()).into_iter().flatten().filter(ends).copied().collect();
-        if found.len() == 1 { Target::Files(found) } else { Target::External }
+        if found.len() == 1 { ImportTarget::Files(found) } else { ImportTarget::External }
     }
 }

@@ -1,28 +1,28 @@
 //! Rust: the modules of each crate, and the crates of a workspace by all their names.
 
-use super::{Target, Tree, folder, join};
-use crate::facts::{Import, ImportKind, count};
+use super::{ImportTarget, SourceTree, folder, join};
+use crate::facts::{ImportKind, ImportStatement, count};
 use crate::language::Language;
 use std::collections::BTreeMap;
 
 /// The position of a file in its crate.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct ModuleLocation {
     /// The directory of the crate's root file, and the root file itself.
     root: String,
     module: Vec<String>,
 }
 
 /// The modules of all crates.
-pub(super) struct Crates {
-    places: BTreeMap<u32, Place>,
-    files: BTreeMap<Place, u32>,
+pub(super) struct CrateModules {
+    places: BTreeMap<u32, ModuleLocation>,
+    files: BTreeMap<ModuleLocation, u32>,
     /// Library roots of the crates in the tree, by each of their names.
     libraries: BTreeMap<String, String>,
 }
 
-impl Crates {
-    pub(super) fn new(tree: &Tree<'_>) -> Self {
+impl CrateModules {
+    pub(super) fn new(tree: &SourceTree<'_>) -> Self {
         let mut crates = Self { places: BTreeMap::new(), files: BTreeMap::new(), libraries: libraries(tree) };
         for (index, file) in tree.files.iter().enumerate() {
             if file.language == Language::Rust
@@ -36,11 +36,11 @@ impl Crates {
         crates
     }
 
-    pub(super) fn target(&self, tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+    pub(super) fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
         if import.kind == ImportKind::Part {
             return part(tree, from, import);
         }
-        let Some(place) = self.places.get(&from) else { return Target::External };
+        let Some(place) = self.places.get(&from) else { return ImportTarget::External };
         let path: Vec<&str> = import.module.split("::").filter(|part| !part.is_empty()).collect();
         let found = match path.split_first() {
             Some((&"crate", rest)) => self.longest(&place.root, &[], rest, 0),
@@ -56,7 +56,7 @@ impl Crates {
             },
             None => None,
         };
-        found.map_or(Target::External, |file| Target::Files(vec![file]))
+        found.map_or(ImportTarget::External, |file| ImportTarget::Files(vec![file]))
     }
 
     /// Returns the file of the longest prefix of `path` below `base` that is a module, at least `least` steps long.
@@ -64,14 +64,14 @@ impl Crates {
         (least..=path.len()).rev().find_map(|n_steps| {
             let steps = path[..n_steps].iter().map(|part| (*part).to_owned());
             let module = base.iter().cloned().chain(steps).collect();
-            self.files.get(&Place { root: root.to_owned(), module }).copied()
+            self.files.get(&ModuleLocation { root: root.to_owned(), module }).copied()
         })
     }
 }
 
 /// Resolves `mod name;`. The file must be in the directory of the module. A manifest may make any file a
 /// root, so the directory of the file itself is accepted, too.
-fn part(tree: &Tree<'_>, from: u32, import: &Import) -> Target {
+fn part(tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
     let file = &tree.files[from as usize];
     let here = folder(&file.path);
     let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
@@ -86,14 +86,14 @@ fn part(tree: &Tree<'_>, from: u32, import: &Import) -> Target {
         .collect();
     let is_there = candidates.iter().any(|candidate| tree.exists(candidate));
     match tree.first_file(candidates) {
-        Some(file) => Target::Files(vec![file]),
-        None if is_there => Target::External,
-        None => Target::Missing,
+        Some(file) => ImportTarget::Files(vec![file]),
+        None if is_there => ImportTarget::External,
+        None => ImportTarget::Missing,
     }
 }
 
 /// Returns the position of a path in its crate, by Cargo's conventions.
-fn place(path: &str) -> Place {
+fn place(path: &str) -> ModuleLocation {
     let parts: Vec<&str> = path.split('/').collect();
     let (names, file) = (&parts[..parts.len() - 1], parts[parts.len() - 1]);
     let stem = file.trim_end_matches(".rs");
@@ -116,11 +116,11 @@ fn place(path: &str) -> Place {
     if !(is_own_root || is_root || stem == "mod") {
         module.push(stem.to_owned());
     }
-    Place { root: folder, module }
+    ModuleLocation { root: folder, module }
 }
 
 /// Returns the directory of each crate's library root, by package name and by dependency aliases.
-fn libraries(tree: &Tree<'_>) -> BTreeMap<String, String> {
+fn libraries(tree: &SourceTree<'_>) -> BTreeMap<String, String> {
     let mut libraries = BTreeMap::new();
     let mut aliases = Vec::new();
     for (folder, text) in tree.governance_text("Cargo.toml") {

@@ -3,9 +3,9 @@
 //! XML is read as a stream of tags. Only the five entities of XML itself and character numbers are replaced, no document
 //! type is followed, nothing nests on the stack: a hostile document costs no more than its length.
 
-use super::{JoinError, Joined, LeftOut, Reader, ReportFormat, line};
+use super::{JoinError, JoinedReport, LeftOut, ReportFormat, ReportReader, line};
 use crate::facts::count;
-use crate::run::Run;
+use crate::run::AnalysisRun;
 use probity_paths::RepoPath;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
@@ -16,11 +16,11 @@ const MAX_BYTES: usize = 256 << 20;
 const MAX_LINES: usize = 20_000_000;
 
 /// For each file the executable lines, and whether a test ran them.
-pub(super) type Lines = BTreeMap<RepoPath, BTreeMap<u32, bool>>;
+pub(super) type LineCoverage = BTreeMap<RepoPath, BTreeMap<u32, bool>>;
 
 /// The contents of one report, with its own file names.
 #[derive(Default)]
-struct Told {
+struct CoverageReport {
     tools: BTreeSet<String>,
     /// Directories that file names may be relative to.
     folders: Vec<String>,
@@ -28,7 +28,7 @@ struct Told {
     n_lines: usize,
 }
 
-impl Told {
+impl CoverageReport {
     fn add(&mut self, file: &str, number: u32, is_run: bool) {
         self.n_lines += 1;
         let lines = match self.files.get_mut(file) {
@@ -39,9 +39,13 @@ impl Told {
     }
 }
 
-impl Reader<'_> {
+impl ReportReader<'_> {
     /// Adds the coverage of a report to `lines`.
-    pub(super) fn coverage(&self, run: &Run, lines: &mut Lines) -> Result<Joined, JoinError> {
+    pub(super) fn coverage(
+        &self,
+        run: &AnalysisRun,
+        lines: &mut LineCoverage,
+    ) -> Result<JoinedReport, JoinError> {
         self.limit_size(MAX_BYTES)?;
         let text = std::str::from_utf8(self.report.bytes)
             .map_err(|error| self.malformed(format!("byte {}", error.valid_up_to()), "it is no UTF-8"))?;
@@ -51,7 +55,7 @@ impl Reader<'_> {
         } else {
             (ReportFormat::Lcov, self.lcov(text)?)
         };
-        let mut joined = Joined::new(format, self.report.bytes);
+        let mut joined = JoinedReport::new(format, self.report.bytes);
         joined.tools = told.tools.iter().cloned().collect();
         let known: BTreeSet<&RepoPath> = run.files.iter().map(|file| &file.path).collect();
         for (name, covered) in &told.files {
@@ -71,7 +75,12 @@ impl Reader<'_> {
 
     /// Returns the file of the run that a name in the report refers to: as written, or below one of the
     /// report's directories.
-    fn file(&self, told: &Told, name: &str, known: &BTreeSet<&RepoPath>) -> Result<RepoPath, LeftOut> {
+    fn file(
+        &self,
+        told: &CoverageReport,
+        name: &str,
+        known: &BTreeSet<&RepoPath>,
+    ) -> Result<RepoPath, LeftOut> {
         let below = told.folders.iter().map(|folder| format!("{}/{name}", folder.trim_end_matches('/')));
         let mut why = LeftOut::NoPlace;
         for name in std::iter::once(name.to_owned()).chain(below) {
@@ -84,8 +93,8 @@ impl Reader<'_> {
         Err(why)
     }
 
-    fn lcov(&self, text: &str) -> Result<Told, JoinError> {
-        let mut told = Told::default();
+    fn lcov(&self, text: &str) -> Result<CoverageReport, JoinError> {
+        let mut told = CoverageReport::default();
         let mut file = None;
         for (number, record) in (1..).zip(text.lines()) {
             let record = record.trim_end();
@@ -117,8 +126,8 @@ impl Reader<'_> {
         Ok(told)
     }
 
-    fn cobertura(&self, text: &str) -> Result<Told, JoinError> {
-        let mut told = Told::default();
+    fn cobertura(&self, text: &str) -> Result<CoverageReport, JoinError> {
+        let mut told = CoverageReport::default();
         let mut reader = XmlReader::from_str(text);
         let (mut file, mut folder, mut is_cobertura) = (None, None, false);
         let mut depth = 0_usize;
@@ -175,7 +184,7 @@ impl Reader<'_> {
         Ok(told)
     }
 
-    fn bound(&self, told: &Told) -> Result<(), JoinError> {
+    fn bound(&self, told: &CoverageReport) -> Result<(), JoinError> {
         if told.n_lines > MAX_LINES { Err(self.too_many("lines", MAX_LINES)) } else { Ok(()) }
     }
 }

@@ -11,8 +11,8 @@ mod untested;
 
 use crate::facts::count;
 use crate::finding;
-use crate::run::{Run, RunId};
-use place::Locator;
+use crate::run::{AnalysisRun, RunId};
+use place::ReportPathResolver;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -21,11 +21,11 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Reads the bytes of a file; `None` if it does not exist.
-pub type Sources<'a> = dyn Fn(&RepoPath) -> Option<Vec<u8>> + 'a;
+pub type SourceReader<'a> = dyn Fn(&RepoPath) -> Option<Vec<u8>> + 'a;
 
 /// A report of another tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Report<'a> {
+pub struct ExternalReport<'a> {
     /// Name used in errors, such as the file name.
     pub name: &'a str,
     pub kind: ReportKind,
@@ -66,7 +66,7 @@ probity_core::word_enum! {
 
 /// A report joined to a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Joined {
+pub struct JoinedReport {
     /// The format.
     pub format: ReportFormat,
     /// Digest of its bytes.
@@ -79,7 +79,7 @@ pub struct Joined {
     pub left_out: BTreeMap<LeftOut, u32>,
 }
 
-impl Joined {
+impl JoinedReport {
     fn new(format: ReportFormat, bytes: &[u8]) -> Self {
         Self { format, content: Digest::of(bytes), tools: Vec::new(), n_taken: 0, left_out: BTreeMap::new() }
     }
@@ -106,13 +106,13 @@ pub enum JoinError {
 }
 
 /// The context for reading one report.
-struct Reader<'a> {
-    report: Report<'a>,
-    locator: Locator<'a>,
-    sources: &'a Sources<'a>,
+struct ReportReader<'a> {
+    report: ExternalReport<'a>,
+    locator: ReportPathResolver<'a>,
+    sources: &'a SourceReader<'a>,
 }
 
-impl Reader<'_> {
+impl ReportReader<'_> {
     fn limit_size(&self, limit: usize) -> Result<(), JoinError> {
         let size = self.report.bytes.len();
         if size <= limit {
@@ -136,20 +136,20 @@ impl Reader<'_> {
 ///
 /// The order of the reports does not matter, and a report given twice counts once.
 pub fn join(
-    mut run: Run,
-    reports: &[Report<'_>],
+    mut run: AnalysisRun,
+    reports: &[ExternalReport<'_>],
     root: &[u8],
-    sources: &Sources<'_>,
-) -> Result<Run, JoinError> {
-    let mut joined: BTreeMap<Digest, Joined> = BTreeMap::new();
+    sources: &SourceReader<'_>,
+) -> Result<AnalysisRun, JoinError> {
+    let mut joined: BTreeMap<Digest, JoinedReport> = BTreeMap::new();
     let mut drafts = Vec::new();
-    let mut lines = coverage::Lines::new();
+    let mut lines = coverage::LineCoverage::new();
     for &report in reports {
         let content = Digest::of(report.bytes);
         if joined.contains_key(&content) {
             continue;
         }
-        let reader = Reader { report, locator: Locator { root }, sources };
+        let reader = ReportReader { report, locator: ReportPathResolver { root }, sources };
         let taken = match report.kind {
             ReportKind::Findings => reader.findings(&mut drafts)?,
             ReportKind::Coverage => reader.coverage(&run, &mut lines)?,

@@ -6,11 +6,11 @@ use probity_paths::RepoPath;
 
 /// Maps paths, knowing where the tree was.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Locator<'a> {
+pub(super) struct ReportPathResolver<'a> {
     pub root: &'a [u8],
 }
 
-impl Locator<'_> {
+impl ReportPathResolver<'_> {
     /// Returns the tree path for an absolute path, or for one relative to the root.
     pub(super) fn path(&self, path: &[u8]) -> Result<RepoPath, LeftOut> {
         let plain = normal(path).ok_or(LeftOut::OutsideTree)?;
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn located(uri: &str) -> Result<String, LeftOut> {
-        Locator { root: b"/home/me/project/" }.uri(uri).map(|path| path.to_string())
+        ReportPathResolver { root: b"/home/me/project/" }.uri(uri).map(|path| path.to_string())
     }
 
     #[test]

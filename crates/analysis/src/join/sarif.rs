@@ -3,9 +3,9 @@
 //! The id of such a finding is derived from tool, rule, file and what identifies it within the file: the tool's own
 //! fingerprints, otherwise the text of the line without layout. Shifted lines therefore never make a finding new.
 
-use super::{JoinError, Joined, LeftOut, Reader, ReportFormat, line, shortened};
-use crate::facts::Range;
-use crate::finding::{Confidence, Draft, Family, Location, Severity};
+use super::{JoinError, JoinedReport, LeftOut, ReportFormat, ReportReader, line, shortened};
+use crate::facts::SourceRange;
+use crate::finding::{CodeLocation, Confidence, FindingDraft, FindingFamily, Severity};
 use crate::hash;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const MAX_PLACES: usize = 20;
 const MAX_BASES: usize = 8;
 
 #[derive(Deserialize)]
-struct Log {
+struct SarifLog {
     version: String,
     #[serde(default)]
     runs: Vec<ToolRun>,
@@ -29,50 +29,50 @@ struct Log {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ToolRun {
-    tool: Tool,
+    tool: SarifTool,
     results: Option<Vec<ToolResult>>,
     #[serde(default)]
-    original_uri_base_ids: BTreeMap<String, Address>,
+    original_uri_base_ids: BTreeMap<String, SarifArtifactLocation>,
     #[serde(default)]
-    artifacts: Vec<Artifact>,
+    artifacts: Vec<SarifArtifact>,
 }
 
 #[derive(Deserialize)]
-struct Artifact {
-    location: Option<Address>,
+struct SarifArtifact {
+    location: Option<SarifArtifactLocation>,
 }
 
 #[derive(Deserialize)]
-struct Tool {
-    driver: Component,
+struct SarifTool {
+    driver: SarifToolComponent,
     #[serde(default)]
-    extensions: Vec<Component>,
+    extensions: Vec<SarifToolComponent>,
 }
 
 #[derive(Deserialize)]
-struct Component {
+struct SarifToolComponent {
     name: String,
     #[serde(default)]
-    rules: Vec<Rule>,
+    rules: Vec<SarifRule>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Rule {
+struct SarifRule {
     id: String,
-    default_configuration: Option<Configuration>,
+    default_configuration: Option<SarifConfiguration>,
     #[serde(default)]
-    message_strings: BTreeMap<String, Message>,
+    message_strings: BTreeMap<String, SarifMessage>,
 }
 
 #[derive(Deserialize)]
-struct Configuration {
-    level: Option<Level>,
+struct SarifConfiguration {
+    level: Option<SarifLevel>,
 }
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "camelCase")]
-enum Level {
+enum SarifLevel {
     None,
     Note,
     Warning,
@@ -86,19 +86,19 @@ struct ToolResult {
     rule_index: Option<i64>,
     rule: Option<RuleReference>,
     kind: Option<String>,
-    level: Option<Level>,
-    message: Message,
+    level: Option<SarifLevel>,
+    message: SarifMessage,
     #[serde(default)]
-    locations: Vec<Place>,
+    locations: Vec<SarifLocation>,
     #[serde(default)]
-    related_locations: Vec<Place>,
+    related_locations: Vec<SarifLocation>,
     #[serde(default)]
     fingerprints: BTreeMap<String, String>,
     #[serde(default)]
     partial_fingerprints: BTreeMap<String, String>,
     baseline_state: Option<String>,
     #[serde(default)]
-    suppressions: Vec<Suppression>,
+    suppressions: Vec<SarifSuppression>,
 }
 
 #[derive(Deserialize)]
@@ -115,12 +115,12 @@ struct ComponentReference {
 }
 
 #[derive(Deserialize)]
-struct Suppression {
+struct SarifSuppression {
     status: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
-struct Message {
+struct SarifMessage {
     text: Option<String>,
     markdown: Option<String>,
     id: Option<String>,
@@ -130,29 +130,29 @@ struct Message {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Place {
-    physical_location: Option<Physical>,
+struct SarifLocation {
+    physical_location: Option<SarifPhysicalLocation>,
     #[serde(default)]
-    logical_locations: Vec<Logical>,
+    logical_locations: Vec<SarifLogicalLocation>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Physical {
-    artifact_location: Option<Address>,
-    region: Option<Region>,
+struct SarifPhysicalLocation {
+    artifact_location: Option<SarifArtifactLocation>,
+    region: Option<SarifRegion>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Logical {
+struct SarifLogicalLocation {
     fully_qualified_name: Option<String>,
     name: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Address {
+struct SarifArtifactLocation {
     uri: Option<String>,
     uri_base_id: Option<String>,
     index: Option<i64>,
@@ -160,17 +160,17 @@ struct Address {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Region {
+struct SarifRegion {
     start_line: Option<u64>,
     end_line: Option<u64>,
 }
 
-impl Reader<'_> {
+impl ReportReader<'_> {
     /// Adds the findings of a SARIF report to `drafts`.
-    pub(super) fn findings(&self, drafts: &mut Vec<Draft>) -> Result<Joined, JoinError> {
+    pub(super) fn findings(&self, drafts: &mut Vec<FindingDraft>) -> Result<JoinedReport, JoinError> {
         self.limit_size(MAX_BYTES)?;
         let bytes = self.report.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.report.bytes);
-        let log: Log = serde_json::from_slice(bytes).map_err(|error| {
+        let log: SarifLog = serde_json::from_slice(bytes).map_err(|error| {
             self.malformed(format!("line {}, column {}", error.line(), error.column()), words(&error))
         })?;
         if log.version != "2.1.0" {
@@ -181,7 +181,7 @@ impl Reader<'_> {
         if n_results > MAX_RESULTS {
             return Err(self.too_many("results", MAX_RESULTS));
         }
-        let mut joined = Joined::new(ReportFormat::Sarif, self.report.bytes);
+        let mut joined = JoinedReport::new(ReportFormat::Sarif, self.report.bytes);
         for run in &log.runs {
             joined.tools.push(shortened(&run.tool.driver.name, MAX_NAME));
             self.results(run, drafts, &mut joined);
@@ -191,8 +191,8 @@ impl Reader<'_> {
         Ok(joined)
     }
 
-    fn results(&self, run: &ToolRun, drafts: &mut Vec<Draft>, joined: &mut Joined) {
-        let mut texts = Texts { reader: self, lines: BTreeMap::new() };
+    fn results(&self, run: &ToolRun, drafts: &mut Vec<FindingDraft>, joined: &mut JoinedReport) {
+        let mut texts = SourceLineCache { reader: self, lines: BTreeMap::new() };
         for result in run.results.iter().flatten() {
             match self.draft(run, result, &mut texts) {
                 Ok(draft) => {
@@ -204,7 +204,12 @@ impl Reader<'_> {
         }
     }
 
-    fn draft(&self, run: &ToolRun, result: &ToolResult, texts: &mut Texts<'_>) -> Result<Draft, LeftOut> {
+    fn draft(
+        &self,
+        run: &ToolRun,
+        result: &ToolResult,
+        texts: &mut SourceLineCache<'_>,
+    ) -> Result<FindingDraft, LeftOut> {
         if !result.is_failure() {
             return Err(LeftOut::Suppressed);
         }
@@ -217,13 +222,13 @@ impl Reader<'_> {
         let name = format!("{}/{name}", shortened(&run.tool.driver.name, MAX_NAME));
         let message = shortened(&result.words(rule), MAX_MESSAGE);
         let mark = result.mark().or_else(|| texts.line(&locations[0])).unwrap_or_else(|| message.clone());
-        Ok(Draft {
+        Ok(FindingDraft {
             message,
             confidence: Confidence::Medium,
             content: hash::of_bytes(format!("{name}\n{mark}").as_bytes()),
             rule: Some(name.clone()),
-            ..Draft::new(
-                Family::External,
+            ..FindingDraft::new(
+                FindingFamily::External,
                 result.severity(rule),
                 format!("{name}\n{}\n{mark}", locations[0].path),
                 locations,
@@ -231,7 +236,7 @@ impl Reader<'_> {
         })
     }
 
-    fn location(&self, run: &ToolRun, place: &Place) -> Result<Location, LeftOut> {
+    fn location(&self, run: &ToolRun, place: &SarifLocation) -> Result<CodeLocation, LeftOut> {
         let physical = place.physical_location.as_ref().ok_or(LeftOut::NoPlace)?;
         let address = physical.artifact_location.as_ref().ok_or(LeftOut::NoPlace)?;
         let listed = address.index.and_then(|index| run.artifacts.get(usize::try_from(index).ok()?));
@@ -240,18 +245,26 @@ impl Reader<'_> {
         let path = self.locator.uri(&run.full_address(address).ok_or(LeftOut::NoPlace)?)?;
         let start = line(physical.region.as_ref().and_then(|region| region.start_line).unwrap_or(1));
         let end = physical.region.as_ref().and_then(|region| region.end_line).map_or(start, line).max(start);
-        let range =
-            Range { start_line: start, start_column: 1, end_line: end.saturating_add(1), end_column: 1 };
+        let range = SourceRange {
+            start_line: start,
+            start_column: 1,
+            end_line: end.saturating_add(1),
+            end_column: 1,
+        };
         let logical = place.logical_locations.first();
         let symbol =
             logical.and_then(|logical| logical.fully_qualified_name.as_ref().or(logical.name.as_ref()));
-        Ok(Location { path, range, symbol: symbol.map_or(String::new(), |name| shortened(name, MAX_NAME)) })
+        Ok(CodeLocation {
+            path,
+            range,
+            symbol: symbol.map_or(String::new(), |name| shortened(name, MAX_NAME)),
+        })
     }
 }
 
 impl ToolRun {
     /// Prefixes an address with those that it is relative to.
-    fn full_address(&self, address: &Address) -> Option<String> {
+    fn full_address(&self, address: &SarifArtifactLocation) -> Option<String> {
         let mut full = address.uri.clone()?;
         let mut base = address.uri_base_id.as_ref();
         for _ in 0..MAX_BASES {
@@ -269,7 +282,7 @@ impl ToolRun {
         None
     }
 
-    fn rule(&self, result: &ToolResult) -> Option<&Rule> {
+    fn rule(&self, result: &ToolResult) -> Option<&SarifRule> {
         let reference = result.rule.as_ref();
         let extension = reference.and_then(|rule| rule.tool_component.as_ref()).and_then(|part| part.index);
         let component = match extension.and_then(|index| usize::try_from(index).ok()) {
@@ -296,12 +309,12 @@ impl ToolResult {
         is_fail && !is_accepted && self.baseline_state.as_deref() != Some("absent")
     }
 
-    fn rule_name(&self, rule: Option<&Rule>) -> String {
+    fn rule_name(&self, rule: Option<&SarifRule>) -> String {
         let named = self.rule_id.as_ref().or_else(|| self.rule.as_ref()?.id.as_ref());
         named.or(rule.map(|rule| &rule.id)).cloned().unwrap_or_else(|| "unnamed".to_owned())
     }
 
-    fn severity(&self, rule: Option<&Rule>) -> Severity {
+    fn severity(&self, rule: Option<&SarifRule>) -> Severity {
         let usual = rule.and_then(|rule| rule.default_configuration.as_ref()?.level);
         // The level of a result counts only if it is a failure.
         let is_fail = matches!(self.kind.as_deref(), None | Some("fail"));
@@ -309,9 +322,9 @@ impl ToolResult {
             return Severity::Info;
         }
         match self.level.or(usual) {
-            Some(Level::Error) => Severity::Critical,
-            Some(Level::None | Level::Note) => Severity::Info,
-            Some(Level::Warning) | None => Severity::Warning,
+            Some(SarifLevel::Error) => Severity::Critical,
+            Some(SarifLevel::None | SarifLevel::Note) => Severity::Info,
+            Some(SarifLevel::Warning) | None => Severity::Warning,
         }
     }
 
@@ -322,7 +335,7 @@ impl ToolResult {
         (!marks.is_empty()).then(|| format!("{marks:?}"))
     }
 
-    fn words(&self, rule: Option<&Rule>) -> String {
+    fn words(&self, rule: Option<&SarifRule>) -> String {
         let by_id = || rule?.message_strings.get(self.message.id.as_ref()?);
         let told = self.message.text.as_ref().or(self.message.markdown.as_ref());
         let text = told.or_else(|| by_id()?.text.as_ref()).cloned().unwrap_or_default();
@@ -337,14 +350,14 @@ impl ToolResult {
 }
 
 /// The lines of files that results refer to. Reads each file once.
-struct Texts<'a> {
-    reader: &'a Reader<'a>,
+struct SourceLineCache<'a> {
+    reader: &'a ReportReader<'a>,
     lines: BTreeMap<probity_paths::RepoPath, Vec<String>>,
 }
 
-impl Texts<'_> {
+impl SourceLineCache<'_> {
     /// Returns the first line of a location without layout, unless it is empty or missing.
-    fn line(&mut self, place: &Location) -> Option<String> {
+    fn line(&mut self, place: &CodeLocation) -> Option<String> {
         let sources = self.reader.sources;
         let lines = self.lines.entry(place.path.clone()).or_insert_with(|| {
             let bytes = sources(&place.path).unwrap_or_default();

@@ -1,23 +1,23 @@
 //! Bash and related shells.
 
-use super::{Role, Spec, Visibility, text};
-use crate::facts::{Access, Import};
+use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
-pub(super) static SPEC: Spec = Spec {
+pub(super) static SPEC: LanguageSpec = LanguageSpec {
     grammar: || tree_sitter_bash::LANGUAGE.into(),
     roles: &[
-        (Role::Function, &["function_definition"]),
-        (Role::If, &["if_statement"]),
-        (Role::Elif, &["elif_clause"]),
-        (Role::Else, &["else_clause"]),
-        (Role::Loop, &["for_statement", "c_style_for_statement", "while_statement"]),
-        (Role::Switch, &["case_statement"]),
-        (Role::Case, &["case_item"]),
-        (Role::Ternary, &["ternary_expression"]),
+        (NodeRole::Function, &["function_definition"]),
+        (NodeRole::If, &["if_statement"]),
+        (NodeRole::Elif, &["elif_clause"]),
+        (NodeRole::Else, &["else_clause"]),
+        (NodeRole::Loop, &["for_statement", "c_style_for_statement", "while_statement"]),
+        (NodeRole::Switch, &["case_statement"]),
+        (NodeRole::Case, &["case_item"]),
+        (NodeRole::Ternary, &["ternary_expression"]),
         // Conditions and patterns are siblings of the commands that depend on them, so they count as statements, too.
         (
-            Role::Block,
+            NodeRole::Block,
             &[
                 "program",
                 "compound_statement",
@@ -29,21 +29,24 @@ pub(super) static SPEC: Spec = Spec {
                 "case_item",
             ],
         ),
-        (Role::Import, &["command"]),
-        (Role::Comment, &["comment"]),
-        (Role::Call, &["command"]),
-        (Role::Binding, &["variable_assignment"]),
-        (Role::Binary, &["list", "binary_expression"]),
-        (Role::Name, &["variable_name", "special_variable_name"]),
-        (Role::MemberName, &["command_name"]),
-        (Role::Text, &["string_content", "raw_string", "ansi_c_string", "heredoc_content", "regex", "word"]),
-        (Role::Number, &["number"]),
+        (NodeRole::Import, &["command"]),
+        (NodeRole::Comment, &["comment"]),
+        (NodeRole::Call, &["command"]),
+        (NodeRole::Binding, &["variable_assignment"]),
+        (NodeRole::Binary, &["list", "binary_expression"]),
+        (NodeRole::Name, &["variable_name", "special_variable_name"]),
+        (NodeRole::MemberName, &["command_name"]),
+        (
+            NodeRole::Text,
+            &["string_content", "raw_string", "ansi_c_string", "heredoc_content", "regex", "word"],
+        ),
+        (NodeRole::Number, &["number"]),
     ],
     operators: &["&&", "||"],
     own: &[],
     bare_fields: false,
     // Any script that sources this one may call what it defines.
-    visibility: Visibility::Words(Access::Public),
+    visibility: VisibilityRule::Words(AccessLevel::Public),
     entry_points: &["main"],
     constructors: &[],
     imports,
@@ -52,7 +55,7 @@ pub(super) static SPEC: Spec = Spec {
 };
 
 /// Reads `source file` and `. file` with a literal file name.
-fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
+fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
     let name = node.child_by_field_name("name").map(|name| text(name, source));
     if !matches!(name.as_deref(), Some("source" | ".")) {
         return;
@@ -60,6 +63,6 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     let Some(argument) = node.child_by_field_name("argument") else { return };
     let module = super::unquoted(argument, source);
     if !module.contains('$') {
-        found.push(Import::load(node, module));
+        found.push(ImportStatement::load(node, module));
     }
 }

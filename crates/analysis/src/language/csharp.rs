@@ -1,14 +1,14 @@
 //! C#.
 
-use super::{Role, Spec, Visibility, text};
-use crate::facts::{Access, Import};
+use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
-pub(super) static SPEC: Spec = Spec {
+pub(super) static SPEC: LanguageSpec = LanguageSpec {
     grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
     roles: &[
         (
-            Role::Function,
+            NodeRole::Function,
             &[
                 "method_declaration",
                 "constructor_declaration",
@@ -17,7 +17,7 @@ pub(super) static SPEC: Spec = Spec {
             ],
         ),
         (
-            Role::Lambda,
+            NodeRole::Lambda,
             &[
                 "lambda_expression",
                 "anonymous_method_expression",
@@ -27,7 +27,7 @@ pub(super) static SPEC: Spec = Spec {
             ],
         ),
         (
-            Role::Class,
+            NodeRole::Class,
             &[
                 "class_declaration",
                 "struct_declaration",
@@ -36,42 +36,45 @@ pub(super) static SPEC: Spec = Spec {
                 "enum_declaration",
             ],
         ),
-        (Role::Namespace, &["namespace_declaration"]),
-        (Role::If, &["if_statement"]),
-        (Role::Loop, &["for_statement", "foreach_statement", "while_statement", "do_statement"]),
-        (Role::Switch, &["switch_statement", "switch_expression"]),
-        (Role::Case, &["'case'", "switch_expression_arm"]),
-        (Role::Arm, &["switch_section", "switch_expression_arm"]),
-        (Role::Catch, &["catch_clause"]),
-        (Role::Ternary, &["conditional_expression"]),
-        (Role::Jump, &["goto_statement"]),
+        (NodeRole::Namespace, &["namespace_declaration"]),
+        (NodeRole::If, &["if_statement"]),
+        (NodeRole::Loop, &["for_statement", "foreach_statement", "while_statement", "do_statement"]),
+        (NodeRole::Switch, &["switch_statement", "switch_expression"]),
+        (NodeRole::Case, &["'case'", "switch_expression_arm"]),
+        (NodeRole::Arm, &["switch_section", "switch_expression_arm"]),
+        (NodeRole::Catch, &["catch_clause"]),
+        (NodeRole::Ternary, &["conditional_expression"]),
+        (NodeRole::Jump, &["goto_statement"]),
         (
-            Role::Block,
+            NodeRole::Block,
             &["compilation_unit", "block", "declaration_list", "switch_body", "arrow_expression_clause"],
         ),
-        (Role::Import, &["using_directive"]),
-        (Role::Package, &["namespace_declaration", "file_scoped_namespace_declaration"]),
-        (Role::Comment, &["comment"]),
-        (Role::Params, &["parameter_list"]),
-        (Role::Member, &["member_access_expression", "qualified_name", "member_binding_expression"]),
-        (Role::Call, &["invocation_expression"]),
-        (Role::Binding, &["variable_declarator", "property_declaration"]),
-        (Role::Field, &["field_declaration", "property_declaration"]),
-        (Role::Decorator, &["attribute_list"]),
-        (Role::Modifiers, &["modifier"]),
-        (Role::Heritage, &["base_list"]),
-        (Role::Binary, &["binary_expression"]),
-        (Role::Name, &["identifier"]),
-        (Role::Own, &["'this'"]),
-        (Role::Text, &["string_literal", "verbatim_string_literal", "raw_string_literal", "string_content"]),
-        (Role::Number, &["integer_literal", "real_literal", "character_literal"]),
-        (Role::Constant, &["boolean_literal", "null_literal"]),
-        (Role::Silent, &["interpolation_start", "interpolation_quote"]),
+        (NodeRole::Import, &["using_directive"]),
+        (NodeRole::Package, &["namespace_declaration", "file_scoped_namespace_declaration"]),
+        (NodeRole::Comment, &["comment"]),
+        (NodeRole::Params, &["parameter_list"]),
+        (NodeRole::Member, &["member_access_expression", "qualified_name", "member_binding_expression"]),
+        (NodeRole::Call, &["invocation_expression"]),
+        (NodeRole::Binding, &["variable_declarator", "property_declaration"]),
+        (NodeRole::Field, &["field_declaration", "property_declaration"]),
+        (NodeRole::Decorator, &["attribute_list"]),
+        (NodeRole::Modifiers, &["modifier"]),
+        (NodeRole::Heritage, &["base_list"]),
+        (NodeRole::Binary, &["binary_expression"]),
+        (NodeRole::Name, &["identifier"]),
+        (NodeRole::Own, &["'this'"]),
+        (
+            NodeRole::Text,
+            &["string_literal", "verbatim_string_literal", "raw_string_literal", "string_content"],
+        ),
+        (NodeRole::Number, &["integer_literal", "real_literal", "character_literal"]),
+        (NodeRole::Constant, &["boolean_literal", "null_literal"]),
+        (NodeRole::Silent, &["interpolation_start", "interpolation_quote"]),
     ],
     operators: &["&&", "||", "??"],
     own: &["this"],
     bare_fields: true,
-    visibility: Visibility::Words(Access::Private),
+    visibility: VisibilityRule::Words(AccessLevel::Private),
     entry_points: &["Main"],
     constructors: &[],
     imports,
@@ -79,8 +82,8 @@ pub(super) static SPEC: Spec = Spec {
 };
 
 /// Reads `using A.B;`. An alias or a static using names the same namespace.
-fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
+fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
     let mut cursor = node.walk();
     let Some(path) = node.named_children(&mut cursor).last() else { return };
-    found.push(Import::load(node, text(path, source).split_whitespace().collect()));
+    found.push(ImportStatement::load(node, text(path, source).split_whitespace().collect()));
 }

@@ -1,19 +1,19 @@
 //! Java.
 
-use super::{Role, Spec, Visibility, text};
-use crate::facts::{Access, Import};
+use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
-pub(super) static SPEC: Spec = Spec {
+pub(super) static SPEC: LanguageSpec = LanguageSpec {
     grammar: || tree_sitter_java::LANGUAGE.into(),
     roles: &[
         (
-            Role::Function,
+            NodeRole::Function,
             &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
         ),
-        (Role::Lambda, &["lambda_expression", "static_initializer"]),
+        (NodeRole::Lambda, &["lambda_expression", "static_initializer"]),
         (
-            Role::Class,
+            NodeRole::Class,
             &[
                 "class_declaration",
                 "interface_declaration",
@@ -22,16 +22,16 @@ pub(super) static SPEC: Spec = Spec {
                 "annotation_type_declaration",
             ],
         ),
-        (Role::If, &["if_statement"]),
-        (Role::Loop, &["for_statement", "enhanced_for_statement", "while_statement", "do_statement"]),
-        (Role::Switch, &["switch_expression"]),
-        (Role::Case, &["switch_label"]),
-        (Role::Arm, &["switch_block_statement_group", "switch_rule"]),
-        (Role::Catch, &["catch_clause"]),
-        (Role::Ternary, &["ternary_expression"]),
-        (Role::Jump, &["break_statement", "continue_statement"]),
+        (NodeRole::If, &["if_statement"]),
+        (NodeRole::Loop, &["for_statement", "enhanced_for_statement", "while_statement", "do_statement"]),
+        (NodeRole::Switch, &["switch_expression"]),
+        (NodeRole::Case, &["switch_label"]),
+        (NodeRole::Arm, &["switch_block_statement_group", "switch_rule"]),
+        (NodeRole::Catch, &["catch_clause"]),
+        (NodeRole::Ternary, &["ternary_expression"]),
+        (NodeRole::Jump, &["break_statement", "continue_statement"]),
         (
-            Role::Block,
+            NodeRole::Block,
             &[
                 "program",
                 "block",
@@ -43,24 +43,24 @@ pub(super) static SPEC: Spec = Spec {
                 "switch_block",
             ],
         ),
-        (Role::Import, &["import_declaration"]),
-        (Role::Package, &["package_declaration"]),
-        (Role::Comment, &["line_comment", "block_comment"]),
-        (Role::Params, &["formal_parameters", "inferred_parameters"]),
-        (Role::Member, &["field_access", "scoped_identifier", "method_reference", "method_invocation"]),
-        (Role::Call, &["method_invocation"]),
-        (Role::Binding, &["variable_declarator"]),
-        (Role::Field, &["field_declaration"]),
-        (Role::Decorator, &["annotation", "marker_annotation"]),
-        (Role::Modifiers, &["modifiers"]),
-        (Role::Heritage, &["superclass", "super_interfaces", "extends_interfaces"]),
-        (Role::Binary, &["binary_expression"]),
-        (Role::Name, &["identifier"]),
-        (Role::MemberName, &["type_identifier"]),
-        (Role::Own, &["this"]),
-        (Role::Text, &["string_literal"]),
+        (NodeRole::Import, &["import_declaration"]),
+        (NodeRole::Package, &["package_declaration"]),
+        (NodeRole::Comment, &["line_comment", "block_comment"]),
+        (NodeRole::Params, &["formal_parameters", "inferred_parameters"]),
+        (NodeRole::Member, &["field_access", "scoped_identifier", "method_reference", "method_invocation"]),
+        (NodeRole::Call, &["method_invocation"]),
+        (NodeRole::Binding, &["variable_declarator"]),
+        (NodeRole::Field, &["field_declaration"]),
+        (NodeRole::Decorator, &["annotation", "marker_annotation"]),
+        (NodeRole::Modifiers, &["modifiers"]),
+        (NodeRole::Heritage, &["superclass", "super_interfaces", "extends_interfaces"]),
+        (NodeRole::Binary, &["binary_expression"]),
+        (NodeRole::Name, &["identifier"]),
+        (NodeRole::MemberName, &["type_identifier"]),
+        (NodeRole::Own, &["this"]),
+        (NodeRole::Text, &["string_literal"]),
         (
-            Role::Number,
+            NodeRole::Number,
             &[
                 "decimal_integer_literal",
                 "hex_integer_literal",
@@ -71,12 +71,12 @@ pub(super) static SPEC: Spec = Spec {
                 "character_literal",
             ],
         ),
-        (Role::Constant, &["true", "false", "null_literal"]),
+        (NodeRole::Constant, &["true", "false", "null_literal"]),
     ],
     operators: &["&&", "||"],
     own: &["this"],
     bare_fields: true,
-    visibility: Visibility::Words(Access::Internal),
+    visibility: VisibilityRule::Words(AccessLevel::Internal),
     entry_points: &["main"],
     constructors: &[],
     imports,
@@ -84,7 +84,7 @@ pub(super) static SPEC: Spec = Spec {
 };
 
 /// Reads `a.b.C` and `a.b.*`; a static import names the member, too.
-fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
+fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
     let mut cursor = node.walk();
     let children: Vec<_> = node.children(&mut cursor).collect();
     let Some(path) = children.iter().find(|child| child.kind() == "scoped_identifier") else { return };
@@ -92,5 +92,5 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     if children.iter().any(|child| child.kind() == "asterisk") {
         module.push_str(".*");
     }
-    found.push(Import::load(node, module));
+    found.push(ImportStatement::load(node, module));
 }

@@ -1,49 +1,49 @@
 //! Kotlin.
 
-use super::{Role, Spec, Visibility, text};
-use crate::facts::{Access, Import};
+use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
-pub(super) static SPEC: Spec = Spec {
+pub(super) static SPEC: LanguageSpec = LanguageSpec {
     grammar: || tree_sitter_kotlin_ng::LANGUAGE.into(),
     roles: &[
-        (Role::Function, &["function_declaration", "secondary_constructor"]),
+        (NodeRole::Function, &["function_declaration", "secondary_constructor"]),
         (
-            Role::Lambda,
+            NodeRole::Lambda,
             &["lambda_literal", "anonymous_function", "getter", "setter", "anonymous_initializer"],
         ),
-        (Role::Class, &["class_declaration", "object_declaration", "companion_object"]),
-        (Role::If, &["if_expression"]),
-        (Role::Loop, &["for_statement", "while_statement", "do_while_statement"]),
-        (Role::Switch, &["when_expression"]),
-        (Role::Case, &["when_entry"]),
-        (Role::Arm, &["when_entry"]),
-        (Role::Catch, &["catch_block"]),
+        (NodeRole::Class, &["class_declaration", "object_declaration", "companion_object"]),
+        (NodeRole::If, &["if_expression"]),
+        (NodeRole::Loop, &["for_statement", "while_statement", "do_while_statement"]),
+        (NodeRole::Switch, &["when_expression"]),
+        (NodeRole::Case, &["when_entry"]),
+        (NodeRole::Arm, &["when_entry"]),
+        (NodeRole::Catch, &["catch_block"]),
         (
-            Role::Block,
+            NodeRole::Block,
             &["source_file", "block", "function_body", "class_body", "enum_class_body", "lambda_literal"],
         ),
-        (Role::Import, &["import"]),
-        (Role::Package, &["package_header"]),
-        (Role::Comment, &["line_comment", "block_comment", "shebang"]),
-        (Role::Params, &["function_value_parameters", "lambda_parameters"]),
-        (Role::Member, &["navigation_expression"]),
-        (Role::Call, &["call_expression"]),
-        (Role::Binding, &["property_declaration", "variable_declaration", "class_parameter"]),
-        (Role::Field, &["property_declaration", "class_parameter"]),
-        (Role::Decorator, &["annotation"]),
-        (Role::Modifiers, &["modifiers"]),
-        (Role::Heritage, &["delegation_specifiers"]),
-        (Role::Binary, &["binary_expression"]),
-        (Role::Name, &["identifier"]),
-        (Role::Own, &["this_expression"]),
-        (Role::Text, &["string_content"]),
-        (Role::Number, &["number_literal", "float_literal", "character_literal"]),
+        (NodeRole::Import, &["import"]),
+        (NodeRole::Package, &["package_header"]),
+        (NodeRole::Comment, &["line_comment", "block_comment", "shebang"]),
+        (NodeRole::Params, &["function_value_parameters", "lambda_parameters"]),
+        (NodeRole::Member, &["navigation_expression"]),
+        (NodeRole::Call, &["call_expression"]),
+        (NodeRole::Binding, &["property_declaration", "variable_declaration", "class_parameter"]),
+        (NodeRole::Field, &["property_declaration", "class_parameter"]),
+        (NodeRole::Decorator, &["annotation"]),
+        (NodeRole::Modifiers, &["modifiers"]),
+        (NodeRole::Heritage, &["delegation_specifiers"]),
+        (NodeRole::Binary, &["binary_expression"]),
+        (NodeRole::Name, &["identifier"]),
+        (NodeRole::Own, &["this_expression"]),
+        (NodeRole::Text, &["string_content"]),
+        (NodeRole::Number, &["number_literal", "float_literal", "character_literal"]),
     ],
     operators: &["&&", "||", "?:"],
     own: &["this"],
     bare_fields: true,
-    visibility: Visibility::Words(Access::Public),
+    visibility: VisibilityRule::Words(AccessLevel::Public),
     entry_points: &["main"],
     constructors: &["constructor"],
     imports,
@@ -51,7 +51,7 @@ pub(super) static SPEC: Spec = Spec {
 };
 
 /// Reads `import a.b.C` and `import a.b.*`.
-fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
+fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
     let mut cursor = node.walk();
     let Some(path) = node.named_children(&mut cursor).find(|child| child.kind() == "qualified_identifier")
     else {
@@ -61,5 +61,5 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     if text(node, source).trim_end().ends_with(".*") {
         module.push_str(".*");
     }
-    found.push(Import::load(node, module));
+    found.push(ImportStatement::load(node, module));
 }

@@ -1,6 +1,6 @@
 //! The meaning of each grammar's nodes. [`Language`] knows which files are in which language.
 //!
-//! A language is one [`Spec`]: data, plus one small function that reads its import statements. The engine
+//! A language is one [`LanguageSpec`]: data, plus one small function that reads its import statements. The engine
 //! that visits trees knows no language. See `docs/adding-a-language.md`.
 
 mod bash;
@@ -18,12 +18,12 @@ mod rust;
 mod table;
 mod typescript;
 
-pub(crate) use table::{ATOMS, Kind, Kinds, Role, Roles, Word};
+pub(crate) use table::{ATOMS, NodeKind, NodeKindTable, NodeRole, RoleSet, TokenKind};
 
-use crate::facts::Import;
+use crate::facts::ImportStatement;
 pub use probity_core::Language;
 
-pub(crate) fn spec(language: Language) -> &'static Spec {
+pub(crate) fn spec(language: Language) -> &'static LanguageSpec {
     match language {
         Language::Bash => &bash::SPEC,
         Language::C => &c::SPEC,
@@ -43,30 +43,30 @@ pub(crate) fn spec(language: Language) -> &'static Spec {
 }
 
 /// What the engine needs to know about a language.
-pub(crate) struct Spec {
+pub(crate) struct LanguageSpec {
     pub grammar: fn() -> tree_sitter::Language,
     /// The roles of node kinds; a kind may have several.
-    pub roles: &'static [(Role, &'static [&'static str])],
+    pub roles: &'static [(NodeRole, &'static [&'static str])],
     /// Operators that decide whether their right side runs.
     pub operators: &'static [&'static str],
     /// The words by which a method refers to its own object.
     pub own: &'static [&'static str],
     /// True if methods use fields by their bare names, as in Java.
     pub bare_fields: bool,
-    pub visibility: Visibility,
+    pub visibility: VisibilityRule,
     /// Names of callables that the language or its runtime calls.
     pub entry_points: &'static [&'static str],
     /// The names of constructors, other than the name of the class.
     pub constructors: &'static [&'static str],
     /// Reads the imports of a node with [`Role::Import`].
-    pub imports: fn(tree_sitter::Node<'_>, &[u8], &mut Vec<Import>),
+    pub imports: fn(tree_sitter::Node<'_>, &[u8], &mut Vec<ImportStatement>),
     /// True if the grammar can parse whole programs. With a preprocessor it cannot, and an error node means little.
     pub strict_grammar: bool,
 }
 
 /// How a declaration says who may use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Visibility {
+pub(crate) enum VisibilityRule {
     /// A leading underscore makes a name private (Python).
     Underscore,
     /// A capital letter makes a name public (Go).
@@ -78,7 +78,7 @@ pub(crate) enum Visibility {
     /// `static` keeps a function in its file (C, C++).
     Static,
     /// Words among the modifiers, with the default if there is none.
-    Words(crate::facts::Access),
+    Words(crate::facts::AccessLevel),
 }
 
 /// Returns the text of a node. Lossless for names, because grammars accept only UTF-8 there.
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn every_kind_that_a_description_names_is_in_its_grammar() {
         for language in Language::ALL {
-            let unknown = Kinds::unknown(spec(language));
+            let unknown = NodeKindTable::unknown(spec(language));
             assert!(unknown.is_empty(), "{language:?}: {unknown:?}");
         }
     }

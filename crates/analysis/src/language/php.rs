@@ -1,26 +1,26 @@
 //! PHP.
 
-use super::{Role, Spec, Visibility, text, unquoted};
-use crate::facts::{Access, Import};
+use super::{LanguageSpec, NodeRole, VisibilityRule, text, unquoted};
+use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
-pub(super) static SPEC: Spec = Spec {
+pub(super) static SPEC: LanguageSpec = LanguageSpec {
     grammar: || tree_sitter_php::LANGUAGE_PHP.into(),
     roles: &[
-        (Role::Function, &["function_definition", "method_declaration"]),
-        (Role::Lambda, &["anonymous_function", "arrow_function"]),
+        (NodeRole::Function, &["function_definition", "method_declaration"]),
+        (NodeRole::Lambda, &["anonymous_function", "arrow_function"]),
         (
-            Role::Class,
+            NodeRole::Class,
             &["class_declaration", "interface_declaration", "trait_declaration", "enum_declaration"],
         ),
-        (Role::If, &["if_statement"]),
-        (Role::Elif, &["else_if_clause"]),
-        (Role::Else, &["else_clause"]),
-        (Role::Loop, &["for_statement", "foreach_statement", "while_statement", "do_statement"]),
-        (Role::Switch, &["switch_statement", "match_expression"]),
-        (Role::Case, &["case_statement", "match_conditional_expression"]),
+        (NodeRole::If, &["if_statement"]),
+        (NodeRole::Elif, &["else_if_clause"]),
+        (NodeRole::Else, &["else_clause"]),
+        (NodeRole::Loop, &["for_statement", "foreach_statement", "while_statement", "do_statement"]),
+        (NodeRole::Switch, &["switch_statement", "match_expression"]),
+        (NodeRole::Case, &["case_statement", "match_conditional_expression"]),
         (
-            Role::Arm,
+            NodeRole::Arm,
             &[
                 "case_statement",
                 "default_statement",
@@ -28,12 +28,15 @@ pub(super) static SPEC: Spec = Spec {
                 "match_default_expression",
             ],
         ),
-        (Role::Catch, &["catch_clause"]),
-        (Role::Ternary, &["conditional_expression"]),
-        (Role::Jump, &["goto_statement"]),
-        (Role::Block, &["program", "compound_statement", "declaration_list", "switch_block", "colon_block"]),
+        (NodeRole::Catch, &["catch_clause"]),
+        (NodeRole::Ternary, &["conditional_expression"]),
+        (NodeRole::Jump, &["goto_statement"]),
         (
-            Role::Import,
+            NodeRole::Block,
+            &["program", "compound_statement", "declaration_list", "switch_block", "colon_block"],
+        ),
+        (
+            NodeRole::Import,
             &[
                 "namespace_use_clause",
                 "include_expression",
@@ -42,11 +45,11 @@ pub(super) static SPEC: Spec = Spec {
                 "require_once_expression",
             ],
         ),
-        (Role::Package, &["namespace_definition"]),
-        (Role::Comment, &["comment", "php_tag", "php_end_tag", "text"]),
-        (Role::Params, &["formal_parameters"]),
+        (NodeRole::Package, &["namespace_definition"]),
+        (NodeRole::Comment, &["comment", "php_tag", "php_end_tag", "text"]),
+        (NodeRole::Params, &["formal_parameters"]),
         (
-            Role::Member,
+            NodeRole::Member,
             &[
                 "member_access_expression",
                 "member_call_expression",
@@ -55,21 +58,24 @@ pub(super) static SPEC: Spec = Spec {
                 "nullsafe_member_call_expression",
             ],
         ),
-        (Role::Call, &["function_call_expression", "member_call_expression", "scoped_call_expression"]),
-        (Role::Binding, &["assignment_expression", "property_element"]),
-        (Role::Decorator, &["attribute_list"]),
-        (Role::Modifiers, &["visibility_modifier", "static_modifier", "abstract_modifier", "final_modifier"]),
-        (Role::Heritage, &["base_clause", "class_interface_clause"]),
-        (Role::Binary, &["binary_expression", "augmented_assignment_expression"]),
-        (Role::Name, &["name", "variable_name"]),
-        (Role::Text, &["string", "string_content", "heredoc_body", "nowdoc_body"]),
-        (Role::Number, &["integer", "float"]),
-        (Role::Constant, &["boolean", "null"]),
+        (NodeRole::Call, &["function_call_expression", "member_call_expression", "scoped_call_expression"]),
+        (NodeRole::Binding, &["assignment_expression", "property_element"]),
+        (NodeRole::Decorator, &["attribute_list"]),
+        (
+            NodeRole::Modifiers,
+            &["visibility_modifier", "static_modifier", "abstract_modifier", "final_modifier"],
+        ),
+        (NodeRole::Heritage, &["base_clause", "class_interface_clause"]),
+        (NodeRole::Binary, &["binary_expression", "augmented_assignment_expression"]),
+        (NodeRole::Name, &["name", "variable_name"]),
+        (NodeRole::Text, &["string", "string_content", "heredoc_body", "nowdoc_body"]),
+        (NodeRole::Number, &["integer", "float"]),
+        (NodeRole::Constant, &["boolean", "null"]),
     ],
     operators: &["&&", "||", "??", "and", "or", "??="],
     own: &["$this"],
     bare_fields: false,
-    visibility: Visibility::Words(Access::Public),
+    visibility: VisibilityRule::Words(AccessLevel::Public),
     entry_points: &["main"],
     constructors: &["__construct"],
     imports,
@@ -77,7 +83,7 @@ pub(super) static SPEC: Spec = Spec {
 };
 
 /// Reads `use A\B\C;` and the inclusion of a file with a literal name.
-fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
+fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
     let module = if node.kind() == "namespace_use_clause" {
         node.named_child(0).map(|name| text(name, source))
     } else {
@@ -86,5 +92,5 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
             if path.starts_with('.') { path } else { format!("./{path}") }
         })
     };
-    found.extend(module.map(|module| Import::load(node, module)));
+    found.extend(module.map(|module| ImportStatement::load(node, module)));
 }

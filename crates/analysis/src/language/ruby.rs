@@ -1,44 +1,44 @@
 //! Ruby.
 
-use super::{Role, Spec, Visibility, text};
-use crate::facts::{Access, Import};
+use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
-pub(super) static SPEC: Spec = Spec {
+pub(super) static SPEC: LanguageSpec = LanguageSpec {
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
     roles: &[
-        (Role::Function, &["method", "singleton_method"]),
-        (Role::Lambda, &["lambda", "block", "do_block"]),
-        (Role::Class, &["class", "module"]),
-        (Role::If, &["if", "unless", "if_modifier", "unless_modifier"]),
-        (Role::Elif, &["elsif"]),
-        (Role::Else, &["else"]),
-        (Role::Loop, &["while", "until", "for", "while_modifier", "until_modifier"]),
-        (Role::Switch, &["case", "case_match"]),
-        (Role::Case, &["when", "in_clause"]),
-        (Role::Arm, &["when", "in_clause"]),
-        (Role::Catch, &["rescue", "rescue_modifier"]),
-        (Role::Ternary, &["conditional"]),
-        (Role::Block, &["program", "body_statement", "block_body", "then", "do", "else"]),
-        (Role::Import, &["call"]),
-        (Role::Comment, &["comment"]),
-        (Role::Params, &["method_parameters", "lambda_parameters", "block_parameters"]),
-        (Role::Member, &["call", "scope_resolution"]),
-        (Role::Call, &["call"]),
-        (Role::Binding, &["assignment"]),
-        (Role::Heritage, &["superclass"]),
-        (Role::Binary, &["binary", "operator_assignment"]),
-        (Role::Name, &["identifier", "constant", "global_variable"]),
-        (Role::MemberName, &["instance_variable", "class_variable", "hash_key_symbol", "simple_symbol"]),
-        (Role::Own, &["self"]),
-        (Role::Text, &["string_content", "heredoc_content"]),
-        (Role::Number, &["integer", "float", "character", "rational", "complex"]),
-        (Role::Constant, &["true", "false", "nil"]),
+        (NodeRole::Function, &["method", "singleton_method"]),
+        (NodeRole::Lambda, &["lambda", "block", "do_block"]),
+        (NodeRole::Class, &["class", "module"]),
+        (NodeRole::If, &["if", "unless", "if_modifier", "unless_modifier"]),
+        (NodeRole::Elif, &["elsif"]),
+        (NodeRole::Else, &["else"]),
+        (NodeRole::Loop, &["while", "until", "for", "while_modifier", "until_modifier"]),
+        (NodeRole::Switch, &["case", "case_match"]),
+        (NodeRole::Case, &["when", "in_clause"]),
+        (NodeRole::Arm, &["when", "in_clause"]),
+        (NodeRole::Catch, &["rescue", "rescue_modifier"]),
+        (NodeRole::Ternary, &["conditional"]),
+        (NodeRole::Block, &["program", "body_statement", "block_body", "then", "do", "else"]),
+        (NodeRole::Import, &["call"]),
+        (NodeRole::Comment, &["comment"]),
+        (NodeRole::Params, &["method_parameters", "lambda_parameters", "block_parameters"]),
+        (NodeRole::Member, &["call", "scope_resolution"]),
+        (NodeRole::Call, &["call"]),
+        (NodeRole::Binding, &["assignment"]),
+        (NodeRole::Heritage, &["superclass"]),
+        (NodeRole::Binary, &["binary", "operator_assignment"]),
+        (NodeRole::Name, &["identifier", "constant", "global_variable"]),
+        (NodeRole::MemberName, &["instance_variable", "class_variable", "hash_key_symbol", "simple_symbol"]),
+        (NodeRole::Own, &["self"]),
+        (NodeRole::Text, &["string_content", "heredoc_content"]),
+        (NodeRole::Number, &["integer", "float", "character", "rational", "complex"]),
+        (NodeRole::Constant, &["true", "false", "nil"]),
     ],
     operators: &["&&", "||", "and", "or", "&&=", "||="],
     own: &["self"],
     bare_fields: false,
-    visibility: Visibility::Words(Access::Public),
+    visibility: VisibilityRule::Words(AccessLevel::Public),
     entry_points: &["initialize", "method_missing", "respond_to_missing?", "included", "inherited"],
     constructors: &["initialize"],
     imports,
@@ -46,7 +46,7 @@ pub(super) static SPEC: Spec = Spec {
 };
 
 /// Reads `require`, `require_relative`, `load`; the last two name files of the project.
-fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
+fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
     let Some(method) = node.child_by_field_name("method") else { return };
     let prefix = match text(method, source).as_str() {
         "require_relative" => "./",
@@ -58,5 +58,5 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
     else {
         return;
     };
-    found.push(Import::load(node, format!("{prefix}{}", text(content, source))));
+    found.push(ImportStatement::load(node, format!("{prefix}{}", text(content, source))));
 }

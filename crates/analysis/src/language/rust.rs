@@ -1,45 +1,45 @@
 //! Rust.
 
-use super::{Role, Spec, Visibility, text};
-use crate::facts::{Import, ImportKind};
+use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use crate::facts::{ImportKind, ImportStatement};
 use tree_sitter::Node;
 
-pub(super) static SPEC: Spec = Spec {
+pub(super) static SPEC: LanguageSpec = LanguageSpec {
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     roles: &[
-        (Role::Function, &["function_item", "function_signature_item"]),
-        (Role::Lambda, &["closure_expression"]),
-        (Role::Class, &["impl_item", "trait_item", "struct_item", "enum_item", "union_item"]),
-        (Role::Namespace, &["mod_item"]),
-        (Role::If, &["if_expression"]),
-        (Role::Else, &["else_clause"]),
-        (Role::Guard, &["let_declaration"]),
-        (Role::Loop, &["for_expression", "while_expression", "loop_expression"]),
-        (Role::Match, &["match_expression"]),
-        (Role::Case, &["match_arm"]),
-        (Role::Arm, &["match_arm"]),
-        (Role::Jump, &["break_expression", "continue_expression"]),
-        (Role::Block, &["source_file", "block", "declaration_list", "match_block"]),
-        (Role::Import, &["use_declaration", "mod_item"]),
-        (Role::Comment, &["line_comment", "block_comment", "shebang"]),
-        (Role::Params, &["parameters", "closure_parameters"]),
-        (Role::Member, &["field_expression", "scoped_identifier", "scoped_type_identifier"]),
-        (Role::Call, &["call_expression", "macro_invocation", "generic_function"]),
-        (Role::Binding, &["let_declaration", "const_item", "static_item"]),
-        (Role::Decorator, &["attribute_item"]),
-        (Role::Modifiers, &["visibility_modifier"]),
-        (Role::Binary, &["binary_expression", "let_chain"]),
-        (Role::Name, &["identifier", "shorthand_field_identifier", "metavariable"]),
-        (Role::MemberName, &["field_identifier", "type_identifier"]),
-        (Role::Own, &["self"]),
-        (Role::Text, &["string_literal", "raw_string_literal"]),
-        (Role::Number, &["integer_literal", "float_literal", "char_literal"]),
-        (Role::Constant, &["boolean_literal"]),
+        (NodeRole::Function, &["function_item", "function_signature_item"]),
+        (NodeRole::Lambda, &["closure_expression"]),
+        (NodeRole::Class, &["impl_item", "trait_item", "struct_item", "enum_item", "union_item"]),
+        (NodeRole::Namespace, &["mod_item"]),
+        (NodeRole::If, &["if_expression"]),
+        (NodeRole::Else, &["else_clause"]),
+        (NodeRole::Guard, &["let_declaration"]),
+        (NodeRole::Loop, &["for_expression", "while_expression", "loop_expression"]),
+        (NodeRole::Match, &["match_expression"]),
+        (NodeRole::Case, &["match_arm"]),
+        (NodeRole::Arm, &["match_arm"]),
+        (NodeRole::Jump, &["break_expression", "continue_expression"]),
+        (NodeRole::Block, &["source_file", "block", "declaration_list", "match_block"]),
+        (NodeRole::Import, &["use_declaration", "mod_item"]),
+        (NodeRole::Comment, &["line_comment", "block_comment", "shebang"]),
+        (NodeRole::Params, &["parameters", "closure_parameters"]),
+        (NodeRole::Member, &["field_expression", "scoped_identifier", "scoped_type_identifier"]),
+        (NodeRole::Call, &["call_expression", "macro_invocation", "generic_function"]),
+        (NodeRole::Binding, &["let_declaration", "const_item", "static_item"]),
+        (NodeRole::Decorator, &["attribute_item"]),
+        (NodeRole::Modifiers, &["visibility_modifier"]),
+        (NodeRole::Binary, &["binary_expression", "let_chain"]),
+        (NodeRole::Name, &["identifier", "shorthand_field_identifier", "metavariable"]),
+        (NodeRole::MemberName, &["field_identifier", "type_identifier"]),
+        (NodeRole::Own, &["self"]),
+        (NodeRole::Text, &["string_literal", "raw_string_literal"]),
+        (NodeRole::Number, &["integer_literal", "float_literal", "char_literal"]),
+        (NodeRole::Constant, &["boolean_literal"]),
     ],
     operators: &["&&", "||"],
     own: &["self"],
     bare_fields: false,
-    visibility: Visibility::PubKeyword,
+    visibility: VisibilityRule::PubKeyword,
     entry_points: &["main"],
     constructors: &["new", "default"],
     imports,
@@ -47,15 +47,18 @@ pub(super) static SPEC: Spec = Spec {
 };
 
 /// Reads one import for each leaf of a `use` tree, as a full path; and `mod name;`.
-fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<Import>) {
-    let import = |module, kind| Import { kind, ..Import::load(node, module) };
+fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
+    let import = |module, kind| ImportStatement { kind, ..ImportStatement::load(node, module) };
     if node.kind() == "mod_item" {
         if let (None, Some(name)) = (node.child_by_field_name("body"), node.child_by_field_name("name")) {
             let attribute = node.prev_sibling().filter(|before| before.kind() == "attribute_item");
             let is_inner = node.parent().is_some_and(|around| around.kind() != "source_file");
             // Attributes and inline modules decide whether and where the file exists.
             let optional = attribute.is_some() || is_inner;
-            found.push(Import { optional, ..import(text(name, source).replace("r#", ""), ImportKind::Part) });
+            found.push(ImportStatement {
+                optional,
+                ..import(text(name, source).replace("r#", ""), ImportKind::Part)
+            });
         }
         return;
     }

@@ -1,12 +1,12 @@
 //! The roles of node kinds, and the table that looks them up by number while a tree is visited.
 
-use super::Spec;
+use super::LanguageSpec;
 use std::sync::OnceLock;
 
 /// What a node means to the analyzer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Role {
+pub(crate) enum NodeRole {
     /// A callable with a name.
     Function,
     /// A callable that has a name only if bound to one.
@@ -87,10 +87,10 @@ pub(crate) enum Role {
 
 /// The roles of one node kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Roles(u64);
+pub(crate) struct RoleSet(u64);
 
-impl Roles {
-    pub(crate) const fn of(roles: &[Role]) -> Self {
+impl RoleSet {
+    pub(crate) const fn of(roles: &[NodeRole]) -> Self {
         let mut bits = 0;
         let mut index = 0;
         while index < roles.len() {
@@ -100,7 +100,7 @@ impl Roles {
         Self(bits)
     }
 
-    pub(crate) const fn has(self, role: Role) -> bool {
+    pub(crate) const fn has(self, role: NodeRole) -> bool {
         self.0 & (1 << role as u8) != 0
     }
 
@@ -110,30 +110,30 @@ impl Roles {
 }
 
 /// Nodes that count as one token, whatever is inside.
-pub(crate) const ATOMS: Roles = Roles::of(&[
-    Role::Comment,
-    Role::Name,
-    Role::MemberName,
-    Role::Own,
-    Role::Text,
-    Role::Words,
-    Role::Number,
-    Role::Constant,
-    Role::Silent,
+pub(crate) const ATOMS: RoleSet = RoleSet::of(&[
+    NodeRole::Comment,
+    NodeRole::Name,
+    NodeRole::MemberName,
+    NodeRole::Own,
+    NodeRole::Text,
+    NodeRole::Words,
+    NodeRole::Number,
+    NodeRole::Constant,
+    NodeRole::Silent,
 ]);
 
 /// The meaning of one node kind.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Kind {
-    pub roles: Roles,
+pub(crate) struct NodeKind {
+    pub roles: RoleSet,
     /// Index of a short-circuit operator plus one, or 0.
     pub operator: u8,
-    pub word: Word,
+    pub word: TokenKind,
 }
 
 /// Tokens that the engine examines in every language.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum TokenKind {
     #[default]
     Other,
     /// `else`
@@ -147,32 +147,32 @@ pub(crate) enum Word {
 }
 
 /// The meanings of all node kinds of a grammar, by number.
-pub(crate) struct Kinds {
+pub(crate) struct NodeKindTable {
     pub grammar: tree_sitter::Language,
-    kinds: Vec<Kind>,
+    kinds: Vec<NodeKind>,
 }
 
-impl Kinds {
+impl NodeKindTable {
     /// Returns the table of a language, built once.
     pub(crate) fn of(language: super::Language) -> &'static Self {
-        static TABLES: [OnceLock<Kinds>; super::Language::ALL.len()] =
+        static TABLES: [OnceLock<NodeKindTable>; super::Language::ALL.len()] =
             [const { OnceLock::new() }; super::Language::ALL.len()];
         TABLES[language as usize].get_or_init(|| Self::new(super::spec(language)))
     }
 
-    pub(crate) fn get(&self, kind: u16) -> Kind {
+    pub(crate) fn get(&self, kind: u16) -> NodeKind {
         // Error nodes have a number beyond the table.
         self.kinds.get(usize::from(kind)).copied().unwrap_or_default()
     }
 
-    fn new(spec: &Spec) -> Self {
+    fn new(spec: &LanguageSpec) -> Self {
         let grammar = (spec.grammar)();
         let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
         let kinds = (0..count).map(|id| Self::kind(spec, &grammar, id)).collect();
         Self { grammar, kinds }
     }
 
-    fn kind(spec: &Spec, grammar: &tree_sitter::Language, id: u16) -> Kind {
+    fn kind(spec: &LanguageSpec, grammar: &tree_sitter::Language, id: u16) -> NodeKind {
         let name = grammar.node_kind_for_id(id).unwrap_or_default();
         let mut bits = 0;
         for (role, names) in spec.roles {
@@ -180,28 +180,28 @@ impl Kinds {
                 bits |= 1 << *role as u8;
             }
         }
-        let mut kind = Kind { roles: Roles(bits), ..Kind::default() };
+        let mut kind = NodeKind { roles: RoleSet(bits), ..NodeKind::default() };
         if grammar.node_kind_is_named(id) {
             return kind;
         }
         let operator = spec.operators.iter().position(|&operator| operator == name);
         kind.operator = operator.and_then(|index| u8::try_from(index + 1).ok()).unwrap_or(0);
         kind.word = match name {
-            "else" => Word::Else,
-            "." | "?." | "::" | "&." | "?->" => Word::Dot,
-            ":" | "=>" | "then" => Word::Then,
-            "->" => Word::Arrow,
-            _ => Word::Other,
+            "else" => TokenKind::Else,
+            "." | "?." | "::" | "&." | "?->" => TokenKind::Dot,
+            ":" | "=>" | "then" => TokenKind::Then,
+            "->" => TokenKind::Arrow,
+            _ => TokenKind::Other,
         };
         if matches!(name, ";" | "," | "\"" | "'" | "`" | "{" | "}" | "\n") {
-            kind.roles.0 |= 1 << Role::Silent as u8;
+            kind.roles.0 |= 1 << NodeRole::Silent as u8;
         }
         kind
     }
 
     /// Returns the kinds that a description names but the grammar does not have.
     #[cfg(test)]
-    pub(crate) fn unknown(spec: &Spec) -> Vec<&'static str> {
+    pub(crate) fn unknown(spec: &LanguageSpec) -> Vec<&'static str> {
         let grammar = (spec.grammar)();
         let count = u16::try_from(grammar.node_kind_count()).expect("fits");
         let has = |wanted: &str| {

@@ -1,16 +1,16 @@
 //! A run as Markdown, short enough for a comment on a pull request.
 
 use super::{ReportSubject, words};
-use crate::compare::{Comparison, Verdict};
-use crate::finding::{Family, Finding, Severity};
-use crate::run::Run;
+use crate::compare::{AnalysisComparison, ComparisonVerdict};
+use crate::finding::{Finding, FindingFamily, Severity};
+use crate::run::AnalysisRun;
 use probity_core::markup::{markdown_code as code, markdown_text as text};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SHOWN: usize = 20;
 
 /// Renders the run. With a comparison that ends in this run, the changes come first.
-pub fn markdown(run: &Run, against: Option<&Comparison>, subject: &ReportSubject) -> String {
+pub fn markdown(run: &AnalysisRun, against: Option<&AnalysisComparison>, subject: &ReportSubject) -> String {
     let mut parts = vec![head(run, against, subject)];
     parts.extend(against.map(changes));
     parts.push(dimensions(run));
@@ -30,7 +30,7 @@ fn subject_line(subject: &ReportSubject) -> String {
     if known.is_empty() { String::new() } else { known.join(" · ") + "\n\n" }
 }
 
-fn head(run: &Run, against: Option<&Comparison>, subject: &ReportSubject) -> String {
+fn head(run: &AnalysisRun, against: Option<&AnalysisComparison>, subject: &ReportSubject) -> String {
     let health = words::health(run);
     let delta = against.and_then(|comparison| comparison.health_delta_milli);
     let delta = delta.map_or(String::new(), |delta| format!(" ({})", words::signed_milli(delta)));
@@ -48,15 +48,15 @@ fn head(run: &Run, against: Option<&Comparison>, subject: &ReportSubject) -> Str
     )
 }
 
-fn changes(comparison: &Comparison) -> String {
-    if comparison.verdict == Verdict::Incomparable {
+fn changes(comparison: &AnalysisComparison) -> String {
+    if comparison.verdict == ComparisonVerdict::Incomparable {
         return "## Changes\n\nThe two runs were made differently and do not compare.\n".to_owned();
     }
     let verdict = match comparison.verdict {
-        Verdict::Improved => "Improved",
-        Verdict::Regressed => "Regressed",
-        Verdict::Mixed => "Better and worse",
-        Verdict::Stable | Verdict::Incomparable => "Stable",
+        ComparisonVerdict::Improved => "Improved",
+        ComparisonVerdict::Regressed => "Regressed",
+        ComparisonVerdict::Mixed => "Better and worse",
+        ComparisonVerdict::Stable | ComparisonVerdict::Incomparable => "Stable",
     };
     let mut text = format!(
         "## {verdict}: {} new, {} gone, {} as before\n",
@@ -83,7 +83,7 @@ fn changes(comparison: &Comparison) -> String {
     text
 }
 
-fn dimensions(run: &Run) -> String {
+fn dimensions(run: &AnalysisRun) -> String {
     let rows = run.health.dimensions.iter().map(|part| {
         let name = words::dimension(part.dimension);
         format!("| {name} | {} | {} % |\n", words::milli(part.score_milli), part.dimension.weight())
@@ -91,8 +91,8 @@ fn dimensions(run: &Run) -> String {
     format!("## Dimensions\n\n| Dimension | Score | Weight |\n|---|---:|---:|\n{}", rows.collect::<String>())
 }
 
-fn counts(run: &Run) -> String {
-    let mut counts: BTreeMap<Family, [usize; 3]> = BTreeMap::new();
+fn counts(run: &AnalysisRun) -> String {
+    let mut counts: BTreeMap<FindingFamily, [usize; 3]> = BTreeMap::new();
     for finding in &run.findings {
         counts.entry(finding.family).or_default()[finding.severity as usize] += 1;
     }
@@ -109,7 +109,7 @@ fn counts(run: &Run) -> String {
 }
 
 /// Returns the most important findings, except those that the comparison already lists.
-fn worst(run: &Run, against: Option<&Comparison>) -> Option<String> {
+fn worst(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> Option<String> {
     let new = super::new_ids(against);
     let mut found: Vec<&Finding> = run
         .findings
@@ -141,7 +141,7 @@ fn bounded(title: &str, lines: &[String]) -> String {
     format!("\n### {title}\n\n{}\n{more}", lines[..lines.len() - n_more].join("\n"))
 }
 
-fn hot_spots(run: &Run) -> Option<String> {
+fn hot_spots(run: &AnalysisRun) -> Option<String> {
     let hot = super::hard_callables(run).production;
     let rows = hot.iter().take(10).map(|unit| {
         let place = format!("{}:{} {}", run.path(unit.file), unit.line, unit.symbol);
@@ -153,7 +153,7 @@ fn hot_spots(run: &Run) -> Option<String> {
 }
 
 /// Lists what was not analyzed, by reason.
-fn not_analysed(run: &Run) -> Option<String> {
+fn not_analysed(run: &AnalysisRun) -> Option<String> {
     let mut reasons: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
     for file in run.files.iter().filter(|file| !file.is_analysed()) {
         for note in &file.notes {
@@ -172,7 +172,7 @@ fn not_analysed(run: &Run) -> Option<String> {
     (!rows.is_empty()).then(|| format!("## Not analysed\n\n{rows}"))
 }
 
-fn joined(run: &Run) -> Option<String> {
+fn joined(run: &AnalysisRun) -> Option<String> {
     let rows = run.joined.iter().map(|report| {
         let left: Vec<String> =
             report.left_out.iter().map(|(why, n)| format!("{n} {}", words::left_out(*why))).collect();

@@ -12,10 +12,10 @@ pub use html::html;
 pub use markdown::markdown;
 pub use sarif::sarif;
 
-use crate::compare::Comparison;
+use crate::compare::AnalysisComparison;
 use crate::corpus::is_test_path;
 use crate::finding::FindingId;
-use crate::run::{Measured, Run};
+use crate::run::{AnalysisRun, UnitMeasurements};
 use std::collections::BTreeSet;
 
 /// What a report says about the tree beyond the run.
@@ -39,15 +39,15 @@ impl ReportSubject {
 
 /// The callables with many decisions, hardest first; tests are separate, because no one depends on them.
 struct HardCallables<'r> {
-    production: Vec<&'r Measured>,
-    tests: Vec<&'r Measured>,
+    production: Vec<&'r UnitMeasurements>,
+    tests: Vec<&'r UnitMeasurements>,
 }
 
 /// Returns the callables with more than half the allowed number of decisions.
-fn hard_callables(run: &Run) -> HardCallables<'_> {
+fn hard_callables(run: &AnalysisRun) -> HardCallables<'_> {
     let limits = &run.settings;
     let share = |value: u32, limit: u32| value.saturating_mul(100) / limit.max(1);
-    let mut hard: Vec<&Measured> = run
+    let mut hard: Vec<&UnitMeasurements> = run
         .units
         .iter()
         .filter(|unit| unit.kind.is_callable())
@@ -64,6 +64,6 @@ fn hard_callables(run: &Run) -> HardCallables<'_> {
     HardCallables { production, tests }
 }
 
-fn new_ids(against: Option<&Comparison>) -> BTreeSet<&FindingId> {
+fn new_ids(against: Option<&AnalysisComparison>) -> BTreeSet<&FindingId> {
     against.iter().flat_map(|comparison| &comparison.regressions).map(|new| &new.finding.id).collect()
 }

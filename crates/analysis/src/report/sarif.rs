@@ -4,10 +4,10 @@
 //! our columns count bytes, which SARIF does not support. Files that were not analyzed are notifications (law 6).
 
 use super::words;
-use crate::compare::Comparison;
-use crate::facts::{Note, count};
-use crate::finding::{CloneType, Confidence, Family, Finding, FindingId, Location, Severity};
-use crate::run::{Run, RunFile};
+use crate::compare::AnalysisComparison;
+use crate::facts::{FileNote, count};
+use crate::finding::{CloneType, CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
+use crate::run::{AnalysisRun, RunFile};
 use probity_paths::RepoPath;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,10 +21,10 @@ const MAX_RELATED: usize = 20;
 
 /// Renders the run. With a comparison that ends in this run, each finding says whether it is new, and
 /// findings that are gone are listed as absent.
-pub fn sarif(run: &Run, against: Option<&Comparison>) -> String {
+pub fn sarif(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> String {
     let against = against.filter(|comparison| comparison.incomparable_because.is_empty());
     let gone: &[Finding] = against.map_or(&[], |comparison| &comparison.improvements);
-    let rules = Rules::of(run.findings.iter().chain(gone));
+    let rules = SarifRuleIndex::of(run.findings.iter().chain(gone));
     let new = super::new_ids(against);
     let state = |finding: &Finding| if new.contains(&finding.id) { "new" } else { "unchanged" };
     let kept = run.findings.iter().map(|finding| rules.result(finding, against.map(|_| state(finding))));
@@ -70,11 +70,11 @@ fn text(text: impl Into<String>) -> Message {
 }
 
 /// The rules of the findings, by name.
-struct Rules<'a>(BTreeMap<&'a str, (usize, Family)>);
+struct SarifRuleIndex<'a>(BTreeMap<&'a str, (usize, FindingFamily)>);
 
-impl<'a> Rules<'a> {
+impl<'a> SarifRuleIndex<'a> {
     fn of(findings: impl Iterator<Item = &'a Finding>) -> Self {
-        let mut rules: BTreeMap<&str, (usize, Family)> =
+        let mut rules: BTreeMap<&str, (usize, FindingFamily)> =
             findings.map(|finding| (name(finding), (0, finding.family))).collect();
         for (index, rule) in rules.values_mut().enumerate() {
             rule.0 = index;
@@ -83,7 +83,7 @@ impl<'a> Rules<'a> {
     }
 
     fn descriptions(&self) -> Vec<Rule<'a>> {
-        let describe = |(id, (_, family)): (&&'a str, &(usize, Family))| Rule {
+        let describe = |(id, (_, family)): (&&'a str, &(usize, FindingFamily))| Rule {
             default_configuration: Configuration { level: "warning" },
             full_description: text(words::family_meaning(*family)),
             id,
@@ -139,7 +139,7 @@ fn message(finding: &Finding) -> String {
     format!("{symbol}: {}", finding.message)
 }
 
-fn related(places: &[Location]) -> Vec<SarifLocation<'_>> {
+fn related(places: &[CodeLocation]) -> Vec<SarifLocation<'_>> {
     let n_more = places.len().saturating_sub(1 + MAX_RELATED);
     let others = places.iter().skip(1).take(MAX_RELATED).zip(1..);
     let related = others.map(|(place, number)| {
@@ -153,7 +153,7 @@ fn related(places: &[Location]) -> Vec<SarifLocation<'_>> {
 }
 
 impl<'a> SarifLocation<'a> {
-    fn of(place: &'a Location) -> Self {
+    fn of(place: &'a CodeLocation) -> Self {
         let (first, last) = words::lines(&place.range);
         let logical = Some(place.symbol.as_str()).filter(|symbol| !symbol.is_empty());
         Self {
@@ -189,9 +189,9 @@ fn uri(path: &RepoPath) -> String {
 }
 
 /// The files that were not analysed, or only in part.
-fn notifications(run: &Run) -> Vec<Notification<'_>> {
+fn notifications(run: &AnalysisRun) -> Vec<Notification<'_>> {
     let noted = run.files.iter().flat_map(|file| file.notes.iter().map(move |note| (file, *note)));
-    let mut all: Vec<(&RunFile, Note)> = noted.collect();
+    let mut all: Vec<(&RunFile, FileNote)> = noted.collect();
     // Failures come before intentional omissions.
     all.sort_by_key(|(_, note)| note.is_skip());
     let n_more = count(all.len().saturating_sub(MAX_NOTIFICATIONS));
@@ -204,7 +204,7 @@ fn notifications(run: &Run) -> Vec<Notification<'_>> {
     told
 }
 
-fn notification(file: &RunFile, note: Note) -> Notification<'_> {
+fn notification(file: &RunFile, note: FileNote) -> Notification<'_> {
     let place = PhysicalLocation::of(&file.path);
     Notification {
         descriptor: Some(Descriptor { id: note.as_str() }),

@@ -1,57 +1,57 @@
 //! Labels for people: names of families, notes and numbers.
 
-use crate::facts::{Note, Range};
-use crate::finding::{Family, Finding, Location, Severity};
-use crate::health::Dimension;
+use crate::facts::{FileNote, SourceRange};
+use crate::finding::{CodeLocation, Finding, FindingFamily, Severity};
+use crate::health::HealthDimension;
 use crate::join::LeftOut;
-use crate::run::Run;
+use crate::run::AnalysisRun;
 
-pub(super) fn health(run: &Run) -> String {
+pub(super) fn health(run: &AnalysisRun) -> String {
     match (run.health.score(), run.health.grade()) {
         (Some(score), Some(grade)) => format!("Health {score} of 100, grade {grade}"),
         _ => "Nothing to analyze: no file in a known language".to_owned(),
     }
 }
 
-pub(super) const fn family(family: Family) -> &'static str {
+pub(super) const fn family(family: FindingFamily) -> &'static str {
     match family {
-        Family::Clone => "Copies",
-        Family::CloneBlock => "Copied blocks",
-        Family::Complexity => "Complexity",
-        Family::Length => "Long functions",
-        Family::Parameters => "Many parameters",
-        Family::Nesting => "Deep nesting",
-        Family::Coupling => "Coupling",
-        Family::Cohesion => "Low cohesion",
-        Family::Cycle => "Dependency cycles",
-        Family::DanglingImport => "Dangling imports",
-        Family::DeadCode => "Dead code",
-        Family::DuplicatedBranches => "Repeated branches",
-        Family::ParseError => "Unreadable places",
-        Family::Untested => "Untested hot spots",
-        Family::External => "Other tools",
+        FindingFamily::Clone => "Copies",
+        FindingFamily::CloneBlock => "Copied blocks",
+        FindingFamily::Complexity => "Complexity",
+        FindingFamily::Length => "Long functions",
+        FindingFamily::Parameters => "Many parameters",
+        FindingFamily::Nesting => "Deep nesting",
+        FindingFamily::Coupling => "Coupling",
+        FindingFamily::Cohesion => "Low cohesion",
+        FindingFamily::Cycle => "Dependency cycles",
+        FindingFamily::DanglingImport => "Dangling imports",
+        FindingFamily::DeadCode => "Dead code",
+        FindingFamily::DuplicatedBranches => "Repeated branches",
+        FindingFamily::ParseError => "Unreadable places",
+        FindingFamily::Untested => "Untested hot spots",
+        FindingFamily::External => "Other tools",
     }
 }
 
-pub(super) const fn family_meaning(family: Family) -> &'static str {
+pub(super) const fn family_meaning(family: FindingFamily) -> &'static str {
     match family {
-        Family::Clone => {
+        FindingFamily::Clone => {
             "A function, class or file repeats another, perhaps with other names or a few changes."
         }
-        Family::CloneBlock => "A run of statements repeats another one.",
-        Family::Complexity => "A function has too many decisions or is too hard to follow.",
-        Family::Length => "A function is too long.",
-        Family::Parameters => "A function takes too many parameters.",
-        Family::Nesting => "Control flow nests too deeply.",
-        Family::Coupling => "A file or class depends on too many others.",
-        Family::Cohesion => "The methods of a class fall into groups with nothing in common.",
-        Family::Cycle => "Files need each other to load.",
-        Family::DanglingImport => "An import names a part of this project that is not there.",
-        Family::DeadCode => "Nothing in the project uses this code.",
-        Family::DuplicatedBranches => "Two branches of one conditional do the same.",
-        Family::ParseError => "A file holds places that its language's grammar cannot read.",
-        Family::Untested => "A function with many decisions is hardly run by tests.",
-        Family::External => "Another tool reported it.",
+        FindingFamily::CloneBlock => "A run of statements repeats another one.",
+        FindingFamily::Complexity => "A function has too many decisions or is too hard to follow.",
+        FindingFamily::Length => "A function is too long.",
+        FindingFamily::Parameters => "A function takes too many parameters.",
+        FindingFamily::Nesting => "Control flow nests too deeply.",
+        FindingFamily::Coupling => "A file or class depends on too many others.",
+        FindingFamily::Cohesion => "The methods of a class fall into groups with nothing in common.",
+        FindingFamily::Cycle => "Files need each other to load.",
+        FindingFamily::DanglingImport => "An import names a part of this project that is not there.",
+        FindingFamily::DeadCode => "Nothing in the project uses this code.",
+        FindingFamily::DuplicatedBranches => "Two branches of one conditional do the same.",
+        FindingFamily::ParseError => "A file holds places that its language's grammar cannot read.",
+        FindingFamily::Untested => "A function with many decisions is hardly run by tests.",
+        FindingFamily::External => "Another tool reported it.",
     }
 }
 
@@ -63,28 +63,28 @@ pub(super) const fn severity(severity: Severity) -> &'static str {
     }
 }
 
-pub(super) const fn dimension(dimension: Dimension) -> &'static str {
+pub(super) const fn dimension(dimension: HealthDimension) -> &'static str {
     match dimension {
-        Dimension::Duplication => "Duplication",
-        Dimension::Complexity => "Complexity",
-        Dimension::Structure => "Structure",
-        Dimension::Dependencies => "Dependencies",
-        Dimension::DeadCode => "Dead code",
-        Dimension::Readability => "Readability",
+        HealthDimension::Duplication => "Duplication",
+        HealthDimension::Complexity => "Complexity",
+        HealthDimension::Structure => "Structure",
+        HealthDimension::Dependencies => "Dependencies",
+        HealthDimension::DeadCode => "Dead code",
+        HealthDimension::Readability => "Readability",
     }
 }
 
-pub(super) const fn note(note: Note) -> &'static str {
+pub(super) const fn note(note: FileNote) -> &'static str {
     match note {
-        Note::UnknownLanguage => "no language is known for the name",
-        Note::TooLarge => "larger than the limit",
-        Note::Binary => "not text",
-        Note::Generated => "generated or vendored",
-        Note::Excluded => "excluded by the settings",
-        Note::TooHard => "the parser needed too many steps",
-        Note::BadFacts => "its cached facts were damaged",
-        Note::NotUtf8 => "read, with bytes that are no UTF-8",
-        Note::SyntaxErrors => "read, but for places that do not parse",
+        FileNote::UnknownLanguage => "no language is known for the name",
+        FileNote::TooLarge => "larger than the limit",
+        FileNote::Binary => "not text",
+        FileNote::Generated => "generated or vendored",
+        FileNote::Excluded => "excluded by the settings",
+        FileNote::TooHard => "the parser needed too many steps",
+        FileNote::BadFacts => "its cached facts were damaged",
+        FileNote::NotUtf8 => "read, with bytes that are no UTF-8",
+        FileNote::SyntaxErrors => "read, but for places that do not parse",
     }
 }
 
@@ -128,13 +128,13 @@ pub(super) fn signed_milli(value: i32) -> String {
 }
 
 /// Returns the first and last line of a range, whose end is exclusive.
-pub(super) const fn lines(range: &Range) -> (u32, u32) {
+pub(super) const fn lines(range: &SourceRange) -> (u32, u32) {
     let n_lines = range.n_lines();
     (range.start_line, range.start_line + n_lines - 1)
 }
 
 /// Formats `path:line`, with the symbol if there is one.
-pub(super) fn place(location: &Location) -> String {
+pub(super) fn place(location: &CodeLocation) -> String {
     let place = format!("{}:{}", location.path, location.range.start_line);
     if location.symbol.is_empty() { place } else { format!("{place} {}", location.symbol) }
 }

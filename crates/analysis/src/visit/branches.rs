@@ -1,51 +1,51 @@
 //! Branches of one conditional that do the same. Contents are compared token by token, not by shape.
 
-use super::{Frame, Visitor};
-use crate::facts::{Range, Twin, count};
-use crate::language::{Role, Roles};
+use super::{NodeFrame, SyntaxVisitor};
+use crate::facts::{DuplicateBranch, SourceRange, count};
+use crate::language::{NodeRole, RoleSet};
 use tree_sitter::Node;
 
 /// Shorter branches are not worth a finding.
 const MIN_TOKENS: u32 = 10;
 
-const CONDITIONALS: Roles = Roles::of(&[Role::If, Role::Switch, Role::Match]);
-const PARTS: Roles = Roles::of(&[Role::If, Role::Elif, Role::Else]);
-const CHOICES: Roles = Roles::of(&[Role::Switch, Role::Match]);
-const CLAUSES: Roles = Roles::of(&[Role::Elif, Role::Else, Role::Block]);
+const CONDITIONALS: RoleSet = RoleSet::of(&[NodeRole::If, NodeRole::Switch, NodeRole::Match]);
+const PARTS: RoleSet = RoleSet::of(&[NodeRole::If, NodeRole::Elif, NodeRole::Else]);
+const CHOICES: RoleSet = RoleSet::of(&[NodeRole::Switch, NodeRole::Match]);
+const CLAUSES: RoleSet = RoleSet::of(&[NodeRole::Elif, NodeRole::Else, NodeRole::Block]);
 
 /// The branches of an open conditional.
 #[derive(Debug, Default)]
-pub(super) struct Chain {
+pub(super) struct ConditionalBranches {
     unit: u32,
-    branches: Vec<(u64, Range)>,
+    branches: Vec<(u64, SourceRange)>,
 }
 
-impl<'tree> Visitor<'tree> {
+impl<'tree> SyntaxVisitor<'tree> {
     /// Assigns the node to a conditional: a new one, or that of the parent.
-    pub(super) fn enter_branches(&mut self, parent: &Frame, frame: &mut Frame) {
-        if frame.roles.has(Role::Block)
+    pub(super) fn enter_branches(&mut self, parent: &NodeFrame, frame: &mut NodeFrame) {
+        if frame.roles.has(NodeRole::Block)
             && let Some(case) = self.frames.last_mut()
-            && case.roles.has(Role::Arm)
+            && case.roles.has(NodeRole::Arm)
             && !case.after_then
         {
             // The block is the code of the case.
             case.token = frame.token;
         }
-        let is_further_condition = frame.roles.has(Role::If) && parent.after_else;
+        let is_further_condition = frame.roles.has(NodeRole::If) && parent.after_else;
         if frame.roles.any(CONDITIONALS) && !is_further_condition {
             let unit = self.innermost().unit;
-            self.chains.push(Chain { unit, ..Chain::default() });
+            self.chains.push(ConditionalBranches { unit, ..ConditionalBranches::default() });
             frame.chain = count(self.chains.len());
             frame.opened_chain = true;
         } else if (parent.roles.any(PARTS) && (frame.roles.any(CLAUSES) || is_further_condition))
             || parent.roles.any(CHOICES)
-            || frame.roles.has(Role::Arm)
+            || frame.roles.has(NodeRole::Arm)
         {
             frame.chain = parent.chain;
         }
     }
 
-    pub(super) fn leave_branches(&mut self, frame: &Frame, node: Node<'tree>) {
+    pub(super) fn leave_branches(&mut self, frame: &NodeFrame, node: Node<'tree>) {
         if frame.chain == 0 {
             return;
         }
@@ -54,28 +54,29 @@ impl<'tree> Visitor<'tree> {
             return;
         }
         let is_part = self.frames.last().is_some_and(|parent| parent.roles.any(PARTS));
-        if frame.roles.has(Role::Arm) || (is_part && frame.roles.has(Role::Block)) {
+        if frame.roles.has(NodeRole::Arm) || (is_part && frame.roles.has(NodeRole::Block)) {
             self.add_branch(frame, node);
         }
     }
 
-    fn add_branch(&mut self, frame: &Frame, node: Node<'tree>) {
+    fn add_branch(&mut self, frame: &NodeFrame, node: Node<'tree>) {
         let end = self.tokens.len();
         if count(end) < frame.token + MIN_TOKENS {
             return;
         }
         let content = self.tokens.range(frame.token as usize, end);
         if let Some(chain) = self.chains.get_mut(frame.chain as usize - 1) {
-            chain.branches.push((content, Range::of(node)));
+            chain.branches.push((content, SourceRange::of(node)));
         }
     }
 
     fn close_chain(&mut self) {
-        let Some(Chain { unit, mut branches }) = self.chains.pop() else { return };
+        let Some(ConditionalBranches { unit, mut branches }) = self.chains.pop() else { return };
         branches.sort_unstable();
         for equal in branches.chunk_by(|a, b| a.0 == b.0) {
             let (content, first) = equal[0];
-            let twins = equal[1..].iter().map(|&(_, second)| Twin { unit, content, first, second });
+            let twins =
+                equal[1..].iter().map(|&(_, second)| DuplicateBranch { unit, content, first, second });
             self.facts.twins.extend(twins);
         }
     }

@@ -5,7 +5,7 @@
 //! differ by a consistent renaming have the same distances; swapping two variables changes them. Members and
 //! variables are distinguished, so that `sort(key=key)` and `sort(key=k)` are still equal.
 
-use crate::facts::{FileFacts, Name, Span, Statement, count};
+use crate::facts::{FileFacts, IndexRange, NameUse, Statement, count};
 use crate::hash::mix;
 
 /// Units nested deeper get no fingerprints: each level costs a pass over the whole unit.
@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 12;
 
 /// Computes the fingerprints of all units.
 pub(super) fn fill(facts: &mut FileFacts) {
-    let earlier = Earlier::of(&facts.names, facts.symbols.len());
+    let earlier = NameDistances::of(&facts.names, facts.symbols.len());
     let mut depths = Vec::with_capacity(facts.units.len());
     for index in 0..facts.units.len() {
         let unit = &facts.units[index];
@@ -35,11 +35,11 @@ fn exact(statements: &[Statement]) -> u64 {
 }
 
 /// Hashes the statements up to a consistent renaming, with the name uses up to `names_end`.
-fn renamed(statements: &[Statement], earlier: &Earlier, names_end: u32) -> u64 {
+fn renamed(statements: &[Statement], earlier: &NameDistances, names_end: u32) -> u64 {
     let first = statements.first().map_or(names_end, |statement| statement.first_name);
     let shapes = fold(statements, |state, _, statement| mix(state, statement.shape));
     earlier
-        .within(Span { start: first, end: names_end })
+        .within(IndexRange { start: first, end: names_end })
         .fold(shapes, |state, back| mix(state, u64::from(back)))
 }
 
@@ -54,10 +54,10 @@ fn fold(statements: &[Statement], mut step: impl FnMut(u64, usize, &Statement) -
 }
 
 /// For each use of a name, the distance to the previous use of the same name.
-pub(crate) struct Earlier(Vec<u32>);
+pub(crate) struct NameDistances(Vec<u32>);
 
-impl Earlier {
-    pub(crate) fn of(names: &[Name], n_symbols: usize) -> Self {
+impl NameDistances {
+    pub(crate) fn of(names: &[NameUse], n_symbols: usize) -> Self {
         // Members and variables with the same name are distinct.
         let mut last = vec![u32::MAX; n_symbols * 2];
         let back = names.iter().enumerate().map(|(index, name)| {
@@ -69,7 +69,7 @@ impl Earlier {
     }
 
     /// Returns the distances of the uses in `span`; those that reach outside it count as first uses.
-    pub(crate) fn within(&self, span: Span) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn within(&self, span: IndexRange) -> impl Iterator<Item = u32> + '_ {
         let uses = self.0[span.usize()].iter().enumerate();
         uses.map(|(index, &back)| if back as usize > index { 0 } else { back })
     }

@@ -5,42 +5,54 @@
 //! each level of nesting around it; one for `else` and each further condition; one for a run of the same short-circuit
 //! operator; one for a jump to a label and for direct recursion. Code in a nested callable counts there.
 
-use super::{Frame, Visitor};
-use crate::language::{Role, Roles, Word};
+use super::{NodeFrame, SyntaxVisitor};
+use crate::language::{NodeRole, RoleSet, TokenKind};
 use tree_sitter::Node;
 
-const FLOW: Roles = Roles::of(&[
-    Role::If,
-    Role::Elif,
-    Role::Loop,
-    Role::Switch,
-    Role::Match,
-    Role::Case,
-    Role::Catch,
-    Role::Ternary,
-    Role::Clause,
-    Role::Jump,
+const FLOW: RoleSet = RoleSet::of(&[
+    NodeRole::If,
+    NodeRole::Elif,
+    NodeRole::Loop,
+    NodeRole::Switch,
+    NodeRole::Match,
+    NodeRole::Case,
+    NodeRole::Catch,
+    NodeRole::Ternary,
+    NodeRole::Clause,
+    NodeRole::Jump,
 ]);
 
-const DECISIONS: Roles =
-    Roles::of(&[Role::If, Role::Elif, Role::Loop, Role::Catch, Role::Ternary, Role::Clause]);
+const DECISIONS: RoleSet = RoleSet::of(&[
+    NodeRole::If,
+    NodeRole::Elif,
+    NodeRole::Loop,
+    NodeRole::Catch,
+    NodeRole::Ternary,
+    NodeRole::Clause,
+]);
 
-const NESTING: Roles =
-    Roles::of(&[Role::If, Role::Loop, Role::Switch, Role::Match, Role::Catch, Role::Ternary]);
+const NESTING: RoleSet = RoleSet::of(&[
+    NodeRole::If,
+    NodeRole::Loop,
+    NodeRole::Switch,
+    NodeRole::Match,
+    NodeRole::Catch,
+    NodeRole::Ternary,
+]);
 
-const CONDITIONS: Roles = Roles::of(&[Role::If, Role::Elif]);
+const CONDITIONS: RoleSet = RoleSet::of(&[NodeRole::If, NodeRole::Elif]);
 
-impl<'tree> Visitor<'tree> {
-    pub(super) fn enter_flow(&mut self, node: Node<'tree>, parent: &Frame, frame: &mut Frame) {
+impl<'tree> SyntaxVisitor<'tree> {
+    pub(super) fn enter_flow(&mut self, node: Node<'tree>, parent: &NodeFrame, frame: &mut NodeFrame) {
         if !frame.roles.any(FLOW) {
             return;
         }
         let is_decision = frame.roles.any(DECISIONS) || self.is_deciding_case(node, frame);
-        let is_jump = frame.roles.has(Role::Jump) && has_label(node);
+        let is_jump = frame.roles.has(NodeRole::Jump) && has_label(node);
         let open = self.innermost();
         open.cyclomatic += u32::from(is_decision);
-        open.cognitive += u32::from(frame.roles.has(Role::Elif) || is_jump);
-        let is_further_condition = frame.roles.has(Role::If) && parent.after_else;
+        open.cognitive += u32::from(frame.roles.has(NodeRole::Elif) || is_jump);
+        let is_further_condition = frame.roles.has(NodeRole::If) && parent.after_else;
         if frame.roles.any(NESTING) && !is_further_condition {
             open.cognitive += 1 + open.nesting;
             open.nesting += 1;
@@ -51,34 +63,34 @@ impl<'tree> Visitor<'tree> {
 
     /// Returns true if a case is a decision. The default is not; neither is the first arm of an exhaustive
     /// choice, because once all other arms are ruled out one remains without a decision.
-    fn is_deciding_case(&mut self, node: Node<'tree>, frame: &Frame) -> bool {
-        if !frame.roles.has(Role::Case) {
+    fn is_deciding_case(&mut self, node: Node<'tree>, frame: &NodeFrame) -> bool {
+        if !frame.roles.has(NodeRole::Case) {
             return false;
         }
         let n_frames = self.frames.len();
         let around = self.frames[n_frames.saturating_sub(2)..].iter_mut();
-        match around.rev().find(|frame| frame.roles.has(Role::Match)) {
+        match around.rev().find(|frame| frame.roles.has(NodeRole::Match)) {
             Some(complete) => std::mem::replace(&mut complete.after_then, true),
             None => !is_default(&self.source[node.byte_range()]),
         }
     }
 
     /// Processes a token that affects the flow: `else`, or a short-circuit operator.
-    pub(super) fn flow_token(&mut self, operator: u8, word: Word) {
+    pub(super) fn flow_token(&mut self, operator: u8, word: TokenKind) {
         let Some((frame, around)) = self.frames.split_last_mut() else { return };
         let Some(open) = self.open.last_mut() else { return };
-        if word == Word::Else {
+        if word == TokenKind::Else {
             frame.after_else = true;
-            let is_clause = frame.roles.has(Role::Else)
+            let is_clause = frame.roles.has(NodeRole::Else)
                 && around.last().is_some_and(|parent| parent.roles.any(CONDITIONS));
-            if frame.roles.has(Role::If) || is_clause {
+            if frame.roles.has(NodeRole::If) || is_clause {
                 open.cognitive += 1;
-            } else if frame.roles.has(Role::Guard) {
+            } else if frame.roles.has(NodeRole::Guard) {
                 open.cyclomatic += 1;
                 open.cognitive += 1 + open.nesting;
             }
         }
-        if operator != 0 && frame.roles.has(Role::Binary) {
+        if operator != 0 && frame.roles.has(NodeRole::Binary) {
             open.cyclomatic += 1;
             // Equal to the operator of the left side: the same run.
             open.cognitive += u32::from(frame.operator != operator);
@@ -86,7 +98,7 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    pub(super) fn leave_flow(&mut self, frame: &Frame) {
+    pub(super) fn leave_flow(&mut self, frame: &NodeFrame) {
         if frame.nests {
             let open = self.innermost();
             open.nesting = open.nesting.saturating_sub(1);
@@ -99,7 +111,7 @@ impl<'tree> Visitor<'tree> {
     /// Passes a finished operator to the parent node. As its left operand it comes before the parent's own
     /// operator; as its right operand it comes after, and if both are equal the run has already been counted.
     fn join_operators(&mut self, operator: u8) {
-        let Some(parent) = self.frames.last_mut().filter(|parent| parent.roles.has(Role::Binary)) else {
+        let Some(parent) = self.frames.last_mut().filter(|parent| parent.roles.has(NodeRole::Binary)) else {
             return;
         };
         if parent.operator == 0 {

@@ -1,6 +1,6 @@
 //! One visit of a syntax tree, which collects all facts of a file.
 //!
-//! The visit uses its own stack of [`Frame`]s and never recurses, so that no nesting in the input can
+//! The visit uses its own stack of [`NodeFrame`]s and never recurses, so that no nesting in the input can
 //! overflow the thread's stack. Each concern handles a node when it is entered and when it is left: `units`
 //! (callables and classes), `flow` (complexity), `tokens` (names, statements, input for clones), `branches`
 //! (conditionals with equal branches).
@@ -14,20 +14,20 @@ mod tokens;
 mod units;
 
 use crate::cohesion;
-use crate::facts::{FileFacts, ImportKind, MAX_ERRORS, Range, count};
-use crate::hash::Prefixes;
-use crate::language::{ATOMS, Kinds, Language, Role, Roles, Spec};
-use branches::Chain;
-use symbols::Symbols;
+use crate::facts::{FileFacts, ImportKind, MAX_ERRORS, SourceRange, count};
+use crate::hash::PrefixHashes;
+use crate::language::{ATOMS, Language, LanguageSpec, NodeKindTable, NodeRole, RoleSet};
+use branches::ConditionalBranches;
+use symbols::SymbolTable;
 use tokens::OpenStatement;
 use tree_sitter::{Node, Tree, TreeCursor};
-use units::{Namespace, Open};
+use units::{OpenNamespace, OpenUnit};
 
 /// An open node with children.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "what was seen so far, each read on its own")]
-struct Frame {
-    roles: Roles,
+struct NodeFrame {
+    roles: RoleSet,
     /// Number of children entered so far.
     n_children: u32,
     /// The short-circuit operator of this node.
@@ -53,19 +53,19 @@ struct Frame {
     bound: u32,
 }
 
-struct Visitor<'tree> {
-    spec: &'static Spec,
-    kinds: &'static Kinds,
+struct SyntaxVisitor<'tree> {
+    spec: &'static LanguageSpec,
+    kinds: &'static NodeKindTable,
     source: &'tree [u8],
     facts: FileFacts,
-    frames: Vec<Frame>,
+    frames: Vec<NodeFrame>,
     /// Open units, the file first.
-    open: Vec<Open>,
+    open: Vec<OpenUnit>,
     statements: Vec<OpenStatement>,
-    namespaces: Vec<Namespace>,
-    symbols: Symbols,
-    tokens: Prefixes,
-    chains: Vec<Chain>,
+    namespaces: Vec<OpenNamespace>,
+    symbols: SymbolTable,
+    tokens: PrefixHashes,
+    chains: Vec<ConditionalBranches>,
     /// Fields that classes declare: (unit, symbol).
     fields: Vec<(u32, u32)>,
     /// Number of open type annotations.
@@ -76,24 +76,24 @@ struct Visitor<'tree> {
 /// Visits `tree`, which was parsed from `source`.
 pub(crate) fn visit(language: Language, tree: &Tree, source: &[u8]) -> FileFacts {
     let root = tree.root_node();
-    let mut visitor = Visitor::new(language, root, source);
+    let mut visitor = SyntaxVisitor::new(language, root, source);
     visitor.walk(root);
     visitor.finish(root)
 }
 
-impl<'tree> Visitor<'tree> {
+impl<'tree> SyntaxVisitor<'tree> {
     fn new(language: Language, root: Node<'tree>, source: &'tree [u8]) -> Self {
         let mut visitor = Self {
             spec: crate::language::spec(language),
-            kinds: Kinds::of(language),
+            kinds: NodeKindTable::of(language),
             source,
             facts: FileFacts::default(),
             frames: Vec::new(),
             open: Vec::new(),
             statements: Vec::new(),
             namespaces: Vec::new(),
-            symbols: Symbols::default(),
-            tokens: Prefixes::new(),
+            symbols: SymbolTable::default(),
+            tokens: PrefixHashes::new(),
             chains: Vec::new(),
             fields: Vec::new(),
             n_type_notes: 0,
@@ -103,7 +103,7 @@ impl<'tree> Visitor<'tree> {
         visitor
     }
 
-    fn innermost(&mut self) -> &mut Open {
+    fn innermost(&mut self) -> &mut OpenUnit {
         self.open.last_mut().expect("the file's unit is open during the whole visit")
     }
 
@@ -134,17 +134,18 @@ impl<'tree> Visitor<'tree> {
         if self.has_errors && (node.is_error() || node.is_missing()) {
             self.note_error(node);
         }
-        if kind.roles.has(Role::Comment) {
+        if kind.roles.has(NodeRole::Comment) {
             return true;
         }
         let parent = self.frames.last().copied().unwrap_or_default();
-        let mut frame = Frame { roles: kind.roles, token: count(self.tokens.len()), ..Frame::default() };
+        let mut frame =
+            NodeFrame { roles: kind.roles, token: count(self.tokens.len()), ..NodeFrame::default() };
         self.enter_statement(cursor, &parent, &mut frame);
         let is_atom = kind.roles.any(ATOMS);
         if is_atom {
             self.token(cursor, kind);
             self.leave_statement(&frame);
-        } else if kind.roles != Roles::default() {
+        } else if kind.roles != RoleSet::default() {
             self.enter_roles(cursor, &parent, &mut frame);
         }
         self.count_child(kind.roles);
@@ -155,30 +156,30 @@ impl<'tree> Visitor<'tree> {
     }
 
     /// Does what the roles of a node require. Most nodes have none.
-    fn enter_roles(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, frame: &mut Frame) {
+    fn enter_roles(&mut self, cursor: &TreeCursor<'tree>, parent: &NodeFrame, frame: &mut NodeFrame) {
         let node = cursor.node();
         let roles = frame.roles;
-        if roles.has(Role::Import) {
+        if roles.has(NodeRole::Import) {
             self.import(node);
         }
         self.enter_unit(node, parent, frame);
         self.enter_flow(node, parent, frame);
         self.enter_branches(parent, frame);
-        if roles.has(Role::Params) {
+        if roles.has(NodeRole::Params) {
             self.parameters(cursor);
         }
-        if roles.has(Role::Package) {
+        if roles.has(NodeRole::Package) {
             self.package(node);
         }
-        if roles.has(Role::Decorator) {
+        if roles.has(NodeRole::Decorator) {
             self.decorate(node);
         }
-        self.n_type_notes += u32::from(roles.has(Role::TypeNote));
+        self.n_type_notes += u32::from(roles.has(NodeRole::TypeNote));
     }
 
     /// Counts a child of the innermost frame. A decorator is remembered until the next child that is not one.
-    fn count_child(&mut self, roles: Roles) {
-        const KEEP: Roles = Roles::of(&[Role::Decorator, Role::Modifiers]);
+    fn count_child(&mut self, roles: RoleSet) {
+        const KEEP: RoleSet = RoleSet::of(&[NodeRole::Decorator, NodeRole::Modifiers]);
         if let Some(parent) = self.frames.last_mut() {
             parent.n_children += 1;
             if !roles.any(KEEP) {
@@ -196,9 +197,9 @@ impl<'tree> Visitor<'tree> {
         self.leave(&frame, node);
     }
 
-    fn leave(&mut self, frame: &Frame, node: Node<'tree>) {
-        if frame.roles != Roles::default() {
-            self.n_type_notes -= u32::from(frame.roles.has(Role::TypeNote));
+    fn leave(&mut self, frame: &NodeFrame, node: Node<'tree>) {
+        if frame.roles != RoleSet::default() {
+            self.n_type_notes -= u32::from(frame.roles.has(NodeRole::TypeNote));
             self.leave_branches(frame, node);
             self.leave_flow(frame);
             self.leave_member(frame);
@@ -210,7 +211,7 @@ impl<'tree> Visitor<'tree> {
     fn note_error(&mut self, node: Node<'tree>) {
         self.facts.n_errors += 1;
         if self.facts.errors.len() < MAX_ERRORS {
-            self.facts.errors.push(Range::of(node));
+            self.facts.errors.push(SourceRange::of(node));
         }
     }
 
@@ -243,7 +244,7 @@ impl<'tree> Visitor<'tree> {
 
     fn finish(mut self, root: Node<'tree>) -> FileFacts {
         self.close_unit();
-        self.facts.n_lines = Range::of(root).n_lines();
+        self.facts.n_lines = SourceRange::of(root).n_lines();
         self.facts.n_tokens = count(self.tokens.len());
         self.facts.symbols = self.symbols.into_texts();
         content::fill(&mut self.facts);

@@ -1,14 +1,14 @@
 //! The parameters of a callable, for their number and for the public interface.
 
-use super::Visitor;
-use crate::facts::Parameter;
-use crate::language::{Role, text};
+use super::SyntaxVisitor;
+use crate::facts::CallableParameter;
+use crate::language::{NodeRole, text};
 use tree_sitter::{Node, TreeCursor};
 
 /// No ordinary program has more parameters in a callable.
 const MAX_PARAMETERS: usize = 1000;
 
-impl<'tree> Visitor<'tree> {
+impl<'tree> SyntaxVisitor<'tree> {
     /// Reads the parameter list at the cursor, if it belongs to the innermost callable.
     pub(super) fn parameters(&mut self, cursor: &TreeCursor<'tree>) {
         let is_of_signature = matches!(cursor.field_name(), None | Some("parameters" | "parameter"));
@@ -22,14 +22,14 @@ impl<'tree> Visitor<'tree> {
         let mut children = list.walk();
         let mut parameters = Vec::new();
         for child in list.named_children(&mut children).take(MAX_PARAMETERS) {
-            if !self.kinds.get(child.kind_id()).roles.has(Role::Comment) {
+            if !self.kinds.get(child.kind_id()).roles.has(NodeRole::Comment) {
                 self.parameter(child, &mut parameters);
             }
         }
         self.facts.units[unit].parameters = parameters;
     }
 
-    fn parameter(&self, node: Node<'tree>, parameters: &mut Vec<Parameter>) {
+    fn parameter(&self, node: Node<'tree>, parameters: &mut Vec<CallableParameter>) {
         const NO_PARAMETERS: [&str; 5] = [
             "self_parameter",
             "keyword_separator",
@@ -55,10 +55,10 @@ impl<'tree> Visitor<'tree> {
         let optional = is_optional(node);
         // Go declares several parameters of one type together.
         for name in names.iter().skip(1) {
-            parameters.push(Parameter { name: text(*name, self.source), optional });
+            parameters.push(CallableParameter { name: text(*name, self.source), optional });
         }
         let name = names.first().copied().or_else(|| name_of(node)).unwrap_or(node);
-        parameters.push(Parameter { name: text(name, self.source), optional });
+        parameters.push(CallableParameter { name: text(name, self.source), optional });
     }
 }
 

@@ -3,17 +3,17 @@
 //! The table answers by equality alone and is never iterated: the order of the names is that of their appearance.
 
 use crate::hash;
-use probity_core::{Index, Texts};
+use probity_core::{HashIndex, StringArena};
 
 #[derive(Debug, Default)]
-pub(super) struct Symbols {
-    texts: Texts,
+pub(super) struct SymbolTable {
+    texts: StringArena,
     hashes: Vec<u64>,
     /// Indices, by the fingerprints of their names.
-    table: Index,
+    table: HashIndex,
 }
 
-impl Symbols {
+impl SymbolTable {
     /// Returns the index of a name, and the fingerprint of its text.
     pub(super) fn intern(&mut self, text: &[u8]) -> (u32, u64) {
         let fingerprint = hash::of_bytes(text);
@@ -31,7 +31,7 @@ impl Symbols {
         self.texts.get(index)
     }
 
-    pub(super) fn into_texts(self) -> Texts {
+    pub(super) fn into_texts(self) -> StringArena {
         self.texts
     }
 }
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn a_name_keeps_its_index_however_many_follow() {
-        let mut symbols = Symbols::default();
+        let mut symbols = SymbolTable::default();
         let names: Vec<String> = (0..1000).map(|number| format!("name{number}")).collect();
         for (index, name) in names.iter().enumerate() {
             assert_eq!(symbols.intern(name.as_bytes()).0 as usize, index);

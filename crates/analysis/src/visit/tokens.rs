@@ -4,10 +4,10 @@
 //! commas, semicolons and braces are not tokens here. Type annotations are left out of statements, so that a
 //! copy with types is still a copy.
 
-use super::{Frame, Visitor};
-use crate::facts::{Name, Range, Statement, UnitKind, count};
+use super::{NodeFrame, SyntaxVisitor};
+use crate::facts::{NameUse, SourceRange, Statement, UnitKind, count};
 use crate::hash;
-use crate::language::{Kind, Role, Roles, Word};
+use crate::language::{NodeKind, NodeRole, RoleSet, TokenKind};
 use tree_sitter::TreeCursor;
 
 /// Shapes of blanked tokens. Node kinds have numbers below 2^16.
@@ -19,9 +19,10 @@ const NUMBER: u64 = 5 << 20;
 const CONSTANT: u64 = 6 << 20;
 const WORDS: u64 = 7 << 20;
 
-const NAMES: Roles = Roles::of(&[Role::Name, Role::MemberName]);
-const CALLABLES: Roles = Roles::of(&[Role::Function, Role::Lambda]);
-const NO_STATEMENTS: Roles = Roles::of(&[Role::Block, Role::Params, Role::Decorator, Role::Modifiers]);
+const NAMES: RoleSet = RoleSet::of(&[NodeRole::Name, NodeRole::MemberName]);
+const CALLABLES: RoleSet = RoleSet::of(&[NodeRole::Function, NodeRole::Lambda]);
+const NO_STATEMENTS: RoleSet =
+    RoleSet::of(&[NodeRole::Block, NodeRole::Params, NodeRole::Decorator, NodeRole::Modifiers]);
 
 /// A statement that has not been left yet.
 #[derive(Debug)]
@@ -31,15 +32,22 @@ pub(super) struct OpenStatement {
     has_code: bool,
 }
 
-impl<'tree> Visitor<'tree> {
+impl<'tree> SyntaxVisitor<'tree> {
     /// Opens a statement: a named child of a block, the code of a case, or the body of a callable without a block.
-    pub(super) fn enter_statement(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, frame: &mut Frame) {
-        const HOLDERS: Roles = Roles::of(&[Role::Block, Role::Arm, Role::Function, Role::Lambda]);
+    pub(super) fn enter_statement(
+        &mut self,
+        cursor: &TreeCursor<'tree>,
+        parent: &NodeFrame,
+        frame: &mut NodeFrame,
+    ) {
+        const HOLDERS: RoleSet =
+            RoleSet::of(&[NodeRole::Block, NodeRole::Arm, NodeRole::Function, NodeRole::Lambda]);
         if !parent.roles.any(HOLDERS) || frame.roles.any(NO_STATEMENTS) {
             return;
         }
         let node = cursor.node();
-        let is_child = parent.roles.has(Role::Block) || (parent.roles.has(Role::Arm) && parent.after_then);
+        let is_child =
+            parent.roles.has(NodeRole::Block) || (parent.roles.has(NodeRole::Arm) && parent.after_then);
         let is_body = parent.roles.any(CALLABLES) && cursor.field_name() == Some("body");
         if !node.is_named() || !(is_child || is_body) {
             return;
@@ -48,7 +56,7 @@ impl<'tree> Visitor<'tree> {
         self.facts.statements.push(Statement {
             shape: 0,
             exact: 0,
-            range: Range::of(node),
+            range: SourceRange::of(node),
             n_tokens: 0,
             depth: count(self.statements.len()),
             first_name: count(self.facts.names.len()),
@@ -60,7 +68,7 @@ impl<'tree> Visitor<'tree> {
         frame.opened_statement = true;
     }
 
-    pub(super) fn leave_statement(&mut self, frame: &Frame) {
+    pub(super) fn leave_statement(&mut self, frame: &NodeFrame) {
         if frame.opened_statement
             && let Some(open) = self.statements.pop()
         {
@@ -68,9 +76,9 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    pub(super) fn token(&mut self, cursor: &TreeCursor<'tree>, kind: Kind) {
+    pub(super) fn token(&mut self, cursor: &TreeCursor<'tree>, kind: NodeKind) {
         self.flow_words(kind);
-        if kind.roles.has(Role::Silent) {
+        if kind.roles.has(NodeRole::Silent) {
             return;
         }
         let node = cursor.node();
@@ -81,18 +89,18 @@ impl<'tree> Visitor<'tree> {
         }
         let (shape, exact) = if kind.roles.any(NAMES) {
             self.name(cursor, kind, text)
-        } else if kind.roles.has(Role::Own) {
+        } else if kind.roles.has(NodeRole::Own) {
             self.own_word();
             (OWN, OWN)
-        } else if kind.roles.has(Role::Text) {
+        } else if kind.roles.has(NodeRole::Text) {
             self.mention(text);
             (TEXT, hash::of_bytes(text))
-        } else if kind.roles.has(Role::Words) {
+        } else if kind.roles.has(NodeRole::Words) {
             text.split(|&byte| !is_word(byte)).for_each(|word| self.mention(word));
             (WORDS, hash::of_bytes(text))
-        } else if kind.roles.has(Role::Number) {
+        } else if kind.roles.has(NodeRole::Number) {
             (NUMBER, hash::of_bytes(text))
-        } else if kind.roles.has(Role::Constant) {
+        } else if kind.roles.has(NodeRole::Constant) {
             (CONSTANT, hash::of_bytes(text))
         } else {
             (u64::from(node.kind_id()), u64::from(node.kind_id()))
@@ -115,11 +123,11 @@ impl<'tree> Visitor<'tree> {
     }
 
     /// Tells the enclosing node about words and operators.
-    fn flow_words(&mut self, kind: Kind) {
-        if kind.operator != 0 || kind.word == Word::Else {
+    fn flow_words(&mut self, kind: NodeKind) {
+        if kind.operator != 0 || kind.word == TokenKind::Else {
             self.flow_token(kind.operator, kind.word);
         }
-        if matches!(kind.word, Word::Dot | Word::Arrow)
+        if matches!(kind.word, TokenKind::Dot | TokenKind::Arrow)
             && let Some(parent) = self.frames.last_mut()
         {
             parent.after_dot = true;
@@ -128,15 +136,15 @@ impl<'tree> Visitor<'tree> {
 
     /// Starts the body of a case after its first `:`, `=>` or `->`, and that of an `else` without a block
     /// after the word.
-    fn start_case(&mut self, word: Word) {
+    fn start_case(&mut self, word: TokenKind) {
         let n_tokens = count(self.tokens.len());
         let Some(parent) = self.frames.last_mut() else { return };
-        let is_case = matches!(word, Word::Then | Word::Arrow) && parent.roles.has(Role::Arm);
+        let is_case = matches!(word, TokenKind::Then | TokenKind::Arrow) && parent.roles.has(NodeRole::Arm);
         if is_case && !parent.after_then {
             parent.after_then = true;
             parent.token = n_tokens;
         }
-        if word == Word::Else && parent.roles.has(Role::Else) && parent.roles.has(Role::Block) {
+        if word == TokenKind::Else && parent.roles.has(NodeRole::Else) && parent.roles.has(NodeRole::Block) {
             parent.token = n_tokens;
         }
     }
@@ -147,18 +155,18 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    fn name(&mut self, cursor: &TreeCursor<'tree>, kind: Kind, text: &[u8]) -> (u64, u64) {
+    fn name(&mut self, cursor: &TreeCursor<'tree>, kind: NodeKind, text: &[u8]) -> (u64, u64) {
         let (symbol, fingerprint) = self.symbols.intern(text);
         let parent = self.frames.last().copied().unwrap_or_default();
-        let follows_dot = parent.roles.has(Role::Member) && parent.after_dot;
-        let is_callee = parent.roles.has(Role::Call) && is_callee(cursor, &parent);
-        let is_key = parent.roles.has(Role::Keyed) && parent.n_children == 0;
-        let is_member = kind.roles.has(Role::MemberName) || follows_dot || is_callee || is_key;
+        let follows_dot = parent.roles.has(NodeRole::Member) && parent.after_dot;
+        let is_callee = parent.roles.has(NodeRole::Call) && is_callee(cursor, &parent);
+        let is_key = parent.roles.has(NodeRole::Keyed) && parent.n_children == 0;
+        let is_member = kind.roles.has(NodeRole::MemberName) || follows_dot || is_callee || is_key;
         let is_own = (follows_dot && parent.own) || (is_member && text[0] == b'@');
         let is_definition = self.innermost().name_at == Some(cursor.node().start_byte());
-        self.facts.names.push(Name::new(symbol, is_definition, is_member, is_own));
+        self.facts.names.push(NameUse::new(symbol, is_definition, is_member, is_own));
         if parent.n_children == 0
-            && parent.roles.has(Role::Member)
+            && parent.roles.has(NodeRole::Member)
             && self.spec.own.iter().any(|own| own.as_bytes() == text)
         {
             self.own_word();
@@ -170,15 +178,15 @@ impl<'tree> Visitor<'tree> {
     }
 
     /// Records the name that a binding binds, and the fields that a class declares.
-    fn bind(&mut self, cursor: &TreeCursor<'tree>, parent: &Frame, symbol: u32) {
-        if !parent.roles.has(Role::Binding) || parent.bound != 0 || cursor.field_name() == Some("type") {
+    fn bind(&mut self, cursor: &TreeCursor<'tree>, parent: &NodeFrame, symbol: u32) {
+        if !parent.roles.has(NodeRole::Binding) || parent.bound != 0 || cursor.field_name() == Some("type") {
             return;
         }
         if let Some(parent) = self.frames.last_mut() {
             parent.bound = symbol + 1;
         }
         let unit = self.innermost().unit;
-        let declares = self.frames.iter().rev().take(3).any(|frame| frame.roles.has(Role::Field));
+        let declares = self.frames.iter().rev().take(3).any(|frame| frame.roles.has(NodeRole::Field));
         if declares && self.facts.units[unit as usize].kind == UnitKind::Class {
             self.fields.push((unit, symbol));
         }
@@ -187,7 +195,7 @@ impl<'tree> Visitor<'tree> {
     /// Counts direct recursion, once per callable.
     fn recurse(&mut self, is_callee: bool, is_own: bool, symbol: u32) {
         let is_own_call =
-            is_own && self.frames.len() > 1 && self.frames[self.frames.len() - 2].roles.has(Role::Call);
+            is_own && self.frames.len() > 1 && self.frames[self.frames.len() - 2].roles.has(NodeRole::Call);
         let open = self.innermost();
         if (is_callee || is_own_call) && open.symbol == Some(symbol) && !open.recurses {
             open.recurses = true;
@@ -198,19 +206,19 @@ impl<'tree> Visitor<'tree> {
     /// Records a name in a list of exports: `export { name }`.
     fn export(&mut self, symbol: u32) {
         let n_frames = self.frames.len();
-        if n_frames > 1 && self.frames[n_frames - 2].roles.has(Role::Export) {
+        if n_frames > 1 && self.frames[n_frames - 2].roles.has(NodeRole::Export) {
             self.facts.exports.push(symbol);
         }
     }
 
     /// Records the member that a binding binds: `exports.name = …`.
-    pub(super) fn leave_member(&mut self, frame: &Frame) {
-        if !frame.roles.has(Role::Member) {
+    pub(super) fn leave_member(&mut self, frame: &NodeFrame) {
+        if !frame.roles.has(NodeRole::Member) {
             return;
         }
         let Some(name) = self.facts.names.last() else { return };
         if let Some(parent) = self.frames.last_mut()
-            && parent.roles.has(Role::Binding)
+            && parent.roles.has(NodeRole::Binding)
             && parent.bound == 0
             && parent.n_children == 1
         {
@@ -238,7 +246,7 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-fn is_callee(cursor: &TreeCursor<'_>, parent: &Frame) -> bool {
+fn is_callee(cursor: &TreeCursor<'_>, parent: &NodeFrame) -> bool {
     match cursor.field_name() {
         Some(field) => matches!(field, "function" | "name" | "method" | "macro" | "constructor"),
         None => parent.n_children == 0,

@@ -1,13 +1,13 @@
 //! Opens and closes units, and reads their names and modifiers.
 
-use super::{Frame, Visitor};
-use crate::facts::{Access, FileFacts, Range, Span, Unit, UnitKind, count};
-use crate::language::{Role, Roles, Visibility, text};
+use super::{NodeFrame, SyntaxVisitor};
+use crate::facts::{AccessLevel, CodeUnit, FileFacts, IndexRange, SourceRange, UnitKind, count};
+use crate::language::{NodeRole, RoleSet, VisibilityRule, text};
 use tree_sitter::Node;
 
 /// A unit that has not been left yet.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenUnit {
     pub unit: u32,
     pub cyclomatic: u32,
     pub cognitive: u32,
@@ -25,39 +25,39 @@ pub(super) struct Open {
 }
 
 #[derive(Debug)]
-pub(super) struct Namespace {
+pub(super) struct OpenNamespace {
     name: String,
     test: bool,
 }
 
 /// The words before and around a declaration.
 #[derive(Default)]
-struct Head {
+struct DeclarationHead {
     words: Vec<String>,
     inherits: bool,
 }
 
-const UNITS: Roles = Roles::of(&[Role::Function, Role::Lambda, Role::Class]);
+const UNITS: RoleSet = RoleSet::of(&[NodeRole::Function, NodeRole::Lambda, NodeRole::Class]);
 
-impl<'tree> Visitor<'tree> {
+impl<'tree> SyntaxVisitor<'tree> {
     pub(super) fn open_file(&mut self, root: Node<'tree>) {
         self.push_unit(UnitKind::File, String::new(), root, None);
     }
 
-    pub(super) fn enter_unit(&mut self, node: Node<'tree>, parent: &Frame, frame: &mut Frame) {
+    pub(super) fn enter_unit(&mut self, node: Node<'tree>, parent: &NodeFrame, frame: &mut NodeFrame) {
         if frame.roles.any(UNITS) {
             self.open_unit(node, parent, frame.roles);
             frame.opened_unit = true;
-        } else if frame.roles.has(Role::Namespace)
+        } else if frame.roles.has(NodeRole::Namespace)
             && let Some(name) = node.child_by_field_name("name")
         {
             let name = text(name, self.source).replace("::", ".");
-            self.namespaces.push(Namespace { name, test: parent.test });
+            self.namespaces.push(OpenNamespace { name, test: parent.test });
             frame.opened_namespace = true;
         }
     }
 
-    pub(super) fn leave_unit(&mut self, frame: &Frame) {
+    pub(super) fn leave_unit(&mut self, frame: &NodeFrame) {
         if frame.opened_unit {
             self.close_unit();
         }
@@ -66,11 +66,11 @@ impl<'tree> Visitor<'tree> {
         }
     }
 
-    fn open_unit(&mut self, node: Node<'tree>, parent: &Frame, roles: Roles) {
+    fn open_unit(&mut self, node: Node<'tree>, parent: &NodeFrame, roles: RoleSet) {
         let (name_node, own_name) = self.own_name(node, parent, roles);
         let around = self.innermost().unit as usize;
         let kind = match self.facts.units[around].kind {
-            _ if roles.has(Role::Class) => UnitKind::Class,
+            _ if roles.has(NodeRole::Class) => UnitKind::Class,
             _ if own_name.is_none() => UnitKind::Lambda,
             UnitKind::Class => UnitKind::Method,
             _ => UnitKind::Function,
@@ -99,19 +99,19 @@ impl<'tree> Visitor<'tree> {
     }
 
     fn push_unit(&mut self, kind: UnitKind, name: String, node: Node<'tree>, name_node: Option<Node<'tree>>) {
-        let span = |start: usize| Span { start: count(start), end: count(start) };
+        let span = |start: usize| IndexRange { start: count(start), end: count(start) };
         let unit = count(self.facts.units.len());
-        self.facts.units.push(Unit {
+        self.facts.units.push(CodeUnit {
             kind,
             name,
             parent: self.open.last().map(|open| open.unit),
-            range: Range::of(node),
+            range: SourceRange::of(node),
             cyclomatic: 1,
             cognitive: 0,
             nesting: 0,
             n_tokens: 0,
             parameters: Vec::new(),
-            access: Access::Public,
+            access: AccessLevel::Public,
             decorated: false,
             test: false,
             inherits: false,
@@ -122,7 +122,7 @@ impl<'tree> Visitor<'tree> {
             exact: 0,
             renamed: 0,
         });
-        self.open.push(Open {
+        self.open.push(OpenUnit {
             unit,
             cyclomatic: 1,
             cognitive: 0,
@@ -152,13 +152,13 @@ impl<'tree> Visitor<'tree> {
     fn own_name(
         &self,
         node: Node<'tree>,
-        parent: &Frame,
-        roles: Roles,
+        parent: &NodeFrame,
+        roles: RoleSet,
     ) -> (Option<Node<'tree>>, Option<String>) {
-        if roles.has(Role::Lambda) && parent.bound != 0 {
+        if roles.has(NodeRole::Lambda) && parent.bound != 0 {
             return (None, Some(self.symbols.text(parent.bound - 1).to_owned()));
         }
-        if roles.has(Role::Lambda) && node.kind() != "function_expression" {
+        if roles.has(NodeRole::Lambda) && node.kind() != "function_expression" {
             return (None, None);
         }
         let Some(name) = name_node(node) else {
@@ -192,16 +192,19 @@ impl<'tree> Visitor<'tree> {
     }
 
     /// Returns the words before a declaration, and whether it inherits.
-    fn head(&self, node: Node<'tree>) -> Head {
+    fn head(&self, node: Node<'tree>) -> DeclarationHead {
         const LONGEST: usize = 12;
-        let mut head = Head { inherits: node.child_by_field_name("trait").is_some(), ..Head::default() };
+        let mut head = DeclarationHead {
+            inherits: node.child_by_field_name("trait").is_some(),
+            ..DeclarationHead::default()
+        };
         let mut cursor = node.walk();
         for child in node.children(&mut cursor).take(LONGEST) {
             let roles = self.kinds.get(child.kind_id()).roles;
-            if roles.has(Role::Modifiers) {
+            if roles.has(NodeRole::Modifiers) {
                 let words = text(child, self.source);
                 head.words.extend(words.split_whitespace().map(str::to_owned));
-            } else if roles.has(Role::Heritage) {
+            } else if roles.has(NodeRole::Heritage) {
                 head.inherits = true;
             }
         }
@@ -209,39 +212,41 @@ impl<'tree> Visitor<'tree> {
         head
     }
 
-    fn access(&self, name: &str, head: &Head, around: usize, kind: UnitKind) -> Access {
+    fn access(&self, name: &str, head: &DeclarationHead, around: usize, kind: UnitKind) -> AccessLevel {
         let around_kind = self.facts.units[around].kind;
         if around_kind.is_callable() || kind == UnitKind::Lambda {
-            return Access::Private;
+            return AccessLevel::Private;
         }
         let says = |word: &str| head.words.iter().any(|other| other == word);
         let opens_members = self.open.last().is_some_and(|open| open.opens_members);
         match self.spec.visibility {
-            Visibility::Underscore if name.starts_with('_') && !name.ends_with("__") => Access::Private,
-            Visibility::Capital => {
-                let last = name.rsplit('.').next().unwrap_or(name);
-                if last.starts_with(char::is_uppercase) { Access::Public } else { Access::Internal }
+            VisibilityRule::Underscore if name.starts_with('_') && !name.ends_with("__") => {
+                AccessLevel::Private
             }
-            Visibility::PubKeyword if opens_members || says("pub") => Access::Public,
-            Visibility::PubKeyword if head.words.is_empty() => Access::Private,
-            Visibility::PubKeyword => Access::Internal,
-            Visibility::Export if says("private") || name.starts_with('#') => Access::Private,
-            Visibility::Export if says("protected") => Access::Internal,
-            Visibility::Export if around_kind == UnitKind::Class => self.facts.units[around].access,
-            Visibility::Export if self.is_exported() => Access::Public,
-            Visibility::Export => Access::Private,
-            Visibility::Static if says("static") && around_kind == UnitKind::File => Access::Private,
-            Visibility::Underscore | Visibility::Static => Access::Public,
-            Visibility::Words(_) if says("private") => Access::Private,
-            Visibility::Words(_) if opens_members || says("public") => Access::Public,
-            Visibility::Words(_) if says("protected") || says("internal") => Access::Internal,
-            Visibility::Words(usual) => usual,
+            VisibilityRule::Capital => {
+                let last = name.rsplit('.').next().unwrap_or(name);
+                if last.starts_with(char::is_uppercase) { AccessLevel::Public } else { AccessLevel::Internal }
+            }
+            VisibilityRule::PubKeyword if opens_members || says("pub") => AccessLevel::Public,
+            VisibilityRule::PubKeyword if head.words.is_empty() => AccessLevel::Private,
+            VisibilityRule::PubKeyword => AccessLevel::Internal,
+            VisibilityRule::Export if says("private") || name.starts_with('#') => AccessLevel::Private,
+            VisibilityRule::Export if says("protected") => AccessLevel::Internal,
+            VisibilityRule::Export if around_kind == UnitKind::Class => self.facts.units[around].access,
+            VisibilityRule::Export if self.is_exported() => AccessLevel::Public,
+            VisibilityRule::Export => AccessLevel::Private,
+            VisibilityRule::Static if says("static") && around_kind == UnitKind::File => AccessLevel::Private,
+            VisibilityRule::Underscore | VisibilityRule::Static => AccessLevel::Public,
+            VisibilityRule::Words(_) if says("private") => AccessLevel::Private,
+            VisibilityRule::Words(_) if opens_members || says("public") => AccessLevel::Public,
+            VisibilityRule::Words(_) if says("protected") || says("internal") => AccessLevel::Internal,
+            VisibilityRule::Words(usual) => usual,
         }
     }
 
     /// Returns true if an export encloses the declaration, at most as far away as in `export const name = () => …`.
     fn is_exported(&self) -> bool {
-        self.frames.iter().rev().take(3).any(|frame| frame.roles.has(Role::Export))
+        self.frames.iter().rev().take(3).any(|frame| frame.roles.has(NodeRole::Export))
     }
 
     fn is_test(&self, own_name: &str, around: usize) -> bool {
@@ -317,7 +322,7 @@ fn receiver(node: Node<'_>, source: &[u8]) -> Option<String> {
 pub(super) fn prune(facts: &mut FileFacts) {
     const LONG: u32 = 10;
     let mut places = Vec::with_capacity(facts.units.len());
-    let mut kept: Vec<Unit> = Vec::with_capacity(facts.units.len());
+    let mut kept: Vec<CodeUnit> = Vec::with_capacity(facts.units.len());
     for mut unit in std::mem::take(&mut facts.units) {
         unit.parent = unit.parent.map(|parent| places[parent as usize]);
         if unit.kind == UnitKind::Lambda && unit.cyclomatic == 1 && unit.range.n_lines() <= LONG {

@@ -1,7 +1,7 @@
 //! Clones: each kind is found, code that only looks alike is not, and copies are counted.
 
 use crate::common::{findings, run};
-use probity_analysis::{CloneType, Family, Finding, Run};
+use probity_analysis::{AnalysisRun, CloneType, Finding, FindingFamily};
 
 const ORIGINAL: &str = r#"
 def collect(rows, limit):
@@ -21,14 +21,14 @@ def collect(rows, limit):
     return out, total
 "#;
 
-fn clones(run: &Run) -> Vec<&Finding> {
-    let mut found = findings(run, Family::Clone);
-    found.extend(findings(run, Family::CloneBlock));
+fn clones(run: &AnalysisRun) -> Vec<&Finding> {
+    let mut found = findings(run, FindingFamily::Clone);
+    found.extend(findings(run, FindingFamily::CloneBlock));
     found
 }
 
 /// Returns the clone between the original and a copy in another file.
-fn clone_of(copy: &str) -> Option<(Family, Option<CloneType>)> {
+fn clone_of(copy: &str) -> Option<(FindingFamily, Option<CloneType>)> {
     let run = run(&[("a.py", ORIGINAL), ("b.py", copy)]);
     let found = clones(&run);
     assert!(found.len() <= 1, "told more than once: {found:#?}");
@@ -42,20 +42,20 @@ fn type_1_survives_layout_comments_and_documentation() {
         .replace("sum(out)", "sum(\n        out,\n    )")
         .replace("    out = []\n", "    out = []\n\n    # a comment\n");
     let copy = copy + "\nother = 1\n";
-    assert_eq!(clone_of(&copy), Some((Family::Clone, Some(CloneType::Exact))));
+    assert_eq!(clone_of(&copy), Some((FindingFamily::Clone, Some(CloneType::Exact))));
 }
 
 #[test]
 fn type_2_survives_a_renamed_receiver() {
     let copy = ORIGINAL.replace("out", "acc").replace("def collect", "def gather") + "\nother = 1\n";
-    assert_eq!(clone_of(&copy), Some((Family::Clone, Some(CloneType::Renamed))));
+    assert_eq!(clone_of(&copy), Some((FindingFamily::Clone, Some(CloneType::Renamed))));
 }
 
 #[test]
 fn type_2_survives_other_literals_and_annotations() {
     let copy = ORIGINAL.replace("100", "250").replace("(rows, limit)", "(rows: list, limit: int) -> tuple")
         + "\nother = 1\n";
-    assert_eq!(clone_of(&copy), Some((Family::Clone, Some(CloneType::Renamed))));
+    assert_eq!(clone_of(&copy), Some((FindingFamily::Clone, Some(CloneType::Renamed))));
 }
 
 #[test]
@@ -64,14 +64,14 @@ fn type_3_survives_an_added_a_removed_and_a_changed_statement() {
     let removed = ORIGINAL.replace("        seen.add(row.key)\n", "") + "\nother = 1\n";
     let changed = ORIGINAL.replace("row.amount * 2 + limit", "scale(row.amount)") + "\nother = 1\n";
     for copy in [added, removed, changed] {
-        assert_eq!(clone_of(&copy), Some((Family::Clone, Some(CloneType::Near))), "{copy}");
+        assert_eq!(clone_of(&copy), Some((FindingFamily::Clone, Some(CloneType::Near))), "{copy}");
     }
 }
 
 #[test]
 fn swapped_variables_are_no_renaming() {
     let swapped = ORIGINAL.replace("out.append(value)", "out.append(limit)") + "\nother = 1\n";
-    assert_eq!(clone_of(&swapped), Some((Family::Clone, Some(CloneType::Near))));
+    assert_eq!(clone_of(&swapped), Some((FindingFamily::Clone, Some(CloneType::Near))));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_copied_block_inside_different_functions_is_found() {
         "def two(path):\n    limit, out, seen = load(path)\n    check(path)\n    for row in walk(path):{body}\n        more(row)\n    while path.next():\n        path.step()\n        path.log('x')\n        path.other(limit, 1, 2)\n    with path.open() as stream:\n        stream.write(limit)\n        stream.write(seen)\n        stream.flush()\n        for chunk in stream:\n            if chunk:\n                path.emit(chunk, seen, 3)\n    return path.done()\n"
     );
     let run = run(&[("a.py", &first), ("b.py", &second)]);
-    let found = findings(&run, Family::CloneBlock);
+    let found = findings(&run, FindingFamily::CloneBlock);
     assert_eq!(found.len(), 1, "{:#?}", clones(&run));
     assert_eq!(found[0].locations[0].symbol, "two");
 }
@@ -116,7 +116,8 @@ fn a_third_copy_of_a_known_clone_is_a_new_finding() {
         ("b.py", &(copy("b") + "\nx = 1\n")),
         ("0.py", &(copy("c") + "\ny = f(2)\n")),
     ]);
-    let ids = |run: &Run| clones(run).iter().map(|finding| finding.id.to_string()).collect::<Vec<_>>();
+    let ids =
+        |run: &AnalysisRun| clones(run).iter().map(|finding| finding.id.to_string()).collect::<Vec<_>>();
     assert_eq!((ids(&two).len(), ids(&three).len()), (1, 2));
     assert!(ids(&three).contains(&ids(&two)[0]));
 }
@@ -161,7 +162,7 @@ fn tables_and_lists_of_calls_are_no_clones() {
 #[test]
 fn a_19_line_and_a_20_line_copy_are_one_group() {
     let longer = ORIGINAL.replace("    out = []\n", "    out = [\n\n\n\n    ]\n") + "\nother = 1\n";
-    assert_eq!(clone_of(&longer), Some((Family::Clone, Some(CloneType::Exact))));
+    assert_eq!(clone_of(&longer), Some((FindingFamily::Clone, Some(CloneType::Exact))));
 }
 
 #[test]

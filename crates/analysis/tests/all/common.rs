@@ -1,6 +1,9 @@
 //! Shared by the tests: trees written as text, and queries on runs.
 
-use probity_analysis::{Analysis, Family, Finding, Input, Run, Settings, Source, analyse};
+use probity_analysis::{
+    AnalysisInput, AnalysisOutput, AnalysisRun, AnalysisSettings, Finding, FindingFamily, SourceInput,
+    analyse,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn path(text: &str) -> probity_paths::RepoPath {
@@ -8,31 +11,34 @@ pub(crate) fn path(text: &str) -> probity_paths::RepoPath {
 }
 
 /// Analyzes a tree: configuration files are governance, everything else is source.
-pub(crate) fn analysis(files: &[(&str, &str)]) -> Analysis {
+pub(crate) fn analysis(files: &[(&str, &str)]) -> AnalysisOutput {
     let is_governance = |name: &str| {
         ["go.mod", "Cargo.toml", "package.json", "tsconfig.json", "pyproject.toml"]
             .iter()
             .any(|known| name.ends_with(known))
     };
     let (governance, sources): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| is_governance(name));
-    let input = Input {
-        sources: sources.iter().map(|(name, text)| (path(name), Source::Bytes(text.as_bytes()))).collect(),
+    let input = AnalysisInput {
+        sources: sources
+            .iter()
+            .map(|(name, text)| (path(name), SourceInput::Bytes(text.as_bytes())))
+            .collect(),
         governance: governance.iter().map(|(name, text)| (path(name), text.as_bytes())).collect(),
         others: BTreeSet::new(),
     };
-    analyse(&input, &Settings::default())
+    analyse(&input, &AnalysisSettings::default())
 }
 
-pub(crate) fn run(files: &[(&str, &str)]) -> Run {
+pub(crate) fn run(files: &[(&str, &str)]) -> AnalysisRun {
     analysis(files).run
 }
 
-pub(crate) fn findings(run: &Run, family: Family) -> Vec<&Finding> {
+pub(crate) fn findings(run: &AnalysisRun, family: FindingFamily) -> Vec<&Finding> {
     run.findings.iter().filter(|finding| finding.family == family).collect()
 }
 
 /// Returns the dependencies between files, by path.
-pub(crate) fn needs(run: &Run) -> BTreeMap<String, BTreeSet<String>> {
+pub(crate) fn needs(run: &AnalysisRun) -> BTreeMap<String, BTreeSet<String>> {
     let name = |file: u32| run.files[file as usize].path.to_string();
     let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for edge in &run.dependencies {

@@ -1,12 +1,12 @@
 //! Ids survive edits, and a comparison of two runs shows what matters.
 
 use crate::common::{findings, path, run};
-use probity_analysis::{ApiChange, Family, Metric, Run, Verdict, compare};
+use probity_analysis::{AnalysisRun, ApiChange, ComparisonVerdict, FindingFamily, UnitMetric, compare};
 use std::collections::BTreeSet;
 
 const COMPLEX: &str = "def busy(rows, x):\n    total = 0\n    for row in rows:\n        for cell in row:\n            if cell > x:\n                if cell.ok and cell.fresh:\n                    while cell.more():\n                        total += cell.next() if x else 1\n                elif cell.old or x:\n                    total -= 1\n    return total\n";
 
-fn ids(run: &Run) -> BTreeSet<String> {
+fn ids(run: &AnalysisRun) -> BTreeSet<String> {
     run.findings.iter().map(|finding| finding.id.to_string()).collect()
 }
 
@@ -39,11 +39,11 @@ fn worse_and_better_and_both() {
     let plain = "def plain():\n    return 1\n";
     let verdict =
         |before: &str, after: &str| compare(&run(&[("a.py", before)]), &run(&[("a.py", after)])).verdict;
-    assert_eq!(verdict(plain, COMPLEX), Verdict::Regressed);
-    assert_eq!(verdict(COMPLEX, plain), Verdict::Improved);
-    assert_eq!(verdict(COMPLEX, COMPLEX), Verdict::Stable);
+    assert_eq!(verdict(plain, COMPLEX), ComparisonVerdict::Regressed);
+    assert_eq!(verdict(COMPLEX, plain), ComparisonVerdict::Improved);
+    assert_eq!(verdict(COMPLEX, COMPLEX), ComparisonVerdict::Stable);
     let broken = format!("{plain}def half(:\n");
-    assert_eq!(verdict(COMPLEX, &broken), Verdict::Mixed);
+    assert_eq!(verdict(COMPLEX, &broken), ComparisonVerdict::Mixed);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn runs_with_other_settings_do_not_compare() {
     let mut after = before.clone();
     after.settings.cyclomatic += 1;
     let comparison = compare(&before, &after);
-    assert_eq!(comparison.verdict, Verdict::Incomparable);
+    assert_eq!(comparison.verdict, ComparisonVerdict::Incomparable);
     assert_eq!(comparison.health_delta, None);
 }
 
@@ -63,8 +63,11 @@ fn a_regression_names_the_file_that_caused_it() {
     let before = run(&[original, ("b.py", "x = 1\n")]);
     let after = run(&[original, ("b.py", &format!("x = 1\n{copy}"))]);
     let comparison = compare(&before, &after);
-    let clone =
-        comparison.regressions.iter().find(|new| new.finding.family == Family::Clone).expect("a clone");
+    let clone = comparison
+        .regressions
+        .iter()
+        .find(|new| new.finding.family == FindingFamily::Clone)
+        .expect("a clone");
     assert_eq!(clone.finding.locations.len(), 2);
     assert_eq!(clone.caused_in, BTreeSet::from([path("b.py")]));
 }
@@ -74,7 +77,7 @@ fn a_worsened_symbol_says_by_what() {
     let worse = COMPLEX.replace("    return total", "    if x:\n        total += 1\n    return total");
     let comparison = compare(&run(&[("a.py", COMPLEX)]), &run(&[("a.py", &worse)]));
     let cyclomatic =
-        comparison.worsened.iter().find(|worse| worse.metric == Metric::Cyclomatic).expect("worse");
+        comparison.worsened.iter().find(|worse| worse.metric == UnitMetric::Cyclomatic).expect("worse");
     assert_eq!((cyclomatic.symbol.as_str(), cyclomatic.after - cyclomatic.before), ("busy", 1));
 }
 
@@ -101,7 +104,7 @@ fn a_moved_file_brings_its_findings_along() {
     assert!(comparison.regressions.is_empty(), "{:#?}", comparison.regressions);
     assert_eq!(
         comparison.unchanged as usize,
-        findings(&before, Family::Complexity).len() + before.findings.len() - 2
+        findings(&before, FindingFamily::Complexity).len() + before.findings.len() - 2
     );
 }
 
@@ -111,13 +114,16 @@ fn a_deleted_module_causes_what_its_importers_miss() {
     let tools = ("app/tools.py", "def join(rows):\n    return rows\n");
     let package = ("app/__init__.py", "");
     let comparison = compare(&run(&[package, user, tools]), &run(&[package, user]));
-    let dangling: Vec<_> =
-        comparison.regressions.iter().filter(|new| new.finding.family == Family::DanglingImport).collect();
+    let dangling: Vec<_> = comparison
+        .regressions
+        .iter()
+        .filter(|new| new.finding.family == FindingFamily::DanglingImport)
+        .collect();
     assert_eq!(dangling.len(), 1);
     assert_eq!(dangling[0].caused_in, BTreeSet::from([path("app/tools.py")]));
     let stopped = ("app/user.py", "def main(rows):\n    return rows\n");
     let comparison = compare(&run(&[package, user, tools]), &run(&[package, stopped, tools]));
     let unused: Vec<_> =
-        comparison.regressions.iter().filter(|new| new.finding.family == Family::DeadCode).collect();
+        comparison.regressions.iter().filter(|new| new.finding.family == FindingFamily::DeadCode).collect();
     assert!(unused.iter().all(|new| new.caused_in == BTreeSet::from([path("app/user.py")])), "{unused:?}");
 }

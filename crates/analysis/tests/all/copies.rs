@@ -2,7 +2,7 @@
 //! must be found. Lines marked `~` are statements that can be removed, repeated or followed by another.
 
 use crate::common::{findings, run};
-use probity_analysis::{CloneType, Family};
+use probity_analysis::{CloneType, FindingFamily};
 
 macro_rules! samples {
     ($($name:literal),* $(,)?) => {
@@ -76,8 +76,8 @@ fn plain(text: &str) -> String {
 fn found(name: &str, original: &str, copy: &str) -> Option<CloneType> {
     let other = format!("other/{name}");
     let run = run(&[(name, &plain(original)), (&other, copy)]);
-    let mut clones = findings(&run, Family::Clone);
-    clones.extend(findings(&run, Family::CloneBlock));
+    let mut clones = findings(&run, FindingFamily::Clone);
+    clones.extend(findings(&run, FindingFamily::CloneBlock));
     clones.first().and_then(|finding| finding.clone_type)
 }
 
@@ -126,5 +126,5 @@ fn type_3_is_found_whichever_statement_changes() {
 fn samples_of_different_languages_are_no_clones_of_each_other() {
     let samples: Vec<(&str, String)> = SAMPLES.iter().map(|(name, text)| (*name, plain(text))).collect();
     let files: Vec<(&str, &str)> = samples.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    assert!(findings(&run(&files), Family::Clone).is_empty());
+    assert!(findings(&run(&files), FindingFamily::Clone).is_empty());
 }

@@ -1,7 +1,7 @@
 //! Defects of an existing analyzer, each as a fact that holds here.
 
 use crate::common::{analysis, findings, needs, run};
-use probity_analysis::{CloneType, Family, Severity, Verdict, blast_radius, compare};
+use probity_analysis::{CloneType, ComparisonVerdict, FindingFamily, Severity, blast_radius, compare};
 use std::collections::BTreeSet;
 
 #[test]
@@ -53,7 +53,7 @@ fn a_content_only_edit_is_a_new_run_and_stable() {
     let after = run(&[("a.py", "VALUE = 2\n")]);
     assert_ne!(before.id, after.id);
     let comparison = compare(&before, &after);
-    assert_eq!((comparison.verdict, comparison.same_run), (Verdict::Stable, false));
+    assert_eq!((comparison.verdict, comparison.same_run), (ComparisonVerdict::Stable, false));
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn a_syntax_error_is_a_regression() {
     let before = run(&[("a.py", "def f(a):\n    return a\n")]);
     let after = run(&[("a.py", "def f(a:\n    return a\n")]);
     let comparison = compare(&before, &after);
-    assert_eq!(comparison.verdict, Verdict::Regressed);
-    assert_eq!(comparison.regressions[0].finding.family, Family::ParseError);
+    assert_eq!(comparison.verdict, ComparisonVerdict::Regressed);
+    assert_eq!(comparison.regressions[0].finding.family, FindingFamily::ParseError);
     assert_eq!(comparison.regressions[0].finding.severity, Severity::Critical);
 }
 
@@ -79,7 +79,7 @@ fn deleting_a_module_that_is_still_imported_is_a_regression() {
     let before = run(&[("pkg/__init__.py", ""), user, ("pkg/b.py", "def f():\n    return 1\n")]);
     let after = run(&[("pkg/__init__.py", ""), user]);
     let comparison = compare(&before, &after);
-    assert!(comparison.regressions.iter().any(|new| new.finding.family == Family::DanglingImport));
+    assert!(comparison.regressions.iter().any(|new| new.finding.family == FindingFamily::DanglingImport));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_renamed_function_is_not_a_new_finding() {
     let text = format!("def complex(x, y):\n{}    return y\n", branches(30, "    "));
     let before = run(&[("a.py", &text)]);
     let after = run(&[("a.py", &text.replace("complex", "simple"))]);
-    assert_eq!(findings(&before, Family::Complexity).len(), 1);
+    assert_eq!(findings(&before, FindingFamily::Complexity).len(), 1);
     let comparison = compare(&before, &after);
     assert!(comparison.regressions.is_empty() && comparison.improvements.is_empty());
     assert_eq!(comparison.renamed.len(), 1);
@@ -114,7 +114,7 @@ def f(x, a, b):
         return total + b.more(a)
 ";
     let run = run(&[("a.py", text)]);
-    let found = findings(&run, Family::DuplicatedBranches);
+    let found = findings(&run, FindingFamily::DuplicatedBranches);
     assert_eq!(found.len(), 1);
     let lines: Vec<u32> = found[0].locations.iter().map(|place| place.range.start_line).collect();
     assert_eq!(lines, [10, 4]);
@@ -128,7 +128,7 @@ fn a_src_layout_has_edges_cycles_and_a_blast_radius() {
         ("src/pkg/b.py", "from pkg.a import x\n"),
         ("src/app.py", "import pkg.a\n"),
     ]);
-    let cycles = findings(&run, Family::Cycle);
+    let cycles = findings(&run, FindingFamily::Cycle);
     assert_eq!(cycles.len(), 1);
     let members: Vec<String> = cycles[0].locations.iter().map(|place| place.path.to_string()).collect();
     assert_eq!(members, ["src/pkg/a.py", "src/pkg/b.py"]);
@@ -149,7 +149,7 @@ fn an_import_of_a_submodule_is_an_edge_to_it_and_not_to_its_package() {
 #[test]
 fn a_package_in_a_cycle_is_named_by_its_real_file() {
     let run = run(&[("pkg/__init__.py", "from pkg.a import x\n"), ("pkg/a.py", "from pkg import y\n")]);
-    let cycles = findings(&run, Family::Cycle);
+    let cycles = findings(&run, FindingFamily::Cycle);
     let members: Vec<String> = cycles[0].locations.iter().map(|place| place.path.to_string()).collect();
     assert_eq!(members, ["pkg/__init__.py", "pkg/a.py"]);
 }
@@ -157,12 +157,12 @@ fn a_package_in_a_cycle_is_named_by_its_real_file() {
 #[test]
 fn imports_inside_functions_and_for_types_are_no_cycle() {
     let late = run(&[("a.py", "import b\n"), ("b.py", "def f():\n    import a\n    return a\n")]);
-    assert!(findings(&late, Family::Cycle).is_empty());
+    assert!(findings(&late, FindingFamily::Cycle).is_empty());
     let types = run(&[
         ("a.py", "import b\n"),
         ("b.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a\n"),
     ]);
-    assert!(findings(&types, Family::Cycle).is_empty());
+    assert!(findings(&types, FindingFamily::Cycle).is_empty());
 }
 
 #[test]
@@ -171,16 +171,16 @@ fn a_function_of_one_statement_with_sixty_branches_is_measured() {
     let run = run(&[("a.py", &text)]);
     let hidden = run.units.iter().find(|unit| unit.symbol == "hidden").expect("it is a unit");
     assert_eq!(hidden.cyclomatic, 61);
-    assert_eq!(findings(&run, Family::Complexity)[0].severity, Severity::Critical);
+    assert_eq!(findings(&run, FindingFamily::Complexity)[0].severity, Severity::Critical);
 }
 
 #[test]
 fn code_outside_functions_and_callbacks_is_measured() {
     let python = run(&[("a.py", &branches(40, ""))]);
-    assert_eq!(findings(&python, Family::Complexity).len(), 1);
+    assert_eq!(findings(&python, FindingFamily::Complexity).len(), 1);
     let body = "  if (x) { y(); }\n".repeat(40);
     let script = run(&[("a.js", &format!("app.get('/', (x, y) => {{\n{body}}});\n"))]);
-    assert_eq!(findings(&script, Family::Complexity).len(), 1);
+    assert_eq!(findings(&script, FindingFamily::Complexity).len(), 1);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_renamed_receiver_and_an_inserted_statement_hide_no_copy() {
     let longer = original.replace("    log.info", "    audit(rows)\n    log.info");
     let kind = |copy: &str| {
         let run = run(&[("a.py", original), ("b.py", &format!("import z\n{copy}\nz.x = 1\n"))]);
-        let found = findings(&run, Family::Clone);
+        let found = findings(&run, FindingFamily::Clone);
         assert_eq!(found.len(), 1);
         found[0].clone_type
     };
@@ -225,11 +225,11 @@ fn the_run_id_knows_nothing_of_cache_and_folder() {
     let files = [("a.py", "def f():\n    return 1\n"), ("b.py", "import a\n")];
     let cold = analysis(&files);
     let sources = cold.facts.iter().map(|(path, (key, facts))| {
-        let known = probity_analysis::Source::Known { content: key.content, facts: facts.clone() };
+        let known = probity_analysis::SourceInput::Known { content: key.content, facts: facts.clone() };
         (path.clone(), known)
     });
-    let input = probity_analysis::Input { sources: sources.collect(), ..Default::default() };
-    let warm = probity_analysis::analyse(&input, &probity_analysis::Settings::default());
+    let input = probity_analysis::AnalysisInput { sources: sources.collect(), ..Default::default() };
+    let warm = probity_analysis::analyse(&input, &probity_analysis::AnalysisSettings::default());
     assert_eq!(cold.run, warm.run);
 }
 
@@ -238,8 +238,10 @@ fn public_code_without_a_use_is_an_interface_and_no_finding() {
     let text =
         "def used():\n    return 1\n\ndef unused():\n    return used()\n\ndef _private():\n    return 2\n";
     let run = run(&[("a.py", text)]);
-    let dead: Vec<&str> =
-        findings(&run, Family::DeadCode).iter().map(|found| found.locations[0].symbol.as_str()).collect();
+    let dead: Vec<&str> = findings(&run, FindingFamily::DeadCode)
+        .iter()
+        .map(|found| found.locations[0].symbol.as_str())
+        .collect();
     assert_eq!(dead, ["_private"]);
 }
 
@@ -278,5 +280,5 @@ class Plain:
     def _repr_html_(self):
         return 6
 "#;
-    assert!(findings(&run(&[("a.py", text)]), Family::DeadCode).is_empty());
+    assert!(findings(&run(&[("a.py", text)]), FindingFamily::DeadCode).is_empty());
 }

@@ -1,6 +1,6 @@
 //! Complexity compared with values counted by hand: each fixture states the expectation above a function.
 
-use probity_analysis::{Language, Unit, read};
+use probity_analysis::{CodeUnit, Language, read};
 
 /// Every fixture, compiled in: this crate's tests read no files.
 macro_rules! fixtures {
@@ -38,7 +38,7 @@ fn expectations(text: &str) -> impl Iterator<Item = (u32, String)> + '_ {
     })
 }
 
-fn words(unit: &Unit) -> String {
+fn words(unit: &CodeUnit) -> String {
     format!(
         "cyclomatic {}, cognitive {}, nesting {}, parameters {}",
         unit.cyclomatic,

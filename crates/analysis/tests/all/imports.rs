@@ -1,7 +1,7 @@
 //! Imports resolve to real files, in the layouts that projects have.
 
 use crate::common::{findings, needs, run};
-use probity_analysis::Family;
+use probity_analysis::FindingFamily;
 use std::collections::BTreeSet;
 
 fn check(files: &[(&str, &str)], from: &str, expected: &[&str]) {
@@ -13,7 +13,7 @@ fn check(files: &[(&str, &str)], from: &str, expected: &[&str]) {
 
 fn dangling(files: &[(&str, &str)]) -> Vec<String> {
     let run = run(files);
-    findings(&run, Family::DanglingImport)
+    findings(&run, FindingFamily::DanglingImport)
         .iter()
         .map(|finding| finding.locations[0].path.to_string())
         .collect()
@@ -157,8 +157,10 @@ fn a_go_package_of_generated_files_is_not_missing() {
         ("proto/test.pb.go", generated),
     ];
     let run = run(&files);
-    let dangling: Vec<&str> =
-        findings(&run, Family::DanglingImport).iter().map(|finding| finding.message.as_str()).collect();
+    let dangling: Vec<&str> = findings(&run, FindingFamily::DanglingImport)
+        .iter()
+        .map(|finding| finding.message.as_str())
+        .collect();
     assert_eq!(dangling, ["`example.com/app/gone` is a part of this project that is not there"]);
 }
 

@@ -2,7 +2,8 @@
 
 use crate::common::{findings, path, run};
 use probity_analysis::{
-    Family, Finding, JoinError, LeftOut, Report, ReportFormat, ReportKind, Run, Severity, compare, join,
+    AnalysisRun, ExternalReport, Finding, FindingFamily, JoinError, LeftOut, ReportFormat, ReportKind,
+    Severity, compare, join,
 };
 use serde_json::{Value, json};
 
@@ -25,22 +26,22 @@ fn log(results: &[Value]) -> Vec<u8> {
     json!({ "version": "2.1.0", "runs": [run] }).to_string().into_bytes()
 }
 
-fn report(kind: ReportKind, bytes: &[u8]) -> Report<'_> {
-    Report { name: "report", kind, bytes }
+fn report(kind: ReportKind, bytes: &[u8]) -> ExternalReport<'_> {
+    ExternalReport { name: "report", kind, bytes }
 }
 
-fn joined(source: &str, kind: ReportKind, bytes: &[u8]) -> Result<Run, JoinError> {
+fn joined(source: &str, kind: ReportKind, bytes: &[u8]) -> Result<AnalysisRun, JoinError> {
     let sources =
         |wanted: &probity_paths::RepoPath| (*wanted == path("a.py")).then(|| source.as_bytes().to_vec());
     join(run(&[("a.py", source)]), &[report(kind, bytes)], ROOT, &sources)
 }
 
-fn with_findings(source: &str, results: &[Value]) -> Run {
+fn with_findings(source: &str, results: &[Value]) -> AnalysisRun {
     joined(source, ReportKind::Findings, &log(results)).expect("a good report")
 }
 
-fn external(run: &Run) -> Vec<&Finding> {
-    findings(run, Family::External)
+fn external(run: &AnalysisRun) -> Vec<&Finding> {
+    findings(run, FindingFamily::External)
 }
 
 #[test]
@@ -133,7 +134,8 @@ fn a_run_that_others_joined_is_another_run_and_order_does_not_matter() {
     let plain = run(&[("a.py", SOURCE)]);
     let (one, two) = (log(&[result("E1", "a.py", 1)]), log(&[result("E2", "a.py", 2)]));
     let (one, two) = (report(ReportKind::Findings, &one), report(ReportKind::Findings, &two));
-    let with = |reports: &[Report<'_>]| join(plain.clone(), reports, ROOT, &|_| None).expect("good reports");
+    let with =
+        |reports: &[ExternalReport<'_>]| join(plain.clone(), reports, ROOT, &|_| None).expect("good reports");
     assert_eq!(with(&[]), plain);
     assert_ne!(with(&[one]).id, plain.id);
     assert_eq!(with(&[one, two, one]), with(&[two, one]));
@@ -181,11 +183,11 @@ fn a_hot_spot_that_tests_hardly_run_is_a_finding_in_both_formats() {
     let often = |line| u32::from(line < 20);
     for (few, many) in [(lcov(seldom), lcov(often)), (cobertura("a.py", seldom), cobertura("a.py", often))] {
         let run = joined(&hot(), ReportKind::Coverage, &few).expect("good coverage");
-        let found = findings(&run, Family::Untested);
+        let found = findings(&run, FindingFamily::Untested);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].locations[0].symbol.as_str(), found[0].value), ("hot", Some(15)));
         let run = joined(&hot(), ReportKind::Coverage, &many).expect("good coverage");
-        assert!(findings(&run, Family::Untested).is_empty());
+        assert!(findings(&run, FindingFamily::Untested).is_empty());
     }
 }
 
@@ -193,7 +195,7 @@ fn a_hot_spot_that_tests_hardly_run_is_a_finding_in_both_formats() {
 fn coverage_of_unknown_files_is_counted_and_files_without_coverage_are_not_judged() {
     let run = joined(&hot(), ReportKind::Coverage, &cobertura("b.py", |_| 0)).expect("good coverage");
     assert_eq!(run.joined[0].left_out.get(&LeftOut::UnknownFile), Some(&1));
-    assert!(findings(&run, Family::Untested).is_empty());
+    assert!(findings(&run, FindingFamily::Untested).is_empty());
 }
 
 #[test]

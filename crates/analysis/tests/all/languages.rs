@@ -1,27 +1,30 @@
 //! What is read from each language besides control flow: names, access, cohesion, repeated branches, dead code.
 
 use crate::common::{findings, run};
-use probity_analysis::{Access, Family, Run, UnitKind};
+use probity_analysis::{AccessLevel, AnalysisRun, FindingFamily, UnitKind};
 
 /// Returns the units of a single file except the file itself: kind, name and access.
-fn units(name: &str, text: &str) -> Vec<(UnitKind, String, Access)> {
+fn units(name: &str, text: &str) -> Vec<(UnitKind, String, AccessLevel)> {
     let run = run(&[(name, text)]);
     assert!(run.files[0].notes.is_empty(), "{name}: {:?}", run.files[0].notes);
     let units = run.units.into_iter().filter(|unit| unit.kind != UnitKind::File);
     units.map(|unit| (unit.kind, unit.symbol, unit.access)).collect()
 }
 
-fn check(name: &str, text: &str, expected: &[(UnitKind, &str, Access)]) {
+fn check(name: &str, text: &str, expected: &[(UnitKind, &str, AccessLevel)]) {
     let expected: Vec<_> =
         expected.iter().map(|(kind, name, access)| (*kind, (*name).to_owned(), *access)).collect();
     assert_eq!(units(name, text), expected, "{name}");
 }
 
-fn dead(run: &Run) -> Vec<&str> {
-    findings(run, Family::DeadCode).iter().map(|finding| finding.locations[0].symbol.as_str()).collect()
+fn dead(run: &AnalysisRun) -> Vec<&str> {
+    findings(run, FindingFamily::DeadCode)
+        .iter()
+        .map(|finding| finding.locations[0].symbol.as_str())
+        .collect()
 }
 
-use Access::{Internal, Private, Public};
+use AccessLevel::{Internal, Private, Public};
 use UnitKind::{Class, Function, Method};
 
 #[test]
@@ -208,7 +211,7 @@ fn a_class_that_names_too_many_others_is_a_finding() {
     let classes = (0..20).map(|n| format!("class C{n}: pass\n")).collect::<Vec<_>>().concat();
     let uses = (0..20).map(|n| format!("        C{n}()\n")).collect::<Vec<_>>().concat();
     let run = run(&[("a.py", &format!("{classes}class A:\n    def f(self):\n{uses}"))]);
-    let found = findings(&run, Family::Coupling);
+    let found = findings(&run, FindingFamily::Coupling);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].locations[0].symbol.as_str(), found[0].value), ("A", Some(20)));
 }
@@ -233,7 +236,7 @@ fn branches_with_the_same_content_are_found_in_every_language() {
     ];
     for (name, text) in cases {
         let run = run(&[(name, &text)]);
-        assert_eq!(findings(&run, Family::DuplicatedBranches).len(), 1, "{name}: {:?}", run.findings);
+        assert_eq!(findings(&run, FindingFamily::DuplicatedBranches).len(), 1, "{name}: {:?}", run.findings);
     }
 }
 

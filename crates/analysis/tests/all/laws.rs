@@ -1,7 +1,7 @@
 //! Properties: determinism, no panic on any edit of any language, copies never raise health.
 
 use crate::common::{path, run};
-use probity_analysis::{FileFacts, Input, Language, Settings, Source, analyse, read};
+use probity_analysis::{AnalysisInput, AnalysisSettings, FileFacts, Language, SourceInput, analyse, read};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -22,16 +22,18 @@ const FLOW: [(&str, &str); 14] = [
     ("sample.tsx", include_str!("../fixtures/flow/sample.tsx")),
 ];
 
-fn with_threads(n_threads: usize, input: &Input<'_>) -> String {
+fn with_threads(n_threads: usize, input: &AnalysisInput<'_>) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
-    pool.install(|| serde_json::to_string(&analyse(input, &Settings::default()).run).expect("serialises"))
+    pool.install(|| {
+        serde_json::to_string(&analyse(input, &AnalysisSettings::default()).run).expect("serialises")
+    })
 }
 
 #[test]
 fn the_same_tree_gives_the_same_bytes_with_any_number_of_threads() {
     let sources: BTreeMap<_, _> =
-        FLOW.iter().map(|(name, text)| (path(name), Source::Bytes(text.as_bytes()))).collect();
-    let input = Input { sources, ..Input::default() };
+        FLOW.iter().map(|(name, text)| (path(name), SourceInput::Bytes(text.as_bytes()))).collect();
+    let input = AnalysisInput { sources, ..AnalysisInput::default() };
     let one = with_threads(1, &input);
     for n_threads in [2, 5] {
         assert_eq!(with_threads(n_threads, &input), one);
@@ -54,9 +56,10 @@ fn damaged_facts_are_told_and_never_used() {
     let mut facts = read(Language::Python, b"def f(a):\n    return a\n", 1 << 20);
     facts.units[1].parent = Some(7);
     assert!(!facts.is_sound());
-    let known = Source::Known { content: probity_core::Digest::of(b"x"), facts: facts.into() };
-    let input = Input { sources: BTreeMap::from([(path("a.py"), known)]), ..Input::default() };
-    let run = analyse(&input, &Settings::default()).run;
+    let known = SourceInput::Known { content: probity_core::Digest::of(b"x"), facts: facts.into() };
+    let input =
+        AnalysisInput { sources: BTreeMap::from([(path("a.py"), known)]), ..AnalysisInput::default() };
+    let run = analyse(&input, &AnalysisSettings::default()).run;
     assert_eq!(run.file_counts(), (0, 0, 1));
 }
 
@@ -134,8 +137,8 @@ proptest! {
                 _ => bytes.rotate_left(to),
             }
         }
-        let input = Input { sources: BTreeMap::from([(path(name), Source::Bytes(&bytes))]), ..Input::default() };
-        let analysis = analyse(&input, &Settings::default());
+        let input = AnalysisInput { sources: BTreeMap::from([(path(name), SourceInput::Bytes(&bytes))]), ..AnalysisInput::default() };
+        let analysis = analyse(&input, &AnalysisSettings::default());
         for (_, facts) in analysis.facts.values() {
             prop_assert!(facts.is_sound());
         }

@@ -2,13 +2,13 @@
 
 use crate::common::run;
 use probity_analysis::report::{ReportSubject, html, markdown, sarif};
-use probity_analysis::{Run, compare};
+use probity_analysis::{AnalysisRun, compare};
 use serde_json::Value;
 
 const BODY: &str = "    total = 0\n    for row in rows:\n        for cell in row:\n            if cell > x:\n                if cell.ok and cell.fresh:\n                    while cell.more():\n                        total += cell.next() if x else 1\n                elif cell.old or x:\n                    total -= 1\n    return total\n";
 
 /// A tree with findings, a file that is not read, and names that are markup.
-fn sample() -> Run {
+fn sample() -> AnalysisRun {
     let busy = format!("def busy(rows, x):\n{BODY}");
     let again = format!("import b\n\n\ndef again(rows, x):\n{BODY}");
     run(&[
@@ -109,7 +109,7 @@ fn markdown_of_two_runs_begins_with_what_changed() {
 }
 
 /// Renders the page of the sample, with its code.
-fn page(run: &Run) -> String {
+fn page(run: &AnalysisRun) -> String {
     html(run, None, &|path| Some(format!("<b>{path}</b>\n{BODY}").into_bytes()), &ReportSubject::default())
 }
 

@@ -1,8 +1,8 @@
 //! The answer of `probity amend --intent`.
 
 use crate::document::Answer;
-use probity_intents::registry::Notice;
-use probity_intents::{Entries, IntentId, IntentScope};
+use probity_intents::registry::OwnerNotice;
+use probity_intents::{IntentId, IntentScope, ScopeEntrySet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,9 +12,9 @@ pub struct AmendAnswer {
     /// The intent.
     pub intent_id: IntentId,
     /// What was added to `allowed_files`.
-    pub allowed_files: Entries,
+    pub allowed_files: ScopeEntrySet,
     /// What was added to `allowed_related`.
-    pub allowed_related: Entries,
+    pub allowed_related: ScopeEntrySet,
     /// Why.
     pub why: String,
     /// What may be touched now.
@@ -22,7 +22,7 @@ pub struct AmendAnswer {
     /// What to do next.
     pub next_step: &'static str,
     /// What happened to intents of this owner meanwhile.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<OwnerNotice>,
 }
 
 impl Answer for AmendAnswer {

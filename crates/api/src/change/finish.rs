@@ -8,10 +8,10 @@ use crate::kept_part::KeptPart;
 use crate::quality::{CheckedClaims, FinishVerification};
 use probity_contract::claims::ClaimVerdict;
 use probity_contract::finish::{FinishNextStep, FinishStep, ReceiptOutcome};
-use probity_contract::{ContractReason, ContractStatus, DeltaVerdict, Profile};
+use probity_contract::{ContractReason, ContractStatus, DeltaVerdict, VerificationProfile};
 use probity_core::Digest;
 use probity_intents::hygiene::DirtyStatus;
-use probity_intents::registry::Notice;
+use probity_intents::registry::OwnerNotice;
 use probity_intents::{IntentId, ScopeCheck, ScopeCheckStatus};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -73,7 +73,7 @@ pub struct FinishAnswer {
     /// All of it in a few words; `null` if the change was not verified.
     pub summary: Option<FinishSummary>,
     /// What happened to intents of this owner meanwhile.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<OwnerNotice>,
     /// What a surface shows of `verification` and `claims`.
     #[serde(skip)]
     pub review: FinishReview,
@@ -190,7 +190,7 @@ pub struct FinishSummary {
     /// Whether only declared paths were changed.
     pub scope_status: ScopeCheckStatus,
     /// How the change was verified.
-    pub verification_profile: Profile,
+    pub verification_profile: VerificationProfile,
     /// What the two runs say; `null` if they were not compared.
     pub structural_verdict: Option<DeltaVerdict>,
     /// How the health changed.

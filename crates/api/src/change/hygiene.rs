@@ -2,7 +2,7 @@
 
 use probity_core::Digest;
 use probity_intents::hygiene::{DirtyAttribution, DirtyEntry, FinishBlockReason, SnapshotStatus};
-use probity_intents::{Entries, ForeignDirtyOverlap};
+use probity_intents::{ForeignDirtyOverlap, ScopeEntrySet};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ pub struct FinishHygieneDetail {
     /// Every uncommitted path, and whose it is.
     pub dirty_attribution: Vec<DirtyAttribution>,
     /// What the scope check looked at.
-    pub files_for_scope_check: Entries,
+    pub files_for_scope_check: ScopeEntrySet,
 }
 
 /// How many uncommitted paths there are of each class.

@@ -2,8 +2,10 @@
 
 use crate::document::Answer;
 use probity_core::Digest;
-use probity_intents::registry::{Base, Event, Head, Notice, RefusalCode, Seq};
-use probity_intents::{Entries, IntentId, IntentScope, Owner, Ownership, Status};
+use probity_intents::registry::{
+    EventSeq, IntentBase, OwnerNotice, RefusalCode, RegistryEvent, RegistryHead,
+};
+use probity_intents::{IntentId, IntentOwner, IntentScope, IntentStatus, Ownership, ScopeEntrySet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +15,7 @@ pub struct IntentView {
     /// Its id.
     pub intent_id: IntentId,
     /// What the record says about its life.
-    pub status: Status,
+    pub status: IntentStatus,
     /// What it is to the reader.
     pub ownership: Ownership,
     /// Whether it is the reader's own.
@@ -41,15 +43,15 @@ pub struct IntentView {
     /// When it was closed.
     pub closed_at: Option<String>,
     /// Where it starts from.
-    pub base: Base,
+    pub base: IntentBase,
     /// The fencing token; `null` while it waits.
-    pub fencing_token: Option<Seq>,
+    pub fencing_token: Option<EventSeq>,
     /// Its place in the queue while it waits.
     pub queue_position: Option<usize>,
     /// How its scope grew.
     pub amendments: Vec<AmendmentView>,
     /// The numbers of the events that changed it.
-    pub history: Vec<Seq>,
+    pub history: Vec<EventSeq>,
 }
 
 /// Who holds an intent, without what proves it.
@@ -63,8 +65,8 @@ pub struct OwnerView {
     pub pid: Option<u32>,
 }
 
-impl From<&Owner> for OwnerView {
-    fn from(owner: &Owner) -> Self {
+impl From<&IntentOwner> for OwnerView {
+    fn from(owner: &IntentOwner) -> Self {
         let pid = Some(owner.pid).filter(|&pid| pid != 0);
         Self { label: owner.label.clone(), host: owner.host.clone(), pid }
     }
@@ -74,7 +76,7 @@ impl From<&Owner> for OwnerView {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AmendmentView {
     /// The event that did it.
-    pub seq: Seq,
+    pub seq: EventSeq,
     /// When.
     pub at: String,
     /// Who.
@@ -82,9 +84,9 @@ pub struct AmendmentView {
     /// Why.
     pub why: String,
     /// What was added to `allowed_files`.
-    pub allowed_files: Entries,
+    pub allowed_files: ScopeEntrySet,
     /// What was added to `allowed_related`.
-    pub allowed_related: Entries,
+    pub allowed_related: ScopeEntrySet,
 }
 
 /// Who holds what, and who waits: the answer of `probity intent list`.
@@ -93,7 +95,7 @@ pub struct IntentListAnswer {
     /// The intents, by id.
     pub intents: Vec<IntentView>,
     /// What happened to intents of the reader meanwhile.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<OwnerNotice>,
 }
 
 impl Answer for IntentListAnswer {
@@ -131,7 +133,7 @@ pub struct IntentChangeAnswer {
     /// The event that did it.
     pub event: Option<LoggedEvent>,
     /// What happened to intents of this owner meanwhile.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<OwnerNotice>,
     /// The handle of the owner, where the answer may tell it: on the command line of one who took an intent over and was
     /// new, and to every caller of a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +150,7 @@ impl Answer for IntentChangeAnswer {
 pub struct LoggedEvent {
     /// The event as the log holds it.
     #[serde(flatten)]
-    pub event: Event,
+    pub event: RegistryEvent,
     /// The digest that the next event names.
     pub digest: Digest,
     /// When it was decided.
@@ -167,7 +169,7 @@ probity_core::word_enum! {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct IntentLogAnswer {
     /// Where the log ends.
-    pub head: Head,
+    pub head: RegistryHead,
     /// Whether the log is whole.
     pub chain: ChainStatus,
     /// The events that were asked for.

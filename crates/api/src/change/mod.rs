@@ -25,7 +25,7 @@ pub use intents::{
     AmendmentView, ChainStatus, IntentAnswer, IntentChangeAnswer, IntentChangeStatus, IntentListAnswer,
     IntentLogAnswer, IntentResetAnswer, IntentView, LoggedEvent, OwnerView, ResetAction, ResetEntry,
 };
-pub use neighbors::{ConcurrentRun, Neighbour, NeighbourAction, Neighbours};
+pub use neighbors::{ConcurrentRun, ConcurrentWork, RelatedIntent, RelatedIntentAction};
 pub use request::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
 pub use start::{
     BlastLevel, BlastSummary, ConstraintInScope, GateForecast, MissingPath, ScopeWarning, StartAnswer,

@@ -1,14 +1,14 @@
 //! The other intents and governed runs that a start meets.
 
 use crate::SystemPath;
-use probity_evidence::Globs;
-use probity_intents::{Entries, IntentId, OverlapType, Ownership, RelationKind};
+use probity_evidence::GlobList;
+use probity_intents::{IntentId, OverlapType, Ownership, RelationKind, ScopeEntrySet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 probity_core::word_enum! {
     /// What to do about another intent or run. Never: end its process.
-    pub enum NeighbourAction {
+    pub enum RelatedIntentAction {
         /// It is one's own.
         FinishAmendOrClearYourOwn = "finish_amend_or_clear_your_own",
         /// Its owner is gone.
@@ -28,15 +28,15 @@ probity_core::word_enum! {
 
 /// The other intents of the workspace, as far as they matter to this one.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub struct Neighbours {
+pub struct ConcurrentWork {
     /// Live claims that overlap.
-    pub concurrent_intents: Vec<Neighbour>,
+    pub concurrent_intents: Vec<RelatedIntent>,
     /// Governed runs that have not ended and may touch the same paths.
     pub concurrent_runs: Vec<ConcurrentRun>,
     /// All relations that are not `none`, overlaps included.
-    pub workspace_relations: Vec<Neighbour>,
+    pub workspace_relations: Vec<RelatedIntent>,
     /// Those who wait for some of the same paths.
-    pub queued_context: Vec<Neighbour>,
+    pub queued_context: Vec<RelatedIntent>,
     /// How many owners hold or wait for something.
     pub total_agents: usize,
     /// How many live claims have a silent owner.
@@ -49,20 +49,20 @@ pub struct ConcurrentRun {
     /// The run.
     pub run_id: String,
     /// What it may touch, from its own root.
-    pub scope: Globs,
+    pub scope: GlobList,
     /// The declared entries of which it may touch something.
-    pub overlap: Entries,
+    pub overlap: ScopeEntrySet,
     /// Its root.
     pub root: SystemPath,
     /// Since when it runs.
     pub since: String,
     /// What to do about it.
-    pub recommended_action: NeighbourAction,
+    pub recommended_action: RelatedIntentAction,
 }
 
 /// Another intent, and how its scope overlaps the caller's.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Neighbour {
+pub struct RelatedIntent {
     /// The intent.
     pub intent_id: IntentId,
     /// What people call its owner.
@@ -80,13 +80,13 @@ pub struct Neighbour {
     /// Which overlaps there are.
     pub overlap_type: Option<OverlapType>,
     /// Where allowed meets allowed.
-    pub hard_overlap: Entries,
+    pub hard_overlap: ScopeEntrySet,
     /// Where allowed meets related.
-    pub soft_overlap: Entries,
+    pub soft_overlap: ScopeEntrySet,
     /// Entries that one side forbids.
-    pub excluded: Entries,
+    pub excluded: ScopeEntrySet,
     /// What to do about it.
-    pub recommended_action: NeighbourAction,
+    pub recommended_action: RelatedIntentAction,
     /// Since when it has been declared.
     pub declared_at: String,
     /// When its owner must have been heard of again.

@@ -4,7 +4,7 @@
 //! the options of the command line fill it in.
 
 use probity_contract::claims::Claim;
-use probity_intents::Entry;
+use probity_intents::ScopeEntry;
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
 use probity_policy::StrictnessProfile;
 use schemars::JsonSchema;
@@ -34,15 +34,15 @@ pub struct StartRequest {
     pub description: String,
     /// Exact paths to be edited; no patterns
     #[schemars(with = "Vec<String>")]
-    pub allowed_files: Vec<Entry>,
+    pub allowed_files: Vec<ScopeEntry>,
     /// Further paths that may be edited
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
-    pub allowed_related: Vec<Entry>,
+    pub allowed_related: Vec<ScopeEntry>,
     /// Patterns that must not be touched
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
-    pub forbidden: Vec<Entry>,
+    pub forbidden: Vec<ScopeEntry>,
     #[serde(default)]
     #[expect(missing_docs, reason = "the name says it")]
     pub expected_effects: Vec<String>,
@@ -77,7 +77,7 @@ pub struct StartRequest {
 
 impl StartRequest {
     /// A start on `allowed_files`, with everything else as usual.
-    pub fn new(description: impl Into<String>, allowed_files: Vec<Entry>) -> Self {
+    pub fn new(description: impl Into<String>, allowed_files: Vec<ScopeEntry>) -> Self {
         Self {
             description: description.into(),
             allowed_files,
@@ -123,7 +123,7 @@ pub struct FinishRequest {
     pub intent_id: String,
     /// Paths that were changed
     #[schemars(with = "Option<Vec<String>>")]
-    pub changed_files: Option<Vec<Entry>>,
+    pub changed_files: Option<Vec<ScopeEntry>>,
     /// Or: everything that differs from this commit
     pub diff_ref: Option<String>,
     /// The run of the tree after the change [the one of the tree as it is]
@@ -195,7 +195,7 @@ mod tests {
     fn what_is_left_out_of_a_request_is_as_usual() {
         let read: StartRequest =
             serde_json::from_value(json!({ "intent": "fix", "allowed_files": ["a"] })).expect("a request");
-        let usual = StartRequest::new("fix", vec![Entry::new("a")]);
+        let usual = StartRequest::new("fix", vec![ScopeEntry::new("a")]);
         assert_eq!(format!("{read:?}"), format!("{usual:?}"));
         let read: FinishRequest = serde_json::from_value(json!({ "intent_id": "x" })).expect("a request");
         assert_eq!(format!("{read:?}"), format!("{:?}", FinishRequest::new("x")));

@@ -1,13 +1,13 @@
 //! The answer to a start or a promotion.
 
 use super::hygiene::StartHygieneAnswer;
-use super::neighbors::Neighbours;
+use super::neighbors::ConcurrentWork;
 use crate::ExitCode;
 use crate::document::Answer;
-use probity_contract::Budget;
-use probity_intents::registry::{Notice, RefusalCode, Seq};
+use probity_contract::ChangeBudget;
+use probity_intents::registry::{EventSeq, OwnerNotice, RefusalCode};
 use probity_intents::start::{ClaimState, DirtyScopePolicy, StartNextStep, StartReason, StartStatus};
-use probity_intents::{Entry, IntentId, IntentScope};
+use probity_intents::{IntentId, IntentScope, ScopeEntry};
 use probity_paths::RepoPath;
 use probity_policy::Strictness;
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ pub struct StartAnswer {
     /// The intent, if there is one now.
     pub intent_id: Option<IntentId>,
     /// The fencing token of the claim.
-    pub token: Option<Seq>,
+    pub token: Option<EventSeq>,
     /// What the start left behind.
     pub claim: ClaimState,
     /// The first of the reasons.
@@ -59,7 +59,7 @@ pub struct StartAnswer {
     /// When the intent ends, whatever its owner does.
     pub expires_at: Option<String>,
     /// The others.
-    pub workspace: Neighbours,
+    pub workspace: ConcurrentWork,
     /// Whose the uncommitted changes of the tree are.
     pub workspace_hygiene: Option<StartHygieneAnswer>,
     /// Who would notice the change.
@@ -73,7 +73,7 @@ pub struct StartAnswer {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub implements: Vec<String>,
     /// What happened to intents of this owner meanwhile.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<OwnerNotice>,
     /// The handle of the owner, where the answer may tell it: to a new owner on the command line, and to every caller of a
     /// tool. The rules never know it.
     pub owner: Option<String>,
@@ -126,7 +126,7 @@ impl StartObstacle {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MissingPath {
     /// The path as it was declared.
-    pub path: Entry,
+    pub path: ScopeEntry,
     /// A path of the tree that may have been meant.
     pub suggestion: Option<RepoPath>,
     /// What else may be wrong with it.
@@ -137,11 +137,11 @@ pub struct MissingPath {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ScopeWarning {
     /// What it is.
-    pub code: probity_core::Reason,
+    pub code: probity_core::ReasonCode,
     /// The list that it concerns.
     pub field: &'static str,
     /// The entry that it concerns.
-    pub entry: Option<Entry>,
+    pub entry: Option<ScopeEntry>,
     /// The same in a sentence.
     pub message: &'static str,
 }
@@ -196,7 +196,7 @@ pub struct StartBudget {
     /// How strictly it is reckoned.
     pub strictness: Strictness,
     /// What the change may cost.
-    pub budgets: Budget,
+    pub budgets: ChangeBudget,
     /// What the structural gates of the policy say already.
     pub gate_preview: GateForecast,
 }

@@ -3,9 +3,9 @@
 use super::intents::OwnerView;
 use crate::SystemPath;
 use crate::document::Answer;
-use probity_evidence::Globs;
-use probity_intents::registry::Notice;
-use probity_intents::{Entries, IntentId, Ownership, Status};
+use probity_evidence::GlobList;
+use probity_intents::registry::OwnerNotice;
+use probity_intents::{IntentId, IntentStatus, Ownership, ScopeEntrySet};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub struct StatusAnswer {
     /// What to do next.
     pub next_step: String,
     /// What happened to intents of the reader meanwhile.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<OwnerNotice>,
 }
 
 impl Answer for StatusAnswer {
@@ -41,7 +41,7 @@ pub struct IntentLine {
     /// Its id.
     pub intent_id: IntentId,
     /// `active` or `queued`.
-    pub status: Status,
+    pub status: IntentStatus,
     /// What it is to the reader.
     pub ownership: Ownership,
     /// What people call its owner.
@@ -55,7 +55,7 @@ pub struct IntentLine {
     /// What it is for.
     pub description: String,
     /// What it is about.
-    pub allowed_files: Entries,
+    pub allowed_files: ScopeEntrySet,
     /// Since when.
     pub since: String,
     /// For how many seconds.
@@ -78,7 +78,7 @@ pub struct RunLine {
     /// Its id.
     pub run_id: String,
     /// What it may touch, amendments included, from its own root.
-    pub scope: Globs,
+    pub scope: GlobList,
     /// Its root.
     pub root: SystemPath,
     /// Since when.

@@ -2,7 +2,7 @@
 
 use probity_core::Digest;
 use probity_intents::hygiene::DirtyStatus;
-use probity_intents::{Entries, Entry, ScopeRelation};
+use probity_intents::{ScopeEntry, ScopeEntrySet, ScopeRelation};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct PatchTrail {
     /// The numbers.
     pub counts: PatchTrailCounts,
     /// Paths of the evidence that are not changed.
-    pub listed_but_unchanged: Vec<Entry>,
+    pub listed_but_unchanged: Vec<ScopeEntry>,
     /// The digest of `detail`, whether it is shown or not.
     pub patch_trail_digest: Digest,
     /// Everything, in full detail.
@@ -40,11 +40,11 @@ pub struct PatchTrailCounts {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PatchTrailDetail {
     /// The paths of the evidence.
-    pub changed_files: Entries,
+    pub changed_files: ScopeEntrySet,
     /// The paths that differ from the start.
     pub changed_since_start: Vec<TrailEntry>,
     /// Paths of the evidence that are not changed.
-    pub listed_but_unchanged: Vec<Entry>,
+    pub listed_but_unchanged: Vec<ScopeEntry>,
     /// The git commit at the start.
     pub head_at_start: Option<String>,
     /// The git commit now.

@@ -3,7 +3,7 @@
 use crate::document::Answer;
 use crate::exit::ExitCode;
 use crate::system_path::SystemPath;
-use probity_core::{Digest, Reason};
+use probity_core::{Digest, ReasonCode};
 use probity_evidence::Amendment;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ pub struct AmendAnswer {
     pub amendment: Option<Amendment>,
     /// The new judgement of a finished run.
     #[serde(flatten)]
-    pub judgement: Option<AmendedRunJudgement>,
+    pub judgement: Option<AmendedRunJudgment>,
 }
 
 impl Answer for AmendAnswer {
@@ -55,11 +55,11 @@ probity_core::word_enum! {
 
 /// The new judgement of a finished run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct AmendedRunJudgement {
+pub struct AmendedRunJudgment {
     /// The first of `reasons`.
-    pub reason: Option<Reason>,
+    pub reason: Option<ReasonCode>,
     /// The codes that still fail the run.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ReasonCode>,
     /// The run that was judged again.
     pub amended_from: String,
     /// All amendments of the run.

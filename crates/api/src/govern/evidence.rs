@@ -4,8 +4,8 @@ use super::delta::PrunedRun;
 use crate::document::Answer;
 use crate::exit::ExitCode;
 use crate::system_path::SystemPath;
-use probity_core::{Digest, Reason};
-use probity_evidence::{Check, Status, Verdict};
+use probity_core::{Digest, ReasonCode};
+use probity_evidence::{BundleCheck, BundleVerdict, RunStatus};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,9 +29,9 @@ pub struct EvidenceListEntry {
     /// The run.
     pub run_id: String,
     /// Whether the run passed; null for a bundle that cannot be read.
-    pub status: Option<Status>,
+    pub status: Option<RunStatus>,
     /// The first code that fails the run, or why its bundle cannot be read.
-    pub reason: Option<Reason>,
+    pub reason: Option<ReasonCode>,
     /// What its manifest says; absent for a bundle that cannot be read.
     #[serde(flatten)]
     pub manifest: Option<EvidenceSummary>,
@@ -89,13 +89,13 @@ impl Answer for EvidenceAnswer {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceVerification {
     /// Whether the bundle proves what it must.
-    pub outcome: Verdict,
+    pub outcome: BundleVerdict,
     /// Why not: sorted, each code once.
     pub codes: BTreeSet<String>,
     /// The checks that were not made, sorted.
     pub skipped: BTreeSet<&'static str>,
     /// Each check in the order in which it was made.
-    pub checks: Vec<Check>,
+    pub checks: Vec<BundleCheck>,
 }
 
 impl Answer for EvidenceVerification {
@@ -106,7 +106,7 @@ impl Answer for EvidenceVerification {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceChain {
     /// Whether the chain is whole and every bundle on it sound.
-    pub outcome: Verdict,
+    pub outcome: BundleVerdict,
     /// Why not: sorted, each code once.
     pub codes: BTreeSet<String>,
     /// The bundles from the newest to the oldest, as far as the chain leads.
@@ -165,21 +165,21 @@ impl Answer for EvidenceRemoval {
 }
 
 /// The exit code of what the verifier says.
-impl From<Verdict> for ExitCode {
-    fn from(verdict: Verdict) -> Self {
+impl From<BundleVerdict> for ExitCode {
+    fn from(verdict: BundleVerdict) -> Self {
         match verdict {
-            Verdict::Pass => Self::Ok,
-            Verdict::Fail => Self::Failed,
+            BundleVerdict::Pass => Self::Ok,
+            BundleVerdict::Fail => Self::Failed,
         }
     }
 }
 
 /// The exit code of a run.
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
+impl From<RunStatus> for ExitCode {
+    fn from(status: RunStatus) -> Self {
         match status {
-            Status::Pass => Self::Ok,
-            Status::Fail => Self::Failed,
+            RunStatus::Pass => Self::Ok,
+            RunStatus::Fail => Self::Failed,
         }
     }
 }

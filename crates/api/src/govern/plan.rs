@@ -2,8 +2,8 @@
 
 use crate::document::Answer;
 use crate::system_path::SystemPath;
-use probity_core::{Digest, Reason};
-use probity_evidence::{Globs, Plan};
+use probity_core::{Digest, ReasonCode};
+use probity_evidence::{GlobList, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub struct PlanAnswer {
     /// What is doubtful about its scope.
     pub warnings: Vec<PlanWarning>,
     /// The build outputs of the policy.
-    pub build_outputs: Globs,
+    pub build_outputs: GlobList,
     /// Patterns for build outputs that the policy does not name but the tree suggests.
     pub proposed_build_outputs: Vec<String>,
 }
@@ -58,7 +58,7 @@ pub struct ScopeCoverage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PlanWarning {
     /// What it is.
-    pub code: Reason,
+    pub code: ReasonCode,
     /// The pattern meant, if it is about one.
     pub pattern: Option<String>,
 }

@@ -4,7 +4,7 @@ use super::run::RefMovement;
 use crate::document::Answer;
 use crate::exit::ExitCode;
 use crate::system_path::SystemPath;
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub struct PathRevert {
     /// What was done, or would be.
     pub action: RevertAction,
     /// Why it was refused.
-    pub reason: Option<Reason>,
+    pub reason: Option<ReasonCode>,
     /// More about it.
     pub detail: String,
 }

@@ -4,8 +4,8 @@ use super::plan::{PlanWarning, ScopeCoverage};
 use crate::document::Answer;
 use crate::path_claim::PathClaim;
 use crate::system_path::SystemPath;
-use probity_core::{Digest, Reason};
-use probity_evidence::{Amendment, Enforcement, GateResult, Globs, RecognizedOutput, Status};
+use probity_core::{Digest, ReasonCode};
+use probity_evidence::{Amendment, EnforcementLevel, GateResult, GlobList, RecognizedOutput, RunStatus};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,15 +16,15 @@ pub struct RunAnswer {
     /// The root of the tree.
     pub root: SystemPath,
     /// The verdict.
-    pub status: Status,
+    pub status: RunStatus,
     /// The first of `reasons`.
-    pub reason: Option<Reason>,
+    pub reason: Option<ReasonCode>,
     /// The codes that fail the run, each once.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ReasonCode>,
     /// The run.
     pub run_id: String,
     /// The sealed scope.
-    pub scope: Globs,
+    pub scope: GlobList,
     /// What was added to the scope on the way.
     pub amendments: Vec<Amendment>,
     /// The hash of the sealed plan.
@@ -62,7 +62,7 @@ pub struct RunAnswer {
     /// The key that signed the evidence, if one did.
     pub signed_by: Option<String>,
     /// How strongly the scope was enforced while the run went on.
-    pub enforcement: Enforcement,
+    pub enforcement: EnforcementLevel,
     /// How the command ended; null if it was not started or was ended by a signal.
     pub command_exit_code: Option<i32>,
     /// The caller's own intents that hold paths of the scope.
@@ -90,7 +90,7 @@ probity_core::word_enum! {
 pub struct RunFinding {
     /// Why.
     #[serde(rename = "code")]
-    pub reason: Reason,
+    pub reason: ReasonCode,
     /// Where, if it has a place.
     pub path: Option<RepoPath>,
     /// More about it.

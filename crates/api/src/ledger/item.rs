@@ -1,8 +1,8 @@
 //! Items and inputs of the ledger, as answers show them.
 
 use probity_ledger::{
-    Confidence, DeltaKind, Item, ItemKind, LogEntry, Mode, Seq, SourceView, Status, VerdictCode, VerdictKind,
-    VersionView,
+    ConfidenceLevel, DeltaKind, ItemKind, ItemStatus, ItemView, LedgerSeq, LogEntry, RevisionMode,
+    SourceView, VerdictCode, VerdictKind, VersionView,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,9 +15,9 @@ pub struct LedgerItem {
     /// The first handle.
     pub handle: String,
     pub kind: ItemKind,
-    pub status: Status,
+    pub status: ItemStatus,
     pub summary: String,
-    pub confidence: Confidence,
+    pub confidence: ConfidenceLevel,
     /// Whether it is a constraint that nothing may break.
     pub hard: bool,
     /// Where it comes from, in order of arrival.
@@ -27,7 +27,7 @@ pub struct LedgerItem {
     /// The handle of what replaced it.
     pub superseded_by: Option<String>,
     /// The last input that changed anything of it.
-    pub last_seq: Seq,
+    pub last_seq: LedgerSeq,
     /// Every wording, oldest first.
     pub versions: Vec<ItemVersion>,
     /// The resolution or reason that ended it.
@@ -45,7 +45,7 @@ pub struct ItemSource {
     /// The part of the turn, in bytes; null for all of it.
     pub range: Option<(u64, u64)>,
     /// The input that named it.
-    pub seq: Seq,
+    pub seq: LedgerSeq,
     /// Who made that input.
     pub author: String,
 }
@@ -54,17 +54,17 @@ pub struct ItemSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ItemVersion {
     /// The input that brought it.
-    pub seq: Seq,
+    pub seq: LedgerSeq,
     pub summary: String,
-    pub confidence: Confidence,
+    pub confidence: ConfidenceLevel,
     /// How a constraint was revised.
-    pub mode: Option<Mode>,
+    pub mode: Option<RevisionMode>,
     /// Who made that input.
     pub author: String,
 }
 
-impl From<&Item<'_>> for LedgerItem {
-    fn from(item: &Item<'_>) -> Self {
+impl From<&ItemView<'_>> for LedgerItem {
+    fn from(item: &ItemView<'_>) -> Self {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         Self {
             id: item.id.clone(),
@@ -103,7 +103,7 @@ impl From<&VersionView<'_>> for ItemVersion {
 /// One input of the ledger, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LedgerInput {
-    pub seq: Seq,
+    pub seq: LedgerSeq,
     pub author: String,
     /// What it proposed; null when it named no known kind.
     pub kind: Option<DeltaKind>,

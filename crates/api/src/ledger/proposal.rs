@@ -4,8 +4,8 @@ use super::LedgerItem;
 use crate::document::Answer;
 use crate::list_cut::LeftOutOfLists;
 use probity_ledger::extract::Role;
-use probity_ledger::model::Dropped;
-use probity_ledger::transcript::Odd;
+use probity_ledger::model::DroppedDelta;
+use probity_ledger::transcript::UnknownLine;
 use probity_ledger::{CandidateDelta, Citation, VerdictCode, VerdictKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,7 +145,7 @@ impl Answer for IngestAnswer {
 }
 
 /// A line that was not understood, after the name of its transcript.
-pub type NotUnderstoodLine = (String, Odd);
+pub type NotUnderstoodLine = (String, UnknownLine);
 
 /// What asking a model came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -156,7 +156,7 @@ pub struct ModelUse {
     /// The size of the turns in them.
     pub turn_bytes: usize,
     /// What the model proposed and was not passed on, and why.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedDelta>,
     /// How many of its claims were taken for hypotheses.
     pub weakened: usize,
     /// Why it stopped before all turns were read.

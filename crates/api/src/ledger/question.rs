@@ -4,7 +4,7 @@ use super::{LedgerInput, LedgerItem, ReplayedInput};
 use crate::document::Answer;
 use crate::list_cut::LeftOutOfLists;
 use probity_core::Digest;
-use probity_ledger::{Advice, Citation, Score};
+use probity_ledger::{AuthorScore, Citation, SuggestionKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -118,7 +118,7 @@ pub struct ScoresAnswer {
     /// The position of the last input.
     pub seq: u64,
     /// One line for each author.
-    pub authors: Vec<Score>,
+    pub authors: Vec<AuthorScore>,
 }
 
 impl Answer for ScoresAnswer {
@@ -199,7 +199,7 @@ impl Answer for SuggestionsAnswer {
 /// One suggestion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SuggestedStep {
-    pub advice: Advice,
+    pub advice: SuggestionKind,
     /// Handles of the items that it is about.
     pub items: Vec<String>,
     /// What they say.

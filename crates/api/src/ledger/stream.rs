@@ -3,7 +3,7 @@
 use crate::document::Answer;
 use probity_core::Digest;
 use probity_documents::MergeAnalysis;
-use probity_ledger::merge::Point;
+use probity_ledger::merge::MergePoint;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ pub struct LedgerMergeAnswer {
     pub status: LedgerMergeStatus,
     pub stream: String,
     /// What needs a choice, with the choices that were made.
-    pub points: Vec<Point>,
+    pub points: Vec<MergePoint>,
     /// Handles of the stream that are called otherwise in the ledger.
     pub renamed: Vec<(String, String)>,
     /// How many proposals of the stream are in the ledger now, or would be.

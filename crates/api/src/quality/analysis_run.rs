@@ -2,7 +2,7 @@
 
 use super::ListedFinding;
 use crate::document::Answer;
-use probity_analysis::{Dimension, Family, Joined, Note, RunId};
+use probity_analysis::{FileNote, FindingFamily, HealthDimension, JoinedReport, RunId};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub struct RunSummary {
     /// How many findings there are, listed or not.
     pub n_findings: usize,
     /// How many findings each family has; families without findings have 0.
-    pub findings_by_family: BTreeMap<Family, usize>,
+    pub findings_by_family: BTreeMap<FindingFamily, usize>,
     /// The most severe findings first, as many as were asked for.
     pub findings: Vec<ListedFinding>,
     /// How many lines the analyzed files have.
@@ -35,7 +35,7 @@ pub struct RunSummary {
     /// The files whose health is worst.
     pub hot_spots: Vec<HotSpot>,
     /// Reports of other tools that joined the run.
-    pub joined: Vec<Joined>,
+    pub joined: Vec<JoinedReport>,
 }
 
 /// Health with its dimensions: null scores and no dimensions if no file was analyzed.
@@ -48,7 +48,7 @@ pub struct HealthSummary {
     /// `A`, `B`, `C`, `D` or `F`.
     pub grade: Option<char>,
     /// Points from 0 to 100 by dimension.
-    pub dimensions: BTreeMap<Dimension, u32>,
+    pub dimensions: BTreeMap<HealthDimension, u32>,
 }
 
 /// A file with bad health.
@@ -85,7 +85,7 @@ pub struct NotedFile {
     /// The file.
     pub path: RepoPath,
     /// What was noted.
-    pub notes: Vec<Note>,
+    pub notes: Vec<FileNote>,
 }
 
 /// A stored run: the answer of `probity runs show`.

@@ -1,8 +1,8 @@
 //! The baseline of a tree.
 
 use crate::document::Answer;
-use probity_analysis::{Capture, FindingId};
-use probity_core::{Digest, Reason};
+use probity_analysis::{BaselineHistoryEntry, FindingId};
+use probity_core::{Digest, ReasonCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub struct BaselineSummary {
     pub digest: Option<Digest>,
     /// Every capture, the oldest first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub history: Option<Vec<Capture>>,
+    pub history: Option<Vec<BaselineHistoryEntry>>,
 }
 
 /// The baseline of the tree: the answer of `probity analyze baseline`.
@@ -53,7 +53,7 @@ pub struct BaselineAnswer {
     pub baseline: BaselineSummary,
     /// The code for a baseline that cannot be relied on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub reason: Option<ReasonCode>,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_step: Option<String>,

@@ -2,7 +2,8 @@
 
 use crate::document::Answer;
 use probity_analysis::{
-    ApiBreak, Comparison, Finding, FindingId, Incomparable, Regression, Run, RunId, Verdict, Worsened,
+    AnalysisComparison, AnalysisRun, ApiBreak, ComparisonVerdict, Finding, FindingId, FindingRegression,
+    MetricRegression, RunId, RunMismatch,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,9 +17,9 @@ pub struct RunComparison {
     /// The later run.
     pub after: ComparedRun,
     /// In one word.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
     /// Why there is no more to say; empty for runs that compare.
-    pub incomparable_because: Vec<Incomparable>,
+    pub incomparable_because: Vec<RunMismatch>,
     /// Whether both are the same run.
     pub same_run: bool,
     /// After minus before, from −100 to 100.
@@ -34,11 +35,11 @@ pub struct RunComparison {
     /// Findings in both whose ids differ: before and after.
     pub renamed: Vec<(FindingId, FindingId)>,
     /// New findings, with the files that caused them.
-    pub regression_findings: Vec<Regression>,
+    pub regression_findings: Vec<FindingRegression>,
     /// Findings that are gone.
     pub improvement_findings: Vec<Finding>,
     /// Symbols that measure worse.
-    pub worsened_symbols: Vec<Worsened>,
+    pub worsened_symbols: Vec<MetricRegression>,
     /// Breaks of the public interface.
     pub api_breaks: Vec<ApiBreak>,
 }
@@ -55,14 +56,14 @@ pub struct ComparedRun {
 }
 
 impl ComparedRun {
-    fn new(run: &Run) -> Self {
+    fn new(run: &AnalysisRun) -> Self {
         Self { run_id: run.id.short(), run_digest: run.id, health: run.health.score() }
     }
 }
 
 impl RunComparison {
     /// The comparison of two runs.
-    pub fn new(before: &Run, after: &Run, comparison: Comparison) -> Self {
+    pub fn new(before: &AnalysisRun, after: &AnalysisRun, comparison: AnalysisComparison) -> Self {
         Self {
             before: ComparedRun::new(before),
             after: ComparedRun::new(after),

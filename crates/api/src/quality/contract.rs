@@ -3,11 +3,11 @@
 use crate::SystemPath;
 use crate::document::Answer;
 use probity_analysis::GateReport;
-use probity_contract::claims::{ApiDelta, ClaimReport, ClaimVerdict, GateFact, Objection};
+use probity_contract::claims::{ApiDelta, ClaimObjection, ClaimReport, ClaimVerdict, GateFact};
 use probity_contract::outputs::NewFinding;
 use probity_contract::{
-    BaselineAbuse, Budget, Check, CheckResult, ContractReason, ContractStatus, DeltaSummary, HealthLoss,
-    Profile,
+    BaselineAbuse, ChangeBudget, CheckResult, ContractCheck, ContractReason, ContractStatus, DeltaSummary,
+    HealthLoss, VerificationProfile,
 };
 use probity_core::{Digest, Language, Severity};
 use probity_intents::ScopeCheck;
@@ -138,13 +138,13 @@ pub struct PatchFacts {
     /// What blocks.
     pub blocking_violations: Vec<ContractReason>,
     /// How the change is verified: what its files are.
-    pub verification_profile: Profile,
+    pub verification_profile: VerificationProfile,
     /// The languages of the changed source files.
     pub languages: BTreeSet<Language>,
     /// Whether a verdict needs a run of the tree after the change.
     pub after_run_required: bool,
     /// The checks that do not apply, as `checks` tells.
-    pub checks_not_applicable: Vec<Check>,
+    pub checks_not_applicable: Vec<ContractCheck>,
     /// The new findings: what counts against the change first, then the most severe.
     pub new_findings: Vec<NewFinding>,
     /// How many more there are.
@@ -163,7 +163,7 @@ pub struct PatchDetails {
     /// The new findings that are let through, with their severity.
     pub findings_let_through: BTreeMap<String, Severity>,
     /// The checks that were made, as `checks` tells.
-    pub checks_performed: Vec<Check>,
+    pub checks_performed: Vec<ContractCheck>,
     /// Every check with what became of it.
     pub checks: Vec<CheckResult>,
     /// What became of the public interface; null if the runs were not compared.
@@ -213,9 +213,9 @@ pub struct CheckedClaims {
     /// The claims, given and recognized.
     pub checked: Vec<ClaimReport>,
     /// What makes claims false or unproven.
-    pub violations: BTreeSet<Objection>,
+    pub violations: BTreeSet<ClaimObjection>,
     /// What makes claims weaker than they sound.
-    pub warnings: BTreeSet<Objection>,
+    pub warnings: BTreeSet<ClaimObjection>,
     /// The claims that nobody made.
     pub not_made: Vec<&'static str>,
     /// How many sentences of the text assert nothing that could be checked.
@@ -249,7 +249,7 @@ pub struct ContractBudgetAnswer {
     pub mode: ContractMode,
     /// The budget.
     #[serde(flatten)]
-    pub budget: Budget,
+    pub budget: ChangeBudget,
     /// What the reader should know besides.
     pub notes: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use super::ReceiptReference;
 use crate::document::Answer;
 use probity_contract::ContractStatus;
-use probity_core::{Digest, Reason};
+use probity_core::{Digest, ReasonCode};
 use probity_intents::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -85,7 +85,7 @@ pub struct ReceiptVerifyAnswer {
     /// In one word.
     pub outcome: ReceiptOutcome,
     /// The codes of what failed.
-    pub codes: Vec<Reason>,
+    pub codes: Vec<ReasonCode>,
     /// Every check.
     pub checks: Vec<ReceiptCheckReport>,
     /// What became of the change, if the document says so.
@@ -104,7 +104,7 @@ pub struct ReceiptCheckReport {
     /// What came of it.
     pub status: ReceiptCheckStatus,
     /// The code, if it failed.
-    pub code: Option<Reason>,
+    pub code: Option<ReasonCode>,
     /// In words.
     pub detail: String,
 }

@@ -2,15 +2,16 @@
 
 /// The marks of a kind of file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Marks {
+pub(super) struct BlockMarkers {
     begin: &'static str,
     end: &'static str,
 }
 
 /// In Markdown.
-pub(super) const MARKDOWN: Marks = Marks { begin: "<!-- probity:begin -->", end: "<!-- probity:end -->" };
+pub(super) const MARKDOWN: BlockMarkers =
+    BlockMarkers { begin: "<!-- probity:begin -->", end: "<!-- probity:end -->" };
 /// In TOML.
-pub(super) const TOML: Marks = Marks { begin: "# probity:begin", end: "# probity:end" };
+pub(super) const TOML: BlockMarkers = BlockMarkers { begin: "# probity:begin", end: "# probity:end" };
 
 const CODEX: &str = "[mcp_servers.probity]\ncommand = \"probity\"\nargs = [\"mcp\"]\n";
 
@@ -48,7 +49,7 @@ pub(super) fn with_codex(text: &str) -> Result<String, String> {
 }
 
 /// The text with `inner` in our block: where the block stands, else at the end.
-fn with(marks: Marks, text: &str, inner: &str) -> String {
+fn with(marks: BlockMarkers, text: &str, inner: &str) -> String {
     let block = format!("{}\n{inner}{}\n", marks.begin, marks.end);
     match find(marks, text) {
         Some((before, after)) => format!("{before}{block}{after}"),
@@ -58,7 +59,7 @@ fn with(marks: Marks, text: &str, inner: &str) -> String {
 }
 
 /// The text without our block.
-pub(super) fn without(marks: Marks, text: &str) -> String {
+pub(super) fn without(marks: BlockMarkers, text: &str) -> String {
     match find(marks, text) {
         None => text.to_owned(),
         Some((before, after)) if before.trim().is_empty() => after.trim_start_matches('\n').to_owned(),
@@ -67,7 +68,7 @@ pub(super) fn without(marks: Marks, text: &str) -> String {
 }
 
 /// What stands before and after our block. A mark counts only as a whole line.
-fn find(marks: Marks, text: &str) -> Option<(&str, &str)> {
+fn find(marks: BlockMarkers, text: &str) -> Option<(&str, &str)> {
     let begin = line_start(text, marks.begin)?;
     let end = begin + line_start(&text[begin..], marks.end)?;
     let after = text[end..].find('\n').map_or(text.len(), |newline| end + newline + 1);

@@ -8,8 +8,8 @@ mod block;
 mod servers;
 
 use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, AgentRegistration, CodingAgent};
-use probity_core::Reason;
-use probity_workspace::{Fault, Workspace};
+use probity_core::ReasonCode;
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ pub fn register(
     agent: CodingAgent,
     wish: RegistrationWish,
     dry_run: bool,
-) -> Result<AgentRegistration, Fault> {
+) -> Result<AgentRegistration, ServiceError> {
     let root = &workspace.root;
     let mut changes = vec![change(root, agent.config_file(), |text| agent.configured(text, wish))?];
     // The instructions speak of Probity, not of one agent: a file keeps them while a registered agent reads it.
@@ -155,10 +155,10 @@ fn change(
     root: &Path,
     path: &str,
     edit: impl FnOnce(&str) -> Result<String, String>,
-) -> Result<AgentFileChange, Fault> {
+) -> Result<AgentFileChange, ServiceError> {
     let now = text_of(root, path)?;
     let text = edit(now.as_deref().unwrap_or_default())
-        .map_err(|why| Fault::refused(Reason::ConfigForeign, format!("{path}: {why}")))?;
+        .map_err(|why| ServiceError::refused(ReasonCode::ConfigForeign, format!("{path}: {why}")))?;
     let change = match &now {
         None if text.is_empty() => AgentFileChangeKind::Unchanged,
         None => AgentFileChangeKind::Created,
@@ -171,8 +171,8 @@ fn change(
 
 /// The text of a file of the tree, or `None` when there is none. A link is refused: it may lead to a file of somebody
 /// else.
-fn text_of(root: &Path, path: &str) -> Result<Option<String>, Fault> {
-    let foreign = |why: &str| Fault::refused(Reason::ConfigForeign, format!("{path}: {why}"));
+fn text_of(root: &Path, path: &str) -> Result<Option<String>, ServiceError> {
+    let foreign = |why: &str| ServiceError::refused(ReasonCode::ConfigForeign, format!("{path}: {why}"));
     let folder = Path::new(path).parent().unwrap_or(Path::new(""));
     if root.join(folder).symlink_metadata().is_ok_and(|facts| !facts.is_dir()) {
         return Err(foreign("its folder is a link or no folder"));
@@ -182,14 +182,14 @@ fn text_of(root: &Path, path: &str) -> Result<Option<String>, Fault> {
         Ok(facts) if !facts.is_file() => return Err(foreign("it is a link or no plain file")),
         _ => {}
     }
-    let bytes = fs::read(root.join(path)).map_err(Fault::system(format!("cannot read {path}")))?;
+    let bytes = fs::read(root.join(path)).map_err(ServiceError::system(format!("cannot read {path}")))?;
     String::from_utf8(bytes).map(Some).map_err(|_| foreign("it is not text"))
 }
 
 /// The files are the user's: ordinary permissions, not ours.
-fn carry_out(root: &Path, change: &AgentFileChange) -> Result<(), Fault> {
+fn carry_out(root: &Path, change: &AgentFileChange) -> Result<(), ServiceError> {
     let path = root.join(&change.path.0);
-    let fault = || Fault::system(format!("cannot write {}", change.path.0.display()));
+    let fault = || ServiceError::system(format!("cannot write {}", change.path.0.display()));
     match change.change {
         AgentFileChangeKind::Unchanged => Ok(()),
         AgentFileChangeKind::Removed => fs::remove_file(path).map_err(fault()),

@@ -14,31 +14,31 @@ const ENTRY: &str =
 
 /// The members of an object in the order of the file, each value as its text. An ordinary map would reorder the
 /// user's file.
-struct Members(Vec<(String, Box<RawValue>)>);
+struct OrderedMembers(Vec<(String, Box<RawValue>)>);
 
-impl<'de> Deserialize<'de> for Members {
+impl<'de> Deserialize<'de> for OrderedMembers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder;
         impl<'de> Visitor<'de> for InOrder {
-            type Value = Members;
+            type Value = OrderedMembers;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OrderedMembers, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(OrderedMembers(members))
             }
         }
         deserializer.deserialize_map(InOrder)
     }
 }
 
-impl Members {
+impl OrderedMembers {
     fn read(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Ok(Self(Vec::new()));
@@ -78,8 +78,8 @@ impl Members {
 
 /// The configuration with our entry.
 pub(super) fn with_probity(text: &str) -> Result<String, String> {
-    let mut config = Members::read(text)?;
-    let mut servers = Members::read(config.get(SERVERS).unwrap_or_default())?;
+    let mut config = OrderedMembers::read(text)?;
+    let mut servers = OrderedMembers::read(config.get(SERVERS).unwrap_or_default())?;
     if servers.get(NAME).is_some_and(|entry| same_json(entry, ENTRY)) {
         return Ok(text.to_owned());
     }
@@ -90,8 +90,8 @@ pub(super) fn with_probity(text: &str) -> Result<String, String> {
 
 /// The configuration without our entry; empty when nothing else is left of it.
 pub(super) fn without_probity(text: &str) -> Result<String, String> {
-    let mut config = Members::read(text)?;
-    let mut servers = Members::read(config.get(SERVERS).unwrap_or_default())?;
+    let mut config = OrderedMembers::read(text)?;
+    let mut servers = OrderedMembers::read(config.get(SERVERS).unwrap_or_default())?;
     if servers.get(NAME).is_none() {
         return Ok(text.to_owned());
     }

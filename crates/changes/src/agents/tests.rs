@@ -165,7 +165,7 @@ fn what_cannot_be_edited_safely_is_refused_and_nothing_is_written() {
         fs::create_dir_all(path.parent().expect("a folder")).expect("creates");
         fs::write(&path, text).expect("writes");
         let fault = register(&workspace, agent, RegistrationWish::Register, false).expect_err(text);
-        assert_eq!(fault.reason(), Some(Reason::ConfigForeign), "{fault}");
+        assert_eq!(fault.reason(), Some(ReasonCode::ConfigForeign), "{fault}");
         assert_eq!(texts(&workspace, agent), (text.to_owned(), String::new()));
     }
 }

@@ -1,6 +1,6 @@
 //! What a finish saw: the paths of the change, and the uncommitted changes outside its scope, with whose they are.
 
-use super::{Finisher, Scene};
+use super::{FinishContext, FinishHandler};
 use crate::uncommitted::FinishedWork;
 use crate::view::LISTED;
 use probity_api::change::{ChangeAttribution, ChangedPath, DetailLevel, ExternalChange, ExternalChanges};
@@ -8,10 +8,10 @@ use probity_intents::hygiene::{DirtyAttribution, DirtyClass};
 use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
-impl Finisher<'_> {
+impl FinishHandler<'_> {
     /// The paths of the change that differ from the commit or from the start. A path that is listed and differs from
     /// neither is no change; the trail names it.
-    pub(super) fn changes(scene: &Scene) -> Vec<ChangedPath> {
+    pub(super) fn changes(scene: &FinishContext) -> Vec<ChangedPath> {
         let dirt = scene.since.dirt.values();
         dirt.filter(|dirt| scene.evidence.contains(dirt.entry.path.as_bytes()))
             .map(|dirt| ChangedPath {
@@ -23,14 +23,14 @@ impl Finisher<'_> {
     }
 
     /// What was committed outside the scope since the start: no uncommitted change, and nobody's who is known.
-    pub(super) fn committed_outside(&self, scene: &Scene) -> Vec<RepoPath> {
+    pub(super) fn committed_outside(&self, scene: &FinishContext) -> Vec<RepoPath> {
         let outside = scene.hygiene.outside_scope().into_iter().map(|path| self.frame.down(path));
         let committed = outside.filter(|path| !is_uncommitted(scene, path));
         committed.take(self.most_listed()).collect()
     }
 
     /// The uncommitted changes outside the scope as they are now.
-    pub(super) fn external(&self, scene: &Scene) -> Option<ExternalChanges> {
+    pub(super) fn external(&self, scene: &FinishContext) -> Option<ExternalChanges> {
         let registry = self.shell.registry();
         let mut finished = FinishedWork::of(self.workspace, registry, &self.frame);
         let mut one = |dirt: &DirtyAttribution| {
@@ -76,6 +76,6 @@ impl Finisher<'_> {
 }
 
 /// Whether a changed path is not what the commit holds now. What was committed since the start is.
-fn is_uncommitted(scene: &Scene, path: &RepoPath) -> bool {
+fn is_uncommitted(scene: &FinishContext, path: &RepoPath) -> bool {
     scene.look.state.dirty.contains_key(path) || scene.since.dirt.get(path).is_some_and(|dirt| dirt.aside)
 }

@@ -11,24 +11,26 @@ mod settle;
 mod verify;
 mod words;
 
-use super::frame::Frame;
-use super::request::Evidence;
-use super::view::View;
-use crate::registry::{Caller, Shell};
+use super::frame::RootMapping;
+use super::request::FinishEvidence;
+use super::view::HygieneView;
+use crate::registry::{Caller, IntentService};
 use probity_api::change::{FinishAnswer, FinishRequest, HealthAdvisory};
-use probity_contract::finish::Pipeline;
+use probity_contract::finish::PipelineOutcome;
 use probity_contract::finish_status;
-use probity_core::{Digest, Reason};
-use probity_intents::registry::{Intent, Refusal};
-use probity_intents::{Entries, FinishHygiene, Owner, Ownership, ScopeCheckStatus, Status, scope_check};
+use probity_core::{Digest, ReasonCode};
+use probity_intents::registry::{CommandRefusal, Intent};
+use probity_intents::{
+    FinishHygiene, IntentOwner, IntentStatus, Ownership, ScopeCheckStatus, ScopeEntrySet, scope_check,
+};
 use probity_policy::Policy;
-use probity_quality::contract::Side;
-use probity_workspace::progress::Progress;
+use probity_quality::contract::AnalysisSide;
+use probity_workspace::progress::ProgressStep;
 use probity_workspace::workspace::PolicySource;
 use probity_workspace::worktree::StartRecord;
-use probity_workspace::worktree::{Look, Since};
-use probity_workspace::{Fault, Workspace};
-use words::Parts;
+use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
+use probity_workspace::{ServiceError, Workspace};
+use words::FinishReportBuilder;
 
 /// Finishes a change.
 #[tracing::instrument(name = "finish", skip_all)]
@@ -36,52 +38,57 @@ pub fn finish(
     workspace: &Workspace,
     caller: &Caller,
     request: &FinishRequest,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<FinishAnswer, Fault> {
-    let evidence = Evidence::of(request)?;
-    let shell = Shell::open(workspace)?;
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<FinishAnswer, ServiceError> {
+    let evidence = FinishEvidence::of(request)?;
+    let shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
-    let frame = Frame::of(workspace);
+    let frame = RootMapping::of(workspace);
     if let Some(answer) = replay::recall(workspace, &shell, &owner, request, &evidence)? {
         return Ok(answer);
     }
     let intent = resolve(&shell, &owner, &request.intent_id, &frame)?;
     shell.touch(&owner)?;
-    if intent.status == Status::Queued {
-        let status = finish_status(&Pipeline::Queued, request.auto_clear);
+    if intent.status == IntentStatus::Queued {
+        let status = finish_status(&PipelineOutcome::Queued, request.auto_clear);
         let notices = shell.registry().notices(&owner);
-        return Ok(Parts::default().answer(&intent, &evidence, status, notices));
+        return Ok(FinishReportBuilder::default().answer(&intent, &evidence, status, notices));
     }
     let (record, policy) = start_of(workspace, &intent)?;
-    Finisher { workspace, shell, owner, request, evidence, frame, intent, record, policy }.run(progress)
+    FinishHandler { workspace, shell, owner, request, evidence, frame, intent, record, policy }.run(progress)
 }
 
 /// The intent that is to be finished, if it is the caller's own and of this tree.
-fn resolve(shell: &Shell, owner: &Owner, id: &str, frame: &Frame) -> Result<Intent, Fault> {
+fn resolve(
+    shell: &IntentService,
+    owner: &IntentOwner,
+    id: &str,
+    frame: &RootMapping,
+) -> Result<Intent, ServiceError> {
     let intent = shell.resolve(id)?;
     let intent_id = intent.id.clone();
     if intent.status.is_closed() {
-        return Err(Refusal::wrong_status(intent).into());
+        return Err(CommandRefusal::wrong_status(intent).into());
     }
     match intent.ownership(owner, &shell.circumstances()?) {
         Ownership::OwnActive | Ownership::OwnStale => {}
-        Ownership::Expired => return Err(Refusal::Expired { intent_id }.into()),
+        Ownership::Expired => return Err(CommandRefusal::Expired { intent_id }.into()),
         ownership => {
             let agent = intent.owner.label.clone();
-            return Err(Refusal::HeldByOther { intent_id, agent, ownership }.into());
+            return Err(CommandRefusal::HeldByOther { intent_id, agent, ownership }.into());
         }
     }
     match &intent.base.tree {
         Some(tree) if *tree != frame.name() => {
             let detail = format!("intent {intent_id} was started in another worktree, or from another root");
-            Err(Fault::refused(Reason::IntentInvalid, detail))
+            Err(ServiceError::refused(ReasonCode::IntentInvalid, detail))
         }
         _ => Ok(intent.clone()),
     }
 }
 
 /// What was kept at the start, as far as it can be read, and the policy that was in force.
-fn start_of(workspace: &Workspace, intent: &Intent) -> Result<(Option<StartRecord>, Policy), Fault> {
+fn start_of(workspace: &Workspace, intent: &Intent) -> Result<(Option<StartRecord>, Policy), ServiceError> {
     let objects = workspace.state.objects();
     let kept = |digest: &Digest| objects.get(digest).ok().flatten();
     let record = intent.base.dirty_snapshot.as_ref().and_then(kept);
@@ -97,54 +104,55 @@ fn start_of(workspace: &Workspace, intent: &Intent) -> Result<(Option<StartRecor
 }
 
 /// One finish on its way.
-struct Finisher<'a> {
+struct FinishHandler<'a> {
     workspace: &'a Workspace,
-    shell: Shell,
-    owner: Owner,
+    shell: IntentService,
+    owner: IntentOwner,
     request: &'a FinishRequest,
-    evidence: Evidence,
-    frame: Frame,
+    evidence: FinishEvidence,
+    frame: RootMapping,
     intent: Intent,
     record: Option<StartRecord>,
     policy: Policy,
 }
 
 /// The tree after the change, and what it says.
-struct Scene {
-    look: Look,
-    since: Since,
+struct FinishContext {
+    look: WorktreeStatus,
+    since: ChangesSinceStart,
     /// What counts as this change, as the caller names it.
-    evidence: Entries,
+    evidence: ScopeEntrySet,
     hygiene: FinishHygiene,
     tree_run: probity_analysis::RunId,
-    before: Option<Side>,
-    after: Option<Side>,
+    before: Option<AnalysisSide>,
+    after: Option<AnalysisSide>,
 }
 
-impl Finisher<'_> {
-    fn run(mut self, progress: &(dyn Fn(Progress) + Sync)) -> Result<FinishAnswer, Fault> {
+impl FinishHandler<'_> {
+    fn run(mut self, progress: &(dyn Fn(ProgressStep) + Sync)) -> Result<FinishAnswer, ServiceError> {
         let scene = self.scene(progress)?;
-        let mut parts = Parts {
+        let mut parts = FinishReportBuilder {
             hygiene: Some(self.view(&scene).finish(&scene.hygiene)),
             changes: Self::changes(&scene),
             committed_outside: self.committed_outside(&scene),
-            ..Parts::default()
+            ..FinishReportBuilder::default()
         };
         if let Some(why) = scene.hygiene.finish_block_reason {
-            return Ok(self.stop(parts, &Pipeline::HygieneBlocks(why)));
+            return Ok(self.stop(parts, &PipelineOutcome::HygieneBlocks(why)));
         }
         let own_scope = self.frame.scope_down(&self.intent.scope);
         let mut check = scope_check(&own_scope, &scene.evidence);
-        let is_other = |side: &Side| Some(side.report_digest.to_string()) != self.intent.base.report_digest;
+        let is_other =
+            |side: &AnalysisSide| Some(side.report_digest.to_string()) != self.intent.base.report_digest;
         if scene.before.as_ref().is_some_and(is_other) {
             check.status = ScopeCheckStatus::Expired;
             parts.scope_check = Some(check);
-            return Ok(self.stop(parts, &Pipeline::ScopeCheckExpired));
+            return Ok(self.stop(parts, &PipelineOutcome::ScopeCheckExpired));
         }
         parts.trail = Some(self.trail(&scene, &check));
         parts.scope_check = Some(check.clone());
         if check.status == ScopeCheckStatus::Violated {
-            return Ok(self.stop(parts, &Pipeline::ScopeCheckViolated));
+            return Ok(self.stop(parts, &PipelineOutcome::ScopeCheckViolated));
         }
         let gates = self.gates(&scene, progress)?;
         parts.failed_gates = verify::failed_gates(&gates);
@@ -160,19 +168,19 @@ impl Finisher<'_> {
         let status = verified.outcome.status;
         if !status.is_accepted() {
             let reason = verified.outcome.reason;
-            return Ok(self.stop(parts, &Pipeline::NotAccepted { status, reason }));
+            return Ok(self.stop(parts, &PipelineOutcome::NotAccepted { status, reason }));
         }
         self.accept(parts, &scene, &verified)
     }
 
-    fn stop(&self, parts: Parts, pipeline: &Pipeline) -> FinishAnswer {
+    fn stop(&self, parts: FinishReportBuilder, pipeline: &PipelineOutcome) -> FinishAnswer {
         let status = finish_status(pipeline, self.request.auto_clear);
         let notices = self.shell.registry().notices(&self.owner);
         parts.answer(&self.intent, &self.evidence, status, notices)
     }
 
-    fn view<'s>(&'s self, scene: &'s Scene) -> View<'s> {
-        View {
+    fn view<'s>(&'s self, scene: &'s FinishContext) -> HygieneView<'s> {
+        HygieneView {
             look: &scene.look,
             frame: &self.frame,
             git_available: self.workspace.git.is_some(),

@@ -3,16 +3,16 @@
 //! The answer is kept before the claim is given back. If the process dies in between, the intent is still open and the
 //! next finish is an ordinary one; nobody asks for the answer of a finish that did not happen.
 
-use crate::registry::Shell;
-use crate::request::Evidence;
+use crate::registry::IntentService;
+use crate::request::FinishEvidence;
 use probity_api::change::{DetailLevel, FinishAnswer, FinishRequest, FinishReview};
 use probity_contract::claims::Claim;
 use probity_core::Digest;
 use probity_intents::registry::Intent;
-use probity_intents::{Entry, Owner, Status};
+use probity_intents::{IntentOwner, IntentStatus, ScopeEntry};
 use probity_policy::StrictnessProfile;
-use probity_storage::ports::{Refs, Store, Swapped};
-use probity_workspace::{Fault, Workspace};
+use probity_storage::ports::{RefStore, StorageEngine, SwapOutcome};
+use probity_workspace::{ServiceError, Workspace};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -23,9 +23,9 @@ const SPACE: &str = "finish";
 pub(super) fn keep(
     workspace: &Workspace,
     intent: &Intent,
-    (request, evidence): (&FinishRequest, &Evidence),
+    (request, evidence): (&FinishRequest, &FinishEvidence),
     answer: &FinishAnswer,
-) -> Result<(), Fault> {
+) -> Result<(), ServiceError> {
     let kept = KeptFinish { answer: Cow::Borrowed(answer), review: Cow::Borrowed(&answer.review) };
     let bytes = serde_json::to_vec(&kept).expect("answers have text keys only");
     let kept = workspace.state.objects().put_unsynced(&bytes)?;
@@ -33,7 +33,7 @@ pub(super) fn keep(
     let refs = refs(workspace)?;
     let mut found = refs.get(intent.id.as_str())?;
     // Only the holder of the claim gets here, so this ends after a turn or two.
-    while let Swapped::Moved { found: other } =
+    while let SwapOutcome::Moved { found: other } =
         refs.swap(intent.id.as_str(), found.as_deref(), Some(pointer.as_bytes()))?
     {
         found = other;
@@ -44,13 +44,13 @@ pub(super) fn keep(
 /// What this very finish of a finished intent answered, if it was this owner's.
 pub(super) fn recall(
     workspace: &Workspace,
-    shell: &Shell,
-    owner: &Owner,
+    shell: &IntentService,
+    owner: &IntentOwner,
     request: &FinishRequest,
-    evidence: &Evidence,
-) -> Result<Option<FinishAnswer>, Fault> {
+    evidence: &FinishEvidence,
+) -> Result<Option<FinishAnswer>, ServiceError> {
     let Ok(intent) = shell.resolve(&request.intent_id) else { return Ok(None) };
-    if intent.status != Status::Released || !intent.owner.is(owner) {
+    if intent.status != IntentStatus::Released || !intent.owner.is(owner) {
         return Ok(None);
     }
     let pointer = refs(workspace)?.get(intent.id.as_str())?;
@@ -68,7 +68,7 @@ pub(super) fn recall(
     }))
 }
 
-fn refs(workspace: &Workspace) -> Result<Box<dyn Refs>, Fault> {
+fn refs(workspace: &Workspace) -> Result<Box<dyn RefStore>, ServiceError> {
     Ok(workspace.state.store()?.refs(SPACE))
 }
 
@@ -100,18 +100,18 @@ struct FinishIdentity<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum EvidenceIdentity<'a> {
-    ChangedFiles(&'a [Entry]),
+    ChangedFiles(&'a [ScopeEntry]),
     DiffRef(&'a str),
     Observed,
 }
 
-fn digest(request: &FinishRequest, evidence: &Evidence) -> Digest {
+fn digest(request: &FinishRequest, evidence: &FinishEvidence) -> Digest {
     let identity = FinishIdentity {
         command_id: &request.command_id,
         evidence: match evidence {
-            Evidence::ChangedFiles(files) => EvidenceIdentity::ChangedFiles(files),
-            Evidence::DiffRef(revision) => EvidenceIdentity::DiffRef(revision),
-            Evidence::Observed => EvidenceIdentity::Observed,
+            FinishEvidence::ChangedFiles(files) => EvidenceIdentity::ChangedFiles(files),
+            FinishEvidence::DiffRef(revision) => EvidenceIdentity::DiffRef(revision),
+            FinishEvidence::Observed => EvidenceIdentity::Observed,
         },
         after_run_id: &request.after_run_id,
         claims: &request.claims,

@@ -1,34 +1,34 @@
 //! Settling an accepted change: the receipt, then the claim, given back only while its fencing token is held.
 
-use super::words::Parts;
-use super::{Finisher, Scene, replay};
+use super::words::FinishReportBuilder;
+use super::{FinishContext, FinishHandler, replay};
 use crate::registry::TreeFacts;
 use crate::uncommitted;
 use probity_api::change::{FinishAnswer, FinishReceipt, ReceiptHealth};
-use probity_contract::finish::{FinishNextStep, Pipeline, ReceiptOutcome};
+use probity_contract::finish::{FinishNextStep, PipelineOutcome, ReceiptOutcome};
 use probity_contract::finish_status;
 use probity_contract::receipt::{DeltaEntry, ReceiptIntent};
-use probity_core::{Digest, Reason};
-use probity_evidence::Enforcement;
+use probity_core::{Digest, ReasonCode};
+use probity_evidence::EnforcementLevel;
 use probity_intents::CommandId;
 use probity_intents::hygiene::DirtyEntry;
-use probity_intents::registry::{Action, Command, Notice, Refusal, Seq};
+use probity_intents::registry::{CommandRefusal, EventSeq, OwnerNotice, RegistryAction, RegistryCommand};
 use probity_paths::RepoPath;
 use probity_quality::contract as judge;
-use probity_quality::contract::receipts::{Kept, Receipts};
-use probity_quality::runs::Runs;
-use probity_workspace::{Fault, clock};
+use probity_quality::contract::receipts::{ReceiptStore, StoredReceipt};
+use probity_quality::runs::AnalysisStore;
+use probity_workspace::{ServiceError, clock};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-impl Finisher<'_> {
+impl FinishHandler<'_> {
     /// The change is accepted: leave the receipt, then give the claim back.
     pub(super) fn accept(
         &mut self,
-        mut parts: Parts,
-        scene: &Scene,
-        verified: &judge::Answer,
-    ) -> Result<FinishAnswer, Fault> {
+        mut parts: FinishReportBuilder,
+        scene: &FinishContext,
+        verified: &judge::ContractResult,
+    ) -> Result<FinishAnswer, ServiceError> {
         let token = self.still_held()?;
         let (outcome, kept) = if self.request.create_receipt {
             match self.receipt(scene, verified) {
@@ -46,7 +46,7 @@ impl Finisher<'_> {
         let unfinished =
             parts.external.iter().flat_map(|external| external.changes.iter().chain(&external.unlisted));
         let outside: BTreeSet<RepoPath> = unfinished.map(|change| change.path.clone()).collect();
-        let pipeline = Pipeline::Accepted {
+        let pipeline = PipelineOutcome::Accepted {
             externally_changed: verified.outcome.status
                 == probity_contract::ContractStatus::AcceptedWithExternalChanges,
             receipt: outcome,
@@ -88,33 +88,41 @@ impl Finisher<'_> {
     }
 
     /// The fencing token of the claim, if it is still the one that this finish began with.
-    pub(super) fn still_held(&mut self) -> Result<Seq, Fault> {
+    pub(super) fn still_held(&mut self) -> Result<EventSeq, ServiceError> {
         self.shell.refresh()?;
         let intent_id = self.intent.id.clone();
         let Some(token) = self.intent.token else {
-            return Err(Refusal::wrong_status(&self.intent).into());
+            return Err(CommandRefusal::wrong_status(&self.intent).into());
         };
         let current = self.shell.registry().intent(&intent_id).and_then(|intent| intent.token);
         if current == Some(token) {
             Ok(token)
         } else {
-            Err(Refusal::StaleToken { given: token, current }.into())
+            Err(CommandRefusal::StaleToken { given: token, current }.into())
         }
     }
 
-    pub(super) fn release(&mut self, token: Seq, receipt: Option<Digest>) -> Result<Vec<Notice>, Fault> {
+    pub(super) fn release(
+        &mut self,
+        token: EventSeq,
+        receipt: Option<Digest>,
+    ) -> Result<Vec<OwnerNotice>, ServiceError> {
         let intent_id = self.intent.id.clone();
         let id = self.request.command_id.clone().unwrap_or_else(clock::run_id);
-        let id =
-            CommandId::parse(id).map_err(|error| Fault::refused(Reason::IntentInvalid, error.to_string()))?;
-        let action = Action::Release { intent_id: intent_id.clone(), token, receipt };
-        let command = Command { id, by: self.owner.clone(), action };
+        let id = CommandId::parse(id)
+            .map_err(|error| ServiceError::refused(ReasonCode::IntentInvalid, error.to_string()))?;
+        let action = RegistryAction::Release { intent_id: intent_id.clone(), token, receipt };
+        let command = RegistryCommand { id, by: self.owner.clone(), action };
         let done = self.shell.execute_command(&command, &TreeFacts::default())?;
-        Runs::open(self.workspace).unpin(intent_id.as_str())?;
+        AnalysisStore::open(self.workspace).unpin(intent_id.as_str())?;
         Ok(done.notices)
     }
 
-    fn receipt(&self, scene: &Scene, verified: &judge::Answer) -> Result<Kept, Fault> {
+    fn receipt(
+        &self,
+        scene: &FinishContext,
+        verified: &judge::ContractResult,
+    ) -> Result<StoredReceipt, ServiceError> {
         let intent = ReceiptIntent {
             intent_id: self.intent.id.clone(),
             description: self.intent.description.clone(),
@@ -122,9 +130,12 @@ impl Finisher<'_> {
             scope: self.frame.scope_down(&self.intent.scope),
             amendments: self.intent.amendments.clone(),
         };
-        let delta: Vec<DeltaEntry> =
-            verified.changed.iter().map(|path| self.delta(scene, path)).collect::<Result<_, Fault>>()?;
-        let circumstances = judge::Circumstances {
+        let delta: Vec<DeltaEntry> = verified
+            .changed
+            .iter()
+            .map(|path| self.delta(scene, path))
+            .collect::<Result<_, ServiceError>>()?;
+        let circumstances = judge::ReceiptContext {
             at: self.shell.host().now(),
             intent: Some(&intent),
             delta: &delta,
@@ -134,14 +145,14 @@ impl Finisher<'_> {
                 .as_ref()
                 .zip(scene.after.as_ref())
                 .and_then(|(before, after)| before.baseline_health(&after.run)),
-            enforcement: Enforcement::Observe,
+            enforcement: EnforcementLevel::Observe,
         };
-        Receipts::open(self.workspace)
+        ReceiptStore::open(self.workspace)
             .append(self.workspace, |previous| verified.receipt(&circumstances, previous))
     }
 
     /// Both sides of a path. What was not kept at the start is asked of git.
-    pub(super) fn delta(&self, scene: &Scene, path: &RepoPath) -> Result<DeltaEntry, Fault> {
+    pub(super) fn delta(&self, scene: &FinishContext, path: &RepoPath) -> Result<DeltaEntry, ServiceError> {
         let kept = self.record.as_ref().and_then(|record| record.scope.get(path).copied());
         let record = self.record.as_ref().filter(|record| !record.dirty.contains_key(path));
         let is_declared = self.intent.amendments.is_empty();
@@ -157,13 +168,14 @@ impl Finisher<'_> {
 }
 
 /// What a finish tells of a receipt.
-fn finish_receipt(kept: &Kept) -> Result<FinishReceipt, Fault> {
+fn finish_receipt(kept: &StoredReceipt) -> Result<FinishReceipt, ServiceError> {
     #[derive(Deserialize)]
     struct ReceiptDocument {
         health: ReceiptHealth,
     }
     let read = ReceiptDocument::deserialize(&kept.document);
-    let document = read.map_err(|error| Fault::Missing(format!("receipt {}: {error}", kept.number)))?;
+    let document =
+        read.map_err(|error| ServiceError::Missing(format!("receipt {}: {error}", kept.number)))?;
     Ok(FinishReceipt {
         digest: kept.digest,
         number: kept.number,

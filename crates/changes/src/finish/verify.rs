@@ -1,26 +1,26 @@
 //! The verdict on a change: its two runs, its scope and its claims, given to the patch contract.
 
-use super::{Finisher, Scene};
-use crate::trail::Trail;
+use super::{FinishContext, FinishHandler};
+use crate::trail::PatchTrailInputs;
 use probity_api::change::{
     ClaimsSummary, DetailLevel, FailedGate, FinishRequest, FinishReview, FinishSummary, PatchTrail,
     RefutedClaim, WorseFinding,
 };
 use probity_api::quality::FinishVerification;
 use probity_contract::claims::{ClaimVerdict, GateFact, GateOutcome};
-use probity_contract::outputs::{NewFinding, Review};
+use probity_contract::outputs::{ChangeReview, NewFinding};
 use probity_contract::receipt::MAX_SHOWN_FINDINGS;
-use probity_contract::{DeltaVerdict, Evaluated, IntentState, PatchIntent};
-use probity_intents::{Entries, ScopeCheck};
+use probity_contract::{DeltaVerdict, EvaluationOutcome, IntentState, PatchIntent};
+use probity_intents::{ScopeCheck, ScopeEntrySet};
 use probity_paths::RepoPath;
 use probity_quality::analyze;
 use probity_quality::contract::policy_gates::GateAnswers;
 use probity_quality::contract::{self as judge, BaselineFile};
 use probity_snapshot::git::GITLINK_MODE;
-use probity_workspace::progress::Progress;
+use probity_workspace::progress::ProgressStep;
 use probity_workspace::worktree::StartRecord;
-use probity_workspace::worktree::{Look, Since};
-use probity_workspace::{Fault, git};
+use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
+use probity_workspace::{ServiceError, git};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -31,13 +31,13 @@ const MAX_SUMMARY_FINDINGS: usize = 5;
 /// How often leases are looked at while gates run: several times in the shortest one.
 const RENEWAL: Duration = Duration::from_secs(10);
 
-impl Finisher<'_> {
+impl FinishHandler<'_> {
     /// Runs the gates of the policy for what was changed.
     pub(super) fn gates(
         &self,
-        scene: &Scene,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<GateAnswers, Fault> {
+        scene: &FinishContext,
+        progress: &(dyn Fn(ProgressStep) + Sync),
+    ) -> Result<GateAnswers, ServiceError> {
         let choice = judge::GateChoice { skip: self.request.skip_gates, ..judge::GateChoice::default() };
         let changed = changed(&scene.evidence);
         let run = || {
@@ -49,7 +49,11 @@ impl Finisher<'_> {
     }
 
     /// The baseline at the start: as it is now, if it has not moved; else what the commit of the start has.
-    pub(super) fn baseline_then(&self, look: &Look, since: &Since) -> Result<Option<BaselineFile>, Fault> {
+    pub(super) fn baseline_then(
+        &self,
+        look: &WorktreeStatus,
+        since: &ChangesSinceStart,
+    ) -> Result<Option<BaselineFile>, ServiceError> {
         let path = baseline_path();
         if since.dirt.get(&path).is_none_or(|dirt| dirt.as_at_start) {
             return Ok(self.baseline_now(look));
@@ -62,14 +66,18 @@ impl Finisher<'_> {
     }
 
     /// The baseline as the look at the tree saw it.
-    pub(super) fn baseline_now(&self, look: &Look) -> Option<BaselineFile> {
+    pub(super) fn baseline_now(&self, look: &WorktreeStatus) -> Option<BaselineFile> {
         let digest = look.snapshot.get(&baseline_path()).and_then(|entry| entry.digest())?;
         let found = BaselineFile::of_tree(self.workspace).ok().flatten();
         Some(found.filter(|file| file.digest == digest).unwrap_or(BaselineFile { digest, bytes: None }))
     }
 
     /// What the commit of the start has at a path.
-    pub(super) fn committed(&self, record: &StartRecord, path: &RepoPath) -> Result<Option<Vec<u8>>, Fault> {
+    pub(super) fn committed(
+        &self,
+        record: &StartRecord,
+        path: &RepoPath,
+    ) -> Result<Option<Vec<u8>>, ServiceError> {
         let Some((git, head)) = self.workspace.git.as_ref().zip(record.head.as_ref()) else {
             return Ok(None);
         };
@@ -81,11 +89,11 @@ impl Finisher<'_> {
 
     pub(super) fn verify(
         &self,
-        scene: &Scene,
+        scene: &FinishContext,
         check: &ScopeCheck,
         gates: GateAnswers,
-    ) -> Result<judge::Answer, Fault> {
-        Ok(judge::verify(&judge::Request {
+    ) -> Result<judge::ContractResult, ServiceError> {
+        Ok(judge::verify(&judge::ContractRequest {
             intent: Some(PatchIntent {
                 intent_id: self.intent.id.clone(),
                 status: IntentState::Active,
@@ -105,8 +113,8 @@ impl Finisher<'_> {
         }))
     }
 
-    pub(super) fn trail(&self, scene: &Scene, check: &ScopeCheck) -> PatchTrail {
-        let trail = Trail {
+    pub(super) fn trail(&self, scene: &FinishContext, check: &ScopeCheck) -> PatchTrail {
+        let trail = PatchTrailInputs {
             frame: &self.frame,
             scope: &self.intent.scope,
             evidence: &scene.evidence,
@@ -118,13 +126,17 @@ impl Finisher<'_> {
     }
 
     /// The verdict without what stands elsewhere in the answer, and in `summary` without long lists.
-    pub(super) fn verification(&self, verified: &judge::Answer, review: &Review) -> FinishVerification {
+    pub(super) fn verification(
+        &self,
+        verified: &judge::ContractResult,
+        review: &ChangeReview,
+    ) -> FinishVerification {
         let is_summary = self.request.detail_level == DetailLevel::Summary;
         verified.patch_verdict(review).embedded(is_summary.then_some(MAX_SUMMARY_FINDINGS))
     }
 
     /// What people are told of the verdict: as many findings as the document shows.
-    pub(super) fn review(&self, review: &Review) -> FinishReview {
+    pub(super) fn review(&self, review: &ChangeReview) -> FinishReview {
         let is_summary = self.request.detail_level == DetailLevel::Summary;
         let shown = if is_summary { MAX_SUMMARY_FINDINGS } else { MAX_SHOWN_FINDINGS };
         let worse = review.findings.iter().take(shown).filter(|finding| finding.is_ours);
@@ -165,7 +177,7 @@ pub(super) fn failed_gates(gates: &GateAnswers) -> Vec<FailedGate> {
 }
 
 /// The structural gates that the change made fail: they passed before it.
-pub(super) fn failed_structural_gates(verified: &judge::Answer) -> Vec<FailedGate> {
+pub(super) fn failed_structural_gates(verified: &judge::ContractResult) -> Vec<FailedGate> {
     let is_caused = verified.verdict.evaluation().is_some_and(|it| it.intent_caused_gate_failure);
     let (before, after) = &verified.structural_gates;
     let failed_before = |gate: &str| before.iter().flat_map(|it| &it.reasons).any(|it| it.gate == gate);
@@ -196,7 +208,7 @@ fn meanwhile<T>(every: Duration, again: impl Fn() + Send, work: impl FnOnce() ->
 }
 
 /// The paths of some evidence.
-fn changed(evidence: &Entries) -> BTreeSet<RepoPath> {
+fn changed(evidence: &ScopeEntrySet) -> BTreeSet<RepoPath> {
     evidence.iter().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
 }
 
@@ -206,7 +218,7 @@ fn baseline_path() -> RepoPath {
 
 /// The verdict in a few words.
 pub(super) fn summary(
-    verified: &judge::Answer,
+    verified: &judge::ContractResult,
     check: &ScopeCheck,
     request: &FinishRequest,
 ) -> FinishSummary {
@@ -221,9 +233,9 @@ pub(super) fn summary(
         scope_status: check.status,
         verification_profile: verified.verdict.profile.profile,
         structural_verdict: match &verified.verdict.evaluated {
-            Evaluated::Nothing => None,
-            Evaluated::NotApplicable => Some(DeltaVerdict::NotApplicable),
-            Evaluated::Fully(evaluation) => Some(evaluation.structural_delta.verdict),
+            EvaluationOutcome::Nothing => None,
+            EvaluationOutcome::NotApplicable => Some(DeltaVerdict::NotApplicable),
+            EvaluationOutcome::Fully(evaluation) => Some(evaluation.structural_delta.verdict),
         },
         health_delta: delta.and_then(|delta| delta.health_delta),
         regressions: delta.map_or(0, |delta| delta.regressions.len()),

@@ -1,6 +1,6 @@
 //! A finish as an answer says it.
 
-use crate::request::Evidence;
+use crate::request::FinishEvidence;
 use probity_api::KeptPart;
 use probity_api::change::{
     ChangedPath, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer, FinishReceipt, FinishReview,
@@ -10,13 +10,13 @@ use probity_api::quality::{CheckedClaims, FinishVerification};
 use probity_contract::finish::FinishNextStep;
 use probity_contract::{ContractReason, FinishStatus};
 use probity_core::bytes::shell_word;
-use probity_intents::registry::{Intent, Notice};
-use probity_intents::{Entry, ScopeCheck};
+use probity_intents::registry::{Intent, OwnerNotice};
+use probity_intents::{ScopeCheck, ScopeEntry};
 use probity_paths::RepoPath;
 
 /// What the steps have made so far.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct FinishReportBuilder {
     pub(super) hygiene: Option<FinishHygieneAnswer>,
     pub(super) scope_check: Option<ScopeCheck>,
     pub(super) verification: Option<KeptPart<FinishVerification>>,
@@ -33,13 +33,13 @@ pub(super) struct Parts {
     pub(super) review: FinishReview,
 }
 
-impl Parts {
+impl FinishReportBuilder {
     pub(super) fn answer(
         self,
         intent: &Intent,
-        evidence: &Evidence,
+        evidence: &FinishEvidence,
         status: FinishStatus,
-        notices: Vec<Notice>,
+        notices: Vec<OwnerNotice>,
     ) -> FinishAnswer {
         FinishAnswer {
             intent_id: intent.id.clone(),
@@ -91,8 +91,8 @@ fn gate_failure(failed: &[FailedGate]) -> String {
 const MAX_NAMED_PATHS: usize = 5;
 
 /// What was changed that the intent does not allow, why it counts as this change, and what to do.
-fn violation(intent: &Intent, check: &ScopeCheck, evidence: &Evidence) -> String {
-    let name = |entries: &mut dyn Iterator<Item = &Entry>| {
+fn violation(intent: &Intent, check: &ScopeCheck, evidence: &FinishEvidence) -> String {
+    let name = |entries: &mut dyn Iterator<Item = &ScopeEntry>| {
         let all: Vec<String> = entries.map(|entry| format!("`{entry}`")).collect();
         let named = all.iter().take(MAX_NAMED_PATHS).cloned().collect::<Vec<_>>().join(", ");
         match all.len().saturating_sub(MAX_NAMED_PATHS) {
@@ -100,7 +100,8 @@ fn violation(intent: &Intent, check: &ScopeCheck, evidence: &Evidence) -> String
             more => format!("{named} and {more} more"),
         }
     };
-    let is_below = |entry: &&Entry| intent.scope.entries().any(|declared| declared.covers(entry.as_bytes()));
+    let is_below =
+        |entry: &&ScopeEntry| intent.scope.entries().any(|declared| declared.covers(entry.as_bytes()));
     let mut words = Vec::new();
     if !check.forbidden_touched.is_empty() {
         words.push(format!("{}: the intent forbids it", name(&mut check.forbidden_touched.iter())));
@@ -114,11 +115,11 @@ fn violation(intent: &Intent, check: &ScopeCheck, evidence: &Evidence) -> String
     if undeclared().any(|entry| !is_below(&entry)) {
         let outside = name(&mut undeclared().filter(|entry| !is_below(entry)));
         let why = match evidence {
-            Evidence::ChangedFiles(_) => "listed as changed by this finish".to_owned(),
-            Evidence::DiffRef(revision) => {
+            FinishEvidence::ChangedFiles(_) => "listed as changed by this finish".to_owned(),
+            FinishEvidence::DiffRef(revision) => {
                 format!("different from `{revision}`, which this finish gave as its evidence")
             }
-            Evidence::Observed => "changed since the start".to_owned(),
+            FinishEvidence::Observed => "changed since the start".to_owned(),
         };
         words.push(format!("{outside}: not declared, and {why}"));
     }

@@ -1,10 +1,10 @@
 //! Setting a registry in order: each intent by itself, and nobody's living claim is taken away.
 
-use super::{Shell, TreeFacts};
+use super::{IntentService, TreeFacts};
 use probity_api::change::{IntentResetAnswer, ResetAction, ResetEntry};
-use probity_intents::registry::{Action, Refusal};
-use probity_intents::{IntentId, Owner, Ownership};
-use probity_workspace::Fault;
+use probity_intents::registry::{CommandRefusal, RegistryAction};
+use probity_intents::{IntentId, IntentOwner, Ownership};
+use probity_workspace::ServiceError;
 
 /// How long an intent lives if nothing else is asked for.
 pub const TTL_SECONDS: u64 = 3_600;
@@ -14,9 +14,9 @@ pub const LEASE_SECONDS: u64 = 300;
 /// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone. One's own
 /// whose process is gone is neither: that is recovered or cleared, which is said. `owner` says who asks about each of them.
 pub fn reset(
-    shell: &mut Shell,
-    owner: &dyn Fn(&Shell, &IntentId) -> Result<Owner, Fault>,
-) -> Result<IntentResetAnswer, Fault> {
+    shell: &mut IntentService,
+    owner: &dyn Fn(&IntentService, &IntentId) -> Result<IntentOwner, ServiceError>,
+) -> Result<IntentResetAnswer, ServiceError> {
     shell.refresh()?;
     let ids: Vec<IntentId> = shell.registry().open_intents().map(|it| it.id.clone()).collect();
     let mut intents = Vec::new();
@@ -27,7 +27,11 @@ pub fn reset(
     Ok(IntentResetAnswer { intents })
 }
 
-fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<ResetEntry, Fault> {
+fn reset_one(
+    shell: &mut IntentService,
+    by: &IntentOwner,
+    intent_id: IntentId,
+) -> Result<ResetEntry, ServiceError> {
     if let Some(refusal) = orphaned(shell, by, &intent_id)? {
         let next_step = Some(format!(
             "the process of its owner is gone: `probity intent recover {intent_id}` takes it over, `probity intent clear \
@@ -36,17 +40,17 @@ fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<Reset
         let reason = Some(refusal.code());
         return Ok(ResetEntry { intent_id, action: ResetAction::Rejected, reason, next_step });
     }
-    let renew = Action::Renew {
+    let renew = RegistryAction::Renew {
         intent_id: intent_id.clone(),
         lease_seconds: LEASE_SECONDS,
         ttl_seconds: Some(TTL_SECONDS),
     };
-    let clear = Action::Clear { intent_id: intent_id.clone() };
+    let clear = RegistryAction::Clear { intent_id: intent_id.clone() };
     let mut last = None;
     for (action, does) in [(renew, ResetAction::Renewed), (clear, ResetAction::Cleared)] {
         match shell.execute(by, action, &TreeFacts::default()) {
             Ok(_) => return Ok(ResetEntry { intent_id, action: does, reason: None, next_step: None }),
-            Err(Fault::Intent(refusal)) => last = Some(refusal),
+            Err(ServiceError::Intent(refusal)) => last = Some(refusal),
             Err(fault) => return Err(fault),
         }
     }
@@ -60,12 +64,16 @@ fn reset_one(shell: &mut Shell, by: &Owner, intent_id: IntentId) -> Result<Reset
 
 /// The refusal to renew the caller's own intent after its process has gone: to everybody else its owner is dead, and a
 /// new lease would not change that.
-fn orphaned(shell: &Shell, by: &Owner, intent_id: &IntentId) -> Result<Option<Refusal>, Fault> {
+fn orphaned(
+    shell: &IntentService,
+    by: &IntentOwner,
+    intent_id: &IntentId,
+) -> Result<Option<CommandRefusal>, ServiceError> {
     let circumstances = shell.circumstances()?;
     let Some(intent) = shell.registry().intent(intent_id) else { return Ok(None) };
-    let stranger = Owner { token: Some(String::new()), ..by.clone() };
+    let stranger = IntentOwner { token: Some(String::new()), ..by.clone() };
     let ownership = intent.ownership(&stranger, &circumstances);
     let is_orphaned = intent.owner.is(by) && ownership == Ownership::Recoverable;
     let agent = intent.owner.label.clone();
-    Ok(is_orphaned.then(|| Refusal::HeldByOther { intent_id: intent_id.clone(), agent, ownership }))
+    Ok(is_orphaned.then(|| CommandRefusal::HeldByOther { intent_id: intent_id.clone(), agent, ownership }))
 }

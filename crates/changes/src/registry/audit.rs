@@ -1,22 +1,22 @@
 //! Reading the log itself: for people, and for whoever must know that nobody rewrote it meanwhile.
 
 use super::view::logged_event;
-use super::{Machine, NAME, PAGE, Shell, cache, damaged, parse};
+use super::{IntentService, LocalHost, NAME, PAGE, cache, damaged, parse};
 use probity_api::change::{ChainStatus, IntentLogAnswer};
 use probity_core::Digest;
-use probity_intents::Registry;
-use probity_intents::registry::{Change, Head, Seq};
-use probity_storage::ports::{Log, Store};
-use probity_workspace::State;
-use probity_workspace::{Fault, Workspace};
+use probity_intents::IntentRegistry;
+use probity_intents::registry::{EventSeq, RegistryChange, RegistryHead};
+use probity_storage::ports::{EventLog, StorageEngine};
+use probity_workspace::StateDirectory;
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Reads and checks the whole log; hands out the events behind `after`, at most `limit` of them.
-pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<IntentLogAnswer, Fault> {
+pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<IntentLogAnswer, ServiceError> {
     let store = workspace.state.store()?;
     store.check()?;
-    let mut shell = Shell::over(&store, Arc::new(Machine));
+    let mut shell = IntentService::over(&store, Arc::new(LocalHost));
     shell.database = workspace.state.database();
     shell.refresh()?;
     let records = shell.log.read_after(after, limit)?;
@@ -26,31 +26,31 @@ pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<Inten
 }
 
 /// Where the log ends now; the end of an empty one if there is no database, or none that can be read.
-pub(crate) fn head(state: &State) -> Head {
-    let last = || -> Option<Head> {
+pub(crate) fn head(state: &StateDirectory) -> RegistryHead {
+    let last = || -> Option<RegistryHead> {
         let log = open(state)?;
         let head = log.head().ok()?;
         let event = parse(log.read_after(head.checked_sub(1)?, 1).ok()?.first()?).ok()?;
-        Some(Head { seq: event.seq, digest: event.digest() })
+        Some(RegistryHead { seq: event.seq, digest: event.digest() })
     };
     last().unwrap_or_default()
 }
 
 /// Whether the log still leads back to `known`, link by link: it grew, and nothing else.
-pub(crate) fn leads_back(state: &State, known: Head) -> bool {
+pub(crate) fn leads_back(state: &StateDirectory, known: RegistryHead) -> bool {
     let Some(log) = open(state) else {
         // Where no database is, there was none; one that cannot be opened is no log that grew.
-        return known == Head::default() && state.database().symlink_metadata().is_err();
+        return known == RegistryHead::default() && state.database().symlink_metadata().is_err();
     };
     let walk = || -> Result<bool, String> {
-        let mut at = Head::default();
+        let mut at = RegistryHead::default();
         let mut from = known.seq.0.saturating_sub(1);
         loop {
             let records = log.read_after(from, PAGE).map_err(|error| error.to_string())?;
             for record in &records {
                 let event = parse(record)?;
                 let follows = event.seq <= known.seq || event.prev == at.digest;
-                at = Head { seq: event.seq, digest: event.digest() };
+                at = RegistryHead { seq: event.seq, digest: event.digest() };
                 if !follows || (at.seq == known.seq && at != known) {
                     return Ok(false);
                 }
@@ -65,15 +65,15 @@ pub(crate) fn leads_back(state: &State, known: Head) -> bool {
 }
 
 /// The registry that the log describes; `None` if it cannot be read.
-pub(crate) fn registry(state: &State) -> Option<Registry> {
+pub(crate) fn registry(state: &StateDirectory) -> Option<IntentRegistry> {
     let store = state.store().ok().filter(|_| state.database().symlink_metadata().is_ok())?;
-    let mut shell = Shell::over(&store, Arc::new(Machine));
+    let mut shell = IntentService::over(&store, Arc::new(LocalHost));
     shell.refresh().ok()?;
     Some(shell.registry)
 }
 
 /// The receipts with which intents were finished after event `after`.
-pub(crate) fn receipts_after(state: &State, after: Seq) -> BTreeSet<Digest> {
+pub(crate) fn receipts_after(state: &StateDirectory, after: EventSeq) -> BTreeSet<Digest> {
     let mut receipts = BTreeSet::new();
     let Some(log) = open(state) else { return receipts };
     let mut from = after.0;
@@ -81,7 +81,7 @@ pub(crate) fn receipts_after(state: &State, after: Seq) -> BTreeSet<Digest> {
         let Some(last) = records.last() else { break };
         from = last.seq;
         for event in records.iter().filter_map(|record| parse(record).ok()) {
-            if let Change::Released { receipt: Some(receipt), .. } = event.change {
+            if let RegistryChange::Released { receipt: Some(receipt), .. } = event.change {
                 receipts.insert(receipt);
             }
         }
@@ -90,12 +90,12 @@ pub(crate) fn receipts_after(state: &State, after: Seq) -> BTreeSet<Digest> {
 }
 
 /// Whether the cache says what the log says.
-pub(crate) fn cache_is_true(state: &State) -> bool {
+pub(crate) fn cache_is_true(state: &StateDirectory) -> bool {
     let Some(snapshot) = cache::read(&state.registry_cache()) else {
         return false;
     };
-    let replay = || -> Option<Registry> {
-        let mut registry = Registry::default();
+    let replay = || -> Option<IntentRegistry> {
+        let mut registry = IntentRegistry::default();
         let log = open(state)?;
         while registry.head().seq < snapshot.head().seq {
             let left = snapshot.head().seq.0 - registry.head().seq.0;
@@ -110,22 +110,22 @@ pub(crate) fn cache_is_true(state: &State) -> bool {
         }
         Some(registry)
     };
-    replay().is_some_and(|registry| registry == Registry::from(snapshot.clone()))
+    replay().is_some_and(|registry| registry == IntentRegistry::from(snapshot.clone()))
 }
 
 /// The log, if there is a database and it can be opened. None is made.
-fn open(state: &State) -> Option<Box<dyn Log>> {
+fn open(state: &StateDirectory) -> Option<Box<dyn EventLog>> {
     let there = state.database().symlink_metadata().is_ok();
     there.then(|| state.store().ok().map(|store| store.log(NAME))).flatten()
 }
 
 /// Whether the note of where the log ended says no more than the log.
-pub(crate) fn note_is_true(state: &State) -> bool {
+pub(crate) fn note_is_true(state: &StateDirectory) -> bool {
     cache::noted(&state.registry_cache()) <= head(state).seq.0
 }
 
 /// Whether the database and the cache are whole: what `doctor` asks. Answers where the log ends.
-pub fn check(workspace: &Workspace) -> Result<Head, Fault> {
+pub fn check(workspace: &Workspace) -> Result<RegistryHead, ServiceError> {
     let head = read_log(workspace, u64::MAX >> 1, 0)?.head;
     let noted = cache::noted(&workspace.state.registry_cache());
     if noted > head.seq.0 {

@@ -5,10 +5,10 @@
 //! Since the file lags behind, the end of the log is noted in a second one after every append: so also a database that
 //! was removed, or whose last writes were damaged, is noticed.
 
-use probity_intents::Registry;
-use probity_intents::registry::{Head, Snapshot};
+use probity_intents::IntentRegistry;
+use probity_intents::registry::{RegistryHead, RegistrySnapshot};
 use probity_storage::{CacheFile, CacheKind, StoreError, durable};
-use probity_workspace::Fault;
+use probity_workspace::ServiceError;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ const INTENTS_PER_LAG_EVENT: usize = 16;
 
 /// The file, and up to which event it reaches as far as this process knows.
 #[derive(Debug)]
-pub(super) struct Cache {
+pub(super) struct RegistryCache {
     path: PathBuf,
     held: u64,
 }
 
-impl Cache {
+impl RegistryCache {
     pub(super) const fn new(path: PathBuf) -> Self {
         Self { path, held: 0 }
     }
@@ -54,18 +54,18 @@ impl Cache {
     }
 
     /// What the file holds, if it holds together. It must still be compared with the log.
-    pub(super) fn load(&self) -> Option<Snapshot> {
+    pub(super) fn load(&self) -> Option<RegistrySnapshot> {
         read(&self.path)
     }
 
     /// Takes note that the file was used.
-    pub(super) const fn used(&mut self, head: Head) {
+    pub(super) const fn used(&mut self, head: RegistryHead) {
         self.held = head.seq.0;
     }
 
     /// Writes the file if it lags behind and nobody else has written it meanwhile. It is a cache: what cannot be written is
     /// read from the log next time.
-    pub(super) fn keep(&mut self, registry: &Registry) {
+    pub(super) fn keep(&mut self, registry: &IntentRegistry) {
         let head = registry.head().seq.0;
         let lag = MIN_LAG_EVENTS + (registry.n_intents() / INTENTS_PER_LAG_EVENT) as u64;
         let lags = |held: u64| head >= held.saturating_add(lag);
@@ -98,12 +98,12 @@ fn cache_file(path: &Path) -> CacheFile {
 }
 
 /// Reads a cache file that holds together.
-pub(super) fn read(path: &Path) -> Option<Snapshot> {
+pub(super) fn read(path: &Path) -> Option<RegistrySnapshot> {
     cache_file(path).decode(|body| serde_json::from_slice(body).ok())
 }
 
 /// The fault of a log that ends before a point that it once had reached.
-pub(super) fn lost_events(database: &Path, seen: u64, head: u64) -> Fault {
+pub(super) fn lost_events(database: &Path, seen: u64, head: u64) -> ServiceError {
     let why = format!("the log of intents had {seen} events and has {head} now");
     StoreError::Damaged { path: database.to_owned(), why }.into()
 }

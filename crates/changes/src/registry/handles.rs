@@ -5,13 +5,13 @@
 //! intent in that worktree uses it. It proves no more than the right to read the user's own files does, and it is never
 //! used for an intent that was not named, for another worktree, or by an agent that calls itself something else.
 
-use super::Shell;
-use super::identity::{Caller, Credentials, Handle, Label};
-use probity_core::{Digest, Reason, json};
-use probity_intents::registry::{Change, Event, Registry};
-use probity_intents::{IntentId, Status, Timestamp};
+use super::IntentService;
+use super::identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
+use probity_core::{Digest, ReasonCode, json};
+use probity_intents::registry::{IntentRegistry, RegistryChange, RegistryEvent};
+use probity_intents::{IntentId, IntentStatus, Timestamp};
 use probity_storage::{StoreError, durable};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct KeptHandle {
     /// The intent that it belongs to.
     pub intent_id: IntentId,
     /// The handle.
-    pub handle: Handle,
+    pub handle: OwnerHandle,
     /// What the agent was called when it started.
     pub label: String,
 }
@@ -53,12 +53,12 @@ impl KeptHandle {
 
     fn parse(bytes: &[u8]) -> Option<Self> {
         let file: HandleFile = serde_json::from_value(json::parse(bytes).ok()?).ok()?;
-        let handle = Handle::parse(&file.owner).ok().filter(|_| file.schema == SCHEMA)?;
+        let handle = OwnerHandle::parse(&file.owner).ok().filter(|_| file.schema == SCHEMA)?;
         Some(Self { intent_id: file.intent_id, handle, label: file.agent })
     }
 
     /// Whether this is the handle of the intent's present owner.
-    pub fn opens(&self, registry: &Registry) -> bool {
+    pub fn opens(&self, registry: &IntentRegistry) -> bool {
         let owner = registry.intent(&self.intent_id).map(|intent| &intent.owner);
         owner.is_some_and(|owner| owner.token == Some(self.handle.digest()))
     }
@@ -66,11 +66,11 @@ impl KeptHandle {
 
 /// The kept handles of one working tree.
 #[derive(Debug, Clone)]
-pub struct Handles {
+pub struct HandleStore {
     dir: PathBuf,
 }
 
-impl Handles {
+impl HandleStore {
     /// The handles that are kept for the working tree of a workspace.
     pub fn of(workspace: &Workspace) -> Self {
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
@@ -78,12 +78,12 @@ impl Handles {
     }
 
     /// Keeps the handle of an intent.
-    pub fn keep(&self, kept: &KeptHandle) -> Result<(), Fault> {
+    pub fn keep(&self, kept: &KeptHandle) -> Result<(), ServiceError> {
         Ok(durable::write(&self.path(&kept.intent_id), &kept.to_bytes())?)
     }
 
     /// The handle that was kept for an intent.
-    pub fn get(&self, intent_id: &IntentId) -> Result<Option<KeptHandle>, Fault> {
+    pub fn get(&self, intent_id: &IntentId) -> Result<Option<KeptHandle>, ServiceError> {
         let path = self.path(intent_id);
         let Some(bytes) = durable::read(&path)? else { return Ok(None) };
         if let Some(kept) = KeptHandle::parse(&bytes).filter(|kept| kept.intent_id == *intent_id) {
@@ -94,7 +94,7 @@ impl Handles {
     }
 
     /// The kept handles that open an intent of the registry, by intent.
-    pub fn usable(&self, registry: &Registry) -> Vec<KeptHandle> {
+    pub fn usable(&self, registry: &IntentRegistry) -> Vec<KeptHandle> {
         let is_usable = |kept: &KeptHandle| kept.opens(registry);
         let mut usable: Vec<_> = self.files().into_iter().filter_map(|path| read(&path)).collect();
         usable.retain(is_usable);
@@ -103,13 +103,13 @@ impl Handles {
     }
 
     /// The intents that are a caller's own by a kept handle: of one that gave no handle, under its name if it gave one.
-    pub fn own_intents(&self, registry: &Registry, caller: &Caller) -> BTreeSet<IntentId> {
+    pub fn own_intents(&self, registry: &IntentRegistry, caller: &Caller) -> BTreeSet<IntentId> {
         if !caller.is_new {
             return BTreeSet::new();
         }
         let agent = match &caller.label {
-            Label::Given(label) => Some(label.as_str()),
-            Label::Assumed(_) => None,
+            AgentLabel::Given(label) => Some(label.as_str()),
+            AgentLabel::Assumed(_) => None,
         };
         let is_own = |kept: &KeptHandle| handle_for_intent(None, agent, Some(kept)).is_some();
         self.usable(registry).into_iter().filter(is_own).map(|kept| kept.intent_id).collect()
@@ -118,15 +118,19 @@ impl Handles {
     /// The one intent that a caller who names none can mean: of the owner whose handle was given, else one whose handle is
     /// kept here. Open ones come first, then one that was finished: its answer may have been lost. If there is none or
     /// more than one, nothing is guessed.
-    pub fn only_intent(&self, shell: &Shell, credentials: &Credentials) -> Result<IntentId, Fault> {
+    pub fn only_intent(
+        &self,
+        shell: &IntentService,
+        credentials: &CallerCredentials,
+    ) -> Result<IntentId, ServiceError> {
         let now = shell.host().now();
         let kept: BTreeMap<IntentId, KeptHandle> =
             self.usable(shell.registry()).into_iter().map(|kept| (kept.intent_id.clone(), kept)).collect();
         let (mut open, mut finished) = (Vec::new(), Vec::new());
         for intent in shell.registry().intents() {
             let group = match intent.status {
-                Status::Active | Status::Queued if intent.expires_at > now => &mut open,
-                Status::Released => &mut finished,
+                IntentStatus::Active | IntentStatus::Queued if intent.expires_at > now => &mut open,
+                IntentStatus::Released => &mut finished,
                 _ => continue,
             };
             let caller = credentials.caller_for_intent(kept.get(&intent.id));
@@ -149,25 +153,25 @@ impl Handles {
         } else {
             format!("several intents could be meant: name one of {}", listed.join(", "))
         };
-        Err(Fault::refused(Reason::UsageInvalid, detail))
+        Err(ServiceError::refused(ReasonCode::UsageInvalid, detail))
     }
 
     /// Removes the handle of an intent, if one was kept.
-    pub fn forget(&self, intent_id: &IntentId) -> Result<(), Fault> {
+    pub fn forget(&self, intent_id: &IntentId) -> Result<(), ServiceError> {
         Ok(durable::remove(&self.path(intent_id))?)
     }
 
     /// Removes the handle of an intent that an event has given up. That of a finished one stays until the next start: it
     /// opens nothing but the answer of that finish, for whoever lost it.
-    pub fn follow(&self, event: &Event) -> Result<(), Fault> {
+    pub fn follow(&self, event: &RegistryEvent) -> Result<(), ServiceError> {
         match &event.change {
-            Change::Cleared { intent_id } => self.forget(intent_id),
+            RegistryChange::Cleared { intent_id } => self.forget(intent_id),
             _ => Ok(()),
         }
     }
 
     /// Removes the handles of intents that are over.
-    pub fn prune(&self, registry: &Registry, now: Timestamp) -> Result<(), Fault> {
+    pub fn prune(&self, registry: &IntentRegistry, now: Timestamp) -> Result<(), ServiceError> {
         for path in self.files() {
             let Some(kept) = read(&path) else { continue };
             let is_over = match registry.intent(&kept.intent_id) {
@@ -207,7 +211,7 @@ fn age(path: &Path) -> Option<Duration> {
 
 /// Whether the file at `path` is a kept handle that Probity can have written: it lies under the name of its intent, and
 /// if the registry knows that intent, it is the handle of its owner.
-pub(crate) fn is_sound(path: &Path, registry: &Registry) -> bool {
+pub(crate) fn is_sound(path: &Path, registry: &IntentRegistry) -> bool {
     read(path).is_some_and(|kept| {
         path.file_name().is_some_and(|name| *name == *file_name(&kept.intent_id))
             && (registry.intent(&kept.intent_id).is_none() || kept.opens(registry))
@@ -217,10 +221,10 @@ pub(crate) fn is_sound(path: &Path, registry: &Registry) -> bool {
 /// The handle that a command about one intent is given with: the caller's own if it gave one, else the kept one, unless
 /// the caller calls itself something else than the agent it was kept for.
 pub fn handle_for_intent(
-    given: Option<&Handle>,
+    given: Option<&OwnerHandle>,
     agent: Option<&str>,
     kept: Option<&KeptHandle>,
-) -> Option<Handle> {
+) -> Option<OwnerHandle> {
     let is_same_agent = |kept: &&KeptHandle| agent.is_none_or(|agent| agent == kept.label);
     given.or_else(|| kept.filter(is_same_agent).map(|kept| &kept.handle)).cloned()
 }
@@ -233,7 +237,7 @@ mod tests {
     fn kept(id: &str) -> KeptHandle {
         KeptHandle {
             intent_id: IntentId::parse(id).expect("an id"),
-            handle: Handle::parse("handle-of-ann-0123456789").expect("a handle"),
+            handle: OwnerHandle::parse("handle-of-ann-0123456789").expect("a handle"),
             label: "ann".into(),
         }
     }
@@ -241,7 +245,7 @@ mod tests {
     #[test]
     fn a_handle_is_kept_for_its_user_alone_and_removed_with_its_intent() {
         let dir = tempfile::tempdir().expect("a directory");
-        let handles = Handles { dir: dir.path().join("handles/tree") };
+        let handles = HandleStore { dir: dir.path().join("handles/tree") };
         let ann = kept("odd/../id");
         handles.keep(&ann).expect("keeps");
         assert_eq!(handles.get(&ann.intent_id).expect("reads"), Some(ann.clone()));
@@ -255,19 +259,19 @@ mod tests {
     #[test]
     fn a_handle_under_another_name_is_not_used() {
         let dir = tempfile::tempdir().expect("a directory");
-        let handles = Handles { dir: dir.path().to_owned() };
+        let handles = HandleStore { dir: dir.path().to_owned() };
         let (ann, other) = (kept("i-1"), kept("i-2"));
         std::fs::write(handles.path(&other.intent_id), ann.to_bytes()).expect("writes");
         assert!(handles.get(&other.intent_id).is_err());
-        assert!(!is_sound(&handles.path(&other.intent_id), &Registry::default()));
+        assert!(!is_sound(&handles.path(&other.intent_id), &IntentRegistry::default()));
         handles.keep(&other).expect("keeps");
-        assert!(is_sound(&handles.path(&other.intent_id), &Registry::default()));
+        assert!(is_sound(&handles.path(&other.intent_id), &IntentRegistry::default()));
     }
 
     #[test]
     fn a_given_handle_wins_and_another_agent_gets_no_kept_one() {
         let ann = kept("i-1");
-        let own = Handle::parse("handle-of-bo-01234567890").expect("a handle");
+        let own = OwnerHandle::parse("handle-of-bo-01234567890").expect("a handle");
         assert_eq!(handle_for_intent(Some(&own), None, Some(&ann)), Some(own));
         assert_eq!(handle_for_intent(None, None, Some(&ann)), Some(ann.handle.clone()));
         assert_eq!(handle_for_intent(None, Some("ann"), Some(&ann)), Some(ann.handle.clone()));

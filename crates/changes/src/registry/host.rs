@@ -8,7 +8,7 @@
 //! machine tells them, so that one process has one start time wherever it is asked about; where that cannot be computed,
 //! none is told, and the process counts as alive (law 15).
 
-use probity_intents::{Owner, Probe, Timestamp};
+use probity_intents::{IntentOwner, ProcessProbe, Timestamp};
 use probity_workspace::clock;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
 /// A machine as the registry sees it. Simulations have their own.
-pub trait Host: Send + Sync {
+pub trait RegistryHost: Send + Sync {
     /// The time.
     fn now(&self) -> Timestamp;
 
@@ -28,19 +28,19 @@ pub trait Host: Send + Sync {
     fn boot_id(&self) -> Option<&str>;
 
     /// What the machine says about one of its processes.
-    fn probe(&self, pid: u32) -> Probe;
+    fn probe(&self, pid: u32) -> ProcessProbe;
 }
 
 /// Whether an owner can be asked about here: it named a process, and the process is one of this host.
-pub(super) fn can_probe(host: &dyn Host, owner: &Owner) -> bool {
+pub(super) fn can_probe(host: &dyn RegistryHost, owner: &IntentOwner) -> bool {
     owner.pid != 0 && owner.host == host.name() && owner.boot_id.as_deref() == host.boot_id()
 }
 
 /// This machine.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Machine;
+pub struct LocalHost;
 
-impl Host for Machine {
+impl RegistryHost for LocalHost {
     fn now(&self) -> Timestamp {
         Timestamp(clock::seconds())
     }
@@ -54,7 +54,7 @@ impl Host for Machine {
         Some(probity_storage::boot::id()).filter(|id| !id.is_empty())
     }
 
-    fn probe(&self, pid: u32) -> Probe {
+    fn probe(&self, pid: u32) -> ProcessProbe {
         probe(pid)
     }
 }
@@ -69,13 +69,13 @@ fn name() -> String {
     }
 }
 
-fn probe(pid: u32) -> Probe {
+fn probe(pid: u32) -> ProcessProbe {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
     match stat.ok().as_deref().and_then(parse_stat) {
-        Some(Stat { state: 'Z' | 'X', .. }) => Probe { exists: false, pid_start: None },
-        Some(stat) => Probe { exists: true, pid_start: in_first_time_namespace(stat.start) },
+        Some(ProcessStat { state: 'Z' | 'X', .. }) => ProcessProbe { exists: false, pid_start: None },
+        Some(stat) => ProcessProbe { exists: true, pid_start: in_first_time_namespace(stat.start) },
         // Its entry may be hidden from us. Only if the system knows no such process is it gone.
-        None => Probe { exists: can_be_signalled(pid), pid_start: None },
+        None => ProcessProbe { exists: can_be_signalled(pid), pid_start: None },
     }
 }
 
@@ -125,16 +125,16 @@ fn can_be_signalled(pid: u32) -> bool {
 
 /// What counts of a process's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stat {
+struct ProcessStat {
     state: char,
     parent: u32,
     start: u64,
 }
 
 /// Reads `/proc/<pid>/stat`. The name of the program may hold anything, so fields are counted behind its last bracket.
-fn parse_stat(text: &str) -> Option<Stat> {
+fn parse_stat(text: &str) -> Option<ProcessStat> {
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    Some(Stat {
+    Some(ProcessStat {
         state: fields.first()?.chars().next()?,
         parent: fields.get(1)?.parse().ok()?,
         start: fields.get(19)?.parse().ok()?,
@@ -158,7 +158,7 @@ mod tests {
     fn a_program_may_be_called_anything() {
         let rest = "S 7 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0";
         let stat = parse_stat(&format!("12 (a) Z 9 (b) {rest}")).expect("is read");
-        assert_eq!(stat, Stat { state: 'S', parent: 7, start: 4711 });
+        assert_eq!(stat, ProcessStat { state: 'S', parent: 7, start: 4711 });
         assert_eq!(parse_stat("12 (a"), None);
     }
 
@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn a_process_has_one_start_in_every_time_namespace() {
         if let Some(pid) = std::env::var(ASKED_PID).ok().and_then(|pid| pid.parse().ok()) {
-            return println!("<{:?}>", Machine.probe(pid));
+            return println!("<{:?}>", LocalHost.probe(pid));
         }
-        let own = Machine.probe(std::process::id());
+        let own = LocalHost.probe(std::process::id());
         for offset in ["86400", "-1"] {
             let test = "registry::host::tests::a_process_has_one_start_in_every_time_namespace";
             let mut command = std::process::Command::new("unshare");
@@ -202,34 +202,34 @@ mod tests {
 
     #[test]
     fn this_process_exists_and_one_that_is_gone_does_not() {
-        let own = Machine.probe(std::process::id());
+        let own = LocalHost.probe(std::process::id());
         assert!(own.exists && own.pid_start.is_some());
         // No system gives a process this id; that of an ended one could have come to mean another.
-        assert!(!Machine.probe(i32::MAX.cast_unsigned()).exists);
+        assert!(!LocalHost.probe(i32::MAX.cast_unsigned()).exists);
     }
 
     #[test]
     fn one_that_has_ended_and_was_not_asked_for_is_gone() {
         let mut child = std::process::Command::new("true").spawn().expect("starts");
-        probity_testkit::wait_until("it has ended", || !Machine.probe(child.id()).exists);
+        probity_testkit::wait_until("it has ended", || !LocalHost.probe(child.id()).exists);
         child.wait().expect("ends");
     }
 
     #[test]
     fn processes_of_another_host_or_another_boot_are_not_asked_about() {
-        let here = Owner {
-            host: Machine.name().into(),
-            boot_id: Machine.boot_id().map(Into::into),
+        let here = IntentOwner {
+            host: LocalHost.name().into(),
+            boot_id: LocalHost.boot_id().map(Into::into),
             pid: 1,
-            ..Owner::default()
+            ..IntentOwner::default()
         };
-        assert!(can_probe(&Machine, &here));
+        assert!(can_probe(&LocalHost, &here));
         for other in [
-            Owner { host: "elsewhere".into(), ..here.clone() },
-            Owner { boot_id: Some("earlier".into()), ..here.clone() },
-            Owner { pid: 0, ..here },
+            IntentOwner { host: "elsewhere".into(), ..here.clone() },
+            IntentOwner { boot_id: Some("earlier".into()), ..here.clone() },
+            IntentOwner { pid: 0, ..here },
         ] {
-            assert!(!can_probe(&Machine, &other), "{other:?}");
+            assert!(!can_probe(&LocalHost, &other), "{other:?}");
         }
     }
 

@@ -9,10 +9,10 @@
 //! of a single command; the owner would look dead the moment after. Without a process, lease and life time decide.
 
 use super::handles::{KeptHandle, handle_for_intent};
-use super::host::{self, Host};
-use probity_core::{Digest, Reason};
-use probity_intents::Owner;
-use probity_workspace::Fault;
+use super::host::{self, RegistryHost};
+use probity_core::{Digest, ReasonCode};
+use probity_intents::IntentOwner;
+use probity_workspace::ServiceError;
 use std::fmt;
 
 /// The shortest and the longest handle that is taken.
@@ -22,22 +22,22 @@ const MAX_LABEL_BYTES: usize = 128;
 
 /// The secret of an owner.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Handle(String);
+pub struct OwnerHandle(String);
 
-impl Handle {
+impl OwnerHandle {
     /// A new one that nobody can guess.
     pub fn random() -> Self {
         Self(format!("owner-{}", uuid::Uuid::new_v4().simple()))
     }
 
     /// Takes a text as a handle, if it can be one.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(text: &str) -> Result<Self, ServiceError> {
         let is_good = BYTES.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         if is_good {
             return Ok(Self(text.to_owned()));
         }
         let bounds = format!("{} to {} printable ASCII characters without space", BYTES.start(), BYTES.end());
-        Err(Fault::refused(Reason::OwnerInvalid, format!("an owner's handle has {bounds}")))
+        Err(ServiceError::refused(ReasonCode::OwnerInvalid, format!("an owner's handle has {bounds}")))
     }
 
     /// The text, to be given to the owner and to nobody else.
@@ -51,7 +51,7 @@ impl Handle {
     }
 }
 
-impl fmt::Debug for Handle {
+impl fmt::Debug for OwnerHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Handle(…)")
     }
@@ -59,14 +59,14 @@ impl fmt::Debug for Handle {
 
 /// What people call an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Label {
+pub enum AgentLabel {
     /// The caller said so.
     Given(String),
     /// Nobody said so: the user's name, or a word for whoever calls a server.
     Assumed(String),
 }
 
-impl Label {
+impl AgentLabel {
     /// The name.
     pub fn as_str(&self) -> &str {
         match self {
@@ -75,7 +75,7 @@ impl Label {
     }
 }
 
-impl From<&str> for Label {
+impl From<&str> for AgentLabel {
     fn from(label: &str) -> Self {
         Self::Given(label.to_owned())
     }
@@ -83,16 +83,16 @@ impl From<&str> for Label {
 
 /// What a surface was told about who asks.
 #[derive(Debug, Clone)]
-pub struct Credentials {
+pub struct CallerCredentials {
     /// The handle, if one was given.
-    pub handle: Option<Handle>,
+    pub handle: Option<OwnerHandle>,
     /// What people call the agent.
-    pub label: Label,
+    pub label: AgentLabel,
     /// The process whose end means that the owner is gone, if one was named.
     pub pid: Option<u32>,
 }
 
-impl Credentials {
+impl CallerCredentials {
     /// The caller of a command that names no intent: somebody new if no handle was given.
     pub fn caller(&self) -> Caller {
         self.caller_with(self.handle.clone())
@@ -101,16 +101,16 @@ impl Credentials {
     /// The caller of a command about the intent that `kept` was kept for, if it was.
     pub fn caller_for_intent(&self, kept: Option<&KeptHandle>) -> Caller {
         let agent = match &self.label {
-            Label::Given(label) => Some(label.as_str()),
-            Label::Assumed(_) => None,
+            AgentLabel::Given(label) => Some(label.as_str()),
+            AgentLabel::Assumed(_) => None,
         };
         self.caller_with(handle_for_intent(self.handle.as_ref(), agent, kept))
     }
 
-    fn caller_with(&self, handle: Option<Handle>) -> Caller {
+    fn caller_with(&self, handle: Option<OwnerHandle>) -> Caller {
         Caller {
             is_new: handle.is_none(),
-            handle: handle.unwrap_or_else(Handle::random),
+            handle: handle.unwrap_or_else(OwnerHandle::random),
             label: self.label.clone(),
             pid: self.pid,
         }
@@ -121,22 +121,22 @@ impl Credentials {
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The handle; a new one for somebody who has none yet.
-    pub handle: Handle,
+    pub handle: OwnerHandle,
     /// Whether the handle was made for this call, so that nobody knows it yet.
     pub is_new: bool,
     /// What people call the agent.
-    pub label: Label,
+    pub label: AgentLabel,
     /// The process whose end means that the owner is gone, if one was named.
     pub pid: Option<u32>,
 }
 
 impl Caller {
     /// The owner that is recorded. The process must live, and be this one or one that started it.
-    pub fn owner(&self, host: &dyn Host) -> Result<Owner, Fault> {
+    pub fn owner(&self, host: &dyn RegistryHost) -> Result<IntentOwner, ServiceError> {
         let pid_start = match self.pid {
             Some(pid) if !host::is_self_or_ancestor(pid) => {
                 let detail = format!("process {pid} is neither this one nor one that started it");
-                return Err(Fault::refused(Reason::OwnerInvalid, detail));
+                return Err(ServiceError::refused(ReasonCode::OwnerInvalid, detail));
             }
             Some(pid) => host.probe(pid).pid_start,
             None => None,
@@ -144,9 +144,9 @@ impl Caller {
         let label = self.label.as_str();
         if label.len() > MAX_LABEL_BYTES || label.chars().any(char::is_control) {
             let detail = format!("the name of an agent has at most {MAX_LABEL_BYTES} bytes on one line");
-            return Err(Fault::refused(Reason::OwnerInvalid, detail));
+            return Err(ServiceError::refused(ReasonCode::OwnerInvalid, detail));
         }
-        Ok(Owner {
+        Ok(IntentOwner {
             host: host.name().to_owned(),
             boot_id: host.boot_id().map(Into::into),
             pid: self.pid.unwrap_or(0),
@@ -159,27 +159,27 @@ impl Caller {
 
 #[cfg(test)]
 mod tests {
-    use super::super::host::Machine;
+    use super::super::host::LocalHost;
     use super::*;
 
     fn caller(pid: Option<u32>) -> Caller {
-        let handle = Handle::parse("0123456789abcdef").expect("a handle");
+        let handle = OwnerHandle::parse("0123456789abcdef").expect("a handle");
         Caller { handle, is_new: false, label: "ann".into(), pid }
     }
 
     #[test]
     fn the_record_does_not_hold_the_secret() {
-        let owner = caller(None).owner(&Machine).expect("an owner");
+        let owner = caller(None).owner(&LocalHost).expect("an owner");
         let text = serde_json::to_string(&owner).expect("JSON");
         assert!(!text.contains("0123456789abcdef"), "{text}");
-        assert!(owner.is(&caller(Some(std::process::id())).owner(&Machine).expect("an owner")));
+        assert!(owner.is(&caller(Some(std::process::id())).owner(&LocalHost).expect("an owner")));
     }
 
     #[test]
     fn a_process_that_did_not_start_this_one_is_refused() {
-        assert!(caller(Some(std::process::id())).owner(&Machine).is_ok());
+        assert!(caller(Some(std::process::id())).owner(&LocalHost).is_ok());
         let mut child = std::process::Command::new("sleep").arg("3600").spawn().expect("starts");
-        assert!(caller(Some(child.id())).owner(&Machine).is_err());
+        assert!(caller(Some(child.id())).owner(&LocalHost).is_err());
         child.kill().expect("ends");
         child.wait().expect("ends");
     }
@@ -187,10 +187,10 @@ mod tests {
     #[test]
     fn a_handle_is_one_long_word() {
         for bad in ["", "short", "with a space in it", "tab\tin the middle", &"x".repeat(129)] {
-            assert!(Handle::parse(bad).is_err(), "{bad:?}");
+            assert!(OwnerHandle::parse(bad).is_err(), "{bad:?}");
         }
-        let random = Handle::random();
-        assert_eq!(Handle::parse(random.secret()).expect("is one"), random);
-        assert_ne!(random, Handle::random());
+        let random = OwnerHandle::random();
+        assert_eq!(OwnerHandle::parse(random.secret()).expect("is one"), random);
+        assert_ne!(random, OwnerHandle::random());
     }
 }

@@ -4,8 +4,8 @@
 //! the command has an id, so what was written after all is recognised by the rules. Nothing here judges: the rules are
 //! in `intent`, and the facts they ask for are gathered in [`host`].
 //!
-//! * [`Shell`]: opens the registry and carries out commands.
-//! * [`Caller`], [`Handle`]: who asks. [`handles`]: handles kept for a worktree.
+//! * [`IntentService`]: opens the registry and carries out commands.
+//! * [`Caller`], [`OwnerHandle`]: who asks. [`handles`]: handles kept for a worktree.
 //! * [`view`]: the registry as one reader sees it. [`admin`]: setting it in order. [`audit`]: the log itself.
 
 pub mod admin;
@@ -16,22 +16,23 @@ pub mod host;
 mod identity;
 pub mod view;
 
-pub use handles::{Handles, KeptHandle};
-pub use host::{Host, Machine};
-pub use identity::{Caller, Credentials, Handle, Label};
+pub use handles::{HandleStore, KeptHandle};
+pub use host::{LocalHost, RegistryHost};
+pub use identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
 
-use cache::Cache;
+use cache::RegistryCache;
 use probity_core::{Digest, json};
 use probity_intents::registry::{
-    Action, Circumstances, Command, Decision, Event, Intent, Notice, Refusal, Registry, Seq,
+    CommandContext, CommandDecision, CommandRefusal, EventSeq, Intent, IntentRegistry, OwnerNotice,
+    RegistryAction, RegistryCommand, RegistryEvent,
 };
-use probity_intents::{CommandId, Entry, IntentId, IntentScope, Owner, Peer, Probe};
+use probity_intents::{CommandId, IntentId, IntentOwner, IntentScope, PeerIntent, ProcessProbe, ScopeEntry};
 use probity_paths::RepoPath;
-use probity_storage::ports::{Appended, Leases, Log, Record, Store};
-use probity_storage::{Lock, StoreError};
-use probity_workspace::State;
+use probity_storage::ports::{AppendOutcome, EventLog, EventRecord, LeaseStore, StorageEngine};
+use probity_storage::{FileLock, StoreError};
+use probity_workspace::StateDirectory;
 use probity_workspace::run_claims::{self, OpenRunClaim};
-use probity_workspace::{Fault, Workspace, clock};
+use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,38 +68,38 @@ pub struct TreeFacts {
 
 /// A command that was carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
+pub struct CommandResult {
     /// The event that did it; `None` if there was nothing to do.
-    pub event: Option<Event>,
+    pub event: Option<RegistryEvent>,
     /// What the caller is told, once.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<OwnerNotice>,
     /// Whether it had been carried out before, and this is the answer again.
     pub repeated: bool,
 }
 
 /// The registry of one repository, as far as its log has been read.
-pub struct Shell {
-    log: Box<dyn Log>,
-    leases: Box<dyn Leases>,
-    host: Arc<dyn Host>,
-    registry: Registry,
+pub struct IntentService {
+    log: Box<dyn EventLog>,
+    leases: Box<dyn LeaseStore>,
+    host: Arc<dyn RegistryHost>,
+    registry: IntentRegistry,
     database: PathBuf,
-    cache: Option<Cache>,
+    cache: Option<RegistryCache>,
     turn: Option<PathBuf>,
     /// Where governed runs are looked for, and the top of the working tree that is worked in.
-    runs: Option<(State, PathBuf)>,
+    runs: Option<(StateDirectory, PathBuf)>,
     /// Where the log ended when this process last looked for what is over.
     tidied_at: Option<u64>,
 }
 
-impl Shell {
+impl IntentService {
     /// Opens the registry of a workspace and reads it.
     #[tracing::instrument(name = "open registry", skip_all)]
-    pub fn open(workspace: &Workspace) -> Result<Self, Fault> {
+    pub fn open(workspace: &Workspace) -> Result<Self, ServiceError> {
         let store = workspace.state.store()?;
-        let mut shell = Self::over(&store, Arc::new(Machine));
+        let mut shell = Self::over(&store, Arc::new(LocalHost));
         shell.database = workspace.state.database();
-        shell.cache = Some(Cache::new(workspace.state.registry_cache()));
+        shell.cache = Some(RegistryCache::new(workspace.state.registry_cache()));
         shell.turn = Some(workspace.state.registry_turn());
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root).clone();
         shell.runs = Some((workspace.state.clone(), top));
@@ -107,12 +108,12 @@ impl Shell {
     }
 
     /// The registry on a store, with nothing read yet. Simulations use it; [`Self::refresh`] reads.
-    pub fn over(store: &dyn Store, host: Arc<dyn Host>) -> Self {
+    pub fn over(store: &dyn StorageEngine, host: Arc<dyn RegistryHost>) -> Self {
         Self {
             log: store.log(NAME),
             leases: store.leases(NAME),
             host,
-            registry: Registry::default(),
+            registry: IntentRegistry::default(),
             database: PathBuf::from(NAME),
             cache: None,
             turn: None,
@@ -122,27 +123,27 @@ impl Shell {
     }
 
     /// The registry as it was last read.
-    pub const fn registry(&self) -> &Registry {
+    pub const fn registry(&self) -> &IntentRegistry {
         &self.registry
     }
 
     /// The machine that the registry is looked at from.
-    pub fn host(&self) -> &dyn Host {
+    pub fn host(&self) -> &dyn RegistryHost {
         &*self.host
     }
 
     /// The owner that a caller is recorded as. A handle that the registry knows keeps the name that its owner started
     /// with, unless the caller gives another: the log names who it was, not who typed the command.
-    pub fn owner_of(&self, caller: &Caller) -> Result<Owner, Fault> {
+    pub fn owner_of(&self, caller: &Caller) -> Result<IntentOwner, ServiceError> {
         let mut owner = caller.owner(self.host())?;
-        if let (Label::Assumed(_), Some(label)) = (&caller.label, self.registry.label_of(&owner)) {
+        if let (AgentLabel::Assumed(_), Some(label)) = (&caller.label, self.registry.label_of(&owner)) {
             label.clone_into(&mut owner.label);
         }
         Ok(owner)
     }
 
     /// Reads what was appended since.
-    pub fn refresh(&mut self) -> Result<(), Fault> {
+    pub fn refresh(&mut self) -> Result<(), ServiceError> {
         loop {
             let records = self.log.read_after(self.registry.head().seq.0, PAGE)?;
             for record in &records {
@@ -155,18 +156,18 @@ impl Shell {
     }
 
     /// Waits until somebody appends something, at most for `wait`, and reads it.
-    pub fn wait(&mut self, wait: Duration) -> Result<(), Fault> {
+    pub fn wait(&mut self, wait: Duration) -> Result<(), ServiceError> {
         self.log.watch(self.registry.head().seq.0, wait)?;
         self.refresh()
     }
 
     /// What this host sees now, without looking at the tree.
-    pub fn circumstances(&self) -> Result<Circumstances, Fault> {
+    pub fn circumstances(&self) -> Result<CommandContext, ServiceError> {
         self.circumstances_in(&TreeFacts::default(), Vec::new())
     }
 
     /// The governed runs of the repository that go on, but for one that this process is part of.
-    pub(crate) fn open_runs(&self) -> Result<Vec<OpenRunClaim>, Fault> {
+    pub(crate) fn open_runs(&self) -> Result<Vec<OpenRunClaim>, ServiceError> {
         let Some((state, _)) = &self.runs else { return Ok(Vec::new()) };
         let mut runs = run_claims::open_runs(state)?;
         runs.retain(|run| !run.is_around_us());
@@ -174,20 +175,20 @@ impl Shell {
     }
 
     /// The governed runs that are in the way of `scope` (named as in the registry).
-    pub(crate) fn run_peers(&self, scope: &IntentScope) -> Result<Vec<Peer>, Fault> {
+    pub(crate) fn run_peers(&self, scope: &IntentScope) -> Result<Vec<PeerIntent>, ServiceError> {
         let Some((_, top)) = &self.runs else { return Ok(Vec::new()) };
-        let is_file = |entry: &Entry| run_claims::is_file(top, entry);
+        let is_file = |entry: &ScopeEntry| run_claims::is_file(top, entry);
         Ok(self.open_runs()?.iter().filter_map(|run| run.claim.peer(scope, &is_file)).collect())
     }
 
     /// The paths that an action would claim.
-    fn claimed_by(&self, action: &Action) -> Option<IntentScope> {
+    fn claimed_by(&self, action: &RegistryAction) -> Option<IntentScope> {
         match action {
-            Action::Start { declaration, .. } => Some(declaration.scope.clone()),
-            Action::Promote { intent_id, .. } => {
+            RegistryAction::Start { declaration, .. } => Some(declaration.scope.clone()),
+            RegistryAction::Promote { intent_id, .. } => {
                 self.registry.intent(intent_id).map(|intent| intent.scope.clone())
             }
-            Action::Amend { allowed_files, allowed_related, .. } => Some(IntentScope {
+            RegistryAction::Amend { allowed_files, allowed_related, .. } => Some(IntentScope {
                 allowed_files: allowed_files.clone(),
                 allowed_related: allowed_related.clone(),
                 ..IntentScope::default()
@@ -197,16 +198,25 @@ impl Shell {
     }
 
     /// Carries out an action of `by`. A refusal is [`Fault::Intent`], and leaves nothing behind.
-    pub fn execute(&mut self, by: &Owner, action: Action, tree: &TreeFacts) -> Result<Done, Fault> {
+    pub fn execute(
+        &mut self,
+        by: &IntentOwner,
+        action: RegistryAction,
+        tree: &TreeFacts,
+    ) -> Result<CommandResult, ServiceError> {
         let id = CommandId::parse(clock::run_id()).map_err(|error| self.damaged(error.to_string()))?;
-        self.execute_command(&Command { id, by: by.clone(), action }, tree)
+        self.execute_command(&RegistryCommand { id, by: by.clone(), action }, tree)
     }
 
     /// Carries out a command whose id the caller made: given twice, it is carried out once and answered alike.
     #[tracing::instrument(name = "claim", skip_all)]
-    pub fn execute_command(&mut self, command: &Command, tree: &TreeFacts) -> Result<Done, Fault> {
+    pub fn execute_command(
+        &mut self,
+        command: &RegistryCommand,
+        tree: &TreeFacts,
+    ) -> Result<CommandResult, ServiceError> {
         let done = self.attempt(command, tree)?;
-        if matches!(command.action, Action::Start { .. }) && !done.repeated {
+        if matches!(command.action, RegistryAction::Start { .. }) && !done.repeated {
             self.tidy(&command.by)?;
         }
         if let Some(cache) = &mut self.cache {
@@ -216,7 +226,7 @@ impl Shell {
     }
 
     /// Renews the leases of an owner's open intents by use, where a third of them is over.
-    pub fn touch(&self, by: &Owner) -> Result<(), Fault> {
+    pub fn touch(&self, by: &IntentOwner) -> Result<(), ServiceError> {
         let seen = self.circumstances()?;
         for intent in self.registry.open_intents().filter(|intent| intent.ownership(by, &seen).is_own()) {
             let left = intent.lease(&seen).ends_at().0.saturating_sub(seen.now.0);
@@ -228,13 +238,17 @@ impl Shell {
     }
 
     /// One event of the log, by its number.
-    pub fn event(&self, seq: Seq) -> Result<Option<Event>, Fault> {
+    pub fn event(&self, seq: EventSeq) -> Result<Option<RegistryEvent>, ServiceError> {
         let before = seq.0.saturating_sub(1);
         let record = self.log.read_after(before, 1)?.into_iter().find(|record| record.seq == seq.0);
         record.map(|record| self.parse(&record)).transpose()
     }
 
-    fn attempt(&mut self, command: &Command, tree: &TreeFacts) -> Result<Done, Fault> {
+    fn attempt(
+        &mut self,
+        command: &RegistryCommand,
+        tree: &TreeFacts,
+    ) -> Result<CommandResult, ServiceError> {
         let mut turn = None;
         for n_tries in 0..MAX_TRIES {
             self.refresh()?;
@@ -248,11 +262,11 @@ impl Shell {
             };
             let seen = self.circumstances_in(tree, runs)?;
             let event = match self.registry.decide(&seen, command)? {
-                Decision::Append(event) => event,
-                Decision::Known(event) => return Ok(Done::again(*event)),
-                Decision::Nothing => {
+                CommandDecision::Append(event) => event,
+                CommandDecision::Known(event) => return Ok(CommandResult::again(*event)),
+                CommandDecision::Nothing => {
                     let notices = self.registry.notices(&command.by);
-                    return Ok(Done { event: None, notices, repeated: false });
+                    return Ok(CommandResult { event: None, notices, repeated: false });
                 }
             };
             // Only who has something to append waits for its turn: a refusal is as true without it.
@@ -267,16 +281,16 @@ impl Shell {
             let before = self.registry.head().seq.0;
             let bytes = encode(&event);
             match self.log.append(before, command.id.as_str(), &bytes)? {
-                Appended::At(_) => {
+                AppendOutcome::At(_) => {
                     self.registry.apply_stored(&event, Digest::of(&bytes));
                     self.cache.iter().for_each(|cache| cache.note(event.seq.0));
                     drop(turn);
                     let notices = event.notices.clone();
-                    return Ok(Done { event: Some(*event), notices, repeated: false });
+                    return Ok(CommandResult { event: Some(*event), notices, repeated: false });
                 }
-                Appended::Known { at } => return self.known_to_the_store(Seq(at), &event),
+                AppendOutcome::Known { at } => return self.known_to_the_store(EventSeq(at), &event),
                 // Somebody was faster, or nobody knows: what is there now decides.
-                Appended::Moved { .. } | Appended::Unknown => {}
+                AppendOutcome::Moved { .. } | AppendOutcome::Unknown => {}
             }
         }
         let why = format!("the log of intents moved on {MAX_TRIES} times before this command got its turn");
@@ -286,11 +300,11 @@ impl Shell {
     /// Waits for the turn to append. Who sees the log move on goes and decides again, for it may have nothing to append any
     /// more, and whoever must release what all want would stand behind them; who is `patient` stays. `None` also if
     /// somebody keeps the turn for too long: it only keeps those who contend from deciding in vain.
-    fn take_turn(&self, path: &Path, patient: bool) -> Result<Option<Lock>, Fault> {
+    fn take_turn(&self, path: &Path, patient: bool) -> Result<Option<FileLock>, ServiceError> {
         let end = Instant::now() + TURN;
         let mut pause = FIRST_PAUSE;
         loop {
-            match Lock::poll(path) {
+            match FileLock::poll(path) {
                 Ok(Some(lock)) => return Ok(Some(lock)),
                 Ok(None) => {}
                 // Without a lock it goes as well, only less smoothly.
@@ -306,18 +320,22 @@ impl Shell {
     }
 
     /// A command that the rules have forgotten and the store has not.
-    fn known_to_the_store(&self, at: Seq, decided: &Event) -> Result<Done, Fault> {
+    fn known_to_the_store(
+        &self,
+        at: EventSeq,
+        decided: &RegistryEvent,
+    ) -> Result<CommandResult, ServiceError> {
         let stored = self.event(at)?.ok_or_else(|| self.damaged(format!("event {at} is gone")))?;
         if stored.request == decided.request {
-            Ok(Done::again(stored))
+            Ok(CommandResult::again(stored))
         } else {
-            Err(Refusal::CommandIdReused.into())
+            Err(CommandRefusal::CommandIdReused.into())
         }
     }
 
     /// Closes what is over and forgets what was closed long ago, if there is much of it. A loser of a race leaves it to
     /// the winner.
-    fn tidy(&mut self, by: &Owner) -> Result<(), Fault> {
+    fn tidy(&mut self, by: &IntentOwner) -> Result<(), ServiceError> {
         let head = self.registry.head().seq.0;
         if self.tidied_at.is_some_and(|at| head < at.saturating_add(UNTIDY as u64)) {
             return Ok(());
@@ -331,17 +349,21 @@ impl Shell {
         if self.registry.intents().filter(is_litter).count() < UNTIDY {
             return Ok(());
         }
-        let action = Action::Collect { retention_seconds: RETENTION_SECONDS };
+        let action = RegistryAction::Collect { retention_seconds: RETENTION_SECONDS };
         let id = CommandId::parse(clock::run_id()).map_err(|error| self.damaged(error.to_string()))?;
-        self.attempt(&Command { id, by: by.clone(), action }, &TreeFacts::default()).map(drop)
+        self.attempt(&RegistryCommand { id, by: by.clone(), action }, &TreeFacts::default()).map(drop)
     }
 
-    fn circumstances_in(&self, tree: &TreeFacts, runs: Vec<Peer>) -> Result<Circumstances, Fault> {
+    fn circumstances_in(
+        &self,
+        tree: &TreeFacts,
+        runs: Vec<PeerIntent>,
+    ) -> Result<CommandContext, ServiceError> {
         let running: BTreeMap<String, Duration> = self.leases.running()?.into_iter().collect();
         let open = || self.registry.open_intents();
         let lease =
             |intent: &Intent| running.get(intent.id.as_str()).map(|left| (intent.id.clone(), left.as_secs()));
-        Ok(Circumstances {
+        Ok(CommandContext {
             now: self.host.now(),
             probes: self.probes(open()),
             leases: open().filter_map(lease).collect(),
@@ -352,8 +374,8 @@ impl Shell {
     }
 
     /// What this host says about the processes behind these intents; each process is asked about once.
-    fn probes<'i>(&self, intents: impl Iterator<Item = &'i Intent>) -> BTreeMap<IntentId, Probe> {
-        let mut known: BTreeMap<u32, Probe> = BTreeMap::new();
+    fn probes<'i>(&self, intents: impl Iterator<Item = &'i Intent>) -> BTreeMap<IntentId, ProcessProbe> {
+        let mut known: BTreeMap<u32, ProcessProbe> = BTreeMap::new();
         intents
             .filter(|intent| host::can_probe(self.host(), &intent.owner))
             .map(|intent| {
@@ -363,32 +385,32 @@ impl Shell {
             .collect()
     }
 
-    fn take(&mut self, record: &Record) -> Result<(), Fault> {
+    fn take(&mut self, record: &EventRecord) -> Result<(), ServiceError> {
         let event = self.parse(record)?;
         self.registry.check_next(&event).map_err(|error| self.damaged(error.to_string()))?;
         self.registry.apply_stored(&event, Digest::of(&record.event));
         Ok(())
     }
 
-    fn parse(&self, record: &Record) -> Result<Event, Fault> {
+    fn parse(&self, record: &EventRecord) -> Result<RegistryEvent, ServiceError> {
         parse(record).map_err(|why| self.damaged(format!("event {}: {why}", record.seq)))
     }
 
     /// Begins with the cache if it is of this log, else with the first event.
-    fn catch_up_from_cache(&mut self) -> Result<(), Fault> {
-        let noted = self.cache.as_ref().map_or(0, Cache::noted);
+    fn catch_up_from_cache(&mut self) -> Result<(), ServiceError> {
+        let noted = self.cache.as_ref().map_or(0, RegistryCache::noted);
         let head = self.log.head()?;
         if noted > head {
             return Err(cache::lost_events(&self.database, noted, head));
         }
-        if let Some(snapshot) = self.cache.as_ref().and_then(Cache::load) {
+        if let Some(snapshot) = self.cache.as_ref().and_then(RegistryCache::load) {
             let known = snapshot.head();
             if known.seq.0 > head {
                 return Err(cache::lost_events(&self.database, known.seq.0, head));
             }
             let is_of_this_log = match self.event(known.seq)? {
                 Some(event) => event.digest() == known.digest,
-                None => known == Registry::default().head(),
+                None => known == IntentRegistry::default().head(),
             };
             if is_of_this_log {
                 self.registry = snapshot.into();
@@ -402,36 +424,36 @@ impl Shell {
         Ok(())
     }
 
-    fn damaged(&self, why: String) -> Fault {
+    fn damaged(&self, why: String) -> ServiceError {
         damaged(&self.database, why)
     }
 }
 
-impl Done {
-    fn again(event: Event) -> Self {
+impl CommandResult {
+    fn again(event: RegistryEvent) -> Self {
         Self { notices: event.notices.clone(), event: Some(event), repeated: true }
     }
 }
 
-fn damaged(database: &Path, why: String) -> Fault {
+fn damaged(database: &Path, why: String) -> ServiceError {
     StoreError::Damaged { path: database.to_owned(), why }.into()
 }
 
-fn encode(event: &Event) -> Vec<u8> {
+fn encode(event: &RegistryEvent) -> Vec<u8> {
     let value = serde_json::to_value(event).expect("an event has text keys and no other maps");
     json::canonical(&value)
 }
 
-fn parse(record: &Record) -> Result<Event, String> {
+fn parse(record: &EventRecord) -> Result<RegistryEvent, String> {
     let value = json::parse(&record.event).map_err(|error| error.to_string())?;
-    let event: Event = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    let event: RegistryEvent = serde_json::from_value(value).map_err(|error| error.to_string())?;
     if event.seq.0 != record.seq || event.command.as_str() != record.command {
         return Err("it stands in the wrong place".into());
     }
     Ok(event)
 }
 
-impl std::fmt::Debug for Shell {
+impl std::fmt::Debug for IntentService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shell").field("head", &self.registry.head()).finish_non_exhaustive()
     }

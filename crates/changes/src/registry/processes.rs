@@ -6,8 +6,8 @@
 
 use super::tests::{clear, owner, start, tree};
 use super::*;
-use probity_intents::Status;
-use probity_intents::registry::Change;
+use probity_intents::IntentStatus;
+use probity_intents::registry::RegistryChange;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -37,7 +37,7 @@ fn part() {
     let words: Vec<&str> = setting.splitn(4, ' ').collect();
     let [part, name, rounds, folder] = words.as_slice() else { panic!("a part has four words: {setting}") };
     let workspace = Workspace::find(Some(Path::new(folder)), Path::new(folder)).expect("is found");
-    let mut shell = Shell::open(&workspace).expect("opens");
+    let mut shell = IntentService::open(&workspace).expect("opens");
     let by = owner(name, 0);
     let rounds = rounds.parse().expect("a number");
     let mut won = 0;
@@ -59,18 +59,18 @@ fn part() {
                 }
                 won += 1;
             }
-            Err(Fault::Intent(_)) if *part == "race" => {
+            Err(ServiceError::Intent(_)) if *part == "race" => {
                 shell.wait(Duration::from_millis(50)).expect("waits");
             }
             // Somebody holds it, perhaps somebody who was killed: on with the next.
-            Err(Fault::Intent(_)) => won += 1,
+            Err(ServiceError::Intent(_)) => won += 1,
             Err(fault) => panic!("{fault}"),
         }
     }
 }
 
 /// Says what was acknowledged, in one line.
-fn told(done: &Done) {
+fn told(done: &CommandResult) {
     let event = done.event.as_ref().expect("an event");
     println!("told {} {}", event.seq, event.digest());
 }
@@ -86,8 +86,8 @@ fn hear(child: &mut Child) -> impl Iterator<Item = (u64, String)> + use<> {
 }
 
 /// Reads the whole log page by page.
-fn whole_log(workspace: &Workspace) -> Vec<Event> {
-    let mut events: Vec<Event> = Vec::new();
+fn whole_log(workspace: &Workspace) -> Vec<RegistryEvent> {
+    let mut events: Vec<RegistryEvent> = Vec::new();
     loop {
         let after = events.last().map_or(0, |event| event.seq.0);
         let part = audit::read_log(workspace, after, 5_000).expect("the log is whole");
@@ -100,12 +100,12 @@ fn whole_log(workspace: &Workspace) -> Vec<Event> {
 }
 
 /// No path is ever held twice: checked on the log, event by event.
-fn check_no_double_grant(events: &[Event]) {
-    let mut registry = Registry::default();
+fn check_no_double_grant(events: &[RegistryEvent]) {
+    let mut registry = IntentRegistry::default();
     for event in events {
-        if let Change::Granted { declaration, displaced, .. } = &event.change {
+        if let RegistryChange::Granted { declaration, displaced, .. } = &event.change {
             let holds = |intent: &&Intent| {
-                intent.status == Status::Active
+                intent.status == IntentStatus::Active
                     && !displaced.contains(&intent.id)
                     && probity_intents::overlap(&intent.scope, &declaration.scope)
             };
@@ -130,7 +130,7 @@ fn of_many_processes_one_wins_each_round() {
     let events = whole_log(&workspace);
     assert_eq!(events.len(), RACERS * rounds * 2, "every claim and every end is there once");
     for pair in events.chunks(2) {
-        assert!(matches!(pair[0].change, Change::Granted { .. }), "nobody is granted what is held");
+        assert!(matches!(pair[0].change, RegistryChange::Granted { .. }), "nobody is granted what is held");
         assert_eq!(pair[0].change.intent_id(), pair[1].change.intent_id());
     }
     audit::check(&workspace).expect("the cache says what the log says");
@@ -141,7 +141,7 @@ fn a_kill_at_any_point_loses_and_doubles_nothing() {
     let kills = setting("PROBITY_KILLS", 12);
     let dir = tempfile::tempdir().expect("a directory");
     let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
-    Shell::open(&workspace).expect("opens");
+    IntentService::open(&workspace).expect("opens");
     let mut acknowledged: Vec<(u64, String)> = Vec::new();
     let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
     for kill in 0..kills {
@@ -162,7 +162,7 @@ fn a_kill_at_any_point_loses_and_doubles_nothing() {
             child.wait().expect("ends");
         }
         // Whatever was left half done, the next one can go on at once.
-        let mut shell = Shell::open(&workspace).expect("the registry opens after a kill");
+        let mut shell = IntentService::open(&workspace).expect("the registry opens after a kill");
         shell
             .execute(&owner("after", 0), start(&format!("after-{kill}"), "after"), &tree())
             .expect("is free");

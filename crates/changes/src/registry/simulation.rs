@@ -8,11 +8,11 @@
 
 use super::tests::owner;
 use super::*;
-use probity_intents::registry::{Base, Change, Declaration};
+use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryChange};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
-use probity_intents::{Entry, IntentScope, Status, Timestamp, overlap};
-use probity_storage::memory::{Fate, Memory};
-use probity_storage::ports::{Objects, Refs};
+use probity_intents::{IntentScope, IntentStatus, ScopeEntry, Timestamp, overlap};
+use probity_storage::memory::{MemoryStore, WriteFate};
+use probity_storage::ports::{ObjectStore, RefStore};
 use std::sync::{Mutex, PoisonError};
 
 const STEPS: usize = 60;
@@ -21,9 +21,9 @@ const PATHS: [&str; 5] = ["a", "a/x", "b", "b/y", "c"];
 
 /// A small generator of its own: schedules must be repeatable, not good.
 #[derive(Clone)]
-struct Dice(u64);
+struct SeededRng(u64);
 
-impl Dice {
+impl SeededRng {
     fn roll(&mut self, below: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -34,7 +34,7 @@ impl Dice {
 
 /// What is wrong on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mutant {
+enum LoopMutant {
     /// An append does not compare where the log ends.
     NoCompare,
     /// An append is answered and now and then not carried out.
@@ -47,21 +47,21 @@ enum Mutant {
 
 /// One machine for all agents: its clock jumps, and its processes die.
 #[derive(Default)]
-struct World {
+struct SimulatedMachine {
     now: Mutex<u64>,
     dead: Mutex<BTreeSet<u32>>,
-    mutant: Option<Mutant>,
+    mutant: Option<LoopMutant>,
 }
 
 /// Somebody who is faster now and then: between an agent's decision and its append.
-struct Rival {
-    shell: Mutex<Shell>,
-    dice: Mutex<Dice>,
+struct RivalAgent {
+    shell: Mutex<IntentService>,
+    dice: Mutex<SeededRng>,
     /// What it was granted and has not given back.
     held: Mutex<Vec<IntentId>>,
 }
 
-impl Rival {
+impl RivalAgent {
     const PID: u32 = 7;
 
     fn meddle(&self) {
@@ -74,7 +74,7 @@ impl Rival {
         let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
         if let Some(intent_id) = held.pop() {
             // It may be over meanwhile.
-            let _ = shell.execute(&by, Action::Clear { intent_id }, &tree);
+            let _ = shell.execute(&by, RegistryAction::Clear { intent_id }, &tree);
         } else {
             let intent_id = IntentId::parse(format!("r-{}", dice.0)).expect("an id");
             let path = PATHS[dice.roll(PATHS.len())];
@@ -86,54 +86,56 @@ impl Rival {
 }
 
 /// The store as agents reach it: with a rival in between, and perhaps broken.
-struct Reached {
-    memory: Memory,
-    rival: Arc<Rival>,
-    mutant: Option<Mutant>,
+struct ContestedStore {
+    memory: MemoryStore,
+    rival: Arc<RivalAgent>,
+    mutant: Option<LoopMutant>,
 }
 
-impl Store for Reached {
-    fn log(&self, name: &str) -> Box<dyn Log> {
-        Box::new(ReachedLog {
+impl StorageEngine for ContestedStore {
+    fn log(&self, name: &str) -> Box<dyn EventLog> {
+        Box::new(ContestedLog {
             log: self.memory.log(name),
             rival: self.rival.clone(),
             mutant: self.mutant,
             n_appends: Mutex::new(0),
         })
     }
-    fn refs(&self, space: &str) -> Box<dyn Refs> {
+    fn refs(&self, space: &str) -> Box<dyn RefStore> {
         self.memory.refs(space)
     }
-    fn leases(&self, space: &str) -> Box<dyn Leases> {
+    fn leases(&self, space: &str) -> Box<dyn LeaseStore> {
         self.memory.leases(space)
     }
-    fn objects(&self) -> Box<dyn Objects> {
+    fn objects(&self) -> Box<dyn ObjectStore> {
         self.memory.objects()
     }
 }
 
-struct ReachedLog {
-    log: Box<dyn Log>,
-    rival: Arc<Rival>,
-    mutant: Option<Mutant>,
+struct ContestedLog {
+    log: Box<dyn EventLog>,
+    rival: Arc<RivalAgent>,
+    mutant: Option<LoopMutant>,
     n_appends: Mutex<u64>,
 }
 
-impl Log for ReachedLog {
+impl EventLog for ContestedLog {
     fn head(&self) -> Result<u64, StoreError> {
         self.log.head()
     }
-    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<Appended, StoreError> {
+    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError> {
         self.rival.meddle();
         let mut n_appends = lock(&self.n_appends);
         *n_appends += 1;
         match self.mutant {
-            Some(Mutant::NoCompare) => self.log.append(self.log.head()?, command, event),
-            Some(Mutant::LostAppend) if n_appends.is_multiple_of(5) => Ok(Appended::At(expected_head + 1)),
+            Some(LoopMutant::NoCompare) => self.log.append(self.log.head()?, command, event),
+            Some(LoopMutant::LostAppend) if n_appends.is_multiple_of(5) => {
+                Ok(AppendOutcome::At(expected_head + 1))
+            }
             _ => self.log.append(expected_head, command, event),
         }
     }
-    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError> {
         self.log.read_after(seq, limit)
     }
     fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
@@ -144,16 +146,16 @@ impl Log for ReachedLog {
     }
 }
 
-fn claim(intent_id: IntentId, path: &str, on_conflict: OnConflict) -> Action {
-    Action::Start {
-        declaration: Declaration {
+fn claim(intent_id: IntentId, path: &str, on_conflict: OnConflict) -> RegistryAction {
+    RegistryAction::Start {
+        declaration: IntentDeclaration {
             intent_id,
             description: String::new(),
             expected_effects: Vec::new(),
-            scope: IntentScope { allowed_files: [Entry::new(path)].into(), ..IntentScope::default() },
+            scope: IntentScope { allowed_files: [ScopeEntry::new(path)].into(), ..IntentScope::default() },
             ttl_seconds: 600,
             lease_seconds: 60,
-            base: Base::default(),
+            base: IntentBase::default(),
         },
         dirty_scope_policy: DirtyScopePolicy::Block,
         on_conflict,
@@ -164,7 +166,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Host for World {
+impl RegistryHost for SimulatedMachine {
     fn now(&self) -> Timestamp {
         Timestamp(*lock(&self.now))
     }
@@ -174,71 +176,72 @@ impl Host for World {
     fn boot_id(&self) -> Option<&str> {
         Some("b")
     }
-    fn probe(&self, pid: u32) -> Probe {
-        let is_wrong = self.mutant == Some(Mutant::LiveIsDead) && pid.is_multiple_of(2);
-        Probe { exists: !is_wrong && !lock(&self.dead).contains(&pid), pid_start: None }
+    fn probe(&self, pid: u32) -> ProcessProbe {
+        let is_wrong = self.mutant == Some(LoopMutant::LiveIsDead) && pid.is_multiple_of(2);
+        ProcessProbe { exists: !is_wrong && !lock(&self.dead).contains(&pid), pid_start: None }
     }
 }
 
 /// An agent: its process, its view of the registry, and what it was told.
-struct Agent {
+struct SimulatedAgent {
     name: String,
     pid: u32,
-    shell: Shell,
+    shell: IntentService,
     /// Intents that it was granted and has not given back, with their tokens.
-    held: BTreeMap<IntentId, Seq>,
+    held: BTreeMap<IntentId, EventSeq>,
     /// Tokens that were worth something once.
-    old: Vec<(IntentId, Seq)>,
+    old: Vec<(IntentId, EventSeq)>,
 }
 
-impl Agent {
-    fn owner(&self) -> Owner {
+impl SimulatedAgent {
+    fn owner(&self) -> IntentOwner {
         owner(&self.name, self.pid)
     }
 }
 
-struct Simulation {
-    dice: Dice,
-    memory: Memory,
-    reached: Reached,
-    mutant: Option<Mutant>,
-    world: Arc<World>,
-    agents: Vec<Agent>,
+struct RegistrySimulation {
+    dice: SeededRng,
+    memory: MemoryStore,
+    reached: ContestedStore,
+    mutant: Option<LoopMutant>,
+    world: Arc<SimulatedMachine>,
+    agents: Vec<SimulatedAgent>,
     n_intents: usize,
     n_pids: u32,
     /// Somebody who only reads.
-    reader: Shell,
+    reader: IntentService,
     /// What somebody was told to be in the log.
-    acknowledged: BTreeMap<Seq, String>,
+    acknowledged: BTreeMap<EventSeq, String>,
 }
 
-impl Simulation {
-    fn new(seed: u64, mutant: Option<Mutant>) -> Self {
-        let memory = Memory::new();
-        let mut fates = Dice(seed ^ 0x5eed_fa7e);
+impl RegistrySimulation {
+    fn new(seed: u64, mutant: Option<LoopMutant>) -> Self {
+        let memory = MemoryStore::new();
+        let mut fates = SeededRng(seed ^ 0x5eed_fa7e);
         memory.inject(move || match fates.roll(8) {
-            0 => Fate::LostBefore,
-            1 => Fate::LostAfter,
-            _ => Fate::Answered,
+            0 => WriteFate::LostBefore,
+            1 => WriteFate::LostAfter,
+            _ => WriteFate::Answered,
         });
-        let world = Arc::new(World { now: Mutex::new(10_000), mutant, ..World::default() });
-        let rival = Arc::new(Rival {
-            shell: Mutex::new(Shell::over(&memory, world.clone())),
-            dice: Mutex::new(Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) | 1)),
+        let world =
+            Arc::new(SimulatedMachine { now: Mutex::new(10_000), mutant, ..SimulatedMachine::default() });
+        let rival = Arc::new(RivalAgent {
+            shell: Mutex::new(IntentService::over(&memory, world.clone())),
+            dice: Mutex::new(SeededRng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) | 1)),
             held: Mutex::default(),
         });
-        let reached = Reached { memory: memory.clone(), rival, mutant };
-        let agent = |n: usize| Agent {
+        let reached = ContestedStore { memory: memory.clone(), rival, mutant };
+        let agent = |n: usize| SimulatedAgent {
             name: format!("agent-{n}"),
             pid: u32::try_from(n).unwrap_or(0) + 11,
-            shell: Shell::over(&reached, world.clone()),
+            shell: IntentService::over(&reached, world.clone()),
             held: BTreeMap::new(),
             old: Vec::new(),
         };
         let agents = (0..AGENTS).map(agent).collect();
         let n_pids = 100;
-        let dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let reader = Shell::over(&memory, world.clone());
+        let dice = SeededRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let reader = IntentService::over(&memory, world.clone());
         Self {
             dice,
             memory,
@@ -270,15 +273,15 @@ impl Simulation {
         self.check();
     }
 
-    fn act(&mut self, who: usize, action: Action) -> Result<Done, Fault> {
+    fn act(&mut self, who: usize, action: RegistryAction) -> Result<CommandResult, ServiceError> {
         let agent = &mut self.agents[who];
         let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
         let done = agent.shell.execute(&agent.owner(), action, &tree);
-        if let Ok(Done { event: Some(event), .. }) = &done {
+        if let Ok(CommandResult { event: Some(event), .. }) = &done {
             self.acknowledged.insert(event.seq, event.digest().to_string());
         }
         if let Err(fault) = &done {
-            assert!(matches!(fault, Fault::Intent(_)), "{fault}");
+            assert!(matches!(fault, ServiceError::Intent(_)), "{fault}");
         }
         done
     }
@@ -295,19 +298,22 @@ impl Simulation {
 
     fn promote(&mut self, who: usize) {
         let name = self.agents[who].name.clone();
-        let waits =
-            |intent: &&Intent| intent.status == Status::Queued && intent.owner.token.as_ref() == Some(&name);
+        let waits = |intent: &&Intent| {
+            intent.status == IntentStatus::Queued && intent.owner.token.as_ref() == Some(&name)
+        };
         let first = self.agents[who].shell.registry().intents().find(waits).map(|intent| intent.id.clone());
         let Some(intent_id) = first else { return };
         let policy = DirtyScopePolicy::Block;
-        let done =
-            self.act(who, Action::Promote { intent_id, base: Base::default(), dirty_scope_policy: policy });
+        let done = self.act(
+            who,
+            RegistryAction::Promote { intent_id, base: IntentBase::default(), dirty_scope_policy: policy },
+        );
         self.hold(who, done);
     }
 
-    fn hold(&mut self, who: usize, done: Result<Done, Fault>) {
-        let Ok(Done { event: Some(event), .. }) = done else { return };
-        if !matches!(event.change, Change::Queued { .. })
+    fn hold(&mut self, who: usize, done: Result<CommandResult, ServiceError>) {
+        let Ok(CommandResult { event: Some(event), .. }) = done else { return };
+        if !matches!(event.change, RegistryChange::Queued { .. })
             && let Some(id) = event.change.intent_id()
         {
             self.agents[who].held.insert(id.clone(), event.seq);
@@ -317,10 +323,10 @@ impl Simulation {
     fn release(&mut self, who: usize) {
         let Some((intent_id, token)) = self.agents[who].held.pop_first() else { return };
         // It may have been displaced or be over: then it is refused, and the agent knows.
-        let done = self.act(who, Action::Release { intent_id: intent_id.clone(), token, receipt: None });
+        let done =
+            self.act(who, RegistryAction::Release { intent_id: intent_id.clone(), token, receipt: None });
         // One that is over was not given back: when the clock goes back it holds again.
-        let is_over =
-            |fault: Fault| matches!(fault, Fault::Intent(it) if matches!(*it, Refusal::Expired { .. }));
+        let is_over = |fault: ServiceError| matches!(fault, ServiceError::Intent(it) if matches!(*it, CommandRefusal::Expired { .. }));
         if !done.is_err_and(is_over) {
             self.agents[who].old.push((intent_id, token));
         }
@@ -329,14 +335,15 @@ impl Simulation {
     fn release_with_an_old_token(&mut self, who: usize) {
         let Some((intent_id, token)) = self.agents[who].old.pop() else { return };
         let current = self.agents[who].shell.registry().intent(&intent_id).and_then(|intent| intent.token);
-        let token = if self.mutant == Some(Mutant::AnyToken) { current.unwrap_or(token) } else { token };
-        let done = self.act(who, Action::Release { intent_id: intent_id.clone(), token, receipt: None });
+        let token = if self.mutant == Some(LoopMutant::AnyToken) { current.unwrap_or(token) } else { token };
+        let done =
+            self.act(who, RegistryAction::Release { intent_id: intent_id.clone(), token, receipt: None });
         assert!(done.is_err(), "{intent_id} was released by a token that was given back");
     }
 
     fn renew(&mut self, who: usize) {
         let Some(intent_id) = self.agents[who].held.keys().next().cloned() else { return };
-        let _ = self.act(who, Action::Renew { intent_id, lease_seconds: 60, ttl_seconds: None });
+        let _ = self.act(who, RegistryAction::Renew { intent_id, lease_seconds: 60, ttl_seconds: None });
         let agent = &self.agents[who];
         agent.shell.touch(&agent.owner()).expect("the store answers");
     }
@@ -348,7 +355,7 @@ impl Simulation {
         let held = std::mem::take(&mut self.agents[who].held);
         let agent = &mut self.agents[who];
         agent.pid = self.n_pids;
-        agent.shell = Shell::over(&self.reached, self.world.clone());
+        agent.shell = IntentService::over(&self.reached, self.world.clone());
         agent.held = held;
     }
 
@@ -360,7 +367,8 @@ impl Simulation {
             return;
         }
         let intent_id = intents[self.dice.roll(intents.len())].clone();
-        let action = Action::Recover { intent_id: intent_id.clone(), lease_seconds: 60, ttl_seconds: 600 };
+        let action =
+            RegistryAction::Recover { intent_id: intent_id.clone(), lease_seconds: 60, ttl_seconds: 600 };
         let Ok(done) = self.act(who, action) else { return };
         for agent in &mut self.agents {
             if let Some(token) = agent.held.remove(&intent_id) {
@@ -368,7 +376,7 @@ impl Simulation {
             }
         }
         let intent = self.agents[who].shell.registry().intent(&intent_id).cloned();
-        if intent.is_some_and(|intent| intent.status == Status::Active) {
+        if intent.is_some_and(|intent| intent.status == IntentStatus::Active) {
             self.hold(who, Ok(done));
         }
     }
@@ -384,7 +392,7 @@ impl Simulation {
     fn check(&mut self) {
         self.reader.refresh().expect("the log is whole");
         let intents = self.reader.registry().intents();
-        let active: Vec<&Intent> = intents.filter(|intent| intent.status == Status::Active).collect();
+        let active: Vec<&Intent> = intents.filter(|intent| intent.status == IntentStatus::Active).collect();
         for (n, one) in active.iter().enumerate() {
             for other in &active[n + 1..] {
                 assert!(!overlap(&one.scope, &other.scope), "{} and {} both hold", one.id, other.id);
@@ -407,12 +415,12 @@ impl Simulation {
         let records = self.memory.log(NAME).read_after(0, 10_000).expect("reads");
         let commands: BTreeSet<&str> = records.iter().map(|record| record.command.as_str()).collect();
         assert_eq!(commands.len(), records.len(), "every command is in the log once");
-        let mut registry = Registry::default();
+        let mut registry = IntentRegistry::default();
         for record in &records {
             let event = parse(record).expect("an event");
             let granted = match &event.change {
-                Change::Granted { declaration, .. } => Some((&declaration.scope, None)),
-                Change::Promoted { intent_id, .. } => {
+                RegistryChange::Granted { declaration, .. } => Some((&declaration.scope, None)),
+                RegistryChange::Promoted { intent_id, .. } => {
                     let intent = registry.intent(intent_id).expect("it waited");
                     Some((&intent.scope, intent.queued_at))
                 }
@@ -436,9 +444,10 @@ impl Simulation {
     }
 
     /// Whether it was surely a waiter's turn: another's, alive and heard of, with nobody at all in its way.
-    fn is_next(&self, registry: &Registry, waiter: &Intent, event: &Event) -> bool {
-        let holds = |other: &Intent| other.status == Status::Active && overlap(&waiter.scope, &other.scope);
-        waiter.status == Status::Queued
+    fn is_next(&self, registry: &IntentRegistry, waiter: &Intent, event: &RegistryEvent) -> bool {
+        let holds =
+            |other: &Intent| other.status == IntentStatus::Active && overlap(&waiter.scope, &other.scope);
+        waiter.status == IntentStatus::Queued
             && !waiter.owner.is(&event.by)
             && waiter.expires_at > event.at
             && waiter.lease.is_fresh(event.at)
@@ -448,19 +457,19 @@ impl Simulation {
 }
 
 /// The intents that had to give way to an event.
-fn displaced(change: &Change) -> impl Iterator<Item = &IntentId> {
+fn displaced(change: &RegistryChange) -> impl Iterator<Item = &IntentId> {
     let displaced = match change {
-        Change::Granted { displaced, .. }
-        | Change::Promoted { displaced, .. }
-        | Change::Amended { displaced, .. } => Some(displaced),
+        RegistryChange::Granted { displaced, .. }
+        | RegistryChange::Promoted { displaced, .. }
+        | RegistryChange::Amended { displaced, .. } => Some(displaced),
         _ => None,
     };
     displaced.into_iter().flatten()
 }
 
 /// Runs one schedule, checking every law; answers how many events it led to.
-fn run(seed: u64, mutant: Option<Mutant>) -> u64 {
-    let mut simulation = Simulation::new(seed, mutant);
+fn run(seed: u64, mutant: Option<LoopMutant>) -> u64 {
+    let mut simulation = RegistrySimulation::new(seed, mutant);
     for _ in 0..STEPS {
         simulation.step();
     }
@@ -470,9 +479,9 @@ fn run(seed: u64, mutant: Option<Mutant>) -> u64 {
 }
 
 /// Says which seed failed.
-struct Named(u64);
+struct SeedReporter(u64);
 
-impl Drop for Named {
+impl Drop for SeedReporter {
     fn drop(&mut self) {
         if std::thread::panicking() {
             println!("PROBITY_SEED={}", self.0);
@@ -489,7 +498,7 @@ fn no_schedule_loses_or_doubles_a_grant() {
     };
     let mut n_events = 0;
     for seed in seeds {
-        let _named = Named(seed);
+        let _named = SeedReporter(seed);
         n_events += run(seed, None);
     }
     assert!(n_events > 0, "something happened");
@@ -497,7 +506,9 @@ fn no_schedule_loses_or_doubles_a_grant() {
 
 #[test]
 fn every_mutant_of_the_loop_is_caught() {
-    for mutant in [Mutant::NoCompare, Mutant::LostAppend, Mutant::AnyToken, Mutant::LiveIsDead] {
+    for mutant in
+        [LoopMutant::NoCompare, LoopMutant::LostAppend, LoopMutant::AnyToken, LoopMutant::LiveIsDead]
+    {
         let is_caught = |seed| std::panic::catch_unwind(|| run(seed, Some(mutant))).is_err();
         assert!((1..60).any(is_caught), "{mutant:?} survived");
     }

@@ -1,17 +1,17 @@
 //! The loop on a store in memory and on a real one: lost replies, races, caches, damage.
 
 use super::*;
-use probity_intents::registry::{Base, Declaration};
+use probity_intents::registry::{IntentBase, IntentDeclaration};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
-use probity_intents::{Entry, IntentScope, Ownership, Status, Timestamp};
-use probity_storage::memory::{Fate, Memory};
+use probity_intents::{IntentScope, IntentStatus, Ownership, ScopeEntry, Timestamp};
+use probity_storage::memory::{MemoryStore, WriteFate};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A machine whose clock is set by hand, and on which every process with an odd number is dead.
 #[derive(Default)]
 struct Fake(AtomicU64);
 
-impl Host for Fake {
+impl RegistryHost for Fake {
     fn now(&self) -> Timestamp {
         Timestamp(1_000 + self.0.load(Ordering::Relaxed))
     }
@@ -21,57 +21,57 @@ impl Host for Fake {
     fn boot_id(&self) -> Option<&str> {
         Some("b")
     }
-    fn probe(&self, pid: u32) -> Probe {
-        Probe { exists: pid.is_multiple_of(2), pid_start: None }
+    fn probe(&self, pid: u32) -> ProcessProbe {
+        ProcessProbe { exists: pid.is_multiple_of(2), pid_start: None }
     }
 }
 
-pub(super) fn owner(name: &str, pid: u32) -> Owner {
-    Owner {
+pub(super) fn owner(name: &str, pid: u32) -> IntentOwner {
+    IntentOwner {
         host: "h".into(),
         boot_id: Some("b".into()),
         pid,
         token: Some(name.into()),
         label: name.into(),
-        ..Owner::default()
+        ..IntentOwner::default()
     }
 }
 
-pub(super) fn start(id: &str, path: &str) -> Action {
-    Action::Start {
-        declaration: Declaration {
+pub(super) fn start(id: &str, path: &str) -> RegistryAction {
+    RegistryAction::Start {
+        declaration: IntentDeclaration {
             intent_id: IntentId::parse(id).expect("an id"),
             description: "a change".into(),
             expected_effects: Vec::new(),
-            scope: IntentScope { allowed_files: [Entry::new(path)].into(), ..IntentScope::default() },
+            scope: IntentScope { allowed_files: [ScopeEntry::new(path)].into(), ..IntentScope::default() },
             ttl_seconds: 3600,
             lease_seconds: 60,
-            base: Base::default(),
+            base: IntentBase::default(),
         },
         dirty_scope_policy: DirtyScopePolicy::Block,
         on_conflict: OnConflict::Block,
     }
 }
 
-pub(super) fn clear(id: &str) -> Action {
-    Action::Clear { intent_id: IntentId::parse(id).expect("an id") }
+pub(super) fn clear(id: &str) -> RegistryAction {
+    RegistryAction::Clear { intent_id: IntentId::parse(id).expect("an id") }
 }
 
 pub(super) fn tree() -> TreeFacts {
     TreeFacts { run_available: true, ..TreeFacts::default() }
 }
 
-fn shell(memory: &Memory) -> Shell {
-    Shell::over(memory, Arc::new(Fake::default()))
+fn shell(memory: &MemoryStore) -> IntentService {
+    IntentService::over(memory, Arc::new(Fake::default()))
 }
 
-fn code(result: Result<Done, Fault>) -> &'static str {
+fn code(result: Result<CommandResult, ServiceError>) -> &'static str {
     result.expect_err("is refused").code()
 }
 
 #[test]
 fn of_two_shells_one_is_granted_and_the_other_learns_by_whom() {
-    let memory = Memory::new();
+    let memory = MemoryStore::new();
     let (mut one, mut two) = (shell(&memory), shell(&memory));
     one.execute(&owner("a", 2), start("i-a", "src"), &tree()).expect("granted");
     let refused = two.execute(&owner("b", 4), start("i-b", "src/x"), &tree());
@@ -82,23 +82,23 @@ fn of_two_shells_one_is_granted_and_the_other_learns_by_whom() {
 
 #[test]
 fn a_lost_reply_is_no_second_grant() {
-    for lost in [Fate::LostBefore, Fate::LostAfter] {
-        let memory = Memory::new();
-        let mut fates = [lost, lost, Fate::Answered].into_iter();
-        memory.inject(move || fates.next().unwrap_or(Fate::Answered));
+    for lost in [WriteFate::LostBefore, WriteFate::LostAfter] {
+        let memory = MemoryStore::new();
+        let mut fates = [lost, lost, WriteFate::Answered].into_iter();
+        memory.inject(move || fates.next().unwrap_or(WriteFate::Answered));
         let done = shell(&memory).execute(&owner("a", 2), start("i-a", "src"), &tree()).expect("granted");
-        assert_eq!(done.repeated, lost == Fate::LostAfter);
+        assert_eq!(done.repeated, lost == WriteFate::LostAfter);
         assert_eq!(memory.log(NAME).head().expect("reads"), 1, "{lost:?}");
     }
 }
 
 #[test]
 fn a_command_that_the_rules_forgot_is_known_to_the_store() {
-    let memory = Memory::new();
+    let memory = MemoryStore::new();
     let mut shell = shell(&memory);
     let by = owner("a", 2);
     let id = |text: &str| CommandId::parse(text).expect("an id");
-    let first = Command { id: id("first"), by: by.clone(), action: start("i-0", "src") };
+    let first = RegistryCommand { id: id("first"), by: by.clone(), action: start("i-0", "src") };
     let granted = shell.execute_command(&first, &tree()).expect("granted");
     shell.execute(&by, clear("i-0"), &tree()).expect("cleared");
     for n in 1..=probity_intents::registry::REMEMBERED_COMMANDS / 2 {
@@ -108,26 +108,26 @@ fn a_command_that_the_rules_forgot_is_known_to_the_store() {
     let head = shell.registry().head();
     // The intent is still known, so the rules refuse it as a new one; without it they would grant it anew.
     assert_eq!(code(shell.execute_command(&first, &tree())), "intent_exists");
-    let collect = Action::Collect { retention_seconds: 0 };
+    let collect = RegistryAction::Collect { retention_seconds: 0 };
     shell.execute(&by, collect, &tree()).expect("collected");
     let again = shell.execute_command(&first, &tree()).expect("is known");
     assert!(again.repeated && again.event == granted.event, "{again:?}");
     assert_eq!(shell.registry().head().seq, head.seq.next());
-    let other = Command { action: start("i-x", "else"), ..first };
+    let other = RegistryCommand { action: start("i-x", "else"), ..first };
     assert_eq!(code(shell.execute_command(&other, &tree())), "command_id_reused");
 }
 
 /// What an intent is to a reader.
-fn ownership(shell: &Shell, reader: &Owner, id: &str) -> Ownership {
+fn ownership(shell: &IntentService, reader: &IntentOwner, id: &str) -> Ownership {
     let seen = shell.circumstances().expect("is seen");
     shell.resolve(id).expect("is there").ownership(reader, &seen)
 }
 
 #[test]
 fn use_renews_a_lease_without_an_event() {
-    let memory = Memory::new();
+    let memory = MemoryStore::new();
     let host = Arc::new(Fake::default());
-    let mut shell = Shell::over(&memory, host.clone());
+    let mut shell = IntentService::over(&memory, host.clone());
     let (a, b) = (owner("a", 2), owner("b", 4));
     shell.execute(&a, start("i-a", "src"), &tree()).expect("granted");
     host.0.store(59, Ordering::Relaxed);
@@ -136,14 +136,14 @@ fn use_renews_a_lease_without_an_event() {
     assert_eq!(ownership(&shell, &b, "i-a"), Ownership::ForeignActive);
     memory.advance(Duration::from_mins(1));
     assert_eq!(ownership(&shell, &b, "i-a"), Ownership::ForeignStale);
-    assert_eq!(shell.registry().head().seq, Seq(1));
+    assert_eq!(shell.registry().head().seq, EventSeq(1));
 }
 
 #[test]
 fn the_claim_of_a_dead_process_is_recoverable_here_and_nowhere_else() {
-    let memory = Memory::new();
+    let memory = MemoryStore::new();
     let mut shell = shell(&memory);
-    let elsewhere = Owner { host: "other".into(), ..owner("a", 3) };
+    let elsewhere = IntentOwner { host: "other".into(), ..owner("a", 3) };
     shell.execute(&owner("a", 3), start("i-a", "src"), &tree()).expect("granted");
     shell.execute(&elsewhere, start("i-b", "docs"), &tree()).expect("granted");
     shell.execute(&owner("c", 0), start("i-c", "tests"), &tree()).expect("granted");
@@ -156,21 +156,21 @@ fn the_claim_of_a_dead_process_is_recoverable_here_and_nowhere_else() {
 
 #[test]
 fn a_start_tidies_up_what_is_over() {
-    let memory = Memory::new();
+    let memory = MemoryStore::new();
     let host = Arc::new(Fake::default());
-    let mut shell = Shell::over(&memory, host.clone());
+    let mut shell = IntentService::over(&memory, host.clone());
     for n in 0..UNTIDY {
         shell.execute(&owner("a", 2), start(&format!("i-{n}"), &format!("f{n}")), &tree()).expect("granted");
     }
     host.0.store(3600, Ordering::Relaxed);
     shell.execute(&owner("b", 2), start("new", "new"), &tree()).expect("granted");
-    let open = shell.registry().intents().filter(|intent| intent.status == Status::Active).count();
+    let open = shell.registry().intents().filter(|intent| intent.status == IntentStatus::Active).count();
     assert_eq!(open, 1);
 }
 
 #[test]
 fn an_intent_is_found_by_the_beginning_of_its_id() {
-    let memory = Memory::new();
+    let memory = MemoryStore::new();
     let mut shell = shell(&memory);
     let by = owner("a", 2);
     shell.execute(&by, start("abc", "a"), &tree()).expect("granted");
@@ -191,7 +191,7 @@ impl OnDisk {
     fn new(n_events: u64) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
-        let memory = Memory::new();
+        let memory = MemoryStore::new();
         let mut source = shell(&memory);
         let log = workspace.state.store().expect("opens").log(NAME);
         for n in 0..n_events {
@@ -204,8 +204,8 @@ impl OnDisk {
         Self { _dir: dir, workspace }
     }
 
-    fn open(&self) -> Result<Registry, Fault> {
-        Shell::open(&self.workspace).map(|shell| shell.registry().clone())
+    fn open(&self) -> Result<IntentRegistry, ServiceError> {
+        IntentService::open(&self.workspace).map(|shell| shell.registry().clone())
     }
 
     fn cache(&self) -> PathBuf {
@@ -222,7 +222,7 @@ impl OnDisk {
 fn the_cache_changes_nothing_whatever_it_holds() {
     let on_disk = OnDisk::new(100);
     let first = on_disk.open().expect("opens");
-    assert_eq!(first.head().seq, Seq(100));
+    assert_eq!(first.head().seq, EventSeq(100));
     let good = std::fs::read(on_disk.cache()).expect("a cache was written");
     assert_eq!(on_disk.open().expect("opens"), first);
     let other = OnDisk::new(70);

@@ -1,24 +1,24 @@
 //! The registry as one reader sees it: what every surface shows of an intent.
 
-use super::{Caller, Done, Handles, Shell};
+use super::{Caller, CommandResult, HandleStore, IntentService};
 use probity_api::change::{
     AmendmentView, IntentAnswer, IntentChangeAnswer, IntentChangeStatus, IntentListAnswer, IntentView,
     LoggedEvent,
 };
-use probity_intents::registry::{Amendment, Circumstances, Event, Intent, Refusal};
-use probity_intents::{IntentId, Owner, Timestamp};
-use probity_workspace::{Fault, Workspace, clock};
+use probity_intents::registry::{CommandContext, CommandRefusal, Intent, IntentAmendment, RegistryEvent};
+use probity_intents::{IntentId, IntentOwner, Timestamp};
+use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 
 /// Who looks at the registry, and when.
-struct Reader {
-    owner: Owner,
+struct ViewerContext {
+    owner: IntentOwner,
     /// The intents that are the reader's own by a handle kept in this worktree.
     kept: BTreeSet<IntentId>,
-    seen: Circumstances,
+    seen: CommandContext,
 }
 
-fn amendment_view(amendment: &Amendment) -> AmendmentView {
+fn amendment_view(amendment: &IntentAmendment) -> AmendmentView {
     AmendmentView {
         seq: amendment.seq,
         at: time(amendment.at),
@@ -29,14 +29,14 @@ fn amendment_view(amendment: &Amendment) -> AmendmentView {
     }
 }
 
-impl Shell {
+impl IntentService {
     /// Every intent as `caller` sees it, by id; closed ones only if asked for.
     pub fn list(
         &self,
         workspace: &Workspace,
         caller: &Caller,
         closed_too: bool,
-    ) -> Result<IntentListAnswer, Fault> {
+    ) -> Result<IntentListAnswer, ServiceError> {
         let reader = self.reader(workspace, caller)?;
         let view = |intent| self.view(intent, &reader);
         let intents = if closed_too {
@@ -48,7 +48,12 @@ impl Shell {
     }
 
     /// One intent as `caller` sees it. Any beginning of its id will do that no other has.
-    pub fn show(&self, workspace: &Workspace, caller: &Caller, id: &str) -> Result<IntentAnswer, Fault> {
+    pub fn show(
+        &self,
+        workspace: &Workspace,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<IntentAnswer, ServiceError> {
         let intent = self.resolve(id)?;
         Ok(IntentAnswer { intent: self.view(intent, &self.reader(workspace, caller)?) })
     }
@@ -58,8 +63,8 @@ impl Shell {
         &self,
         workspace: &Workspace,
         caller: &Caller,
-        done: &Done,
-    ) -> Result<IntentChangeAnswer, Fault> {
+        done: &CommandResult,
+    ) -> Result<IntentChangeAnswer, ServiceError> {
         let event = done.event.as_ref();
         let id = event.and_then(|event| event.change.intent_id());
         let is_done = event.is_some();
@@ -75,32 +80,32 @@ impl Shell {
         })
     }
 
-    fn reader(&self, workspace: &Workspace, caller: &Caller) -> Result<Reader, Fault> {
-        Ok(Reader {
+    fn reader(&self, workspace: &Workspace, caller: &Caller) -> Result<ViewerContext, ServiceError> {
+        Ok(ViewerContext {
             owner: self.owner_of(caller)?,
-            kept: Handles::of(workspace).own_intents(&self.registry, caller),
+            kept: HandleStore::of(workspace).own_intents(&self.registry, caller),
             seen: self.circumstances()?,
         })
     }
 
     /// The intent whose id is `id` or begins with it.
-    pub fn resolve(&self, id: &str) -> Result<&Intent, Fault> {
+    pub fn resolve(&self, id: &str) -> Result<&Intent, ServiceError> {
         let mut found = self.registry.intents().filter(|intent| intent.id.as_str().starts_with(id));
         match (found.next(), found.next()) {
             (Some(one), _) if one.id.as_str() == id => Ok(one),
             (Some(one), None) if !id.is_empty() => Ok(one),
             (Some(_), Some(_)) if !id.is_empty() => {
-                Err(Fault::Missing(format!("more than one intent begins with `{id}`")))
+                Err(ServiceError::Missing(format!("more than one intent begins with `{id}`")))
             }
             _ => match IntentId::parse(id) {
-                Ok(intent_id) => Err(Refusal::UnknownIntent { intent_id }.into()),
-                Err(error) => Err(Fault::Missing(error.to_string())),
+                Ok(intent_id) => Err(CommandRefusal::UnknownIntent { intent_id }.into()),
+                Err(error) => Err(ServiceError::Missing(error.to_string())),
             },
         }
     }
 
-    fn view(&self, intent: &Intent, reader: &Reader) -> IntentView {
-        let Reader { owner, kept, seen } = reader;
+    fn view(&self, intent: &Intent, reader: &ViewerContext) -> IntentView {
+        let ViewerContext { owner, kept, seen } = reader;
         let ownership = intent.ownership(owner, seen);
         let lease = intent.lease(seen);
         IntentView {
@@ -134,6 +139,6 @@ pub fn time(at: Timestamp) -> String {
 }
 
 /// An event with its digest, and its time in words.
-pub fn logged_event(event: Event) -> LoggedEvent {
+pub fn logged_event(event: RegistryEvent) -> LoggedEvent {
     LoggedEvent { digest: event.digest(), at_utc: time(event.at), event }
 }

@@ -7,21 +7,25 @@ mod words;
 pub use promote::{promote, promote_when_free};
 
 use super::declare;
-use super::frame::Frame;
-use super::ground::Ground;
-use super::neighbours::Seen;
-use crate::registry::{Caller, Done, Handles, KeptHandle, Shell, TreeFacts, admin};
+use super::frame::RootMapping;
+use super::ground::StartContext;
+use super::neighbours::RegistryView;
+use crate::registry::{Caller, CommandResult, HandleStore, IntentService, KeptHandle, TreeFacts, admin};
 use probity_api::change::{DetailLevel, ScopeWarning, StartAnswer, StartObstacle, StartRequest};
-use probity_intents::registry::{Action, Change, Circumstances, Command, Declaration, Intent, Refusal};
+use probity_intents::registry::{
+    CommandContext, CommandRefusal, Intent, IntentDeclaration, RegistryAction, RegistryChange,
+    RegistryCommand,
+};
 use probity_intents::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
 use probity_intents::{
-    CommandId, IntentId, IntentScope, Owner, Peer, StartDecision, StartState, Status, start_decision,
+    CommandId, IntentId, IntentOwner, IntentScope, IntentStatus, PeerIntent, StartDecision, StartState,
+    start_decision,
 };
 use probity_knowledge::ledger;
 use probity_policy::StrictnessProfile;
-use probity_quality::runs::Runs;
-use probity_workspace::progress::Progress;
-use probity_workspace::{Fault, Workspace, clock};
+use probity_quality::runs::AnalysisStore;
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 
 /// Starts a change.
@@ -30,17 +34,18 @@ pub fn start(
     workspace: &Workspace,
     caller: &Caller,
     request: &StartRequest,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<StartAnswer, Fault> {
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<StartAnswer, ServiceError> {
     declare::check_words(request)?;
     // What is cited must be there before anything is claimed (law 4).
     ledger::check_items(workspace, &request.implements)?;
-    let mut desk = Desk::open(workspace, caller)?;
+    let mut desk = StartHandler::open(workspace, caller)?;
     let command = command_id(request)?;
-    let intent_id = IntentId::parse(command.as_str()).map_err(|error| Fault::Missing(error.to_string()))?;
-    let ground = Ground::survey(workspace, request.analyze, progress)?;
+    let intent_id =
+        IntentId::parse(command.as_str()).map_err(|error| ServiceError::Missing(error.to_string()))?;
+    let ground = StartContext::survey(workspace, request.analyze, progress)?;
     let (scope, warnings) = declare::scope(request, &ground.look.snapshot)?;
-    let ask = Ask {
+    let ask = StartAttempt {
         ground: &ground,
         scope: ground.frame.scope_up(&scope),
         warnings,
@@ -57,7 +62,7 @@ pub fn start(
     if decision.claim == ClaimState::None {
         return desk.refused(&ask, &decision);
     }
-    let declaration = Declaration {
+    let declaration = IntentDeclaration {
         intent_id: intent_id.clone(),
         description: request.description.clone(),
         expected_effects: request.expected_effects.clone(),
@@ -66,14 +71,14 @@ pub fn start(
         lease_seconds: request.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
         base: ground.base(workspace, &ask.scope)?,
     };
-    let action = Action::Start {
+    let action = RegistryAction::Start {
         declaration,
         dirty_scope_policy: request.dirty_scope_policy,
         on_conflict: request.on_conflict,
     };
-    let command = Command { id: command, by: desk.owner.clone(), action };
+    let command = RegistryCommand { id: command, by: desk.owner.clone(), action };
     // Before the claim, so that no kill in between leaves a claim that nobody can give back.
-    let handles = request.keep_handle.then(|| Handles::of(workspace));
+    let handles = request.keep_handle.then(|| HandleStore::of(workspace));
     if let Some(handles) = &handles {
         let (handle, label) = (caller.handle.clone(), desk.owner.label.clone());
         handles.keep(&KeptHandle { intent_id: intent_id.clone(), handle, label })?;
@@ -93,8 +98,8 @@ pub fn start(
 }
 
 /// What is asked for, with the ground that it is asked on.
-struct Ask<'a> {
-    ground: &'a Ground,
+struct StartAttempt<'a> {
+    ground: &'a StartContext,
     /// As the registry names it.
     scope: IntentScope,
     warnings: Vec<ScopeWarning>,
@@ -107,19 +112,19 @@ struct Ask<'a> {
 }
 
 /// One owner at the registry.
-struct Desk<'a> {
+struct StartHandler<'a> {
     workspace: &'a Workspace,
-    shell: Shell,
-    owner: Owner,
+    shell: IntentService,
+    owner: IntentOwner,
     /// The intents that are the caller's own by a handle kept in this worktree.
     kept: BTreeSet<IntentId>,
 }
 
-impl<'a> Desk<'a> {
-    fn open(workspace: &'a Workspace, caller: &Caller) -> Result<Self, Fault> {
-        let shell = Shell::open(workspace)?;
+impl<'a> StartHandler<'a> {
+    fn open(workspace: &'a Workspace, caller: &Caller) -> Result<Self, ServiceError> {
+        let shell = IntentService::open(workspace)?;
         let owner = shell.owner_of(caller)?;
-        let kept = Handles::of(workspace).own_intents(shell.registry(), caller);
+        let kept = HandleStore::of(workspace).own_intents(shell.registry(), caller);
         Ok(Self { workspace, shell, owner, kept })
     }
 
@@ -129,7 +134,7 @@ impl<'a> Desk<'a> {
         id: &IntentId,
         request: &StartRequest,
         scope: &IntentScope,
-    ) -> Result<Option<Intent>, Fault> {
+    ) -> Result<Option<Intent>, ServiceError> {
         let is_same = |intent: &&Intent| {
             intent.owner.is(&self.owner)
                 && with_amendments(scope, intent) == intent.scope
@@ -137,7 +142,7 @@ impl<'a> Desk<'a> {
         };
         match (self.shell.registry().intent(id), &request.command_id) {
             (Some(intent), _) if is_same(&intent) => Ok(Some(intent.clone())),
-            (Some(_), _) => Err(Refusal::CommandIdReused.into()),
+            (Some(_), _) => Err(CommandRefusal::CommandIdReused.into()),
             (None, Some(_)) => Ok(None),
             (None, None) => {
                 let seen = self.shell.circumstances()?;
@@ -148,7 +153,7 @@ impl<'a> Desk<'a> {
     }
 
     /// What the start rules say now.
-    fn decision(&self, ask: &Ask<'_>) -> Result<StartDecision, Fault> {
+    fn decision(&self, ask: &StartAttempt<'_>) -> Result<StartDecision, ServiceError> {
         let circumstances = self.shell.circumstances()?;
         let seen = self.seen(&circumstances, &ask.ground.frame);
         Ok(start_decision(&StartState {
@@ -162,15 +167,20 @@ impl<'a> Desk<'a> {
     }
 
     /// Gives the command to the registry; its run is pinned before anybody can hold it.
-    fn claim(&mut self, ask: &Ask<'_>, id: &IntentId, command: &Command) -> Result<StartAnswer, Fault> {
-        let runs = Runs::open(self.workspace);
+    fn claim(
+        &mut self,
+        ask: &StartAttempt<'_>,
+        id: &IntentId,
+        command: &RegistryCommand,
+    ) -> Result<StartAnswer, ServiceError> {
+        let runs = AnalysisStore::open(self.workspace);
         if let Some(side) = &ask.ground.run {
             runs.pin(side.run.id, id.as_str())?;
         }
         let tree = TreeFacts { run_available: ask.ground.run.is_some(), dirty: ask.ground.dirty() };
         match self.shell.execute_command(command, &tree) {
             Ok(done) => self.granted(ask, id, done),
-            Err(Fault::Intent(refusal)) => {
+            Err(ServiceError::Intent(refusal)) => {
                 if ask.place.is_none() {
                     runs.unpin(id.as_str())?;
                 }
@@ -180,12 +190,17 @@ impl<'a> Desk<'a> {
         }
     }
 
-    fn granted(&self, ask: &Ask<'_>, id: &IntentId, done: Done) -> Result<StartAnswer, Fault> {
+    fn granted(
+        &self,
+        ask: &StartAttempt<'_>,
+        id: &IntentId,
+        done: CommandResult,
+    ) -> Result<StartAnswer, ServiceError> {
         let mut decision = self.decision_as(ask, id)?;
-        let queued = matches!(done.event.map(|event| event.change), Some(Change::Queued { .. }));
+        let queued = matches!(done.event.map(|event| event.change), Some(RegistryChange::Queued { .. }));
         if queued {
             // Its before-run is the one of the tree at its promotion.
-            Runs::open(self.workspace).unpin(id.as_str())?;
+            AnalysisStore::open(self.workspace).unpin(id.as_str())?;
         }
         decision.status = if queued { StartStatus::Queued } else { StartStatus::Active };
         decision.edit_allowed = !queued;
@@ -195,7 +210,7 @@ impl<'a> Desk<'a> {
     }
 
     /// The decision as it looks to the intent itself, once it is there.
-    fn decision_as(&self, ask: &Ask<'_>, id: &IntentId) -> Result<StartDecision, Fault> {
+    fn decision_as(&self, ask: &StartAttempt<'_>, id: &IntentId) -> Result<StartDecision, ServiceError> {
         let circumstances = self.shell.circumstances()?;
         let seen = self.seen(&circumstances, &ask.ground.frame);
         let mut decision = start_decision(&StartState {
@@ -210,27 +225,27 @@ impl<'a> Desk<'a> {
         decision.queue_position = position;
         let status = self.shell.registry().intent(id).map(|intent| intent.status);
         (decision.next_step, decision.claim) = match status {
-            Some(Status::Queued) => (StartNextStep::WaitThenPromote, ClaimState::Queued),
+            Some(IntentStatus::Queued) => (StartNextStep::WaitThenPromote, ClaimState::Queued),
             _ => (StartNextStep::EditInScope, ClaimState::Granted),
         };
-        if status == Some(Status::Active) {
+        if status == Some(IntentStatus::Active) {
             decision.reasons.clear();
         }
         Ok(decision)
     }
 
-    fn refused(&self, ask: &Ask<'_>, decision: &StartDecision) -> Result<StartAnswer, Fault> {
+    fn refused(&self, ask: &StartAttempt<'_>, decision: &StartDecision) -> Result<StartAnswer, ServiceError> {
         let notices = self.shell.registry().notices(&self.owner);
         self.compose(ask, decision, ask.place.as_ref(), notices)
     }
 
     /// A refusal that is an answer to a start; any other is a fault of the caller.
-    fn refusal(&self, ask: &Ask<'_>, refusal: Refusal) -> Result<StartAnswer, Fault> {
+    fn refusal(&self, ask: &StartAttempt<'_>, refusal: CommandRefusal) -> Result<StartAnswer, ServiceError> {
         let (code, advice) = (refusal.code(), refusal.next_step());
         let (blocked_by, step) = match refusal {
-            Refusal::Blocked { decision } => return self.refused(ask, &decision),
-            Refusal::QueueAhead { waiters } => (waiters, StartNextStep::QueueOrNarrowScope),
-            Refusal::OverlapsOwn { holder } => ([holder].into(), StartNextStep::FinishOwnIntent),
+            CommandRefusal::Blocked { decision } => return self.refused(ask, &decision),
+            CommandRefusal::QueueAhead { waiters } => (waiters, StartNextStep::QueueOrNarrowScope),
+            CommandRefusal::OverlapsOwn { holder } => ([holder].into(), StartNextStep::FinishOwnIntent),
             other => return Err(other.into()),
         };
         let mut decision = self.decision(ask)?;
@@ -247,15 +262,15 @@ impl<'a> Desk<'a> {
         Ok(answer)
     }
 
-    fn replay(&mut self, ask: &Ask<'_>, known: &Intent) -> Result<StartAnswer, Fault> {
+    fn replay(&mut self, ask: &StartAttempt<'_>, known: &Intent) -> Result<StartAnswer, ServiceError> {
         self.shell.touch(&self.owner)?;
         let mut decision = self.decision_as(ask, &known.id)?;
         decision.status = match known.status {
-            Status::Active => StartStatus::Active,
-            Status::Queued => StartStatus::Queued,
-            _ => return Err(Refusal::wrong_status(known).into()),
+            IntentStatus::Active => StartStatus::Active,
+            IntentStatus::Queued => StartStatus::Queued,
+            _ => return Err(CommandRefusal::wrong_status(known).into()),
         };
-        decision.edit_allowed = known.status == Status::Active;
+        decision.edit_allowed = known.status == IntentStatus::Active;
         let notices = self.shell.registry().notices(&self.owner);
         let mut answer = self.compose(ask, &decision, Some(&known.id), notices)?;
         answer.idempotent_replay = true;
@@ -266,15 +281,21 @@ impl<'a> Desk<'a> {
     /// The others that a start meets: intents, and governed runs.
     fn peers(
         &self,
-        seen: &Seen<'_>,
+        seen: &RegistryView<'_>,
         scope: &IntentScope,
         except: Option<&IntentId>,
-    ) -> Result<Vec<Peer>, Fault> {
+    ) -> Result<Vec<PeerIntent>, ServiceError> {
         Ok(seen.peers(except).into_iter().chain(self.shell.run_peers(scope)?).collect())
     }
 
-    fn seen<'s>(&'s self, circumstances: &'s Circumstances, frame: &'s Frame) -> Seen<'s> {
-        Seen { registry: self.shell.registry(), owner: &self.owner, circumstances, frame, kept: &self.kept }
+    fn seen<'s>(&'s self, circumstances: &'s CommandContext, frame: &'s RootMapping) -> RegistryView<'s> {
+        RegistryView {
+            registry: self.shell.registry(),
+            owner: &self.owner,
+            circumstances,
+            frame,
+            kept: &self.kept,
+        }
     }
 }
 
@@ -288,8 +309,8 @@ fn with_amendments(declared: &IntentScope, intent: &Intent) -> IntentScope {
     scope
 }
 
-fn command_id(request: &StartRequest) -> Result<CommandId, Fault> {
+fn command_id(request: &StartRequest) -> Result<CommandId, ServiceError> {
     let text = request.command_id.clone().unwrap_or_else(clock::run_id);
     CommandId::parse(text)
-        .map_err(|error| Fault::refused(probity_core::Reason::IntentInvalid, error.to_string()))
+        .map_err(|error| ServiceError::refused(probity_core::ReasonCode::IntentInvalid, error.to_string()))
 }

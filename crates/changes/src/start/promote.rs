@@ -1,15 +1,15 @@
 //! Out of the queue: a waiting intent becomes a claim on the tree as it is then.
 
-use super::{Ask, Desk};
-use crate::frame::Frame;
-use crate::ground::Ground;
+use super::{StartAttempt, StartHandler};
+use crate::frame::RootMapping;
+use crate::ground::StartContext;
 use crate::registry::Caller;
 use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle};
-use probity_intents::registry::{Action, Command};
+use probity_intents::registry::{RegistryAction, RegistryCommand};
 use probity_intents::start::{ClaimState, OnConflict, StartReason, StartStatus};
-use probity_intents::{CommandId, Status};
-use probity_workspace::progress::Progress;
-use probity_workspace::{Fault, Workspace, clock};
+use probity_intents::{CommandId, IntentStatus};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::{ServiceError, Workspace, clock};
 use std::time::{Duration, Instant};
 
 /// How long a waiter sleeps at most before it says again that it is alive.
@@ -20,9 +20,9 @@ pub fn promote(
     workspace: &Workspace,
     caller: &Caller,
     request: &PromoteRequest,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<StartAnswer, Fault> {
-    let mut desk = Desk::open(workspace, caller)?;
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<StartAnswer, ServiceError> {
+    let mut desk = StartHandler::open(workspace, caller)?;
     desk.promote(request, progress)
 }
 
@@ -33,27 +33,27 @@ pub fn promote_when_free(
     caller: &Caller,
     request: &PromoteRequest,
     patience: Duration,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<StartAnswer, Fault> {
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<StartAnswer, ServiceError> {
     let end = Instant::now().checked_add(patience);
-    let mut desk = Desk::open(workspace, caller)?;
+    let mut desk = StartHandler::open(workspace, caller)?;
     loop {
         let left = end.map_or(PULSE, |end| end.saturating_duration_since(Instant::now()));
         if left.is_zero() || desk.is_free(&request.intent_id)? {
             return desk.promote(request, progress);
         }
-        progress(Progress::Waiting);
+        progress(ProgressStep::Waiting);
         desk.shell.touch(&desk.owner)?;
         desk.shell.wait(left.min(PULSE))?;
     }
 }
 
-impl Desk<'_> {
-    fn is_free(&mut self, id: &str) -> Result<bool, Fault> {
+impl StartHandler<'_> {
+    fn is_free(&mut self, id: &str) -> Result<bool, ServiceError> {
         self.shell.refresh()?;
         let intent = self.shell.resolve(id)?;
         let circumstances = self.shell.circumstances()?;
-        let frame = Frame::of(self.workspace);
+        let frame = RootMapping::of(self.workspace);
         let seen = self.seen(&circumstances, &frame);
         let in_the_way = seen.neighbours(&intent.scope, Some(&intent.id), DetailLevel::Full);
         let first = self.shell.registry().queue_position(&intent.id, &self.owner, &circumstances);
@@ -66,11 +66,11 @@ impl Desk<'_> {
     fn promote(
         &mut self,
         request: &PromoteRequest,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<StartAnswer, Fault> {
+        progress: &(dyn Fn(ProgressStep) + Sync),
+    ) -> Result<StartAnswer, ServiceError> {
         let intent = self.shell.resolve(&request.intent_id)?.clone();
-        let ground = Ground::survey(self.workspace, request.analyze, progress)?;
-        let ask = Ask {
+        let ground = StartContext::survey(self.workspace, request.analyze, progress)?;
+        let ask = StartAttempt {
             ground: &ground,
             scope: intent.scope.clone(),
             warnings: Vec::new(),
@@ -80,7 +80,7 @@ impl Desk<'_> {
             detail: request.detail_level,
             place: Some(intent.id.clone()),
         };
-        if intent.owner.is(&self.owner) && intent.status == Status::Active {
+        if intent.owner.is(&self.owner) && intent.status == IntentStatus::Active {
             return self.replay(&ask, &intent);
         }
         if ground.run.is_none() {
@@ -89,13 +89,15 @@ impl Desk<'_> {
             answer.reason = answer.reasons.first().copied();
             return Ok(answer);
         }
-        let action = Action::Promote {
+        let action = RegistryAction::Promote {
             intent_id: intent.id.clone(),
             base: ground.base(self.workspace, &ask.scope)?,
             dirty_scope_policy: request.dirty_scope_policy,
         };
-        let id = CommandId::parse(clock::run_id()).map_err(|error| Fault::Missing(error.to_string()))?;
-        let mut answer = self.claim(&ask, &intent.id, &Command { id, by: self.owner.clone(), action })?;
+        let id =
+            CommandId::parse(clock::run_id()).map_err(|error| ServiceError::Missing(error.to_string()))?;
+        let mut answer =
+            self.claim(&ask, &intent.id, &RegistryCommand { id, by: self.owner.clone(), action })?;
         if answer.status == StartStatus::Blocked {
             // It keeps its place: what stands in its way is said in the reasons.
             answer.status = StartStatus::Queued;

@@ -1,41 +1,41 @@
 //! A start as an answer says it.
 
-use super::{Ask, Desk};
+use super::{StartAttempt, StartHandler};
 use crate::missing::missing_paths;
 use crate::registry::view::time;
-use crate::view::{LISTED, View};
+use crate::view::{HygieneView, LISTED};
 use probity_api::SystemPath;
 use probity_api::change::{
-    BlastLevel, BlastSummary, ConcurrentRun, ConstraintInScope, GateForecast, Neighbour, NeighbourAction,
-    Neighbours, StartAnswer, StartBudget, StartObstacle,
+    BlastLevel, BlastSummary, ConcurrentRun, ConcurrentWork, ConstraintInScope, GateForecast, RelatedIntent,
+    RelatedIntentAction, StartAnswer, StartBudget, StartObstacle,
 };
-use probity_intents::registry::Notice;
+use probity_intents::registry::OwnerNotice;
 use probity_intents::start::{ClaimState, StartNextStep, StartStatus};
 use probity_intents::{IntentId, IntentScope, Ownership, RelationKind, StartDecision};
 use probity_knowledge::ledger;
 use probity_paths::RepoPath;
 use probity_policy::{Policy, StrictnessProfile};
 use probity_quality::analyze;
-use probity_quality::contract::Side;
-use probity_workspace::Fault;
+use probity_quality::contract::AnalysisSide;
+use probity_workspace::ServiceError;
 use probity_workspace::run_claims::file_test;
 
 /// What a start meets: its own intent if there is one, and the others.
-struct Met<'a> {
+struct StartOverlaps<'a> {
     id: Option<&'a IntentId>,
     intents: &'a [IntentId],
     runs: &'a [IntentId],
-    overlapping: Vec<&'a Neighbour>,
+    overlapping: Vec<&'a RelatedIntent>,
 }
 
-fn is_over(other: &Neighbour) -> bool {
+fn is_over(other: &RelatedIntent) -> bool {
     other.ownership == Ownership::Expired
 }
 
-impl Desk<'_> {
+impl StartHandler<'_> {
     /// What the answer means, and how to go on from a change that was interrupted. Where a filter hides whether a file is
     /// changed, that is said too.
-    fn message(&self, ask: &Ask<'_>, decision: &StartDecision, met: &Met<'_>) -> String {
+    fn message(&self, ask: &StartAttempt<'_>, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
         let is_meant = |path: &RepoPath| decision.dirty_in_allowed.contains(&ask.ground.frame.up(path));
         let mut message = self.advice(decision, met);
         if let Some(note) = ask.ground.look.undecided_note(is_meant) {
@@ -44,7 +44,7 @@ impl Desk<'_> {
         message
     }
 
-    fn advice(&self, decision: &StartDecision, met: &Met<'_>) -> String {
+    fn advice(&self, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
         let short = |id: &IntentId| self.shell.registry().short_id(id).to_owned();
         if decision.status == StartStatus::Blocked {
             let own = met.overlapping.iter().find(|other| other.handle_kept && !is_over(other));
@@ -82,17 +82,17 @@ impl Desk<'_> {
 
     pub(super) fn compose(
         &self,
-        ask: &Ask<'_>,
+        ask: &StartAttempt<'_>,
         decision: &StartDecision,
         id: Option<&IntentId>,
-        notices: Vec<Notice>,
-    ) -> Result<StartAnswer, Fault> {
+        notices: Vec<OwnerNotice>,
+    ) -> Result<StartAnswer, ServiceError> {
         let circumstances = self.shell.circumstances()?;
         let frame = &ask.ground.frame;
         let intent = id.and_then(|id| self.shell.registry().intent(id));
         let looked = decision.status != StartStatus::NeedsAnalysis;
         let seen = self.seen(&circumstances, frame);
-        let view = View {
+        let view = HygieneView {
             look: &ask.ground.look,
             frame,
             git_available: self.workspace.git.is_some(),
@@ -103,7 +103,7 @@ impl Desk<'_> {
         let shown_run = run.filter(|_| decision.status != StartStatus::Queued);
         let reasons: Vec<StartObstacle> = decision.reasons.iter().copied().map(StartObstacle::Rule).collect();
         let mut workspace =
-            if looked { seen.neighbours(&ask.scope, id, ask.detail) } else { Neighbours::default() };
+            if looked { seen.neighbours(&ask.scope, id, ask.detail) } else { ConcurrentWork::default() };
         if looked && decision.status != StartStatus::Active {
             workspace.concurrent_runs = self.concurrent_runs(ask)?;
         }
@@ -120,9 +120,13 @@ impl Desk<'_> {
             reasons,
             next_step: decision.next_step,
             message: {
-                let overlaps = |other: &&Neighbour| other.relation == RelationKind::EditOverlap;
+                let overlaps = |other: &&RelatedIntent| other.relation == RelationKind::EditOverlap;
                 let overlapping = workspace.workspace_relations.iter().filter(overlaps).collect();
-                self.message(ask, decision, &Met { id, intents: &intents, runs: &runs, overlapping })
+                self.message(
+                    ask,
+                    decision,
+                    &StartOverlaps { id, intents: &intents, runs: &runs, overlapping },
+                )
             },
             user_action_required: !decision.edit_allowed,
             idempotent_replay: false,
@@ -155,7 +159,7 @@ impl Desk<'_> {
     }
 
     /// The governed runs that may touch what is asked for.
-    fn concurrent_runs(&self, ask: &Ask<'_>) -> Result<Vec<ConcurrentRun>, Fault> {
+    fn concurrent_runs(&self, ask: &StartAttempt<'_>) -> Result<Vec<ConcurrentRun>, ServiceError> {
         let is_file = file_test(self.workspace);
         let runs = self.shell.open_runs()?.into_iter().filter_map(|run| {
             let contested = run.claim.contested(&ask.scope, &is_file);
@@ -165,16 +169,16 @@ impl Desk<'_> {
                 run_id: run.claim.run_id,
                 scope: run.scope,
                 since: run.since,
-                recommended_action: NeighbourAction::WaitForTheRunOrNarrowScope,
+                recommended_action: RelatedIntentAction::WaitForTheRunOrNarrowScope,
             })
         });
         Ok(runs.collect())
     }
 
     /// What the ledger says must be kept to in this scope; the first of it, because agents read it all.
-    fn constraints(&self, scope: &IntentScope) -> Result<Vec<ConstraintInScope>, Fault> {
+    fn constraints(&self, scope: &IntentScope) -> Result<Vec<ConstraintInScope>, ServiceError> {
         let literals = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
-        let claim = probity_paths::Claim { literals, ..probity_paths::Claim::default() };
+        let claim = probity_paths::ScopeClaim { literals, ..probity_paths::ScopeClaim::default() };
         let touching = ledger::constraints_touching(self.workspace, &claim)?.into_iter().take(LISTED);
         let in_scope = touching.map(|it| ConstraintInScope {
             handle: it.handle,
@@ -187,7 +191,11 @@ impl Desk<'_> {
 }
 
 /// What the change may cost.
-fn budget(policy: &Policy, side: &Side, asked: Option<StrictnessProfile>) -> Result<StartBudget, Fault> {
+fn budget(
+    policy: &Policy,
+    side: &AnalysisSide,
+    asked: Option<StrictnessProfile>,
+) -> Result<StartBudget, ServiceError> {
     let limits = analyze::gate_rules(policy)?;
     let rules = crate::stricter(policy.contract.clone(), asked);
     let budgets = probity_quality::contract::budget(side, &rules, &limits);
@@ -198,7 +206,7 @@ fn budget(policy: &Policy, side: &Side, asked: Option<StrictnessProfile>) -> Res
     })
 }
 
-fn blast(run: &probity_analysis::Run, scope: &IntentScope, view: &View<'_>) -> BlastSummary {
+fn blast(run: &probity_analysis::AnalysisRun, scope: &IntentScope, view: &HygieneView<'_>) -> BlastSummary {
     let paths = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
     let blast = probity_analysis::blast_radius(run, &paths);
     BlastSummary {

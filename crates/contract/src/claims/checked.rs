@@ -1,7 +1,7 @@
 //! Each claim with its verdict, the sentence that makes it, and the supporting or contradicting facts in plain words.
 
-use super::{AssertedClaim, Claim, Facts, Judgement, Objection, ObjectionCode, judge};
-use probity_intents::Entry;
+use super::{AssertedClaim, ChangeFacts, Claim, ClaimJudgment, ClaimObjection, ObjectionCode, judge};
+use probity_intents::ScopeEntry;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -19,9 +19,9 @@ probity_core::word_enum! {
 }
 
 impl ClaimVerdict {
-    fn of(judgement: &Judgement, facts: &Facts) -> Self {
+    fn of(judgement: &ClaimJudgment, facts: &ChangeFacts) -> Self {
         // Without a verdict there may be no analysis from before the change, and then its findings are unknown.
-        let contradicts = |objection: &Objection| match objection.code {
+        let contradicts = |objection: &ClaimObjection| match objection.code {
             ObjectionCode::FindingUnknown => !facts.status.is_open(),
             code => code.contradicts(),
         };
@@ -100,7 +100,7 @@ pub struct ClaimReport {
     pub gate: Option<String>,
     /// The paths claimed to be the only changed ones.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub paths: Option<BTreeSet<Entry>>,
+    pub paths: Option<BTreeSet<ScopeEntry>>,
     /// The author's sentence; null if it was given as a structured claim.
     pub sentence: Option<String>,
     /// The verdict.
@@ -115,7 +115,7 @@ pub struct ClaimReport {
 pub fn check_each(
     given: &[Claim],
     asserted: Vec<AssertedClaim>,
-    facts: &Facts,
+    facts: &ChangeFacts,
     finding: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<CheckedClaim> {
     let given = given.iter().map(|claim| (claim.clone(), None));
@@ -128,8 +128,8 @@ pub fn check_each(
             continue;
         }
         let judgement = judge([&claim], facts);
-        let words = |objection: &Objection| words(objection, facts, finding);
-        let is_new = |warning: &&Objection| !judgement.violations.contains(*warning);
+        let words = |objection: &ClaimObjection| words(objection, facts, finding);
+        let is_new = |warning: &&ClaimObjection| !judgement.violations.contains(*warning);
         checked.push(CheckedClaim {
             sentence,
             verdict: ClaimVerdict::of(&judgement, facts),
@@ -144,7 +144,11 @@ pub fn check_each(
 const MAX_LISTED_NAMES: usize = 5;
 
 /// Describes an objection by the fact that contradicts the claim.
-fn words(objection: &Objection, facts: &Facts, finding: &dyn Fn(&str) -> Option<String>) -> String {
+fn words(
+    objection: &ClaimObjection,
+    facts: &ChangeFacts,
+    finding: &dyn Fn(&str) -> Option<String>,
+) -> String {
     let names = || list(objection.detail.iter().map(ToString::to_string));
     let findings = || {
         list(objection.detail.iter().map(|id| {
@@ -185,7 +189,7 @@ fn words(objection: &Objection, facts: &Facts, finding: &dyn Fn(&str) -> Option<
 }
 
 /// Explains why no gate ran that could prove a claim.
-fn not_run(claim: &str, facts: &Facts) -> String {
+fn not_run(claim: &str, facts: &ChangeFacts) -> String {
     let kind = if claim == "tests_pass" { "gate that runs tests" } else { "gate" };
     if facts.gates.is_empty() {
         format!("the policy has no {kind}, so nothing was run")
@@ -211,8 +215,8 @@ mod tests {
     use probity_paths::RepoPath;
     use probity_policy::GateKind;
 
-    fn facts(gates: Vec<GateFact>) -> Facts {
-        Facts {
+    fn facts(gates: Vec<GateFact>) -> ChangeFacts {
+        ChangeFacts {
             status: ContractStatus::Accepted,
             health_delta: Some(0),
             intent_regressions: [].into(),
@@ -228,7 +232,7 @@ mod tests {
         }
     }
 
-    fn check(text: &str, facts: &Facts) -> Vec<(&'static str, String)> {
+    fn check(text: &str, facts: &ChangeFacts) -> Vec<(&'static str, String)> {
         let recognition = recognise(text, &facts.known_names());
         let checked = check_each(&[], recognition.claims, facts, &|_| None);
         checked.iter().map(|it| (it.verdict.as_str(), format!("{}  {}", it.quote(), it.because()))).collect()

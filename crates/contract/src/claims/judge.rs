@@ -1,9 +1,9 @@
 //! Judges claims against the facts, by fixed rules.
 
-use super::{Claim, Facts, GateFact, GateOutcome};
-use crate::profile::{Check, FileClass, classify};
+use super::{ChangeFacts, Claim, GateFact, GateOutcome};
+use crate::profile::{ContractCheck, FileClass, classify};
 use crate::words::ContractStatus;
-use probity_intents::{Entries, Entry, covered};
+use probity_intents::{ScopeEntry, ScopeEntrySet, covered};
 use probity_policy::GateKind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,25 +70,25 @@ impl ObjectionCode {
 
 /// An objection to a claim.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Objection {
+pub struct ClaimObjection {
     /// The word of the claim.
     pub claim: &'static str,
     /// The problem with it.
     pub code: ObjectionCode,
     /// The ids, checks or paths concerned.
-    pub detail: BTreeSet<Entry>,
+    pub detail: BTreeSet<ScopeEntry>,
 }
 
 /// The judgment on a set of claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Judgement {
+pub struct ClaimJudgment {
     /// Claims that are false or unproven.
-    pub violations: BTreeSet<Objection>,
+    pub violations: BTreeSet<ClaimObjection>,
     /// Claims that are weaker than they sound.
-    pub warnings: BTreeSet<Objection>,
+    pub warnings: BTreeSet<ClaimObjection>,
 }
 
-impl Judgement {
+impl ClaimJudgment {
     pub fn is_valid(&self) -> bool {
         self.violations.is_empty()
     }
@@ -98,10 +98,10 @@ impl Judgement {
     }
 }
 
-pub fn judge<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &Facts) -> Judgement {
-    let mut judgement = Judgement::default();
+pub fn judge<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &ChangeFacts) -> ClaimJudgment {
+    let mut judgement = ClaimJudgment::default();
     for claim in claims {
-        let mut judge = Judge { claim: claim.word(), facts, judgement: &mut judgement };
+        let mut judge = ClaimJudge { claim: claim.word(), facts, judgement: &mut judgement };
         match claim {
             Claim::NoRegressions => judge.no_regressions(),
             Claim::Verified => judge.verified(),
@@ -116,22 +116,22 @@ pub fn judge<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &Facts) -> 
     judgement
 }
 
-struct Judge<'a> {
+struct ClaimJudge<'a> {
     claim: &'static str,
-    facts: &'a Facts,
-    judgement: &'a mut Judgement,
+    facts: &'a ChangeFacts,
+    judgement: &'a mut ClaimJudgment,
 }
 
-impl Judge<'_> {
-    fn violation(&mut self, code: ObjectionCode, detail: BTreeSet<Entry>) {
-        self.judgement.violations.insert(Objection { claim: self.claim, code, detail });
+impl ClaimJudge<'_> {
+    fn violation(&mut self, code: ObjectionCode, detail: BTreeSet<ScopeEntry>) {
+        self.judgement.violations.insert(ClaimObjection { claim: self.claim, code, detail });
     }
 
-    fn warning(&mut self, code: ObjectionCode, detail: BTreeSet<Entry>) {
-        self.judgement.warnings.insert(Objection { claim: self.claim, code, detail });
+    fn warning(&mut self, code: ObjectionCode, detail: BTreeSet<ScopeEntry>) {
+        self.judgement.warnings.insert(ClaimObjection { claim: self.claim, code, detail });
     }
 
-    fn violation_if_any(&mut self, code: ObjectionCode, detail: BTreeSet<Entry>) {
+    fn violation_if_any(&mut self, code: ObjectionCode, detail: BTreeSet<ScopeEntry>) {
         if !detail.is_empty() {
             self.violation(code, detail);
         }
@@ -206,11 +206,11 @@ impl Judge<'_> {
         }
     }
 
-    fn only_touched(&mut self, claimed: &Entries) {
+    fn only_touched(&mut self, claimed: &ScopeEntrySet) {
         let delta = &self.facts.delta;
         let others =
-            delta.iter().filter(|path| !covered(claimed, path.as_bytes())).map(Entry::from).collect();
-        let untouched: BTreeSet<Entry> = claimed
+            delta.iter().filter(|path| !covered(claimed, path.as_bytes())).map(ScopeEntry::from).collect();
+        let untouched: BTreeSet<ScopeEntry> = claimed
             .iter()
             .filter(|entry| !delta.iter().any(|path| entry.covers(path.as_bytes())))
             .cloned()
@@ -235,7 +235,7 @@ impl Judge<'_> {
     fn docs_only(&mut self) {
         let is_other =
             |path: &&probity_paths::RepoPath| classify(path.as_bytes()) != FileClass::Documentation;
-        let others = self.facts.delta.iter().filter(is_other).map(Entry::from).collect();
+        let others = self.facts.delta.iter().filter(is_other).map(ScopeEntry::from).collect();
         self.violation_if_any(ObjectionCode::NonDocumentationTouched, others);
     }
 
@@ -258,22 +258,26 @@ impl Judge<'_> {
     }
 
     fn delta_not_applicable(&self) -> bool {
-        self.facts.checks_not_applicable.contains(&Check::StructuralDelta)
+        self.facts.checks_not_applicable.contains(&ContractCheck::StructuralDelta)
     }
 }
 
 const NOT_RUN: &[GateOutcome] = &[GateOutcome::Skipped, GateOutcome::NotRun];
 
-fn ids(gates: &[&GateFact], outcomes: &[GateOutcome]) -> BTreeSet<Entry> {
-    gates.iter().filter(|gate| outcomes.contains(&gate.result)).map(|gate| Entry::new(&gate.id)).collect()
+fn ids(gates: &[&GateFact], outcomes: &[GateOutcome]) -> BTreeSet<ScopeEntry> {
+    gates
+        .iter()
+        .filter(|gate| outcomes.contains(&gate.result))
+        .map(|gate| ScopeEntry::new(&gate.id))
+        .collect()
 }
 
-fn texts(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> BTreeSet<Entry> {
-    items.into_iter().map(Entry::new).collect()
+fn texts(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> BTreeSet<ScopeEntry> {
+    items.into_iter().map(ScopeEntry::new).collect()
 }
 
-fn word(check: Check) -> Entry {
-    Entry::new(check.as_str())
+fn word(check: ContractCheck) -> ScopeEntry {
+    ScopeEntry::new(check.as_str())
 }
 
 #[cfg(test)]
@@ -281,8 +285,8 @@ mod tests {
     use super::*;
     use crate::claims::ApiDelta;
 
-    fn facts(delta: &str, api: Option<ApiDelta>) -> Facts {
-        Facts {
+    fn facts(delta: &str, api: Option<ApiDelta>) -> ChangeFacts {
+        ChangeFacts {
             status: ContractStatus::Accepted,
             health_delta: Some(0),
             intent_regressions: BTreeSet::new(),
@@ -296,9 +300,9 @@ mod tests {
         }
     }
 
-    fn codes(facts: &Facts) -> (Vec<ObjectionCode>, Vec<ObjectionCode>) {
+    fn codes(facts: &ChangeFacts) -> (Vec<ObjectionCode>, Vec<ObjectionCode>) {
         let judgement = judge(&[Claim::NoApiChange], facts);
-        let codes = |from: &BTreeSet<Objection>| from.iter().map(|it| it.code).collect();
+        let codes = |from: &BTreeSet<ClaimObjection>| from.iter().map(|it| it.code).collect();
         (codes(&judgement.violations), codes(&judgement.warnings))
     }
 

@@ -8,12 +8,12 @@ mod judge;
 mod text;
 
 pub use checked::{CheckedClaim, ClaimReport, ClaimVerdict, check_each};
-pub use judge::{Judgement, Objection, ObjectionCode, judge};
+pub use judge::{ClaimJudgment, ClaimObjection, ObjectionCode, judge};
 pub use text::{AssertedClaim, KnownNames, Recognition, recognise};
 
-use crate::profile::Check;
+use crate::profile::ContractCheck;
 use crate::words::ContractStatus;
-use probity_intents::Entry;
+use probity_intents::ScopeEntry;
 use probity_paths::RepoPath;
 use probity_policy::GateKind;
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ pub enum Claim {
     /// No other paths changed.
     OnlyTouched {
         /// The paths.
-        paths: BTreeSet<Entry>,
+        paths: BTreeSet<ScopeEntry>,
     },
     /// The tests pass.
     TestsPass {
@@ -153,7 +153,7 @@ pub struct ApiDelta {
 
 /// The facts that claims are checked against.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct ChangeFacts {
     pub status: ContractStatus,
     /// Health after minus health before, if known.
     pub health_delta: Option<i64>,
@@ -166,13 +166,13 @@ pub struct Facts {
     pub delta: BTreeSet<RepoPath>,
     pub before_findings: BTreeSet<String>,
     pub after_findings: BTreeSet<String>,
-    pub checks_not_applicable: BTreeSet<Check>,
+    pub checks_not_applicable: BTreeSet<ContractCheck>,
     /// Changes of the public interface; `None` if the runs were not compared.
     #[serde(default)]
     pub api: Option<ApiDelta>,
 }
 
-impl Facts {
+impl ChangeFacts {
     /// Returns the names that a text may mention without marking them as names.
     pub fn known_names(&self) -> KnownNames<'_> {
         let texts = self.delta.iter().filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());

@@ -1,6 +1,6 @@
 //! GitHub: the summary of a job as Markdown, and workflow commands that annotate changed files.
 
-use super::{NewFinding, Review};
+use super::{ChangeReview, NewFinding};
 use crate::claims::{GateFact, GateOutcome};
 use crate::markdown::health_change;
 use crate::profile::CheckResult;
@@ -15,7 +15,7 @@ const SHOWN: usize = 20;
 const MAX_ANNOTATIONS: usize = 50;
 
 /// Renders the summary of a review, for `$GITHUB_STEP_SUMMARY` or a comment.
-pub fn github_summary(review: &Review) -> String {
+pub fn github_summary(review: &ChangeReview) -> String {
     let mark = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => "✅",
         ContractStatus::Violated => "❌",
@@ -43,7 +43,7 @@ pub fn github_summary(review: &Review) -> String {
     page
 }
 
-fn facts(page: &mut String, review: &Review) {
+fn facts(page: &mut String, review: &ChangeReview) {
     let health = match review.health {
         (Some(before), Some(after)) => health_change(before, after),
         _ => "not known".into(),
@@ -90,7 +90,7 @@ fn list<T>(page: &mut String, heading: &str, items: &[T], show: impl Fn(&T) -> S
 }
 
 /// Renders workflow commands that annotate new findings and undeclared files, one per line; the verdict comes first.
-pub fn github_annotations(review: &Review) -> String {
+pub fn github_annotations(review: &ChangeReview) -> String {
     let mut lines = Vec::new();
     let level = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => "notice",

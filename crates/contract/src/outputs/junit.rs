@@ -1,12 +1,12 @@
 //! `JUnit`: every check and new finding as a test case, for services that read no other format.
 
-use super::{NewFinding, Review};
+use super::{ChangeReview, NewFinding};
 use crate::claims::{CheckedClaim, ClaimVerdict, GateFact, GateOutcome};
 use crate::profile::{CheckOutcome, CheckResult};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 /// Renders the report. A check that does not apply is skipped, never passed (law 6).
-pub fn junit(review: &Review) -> String {
+pub fn junit(review: &ChangeReview) -> String {
     let suites = [
         suite("checks", review.checks.iter().map(|result| of_check(*result, review))),
         suite("gates", review.gates.iter().map(of_gate)),
@@ -28,7 +28,7 @@ fn suite(name: &str, cases: impl Iterator<Item = TestCase>) -> TestSuite {
     suite
 }
 
-fn of_check(CheckResult { check, outcome }: CheckResult, review: &Review) -> TestCase {
+fn of_check(CheckResult { check, outcome }: CheckResult, review: &ChangeReview) -> TestCase {
     let status = match outcome {
         CheckOutcome::Passed => TestCaseStatus::success(),
         CheckOutcome::Reported => skipped("reported, and not judged"),

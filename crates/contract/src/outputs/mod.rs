@@ -1,4 +1,4 @@
-//! A review in the formats of CI services. Each is a pure function of a [`Review`].
+//! A review in the formats of CI services. Each is a pure function of a [`ChangeReview`].
 //!
 //! * [`github_summary`], [`github_annotations`]: the page of a job, and annotations of the changed files.
 //! * [`junit`]: checks and new findings as test cases. [`gitlab`]: new findings as a code quality report.
@@ -71,7 +71,7 @@ impl NewFinding {
 
 /// What a reviewer sees of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Review {
+pub struct ChangeReview {
     /// The status that the caller acts on.
     pub status: ContractStatus,
     /// The reason, unless accepted.

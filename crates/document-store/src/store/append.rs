@@ -1,10 +1,10 @@
 //! Writing within one transaction: commits with their indexes, and whatever belongs to them.
 
-use super::view::{Since, View, kind_code, prefix};
+use super::view::{CommitView, SnapshotDistance, kind_code, prefix};
 use super::{CommitStore, CommitsError, snapshots};
 use probity_documents::{
-    Commit, CommitId, Commits, DocumentId, Engine, HistoryError, Kind, Node, Seq, Stamped, check_append,
-    reduce_heads,
+    Commit, CommitId, CommitKind, CommitNode, CommitReader, CommitSeq, DocumentEngine, DocumentId,
+    HistoryError, TimestampedHead, check_append, reduce_heads,
 };
 use rusqlite::{Connection, Params};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 const MERGED_BYTES: i64 = 256;
 
 /// A transaction that writes. It is kept when the closure that got it succeeds.
-pub struct Writing<'c> {
-    view: View<'c>,
+pub struct WriteTransaction<'c> {
+    view: CommitView<'c>,
 }
 
-impl<'c> Writing<'c> {
+impl<'c> WriteTransaction<'c> {
     /// Starts; a store whose schema has moved on must be opened again first.
-    pub(super) fn new(view: View<'c>) -> Result<Self, CommitsError> {
+    pub(super) fn new(view: CommitView<'c>) -> Result<Self, CommitsError> {
         let now = view.schema_version;
         if now != i64::from(view.schema.version()) {
             return Err(CommitsError::SchemaMoved { now });
@@ -28,7 +28,7 @@ impl<'c> Writing<'c> {
     }
 
     /// The commits as they are now, those that were just added included.
-    pub const fn view(&self) -> &View<'c> {
+    pub const fn view(&self) -> &CommitView<'c> {
         &self.view
     }
 
@@ -42,17 +42,20 @@ impl<'c> Writing<'c> {
         self.check_blobs(&commit)?;
         let seq = self.view.end;
         let parent = node.parent.map(|parent| self.view.known(parent)).transpose()?;
-        let before = parent.map_or_else(Since::default, |parent| parent.since);
+        let before = parent.map_or_else(SnapshotDistance::default, |parent| parent.since);
         // Whoever merges waits to see what that lost: the state is kept with the next commit.
-        let is_first_merge =
-            node.kind == Kind::Merge && parent.is_some_and(|parent| parent.node.kind != Kind::Merge);
-        let since =
-            Since { n_commits: before.n_commits + 1, n_bytes: before.n_bytes + size(&commit), ..before };
+        let is_first_merge = node.kind == CommitKind::Merge
+            && parent.is_some_and(|parent| parent.node.kind != CommitKind::Merge);
+        let since = SnapshotDistance {
+            n_commits: before.n_commits + 1,
+            n_bytes: before.n_bytes + size(&commit),
+            ..before
+        };
         self.insert_node(node, since, commit)?;
         let since = self.since_of(seq, node, &id, since)?;
         if snapshots::is_due(since) && !is_first_merge {
             let kept_bytes = snapshots::keep(self, seq, &id)?;
-            self.set_since(seq, Since { n_commits: 0, n_bytes: 0, kept_bytes })?;
+            self.set_since(seq, SnapshotDistance { n_commits: 0, n_bytes: 0, kept_bytes })?;
         }
         Ok(id)
     }
@@ -61,7 +64,7 @@ impl<'c> Writing<'c> {
     pub fn reduce(&mut self) -> Result<Vec<CommitId>, CommitsError> {
         let mut heads = Vec::new();
         for head in self.view.heads()? {
-            heads.push(Stamped::from(&*self.commit(&head)?));
+            heads.push(TimestampedHead::from(&*self.commit(&head)?));
         }
         reduce_heads(&heads).into_iter().map(|merge| self.append(merge)).collect()
     }
@@ -81,8 +84,13 @@ impl<'c> Writing<'c> {
     }
 
     /// Adds the commit with everything it is looked up by: its id, the documents it writes, the heads.
-    fn insert_node(&mut self, node: Node, since: Since, commit: Commit) -> Result<(), CommitsError> {
-        let edge = |seq: Option<Seq>| seq.map(|seq| seq.0);
+    fn insert_node(
+        &mut self,
+        node: CommitNode,
+        since: SnapshotDistance,
+        commit: Commit,
+    ) -> Result<(), CommitsError> {
+        let edge = |seq: Option<CommitSeq>| seq.map(|seq| seq.0);
         let (seq, id) = (self.view.end, commit.id());
         let row = (
             seq.0,
@@ -106,25 +114,35 @@ impl<'c> Writing<'c> {
         }
         self.execute("INSERT INTO head VALUES (?1)", [seq.0])?;
         self.view.forget(seq);
-        self.view.end = Seq(seq.0.checked_add(1).ok_or_else(|| self.view.damaged("it is full"))?);
+        self.view.end = CommitSeq(seq.0.checked_add(1).ok_or_else(|| self.view.damaged("it is full"))?);
         self.view.remember(seq, Arc::new(commit));
         Ok(())
     }
 
     /// How much is replayed for a commit: for mutations one more than for the parent, for others what they say.
-    fn since_of(&mut self, seq: Seq, node: Node, id: &CommitId, since: Since) -> Result<Since, CommitsError> {
-        if node.kind == Kind::Mutations {
+    fn since_of(
+        &mut self,
+        seq: CommitSeq,
+        node: CommitNode,
+        id: &CommitId,
+        since: SnapshotDistance,
+    ) -> Result<SnapshotDistance, CommitsError> {
+        if node.kind == CommitKind::Mutations {
             return Ok(since);
         }
-        let length = Engine::new(&self.view).replay_length(id)?;
+        let length = DocumentEngine::new(&self.view).replay_length(id)?;
         let n_commits = i64::try_from(length).unwrap_or(i64::MAX).max(1);
         let more = n_commits.saturating_sub(since.n_commits).max(0);
-        let since = Since { n_commits, n_bytes: since.n_bytes + more.saturating_mul(MERGED_BYTES), ..since };
+        let since = SnapshotDistance {
+            n_commits,
+            n_bytes: since.n_bytes + more.saturating_mul(MERGED_BYTES),
+            ..since
+        };
         self.set_since(seq, since)?;
         Ok(since)
     }
 
-    fn set_since(&mut self, seq: Seq, since: Since) -> Result<(), CommitsError> {
+    fn set_since(&mut self, seq: CommitSeq, since: SnapshotDistance) -> Result<(), CommitsError> {
         let sql = "UPDATE node SET since = ?2, since_bytes = ?3, kept_bytes = ?4 WHERE seq = ?1";
         self.execute(sql, (seq.0, since.n_commits, since.n_bytes, since.kept_bytes))?;
         self.view.forget(seq);
@@ -155,7 +173,7 @@ impl<'c> Writing<'c> {
         self.view.db
     }
 
-    pub(super) fn into_view(self) -> View<'c> {
+    pub(super) fn into_view(self) -> CommitView<'c> {
         self.view
     }
 }

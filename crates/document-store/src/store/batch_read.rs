@@ -1,8 +1,8 @@
 //! Reading many commits at once: few queries, decoded in parallel.
 
-use super::view::View;
+use super::view::CommitView;
 use probity_core::Digest;
-use probity_documents::{Commit, CommitId, HistoryError, Schema, Seq};
+use probity_documents::{Commit, CommitId, CommitSeq, DocumentSchema, HistoryError};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ const MAX_UNWANTED_ROWS_PER_WANTED: usize = 4;
 const MAX_READ_AHEAD_BYTES: usize = 16 * 1024 * 1024;
 
 /// A commit as it is stored.
-pub(super) struct Stored {
-    pub(super) seq: Seq,
+pub(super) struct StoredCommit {
+    pub(super) seq: CommitSeq,
     pub(super) id: CommitId,
     pub(super) bytes: Vec<u8>,
 }
 
-impl Stored {
+impl StoredCommit {
     /// The commit, if its bytes have its hash.
-    pub(super) fn decode(&self, schema: &Schema) -> Result<Arc<Commit>, HistoryError> {
+    pub(super) fn decode(&self, schema: &DocumentSchema) -> Result<Arc<Commit>, HistoryError> {
         let damaged = |why: String| HistoryError::Damaged { id: self.id, why };
         if Digest::of(&self.bytes) != *self.id.digest() {
             return Err(damaged("its bytes have another hash".into()));
@@ -32,10 +32,10 @@ impl Stored {
     }
 }
 
-impl View<'_> {
+impl CommitView<'_> {
     /// Reads those of the commits that are not in memory, as far as they fit there.
-    pub(super) fn read_many(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
-        let mut missing: Vec<Seq> =
+    pub(super) fn read_many(&self, seqs: &[CommitSeq]) -> Result<(), HistoryError> {
+        let mut missing: Vec<CommitSeq> =
             seqs.iter().copied().filter(|seq| self.in_memory(*seq).is_none()).collect();
         missing.sort_unstable();
         missing.dedup();
@@ -57,7 +57,7 @@ impl View<'_> {
     }
 
     /// The rows of commits whose numbers ascend.
-    fn stored_many(&self, seqs: &[Seq]) -> Result<Vec<Stored>, HistoryError> {
+    fn stored_many(&self, seqs: &[CommitSeq]) -> Result<Vec<StoredCommit>, HistoryError> {
         let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Ok(Vec::new()) };
         if (last.0 - first.0) as usize > seqs.len() * MAX_UNWANTED_ROWS_PER_WANTED {
             return seqs.iter().map(|seq| self.stored(*seq)).collect();
@@ -67,10 +67,10 @@ impl View<'_> {
         let mut rows = statement.query([first.0, last.0]).map_err(self.engine())?;
         let mut stored = Vec::with_capacity(seqs.len());
         while let Some(row) = rows.next().map_err(self.engine())? {
-            let seq = Seq(row.get(0).map_err(self.engine())?);
+            let seq = CommitSeq(row.get(0).map_err(self.engine())?);
             if seqs.binary_search(&seq).is_ok() {
                 let id = Digest::from_bytes(row.get(1).map_err(self.engine())?).into();
-                stored.push(Stored { seq, id, bytes: row.get(2).map_err(self.engine())? });
+                stored.push(StoredCommit { seq, id, bytes: row.get(2).map_err(self.engine())? });
             }
         }
         Ok(stored)

@@ -1,14 +1,16 @@
 //! Checking a whole store: every commit against its hash, and what is derived against the commits.
 
-use super::view::View;
+use super::view::CommitView;
 use super::{CommitStore, CommitsError, lock};
-use probity_documents::{Commit, CommitId, Commits, DocumentId, Engine, HistoryError, Seq};
+use probity_documents::{
+    Commit, CommitId, CommitReader, CommitSeq, DocumentEngine, DocumentId, HistoryError,
+};
 use probity_storage::database;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct StoreFinding {
     /// The commit concerned, where it is one.
     pub commit: Option<CommitId>,
     /// What is wrong.
@@ -17,7 +19,7 @@ pub struct Finding {
 
 /// What a check came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Survey {
+pub struct StoreCheckReport {
     /// How many commits were read.
     pub n_commits: u32,
     /// How many kept states were compared with a replay.
@@ -25,13 +27,13 @@ pub struct Survey {
     /// How many blobs were read.
     pub n_blobs: usize,
     /// What is not as it was written.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StoreFinding>,
 }
 
 impl CommitStore {
     /// Reads the whole store and compares everything with its hash, and what is derived with what it is derived from.
-    pub fn check(&self) -> Result<Survey, CommitsError> {
-        let mut survey = Survey::default();
+    pub fn check(&self) -> Result<StoreCheckReport, CommitsError> {
+        let mut survey = StoreCheckReport::default();
         if let Err(error) = database::check_pages(&lock(&self.reader), &self.path) {
             survey.note(None, error.to_string());
         }
@@ -40,9 +42,9 @@ impl CommitStore {
     }
 }
 
-impl Survey {
+impl StoreCheckReport {
     fn note(&mut self, commit: Option<CommitId>, why: impl Into<String>) {
-        self.findings.push(Finding { commit, why: why.into() });
+        self.findings.push(StoreFinding { commit, why: why.into() });
     }
 
     fn note_error(&mut self, error: &HistoryError) {
@@ -52,10 +54,10 @@ impl Survey {
         }
     }
 
-    fn read(&mut self, view: &View<'_>) -> Result<(), HistoryError> {
+    fn read(&mut self, view: &CommitView<'_>) -> Result<(), HistoryError> {
         let mut heads = BTreeSet::new();
-        let mut writers: BTreeMap<DocumentId, BTreeSet<Seq>> = BTreeMap::new();
-        for seq in (0..view.n_commits()).map(Seq) {
+        let mut writers: BTreeMap<DocumentId, BTreeSet<CommitSeq>> = BTreeMap::new();
+        for seq in (0..view.n_commits()).map(CommitSeq) {
             self.n_commits += 1;
             match view.commit(seq).and_then(|commit| Ok((view.node(seq)?, commit))) {
                 Err(error) => self.note_error(&error),
@@ -73,7 +75,7 @@ impl Survey {
         }
         self.compare_heads(view, &heads)?;
         for (document, expected) in writers {
-            if !view.writers(&document, Seq(0))?.into_iter().eq(expected) {
+            if !view.writers(&document, CommitSeq(0))?.into_iter().eq(expected) {
                 self.note(
                     None,
                     format!("the index of {}/{} is incomplete", document.attachment, document.key),
@@ -90,7 +92,12 @@ impl Survey {
         Ok(())
     }
 
-    fn compare_node(&mut self, view: &View<'_>, seq: Seq, commit: &Commit) -> Result<(), HistoryError> {
+    fn compare_node(
+        &mut self,
+        view: &CommitView<'_>,
+        seq: CommitSeq,
+        commit: &Commit,
+    ) -> Result<(), HistoryError> {
         let node = view.node(seq)?;
         let number = |id: Option<CommitId>| id.map_or(Ok(None), |id| view.find(&id));
         if node.kind != commit.kind()
@@ -108,7 +115,11 @@ impl Survey {
         Ok(())
     }
 
-    fn compare_heads(&mut self, view: &View<'_>, expected: &BTreeSet<Seq>) -> Result<(), HistoryError> {
+    fn compare_heads(
+        &mut self,
+        view: &CommitView<'_>,
+        expected: &BTreeSet<CommitSeq>,
+    ) -> Result<(), HistoryError> {
         if self.findings.is_empty() && view.head_numbers()? != *expected {
             self.note(None, "the list of heads is not that of the commits");
         }
@@ -116,12 +127,13 @@ impl Survey {
     }
 
     /// Compares each kept state with the replay from the one before it.
-    fn compare_states(&mut self, view: &View<'_>) -> Result<(), HistoryError> {
-        for seq in view.list::<u32>("SELECT seq FROM snapshot ORDER BY seq", [])?.into_iter().map(Seq) {
+    fn compare_states(&mut self, view: &CommitView<'_>) -> Result<(), HistoryError> {
+        for seq in view.list::<u32>("SELECT seq FROM snapshot ORDER BY seq", [])?.into_iter().map(CommitSeq) {
             self.n_states += 1;
             let id = view.id(seq)?;
-            let without = Without { view, seq };
-            let states = view.snapshot(seq).and_then(|kept| Ok((kept, Engine::new(&without).state(&id)?)));
+            let without = MaskedView { view, seq };
+            let states =
+                view.snapshot(seq).and_then(|kept| Ok((kept, DocumentEngine::new(&without).state(&id)?)));
             match states {
                 Err(error) => self.note_error(&error),
                 Ok((Some(kept), replayed)) if kept == replayed => {}
@@ -133,34 +145,34 @@ impl Survey {
 }
 
 /// A view that does not know one kept state.
-struct Without<'v, 'c> {
-    view: &'v View<'c>,
-    seq: Seq,
+struct MaskedView<'v, 'c> {
+    view: &'v CommitView<'c>,
+    seq: CommitSeq,
 }
 
-impl Commits for Without<'_, '_> {
-    fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
+impl CommitReader for MaskedView<'_, '_> {
+    fn find(&self, id: &CommitId) -> Result<Option<CommitSeq>, HistoryError> {
         self.view.find(id)
     }
-    fn end(&self) -> Seq {
+    fn end(&self) -> CommitSeq {
         self.view.end()
     }
-    fn node(&self, seq: Seq) -> Result<probity_documents::Node, HistoryError> {
+    fn node(&self, seq: CommitSeq) -> Result<probity_documents::CommitNode, HistoryError> {
         self.view.node(seq)
     }
-    fn commit(&self, seq: Seq) -> Result<std::sync::Arc<Commit>, HistoryError> {
+    fn commit(&self, seq: CommitSeq) -> Result<std::sync::Arc<Commit>, HistoryError> {
         self.view.commit(seq)
     }
-    fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+    fn writers(&self, document: &DocumentId, from: CommitSeq) -> Result<Vec<CommitSeq>, HistoryError> {
         self.view.writers(document, from)
     }
-    fn snapshot(&self, seq: Seq) -> Result<Option<probity_documents::State>, HistoryError> {
+    fn snapshot(&self, seq: CommitSeq) -> Result<Option<probity_documents::CommitState>, HistoryError> {
         if seq == self.seq { Ok(None) } else { self.view.snapshot(seq) }
     }
-    fn read_ahead(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
+    fn read_ahead(&self, seqs: &[CommitSeq]) -> Result<(), HistoryError> {
         self.view.read_ahead(seqs)
     }
-    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+    fn has_snapshot(&self, seq: CommitSeq) -> Result<bool, HistoryError> {
         Ok(seq != self.seq && self.view.has_snapshot(seq)?)
     }
 }

@@ -4,10 +4,12 @@
 //! canonical bytes of a commit, after those that it names. Taking in adds what is missing and nothing else, in portions
 //! that are kept one by one: it can be repeated, and goes on where it was interrupted.
 
-use super::append::Writing;
+use super::append::WriteTransaction;
 use super::{CommitStore, CommitsError};
 use probity_core::Digest;
-use probity_documents::{Commit, CommitId, Commits, DecisionRecord, HistoryError, Schema, SchemaError, Seq};
+use probity_documents::{
+    Commit, CommitId, CommitReader, CommitSeq, DecisionRecord, DocumentSchema, HistoryError, SchemaError,
+};
 use serde_json::{Value as Json, json};
 use std::io::{self, BufRead, Write};
 
@@ -18,7 +20,7 @@ const MAX_LINE_BYTES: u64 = 2 * super::records::MAX_BLOB_BYTES as u64 + 1024;
 
 /// What was new to a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Moved {
+pub struct TransferSummary {
     /// Commits that were added.
     pub n_commits: usize,
     /// Commits that were there already.
@@ -31,7 +33,7 @@ pub struct Moved {
 
 /// Which way commits go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum SyncDirection {
     /// From the other store to this one.
     Pull,
     /// From this store to the other.
@@ -42,33 +44,33 @@ pub enum Direction {
 
 /// What synchronising two stores came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Synchronised {
+pub struct SyncSummary {
     /// What this store got.
-    pub pulled: Moved,
+    pub pulled: TransferSummary,
     /// What the other store got.
-    pub pushed: Moved,
+    pub pushed: TransferSummary,
 }
 
 impl CommitStore {
     /// Makes this store and another have the same commits, blobs and decisions. Every head of both remains.
-    pub fn synchronise(&self, other: &Self, direction: Direction) -> Result<Synchronised, CommitsError> {
-        let mut done = Synchronised::default();
-        if direction != Direction::Push {
+    pub fn synchronise(&self, other: &Self, direction: SyncDirection) -> Result<SyncSummary, CommitsError> {
+        let mut done = SyncSummary::default();
+        if direction != SyncDirection::Push {
             done.pulled = self.take_from(other)?;
         }
-        if direction != Direction::Pull {
+        if direction != SyncDirection::Pull {
             done.pushed = other.take_from(self)?;
         }
         Ok(done)
     }
 
     /// Adds whatever `source` has and this store lacks.
-    fn take_from(&self, source: &Self) -> Result<Moved, CommitsError> {
+    fn take_from(&self, source: &Self) -> Result<TransferSummary, CommitsError> {
         if self.schema.version() < source.schema.version() || self.schema.to_json() != source.schema.to_json()
         {
             self.schema_must_cover(&source.schema)?;
         }
-        let mut moved = Moved::default();
+        let mut moved = TransferSummary::default();
         for digest in source.read(|view| view.blobs())?? {
             if !self.read(|view| view.has_blob(&digest))?? {
                 let bytes = source.read(|view| view.blob(&digest))??.unwrap_or_default();
@@ -93,7 +95,7 @@ impl CommitStore {
     }
 
     /// Whether this store reads whatever a store with that schema has.
-    fn schema_must_cover(&self, other: &Schema) -> Result<(), CommitsError> {
+    fn schema_must_cover(&self, other: &DocumentSchema) -> Result<(), CommitsError> {
         if self.schema.version() > other.version() {
             return Ok(other.check_successor(&self.schema)?);
         }
@@ -108,10 +110,12 @@ impl CommitStore {
         source: &Self,
         portion: impl Iterator<Item = u32>,
     ) -> Result<(Vec<Commit>, usize), CommitsError> {
-        let ids: Vec<(Seq, CommitId)> = source.read(|view| {
-            portion.map(|seq| Ok((Seq(seq), view.id(Seq(seq))?))).collect::<Result<_, HistoryError>>()
+        let ids: Vec<(CommitSeq, CommitId)> = source.read(|view| {
+            portion
+                .map(|seq| Ok((CommitSeq(seq), view.id(CommitSeq(seq))?)))
+                .collect::<Result<_, HistoryError>>()
         })??;
-        let unknown: Vec<Seq> = self.read(|view| {
+        let unknown: Vec<CommitSeq> = self.read(|view| {
             let mut unknown = Vec::new();
             for (seq, id) in &ids {
                 if view.find(id)?.is_none() {
@@ -131,13 +135,13 @@ impl CommitStore {
     }
 
     /// Writes everything as a bundle.
-    pub fn export(&self, out: &mut dyn Write) -> Result<Moved, CommitsError> {
+    pub fn export(&self, out: &mut dyn Write) -> Result<TransferSummary, CommitsError> {
         let path = self.path.clone();
         let failed = |error: io::Error| {
             CommitsError::Store(probity_storage::StoreError::Io { path: path.clone(), source: error })
         };
         self.read(|view| {
-            let mut moved = Moved::default();
+            let mut moved = TransferSummary::default();
             let mut line =
                 |bytes: &[u8]| out.write_all(bytes).and_then(|()| out.write_all(b"\n")).map_err(&failed);
             line(&probity_core::json::canonical(&json!({ "schema": self.schema.to_json() })))?;
@@ -147,7 +151,7 @@ impl CommitStore {
                 moved.n_blobs += 1;
             }
             for seq in 0..view.n_commits() {
-                line(view.commit(Seq(seq))?.bytes())?;
+                line(view.commit(CommitSeq(seq))?.bytes())?;
                 moved.n_commits += 1;
             }
             for decision in view.decisions()? {
@@ -163,9 +167,9 @@ impl CommitStore {
     }
 
     /// Takes in a bundle. On an error what came before it is kept: it is whole, and the rest can follow later.
-    pub fn import(&self, bundle: &mut dyn BufRead) -> Result<Moved, CommitsError> {
-        let mut lines = Lines { bundle, line: 0 };
-        let mut moved = Moved::default();
+    pub fn import(&self, bundle: &mut dyn BufRead) -> Result<TransferSummary, CommitsError> {
+        let mut lines = BundleLines { bundle, line: 0 };
+        let mut moved = TransferSummary::default();
         loop {
             let portion = lines.portion()?;
             if portion.is_empty() {
@@ -191,12 +195,12 @@ fn at(line: usize, error: CommitsError) -> CommitsError {
     }
 }
 
-struct Lines<'b> {
+struct BundleLines<'b> {
     bundle: &'b mut dyn BufRead,
     line: usize,
 }
 
-impl Lines<'_> {
+impl BundleLines<'_> {
     /// The next lines, with their numbers; none at the end.
     fn portion(&mut self) -> Result<Vec<(usize, Vec<u8>)>, CommitsError> {
         let mut portion = Vec::new();
@@ -221,7 +225,11 @@ impl Lines<'_> {
     }
 }
 
-fn take_line(writing: &mut Writing<'_>, moved: &mut Moved, bytes: &[u8]) -> Result<(), CommitsError> {
+fn take_line(
+    writing: &mut WriteTransaction<'_>,
+    moved: &mut TransferSummary,
+    bytes: &[u8],
+) -> Result<(), CommitsError> {
     let wrong = |why: String| CommitsError::Bundle { line: 0, why };
     let json = probity_core::json::parse(bytes).map_err(|error| wrong(error.to_string()))?;
     let members = json.as_object().filter(|members| members.len() == 1);
@@ -257,7 +265,11 @@ fn take_line(writing: &mut Writing<'_>, moved: &mut Moved, bytes: &[u8]) -> Resu
     }
 }
 
-fn take_commit(writing: &mut Writing<'_>, moved: &mut Moved, bytes: &[u8]) -> Result<(), CommitsError> {
+fn take_commit(
+    writing: &mut WriteTransaction<'_>,
+    moved: &mut TransferSummary,
+    bytes: &[u8],
+) -> Result<(), CommitsError> {
     let commit = Commit::decode(writing.view().schema(), bytes)
         .map_err(|error| CommitsError::Bundle { line: 0, why: error.to_string() })?;
     if writing.view().find(&commit.id())?.is_some() {
@@ -270,13 +282,13 @@ fn take_commit(writing: &mut Writing<'_>, moved: &mut Moved, bytes: &[u8]) -> Re
 }
 
 /// The schema of a bundle must be the store's own, or an older one.
-fn check_schema(writing: &Writing<'_>, json: &Json) -> Result<(), CommitsError> {
-    let schema = Schema::from_json(json)?;
+fn check_schema(writing: &WriteTransaction<'_>, json: &Json) -> Result<(), CommitsError> {
+    let schema = DocumentSchema::from_json(json)?;
     let own = writing.view().schema();
     if schema.to_json() == own.to_json() { Ok(()) } else { Ok(schema.check_successor(own)?) }
 }
 
-fn add_decision(writing: &mut Writing<'_>, decision: &DecisionRecord) -> Result<bool, CommitsError> {
+fn add_decision(writing: &mut WriteTransaction<'_>, decision: &DecisionRecord) -> Result<bool, CommitsError> {
     let sql = "SELECT 1 FROM decision WHERE digest = ?1";
     let is_new = writing.view().query(sql, [decision.id().as_bytes()], |_| Ok(()))?.is_none();
     writing.record(decision)?;

@@ -44,15 +44,17 @@ mod snapshots;
 mod tables;
 mod view;
 
-pub use append::Writing;
-pub use check::{Finding, Survey};
-pub use exchange::{Direction, Moved, Synchronised};
+pub use append::WriteTransaction;
+pub use check::{StoreCheckReport, StoreFinding};
+pub use exchange::{SyncDirection, SyncSummary, TransferSummary};
 pub use records::MAX_BLOB_BYTES;
-pub use view::View;
+pub use view::CommitView;
 
-use probity_documents::{AppendError, BadRefName, CommitId, HistoryError, Misfit, Schema, SchemaError};
+use probity_documents::{
+    AppendError, BadRefName, CommitId, DocumentSchema, HistoryError, SchemaError, TypeMismatch,
+};
 use probity_storage::{StoreError, database};
-use recent::Recent;
+use recent::CommitCache;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -110,7 +112,7 @@ pub enum CommitsError {
     },
     /// A document does not fit the schema.
     #[error(transparent)]
-    Misfit(#[from] Misfit),
+    Misfit(#[from] TypeMismatch),
     /// It is not known whether a write was kept. Commits can be appended again: what is there is left alone.
     #[error("it is not known if the write was kept; repeat it, nothing is written twice")]
     Unknown,
@@ -129,15 +131,15 @@ impl From<AppendError> for CommitsError {
 #[derive(Debug)]
 pub struct CommitStore {
     path: PathBuf,
-    schema: Schema,
+    schema: DocumentSchema,
     writer: Mutex<Connection>,
     reader: Mutex<Connection>,
-    recent: Recent,
+    recent: CommitCache,
 }
 
 impl CommitStore {
     /// Makes a store at `path`, where there must be none yet.
-    pub fn create(path: &Path, schema: &Schema) -> Result<Self, CommitsError> {
+    pub fn create(path: &Path, schema: &DocumentSchema) -> Result<Self, CommitsError> {
         if database::is_there(path)? {
             return Err(CommitsError::Exists(path.to_owned()));
         }
@@ -166,7 +168,7 @@ impl CommitStore {
             schema,
             writer: Mutex::new(writer),
             reader: Mutex::new(reader),
-            recent: Recent::default(),
+            recent: CommitCache::default(),
         })
     }
 
@@ -176,12 +178,12 @@ impl CommitStore {
     }
 
     /// The schema that documents follow.
-    pub const fn schema(&self) -> &Schema {
+    pub const fn schema(&self) -> &DocumentSchema {
         &self.schema
     }
 
     /// Gives the store a newer schema, which may only add to the present one.
-    pub fn evolve(&mut self, newer: &Schema) -> Result<(), CommitsError> {
+    pub fn evolve(&mut self, newer: &DocumentSchema) -> Result<(), CommitsError> {
         let json = probity_core::json::canonical(&newer.to_json());
         self.write(|writing| {
             let present = read_schema(writing.connection(), &self.path)?;
@@ -191,15 +193,15 @@ impl CommitStore {
         })?;
         self.schema = newer.clone();
         // Commits that were read under the old schema lack the new fields.
-        self.recent = Recent::default();
+        self.recent = CommitCache::default();
         Ok(())
     }
 
     /// Reads: everything that the closure sees is of one instant.
-    pub fn read<T>(&self, read: impl FnOnce(&View<'_>) -> T) -> Result<T, CommitsError> {
+    pub fn read<T>(&self, read: impl FnOnce(&CommitView<'_>) -> T) -> Result<T, CommitsError> {
         let connection = lock(&self.reader);
-        let _transaction = Transaction::begin(&connection, "BEGIN").map_err(self.engine())?;
-        let view = View::new(self, &connection, false)?;
+        let _transaction = SqlTransaction::begin(&connection, "BEGIN").map_err(self.engine())?;
+        let view = CommitView::new(self, &connection, false)?;
         let answer = read(&view);
         self.recent.add(view.into_decoded());
         Ok(answer)
@@ -208,13 +210,13 @@ impl CommitStore {
     /// Writes: all that the closure does, or nothing if it fails. It is on disk when this returns.
     pub fn write<T>(
         &self,
-        write: impl FnOnce(&mut Writing<'_>) -> Result<T, CommitsError>,
+        write: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, CommitsError>,
     ) -> Result<T, CommitsError> {
         let connection = lock(&self.writer);
         // SQLite alone would let one process starve another under contention.
         let _turn = database::turn(&self.path)?;
-        let transaction = Transaction::begin(&connection, "BEGIN IMMEDIATE").map_err(self.engine())?;
-        let mut writing = Writing::new(View::new(self, &connection, true)?)?;
+        let transaction = SqlTransaction::begin(&connection, "BEGIN IMMEDIATE").map_err(self.engine())?;
+        let mut writing = WriteTransaction::new(CommitView::new(self, &connection, true)?)?;
         let answer = write(&mut writing)?;
         let decoded = writing.into_view().into_decoded();
         transaction.commit().map_err(|_| CommitsError::Unknown)?;
@@ -230,9 +232,9 @@ impl CommitStore {
 
 /// A transaction whose words are prepared once, and not each time: for small ones that is a good part of the work. It is
 /// taken back unless it is kept.
-struct Transaction<'c>(Option<&'c Connection>);
+struct SqlTransaction<'c>(Option<&'c Connection>);
 
-impl<'c> Transaction<'c> {
+impl<'c> SqlTransaction<'c> {
     fn begin(connection: &'c Connection, words: &str) -> rusqlite::Result<Self> {
         connection.prepare_cached(words)?.execute([])?;
         Ok(Self(Some(connection)))
@@ -246,7 +248,7 @@ impl<'c> Transaction<'c> {
     }
 }
 
-impl Drop for Transaction<'_> {
+impl Drop for SqlTransaction<'_> {
     fn drop(&mut self) {
         if let Some(connection) = self.0 {
             // What cannot be taken back now is when the file is closed or opened next.
@@ -267,14 +269,14 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The newest schema of the store.
-fn read_schema(connection: &Connection, path: &Path) -> Result<Schema, CommitsError> {
+fn read_schema(connection: &Connection, path: &Path) -> Result<DocumentSchema, CommitsError> {
     let newest = "SELECT json FROM schema_version ORDER BY version DESC LIMIT 1";
     let bytes: Vec<u8> =
         connection.query_row(newest, [], |row| row.get(0)).map_err(StoreError::engine(path))?;
     let damaged =
         |why: String| StoreError::Damaged { path: path.to_owned(), why: format!("its schema: {why}") };
     let json = probity_core::json::parse(&bytes).map_err(|error| damaged(error.to_string()))?;
-    Ok(Schema::from_json(&json).map_err(|error| damaged(error.to_string()))?)
+    Ok(DocumentSchema::from_json(&json).map_err(|error| damaged(error.to_string()))?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Recently used commits and document numbers. Bounded: the memory of an open store stays flat.
 
 use super::lock;
-use probity_documents::{Commit, DocumentId, Seq};
+use probity_documents::{Commit, CommitSeq, DocumentId};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -14,24 +14,24 @@ const MAX_DOCUMENTS: usize = 16_384;
 
 /// What was used a moment ago.
 #[derive(Debug, Default)]
-pub(super) struct Recent {
-    commits: Mutex<Commits>,
+pub(super) struct CommitCache {
+    commits: Mutex<CachedCommits>,
     documents: Mutex<BTreeMap<DocumentId, i64>>,
 }
 
 #[derive(Debug, Default)]
-struct Commits {
-    by_seq: BTreeMap<Seq, Arc<Commit>>,
+struct CachedCommits {
+    by_seq: BTreeMap<CommitSeq, Arc<Commit>>,
     n_bytes: usize,
 }
 
-impl Recent {
-    pub(super) fn commit(&self, seq: Seq) -> Option<Arc<Commit>> {
+impl CommitCache {
+    pub(super) fn commit(&self, seq: CommitSeq) -> Option<Arc<Commit>> {
         lock(&self.commits).by_seq.get(&seq).cloned()
     }
 
     /// Takes commits whose numbers are theirs for good. The oldest go first: they are the least likely to be replayed.
-    pub(super) fn add(&self, fresh: BTreeMap<Seq, Arc<Commit>>) {
+    pub(super) fn add(&self, fresh: BTreeMap<CommitSeq, Arc<Commit>>) {
         let mut commits = lock(&self.commits);
         for (seq, commit) in fresh.into_iter().rev().take(MAX_COMMITS) {
             commits.n_bytes += commit.bytes().len();

@@ -1,16 +1,16 @@
 //! What belongs to commits and is no commit: blobs, refs, decisions, the policy for merges.
 
-use super::append::Writing;
-use super::view::View;
+use super::append::WriteTransaction;
+use super::view::CommitView;
 use super::{CommitStore, CommitsError};
 use probity_core::Digest;
-use probity_documents::{CommitId, Commits, DecisionRecord, HistoryError, Policy, RefName};
+use probity_documents::{CommitId, CommitReader, DecisionRecord, HistoryError, MergePolicy, RefName};
 use serde::de::DeserializeOwned;
 
 /// The largest blob that is taken. Larger ones belong beside the store, with their digest in a document.
 pub const MAX_BLOB_BYTES: usize = 64 * 1024 * 1024;
 
-impl View<'_> {
+impl CommitView<'_> {
     /// Whether the store has a blob.
     pub fn has_blob(&self, digest: &Digest) -> Result<bool, HistoryError> {
         let found = self.query("SELECT 1 FROM blob WHERE digest = ?1", [digest.as_bytes()], |_| Ok(()))?;
@@ -62,11 +62,11 @@ impl View<'_> {
     }
 
     /// The policy for merges; an empty one where none was ever set.
-    pub fn policy(&self) -> Result<Policy, HistoryError> {
+    pub fn policy(&self) -> Result<MergePolicy, HistoryError> {
         let newest = "SELECT json FROM policy ORDER BY number DESC LIMIT 1";
         match self.query(newest, [], |row| row.get::<_, Vec<u8>>(0))? {
             Some(bytes) => self.record("policy", &bytes),
-            None => Ok(Policy::default()),
+            None => Ok(MergePolicy::default()),
         }
     }
 
@@ -75,7 +75,7 @@ impl View<'_> {
     }
 }
 
-impl Writing<'_> {
+impl WriteTransaction<'_> {
     /// Keeps bytes, and returns the digest that documents name them by.
     pub fn put_blob(&mut self, bytes: &[u8]) -> Result<Digest, CommitsError> {
         if bytes.len() > MAX_BLOB_BYTES {
@@ -116,7 +116,7 @@ impl Writing<'_> {
     }
 
     /// Sets the policy for merges.
-    pub fn set_policy(&mut self, policy: &Policy) -> Result<(), CommitsError> {
+    pub fn set_policy(&mut self, policy: &MergePolicy) -> Result<(), CommitsError> {
         self.execute("INSERT INTO policy (json) VALUES (?1)", [canonical(policy)])
     }
 }

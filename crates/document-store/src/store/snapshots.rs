@@ -7,10 +7,13 @@
 //! takes: so keeping costs a constant share of writing, however many documents there are.
 
 use super::CommitsError;
-use super::append::Writing;
-use super::view::{Since, View};
+use super::append::WriteTransaction;
+use super::view::{CommitView, SnapshotDistance};
 use probity_core::Digest;
-use probity_documents::{CommitId, Commits, DocumentId, Engine, HistoryError, Schema, Seq, State, Value};
+use probity_documents::{
+    CommitId, CommitReader, CommitSeq, CommitState, DocumentEngine, DocumentId, DocumentSchema,
+    DocumentValue, HistoryError,
+};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,9 +28,9 @@ const SHARE: i64 = 4;
 const ENTRY_BYTES: usize = 12;
 
 /// The versions of a state, by document: as they are stored, in the order of the documents' numbers.
-struct Versions(Vec<u8>);
+struct StateVersions(Vec<u8>);
 
-impl Versions {
+impl StateVersions {
     fn iter(&self) -> impl Iterator<Item = (u32, i64)> {
         self.0.chunks_exact(ENTRY_BYTES).filter_map(entry)
     }
@@ -54,14 +57,18 @@ fn entry(bytes: &[u8]) -> Option<(u32, i64)> {
 }
 
 /// Whether the state of a commit is to be kept.
-pub(super) fn is_due(since: Since) -> bool {
+pub(super) fn is_due(since: SnapshotDistance) -> bool {
     (since.n_commits >= LEAST_COMMITS || since.n_bytes >= LEAST_BYTES)
         && since.n_bytes.saturating_mul(SHARE) >= since.kept_bytes
 }
 
 /// Keeps the state of a commit that was just added, and says how many bytes that took.
-pub(super) fn keep(writing: &mut Writing<'_>, seq: Seq, id: &CommitId) -> Result<i64, CommitsError> {
-    let since = Engine::new(writing.view()).since_snapshot(id)?;
+pub(super) fn keep(
+    writing: &mut WriteTransaction<'_>,
+    seq: CommitSeq,
+    id: &CommitId,
+) -> Result<i64, CommitsError> {
+    let since = DocumentEngine::new(writing.view()).since_snapshot(id)?;
     let mut versions: BTreeMap<u32, i64> = match since.below {
         Some(below) => versions_of(writing.view(), below)?.iter().collect(),
         None => BTreeMap::new(),
@@ -91,7 +98,7 @@ pub(super) fn keep(writing: &mut Writing<'_>, seq: Seq, id: &CommitId) -> Result
 }
 
 /// A kept state.
-pub(super) fn whole(view: &View<'_>, seq: Seq) -> Result<State, HistoryError> {
+pub(super) fn whole(view: &CommitView<'_>, seq: CommitSeq) -> Result<CommitState, HistoryError> {
     let mut kept = Vec::new();
     for (number, version) in versions_of(view, seq)?.iter() {
         let sql = "SELECT attachment, key FROM document WHERE document = ?1";
@@ -99,60 +106,64 @@ pub(super) fn whole(view: &View<'_>, seq: Seq) -> Result<State, HistoryError> {
             view.query(sql, [number], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
         let (attachment, key) =
             name.ok_or_else(|| damaged(view, seq, &format!("document {number} has no name")))?;
-        kept.push(Kept::read(view, seq, DocumentId::new(&attachment, &key), number, version)?);
+        kept.push(StoredDocument::read(view, seq, DocumentId::new(&attachment, &key), number, version)?);
     }
     decoded(view, seq, kept)
 }
 
 /// Some documents of a kept state.
 pub(super) fn part(
-    view: &View<'_>,
-    seq: Seq,
+    view: &CommitView<'_>,
+    seq: CommitSeq,
     documents: &BTreeSet<DocumentId>,
-) -> Result<State, HistoryError> {
+) -> Result<CommitState, HistoryError> {
     let versions = versions_of(view, seq)?;
     let mut kept = Vec::with_capacity(documents.len());
     for (id, number) in documents.iter().zip(view.document_numbers(documents)?) {
         let number = number.and_then(|number| u32::try_from(number).ok());
         if let Some((number, version)) = number.and_then(|number| Some((number, versions.get(number)?))) {
-            kept.push(Kept::read(view, seq, id.clone(), number, version)?);
+            kept.push(StoredDocument::read(view, seq, id.clone(), number, version)?);
         }
     }
     decoded(view, seq, kept)
 }
 
 /// The documents as values.
-fn decoded(view: &View<'_>, seq: Seq, kept: Vec<Kept>) -> Result<State, HistoryError> {
+fn decoded(
+    view: &CommitView<'_>,
+    seq: CommitSeq,
+    kept: Vec<StoredDocument>,
+) -> Result<CommitState, HistoryError> {
     let schema = view.schema();
     let values: Vec<_> = kept.par_iter().map(|kept| kept.value(schema)).collect();
-    let mut state = State::default();
+    let mut state = CommitState::default();
     for (kept, value) in kept.into_iter().zip(values) {
         state.insert(kept.id, value.map_err(|why| damaged(view, seq, &why))?);
     }
     Ok(state)
 }
 
-fn versions_of(view: &View<'_>, seq: Seq) -> Result<Versions, HistoryError> {
+fn versions_of(view: &CommitView<'_>, seq: CommitSeq) -> Result<StateVersions, HistoryError> {
     let sql = "SELECT digest, versions FROM snapshot WHERE seq = ?1";
     let row = view.query(sql, [seq.0], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
     let (digest, list) = row.ok_or_else(|| damaged(view, seq, "it is not there"))?;
     if *Digest::of(&list).as_bytes() != digest || list.len() % ENTRY_BYTES != 0 {
         return Err(damaged(view, seq, "its list of documents has another hash"));
     }
-    Ok(Versions(list))
+    Ok(StateVersions(list))
 }
 
 /// A document of a kept state as it is stored.
-struct Kept {
+struct StoredDocument {
     id: DocumentId,
     digest: Digest,
     bytes: Vec<u8>,
 }
 
-impl Kept {
+impl StoredDocument {
     fn read(
-        view: &View<'_>,
-        seq: Seq,
+        view: &CommitView<'_>,
+        seq: CommitSeq,
         id: DocumentId,
         number: u32,
         version: i64,
@@ -166,7 +177,7 @@ impl Kept {
     }
 
     /// The value, or what is wrong with it.
-    fn value(&self, schema: &Schema) -> Result<Value, String> {
+    fn value(&self, schema: &DocumentSchema) -> Result<DocumentValue, String> {
         if Digest::of(&self.bytes) != self.digest {
             return Err(wrong(&self.id, "has another hash"));
         }
@@ -181,7 +192,7 @@ fn wrong(id: &DocumentId, why: &str) -> String {
     format!("document {}/{} {why}", id.attachment, id.key)
 }
 
-fn damaged(view: &View<'_>, seq: Seq, why: &str) -> HistoryError {
+fn damaged(view: &CommitView<'_>, seq: CommitSeq, why: &str) -> HistoryError {
     match view.id(seq) {
         Ok(id) => HistoryError::Damaged { id, why: format!("its kept state: {why}") },
         Err(error) => error,

@@ -3,13 +3,13 @@
 //! What cannot be had again are commits, blobs, schemas, refs and decisions. The rest (places in the graph, writers,
 //! ids, heads, kept states) is derived from the commits and can be checked against them.
 
-use probity_storage::database::Form;
+use probity_storage::database::DatabaseFormat;
 
 /// Marks a commit store: `PrCo` in ASCII.
 const APPLICATION: i64 = 0x5072_436f;
 
 /// The form of a commit store. A migration that has been published is never changed again.
-pub(super) const FORM: Form = Form {
+pub(super) const FORM: DatabaseFormat = DatabaseFormat {
     application: APPLICATION,
     what: "commit store",
     migrations: &["

@@ -2,16 +2,16 @@
 
 use super::*;
 use probity_documents::{
-    Chosen, Commit, Commits, DecisionRecord, DocumentId, Engine, MemoryCommits, MergeAnalyzer,
-    MergeResolution, Mutations, Seq, Stamp, State,
+    Commit, CommitReader, CommitSeq, CommitStamp, CommitState, ConflictChoice, DecisionRecord,
+    DocumentEngine, DocumentId, MemoryCommits, MergeAnalyzer, MergeResolution, MutationBuilder,
 };
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-fn schema() -> Schema {
-    Schema::from_json(&json!({
+fn schema() -> DocumentSchema {
+    DocumentSchema::from_json(&json!({
         "structs": {"Ticket": [["title", "string"], ["rank", "int64"]]},
         "attachments": {"ticket": "Ticket", "tags": "set<string>", "feed": "xarray<string>", "file": "blob"},
     }))
@@ -24,13 +24,13 @@ fn fresh() -> (TempDir, CommitStore) {
     (folder, store)
 }
 
-fn stamp(time: i64) -> Stamp {
-    Stamp::new("ann", "test", time).expect("a time")
+fn stamp(time: i64) -> CommitStamp {
+    CommitStamp::new("ann", "test", time).expect("a time")
 }
 
 fn rank(parent: Option<CommitId>, key: &str, rank: i64, time: i64) -> Commit {
     let schema = schema();
-    let mut mutations = Mutations::new(&schema);
+    let mut mutations = MutationBuilder::new(&schema);
     let mut document = mutations.document("ticket", key);
     match parent {
         None => document.set(&json!({"title": "t", "rank": rank})),
@@ -41,7 +41,7 @@ fn rank(parent: Option<CommitId>, key: &str, rank: i64, time: i64) -> Commit {
 }
 
 fn state_json(store: &CommitStore, id: &CommitId) -> Json {
-    let state = store.read(|view| Engine::new(view).state(id)).expect("reads").expect("has a state");
+    let state = store.read(|view| DocumentEngine::new(view).state(id)).expect("reads").expect("has a state");
     state.to_json(store.schema())
 }
 
@@ -51,7 +51,7 @@ fn chain(store: &CommitStore, length: i64) -> Vec<CommitId> {
     for number in 0..length {
         let parent = commits.last().map(Commit::id);
         let schema = schema();
-        let mut mutations = Mutations::new(&schema);
+        let mut mutations = MutationBuilder::new(&schema);
         let key = format!("t{}", number % 4);
         if number < 4 {
             mutations.document("ticket", &key).set(&json!({"title": key, "rank": 0})).expect("fits");
@@ -91,12 +91,14 @@ fn states_are_those_of_a_store_in_memory_wherever_states_are_kept() {
         .expect("a row");
     assert!(n_kept >= 2, "{n_kept} states are kept");
     for id in ids.iter().step_by(37).chain(ids.last()) {
-        let expected = Engine::new(&memory).state(id).expect("a state");
-        let found = store.read(|view| Engine::new(view).state(id)).expect("reads").expect("a state");
+        let expected = DocumentEngine::new(&memory).state(id).expect("a state");
+        let found = store.read(|view| DocumentEngine::new(view).state(id)).expect("reads").expect("a state");
         assert_eq!(found, expected);
         let document = DocumentId::new("ticket", "t3");
-        let one =
-            store.read(|view| Engine::new(view).document(id, &document)).expect("reads").expect("reads");
+        let one = store
+            .read(|view| DocumentEngine::new(view).document(id, &document))
+            .expect("reads")
+            .expect("reads");
         assert_eq!(one.as_ref(), expected.document(&document));
     }
 }
@@ -116,12 +118,12 @@ fn merges_and_masks_read_as_in_memory() {
     let mut memory = MemoryCommits::new();
     let n_commits = store.read(|view| view.n_commits()).expect("reads");
     for seq in 0..n_commits {
-        let commit = store.read(|view| view.commit(Seq(seq))).expect("reads").expect("is there");
+        let commit = store.read(|view| view.commit(CommitSeq(seq))).expect("reads").expect("is there");
         memory.append((*commit).clone()).expect("appends");
     }
     for id in [base, theirs, merge, masked, shut, ours] {
-        let expected = Engine::new(&memory).state(&id).expect("a state");
-        let found = store.read(|view| Engine::new(view).state(&id)).expect("reads").expect("a state");
+        let expected = DocumentEngine::new(&memory).state(&id).expect("a state");
+        let found = store.read(|view| DocumentEngine::new(view).state(&id)).expect("reads").expect("a state");
         assert_eq!(found, expected);
     }
     let (schema, expected) =
@@ -208,7 +210,8 @@ fn a_damaged_commit_is_named_and_not_used() {
     drop(raw);
     let store = CommitStore::open(&path).expect("opens");
     let last = ids[19];
-    let error = store.read(|view| Engine::new(view).state(&last)).expect("reads").expect_err("is damaged");
+    let error =
+        store.read(|view| DocumentEngine::new(view).state(&last)).expect("reads").expect_err("is damaged");
     assert!(matches!(&error, HistoryError::Damaged { id, .. } if *id == ids[7]), "{error}");
     let survey = store.check().expect("checks");
     assert!(survey.findings.iter().any(|finding| finding.commit == Some(ids[7])), "{survey:?}");
@@ -258,7 +261,7 @@ fn a_commit_needs_its_blobs() {
     let (_folder, store) = fresh();
     let schema = schema();
     let digest = probity_core::Digest::of(b"content");
-    let mut mutations = Mutations::new(&schema);
+    let mut mutations = MutationBuilder::new(&schema);
     mutations.document("file", "f").set(&json!(digest)).expect("fits");
     let commit = mutations.commit(None, stamp(1));
     let refused = store.append(commit.clone()).expect_err("is refused");
@@ -281,7 +284,7 @@ fn full(store: &CommitStore) -> CommitId {
         .read(|view| {
             let analyzer = MergeAnalyzer::new(&schema, view);
             let analysis = analyzer.analyze_merge(&merge).expect("analyses");
-            let chosen = [MergeResolution::new(&analysis.conflicts()[0], Chosen::Ours)];
+            let chosen = [MergeResolution::new(&analysis.conflicts()[0], ConflictChoice::Ours)];
             let outcome = analyzer.reconcile(&merge, &chosen, stamp(4)).expect("reconciles");
             let record = DecisionRecord::new(&analysis, &chosen, &outcome, "ann", 4, "hers was right");
             (outcome.survival.expect("something was decided"), record)
@@ -329,11 +332,11 @@ fn two_stores_come_together_and_reduce_to_the_same() {
     theirs.append(rank(None, "a", 0, 0)).expect("appends");
     ours.append(rank(Some(root), "a", 1, 1)).expect("appends");
     theirs.append(rank(Some(root), "a", 2, 2)).expect("appends");
-    let done = ours.synchronise(&theirs, Direction::Both).expect("synchronises");
+    let done = ours.synchronise(&theirs, SyncDirection::Both).expect("synchronises");
     assert_eq!((done.pulled.n_commits, done.pushed.n_commits), (1, 1));
     assert_eq!(ours.heads().expect("reads"), theirs.heads().expect("reads"));
     assert_eq!(ours.reduce().expect("reduces"), theirs.reduce().expect("reduces"));
-    let done = ours.synchronise(&theirs, Direction::Both).expect("synchronises");
+    let done = ours.synchronise(&theirs, SyncDirection::Both).expect("synchronises");
     assert_eq!((done.pulled.n_commits, done.pushed.n_commits), (0, 0));
 }
 
@@ -344,7 +347,7 @@ fn a_schema_grows_and_old_documents_get_the_default() {
     let mut json = schema().to_json();
     json["version"] = json!(2);
     json["structs"]["Ticket"].as_array_mut().expect("fields").push(json!(["note", "string", "none"]));
-    let newer = Schema::from_json(&json).expect("a schema");
+    let newer = DocumentSchema::from_json(&json).expect("a schema");
     let stale = CommitStore::open(&folder.path().join("c.db")).expect("opens");
     store.evolve(&newer).expect("grows");
     assert_eq!(state_json(&store, &id)["ticket"]["a"]["note"], "none");
@@ -374,7 +377,7 @@ fn what_is_no_commit_store_is_said_to_be_none() {
     std::fs::write(&path, "not a database, but long enough to look at".repeat(20)).expect("writes");
     assert!(matches!(CommitStore::open(&path), Err(CommitsError::Store(StoreError::Damaged { .. }))));
     let other = folder.path().join("other.db");
-    drop(probity_storage::sqlite::Sqlite::open(&other).expect("opens"));
+    drop(probity_storage::sqlite::SqliteStore::open(&other).expect("opens"));
     assert!(matches!(CommitStore::open(&other), Err(CommitsError::Store(StoreError::Damaged { .. }))));
     let (_folder, store) = fresh();
     assert!(matches!(CommitStore::create(store.path(), &schema()), Err(CommitsError::Exists(_))));
@@ -405,7 +408,7 @@ fn two_who_have_the_store_open_see_each_other() {
     let last = last.expect("something was written");
     let document = DocumentId::new("ticket", "t3");
     let writers = |store: &CommitStore| {
-        store.read(|view| view.writers(&document, Seq(0))).expect("reads").expect("reads")
+        store.read(|view| view.writers(&document, CommitSeq(0))).expect("reads").expect("reads")
     };
     assert_eq!(writers(&one), writers(&other));
     assert_eq!(i64::try_from(writers(&one).len()), Ok((n_commits + 3) / 7));
@@ -420,7 +423,7 @@ fn a_kept_state_of_many_documents_is_that_of_a_replay() {
     let (_folder, store) = fresh();
     let mut parent = None;
     for time in 0..8 {
-        let mut mutations = Mutations::new(store.schema());
+        let mut mutations = MutationBuilder::new(store.schema());
         for number in 0..1500 {
             let ticket = json!({"title": "one", "rank": time});
             mutations.document("ticket", &format!("t{number}")).set(&ticket).expect("fits");
@@ -431,8 +434,8 @@ fn a_kept_state_of_many_documents_is_that_of_a_replay() {
     // Documents of a kept state are decoded in parallel.
     let ids: BTreeSet<DocumentId> =
         (0..1500).map(|number| DocumentId::new("ticket", &format!("t{number}"))).collect();
-    let kept = |view: &View<'_>| -> Vec<State> {
-        let seqs = (0..view.n_commits()).map(Seq).filter(|seq| view.has_snapshot(*seq).expect("reads"));
+    let kept = |view: &CommitView<'_>| -> Vec<CommitState> {
+        let seqs = (0..view.n_commits()).map(CommitSeq).filter(|seq| view.has_snapshot(*seq).expect("reads"));
         seqs.map(|seq| view.snapshot_of(seq, &ids).expect("reads")).collect()
     };
     let kept = store.read(kept).expect("reads");
@@ -471,7 +474,7 @@ fn a_view_stays_at_its_instant_while_others_write() {
     let document = DocumentId::new("ticket", "t1");
     store
         .read(|view| {
-            let writers = view.writers(&document, Seq(0)).expect("reads");
+            let writers = view.writers(&document, CommitSeq(0)).expect("reads");
             let mut head = old;
             let mut newer = Vec::new();
             for number in 0..1034 {
@@ -482,7 +485,7 @@ fn a_view_stays_at_its_instant_while_others_write() {
             assert_eq!(view.heads().expect("reads"), [old]);
             assert_eq!(view.find(&head).expect("reads"), None);
             assert_eq!(view.with_prefix(&head.to_string()[..8]).expect("reads"), []);
-            assert_eq!(view.writers(&document, Seq(0)).expect("reads"), writers);
+            assert_eq!(view.writers(&document, CommitSeq(0)).expect("reads"), writers);
         })
         .expect("reads");
     assert_eq!(store.heads().expect("reads").len(), 1);

@@ -1,11 +1,12 @@
 //! Reading: the port that the engine asks.
 
-use super::batch_read::Stored;
-use super::recent::Recent;
+use super::batch_read::StoredCommit;
+use super::recent::CommitCache;
 use super::{CommitStore, CommitsError, snapshots};
 use probity_core::Digest;
 use probity_documents::{
-    Commit, CommitId, Commits, DocumentId, HistoryError, Kind, Node, Schema, Seq, State,
+    Commit, CommitId, CommitKind, CommitNode, CommitReader, CommitSeq, CommitState, DocumentId,
+    DocumentSchema, HistoryError,
 };
 use probity_storage::StoreError;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
@@ -28,30 +29,30 @@ const NUMBER_OF: &str = "SELECT document FROM document WHERE attachment = ?1 AND
 const MAX_PAGES: usize = 1024;
 
 /// The commits of one instant.
-pub struct View<'c> {
+pub struct CommitView<'c> {
     pub(super) db: &'c Connection,
     pub(super) path: &'c Path,
-    pub(super) schema: &'c Schema,
-    pub(super) recent: &'c Recent,
+    pub(super) schema: &'c DocumentSchema,
+    pub(super) recent: &'c CommitCache,
     /// The number that the next commit gets.
-    pub(super) end: Seq,
+    pub(super) end: CommitSeq,
     /// The version of the schema in the file.
     pub(super) schema_version: i64,
-    pages: RefCell<Pages>,
-    decoded: RefCell<Decoded>,
+    pages: RefCell<NodePages>,
+    decoded: RefCell<DecodedCommits>,
     /// Whether this view belongs to a transaction that may still be rolled back.
     is_writing: bool,
 }
 
 /// Commits that this view has read.
 #[derive(Default)]
-struct Decoded {
-    by_seq: BTreeMap<Seq, Arc<Commit>>,
+struct DecodedCommits {
+    by_seq: BTreeMap<CommitSeq, Arc<Commit>>,
     n_bytes: usize,
 }
 
-impl Decoded {
-    fn add(&mut self, seq: Seq, commit: Arc<Commit>) {
+impl DecodedCommits {
+    fn add(&mut self, seq: CommitSeq, commit: Arc<Commit>) {
         if self.n_bytes > MAX_DECODED_BYTES {
             *self = Self::default();
         }
@@ -61,21 +62,21 @@ impl Decoded {
 }
 
 #[derive(Default)]
-struct Pages {
-    by_number: BTreeMap<u32, Vec<Known>>,
+struct NodePages {
+    by_number: BTreeMap<u32, Vec<IndexedNode>>,
     n_single_reads: usize,
 }
 
 /// A node, and how far it is from the state that replaying it starts from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
-    pub(super) node: Node,
-    pub(super) since: Since,
+pub(super) struct IndexedNode {
+    pub(super) node: CommitNode,
+    pub(super) since: SnapshotDistance,
 }
 
 /// What was written since the nearest kept state along the parents.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Since {
+pub(super) struct SnapshotDistance {
     /// How many commits; none when the state of this very commit is kept.
     pub(super) n_commits: i64,
     /// How many bytes of commits.
@@ -84,7 +85,7 @@ pub(super) struct Since {
     pub(super) kept_bytes: i64,
 }
 
-impl<'c> View<'c> {
+impl<'c> CommitView<'c> {
     pub(super) fn new(
         store: &'c CommitStore,
         db: &'c Connection,
@@ -95,7 +96,7 @@ impl<'c> View<'c> {
             path: &store.path,
             schema: &store.schema,
             recent: &store.recent,
-            end: Seq(0),
+            end: CommitSeq(0),
             schema_version: 0,
             pages: RefCell::default(),
             decoded: RefCell::default(),
@@ -105,12 +106,12 @@ impl<'c> View<'c> {
             "SELECT (SELECT coalesce(max(seq) + 1, 0) FROM node), (SELECT max(version) FROM schema_version)";
         let found = view.query(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let (end, schema_version): (u32, i64) = found.ok_or_else(|| view.damaged("a row is missing"))?;
-        (view.end, view.schema_version) = (Seq(end), schema_version);
+        (view.end, view.schema_version) = (CommitSeq(end), schema_version);
         Ok(view)
     }
 
     /// The schema that documents follow.
-    pub const fn schema(&self) -> &Schema {
+    pub const fn schema(&self) -> &DocumentSchema {
         self.schema
     }
 
@@ -129,8 +130,8 @@ impl<'c> View<'c> {
         Ok(ids)
     }
 
-    pub(super) fn head_numbers(&self) -> Result<BTreeSet<Seq>, HistoryError> {
-        Ok(self.list::<u32>("SELECT seq FROM head", [])?.into_iter().map(Seq).collect())
+    pub(super) fn head_numbers(&self) -> Result<BTreeSet<CommitSeq>, HistoryError> {
+        Ok(self.list::<u32>("SELECT seq FROM head", [])?.into_iter().map(CommitSeq).collect())
     }
 
     /// The ids that begin with these hex digits, at most two: enough to tell one from several.
@@ -204,7 +205,7 @@ impl<'c> View<'c> {
         ids.iter().map(|id| number(id).map_err(self.engine())).collect()
     }
 
-    pub(super) fn known(&self, seq: Seq) -> Result<Known, HistoryError> {
+    pub(super) fn known(&self, seq: CommitSeq) -> Result<IndexedNode, HistoryError> {
         let (page, index) = (seq.0 / PAGE, (seq.0 % PAGE) as usize);
         let mut pages = self.pages.borrow_mut();
         if let Some(known) = pages.by_number.get(&page).and_then(|nodes| nodes.get(index)) {
@@ -224,33 +225,33 @@ impl<'c> View<'c> {
     }
 
     /// A commit that was read or added a moment ago.
-    pub(super) fn in_memory(&self, seq: Seq) -> Option<Arc<Commit>> {
+    pub(super) fn in_memory(&self, seq: CommitSeq) -> Option<Arc<Commit>> {
         let read = self.decoded.borrow().by_seq.get(&seq).cloned();
         read.or_else(|| self.recent.commit(seq))
     }
 
     /// Keeps a commit for whoever reads it next.
-    pub(super) fn remember(&self, seq: Seq, commit: Arc<Commit>) {
+    pub(super) fn remember(&self, seq: CommitSeq, commit: Arc<Commit>) {
         self.decoded.borrow_mut().add(seq, commit);
     }
 
     /// The row of a commit.
-    pub(super) fn stored(&self, seq: Seq) -> Result<Stored, HistoryError> {
+    pub(super) fn stored(&self, seq: CommitSeq) -> Result<StoredCommit, HistoryError> {
         let sql = "SELECT id, bytes FROM node WHERE seq = ?1";
         let row =
             self.query(sql, [seq.0], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
         let (id, bytes) = row.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))?;
-        Ok(Stored { seq, id: Digest::from_bytes(id).into(), bytes })
+        Ok(StoredCommit { seq, id: Digest::from_bytes(id).into(), bytes })
     }
 
-    fn read_node(&self, seq: Seq) -> Result<Known, HistoryError> {
+    fn read_node(&self, seq: CommitSeq) -> Result<IndexedNode, HistoryError> {
         let sql = "SELECT seq, kind, parent, target, since, since_bytes, kept_bytes FROM node WHERE seq = ?1";
         let row = self.query(sql, [seq.0], NodeRow::read)?;
         row.and_then(|row| row.known()).ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))
     }
 
     /// The nodes of a page, which are numbered without a gap.
-    fn read_page(&self, page: u32) -> Result<Vec<Known>, HistoryError> {
+    fn read_page(&self, page: u32) -> Result<Vec<IndexedNode>, HistoryError> {
         let sql = "SELECT seq, kind, parent, target, since, since_bytes, kept_bytes FROM node \
                    WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq";
         let first = page * PAGE;
@@ -266,19 +267,19 @@ impl<'c> View<'c> {
     }
 
     /// The commits that were read.
-    pub(super) fn into_decoded(self) -> BTreeMap<Seq, Arc<Commit>> {
+    pub(super) fn into_decoded(self) -> BTreeMap<CommitSeq, Arc<Commit>> {
         self.decoded.into_inner().by_seq
     }
 
     /// Forgets what was read about a node that has just changed.
-    pub(super) fn forget(&self, seq: Seq) {
+    pub(super) fn forget(&self, seq: CommitSeq) {
         self.pages.borrow_mut().by_number.remove(&(seq.0 / PAGE));
     }
 
     /// The commits that write a document, ascending.
-    fn writers_of(&self, number: i64, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+    fn writers_of(&self, number: i64, from: CommitSeq) -> Result<Vec<CommitSeq>, HistoryError> {
         let sql = "SELECT seq FROM writer WHERE document = ?1 AND seq >= ?2 ORDER BY seq";
-        Ok(self.list::<u32>(sql, (number, from.0))?.into_iter().map(Seq).collect())
+        Ok(self.list::<u32>(sql, (number, from.0))?.into_iter().map(CommitSeq).collect())
     }
 }
 
@@ -293,50 +294,55 @@ struct NodeRow {
     kind: i64,
     parent: Option<u32>,
     target: Option<u32>,
-    since: Since,
+    since: SnapshotDistance,
 }
 
 impl NodeRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let since = Since { n_commits: row.get(4)?, n_bytes: row.get(5)?, kept_bytes: row.get(6)? };
+        let since =
+            SnapshotDistance { n_commits: row.get(4)?, n_bytes: row.get(5)?, kept_bytes: row.get(6)? };
         Ok(Self { seq: row.get(0)?, kind: row.get(1)?, parent: row.get(2)?, target: row.get(3)?, since })
     }
 
     /// The node, if it is one: ancestors have smaller numbers, or a walk would not end.
-    fn known(&self) -> Option<Known> {
+    fn known(&self) -> Option<IndexedNode> {
         let is_older = |named: Option<u32>| named.is_none_or(|named| named < self.seq);
-        let (parent, target) = (self.parent.map(Seq), self.target.map(Seq));
+        let (parent, target) = (self.parent.map(CommitSeq), self.target.map(CommitSeq));
         (is_older(self.parent) && is_older(self.target)).then_some(())?;
-        Some(Known { node: Node { kind: kind_of(self.kind)?, parent, target }, since: self.since })
+        Some(IndexedNode {
+            node: CommitNode { kind: kind_of(self.kind)?, parent, target },
+            since: self.since,
+        })
     }
 }
 
-const KINDS: [Kind; 4] = [Kind::Mutations, Kind::Disable, Kind::Enable, Kind::Merge];
+const KINDS: [CommitKind; 4] =
+    [CommitKind::Mutations, CommitKind::Disable, CommitKind::Enable, CommitKind::Merge];
 
-fn kind_of(code: i64) -> Option<Kind> {
+fn kind_of(code: i64) -> Option<CommitKind> {
     KINDS.get(usize::try_from(code).ok()?).copied()
 }
 
 /// The number that stands for a kind in the file.
-pub(super) fn kind_code(kind: Kind) -> usize {
+pub(super) fn kind_code(kind: CommitKind) -> usize {
     KINDS.iter().position(|known| *known == kind).unwrap_or(KINDS.len())
 }
 
-impl Commits for View<'_> {
-    fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
+impl CommitReader for CommitView<'_> {
+    fn find(&self, id: &CommitId) -> Result<Option<CommitSeq>, HistoryError> {
         let sql = "SELECT seq FROM node_id JOIN node USING (seq) WHERE prefix = ?1 AND id = ?2";
-        self.query(sql, (prefix(id), id.digest().as_bytes()), |row| row.get(0).map(Seq))
+        self.query(sql, (prefix(id), id.digest().as_bytes()), |row| row.get(0).map(CommitSeq))
     }
 
-    fn end(&self) -> Seq {
+    fn end(&self) -> CommitSeq {
         self.end
     }
 
-    fn node(&self, seq: Seq) -> Result<Node, HistoryError> {
+    fn node(&self, seq: CommitSeq) -> Result<CommitNode, HistoryError> {
         Ok(self.known(seq)?.node)
     }
 
-    fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
+    fn commit(&self, seq: CommitSeq) -> Result<Arc<Commit>, HistoryError> {
         if let Some(commit) = self.in_memory(seq) {
             return Ok(commit);
         }
@@ -345,33 +351,37 @@ impl Commits for View<'_> {
         Ok(commit)
     }
 
-    fn read_ahead(&self, seqs: &[Seq]) -> Result<(), HistoryError> {
+    fn read_ahead(&self, seqs: &[CommitSeq]) -> Result<(), HistoryError> {
         self.read_many(seqs)
     }
 
-    fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+    fn writers(&self, document: &DocumentId, from: CommitSeq) -> Result<Vec<CommitSeq>, HistoryError> {
         match self.document_number(document)? {
             Some(number) => self.writers_of(number, from),
             None => Ok(Vec::new()),
         }
     }
 
-    fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
+    fn snapshot(&self, seq: CommitSeq) -> Result<Option<CommitState>, HistoryError> {
         if self.has_snapshot(seq)? { snapshots::whole(self, seq).map(Some) } else { Ok(None) }
     }
 
-    fn id(&self, seq: Seq) -> Result<CommitId, HistoryError> {
+    fn id(&self, seq: CommitSeq) -> Result<CommitId, HistoryError> {
         let id =
             self.query("SELECT id FROM node WHERE seq = ?1", [seq.0], |row| row.get::<_, [u8; 32]>(0))?;
         let id = id.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))?;
         Ok(Digest::from_bytes(id).into())
     }
 
-    fn has_snapshot(&self, seq: Seq) -> Result<bool, HistoryError> {
+    fn has_snapshot(&self, seq: CommitSeq) -> Result<bool, HistoryError> {
         Ok(self.known(seq)?.since.n_commits == 0)
     }
 
-    fn snapshot_of(&self, seq: Seq, documents: &BTreeSet<DocumentId>) -> Result<State, HistoryError> {
+    fn snapshot_of(
+        &self,
+        seq: CommitSeq,
+        documents: &BTreeSet<DocumentId>,
+    ) -> Result<CommitState, HistoryError> {
         snapshots::part(self, seq, documents)
     }
 }

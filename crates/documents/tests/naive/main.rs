@@ -14,8 +14,9 @@ mod types;
 use generate::{Rng, scenario};
 use model::Model;
 use probity_documents::{
-    Commit, CommitId, Commits, DocumentId, Engine, HistoryError, Kind, MemoryCommits, MergeAnalysis,
-    MergeAnalyzer, Node, Schema, Seq, Stamp, State, diff,
+    Commit, CommitId, CommitKind, CommitNode, CommitReader, CommitSeq, CommitStamp, CommitState,
+    DocumentEngine, DocumentId, DocumentSchema, HistoryError, MemoryCommits, MergeAnalysis, MergeAnalyzer,
+    diff,
 };
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -70,32 +71,32 @@ fn same(a: &Json, b: &Json) -> bool {
 /// A store in which some of another store's commits have snapshots, computed without any snapshot.
 struct Sparse<'c> {
     inner: &'c MemoryCommits,
-    snapshots: BTreeMap<Seq, State>,
+    snapshots: BTreeMap<CommitSeq, CommitState>,
 }
 
-impl Commits for Sparse<'_> {
-    fn find(&self, id: &CommitId) -> Result<Option<Seq>, HistoryError> {
+impl CommitReader for Sparse<'_> {
+    fn find(&self, id: &CommitId) -> Result<Option<CommitSeq>, HistoryError> {
         self.inner.find(id)
     }
-    fn end(&self) -> Seq {
+    fn end(&self) -> CommitSeq {
         self.inner.end()
     }
-    fn node(&self, seq: Seq) -> Result<Node, HistoryError> {
+    fn node(&self, seq: CommitSeq) -> Result<CommitNode, HistoryError> {
         self.inner.node(seq)
     }
-    fn commit(&self, seq: Seq) -> Result<Arc<Commit>, HistoryError> {
+    fn commit(&self, seq: CommitSeq) -> Result<Arc<Commit>, HistoryError> {
         self.inner.commit(seq)
     }
-    fn writers(&self, document: &DocumentId, from: Seq) -> Result<Vec<Seq>, HistoryError> {
+    fn writers(&self, document: &DocumentId, from: CommitSeq) -> Result<Vec<CommitSeq>, HistoryError> {
         self.inner.writers(document, from)
     }
-    fn snapshot(&self, seq: Seq) -> Result<Option<State>, HistoryError> {
+    fn snapshot(&self, seq: CommitSeq) -> Result<Option<CommitState>, HistoryError> {
         Ok(self.snapshots.get(&seq).cloned())
     }
 }
 
 /// Loads the commits of a scenario in the given order.
-fn load(schema: &Schema, commits: &[Json], order: &[usize]) -> MemoryCommits {
+fn load(schema: &DocumentSchema, commits: &[Json], order: &[usize]) -> MemoryCommits {
     let mut ids: BTreeMap<String, CommitId> = BTreeMap::new();
     let mut sealed = Vec::new();
     for json in commits {
@@ -139,7 +140,7 @@ fn shuffled(rng: &mut Rng, commits: &[Json]) -> Vec<usize> {
 #[test]
 fn neither_snapshots_nor_the_order_of_insertion_matter() {
     for_each_history(HISTORIES / 8, |seed, given, _| {
-        let schema = Schema::from_json(&given["schema"]).unwrap();
+        let schema = DocumentSchema::from_json(&given["schema"]).unwrap();
         let commits = types::items(&given["commits"]);
         let in_order: Vec<usize> = (0..commits.len()).collect();
         let store = load(&schema, commits, &in_order);
@@ -147,9 +148,9 @@ fn neither_snapshots_nor_the_order_of_insertion_matter() {
         let other = load(&schema, commits, &shuffled(&mut rng, commits));
         assert_eq!(store.heads(), other.heads(), "seed {seed}");
         let mut sparse = Sparse { inner: &store, snapshots: BTreeMap::new() };
-        let plain: Vec<(CommitId, State)> = store
+        let plain: Vec<(CommitId, CommitState)> = store
             .iter()
-            .map(|commit| (commit.id(), Engine::new(&sparse).state(&commit.id()).unwrap()))
+            .map(|commit| (commit.id(), DocumentEngine::new(&sparse).state(&commit.id()).unwrap()))
             .collect();
         for (id, state) in &plain {
             if rng.percent(40) {
@@ -158,12 +159,18 @@ fn neither_snapshots_nor_the_order_of_insertion_matter() {
         }
         for (id, state) in &plain {
             let expected = state.to_json(&schema);
-            let is_same = |found: State| found.to_json(&schema) == expected;
-            assert!(is_same(Engine::new(&sparse).state(id).unwrap()), "seed {seed}: snapshots change {id}");
-            assert!(is_same(Engine::new(&store).state(id).unwrap()), "seed {seed}: {id}");
-            assert!(is_same(Engine::new(&other).state(id).unwrap()), "seed {seed}: the order changes {id}");
+            let is_same = |found: CommitState| found.to_json(&schema) == expected;
+            assert!(
+                is_same(DocumentEngine::new(&sparse).state(id).unwrap()),
+                "seed {seed}: snapshots change {id}"
+            );
+            assert!(is_same(DocumentEngine::new(&store).state(id).unwrap()), "seed {seed}: {id}");
+            assert!(
+                is_same(DocumentEngine::new(&other).state(id).unwrap()),
+                "seed {seed}: the order changes {id}"
+            );
             for (document, value) in state.documents() {
-                let found = Engine::new(&sparse).document(id, document).unwrap();
+                let found = DocumentEngine::new(&sparse).document(id, document).unwrap();
                 assert_eq!(found.as_ref(), Some(value), "seed {seed}: {document:?} at {id}");
             }
         }
@@ -173,10 +180,12 @@ fn neither_snapshots_nor_the_order_of_insertion_matter() {
 #[test]
 fn a_merge_is_judged_the_same_before_it_is_written() {
     for_each_history(HISTORIES / 8, |seed, given, _| {
-        let schema = Schema::from_json(&given["schema"]).unwrap();
+        let schema = DocumentSchema::from_json(&given["schema"]).unwrap();
         let commits = types::items(&given["commits"]);
         let store = load(&schema, commits, &(0..commits.len()).collect::<Vec<_>>());
-        for (index, merge) in store.iter().enumerate().filter(|(_, commit)| commit.kind() == Kind::Merge) {
+        for (index, merge) in
+            store.iter().enumerate().filter(|(_, commit)| commit.kind() == CommitKind::Merge)
+        {
             let before = load(&schema, commits, &(0..index).collect::<Vec<_>>());
             let (ours, theirs) = (merge.parent().unwrap(), merge.target().unwrap());
             let (again, analysis) = MergeAnalyzer::new(&schema, &before)
@@ -195,22 +204,22 @@ fn a_merge_is_judged_the_same_before_it_is_written() {
 #[test]
 fn replaying_a_difference_gives_the_other_state() {
     for_each_history(HISTORIES / 8, |seed, given, _| {
-        let schema = Schema::from_json(&given["schema"]).unwrap();
+        let schema = DocumentSchema::from_json(&given["schema"]).unwrap();
         let commits = types::items(&given["commits"]);
         let store = load(&schema, commits, &(0..commits.len()).collect::<Vec<_>>());
-        let states: Vec<State> =
-            store.iter().map(|commit| Engine::new(&store).state(&commit.id()).unwrap()).collect();
+        let states: Vec<CommitState> =
+            store.iter().map(|commit| DocumentEngine::new(&store).state(&commit.id()).unwrap()).collect();
         let mut rng = Rng(seed);
         let (a, b) = (rng.pick(&states), rng.pick(&states));
         if a.documents().any(|(id, _)| b.document(id).is_none()) {
             return; // A document cannot be deleted.
         }
-        let stamp = Stamp::new("ann", "", 0).unwrap();
+        let stamp = CommitStamp::new("ann", "", 0).unwrap();
         let mut fresh = MemoryCommits::new();
-        let first = Commit::mutations(&schema, None, diff(&State::default(), a), stamp.clone());
+        let first = Commit::mutations(&schema, None, diff(&CommitState::default(), a), stamp.clone());
         let first = fresh.append(first).unwrap();
         let second = Commit::mutations(&schema, Some(first), diff(a, b), stamp);
         let second = fresh.append(second).unwrap();
-        assert_eq!(Engine::new(&fresh).state(&second).unwrap(), *b, "seed {seed}");
+        assert_eq!(DocumentEngine::new(&fresh).state(&second).unwrap(), *b, "seed {seed}");
     });
 }

@@ -3,7 +3,7 @@
 
 use crate::common::{artifacts, key, manifest, trust};
 use probity_evidence::bundle::{BundleError, clean_leftovers, read_bundle, write_bundle};
-use probity_evidence::{Verdict, verify};
+use probity_evidence::{BundleVerdict, verify};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -31,7 +31,7 @@ fn what_is_written_is_read_back_and_verifies() {
     assert_eq!(path, dir.path().join("run-1"));
     let read = read_bundle(&path).expect("reads");
     assert_eq!(read, files());
-    assert_eq!(verify(&read, &trust()).verdict, Verdict::Pass);
+    assert_eq!(verify(&read, &trust()).verdict, BundleVerdict::Pass);
     assert_eq!(names(dir.path()), ["run-1"]);
     assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o077, 0, "for its owner only");
 }
@@ -75,7 +75,7 @@ fn links_and_special_files_are_refused_and_not_followed() {
         symlink(target, path.join("link")).expect("links");
         let refused = read_bundle(&path).expect_err("should be refused");
         assert_eq!(
-            refused.reason().map(probity_core::Reason::as_str),
+            refused.reason().map(probity_core::ReasonCode::as_str),
             Some("EVIDENCE.PATH_TRAVERSAL"),
             "{refused}"
         );

@@ -2,8 +2,9 @@
 
 use probity_core::Digest;
 use probity_evidence::{
-    Amendment, Budget, Change, ChangeKind, Command, Details, Finding, GateResult, GateStatus, Globs,
-    Manifest, PackCap, Plan, PlannedGate, RefChange, SecretKey, Tool, Trust,
+    Amendment, BudgetUsage, ChangeKind, GateResult, GateStatus, GlobList, GovernedCommand, Manifest,
+    ManifestChange, ManifestDetails, ManifestFinding, PackCap, Plan, PlannedGate, RefChange, SecretKey,
+    ToolVersion, TrustRequirements,
 };
 use probity_paths::RepoPath;
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ pub(crate) fn plan() -> Plan {
             gate("size", &["sizecheck"], 120_000, false),
         ],
         skipped_gates: Vec::new(),
-        scope: Globs::new(["src/**", "!src/gen/**"]),
+        scope: GlobList::new(["src/**", "!src/gen/**"]),
         pack_cap: PackCap { cap: None, selected: 0 },
     }
 }
@@ -40,9 +41,9 @@ pub(crate) fn key() -> SecretKey {
     SecretKey::from_random(&[42; 32])
 }
 
-pub(crate) fn change(name: &[u8]) -> Change {
+pub(crate) fn change(name: &[u8]) -> ManifestChange {
     let (before, after) = (None, Some(Digest::of(name)));
-    Change { path: path(name), change: ChangeKind::Added, before, after }
+    ManifestChange { path: path(name), change: ChangeKind::Added, before, after }
 }
 
 pub(crate) fn gate(id: &str, status: GateStatus, exit_code: Option<i64>) -> GateResult {
@@ -57,7 +58,7 @@ pub(crate) fn manifest() -> Manifest {
         plan: plan(),
         amendments: vec![
             Amendment::new(
-                Globs::new(["docs/a.md"]),
+                GlobList::new(["docs/a.md"]),
                 "ada",
                 "the page names the option",
                 "2026-03-01T10:00:03Z",
@@ -74,21 +75,21 @@ pub(crate) fn manifest() -> Manifest {
     }
 }
 
-fn details() -> Details {
-    Details {
-        tool: Some(Tool { name: "probity".into(), version: "0.1.0".into() }),
+fn details() -> ManifestDetails {
+    ManifestDetails {
+        tool: Some(ToolVersion { name: "probity".into(), version: "0.1.0".into() }),
         started_at: Some("2026-03-01T10:00:00Z".into()),
         enforcement_detail: Some("two snapshots".into()),
         seal_hash: Some(Digest::of(b"seal")),
         policy_digest: Some(Digest::of(b"policy")),
-        build_outputs: Globs::new(["target/**"]),
-        command: Some(Command {
+        build_outputs: GlobList::new(["target/**"]),
+        command: Some(GovernedCommand {
             argv: vec!["agent".into(), b"--name=\xff".as_slice().into()],
             exit_code: Some(0),
             log_paths: Vec::new(),
         }),
-        budgets: BTreeMap::from([("wall_ms".into(), Budget { limit: Some(60_000), used: 5_000 })]),
-        findings: vec![Finding {
+        budgets: BTreeMap::from([("wall_ms".into(), BudgetUsage { limit: Some(60_000), used: 5_000 })]),
+        findings: vec![ManifestFinding {
             code: "SCOPE.BROAD".into(),
             path: Some(path(b"src")),
             detail: "the scope covers | most of `the` tree".into(),
@@ -100,7 +101,7 @@ fn details() -> Details {
             repository: None,
         }],
         gate_delta_paths: vec![path(b"src/a.py")],
-        ..Details::default()
+        ..ManifestDetails::default()
     }
 }
 
@@ -112,11 +113,11 @@ pub(crate) fn artifacts() -> BTreeMap<String, Vec<u8>> {
 }
 
 /// The requirements of a caller who knows the run.
-pub(crate) fn trust() -> Trust {
-    Trust {
+pub(crate) fn trust() -> TrustRequirements {
+    TrustRequirements {
         profile: Some("team".into()),
         plan_hash: Some(plan().hash()),
-        follows: Some(probity_evidence::Follows::Nothing),
+        follows: Some(probity_evidence::ChainPredecessor::Nothing),
         required_gates: vec!["lint".into()],
         signature: probity_evidence::SignatureRule::Required,
         keys: BTreeMap::from([(key().key_id(), key().public())]),

@@ -2,7 +2,7 @@
 
 use probity_core::json;
 use probity_evidence::bundle::read_bundle;
-use probity_evidence::{PublicKey, Seal, StoredManifest, Trust, Verdict, attest, verify};
+use probity_evidence::{BundleVerdict, PublicKey, Seal, StoredManifest, TrustRequirements, attest, verify};
 use std::path::PathBuf;
 
 fn data(name: &str) -> PathBuf {
@@ -17,9 +17,9 @@ fn read(name: &str) -> Vec<u8> {
 #[test]
 fn a_bundle_of_version_1_verifies() {
     let files = read_bundle(&data("bundle-v1")).expect("a bundle");
-    let trust = Trust::parse(&read("trust-v1.json")).expect("a trust file");
+    let trust = TrustRequirements::parse(&read("trust-v1.json")).expect("a trust file");
     let found = verify(&files, &trust);
-    assert_eq!(found.verdict, Verdict::Pass, "{:?}", found.checks);
+    assert_eq!(found.verdict, BundleVerdict::Pass, "{:?}", found.checks);
     assert!(found.skipped.is_empty(), "{:?}", found.skipped);
 }
 

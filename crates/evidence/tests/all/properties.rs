@@ -1,8 +1,11 @@
 //! Properties of evidence: what we build verifies, modified evidence does not, and no input makes the verifier panic.
 
 use crate::common::{artifacts, change, gate, key, manifest, path, trust};
-use probity_core::{Digest, Reason, json};
-use probity_evidence::{GateStatus, Manifest, Status, StoredManifest, Trust, Verdict, Verification, verify};
+use probity_core::{Digest, ReasonCode, json};
+use probity_evidence::{
+    BundleVerdict, BundleVerification, GateStatus, Manifest, RunStatus, StoredManifest, TrustRequirements,
+    verify,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,7 +33,7 @@ fn rehashed(mut manifest: Value) -> Files {
     files
 }
 
-fn codes(found: &Verification) -> Vec<&str> {
+fn codes(found: &BundleVerification) -> Vec<&str> {
     found.codes.iter().map(String::as_str).collect()
 }
 
@@ -38,14 +41,14 @@ fn codes(found: &Verification) -> Vec<&str> {
 fn what_was_built_verifies_with_every_demand() {
     let found = verify(&files(&manifest()), &trust());
     assert_eq!(codes(&found), Vec::<&str>::new(), "{:?}", found.checks);
-    assert_eq!((found.verdict, found.skipped.len()), (Verdict::Pass, 0));
+    assert_eq!((found.verdict, found.skipped.len()), (BundleVerdict::Pass, 0));
 }
 
 #[test]
 fn an_unsigned_bundle_verifies_and_says_what_was_not_checked() {
     let bundle = manifest().assemble(artifacts(), None, None).expect("a bundle");
-    let found = verify(&bundle.files, &Trust::default());
-    assert_eq!(found.verdict, Verdict::Pass);
+    let found = verify(&bundle.files, &TrustRequirements::default());
+    assert_eq!(found.verdict, BundleVerdict::Pass);
     assert_eq!(found.skipped.into_iter().collect::<Vec<_>>(), ["chain", "profile", "seal", "signature"]);
 }
 
@@ -133,7 +136,7 @@ fn flipped_bits_all_over_the_bundle_are_found() {
         for index in (0..content.len()).step_by(11) {
             let mut touched = whole.clone();
             touched.get_mut(name).expect("the file")[index] ^= 1;
-            assert_eq!(verify(&touched, &trust()).verdict, Verdict::Fail, "byte {index} of {name:?}");
+            assert_eq!(verify(&touched, &trust()).verdict, BundleVerdict::Fail, "byte {index} of {name:?}");
         }
     }
 }
@@ -151,7 +154,7 @@ fn an_unknown_recorded_reason_is_still_a_failure() {
     let mut value = manifest_json(&files(&manifest()));
     value["status"] = "fail".into();
     value["reason"] = "FUTURE.REASON".into();
-    let trust = Trust { signature: probity_evidence::SignatureRule::Ignore, ..trust() };
+    let trust = TrustRequirements { signature: probity_evidence::SignatureRule::Ignore, ..trust() };
     assert_eq!(codes(&verify(&rehashed(value), &trust)), ["FUTURE.REASON"]);
 }
 
@@ -172,7 +175,7 @@ fn any_run() -> impl Strategy<Value = Manifest> {
     );
     let results = prop::collection::vec((prop::sample::select(vec!["lint", "size"]), any_status()), 0..4);
     let reasons = prop::sample::subsequence(
-        vec![Reason::RunCommandFailed, Reason::ProtectedChanged, Reason::GateTimedOut],
+        vec![ReasonCode::RunCommandFailed, ReasonCode::ProtectedChanged, ReasonCode::GateTimedOut],
         0..3,
     );
     (names, results, reasons, any::<[bool; 4]>()).prop_map(
@@ -200,8 +203,8 @@ proptest! {
 
     #[test]
     fn a_bundle_verifies_exactly_when_its_run_passed(run in any_run()) {
-        let found = verify(&files(&run), &Trust { required_gates: Vec::new(), ..trust() });
-        prop_assert_eq!(found.verdict == Verdict::Pass, run.status() == Status::Pass);
+        let found = verify(&files(&run), &TrustRequirements { required_gates: Vec::new(), ..trust() });
+        prop_assert_eq!(found.verdict == BundleVerdict::Pass, run.status() == RunStatus::Pass);
         prop_assert!(codes(&found).iter().all(|code| !code.starts_with("EVIDENCE.")), "{:?}", found.codes);
         prop_assert!(run.reasons().first().is_none_or(|reason| found.codes.contains(reason.as_str())));
     }
@@ -223,24 +226,24 @@ proptest! {
         let content = touched.get_mut(&name).expect("the file");
         let index = at.index(content.len());
         content[index] ^= flip;
-        prop_assert_eq!(verify(&touched, &trust()).verdict, Verdict::Fail);
+        prop_assert_eq!(verify(&touched, &trust()).verdict, BundleVerdict::Fail);
     }
 
     #[test]
     fn a_file_more_or_less_is_found(name in "[a-z./]{1,12}", drop: prop::sample::Index) {
         let mut more = files(&manifest());
         prop_assume!(more.insert(name.into_bytes(), Vec::new()).is_none());
-        prop_assert_eq!(verify(&more, &trust()).verdict, Verdict::Fail);
+        prop_assert_eq!(verify(&more, &trust()).verdict, BundleVerdict::Fail);
         let mut less = files(&manifest());
         let name = less.keys().nth(drop.index(less.len())).expect("a file").clone();
         less.remove(&name);
-        prop_assert_eq!(verify(&less, &trust()).verdict, Verdict::Fail);
+        prop_assert_eq!(verify(&less, &trust()).verdict, BundleVerdict::Fail);
     }
 
     #[test]
     fn no_bytes_make_the_verifier_panic(bytes: Vec<u8>) {
         let bundle = BTreeMap::from([(b"manifest.json".to_vec(), bytes)]);
-        prop_assert_eq!(verify(&bundle, &trust()).verdict, Verdict::Fail);
+        prop_assert_eq!(verify(&bundle, &trust()).verdict, BundleVerdict::Fail);
     }
 
     #[test]
@@ -251,7 +254,7 @@ proptest! {
             replace(&mut forged, place.index(nodes), strange(value));
         }
         let found = verify(&rehashed(forged), &trust());
-        prop_assert_eq!(found.codes.is_empty(), found.verdict == Verdict::Pass);
+        prop_assert_eq!(found.codes.is_empty(), found.verdict == BundleVerdict::Pass);
     }
 }
 

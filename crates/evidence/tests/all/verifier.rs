@@ -2,16 +2,16 @@
 
 use crate::common::{artifacts, key, manifest, trust};
 use probity_core::{Digest, json};
-use probity_evidence::{Follows, SignatureRule, Trust, log_path, verify};
+use probity_evidence::{ChainPredecessor, SignatureRule, TrustRequirements, log_path, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Forges the manifest of a good bundle, recomputes its hash and returns the verifier's findings.
 fn codes(forge: impl FnOnce(&mut Value)) -> Vec<String> {
-    codes_for(&Trust { signature: SignatureRule::Ignore, ..Trust::default() }, forge)
+    codes_for(&TrustRequirements { signature: SignatureRule::Ignore, ..TrustRequirements::default() }, forge)
 }
 
-fn codes_for(trust: &Trust, forge: impl FnOnce(&mut Value)) -> Vec<String> {
+fn codes_for(trust: &TrustRequirements, forge: impl FnOnce(&mut Value)) -> Vec<String> {
     let mut files = manifest().assemble(artifacts(), None, Some(&key())).expect("a bundle").files;
     let mut value = json::parse(&files[&b"manifest.json"[..]]).expect("JSON");
     forge(&mut value);
@@ -128,10 +128,10 @@ fn a_pass_with_another_exit_code_is_a_failure() {
 fn the_caller_may_demand_more_gates() {
     let demands = |gate: &str| {
         codes_for(
-            &Trust {
+            &TrustRequirements {
                 required_gates: vec![gate.into()],
                 signature: SignatureRule::Ignore,
-                ..Trust::default()
+                ..TrustRequirements::default()
             },
             |_| {},
         )
@@ -163,11 +163,12 @@ fn plan_scope_and_policy_must_be_those_of_the_seal() {
 
 #[test]
 fn demands_are_the_callers() {
-    let other = Trust { profile: Some("Team".into()), ..trust() };
+    let other = TrustRequirements { profile: Some("Team".into()), ..trust() };
     assert_eq!(codes_for(&other, |_| {}), ["EVIDENCE.PROFILE_MISMATCH"]);
-    let later = Trust { follows: Some(Follows::Run(Digest::of(b"previous"))), ..trust() };
+    let later =
+        TrustRequirements { follows: Some(ChainPredecessor::Run(Digest::of(b"previous"))), ..trust() };
     assert_eq!(codes_for(&later, |_| {}), ["EVIDENCE.CHAIN_BROKEN"]);
-    let sealed = Trust { plan_hash: Some(Digest::of(b"plan")), ..trust() };
+    let sealed = TrustRequirements { plan_hash: Some(Digest::of(b"plan")), ..trust() };
     assert_eq!(codes_for(&sealed, |_| {}), ["SEAL.PLAN_MISMATCH"]);
 }
 
@@ -180,7 +181,8 @@ fn a_signature_is_judged_by_the_callers_keys() {
         codes_for(&trust(), |it| it["signature"] = "sealed with wax".into()),
         ["EVIDENCE.SIGNATURE_INVALID"]
     );
-    let without_keys = Trust { keys: BTreeMap::new(), signature: SignatureRule::IfPresent, ..trust() };
+    let without_keys =
+        TrustRequirements { keys: BTreeMap::new(), signature: SignatureRule::IfPresent, ..trust() };
     assert_eq!(codes_for(&without_keys, |_| {}), ["EVIDENCE.KEY_UNKNOWN"]);
 }
 

@@ -1,52 +1,57 @@
 //! Applies stored events. Total: an event about an unknown intent only advances the head.
 
 use super::{
-    Change, Closing, Declaration, Event, Head, Intent, Notice, NoticeKind, REMEMBERED_COMMANDS, Registry,
-    owner_key,
+    ClosureReason, Intent, IntentDeclaration, IntentRegistry, NoticeKind, OwnerNotice, REMEMBERED_COMMANDS,
+    RegistryChange, RegistryEvent, RegistryHead, owner_key,
 };
-use crate::owner::{Lease, Owner, Timestamp};
-use crate::record::{IntentId, Status};
+use crate::owner::{IntentOwner, Lease, Timestamp};
+use crate::record::{IntentId, IntentStatus};
 use probity_core::Digest;
 use std::collections::BTreeSet;
 
-impl Registry {
+impl IntentRegistry {
     /// Applies the next event of the log.
-    pub fn apply(&mut self, event: &Event) {
+    pub fn apply(&mut self, event: &RegistryEvent) {
         self.apply_stored(event, event.digest());
     }
 
     /// Like [`Self::apply`], with the known digest of the event's canonical bytes as stored.
-    pub fn apply_stored(&mut self, event: &Event, digest: Digest) {
-        self.head = Head { seq: event.seq, digest };
+    pub fn apply_stored(&mut self, event: &RegistryEvent, digest: Digest) {
+        self.head = RegistryHead { seq: event.seq, digest };
         self.remember(event);
         self.deliver(event);
         match &event.change {
-            Change::Granted { declaration, displaced, passed } => {
+            RegistryChange::Granted { declaration, displaced, passed } => {
                 self.displace(event, displaced, &declaration.intent_id);
                 self.count_passes(passed);
-                self.open(Intent { token: Some(event.seq), ..declared(event, declaration, Status::Active) });
-            }
-            Change::Queued { declaration } => {
                 self.open(Intent {
-                    queued_at: Some(event.seq),
-                    ..declared(event, declaration, Status::Queued)
+                    token: Some(event.seq),
+                    ..declared(event, declaration, IntentStatus::Active)
                 });
             }
-            Change::Promoted { intent_id, base, displaced, passed } => {
+            RegistryChange::Queued { declaration } => {
+                self.open(Intent {
+                    queued_at: Some(event.seq),
+                    ..declared(event, declaration, IntentStatus::Queued)
+                });
+            }
+            RegistryChange::Promoted { intent_id, base, displaced, passed } => {
                 self.displace(event, displaced, intent_id);
                 self.count_passes(passed);
                 self.edit(event, intent_id, |intent| {
-                    intent.status = Status::Active;
+                    intent.status = IntentStatus::Active;
                     intent.token = Some(event.seq);
                     intent.base = base.clone();
                     intent.lease.renewed_at = event.at;
                 });
             }
-            Change::Renewed { intent_id, lease, expires_at } => self.edit(event, intent_id, |intent| {
-                intent.lease = *lease;
-                intent.expires_at = *expires_at;
-            }),
-            Change::Amended { intent_id, amendment, displaced } => {
+            RegistryChange::Renewed { intent_id, lease, expires_at } => {
+                self.edit(event, intent_id, |intent| {
+                    intent.lease = *lease;
+                    intent.expires_at = *expires_at;
+                })
+            }
+            RegistryChange::Amended { intent_id, amendment, displaced } => {
                 self.displace(event, displaced, intent_id);
                 self.edit(event, intent_id, |intent| {
                     intent.scope.allowed_files.extend(amendment.allowed_files.iter().cloned());
@@ -58,19 +63,21 @@ impl Registry {
                     self.open.insert(intent_id, &intent.scope);
                 }
             }
-            Change::Released { intent_id, .. } => self.close(event, intent_id, Status::Released),
-            Change::Cleared { intent_id } => {
-                self.tell(event, intent_id, closed(Closing::Cleared, None));
-                self.close(event, intent_id, Status::Cleared);
+            RegistryChange::Released { intent_id, .. } => {
+                self.close(event, intent_id, IntentStatus::Released)
             }
-            Change::Recovered { intent_id, lease, expires_at } => {
+            RegistryChange::Cleared { intent_id } => {
+                self.tell(event, intent_id, closed(ClosureReason::Cleared, None));
+                self.close(event, intent_id, IntentStatus::Cleared);
+            }
+            RegistryChange::Recovered { intent_id, lease, expires_at } => {
                 self.recover(event, intent_id, *lease, *expires_at);
             }
-            Change::Collected { expired, forgotten } => self.collect(event, expired, forgotten),
+            RegistryChange::Collected { expired, forgotten } => self.collect(event, expired, forgotten),
         }
     }
 
-    fn remember(&mut self, event: &Event) {
+    fn remember(&mut self, event: &RegistryEvent) {
         self.commands.insert(event.command.clone(), event.clone());
         self.command_order.insert(event.seq, event.command.clone());
         if self.command_order.len() > REMEMBERED_COMMANDS
@@ -81,8 +88,8 @@ impl Registry {
     }
 
     /// Removes the notices that the event delivers to its owner.
-    fn deliver(&mut self, event: &Event) {
-        let process = Owner { token: None, ..event.by.clone() };
+    fn deliver(&mut self, event: &RegistryEvent) {
+        let process = IntentOwner { token: None, ..event.by.clone() };
         for key in [owner_key(&event.by), owner_key(&process)] {
             if let Some(waiting) = self.notices.get_mut(&key) {
                 waiting.retain(|notice| !event.notices.contains(notice));
@@ -99,14 +106,14 @@ impl Registry {
         self.intents.insert(intent.id.clone(), intent);
     }
 
-    fn edit(&mut self, event: &Event, id: &IntentId, change: impl FnOnce(&mut Intent)) {
+    fn edit(&mut self, event: &RegistryEvent, id: &IntentId, change: impl FnOnce(&mut Intent)) {
         if let Some(intent) = self.intents.get_mut(id) {
             change(intent);
             intent.history.push(event.seq);
         }
     }
 
-    fn close(&mut self, event: &Event, id: &IntentId, status: Status) {
+    fn close(&mut self, event: &RegistryEvent, id: &IntentId, status: IntentStatus) {
         let Some(intent) = self.intents.get_mut(id).filter(|intent| !intent.status.is_closed()) else {
             return;
         };
@@ -117,10 +124,10 @@ impl Registry {
         self.open_ids.remove(id);
     }
 
-    fn displace(&mut self, event: &Event, displaced: &BTreeSet<IntentId>, by: &IntentId) {
+    fn displace(&mut self, event: &RegistryEvent, displaced: &BTreeSet<IntentId>, by: &IntentId) {
         for id in displaced {
-            self.tell(event, id, closed(Closing::Displaced, Some(by.clone())));
-            self.close(event, id, Status::Expired);
+            self.tell(event, id, closed(ClosureReason::Displaced, Some(by.clone())));
+            self.close(event, id, IntentStatus::Expired);
         }
     }
 
@@ -132,22 +139,27 @@ impl Registry {
         }
     }
 
-    fn recover(&mut self, event: &Event, id: &IntentId, lease: Lease, expires_at: Timestamp) {
+    fn recover(&mut self, event: &RegistryEvent, id: &IntentId, lease: Lease, expires_at: Timestamp) {
         self.tell(event, id, NoticeKind::TakenOver { by: event.by.label.clone() });
         self.edit(event, id, |intent| {
             intent.owner = event.by.clone();
             intent.lease = lease;
             intent.expires_at = expires_at;
-            if intent.status == Status::Active {
+            if intent.status == IntentStatus::Active {
                 intent.token = Some(event.seq);
             }
         });
     }
 
-    fn collect(&mut self, event: &Event, expired: &BTreeSet<IntentId>, forgotten: &BTreeSet<IntentId>) {
+    fn collect(
+        &mut self,
+        event: &RegistryEvent,
+        expired: &BTreeSet<IntentId>,
+        forgotten: &BTreeSet<IntentId>,
+    ) {
         for id in expired {
-            self.tell(event, id, closed(Closing::Expired, None));
-            self.close(event, id, Status::Expired);
+            self.tell(event, id, closed(ClosureReason::Expired, None));
+            self.close(event, id, IntentStatus::Expired);
         }
         for id in forgotten {
             self.intents.remove(id);
@@ -155,19 +167,19 @@ impl Registry {
     }
 
     /// Leaves a notice for the owner of an intent, unless that owner caused the event.
-    fn tell(&mut self, event: &Event, id: &IntentId, kind: NoticeKind) {
+    fn tell(&mut self, event: &RegistryEvent, id: &IntentId, kind: NoticeKind) {
         if let Some(intent) = self.intents.get(id).filter(|intent| !intent.owner.is(&event.by)) {
-            let notice = Notice { seq: event.seq, intent_id: id.clone(), kind };
+            let notice = OwnerNotice { seq: event.seq, intent_id: id.clone(), kind };
             self.notices.entry(owner_key(&intent.owner)).or_default().push(notice);
         }
     }
 }
 
-const fn closed(why: Closing, by: Option<IntentId>) -> NoticeKind {
+const fn closed(why: ClosureReason, by: Option<IntentId>) -> NoticeKind {
     NoticeKind::Closed { why, by }
 }
 
-fn declared(event: &Event, declaration: &Declaration, status: Status) -> Intent {
+fn declared(event: &RegistryEvent, declaration: &IntentDeclaration, status: IntentStatus) -> Intent {
     Intent {
         id: declaration.intent_id.clone(),
         description: declaration.description.clone(),

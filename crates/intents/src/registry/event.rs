@@ -1,8 +1,8 @@
 //! Events of the registry's log. Each contains the digest of its predecessor, so that changing, removing or
 //! inserting an event is detected.
 
-use super::{Amendment, Base, Declaration};
-use crate::owner::{Lease, Owner, Timestamp};
+use super::{IntentAmendment, IntentBase, IntentDeclaration};
+use crate::owner::{IntentOwner, Lease, Timestamp};
 use crate::record::{CommandId, IntentId};
 use probity_core::Digest;
 use schemars::JsonSchema;
@@ -12,16 +12,16 @@ use std::fmt;
 
 /// A position in the log, from 1. The position of a grant is the fencing token of the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct Seq(pub u64);
+pub struct EventSeq(pub u64);
 
-impl Seq {
+impl EventSeq {
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 }
 
-impl fmt::Display for Seq {
+impl fmt::Display for EventSeq {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }
@@ -30,9 +30,9 @@ impl fmt::Display for Seq {
 /// One entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Event {
+pub struct RegistryEvent {
     /// Position in the log.
-    pub seq: Seq,
+    pub seq: EventSeq,
     /// Digest of the preceding event.
     pub prev: Digest,
     /// When it was decided.
@@ -42,14 +42,14 @@ pub struct Event {
     /// Digest of that command, to detect an id reused for another command.
     pub request: Digest,
     /// The owner who gave the command.
-    pub by: Owner,
+    pub by: IntentOwner,
     /// Notices delivered to this owner with the response; they are not repeated.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<OwnerNotice>,
     /// The change it makes.
-    pub change: Change,
+    pub change: RegistryChange,
 }
 
-impl Event {
+impl RegistryEvent {
     /// Computes the digest that the next event contains.
     pub fn digest(&self) -> Digest {
         let value = serde_json::to_value(self).expect("an event has text keys and no other maps");
@@ -60,11 +60,11 @@ impl Event {
 /// The change an event makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Change {
+pub enum RegistryChange {
     /// A start was granted.
     Granted {
         /// The declared change.
-        declaration: Declaration,
+        declaration: IntentDeclaration,
         /// Dead or expired intents closed to make way.
         displaced: BTreeSet<IntentId>,
         /// Waiting intents that were passed.
@@ -73,14 +73,14 @@ pub enum Change {
     /// A start took a place in the queue.
     Queued {
         /// The declared change.
-        declaration: Declaration,
+        declaration: IntentDeclaration,
     },
     /// A waiting intent was granted its claim.
     Promoted {
         /// The intent.
         intent_id: IntentId,
         /// The state of the tree at the promotion.
-        base: Base,
+        base: IntentBase,
         /// Dead or expired intents closed to make way.
         displaced: BTreeSet<IntentId>,
         /// Waiting intents that were passed.
@@ -100,7 +100,7 @@ pub enum Change {
         /// The intent.
         intent_id: IntentId,
         /// The added entries.
-        amendment: Amendment,
+        amendment: IntentAmendment,
         /// Dead or expired intents closed to make way.
         displaced: BTreeSet<IntentId>,
     },
@@ -137,7 +137,7 @@ pub enum Change {
 /// Why an intent was closed by someone other than its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Closing {
+pub enum ClosureReason {
     /// Its time was over.
     Expired,
     /// It was dead or expired, and another intent was granted its paths.
@@ -149,9 +149,9 @@ pub enum Closing {
 /// Something an owner must learn on its next call (law 3).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Notice {
+pub struct OwnerNotice {
     /// The event that caused the notice.
-    pub seq: Seq,
+    pub seq: EventSeq,
     /// The intent.
     pub intent_id: IntentId,
     /// What happened.
@@ -170,7 +170,7 @@ pub enum NoticeKind {
     /// The intent was closed.
     Closed {
         /// The reason.
-        why: Closing,
+        why: ClosureReason,
         /// The intent that displaced it, if one did.
         by: Option<IntentId>,
     },
@@ -181,7 +181,7 @@ pub enum NoticeKind {
     },
 }
 
-impl Change {
+impl RegistryChange {
     /// Returns the intent that the event is about, if it is about a single one.
     pub fn intent_id(&self) -> Option<&IntentId> {
         match self {

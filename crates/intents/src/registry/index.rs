@@ -1,13 +1,13 @@
 //! Finds the open intents that may overlap a scope without scanning all of them.
 
 use crate::record::IntentId;
-use crate::scope::{Entry, IntentScope, ancestors};
+use crate::scope::{IntentScope, ScopeEntry, ancestors};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Open intents, by the entries of their scopes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct OverlapIndex {
-    by_entry: BTreeMap<Entry, BTreeSet<IntentId>>,
+    by_entry: BTreeMap<ScopeEntry, BTreeSet<IntentId>>,
 }
 
 impl OverlapIndex {
@@ -34,7 +34,7 @@ impl OverlapIndex {
         for entry in scope.entries() {
             let name = entry.as_bytes();
             found.extend(ancestors(name).filter_map(|above| self.by_entry.get(above)).flatten());
-            let below = Entry::new([name, b"/"].concat());
+            let below = ScopeEntry::new([name, b"/"].concat());
             let inside = self.by_entry.range(below..).take_while(|(other, _)| entry.covers(other.as_bytes()));
             found.extend(inside.flat_map(|(_, ids)| ids));
         }
@@ -50,7 +50,7 @@ mod tests {
 
     fn scopes() -> impl Strategy<Value = IntentScope> {
         proptest::collection::btree_set("(a|b|a/a|a/b|a/b/c|ab|a0|a.b)", 1..4).prop_map(|set| IntentScope {
-            allowed_files: set.iter().map(Entry::new).collect(),
+            allowed_files: set.iter().map(ScopeEntry::new).collect(),
             ..IntentScope::default()
         })
     }

@@ -1,7 +1,7 @@
 //! The registry of intents: a fold of its log.
 //!
-//! [`Registry::decide`] answers a command with the event that would carry it out, or with a refusal; it
-//! changes nothing. [`Registry::apply`] applies a stored event and is total. A claim is therefore one
+//! [`IntentRegistry::decide`] answers a command with the event that would carry it out, or with a refusal; it
+//! changes nothing. [`IntentRegistry::apply`] applies a stored event and is total. A claim is therefore one
 //! compare-and-append, and a refused command leaves nothing behind (law 4).
 //!
 //! Invariant: no two active intents overlap. An intent whose owner is dead or whose time is over holds nothing; the
@@ -16,17 +16,20 @@ mod queue;
 mod refusal;
 mod snapshot;
 
-pub use command::{Action, Circumstances, Command, Declaration, MAX_LEASE, MAX_TTL, MIN_LEASE, MIN_TTL};
-pub use decide::Decision;
-pub use event::{Change, Closing, Event, Notice, NoticeKind, Seq};
+pub use command::{
+    CommandContext, IntentDeclaration, MAX_LEASE, MAX_TTL, MIN_LEASE, MIN_TTL, RegistryAction,
+    RegistryCommand,
+};
+pub use decide::CommandDecision;
+pub use event::{ClosureReason, EventSeq, NoticeKind, OwnerNotice, RegistryChange, RegistryEvent};
 pub use queue::MAX_PASSES;
-pub use refusal::{Refusal, RefusalCode};
-pub use snapshot::Snapshot;
+pub use refusal::{CommandRefusal, RefusalCode};
+pub use snapshot::RegistrySnapshot;
 
-use crate::owner::{Held, Lease, Owner, Ownership, Timestamp, ownership};
-use crate::record::{CommandId, IntentId, Peer, Status};
+use crate::owner::{IntentOwner, Lease, Ownership, OwnershipFacts, Timestamp, ownership};
+use crate::record::{CommandId, IntentId, IntentStatus, PeerIntent};
 use crate::relations::overlap;
-use crate::scope::{Entries, IntentScope};
+use crate::scope::{IntentScope, ScopeEntrySet};
 use index::OverlapIndex;
 use probity_core::Digest;
 use probity_core::chain::{ChainBreak, check_next};
@@ -37,7 +40,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The state of the tree that a change starts from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Base {
+pub struct IntentBase {
     /// The analysis run that the change is compared with.
     pub run_id: String,
     /// Digest of that run's report.
@@ -56,19 +59,19 @@ pub struct Base {
 /// A widening of the scope: who, why, when (law 2).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Amendment {
+pub struct IntentAmendment {
     /// The event that made it.
-    pub seq: Seq,
+    pub seq: EventSeq,
     /// When it was made.
     pub at: Timestamp,
     /// Who made it.
-    pub by: Owner,
+    pub by: IntentOwner,
     /// The reason given.
     pub why: String,
     /// Entries added to `allowed_files`.
-    pub allowed_files: Entries,
+    pub allowed_files: ScopeEntrySet,
     /// Entries added to `allowed_related`.
-    pub allowed_related: Entries,
+    pub allowed_related: ScopeEntrySet,
 }
 
 /// A declared change.
@@ -82,39 +85,40 @@ pub struct Intent {
     pub expected_effects: Vec<String>,
     /// What it may touch, including amendments.
     pub scope: IntentScope,
-    pub status: Status,
-    pub owner: Owner,
+    pub status: IntentStatus,
+    pub owner: IntentOwner,
     pub lease: Lease,
     /// When it ends, regardless of its owner.
     pub expires_at: Timestamp,
     pub declared_at: Timestamp,
-    pub base: Base,
+    pub base: IntentBase,
     /// Fencing token: the event that granted the claim. `None` while waiting.
-    pub token: Option<Seq>,
+    pub token: Option<EventSeq>,
     /// The event that queued it, if it ever waited.
-    pub queued_at: Option<Seq>,
+    pub queued_at: Option<EventSeq>,
     /// How often it was passed in the queue.
     pub passed: u32,
-    pub amendments: Vec<Amendment>,
+    pub amendments: Vec<IntentAmendment>,
     /// Every event that changed it.
-    pub history: Vec<Seq>,
+    pub history: Vec<EventSeq>,
     pub closed_at: Option<Timestamp>,
 }
 
 impl Intent {
-    pub fn ownership(&self, reader: &Owner, seen: &Circumstances) -> Ownership {
-        let held = Held { owner: &self.owner, lease: self.lease(seen), expires_at: Some(self.expires_at) };
+    pub fn ownership(&self, reader: &IntentOwner, seen: &CommandContext) -> Ownership {
+        let held =
+            OwnershipFacts { owner: &self.owner, lease: self.lease(seen), expires_at: Some(self.expires_at) };
         ownership(held, reader, seen.now, seen.probe(&self.id))
     }
 
     /// Returns the owner's lease: the recorded one, or the store's if that lasts longer.
-    pub fn lease(&self, seen: &Circumstances) -> Lease {
+    pub fn lease(&self, seen: &CommandContext) -> Lease {
         let renewed = seen.leases.get(&self.id).map(|&seconds| Lease { renewed_at: seen.now, seconds });
         renewed.filter(|renewed| renewed.ends_at() > self.lease.ends_at()).unwrap_or(self.lease)
     }
 
-    fn peer(&self, reader: &Owner, seen: &Circumstances) -> Peer {
-        Peer {
+    fn peer(&self, reader: &IntentOwner, seen: &CommandContext) -> PeerIntent {
+        PeerIntent {
             intent_id: self.id.clone(),
             ownership: self.ownership(reader, seen),
             status: self.status,
@@ -126,7 +130,7 @@ impl Intent {
 /// Identifies the owner a notice is for: by token, or by process if it has none.
 type OwnerKey = (Option<String>, String, Option<String>, u32, Option<u64>);
 
-fn owner_key(owner: &Owner) -> OwnerKey {
+fn owner_key(owner: &IntentOwner) -> OwnerKey {
     match &owner.token {
         Some(token) => (Some(token.clone()), String::new(), None, 0, None),
         None => (None, owner.host.clone(), owner.boot_id.clone(), owner.pid, owner.pid_start),
@@ -137,38 +141,38 @@ fn owner_key(owner: &Owner) -> OwnerKey {
 pub const REMEMBERED_COMMANDS: usize = 1_000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Registry {
-    head: Head,
+pub struct IntentRegistry {
+    head: RegistryHead,
     intents: BTreeMap<IntentId, Intent>,
     /// Active and queued intents, by the entries of their scopes.
     open: OverlapIndex,
     /// The same intents, by id.
     open_ids: BTreeSet<IntentId>,
-    notices: BTreeMap<OwnerKey, Vec<Notice>>,
-    commands: BTreeMap<CommandId, Event>,
+    notices: BTreeMap<OwnerKey, Vec<OwnerNotice>>,
+    commands: BTreeMap<CommandId, RegistryEvent>,
     /// The remembered commands in event order.
-    command_order: BTreeMap<Seq, CommandId>,
+    command_order: BTreeMap<EventSeq, CommandId>,
 }
 
 /// The end of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub struct RegistryHead {
     /// The last event.
-    pub seq: Seq,
+    pub seq: EventSeq,
     /// Its digest; the digest of the empty string if the log is empty.
     pub digest: Digest,
 }
 
-impl Default for Head {
+impl Default for RegistryHead {
     fn default() -> Self {
-        Self { seq: Seq(0), digest: Digest::of(b"") }
+        Self { seq: EventSeq(0), digest: Digest::of(b"") }
     }
 }
 
-impl Registry {
+impl IntentRegistry {
     /// Rebuilds the registry from its log, checking the chain.
-    pub fn replay<'e>(events: impl IntoIterator<Item = &'e Event>) -> Result<Self, ChainBreak> {
+    pub fn replay<'e>(events: impl IntoIterator<Item = &'e RegistryEvent>) -> Result<Self, ChainBreak> {
         let mut registry = Self::default();
         for event in events {
             registry.check_next(event)?;
@@ -178,11 +182,11 @@ impl Registry {
     }
 
     /// Whether `event` is the next of this log.
-    pub fn check_next(&self, event: &Event) -> Result<(), ChainBreak> {
+    pub fn check_next(&self, event: &RegistryEvent) -> Result<(), ChainBreak> {
         check_next(self.head.seq.0, &self.head.digest, event.seq.0, &event.prev)
     }
 
-    pub const fn head(&self) -> Head {
+    pub const fn head(&self) -> RegistryHead {
         self.head
     }
 
@@ -218,7 +222,12 @@ impl Registry {
     }
 
     /// Returns every intent as `reader` sees it, except the one named `except`.
-    pub fn peers(&self, reader: &Owner, seen: &Circumstances, except: Option<&IntentId>) -> Vec<Peer> {
+    pub fn peers(
+        &self,
+        reader: &IntentOwner,
+        seen: &CommandContext,
+        except: Option<&IntentId>,
+    ) -> Vec<PeerIntent> {
         self.intents
             .values()
             .filter(|intent| Some(&intent.id) != except)
@@ -227,7 +236,7 @@ impl Registry {
     }
 
     /// Returns the label of the owner's latest intent, preferring open ones.
-    pub fn label_of(&self, owner: &Owner) -> Option<&str> {
+    pub fn label_of(&self, owner: &IntentOwner) -> Option<&str> {
         let latest = |intents: &mut dyn Iterator<Item = &'_ Intent>| -> Option<IntentId> {
             let own = intents.filter(|intent| intent.owner.token.is_some() && intent.owner.is(owner));
             own.max_by_key(|intent| (intent.declared_at, &intent.id)).map(|intent| intent.id.clone())
@@ -237,8 +246,8 @@ impl Registry {
     }
 
     /// Returns the undelivered notices for `owner`.
-    pub fn notices(&self, owner: &Owner) -> Vec<Notice> {
-        let process = Owner { token: None, ..owner.clone() };
+    pub fn notices(&self, owner: &IntentOwner) -> Vec<OwnerNotice> {
+        let process = IntentOwner { token: None, ..owner.clone() };
         let keys = BTreeSet::from([owner_key(owner), owner_key(&process)]);
         keys.iter().filter_map(|key| self.notices.get(key)).flatten().cloned().collect()
     }

@@ -4,19 +4,24 @@
 //! waiter still blocked elsewhere may be passed on the free part of its scope, but at most [`MAX_PASSES`] times, so
 //! that no one waits forever. A waiter with a lapsed lease keeps its place but loses its turn.
 
-use super::{Circumstances, Intent, Registry};
-use crate::owner::{Owner, Ownership};
-use crate::record::{IntentId, Status};
+use super::{CommandContext, Intent, IntentRegistry};
+use crate::owner::{IntentOwner, Ownership};
+use crate::record::{IntentId, IntentStatus};
 use crate::scope::IntentScope;
 use std::collections::BTreeSet;
 
 /// How often a blocked waiter may be passed.
 pub const MAX_PASSES: u32 = 8;
 
-impl Registry {
+impl IntentRegistry {
     /// Returns the 1-based position of a waiting intent among the overlapping ones that came earlier and are not gone.
-    pub fn queue_position(&self, id: &IntentId, reader: &Owner, seen: &Circumstances) -> Option<usize> {
-        let intent = self.intents.get(id).filter(|intent| intent.status == Status::Queued)?;
+    pub fn queue_position(
+        &self,
+        id: &IntentId,
+        reader: &IntentOwner,
+        seen: &CommandContext,
+    ) -> Option<usize> {
+        let intent = self.intents.get(id).filter(|intent| intent.status == IntentStatus::Queued)?;
         let ahead = self.waiters(&intent.scope, Some(intent));
         Some(1 + ahead.filter(|waiter| !is_gone(waiter, reader, seen)).count())
     }
@@ -25,9 +30,9 @@ impl Registry {
     pub(super) fn first_in_line(
         &self,
         scope: &IntentScope,
-        reader: &Owner,
+        reader: &IntentOwner,
         place: Option<&Intent>,
-        seen: &Circumstances,
+        seen: &CommandContext,
     ) -> BTreeSet<IntentId> {
         self.waiters(scope, place)
             .filter(|waiter| waiter.ownership(reader, seen) == Ownership::ForeignActive)
@@ -49,18 +54,20 @@ impl Registry {
     ) -> impl Iterator<Item = &'r Intent> {
         self.overlapping(scope, place.map(|intent| &intent.id))
             .into_iter()
-            .filter(|waiter| waiter.status == Status::Queued)
+            .filter(|waiter| waiter.status == IntentStatus::Queued)
             .filter(move |waiter| place.is_none_or(|place| waiter.queued_at < place.queued_at))
     }
 
-    fn way_is_free(&self, waiter: &Intent, reader: &Owner, seen: &Circumstances) -> bool {
+    fn way_is_free(&self, waiter: &Intent, reader: &IntentOwner, seen: &CommandContext) -> bool {
         let holders = self.overlapping(&waiter.scope, Some(&waiter.id));
-        holders.into_iter().all(|holder| holder.status != Status::Active || is_gone(holder, reader, seen))
+        holders
+            .into_iter()
+            .all(|holder| holder.status != IntentStatus::Active || is_gone(holder, reader, seen))
     }
 }
 
 /// Returns true if an intent has expired or its owner is provably dead.
-pub(super) fn is_gone(intent: &Intent, reader: &Owner, seen: &Circumstances) -> bool {
+pub(super) fn is_gone(intent: &Intent, reader: &IntentOwner, seen: &CommandContext) -> bool {
     let ownership = intent.ownership(reader, seen);
     matches!(ownership, Ownership::Recoverable | Ownership::Expired)
 }

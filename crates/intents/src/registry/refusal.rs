@@ -1,8 +1,8 @@
 //! Refusals: why a command was not carried out. A refused command changes nothing.
 
-use super::{Intent, Seq};
+use super::{EventSeq, Intent};
 use crate::owner::{Ownership, Timestamp};
-use crate::record::{IntentId, Status};
+use crate::record::{IntentId, IntentStatus};
 use crate::start::StartDecision;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Why a command was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "refusal", rename_all = "snake_case")]
-pub enum Refusal {
+pub enum CommandRefusal {
     /// The start rules refuse; the decision says why and what to do.
     #[error("the start is blocked")]
     Blocked {
@@ -68,7 +68,7 @@ pub enum Refusal {
         /// The intent.
         intent_id: IntentId,
         /// Its status.
-        status: Status,
+        status: IntentStatus,
         /// When it was closed, if it is.
         closed_at: Option<Timestamp>,
     },
@@ -76,9 +76,9 @@ pub enum Refusal {
     #[error("the fencing token {given} is not the one of the claim")]
     StaleToken {
         /// The caller's token.
-        given: Seq,
+        given: EventSeq,
         /// The claim's current token.
-        current: Option<Seq>,
+        current: Option<EventSeq>,
     },
     /// The lifetime of the intent is over.
     #[error("intent {intent_id} is over")]
@@ -158,7 +158,7 @@ probity_core::code_enum! {
     }
 }
 
-impl Refusal {
+impl CommandRefusal {
     pub const fn code(&self) -> RefusalCode {
         match self {
             Self::Blocked { .. } => RefusalCode::Blocked,
@@ -199,13 +199,13 @@ impl Refusal {
 }
 
 /// Describes the status that rules an action out.
-const fn status_words(status: Status) -> &'static str {
+const fn status_words(status: IntentStatus) -> &'static str {
     match status {
-        Status::Active => "is active already",
-        Status::Queued => "still waits in the queue",
-        Status::Released => "was finished already",
-        Status::Cleared => "was given up already",
-        Status::Expired => "is over: its time ran out, or its owner was gone",
+        IntentStatus::Active => "is active already",
+        IntentStatus::Queued => "still waits in the queue",
+        IntentStatus::Released => "was finished already",
+        IntentStatus::Cleared => "was given up already",
+        IntentStatus::Expired => "is over: its time ran out, or its owner was gone",
     }
 }
 

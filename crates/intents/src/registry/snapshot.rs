@@ -1,7 +1,7 @@
 //! A serialized registry, so that opening it does not replay the whole log. Only a cache: the log is authoritative.
 
-use super::{Head, Intent, Notice, OwnerKey, Registry};
-use crate::registry::Event;
+use super::{Intent, IntentRegistry, OwnerKey, OwnerNotice, RegistryHead};
+use crate::registry::RegistryEvent;
 use crate::registry::index::OverlapIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -9,24 +9,24 @@ use std::collections::BTreeSet;
 /// The registry at one position of its log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Snapshot {
-    head: Head,
+pub struct RegistrySnapshot {
+    head: RegistryHead,
     intents: Vec<Intent>,
-    notices: Vec<(OwnerKey, Vec<Notice>)>,
+    notices: Vec<(OwnerKey, Vec<OwnerNotice>)>,
     /// Events of the remembered commands.
-    commands: Vec<Event>,
+    commands: Vec<RegistryEvent>,
 }
 
-impl Snapshot {
-    pub const fn head(&self) -> Head {
+impl RegistrySnapshot {
+    pub const fn head(&self) -> RegistryHead {
         self.head
     }
 }
 
-impl Registry {
-    pub fn snapshot(&self) -> Snapshot {
+impl IntentRegistry {
+    pub fn snapshot(&self) -> RegistrySnapshot {
         let remembered = self.command_order.values().filter_map(|id| self.commands.get(id));
-        Snapshot {
+        RegistrySnapshot {
             head: self.head,
             intents: self.intents.values().cloned().collect(),
             notices: self.notices.iter().map(|(owner, told)| (owner.clone(), told.clone())).collect(),
@@ -35,8 +35,8 @@ impl Registry {
     }
 }
 
-impl From<Snapshot> for Registry {
-    fn from(snapshot: Snapshot) -> Self {
+impl From<RegistrySnapshot> for IntentRegistry {
+    fn from(snapshot: RegistrySnapshot) -> Self {
         let mut open = OverlapIndex::default();
         let live = snapshot.intents.iter().filter(|intent| !intent.status.is_closed());
         let mut open_ids = BTreeSet::new();

@@ -1,21 +1,21 @@
 //! The parts that answers share.
 
 use probity_api::ledger::ProposalOutcome;
-use probity_ledger::{Ledger, Outcome, Proposal, RejectCode, Verdict};
-use probity_storage::Torn;
+use probity_ledger::{CandidateOutcome, CandidateVerdict, DeltaProposal, Ledger, RejectCode};
+use probity_storage::TornTail;
 
 /// What happened besides what was asked for.
 #[derive(Debug, Clone, Default)]
-pub struct Notices {
+pub struct LedgerNotices {
     /// A crash had left something at the end of the log, and it was cut off.
-    pub torn: Option<Torn>,
+    pub torn: Option<TornTail>,
 }
 
-impl Notices {
+impl LedgerNotices {
     /// The notices in words.
     pub fn words(&self) -> Vec<String> {
-        let torn = |torn: &Torn| {
-            let Torn { at, n_bytes, kept } = torn;
+        let torn = |torn: &TornTail| {
+            let TornTail { at, n_bytes, kept } = torn;
             format!(
                 "the log ended in {n_bytes} bytes of a write that was never acknowledged (byte {at}); they are kept in {}",
                 kept.display()
@@ -26,7 +26,11 @@ impl Notices {
 }
 
 /// What became of a proposal that was decided.
-pub(super) fn outcome_of(ledger: &Ledger, proposal: &Proposal<'_>, outcome: &Outcome) -> ProposalOutcome {
+pub(super) fn outcome_of(
+    ledger: &Ledger,
+    proposal: &DeltaProposal<'_>,
+    outcome: &CandidateOutcome,
+) -> ProposalOutcome {
     let item = outcome.item.and_then(|item| ledger.item(item));
     ProposalOutcome {
         seq: Some(outcome.seq.get()),
@@ -37,14 +41,14 @@ pub(super) fn outcome_of(ledger: &Ledger, proposal: &Proposal<'_>, outcome: &Out
 }
 
 /// What would become of a proposal.
-pub(super) fn outcome_of_verdict(proposal: &Proposal<'_>, verdict: Verdict) -> ProposalOutcome {
+pub(super) fn outcome_of_verdict(proposal: &DeltaProposal<'_>, verdict: CandidateVerdict) -> ProposalOutcome {
     let message = match verdict {
-        Verdict::Accepted | Verdict::Merged(_) => None,
-        Verdict::Rejected(RejectCode::InvalidField) => Some(match proposal.faulty_field() {
+        CandidateVerdict::Accepted | CandidateVerdict::Merged(_) => None,
+        CandidateVerdict::Rejected(RejectCode::InvalidField) => Some(match proposal.faulty_field() {
             Some(field) => format!("`{field}`: {}", RejectCode::InvalidField.meaning()),
             None => RejectCode::InvalidField.meaning().to_owned(),
         }),
-        Verdict::Rejected(code) => Some(code.meaning().to_owned()),
+        CandidateVerdict::Rejected(code) => Some(code.meaning().to_owned()),
     };
     ProposalOutcome {
         seq: None,

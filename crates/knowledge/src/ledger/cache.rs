@@ -6,9 +6,9 @@
 
 use super::fault::OrFault as _;
 use probity_core::Digest;
-use probity_ledger::{Book, snapshot};
-use probity_storage::{CacheFile, CacheKind, Journal, Position, StoreError};
-use probity_workspace::Fault;
+use probity_ledger::{ProjectLedger, snapshot};
+use probity_storage::{CacheFile, CacheKind, Journal, JournalPosition, StoreError};
+use probity_workspace::ServiceError;
 use std::io::Read;
 use std::path::Path;
 
@@ -22,7 +22,11 @@ fn cache_file(folder: &Path) -> CacheFile {
 }
 
 /// Keeps a snapshot of `book`, which is the state at `position`.
-pub(super) fn save(folder: &Path, book: &Book, position: &Position) -> Result<(), StoreError> {
+pub(super) fn save(
+    folder: &Path,
+    book: &ProjectLedger,
+    position: &JournalPosition,
+) -> Result<(), StoreError> {
     cache_file(folder).write(position.bytes, |mut file| {
         file.write_all(&position.bytes.to_le_bytes())?;
         file.write_all(&position.frame_bytes.to_le_bytes())?;
@@ -32,7 +36,10 @@ pub(super) fn save(folder: &Path, book: &Book, position: &Position) -> Result<()
 }
 
 /// The newest snapshot, if it can be used.
-pub(super) fn load(folder: &Path, journal: &Journal) -> Result<Option<(Book, Position)>, Fault> {
+pub(super) fn load(
+    folder: &Path,
+    journal: &Journal,
+) -> Result<Option<(ProjectLedger, JournalPosition)>, ServiceError> {
     match cache_file(folder).read(read) {
         Some((book, position)) if journal.has(&position)? => Ok(Some((book, position))),
         _ => Ok(None),
@@ -40,23 +47,23 @@ pub(super) fn load(folder: &Path, journal: &Journal) -> Result<Option<(Book, Pos
 }
 
 /// Whether the snapshot says what the log says; `None` when there is none that would be used.
-pub(super) fn agrees(folder: &Path, journal: &Journal) -> Result<Option<bool>, Fault> {
+pub(super) fn agrees(folder: &Path, journal: &Journal) -> Result<Option<bool>, ServiceError> {
     let Some((kept, position)) = load(folder, journal)? else {
         return Ok(None);
     };
-    let mut book = Book::new();
-    journal.read_after(&Position::start(), |payload, at| -> Result<(), Fault> {
+    let mut book = ProjectLedger::new();
+    journal.read_after(&JournalPosition::start(), |payload, at| -> Result<(), ServiceError> {
         if at.bytes <= position.bytes { Ok(book.replay(payload).or_fault()?) } else { Ok(()) }
     })?;
     Ok(Some(book.digest() == kept.digest()))
 }
 
-fn read(mut file: &mut dyn Read) -> Option<(Book, Position)> {
+fn read(mut file: &mut dyn Read) -> Option<(ProjectLedger, JournalPosition)> {
     let (mut bytes, mut frame_bytes, mut chain) = ([0; 8], [0; 8], [0; 32]);
     file.read_exact(&mut bytes).ok()?;
     file.read_exact(&mut frame_bytes).ok()?;
     file.read_exact(&mut chain).ok()?;
-    let position = Position {
+    let position = JournalPosition {
         bytes: u64::from_le_bytes(bytes),
         frame_bytes: u64::from_le_bytes(frame_bytes),
         chain: Digest::from_bytes(chain),

@@ -1,11 +1,11 @@
 //! Who may change hard constraints: a policy on record, with who set it.
 
 use super::fault::OrFault as _;
-use super::shell::Shell;
+use super::shell::LedgerService;
 use probity_api::ledger::GuardAnswer;
-use probity_core::Reason;
-use probity_ledger::wire::{Event, encode};
-use probity_workspace::{Fault, Workspace};
+use probity_core::ReasonCode;
+use probity_ledger::wire::{LedgerEvent, encode};
+use probity_workspace::{ServiceError, Workspace};
 
 /// Says who may change hard constraints, or asks when `change` is `None`. Once there are guardians, only one of them may
 /// change that.
@@ -13,8 +13,8 @@ pub fn guard(
     workspace: &Workspace,
     change: Option<Option<Vec<String>>>,
     by: &str,
-) -> Result<GuardAnswer, Fault> {
-    let mut shell = Shell::open(workspace, None)?;
+) -> Result<GuardAnswer, ServiceError> {
+    let mut shell = LedgerService::open(workspace, None)?;
     if let Some(guardians) = change {
         shell.transact(|book| {
             let is_barred = {
@@ -23,9 +23,9 @@ pub fn guard(
             };
             if is_barred {
                 let detail = format!("`{by}` is no guardian of the hard constraints");
-                return Err(Fault::refused(Reason::LedgerNotAuthorised, detail));
+                return Err(ServiceError::refused(ReasonCode::LedgerNotAuthorised, detail));
             }
-            let event = Event::Policy {
+            let event = LedgerEvent::Policy {
                 guardians: guardians.as_ref().map(|names| names.iter().map(String::as_str).collect()),
             };
             book.apply(&event).or_fault()?;

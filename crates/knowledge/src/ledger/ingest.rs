@@ -8,13 +8,13 @@ use super::answers::outcome_of;
 use super::fault::OrFault as _;
 use super::model::ModelRequest;
 use super::propose::{add_turn, decide, ledger_of, start_stream};
-use super::shell::Shell;
+use super::shell::LedgerService;
 use probity_api::ledger::{IngestAnswer, TurnInput};
 use probity_ledger::extract::{Role, Turn, extract};
-use probity_ledger::transcript::{self, Part, Said, Transcript};
-use probity_ledger::wire::{Event, encode};
-use probity_ledger::{BatchMode, Book, Proposal};
-use probity_workspace::{Fault, Workspace};
+use probity_ledger::transcript::{self, Transcript, TranscriptPart, TranscriptTurn};
+use probity_ledger::wire::{LedgerEvent, encode};
+use probity_ledger::{BatchMode, DeltaProposal, ProjectLedger};
+use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
 use std::sync::atomic::Ordering;
 
@@ -40,8 +40,8 @@ pub struct IngestRequest {
 
 /// Takes in transcripts.
 #[tracing::instrument(name = "ingest", skip_all)]
-pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAnswer, Fault> {
-    let mut shell = Shell::open(workspace, request.stream.as_deref())?;
+pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAnswer, ServiceError> {
+    let mut shell = LedgerService::open(workspace, request.stream.as_deref())?;
     let mut answer = IngestAnswer::default();
     for (name, bytes) in &request.transcripts {
         let reading = workspace.progress.begin("reading transcripts");
@@ -50,7 +50,7 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAn
         let phase = workspace.progress.begin_counted("taking in turns", transcript.parts.len());
         report(&mut answer, name, &transcript);
         let author = request.author.as_deref().or(transcript.agent).unwrap_or("agent");
-        let reader = Reader { request, author };
+        let reader = TurnReader { request, author };
         for parts in transcript.parts.chunks(TURNS_TOGETHER) {
             shell.transact(|book| reader.take_in(book, parts, &mut answer))?;
             phase.counter().fetch_add(parts.len() as u64, Ordering::Relaxed);
@@ -59,7 +59,7 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAn
     if let Some(model) = &request.model {
         answer.model = Some(super::model::read_pending(workspace, &mut shell, request, model, &mut answer)?);
     } else if request.pending {
-        let reader = Reader { request, author: request.author.as_deref().unwrap_or("agent") };
+        let reader = TurnReader { request, author: request.author.as_deref().unwrap_or("agent") };
         shell.transact(|book| reader.take_pending(book, &mut answer))?;
     }
     answer.seq = ledger_of(shell.book(), request.stream.as_deref())?.head().get();
@@ -77,20 +77,25 @@ fn report(answer: &mut IngestAnswer, name: &str, transcript: &Transcript) {
 }
 
 /// Reads turns for one request; `author` speaks for the agent.
-pub(super) struct Reader<'a> {
+pub(super) struct TurnReader<'a> {
     pub(super) request: &'a IngestRequest,
     pub(super) author: &'a str,
 }
 
-type Payloads = (Vec<Vec<u8>>, ());
+type EventPayloads = (Vec<Vec<u8>>, ());
 
-impl Reader<'_> {
-    fn take_in(&self, book: &mut Book, parts: &[Part], answer: &mut IngestAnswer) -> Result<Payloads, Fault> {
+impl TurnReader<'_> {
+    fn take_in(
+        &self,
+        book: &mut ProjectLedger,
+        parts: &[TranscriptPart],
+        answer: &mut IngestAnswer,
+    ) -> Result<EventPayloads, ServiceError> {
         let mut payloads = self.begin(book);
         for part in parts {
             match part {
-                Part::Said(said) => payloads.extend(self.hear(book, said, answer)?),
-                Part::Proposed(delta) => {
+                TranscriptPart::Said(said) => payloads.extend(self.hear(book, said, answer)?),
+                TranscriptPart::Proposed(delta) => {
                     payloads.push(self.propose(
                         book,
                         self.author,
@@ -104,7 +109,7 @@ impl Reader<'_> {
         Ok((payloads, ()))
     }
 
-    pub(super) fn begin(&self, book: &mut Book) -> Vec<Vec<u8>> {
+    pub(super) fn begin(&self, book: &mut ProjectLedger) -> Vec<Vec<u8>> {
         let events = start_stream(book, self.request.stream.as_deref());
         if events.is_empty() { Vec::new() } else { vec![encode(&events)] }
     }
@@ -112,10 +117,10 @@ impl Reader<'_> {
     /// Makes a turn known and reads it; nothing if it was known.
     fn hear(
         &self,
-        book: &mut Book,
-        said: &Said,
+        book: &mut ProjectLedger,
+        said: &TranscriptTurn,
         answer: &mut IngestAnswer,
-    ) -> Result<Option<Vec<u8>>, Fault> {
+    ) -> Result<Option<Vec<u8>>, ServiceError> {
         let turn = TurnInput { id: said.id.clone(), role: said.role, text: said.text.clone() };
         let Some(event) = add_turn(book, &turn, self.request.model.is_some()) else {
             answer.turns_known += 1;
@@ -131,13 +136,13 @@ impl Reader<'_> {
     /// Reads a turn by the rules and proposes what they find.
     fn read_turn(
         &self,
-        book: &mut Book,
+        book: &mut ProjectLedger,
         id: &str,
         role: Role,
         text: &str,
-        event: Event<'_>,
+        event: LedgerEvent<'_>,
         answer: &mut IngestAnswer,
-    ) -> Result<Vec<u8>, Fault> {
+    ) -> Result<Vec<u8>, ServiceError> {
         let ledger = ledger_of(book, self.request.stream.as_deref())?;
         let found = extract(ledger, &Turn { id, role, text });
         let deltas: Vec<Value> = found.into_iter().map(|extracted| extracted.candidate).collect();
@@ -151,19 +156,19 @@ impl Reader<'_> {
 
     pub(super) fn propose(
         &self,
-        book: &mut Book,
+        book: &mut ProjectLedger,
         author: &str,
-        events: &[Event<'_>],
+        events: &[LedgerEvent<'_>],
         deltas: &[Value],
         answer: &mut IngestAnswer,
-    ) -> Result<Vec<u8>, Fault> {
+    ) -> Result<Vec<u8>, ServiceError> {
         let stream = self.request.stream.as_deref();
         let mut events = events.to_vec();
         if !deltas.is_empty() {
-            let proposals: Vec<_> = deltas.iter().map(Proposal::read).collect();
+            let proposals: Vec<_> = deltas.iter().map(DeltaProposal::read).collect();
             let (batch, outcomes) = decide(book, stream, author, BatchMode::BestEffort, proposals)?;
             let ledger = ledger_of(book, stream)?;
-            if let Event::Batch { proposals, .. } = &batch {
+            if let LedgerEvent::Batch { proposals, .. } = &batch {
                 let views = proposals.iter().zip(&outcomes);
                 answer
                     .outcomes
@@ -175,12 +180,16 @@ impl Reader<'_> {
     }
 
     /// Reads the turns that wait, by the rules.
-    fn take_pending(&self, book: &mut Book, answer: &mut IngestAnswer) -> Result<Payloads, Fault> {
+    fn take_pending(
+        &self,
+        book: &mut ProjectLedger,
+        answer: &mut IngestAnswer,
+    ) -> Result<EventPayloads, ServiceError> {
         let mut payloads = self.begin(book);
         let mut pending: Vec<_> = book.pending().clone().into_iter().collect();
         pending.sort_by_key(|(_, turn)| turn.order);
         for (id, turn) in pending {
-            let event = Event::Read { turn: &id };
+            let event = LedgerEvent::Read { turn: &id };
             book.apply(&event).or_fault()?;
             payloads.push(self.read_turn(book, &id, turn.role, &turn.text, event, answer)?);
         }

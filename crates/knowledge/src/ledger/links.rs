@@ -3,18 +3,18 @@
 
 use super::fault::OrFault as _;
 use super::questions::find;
-use super::shell::Shell;
+use super::shell::LedgerService;
 use probity_api::ledger::CitationAnswer;
-use probity_core::Reason;
-use probity_ledger::wire::{Event, encode};
-use probity_ledger::{Book, Citation, ItemId, Ledger};
-use probity_paths::Claim;
-use probity_workspace::{Fault, Workspace};
+use probity_core::ReasonCode;
+use probity_ledger::wire::{LedgerEvent, encode};
+use probity_ledger::{Citation, ItemId, Ledger, ProjectLedger};
+use probity_paths::ScopeClaim;
+use probity_workspace::{ServiceError, Workspace};
 use serde::Serialize;
 
 /// A constraint that a change must keep to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Touching {
+pub struct ConstraintView {
     /// Its handle.
     pub handle: String,
     /// What it says.
@@ -26,12 +26,15 @@ pub struct Touching {
 }
 
 /// The active constraints that touch what a change claims, hard ones first.
-pub fn constraints_touching(workspace: &Workspace, claim: &Claim) -> Result<Vec<Touching>, Fault> {
-    let shell = Shell::open(workspace, None)?;
+pub fn constraints_touching(
+    workspace: &Workspace,
+    claim: &ScopeClaim,
+) -> Result<Vec<ConstraintView>, ServiceError> {
+    let shell = LedgerService::open(workspace, None)?;
     let touching = shell.book().main().constraints_touching(claim);
     Ok(touching
         .into_iter()
-        .map(|constraint| Touching {
+        .map(|constraint| ConstraintView {
             handle: constraint.handle.to_owned(),
             summary: constraint.summary.to_owned(),
             hard: constraint.hard,
@@ -41,11 +44,11 @@ pub fn constraints_touching(workspace: &Workspace, claim: &Claim) -> Result<Vec<
 }
 
 /// Refuses names that no item of the ledger has.
-pub fn check_items<N: AsRef<str>>(workspace: &Workspace, items: &[N]) -> Result<(), Fault> {
+pub fn check_items<N: AsRef<str>>(workspace: &Workspace, items: &[N]) -> Result<(), ServiceError> {
     if items.is_empty() {
         return Ok(());
     }
-    let shell = Shell::open(workspace, None)?;
+    let shell = LedgerService::open(workspace, None)?;
     items.iter().try_for_each(|name| find(shell.book().main(), name.as_ref()).map(drop))
 }
 
@@ -55,11 +58,11 @@ pub fn cite<N: AsRef<str>>(
     change: &str,
     items: &[N],
     author: &str,
-) -> Result<CitationAnswer, Fault> {
+) -> Result<CitationAnswer, ServiceError> {
     if change.trim().is_empty() {
-        return Err(Fault::refused(Reason::LedgerInputInvalid, "a change needs an id"));
+        return Err(ServiceError::refused(ReasonCode::LedgerInputInvalid, "a change needs an id"));
     }
-    let mut shell = Shell::open(workspace, None)?;
+    let mut shell = LedgerService::open(workspace, None)?;
     shell.transact(|book| {
         let mut events = Vec::new();
         let mut handles = Vec::new();
@@ -70,7 +73,7 @@ pub fn cite<N: AsRef<str>>(
         for item in &handles {
             let is_new = !book.citations().iter().any(|known| known.change == change && known.item == *item);
             if is_new {
-                let event = Event::Cite { change, item, author };
+                let event = LedgerEvent::Cite { change, item, author };
                 book.apply(&event).or_fault()?;
                 events.push(event);
             }
@@ -83,13 +86,13 @@ pub fn cite<N: AsRef<str>>(
 }
 
 /// The decisions and other items that a change cites.
-pub fn cited_by(workspace: &Workspace, change: &str) -> Result<Vec<Citation>, Fault> {
-    let shell = Shell::open(workspace, None)?;
+pub fn cited_by(workspace: &Workspace, change: &str) -> Result<Vec<Citation>, ServiceError> {
+    let shell = LedgerService::open(workspace, None)?;
     Ok(shell.book().citations().iter().filter(|citation| citation.change == change).cloned().collect())
 }
 
 /// The changes that were made under an item, whichever of its handles they cite.
-pub(super) fn under(book: &Book, ledger: &Ledger, item: ItemId) -> Vec<Citation> {
+pub(super) fn under(book: &ProjectLedger, ledger: &Ledger, item: ItemId) -> Vec<Citation> {
     let cites = |citation: &&Citation| ledger.find(&citation.item) == Some(item);
     book.citations().iter().filter(cites).cloned().collect()
 }

@@ -1,12 +1,12 @@
 //! Merging streams into the ledger.
 
 use super::fault::OrFault as _;
-use super::shell::Shell;
+use super::shell::LedgerService;
 use probity_api::ledger::{LedgerMergeAnswer, LedgerMergeStatus, LedgerStream, StreamListAnswer};
 use probity_core::Digest;
 
 use probity_ledger::merge::{MergePlan, plan};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 
 /// What is to be merged, and what was decided about it.
@@ -24,8 +24,8 @@ pub struct MergeRequest {
 
 /// Merges a stream if every point is decided; says what is to be decided otherwise.
 #[tracing::instrument(name = "merge", skip_all)]
-pub fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<LedgerMergeAnswer, Fault> {
-    let mut shell = Shell::open(workspace, Some(&request.stream))?;
+pub fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<LedgerMergeAnswer, ServiceError> {
+    let mut shell = LedgerService::open(workspace, Some(&request.stream))?;
     let mut answer = shell.transact(|book| {
         let plan = plan(book, &request.stream, &request.by, &request.choices).or_fault()?;
         let goes_through = plan.is_decided() && !request.dry_run;
@@ -69,9 +69,9 @@ fn answer(
 }
 
 /// The streams, by name.
-pub fn streams(workspace: &Workspace) -> Result<StreamListAnswer, Fault> {
-    let shell = Shell::open(workspace, None)?;
-    let view = |(name, stream): (&String, &probity_ledger::Stream)| LedgerStream {
+pub fn streams(workspace: &Workspace) -> Result<StreamListAnswer, ServiceError> {
+    let shell = LedgerService::open(workspace, None)?;
+    let view = |(name, stream): (&String, &probity_ledger::StreamState)| LedgerStream {
         name: name.clone(),
         base: stream.base.get(),
         batches: stream.n_batches(),

@@ -8,7 +8,7 @@
 //! * [`guard`]: who may change hard constraints.
 //! * [`cite`] and [`constraints_touching`]: how changes and the ledger know of each other.
 //!
-//! Inside: [`Shell`] is the one loop that reads the log, lets the rules decide and appends; `cache` keeps snapshots.
+//! Inside: [`LedgerService`] is the one loop that reads the log, lets the rules decide and appends; `cache` keeps snapshots.
 
 mod answers;
 mod cache;
@@ -25,15 +25,15 @@ mod shell;
 mod state_files;
 mod suggest;
 
-pub use answers::Notices;
+pub use answers::LedgerNotices;
 pub use guard::guard;
 pub use ingest::{IngestRequest, ingest};
-pub use links::{Touching, check_items, cite, cited_by, constraints_touching};
+pub use links::{ConstraintView, check_items, cite, cited_by, constraints_touching};
 pub use merge::{MergeRequest, merge, streams};
 pub use model::{ModelAt, ModelRequest};
 pub use propose::propose;
-pub use questions::{ExportRequest, Filter, as_of, changed, explain, export, history, scores, show};
+pub use questions::{ExportRequest, ItemFilter, as_of, changed, explain, export, history, scores, show};
 pub use replay::replay;
-pub use shell::Shell;
+pub use shell::LedgerService;
 pub use state_files::LedgerFiles;
 pub use suggest::suggest;

@@ -5,15 +5,18 @@
 //! all after it stay pending, and the answer says so: nothing is lost, and nothing is guessed in its place.
 
 use super::fault::OrFault as _;
-use super::ingest::{IngestRequest, Reader};
+use super::ingest::{IngestRequest, TurnReader};
 use super::propose::ledger_of;
-use super::shell::Shell;
-use crate::model::{Api, Budget, Client, Command, Http, Patience, Provider, Question, Trouble};
+use super::shell::LedgerService;
+use crate::model::{
+    CommandProvider, HttpApi, HttpProvider, ModelClient, ModelProvider, ModelQuestion, RetryPolicy, Trouble,
+    UsageBudget,
+};
 use probity_api::ledger::{IngestAnswer, ModelUsage, ModelUse};
-use probity_ledger::model::{Read, TurnText, prompt, read, windows};
-use probity_ledger::wire::{Event, encode};
-use probity_process::Environment;
-use probity_workspace::{Fault, Workspace};
+use probity_ledger::model::{ParsedAnswer, TurnText, prompt, read, windows};
+use probity_ledger::wire::{LedgerEvent, encode};
+use probity_process::ProcessEnvironment;
+use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -61,25 +64,26 @@ pub enum ModelAt {
 /// Reads all pending turns, oldest first.
 pub(super) fn read_pending(
     workspace: &Workspace,
-    shell: &mut Shell,
+    shell: &mut LedgerService,
     request: &IngestRequest,
     model: &ModelRequest,
     answer: &mut IngestAnswer,
-) -> Result<ModelUse, Fault> {
+) -> Result<ModelUse, ServiceError> {
     let mut used = ModelUse::default();
     let turns = pending_turns(shell);
     let provider = match provider(workspace, model) {
         Ok(provider) => provider,
         Err(trouble) => return Ok(ModelUse { failed: Some(trouble.to_string()), ..used }),
     };
-    let patience = Patience { tries: model.tries.max(1), ..Patience::default() };
-    let mut client = Client::new(provider, patience, Budget { calls: model.calls, tokens: model.tokens });
+    let patience = RetryPolicy { tries: model.tries.max(1), ..RetryPolicy::default() };
+    let mut client =
+        ModelClient::new(provider, patience, UsageBudget { calls: model.calls, tokens: model.tokens });
     for window in windows(&turns) {
         let ledger = ledger_of(shell.book(), request.stream.as_deref())?;
         let prompt = prompt(ledger, window);
         used.prompt_bytes += prompt.system.len() + prompt.user.len();
         used.turn_bytes += window.iter().map(|turn| turn.text.len()).sum::<usize>();
-        let question = Question { system: prompt.system, user: prompt.user, schema: prompt.schema };
+        let question = ModelQuestion { system: prompt.system, user: prompt.user, schema: prompt.schema };
         match client.ask(&question, |text| read(ledger, window, text)) {
             Ok(found) => propose(shell, request, window, found, answer, &mut used)?,
             Err(trouble) => {
@@ -97,7 +101,7 @@ pub(super) fn read_pending(
     Ok(used)
 }
 
-fn pending_turns(shell: &Shell) -> Vec<TurnText> {
+fn pending_turns(shell: &LedgerService) -> Vec<TurnText> {
     let mut pending: Vec<_> = shell.book().pending().iter().collect();
     pending.sort_by_key(|(_, turn)| turn.order);
     pending
@@ -106,17 +110,17 @@ fn pending_turns(shell: &Shell) -> Vec<TurnText> {
         .collect()
 }
 
-fn provider(workspace: &Workspace, model: &ModelRequest) -> Result<Box<dyn Provider>, Trouble> {
+fn provider(workspace: &Workspace, model: &ModelRequest) -> Result<Box<dyn ModelProvider>, Trouble> {
     Ok(match &model.at {
         ModelAt::OpenAi { url, model: name, key } => {
-            Box::new(Http::new(Api::OpenAi, url, name, key.clone(), model.timeout)?)
+            Box::new(HttpProvider::new(HttpApi::OpenAi, url, name, key.clone(), model.timeout)?)
         }
         ModelAt::Ollama { url, model: name } => {
-            Box::new(Http::new(Api::Ollama, url, name, None, model.timeout)?)
+            Box::new(HttpProvider::new(HttpApi::Ollama, url, name, None, model.timeout)?)
         }
-        ModelAt::Command { argv } => Box::new(Command {
+        ModelAt::Command { argv } => Box::new(CommandProvider {
             argv: argv.clone(),
-            environment: Environment::inherited(),
+            environment: ProcessEnvironment::inherited(),
             cwd: workspace.root.clone(),
             timeout: model.timeout,
         }),
@@ -125,20 +129,20 @@ fn provider(workspace: &Workspace, model: &ModelRequest) -> Result<Box<dyn Provi
 
 /// Proposes what was found in a window; its turns are read now. Turns that somebody else read meanwhile are left alone.
 fn propose(
-    shell: &mut Shell,
+    shell: &mut LedgerService,
     request: &IngestRequest,
     window: &[TurnText],
-    found: Read,
+    found: ParsedAnswer,
     answer: &mut IngestAnswer,
     used: &mut ModelUse,
-) -> Result<(), Fault> {
-    let reader = Reader { request, author: request.author.as_deref().unwrap_or("model") };
+) -> Result<(), ServiceError> {
+    let reader = TurnReader { request, author: request.author.as_deref().unwrap_or("model") };
     used.dropped.extend(found.dropped);
     used.weakened += found.n_weakened;
     shell.transact(|book| {
         let mut payloads = reader.begin(book);
         for turn in window.iter().filter(|turn| book.pending().contains_key(&turn.id)).collect::<Vec<_>>() {
-            let event = Event::Read { turn: &turn.id };
+            let event = LedgerEvent::Read { turn: &turn.id };
             book.apply(&event).or_fault()?;
             let deltas: Vec<_> = found
                 .candidates

@@ -2,14 +2,14 @@
 
 use super::answers::{outcome_of, outcome_of_verdict};
 use super::fault::OrFault as _;
-use super::shell::Shell;
+use super::shell::LedgerService;
 use probity_api::LeftOutOfLists;
 use probity_api::ledger::{LedgerItem, ProposeAnswer, ProposeRequest, TurnInput};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_ledger::extract::Role;
-use probity_ledger::wire::{Event, encode};
-use probity_ledger::{BatchMode, Book, Ledger, Outcome, Proposal};
-use probity_workspace::{Fault, Workspace};
+use probity_ledger::wire::{LedgerEvent, encode};
+use probity_ledger::{BatchMode, CandidateOutcome, DeltaProposal, Ledger, ProjectLedger};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 
 /// The longest text of a turn that is kept; ranges may lead beyond it.
@@ -26,9 +26,9 @@ struct Proposing<'a> {
 
 /// Proposes deltas; the reconciler decides.
 #[tracing::instrument(name = "propose", skip_all)]
-pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<ProposeAnswer, Fault> {
+pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<ProposeAnswer, ServiceError> {
     check(request)?;
-    let mut shell = Shell::open(workspace, request.stream.as_deref())?;
+    let mut shell = LedgerService::open(workspace, request.stream.as_deref())?;
     let said = request.said.clone().map(|text| TurnInput {
         id: probity_workspace::clock::run_id(),
         role: Role::User,
@@ -45,26 +45,26 @@ pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<Propos
     Ok(proposed)
 }
 
-fn check(request: &ProposeRequest) -> Result<(), Fault> {
+fn check(request: &ProposeRequest) -> Result<(), ServiceError> {
     if request.proposal.deltas.len() > MAX_DELTAS {
         let detail =
             format!("{} deltas at once, and {MAX_DELTAS} are the most", request.proposal.deltas.len());
-        return Err(Fault::refused(Reason::LedgerInputInvalid, detail));
+        return Err(ServiceError::refused(ReasonCode::LedgerInputInvalid, detail));
     }
     if request.stream.as_deref().is_some_and(|stream| stream.trim().is_empty()) {
-        return Err(Fault::refused(Reason::LedgerInputInvalid, "a stream needs a name"));
+        return Err(ServiceError::refused(ReasonCode::LedgerInputInvalid, "a stream needs a name"));
     }
     if request.author.trim().is_empty() {
-        return Err(Fault::refused(Reason::LedgerInputInvalid, "an author needs a name"));
+        return Err(ServiceError::refused(ReasonCode::LedgerInputInvalid, "an author needs a name"));
     }
     Ok(())
 }
 
 /// The event that begins a stream which is not there yet.
-pub(super) fn start_stream<'a>(book: &mut Book, stream: Option<&'a str>) -> Vec<Event<'a>> {
+pub(super) fn start_stream<'a>(book: &mut ProjectLedger, stream: Option<&'a str>) -> Vec<LedgerEvent<'a>> {
     match stream {
         Some(stream) if !book.streams().contains_key(stream) => {
-            let fork = Event::Fork { stream };
+            let fork = LedgerEvent::Fork { stream };
             book.apply(&fork).expect("a stream can always begin");
             vec![fork]
         }
@@ -73,7 +73,11 @@ pub(super) fn start_stream<'a>(book: &mut Book, stream: Option<&'a str>) -> Vec<
 }
 
 /// The event that makes a turn known, unless it is known or has no name.
-pub(super) fn add_turn<'a>(book: &mut Book, turn: &'a TurnInput, pending: bool) -> Option<Event<'a>> {
+pub(super) fn add_turn<'a>(
+    book: &mut ProjectLedger,
+    turn: &'a TurnInput,
+    pending: bool,
+) -> Option<LedgerEvent<'a>> {
     if turn.id.trim().is_empty() || book.main().knows_turn(&turn.id) {
         return None;
     }
@@ -81,38 +85,41 @@ pub(super) fn add_turn<'a>(book: &mut Book, turn: &'a TurnInput, pending: bool) 
     while !turn.text.is_char_boundary(end) {
         end -= 1;
     }
-    let event = Event::Turn { id: &turn.id, role: turn.role, text: &turn.text[..end], pending };
+    let event = LedgerEvent::Turn { id: &turn.id, role: turn.role, text: &turn.text[..end], pending };
     book.apply(&event).expect("a turn can always be said");
     Some(event)
 }
 
 /// Lets the rules decide, and notes what they decided.
 pub(super) fn decide<'a>(
-    book: &mut Book,
+    book: &mut ProjectLedger,
     stream: Option<&'a str>,
     author: &'a str,
     mode: BatchMode,
-    proposals: Vec<Proposal<'a>>,
-) -> Result<(Event<'a>, Vec<Outcome>), Fault> {
-    let undecided = Event::Batch { stream, author, mode, proposals, verdicts: Vec::new() };
+    proposals: Vec<DeltaProposal<'a>>,
+) -> Result<(LedgerEvent<'a>, Vec<CandidateOutcome>), ServiceError> {
+    let undecided = LedgerEvent::Batch { stream, author, mode, proposals, verdicts: Vec::new() };
     let outcomes = book.apply(&undecided).or_fault()?;
-    let Event::Batch { proposals, .. } = undecided else { unreachable!("it was just made") };
+    let LedgerEvent::Batch { proposals, .. } = undecided else { unreachable!("it was just made") };
     let verdicts = outcomes.iter().map(|outcome| outcome.verdict).collect();
-    Ok((Event::Batch { stream, author, mode, proposals, verdicts }, outcomes))
+    Ok((LedgerEvent::Batch { stream, author, mode, proposals, verdicts }, outcomes))
 }
 
 /// The ledger of a stream that was asked for when the shell was opened.
-pub(super) fn ledger_of<'b>(book: &'b Book, stream: Option<&str>) -> Result<&'b Ledger, Fault> {
+pub(super) fn ledger_of<'b>(
+    book: &'b ProjectLedger,
+    stream: Option<&str>,
+) -> Result<&'b Ledger, ServiceError> {
     book.ledger(stream).ok_or_else(|| {
-        Fault::refused(
-            Reason::LedgerNoSuchStream,
+        ServiceError::refused(
+            ReasonCode::LedgerNoSuchStream,
             format!("there is no stream `{}`", stream.unwrap_or_default()),
         )
     })
 }
 
 impl Proposing<'_> {
-    fn propose(&self, book: &mut Book) -> Result<(Vec<Vec<u8>>, ProposeAnswer), Fault> {
+    fn propose(&self, book: &mut ProjectLedger) -> Result<(Vec<Vec<u8>>, ProposeAnswer), ServiceError> {
         let stream = self.request.stream.as_deref();
         let mut events = self.begin(book);
         let (batch, outcomes) = decide(book, stream, &self.request.author, self.mode(), self.proposals())?;
@@ -121,10 +128,10 @@ impl Proposing<'_> {
         Ok((vec![encode(&events)], answer))
     }
 
-    fn rehearse(&self, book: &mut Book) -> Result<ProposeAnswer, Fault> {
+    fn rehearse(&self, book: &mut ProjectLedger) -> Result<ProposeAnswer, ServiceError> {
         self.begin(book);
         let stream = self.request.stream.as_deref();
-        let batch = Event::Batch {
+        let batch = LedgerEvent::Batch {
             stream,
             author: &self.request.author,
             mode: self.mode(),
@@ -144,7 +151,7 @@ impl Proposing<'_> {
         })
     }
 
-    fn proposals(&self) -> Vec<Proposal<'_>> {
+    fn proposals(&self) -> Vec<DeltaProposal<'_>> {
         let said = self.said.as_ref().map(|turn| turn.id.as_str());
         self.request.proposal.deltas.iter().map(|delta| delta.read(said)).collect()
     }
@@ -154,7 +161,7 @@ impl Proposing<'_> {
     }
 
     /// Makes the turns known and begins the stream if it is new; the events for it.
-    fn begin(&self, book: &mut Book) -> Vec<Event<'_>> {
+    fn begin(&self, book: &mut ProjectLedger) -> Vec<LedgerEvent<'_>> {
         let mut events = start_stream(book, self.request.stream.as_deref());
         for turn in self.request.proposal.turns.iter().chain(&self.said) {
             events.extend(add_turn(book, turn, false));
@@ -163,7 +170,7 @@ impl Proposing<'_> {
     }
 }
 
-fn answer(ledger: &Ledger, proposals: &[Proposal<'_>], outcomes: &[Outcome]) -> ProposeAnswer {
+fn answer(ledger: &Ledger, proposals: &[DeltaProposal<'_>], outcomes: &[CandidateOutcome]) -> ProposeAnswer {
     let views =
         proposals.iter().zip(outcomes).map(|(proposal, outcome)| outcome_of(ledger, proposal, outcome));
     let touched: BTreeSet<_> = outcomes.iter().filter_map(|outcome| outcome.item).collect();

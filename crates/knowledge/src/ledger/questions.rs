@@ -2,19 +2,20 @@
 
 use super::fault::OrFault as _;
 use super::propose::ledger_of;
-use super::shell::Shell;
+use super::shell::LedgerService;
 use probity_api::LeftOutOfLists;
 use probity_api::ledger::{
     ChangedItemsAnswer, ContextAnswer, ItemExplanation, ItemHistory, ItemListAnswer, LedgerInput, LedgerItem,
     ScoresAnswer,
 };
-use probity_core::Reason;
-use probity_ledger::wire::{Event, decode};
+use probity_core::ReasonCode;
+use probity_ledger::wire::{LedgerEvent, decode};
 use probity_ledger::{
-    ExportOptions, Item, ItemId, ItemKind, Ledger, Projection, Seq, Status, estimate_tokens,
+    ExportOptions, ItemId, ItemKind, ItemStatus, ItemView, Ledger, LedgerProjection, LedgerSeq,
+    estimate_tokens,
 };
-use probity_storage::Position;
-use probity_workspace::{Fault, Workspace};
+use probity_storage::JournalPosition;
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 
 /// How much of a turn is quoted where no range says which part.
@@ -22,19 +23,19 @@ const MAX_QUOTE_CHARS: usize = 240;
 
 /// Which items are wanted.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct ItemFilter {
     /// The stream; `None` for the ledger itself.
     pub stream: Option<String>,
     /// Only of this kind.
     pub kind: Option<ItemKind>,
     /// Only with this status.
-    pub status: Option<Status>,
+    pub status: Option<ItemStatus>,
     /// Superseded and resolved ones too.
     pub all: bool,
 }
 
-impl Filter {
-    fn lets_in(&self, item: &Item<'_>) -> bool {
+impl ItemFilter {
+    fn lets_in(&self, item: &ItemView<'_>) -> bool {
         let is_wanted = self.all || self.status.is_some() || item.status.is_live();
         is_wanted
             && self.kind.is_none_or(|kind| item.kind == kind)
@@ -43,10 +44,10 @@ impl Filter {
 }
 
 fn list<'l>(
-    shell: &Shell,
+    shell: &LedgerService,
     ledger: &'l Ledger,
-    at: Seq,
-    items: impl Iterator<Item = Item<'l>>,
+    at: LedgerSeq,
+    items: impl Iterator<Item = ItemView<'l>>,
 ) -> ItemListAnswer {
     let pair = |older, newer| [ledger.handle(older).to_owned(), ledger.handle(newer).to_owned()];
     let streams = shell.book().streams().iter().filter(|(_, stream)| stream.n_batches() > 0);
@@ -64,19 +65,23 @@ fn list<'l>(
 }
 
 /// The items as they are now.
-pub fn show(workspace: &Workspace, filter: &Filter) -> Result<ItemListAnswer, Fault> {
-    let shell = Shell::open(workspace, filter.stream.as_deref())?;
+pub fn show(workspace: &Workspace, filter: &ItemFilter) -> Result<ItemListAnswer, ServiceError> {
+    let shell = LedgerService::open(workspace, filter.stream.as_deref())?;
     let ledger = ledger_of(shell.book(), filter.stream.as_deref())?;
     Ok(list(&shell, ledger, ledger.head(), ledger.items().filter(|item| filter.lets_in(item))))
 }
 
 /// The items as they were when `position` was the last input.
-pub fn as_of(workspace: &Workspace, position: i64, filter: &Filter) -> Result<ItemListAnswer, Fault> {
-    let shell = Shell::open(workspace, filter.stream.as_deref())?;
+pub fn as_of(
+    workspace: &Workspace,
+    position: i64,
+    filter: &ItemFilter,
+) -> Result<ItemListAnswer, ServiceError> {
+    let shell = LedgerService::open(workspace, filter.stream.as_deref())?;
     let ledger = ledger_of(shell.book(), filter.stream.as_deref())?;
     let at = ledger.position(position).or_fault()?;
     let mut answer = list(&shell, ledger, at, ledger.as_of(at).filter(|item| filter.lets_in(item)));
-    let was_open = |conflict: &&probity_ledger::Conflict| {
+    let was_open = |conflict: &&probity_ledger::ItemConflict| {
         conflict.raised <= at && conflict.settled.is_none_or(|settled| settled > at)
     };
     let open = ledger.conflicts().iter().filter(was_open);
@@ -94,8 +99,8 @@ pub fn changed(
     workspace: &Workspace,
     since: Option<i64>,
     stream: Option<&str>,
-) -> Result<ChangedItemsAnswer, Fault> {
-    let shell = Shell::open(workspace, stream)?;
+) -> Result<ChangedItemsAnswer, ServiceError> {
+    let shell = LedgerService::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
     let lately = || i64::try_from(ledger.head().get().saturating_sub(RECENT_POSITIONS)).unwrap_or(i64::MAX);
     let since = ledger.position(since.unwrap_or_else(lately)).or_fault()?;
@@ -109,8 +114,12 @@ pub fn changed(
 }
 
 /// Says why an item is here.
-pub fn explain(workspace: &Workspace, name: &str, stream: Option<&str>) -> Result<ItemExplanation, Fault> {
-    let shell = Shell::open(workspace, stream)?;
+pub fn explain(
+    workspace: &Workspace,
+    name: &str,
+    stream: Option<&str>,
+) -> Result<ItemExplanation, ServiceError> {
+    let shell = LedgerService::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
     let item = find(ledger, name)?;
     let explanation = ledger.explain(item).ok_or_else(|| no_such_item(name))?;
@@ -130,24 +139,24 @@ pub fn explain(workspace: &Workspace, name: &str, stream: Option<&str>) -> Resul
     })
 }
 
-pub(super) fn find(ledger: &Ledger, name: &str) -> Result<ItemId, Fault> {
+pub(super) fn find(ledger: &Ledger, name: &str) -> Result<ItemId, ServiceError> {
     ledger.find(name).ok_or_else(|| no_such_item(name))
 }
 
-fn no_such_item(name: &str) -> Fault {
-    Fault::refused(Reason::LedgerNoSuchItem, format!("the ledger has no item `{name}`"))
+fn no_such_item(name: &str) -> ServiceError {
+    ServiceError::refused(ReasonCode::LedgerNoSuchItem, format!("the ledger has no item `{name}`"))
 }
 
 /// The words of the turns that an item comes from, as far as the log has them.
-fn turn_texts(shell: &Shell, item: &Item<'_>) -> Result<BTreeMap<String, String>, Fault> {
+fn turn_texts(shell: &LedgerService, item: &ItemView<'_>) -> Result<BTreeMap<String, String>, ServiceError> {
     let wanted: Vec<&str> = item.sources.iter().map(|source| source.turn).collect();
     let mut texts = BTreeMap::new();
-    shell.journal().read_after(&Position::start(), |payload, _| -> Result<(), Fault> {
+    shell.journal().read_after(&JournalPosition::start(), |payload, _| -> Result<(), ServiceError> {
         if !wanted.iter().any(|turn| holds(payload, turn.as_bytes())) {
             return Ok(());
         }
-        for event in decode(payload).map_err(probity_ledger::BookError::from).or_fault()? {
-            if let Event::Turn { id, text, .. } = event
+        for event in decode(payload).map_err(probity_ledger::ProjectLedgerError::from).or_fault()? {
+            if let LedgerEvent::Turn { id, text, .. } = event
                 && wanted.contains(&id)
             {
                 texts.insert(id.to_owned(), text.to_owned());
@@ -173,8 +182,8 @@ fn quote_of(text: &str, range: Option<(u64, u64)>) -> Option<String> {
 }
 
 /// Tells the history of an item.
-pub fn history(workspace: &Workspace, name: &str, stream: Option<&str>) -> Result<ItemHistory, Fault> {
-    let shell = Shell::open(workspace, stream)?;
+pub fn history(workspace: &Workspace, name: &str, stream: Option<&str>) -> Result<ItemHistory, ServiceError> {
+    let shell = LedgerService::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
     let item = find(ledger, name)?;
     let view = ledger.item(item).ok_or_else(|| no_such_item(name))?;
@@ -187,8 +196,8 @@ pub fn history(workspace: &Workspace, name: &str, stream: Option<&str>) -> Resul
 }
 
 /// Counts what became of every author's proposals.
-pub fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<ScoresAnswer, Fault> {
-    let shell = Shell::open(workspace, stream)?;
+pub fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<ScoresAnswer, ServiceError> {
+    let shell = LedgerService::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
     Ok(ScoresAnswer { seq: ledger.head().get(), authors: ledger.scoreboard() })
 }
@@ -205,12 +214,12 @@ pub struct ExportRequest {
     /// Only what changed after this position.
     pub since: Option<i64>,
     /// A page for people instead of a context.
-    pub page: Option<Projection>,
+    pub page: Option<LedgerProjection>,
 }
 
 /// Writes a context for the next prompt, or a page.
-pub fn export(workspace: &Workspace, request: &ExportRequest) -> Result<ContextAnswer, Fault> {
-    let shell = Shell::open(workspace, request.stream.as_deref())?;
+pub fn export(workspace: &Workspace, request: &ExportRequest) -> Result<ContextAnswer, ServiceError> {
+    let shell = LedgerService::open(workspace, request.stream.as_deref())?;
     let ledger = ledger_of(shell.book(), request.stream.as_deref())?;
     let names =
         |items: &[ItemId]| items.iter().map(|&item| ledger.handle(item).to_owned()).collect::<Vec<_>>();

@@ -2,22 +2,22 @@
 
 use super::cache;
 use super::fault::OrFault as _;
-use super::shell::Shell;
+use super::shell::LedgerService;
 use probity_api::ledger::{ReplayAnswer, ReplayedInput};
-use probity_ledger::Book;
-use probity_storage::Position;
-use probity_workspace::{Fault, Workspace};
+use probity_ledger::ProjectLedger;
+use probity_storage::JournalPosition;
+use probity_workspace::{ServiceError, Workspace};
 
 /// The most inputs that are listed.
 const MAX_LISTED: usize = 10_000;
 
 /// Replays the log from its beginning, checking every frame, and lists the inputs after `since`.
-pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer, Fault> {
+pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer, ServiceError> {
     let folder = workspace.state.ledger();
-    let journal = Shell::journal_at(&folder);
-    let mut book = Book::new();
+    let journal = LedgerService::journal_at(&folder);
+    let mut book = ProjectLedger::new();
     let mut transactions = 0;
-    let end = journal.read_after(&Position::start(), |payload, _| -> Result<(), Fault> {
+    let end = journal.read_after(&JournalPosition::start(), |payload, _| -> Result<(), ServiceError> {
         transactions += 1;
         book.replay(payload).or_fault()
     })?;
@@ -38,7 +38,7 @@ pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer,
     })
 }
 
-fn inputs_after(book: &Book, since: i64) -> Result<Vec<ReplayedInput>, Fault> {
+fn inputs_after(book: &ProjectLedger, since: i64) -> Result<Vec<ReplayedInput>, ServiceError> {
     let ledger = book.main();
     let since = ledger.position(since).or_fault()?;
     let entries = ledger.entries_after(since).take(MAX_LISTED);

@@ -4,12 +4,12 @@
 //! is appended to: several processes write at once and lose nothing. If appending fails, the state in memory is thrown
 //! away: it may be ahead of the disk.
 
-use super::answers::Notices;
+use super::answers::LedgerNotices;
 use super::cache;
 use super::fault::OrFault as _;
-use probity_ledger::Book;
-use probity_storage::{Journal, Position, StoreError};
-use probity_workspace::{Fault, Workspace};
+use probity_ledger::ProjectLedger;
+use probity_storage::{Journal, JournalPosition, StoreError};
+use probity_workspace::{ServiceError, Workspace};
 use std::path::{Path, PathBuf};
 
 /// The name of the log in the ledger's folder.
@@ -17,20 +17,20 @@ const LOG: &str = "log";
 
 /// An open ledger.
 #[derive(Debug)]
-pub struct Shell {
+pub struct LedgerService {
     journal: Journal,
     folder: PathBuf,
     stream: Option<String>,
-    book: Book,
-    position: Position,
+    book: ProjectLedger,
+    position: JournalPosition,
     /// Where the newest snapshot stands.
-    cached: Position,
-    notices: Notices,
+    cached: JournalPosition,
+    notices: LedgerNotices,
 }
 
-impl Shell {
+impl LedgerService {
     /// Opens the ledger of a workspace. Nothing is written.
-    pub fn open(workspace: &Workspace, stream: Option<&str>) -> Result<Self, Fault> {
+    pub fn open(workspace: &Workspace, stream: Option<&str>) -> Result<Self, ServiceError> {
         Self::open_at(&workspace.state.ledger(), stream)
     }
 
@@ -39,24 +39,24 @@ impl Shell {
     }
 
     #[tracing::instrument(name = "open ledger", skip_all)]
-    pub(crate) fn open_at(folder: &Path, stream: Option<&str>) -> Result<Self, Fault> {
+    pub(crate) fn open_at(folder: &Path, stream: Option<&str>) -> Result<Self, ServiceError> {
         let mut shell = Self {
             journal: Self::journal_at(folder),
             folder: folder.to_owned(),
             stream: stream.map(str::to_owned),
-            book: Book::new(),
-            position: Position::start(),
-            cached: Position::start(),
-            notices: Notices::default(),
+            book: ProjectLedger::new(),
+            position: JournalPosition::start(),
+            cached: JournalPosition::start(),
+            notices: LedgerNotices::default(),
         };
         shell.load()?;
         Ok(shell)
     }
 
     /// Starts from a snapshot where there is one, and reads on from there.
-    fn load(&mut self) -> Result<(), Fault> {
-        self.book = self.stream.as_deref().map_or_else(Book::new, Book::wanting);
-        self.position = Position::start();
+    fn load(&mut self) -> Result<(), ServiceError> {
+        self.book = self.stream.as_deref().map_or_else(ProjectLedger::new, ProjectLedger::wanting);
+        self.position = JournalPosition::start();
         // The state of a stream begins at an earlier position than a snapshot knows.
         if self.stream.is_none()
             && let Some((book, position)) = cache::load(&self.folder, &self.journal)?
@@ -64,14 +64,14 @@ impl Shell {
             (self.book, self.position, self.cached) = (book, position, position);
         }
         self.position =
-            self.journal.read_after(&self.position.clone(), |payload, _| -> Result<(), Fault> {
+            self.journal.read_after(&self.position.clone(), |payload, _| -> Result<(), ServiceError> {
                 self.book.replay(payload).or_fault()
             })?;
         Ok(())
     }
 
     /// The state.
-    pub const fn book(&self) -> &Book {
+    pub const fn book(&self) -> &ProjectLedger {
         &self.book
     }
 
@@ -81,12 +81,12 @@ impl Shell {
     }
 
     /// Where the log ended when it was last read.
-    pub const fn position(&self) -> &Position {
+    pub const fn position(&self) -> &JournalPosition {
         &self.position
     }
 
     /// What happened on the way that people should know of.
-    pub const fn notices(&self) -> &Notices {
+    pub const fn notices(&self) -> &LedgerNotices {
         &self.notices
     }
 
@@ -99,11 +99,11 @@ impl Shell {
     /// its events to the book itself; each of its payloads is one transaction.
     pub fn transact<T>(
         &mut self,
-        work: impl FnOnce(&mut Book) -> Result<(Vec<Vec<u8>>, T), Fault>,
-    ) -> Result<T, Fault> {
+        work: impl FnOnce(&mut ProjectLedger) -> Result<(Vec<Vec<u8>>, T), ServiceError>,
+    ) -> Result<T, ServiceError> {
         let mut writer = self.journal.lock()?;
         let (book, notices) = (&mut self.book, &mut self.notices);
-        let (position, torn) = writer.catch_up(&self.position, |payload, _| -> Result<(), Fault> {
+        let (position, torn) = writer.catch_up(&self.position, |payload, _| -> Result<(), ServiceError> {
             book.replay(payload).or_fault()
         })?;
         self.position = position;
@@ -135,7 +135,7 @@ impl Shell {
     }
 
     /// Writes a snapshot now.
-    pub fn save_snapshot(&mut self) -> Result<(), Fault> {
+    pub fn save_snapshot(&mut self) -> Result<(), ServiceError> {
         cache::save(&self.folder, &self.book, &self.position)?;
         self.cached = self.position;
         Ok(())
@@ -143,13 +143,15 @@ impl Shell {
 }
 
 /// Where the log in a folder ends; `None` if it cannot be read.
-pub(super) fn end_of_log(folder: &Path) -> Option<Position> {
-    Shell::journal_at(folder).read_after(&Position::start(), |_, _| Ok::<_, StoreError>(())).ok()
+pub(super) fn end_of_log(folder: &Path) -> Option<JournalPosition> {
+    LedgerService::journal_at(folder)
+        .read_after(&JournalPosition::start(), |_, _| Ok::<_, StoreError>(()))
+        .ok()
 }
 
 /// Whether what changed in a file of the ledger's folder is nothing but sound growth of the log after `end`.
-pub(super) fn has_grown_from(folder: &Path, name: &str, end: &Position) -> bool {
-    let journal = Shell::journal_at(folder);
+pub(super) fn has_grown_from(folder: &Path, name: &str, end: &JournalPosition) -> bool {
+    let journal = LedgerService::journal_at(folder);
     match name {
         "log.lock" => true,
         name if name.starts_with("log.torn-") => true,

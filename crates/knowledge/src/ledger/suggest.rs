@@ -1,27 +1,27 @@
 //! What a person might want to do next about the ledger, in words.
 
 use super::propose::ledger_of;
-use super::shell::Shell;
+use super::shell::LedgerService;
 use probity_api::ledger::{SuggestedStep, SuggestionsAnswer};
-use probity_ledger::{Advice, Ledger, Suggestion};
-use probity_workspace::{Fault, Workspace};
+use probity_ledger::{Ledger, LedgerSuggestion, SuggestionKind};
+use probity_workspace::{ServiceError, Workspace};
 
 /// Suggests what to settle, decide, confirm and remember.
-pub fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<SuggestionsAnswer, Fault> {
-    let shell = Shell::open(workspace, stream)?;
+pub fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<SuggestionsAnswer, ServiceError> {
+    let shell = LedgerService::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
     let suggestions = ledger.suggestions().iter().map(|suggestion| in_words(ledger, suggestion)).collect();
     Ok(SuggestionsAnswer { seq: ledger.head().get(), suggestions })
 }
 
-fn in_words(ledger: &Ledger, suggestion: &Suggestion) -> SuggestedStep {
+fn in_words(ledger: &Ledger, suggestion: &LedgerSuggestion) -> SuggestedStep {
     let items = suggestion.items.iter().filter_map(|&item| ledger.item(item));
     let (items, summaries) = items.map(|item| (item.handle.to_owned(), item.summary.to_owned())).unzip();
     let why = match suggestion.advice {
-        Advice::Settle => "they contradict each other: supersede one of them",
-        Advice::Decide => "the choice is still open: propose `branch_resolved`",
-        Advice::Confirm => "the guess has support: propose `hypothesis_promoted`, or supersede it",
-        Advice::Remember => "it held up in several turns: write it where every session reads it",
+        SuggestionKind::Settle => "they contradict each other: supersede one of them",
+        SuggestionKind::Decide => "the choice is still open: propose `branch_resolved`",
+        SuggestionKind::Confirm => "the guess has support: propose `hypothesis_promoted`, or supersede it",
+        SuggestionKind::Remember => "it held up in several turns: write it where every session reads it",
     };
     SuggestedStep { advice: suggestion.advice, items, summaries, turns: suggestion.n_turns, why }
 }

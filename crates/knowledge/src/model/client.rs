@@ -1,11 +1,11 @@
 //! Patience and a budget around a provider.
 
-use crate::model::{Provider, Question, Reply, Trouble, Usage};
+use crate::model::{ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble};
 use std::time::Duration;
 
 /// How often and how long to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// How often one question is asked at most.
     pub tries: u32,
     /// The pause before the second try; it doubles each time.
@@ -14,7 +14,7 @@ pub struct Patience {
     pub longest_pause: Duration,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self { tries: 3, pause: Duration::from_millis(500), longest_pause: Duration::from_secs(20) }
     }
@@ -22,7 +22,7 @@ impl Default for Patience {
 
 /// What may be spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
+pub struct UsageBudget {
     /// How many calls, retries included.
     pub calls: u64,
     /// How many tokens, of questions and answers together.
@@ -30,28 +30,28 @@ pub struct Budget {
 }
 
 /// A provider that is asked with patience and within a budget.
-pub struct Client {
-    provider: Box<dyn Provider>,
-    patience: Patience,
-    budget: Budget,
-    spent: Usage,
+pub struct ModelClient {
+    provider: Box<dyn ModelProvider>,
+    patience: RetryPolicy,
+    budget: UsageBudget,
+    spent: ProviderUsage,
 }
 
-impl Client {
+impl ModelClient {
     /// Asks `provider` with the given patience and budget.
-    pub fn new(provider: Box<dyn Provider>, patience: Patience, budget: Budget) -> Self {
-        Self { provider, patience, budget, spent: Usage::default() }
+    pub fn new(provider: Box<dyn ModelProvider>, patience: RetryPolicy, budget: UsageBudget) -> Self {
+        Self { provider, patience, budget, spent: ProviderUsage::default() }
     }
 
     /// What was spent so far.
-    pub const fn spent(&self) -> Usage {
+    pub const fn spent(&self) -> ProviderUsage {
         self.spent
     }
 
     /// Asks until there is an answer that `accept` takes, or no hope. An answer that it refuses is asked for again.
     pub fn ask<T>(
         &mut self,
-        question: &Question,
+        question: &ModelQuestion,
         accept: impl Fn(&str) -> Result<T, String>,
     ) -> Result<T, Trouble> {
         let mut pause = self.patience.pause;
@@ -77,10 +77,10 @@ impl Client {
         unreachable!("the loop ends with its last try")
     }
 
-    fn ask_once(&mut self, question: &Question) -> Result<Reply, Trouble> {
+    fn ask_once(&mut self, question: &ModelQuestion) -> Result<ModelReply, Trouble> {
         self.spent.calls += 1;
         let reply = self.provider.ask(question)?;
-        self.spent.add(Usage { calls: 0, ..reply.usage });
+        self.spent.add(ProviderUsage { calls: 0, ..reply.usage });
         Ok(reply)
     }
 
@@ -96,7 +96,7 @@ impl Client {
     }
 }
 
-impl std::fmt::Debug for Client {
+impl std::fmt::Debug for ModelClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client")
             .field("budget", &self.budget)
@@ -114,24 +114,27 @@ mod tests {
     /// Answers from a list, one after the other.
     struct Script(RefCell<Vec<Result<&'static str, Trouble>>>);
 
-    impl Provider for Script {
-        fn ask(&self, _: &Question) -> Result<Reply, Trouble> {
+    impl ModelProvider for Script {
+        fn ask(&self, _: &ModelQuestion) -> Result<ModelReply, Trouble> {
             let next = self.0.borrow_mut().remove(0);
-            let usage = Usage { calls: 1, prompt_tokens: 10, completion_tokens: 5 };
-            next.map(|text| Reply { text: text.to_owned(), usage })
+            let usage = ProviderUsage { calls: 1, prompt_tokens: 10, completion_tokens: 5 };
+            next.map(|text| ModelReply { text: text.to_owned(), usage })
         }
     }
 
-    fn client(script: Vec<Result<&'static str, Trouble>>, budget: Budget) -> Client {
-        let patience =
-            Patience { tries: 3, pause: Duration::from_millis(1), longest_pause: Duration::from_millis(2) };
-        Client::new(Box::new(Script(RefCell::new(script))), patience, budget)
+    fn client(script: Vec<Result<&'static str, Trouble>>, budget: UsageBudget) -> ModelClient {
+        let patience = RetryPolicy {
+            tries: 3,
+            pause: Duration::from_millis(1),
+            longest_pause: Duration::from_millis(2),
+        };
+        ModelClient::new(Box::new(Script(RefCell::new(script))), patience, budget)
     }
 
-    const ENOUGH: Budget = Budget { calls: 10, tokens: 1000 };
+    const ENOUGH: UsageBudget = UsageBudget { calls: 10, tokens: 1000 };
 
-    fn ask(client: &mut Client) -> Result<String, Trouble> {
-        let question = Question { system: String::new(), user: String::new(), schema: json!({}) };
+    fn ask(client: &mut ModelClient) -> Result<String, Trouble> {
+        let question = ModelQuestion { system: String::new(), user: String::new(), schema: json!({}) };
         client.ask(&question, |text| if text == "bad" { Err("bad".into()) } else { Ok(text.to_owned()) })
     }
 
@@ -143,7 +146,7 @@ mod tests {
     fn tries_again_after_what_may_pass() {
         let mut client = client(vec![Err(busy()), Ok("bad"), Ok("good")], ENOUGH);
         assert_eq!(ask(&mut client), Ok("good".into()));
-        assert_eq!(client.spent(), Usage { calls: 3, prompt_tokens: 20, completion_tokens: 10 });
+        assert_eq!(client.spent(), ProviderUsage { calls: 3, prompt_tokens: 20, completion_tokens: 10 });
     }
 
     #[test]
@@ -158,7 +161,7 @@ mod tests {
 
     #[test]
     fn keeps_to_its_budget() {
-        let mut client = client(vec![Ok("a"), Ok("b"), Ok("c")], Budget { calls: 9, tokens: 30 });
+        let mut client = client(vec![Ok("a"), Ok("b"), Ok("c")], UsageBudget { calls: 9, tokens: 30 });
         assert_eq!((ask(&mut client), ask(&mut client)), (Ok("a".into()), Ok("b".into())));
         assert!(matches!(ask(&mut client), Err(Trouble::Budget(_))));
     }

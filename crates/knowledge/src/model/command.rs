@@ -1,8 +1,10 @@
 //! A program as a model: it reads `{"system", "user", "schema"}` from standard input and writes its answer, or
 //! `{"text", "usage": {"prompt_tokens", "completion_tokens"}}`, to standard output.
 
-use crate::model::{MAX_ANSWER_BYTES, Provider, Question, Reply, Trouble, Usage, beginning};
-use probity_process::{CaptureError, Environment, Limits, Outcome};
+use crate::model::{
+    MAX_ANSWER_BYTES, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble, beginning,
+};
+use probity_process::{CaptureError, CaptureLimits, JobOutcome, ProcessEnvironment};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{Seek, Write};
@@ -11,29 +13,29 @@ use std::time::Duration;
 
 /// A program that answers.
 #[derive(Debug, Clone)]
-pub struct Command {
+pub struct CommandProvider {
     /// The program and its arguments. No shell reads them.
     pub argv: Vec<OsString>,
     /// What it sees of the environment.
-    pub environment: Environment,
+    pub environment: ProcessEnvironment,
     /// The folder it starts in.
     pub cwd: PathBuf,
     /// How long it may run.
     pub timeout: Duration,
 }
 
-impl Provider for Command {
-    fn ask(&self, question: &Question) -> Result<Reply, Trouble> {
+impl ModelProvider for CommandProvider {
+    fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, Trouble> {
         let asked = json!({ "system": question.system, "user": question.user, "schema": question.schema });
         let broken = |error: std::io::Error| Trouble::Unusable(error.to_string());
         // A file instead of a pipe: a program that does not read cannot make us wait.
         let mut stdin = tempfile::tempfile().map_err(broken)?;
         stdin.write_all(asked.to_string().as_bytes()).and_then(|()| stdin.rewind()).map_err(broken)?;
-        let limits = Limits { time: self.timeout, output_bytes: MAX_ANSWER_BYTES };
+        let limits = CaptureLimits { time: self.timeout, output_bytes: MAX_ANSWER_BYTES };
         let captured =
             probity_process::capture_from(&self.argv, &self.environment, &self.cwd, limits, Some(stdin))
                 .map_err(|error| trouble(&error))?;
-        if captured.outcome != Outcome::Exited(0) {
+        if captured.outcome != JobOutcome::Exited(0) {
             let words = beginning(&captured.stderr);
             let words = if words.is_empty() { "it wrote nothing to stderr" } else { &words };
             return Err(Trouble::Unreachable(format!("the command {}: {words}", captured.outcome)));
@@ -52,18 +54,18 @@ fn trouble(error: &CaptureError) -> Trouble {
     }
 }
 
-fn reply(text: String) -> Reply {
+fn reply(text: String) -> ModelReply {
     let usage = |value: &Value, name: &str| value["usage"][name].as_u64().unwrap_or(0);
     match serde_json::from_str::<Value>(&text) {
-        Ok(value) if value["text"].is_string() => Reply {
+        Ok(value) if value["text"].is_string() => ModelReply {
             text: value["text"].as_str().unwrap_or_default().to_owned(),
-            usage: Usage {
+            usage: ProviderUsage {
                 calls: 1,
                 prompt_tokens: usage(&value, "prompt_tokens"),
                 completion_tokens: usage(&value, "completion_tokens"),
             },
         },
-        _ => Reply { text, usage: Usage { calls: 1, ..Usage::default() } },
+        _ => ModelReply { text, usage: ProviderUsage { calls: 1, ..ProviderUsage::default() } },
     }
 }
 
@@ -71,18 +73,18 @@ fn reply(text: String) -> Reply {
 mod tests {
     use super::*;
 
-    fn ask(script: &str) -> Result<Reply, Trouble> {
+    fn ask(script: &str) -> Result<ModelReply, Trouble> {
         ask_within(script, probity_testkit::STUCK_TIMEOUT)
     }
 
-    fn ask_within(script: &str, timeout: Duration) -> Result<Reply, Trouble> {
-        let command = Command {
+    fn ask_within(script: &str, timeout: Duration) -> Result<ModelReply, Trouble> {
+        let command = CommandProvider {
             argv: ["sh", "-c", script].map(OsString::from).to_vec(),
-            environment: Environment::inherited(),
+            environment: ProcessEnvironment::inherited(),
             cwd: std::env::temp_dir(),
             timeout,
         };
-        command.ask(&Question { system: "s".into(), user: "say hi".into(), schema: json!({}) })
+        command.ask(&ModelQuestion { system: "s".into(), user: "say hi".into(), schema: json!({}) })
     }
 
     #[test]
@@ -98,13 +100,13 @@ mod tests {
         assert!(matches!(ask("echo no >&2; exit 3"), Err(Trouble::Unreachable(why)) if why.contains("no")));
         assert_eq!(ask_within("sleep 3600", Duration::from_millis(100)), Err(Trouble::TimedOut(100)));
         assert!(matches!(ask("printf '\\377'"), Err(Trouble::BadAnswer(_))));
-        let missing = Command {
+        let missing = CommandProvider {
             argv: vec!["/no/such/program".into()],
-            environment: Environment::inherited(),
+            environment: ProcessEnvironment::inherited(),
             cwd: std::env::temp_dir(),
             timeout: Duration::from_secs(1),
         };
-        let question = Question { system: String::new(), user: String::new(), schema: json!({}) };
+        let question = ModelQuestion { system: String::new(), user: String::new(), schema: json!({}) };
         assert!(matches!(missing.ask(&question), Err(Trouble::Unusable(_))));
     }
 }

@@ -1,13 +1,15 @@
 //! A model behind an HTTP endpoint: OpenAI-compatible (`…/v1`), or Ollama.
 
-use crate::model::{MAX_ANSWER_BYTES, Provider, Question, Reply, Trouble, Usage, beginning};
+use crate::model::{
+    MAX_ANSWER_BYTES, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble, beginning,
+};
 use serde_json::{Value, json};
 use std::time::Duration;
 use ureq::Agent;
 
 /// How an endpoint is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Api {
+pub enum HttpApi {
     /// `POST <base>/chat/completions`.
     OpenAi,
     /// `POST <base>/api/chat`.
@@ -15,8 +17,8 @@ pub enum Api {
 }
 
 /// An endpoint.
-pub struct Http {
-    api: Api,
+pub struct HttpProvider {
+    api: HttpApi,
     url: String,
     model: String,
     key: Option<String>,
@@ -24,10 +26,10 @@ pub struct Http {
     agent: Agent,
 }
 
-impl Http {
+impl HttpProvider {
     /// The endpoint at `base`, as `http://gateway.local/v1` or `http://localhost:11434`.
     pub fn new(
-        api: Api,
+        api: HttpApi,
         base: &str,
         model: &str,
         key: Option<String>,
@@ -41,8 +43,8 @@ impl Http {
             return Err(Trouble::Unusable(format!("`{base}` is no http address")));
         }
         let path = match api {
-            Api::OpenAi => "chat/completions",
-            Api::Ollama => "api/chat",
+            HttpApi::OpenAi => "chat/completions",
+            HttpApi::Ollama => "api/chat",
         };
         // A redirect could carry words and key to somebody else.
         let mut config = Agent::config_builder()
@@ -56,13 +58,13 @@ impl Http {
         Ok(Self { api, url, model: model.to_owned(), key, timeout, agent: config.build().into() })
     }
 
-    fn body(&self, question: &Question) -> Value {
+    fn body(&self, question: &ModelQuestion) -> Value {
         let messages = json!([
             { "role": "system", "content": question.system },
             { "role": "user", "content": question.user },
         ]);
         match self.api {
-            Api::OpenAi => json!({
+            HttpApi::OpenAi => json!({
                 "model": self.model,
                 "messages": messages,
                 "temperature": 0,
@@ -72,7 +74,7 @@ impl Http {
                     "json_schema": { "name": "answer", "schema": question.schema },
                 },
             }),
-            Api::Ollama => json!({
+            HttpApi::Ollama => json!({
                 "model": self.model,
                 "messages": messages,
                 "stream": false,
@@ -98,8 +100,8 @@ fn is_here(base: &str) -> bool {
     ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here))
 }
 
-impl Provider for Http {
-    fn ask(&self, question: &Question) -> Result<Reply, Trouble> {
+impl ModelProvider for HttpProvider {
+    fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, Trouble> {
         let mut request = self.agent.post(&self.url).content_type("application/json");
         if let Some(key) = &self.key {
             request = request.header("Authorization", format!("Bearer {key}"));
@@ -123,13 +125,13 @@ impl Provider for Http {
         let value: Value = serde_json::from_slice(&bytes)
             .map_err(|error| Trouble::BadAnswer(format!("it is no JSON ({error}): {}", beginning(&bytes))))?;
         match self.api {
-            Api::OpenAi => openai(&value),
-            Api::Ollama => ollama(&value),
+            HttpApi::OpenAi => openai(&value),
+            HttpApi::Ollama => ollama(&value),
         }
     }
 }
 
-fn openai(value: &Value) -> Result<Reply, Trouble> {
+fn openai(value: &Value) -> Result<ModelReply, Trouble> {
     let choice = &value["choices"][0];
     if choice["finish_reason"] == "length" {
         return Err(Trouble::BadAnswer("it was cut off for its length".into()));
@@ -138,21 +140,21 @@ fn openai(value: &Value) -> Result<Reply, Trouble> {
     reply(&choice["message"]["content"], usage)
 }
 
-fn ollama(value: &Value) -> Result<Reply, Trouble> {
+fn ollama(value: &Value) -> Result<ModelReply, Trouble> {
     if value["done"] != true || value["done_reason"] == "length" {
         return Err(Trouble::BadAnswer("it was cut off".into()));
     }
     reply(&value["message"]["content"], [&value["prompt_eval_count"], &value["eval_count"]])
 }
 
-fn reply(content: &Value, [prompt, completion]: [&Value; 2]) -> Result<Reply, Trouble> {
+fn reply(content: &Value, [prompt, completion]: [&Value; 2]) -> Result<ModelReply, Trouble> {
     let text = content.as_str().ok_or_else(|| Trouble::BadAnswer("there are no words in it".into()))?;
-    let usage = Usage {
+    let usage = ProviderUsage {
         calls: 1,
         prompt_tokens: prompt.as_u64().unwrap_or(0),
         completion_tokens: completion.as_u64().unwrap_or(0),
     };
-    Ok(Reply { text: text.to_owned(), usage })
+    Ok(ModelReply { text: text.to_owned(), usage })
 }
 
 #[cfg(test)]

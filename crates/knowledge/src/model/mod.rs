@@ -4,8 +4,8 @@
 //! May use: process.
 //! Must not know: what the question or the answer is about.
 //!
-//! * [`Provider`]: something that answers a [`Question`]. [`Http`] is an OpenAI-compatible or Ollama endpoint,
-//!   [`Command`] a program that reads JSON and writes JSON.
+//! * [`ModelProvider`]: something that answers a [`ModelQuestion`]. [`HttpProvider`] is an OpenAI-compatible or Ollama endpoint,
+//!   [`CommandProvider`] a program that reads JSON and writes JSON.
 //! * [`Client`]: a provider with patience (timeout, retries with pauses) and a budget of calls and tokens.
 //! * [`Trouble`]: why there is no answer, and whether trying again may help.
 //!
@@ -20,9 +20,9 @@ mod client;
 mod command;
 mod http;
 
-pub use client::{Budget, Client, Patience};
-pub use command::Command;
-pub use http::{Api, Http};
+pub use client::{ModelClient, RetryPolicy, UsageBudget};
+pub use command::CommandProvider;
+pub use http::{HttpApi, HttpProvider};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub(crate) const MAX_ANSWER_BYTES: usize = 4 << 20;
 
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct ModelQuestion {
     /// What it is and what it must do.
     pub system: String,
     /// What it is to look at.
@@ -43,16 +43,16 @@ pub struct Question {
 
 /// What it answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct ModelReply {
     /// The answer: JSON, if the model did as it was told.
     pub text: String,
     /// What it cost.
-    pub usage: Usage,
+    pub usage: ProviderUsage,
 }
 
 /// What was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Usage {
+pub struct ProviderUsage {
     /// How often the model was asked, retries included.
     pub calls: u64,
     /// Tokens of the questions, as the provider counts them.
@@ -61,7 +61,7 @@ pub struct Usage {
     pub completion_tokens: u64,
 }
 
-impl Usage {
+impl ProviderUsage {
     fn add(&mut self, other: Self) {
         self.calls += other.calls;
         self.prompt_tokens += other.prompt_tokens;
@@ -111,9 +111,9 @@ impl Trouble {
 }
 
 /// Something that answers questions.
-pub trait Provider {
+pub trait ModelProvider {
     /// Asks once.
-    fn ask(&self, question: &Question) -> Result<Reply, Trouble>;
+    fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, Trouble>;
 }
 
 /// The beginning of a text, for messages.

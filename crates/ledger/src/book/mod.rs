@@ -1,7 +1,7 @@
 //! A ledger with all that belongs to it: pending turns, streams, citations.
 //!
-//! A book is the fold of its events: [`Book::apply`] is total for every event that was accepted once, and uses no clock.
-//! Whoever applies the same events in the same order gets the same [`Book::digest`].
+//! A book is the fold of its events: [`ProjectLedger::apply`] is total for every event that was accepted once, and uses no clock.
+//! Whoever applies the same events in the same order gets the same [`ProjectLedger::digest`].
 //!
 //! A *stream* is a ledger of its own that began as a copy of the main one: what is proposed to it is reconciled against
 //! its own state and reaches the main ledger by a merge only. The book keeps what was proposed to every stream, and the
@@ -9,21 +9,21 @@
 
 use crate::extract::Role;
 use crate::ledger::Ledger;
-use crate::outcome::{Outcome, Verdict};
-use crate::policy::Policy;
+use crate::outcome::{CandidateOutcome, CandidateVerdict};
+use crate::policy::ConstraintPolicy;
 use crate::reconcile::LedgerFull;
-use crate::record::Seq;
-use crate::wire::{self, Event, Malformed};
+use crate::record::LedgerSeq;
+use crate::wire::{self, LedgerEvent, MalformedTransaction};
 use probity_core::Digest;
-use probity_core::digest::Hasher;
+use probity_core::digest::DigestHasher;
 use std::collections::BTreeMap;
 
 /// The state of a project's memory.
 #[derive(Debug, Clone, Default)]
-pub struct Book {
+pub struct ProjectLedger {
     pub(crate) main: Ledger,
     pub(crate) pending: BTreeMap<String, PendingTurn>,
-    pub(crate) streams: BTreeMap<String, Stream>,
+    pub(crate) streams: BTreeMap<String, StreamState>,
     pub(crate) citations: Vec<Citation>,
     pub(crate) n_decided_otherwise: u64,
     /// The stream whose state is kept.
@@ -43,16 +43,16 @@ pub struct PendingTurn {
 
 /// Proposals that have not reached the main ledger yet.
 #[derive(Debug, Clone)]
-pub struct Stream {
+pub struct StreamState {
     /// The position of the main ledger that it began at.
-    pub base: Seq,
+    pub base: LedgerSeq,
     /// What was proposed to it since, as transactions of one batch each.
     pub(crate) batches: Vec<Vec<u8>>,
     /// Its state; only for the stream that was asked for.
     pub(crate) ledger: Option<Ledger>,
 }
 
-impl Stream {
+impl StreamState {
     /// Its state, if it was asked for.
     pub const fn ledger(&self) -> Option<&Ledger> {
         self.ledger.as_ref()
@@ -74,15 +74,15 @@ pub struct Citation {
     /// Who says so.
     pub author: String,
     /// Where the ledger stood.
-    pub at: Seq,
+    pub at: LedgerSeq,
 }
 
 /// Why an event cannot be applied. A log that was written here holds none of these.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BookError {
+pub enum ProjectLedgerError {
     /// The bytes are no events.
     #[error(transparent)]
-    Malformed(#[from] Malformed),
+    Malformed(#[from] MalformedTransaction),
     /// There is no room.
     #[error(transparent)]
     Full(#[from] LedgerFull),
@@ -91,7 +91,7 @@ pub enum BookError {
     NoStream(String),
 }
 
-impl Book {
+impl ProjectLedger {
     /// An empty book.
     pub fn new() -> Self {
         Self::default()
@@ -116,7 +116,7 @@ impl Book {
     }
 
     /// The streams, by name.
-    pub const fn streams(&self) -> &BTreeMap<String, Stream> {
+    pub const fn streams(&self) -> &BTreeMap<String, StreamState> {
         &self.streams
     }
 
@@ -136,8 +136,8 @@ impl Book {
     }
 
     /// What a batch would come to, without a trace.
-    pub fn rehearse(&mut self, event: &Event<'_>) -> Result<Vec<Verdict>, BookError> {
-        let Event::Batch { stream, author, mode, proposals, .. } = event else {
+    pub fn rehearse(&mut self, event: &LedgerEvent<'_>) -> Result<Vec<CandidateVerdict>, ProjectLedgerError> {
+        let LedgerEvent::Batch { stream, author, mode, proposals, .. } = event else {
             return Ok(Vec::new());
         };
         let ledger = self.ledger_mut(*stream)?;
@@ -145,11 +145,12 @@ impl Book {
     }
 
     /// Applies a transaction that was read from a log.
-    pub fn replay(&mut self, transaction: &[u8]) -> Result<(), BookError> {
+    pub fn replay(&mut self, transaction: &[u8]) -> Result<(), ProjectLedgerError> {
         for event in wire::decode(transaction)? {
             let outcomes = self.apply(&event)?;
-            if let Event::Batch { verdicts, .. } = &event {
-                let differs = |(outcome, then): &(&Outcome, &Verdict)| outcome.verdict != **then;
+            if let LedgerEvent::Batch { verdicts, .. } = &event {
+                let differs =
+                    |(outcome, then): &(&CandidateOutcome, &CandidateVerdict)| outcome.verdict != **then;
                 let n = outcomes.iter().zip(verdicts).filter(differs).count();
                 self.n_decided_otherwise += n as u64;
             }
@@ -158,14 +159,14 @@ impl Book {
     }
 
     /// Applies one event; a batch has an outcome for each of its proposals.
-    pub fn apply(&mut self, event: &Event<'_>) -> Result<Vec<Outcome>, BookError> {
+    pub fn apply(&mut self, event: &LedgerEvent<'_>) -> Result<Vec<CandidateOutcome>, ProjectLedgerError> {
         match event {
-            Event::Policy { guardians } => self.set_policy(guardians.as_deref()),
-            Event::Turn { id, role, text, pending } => self.add_turn(id, *role, text, *pending),
-            Event::Read { turn } => drop(self.pending.remove(*turn)),
-            Event::Batch { .. } => return self.take_batch(event),
-            Event::Fork { stream } | Event::Merged { stream } => self.begin(stream),
-            Event::Cite { change, item, author } => self.citations.push(Citation {
+            LedgerEvent::Policy { guardians } => self.set_policy(guardians.as_deref()),
+            LedgerEvent::Turn { id, role, text, pending } => self.add_turn(id, *role, text, *pending),
+            LedgerEvent::Read { turn } => drop(self.pending.remove(*turn)),
+            LedgerEvent::Batch { .. } => return self.take_batch(event),
+            LedgerEvent::Fork { stream } | LedgerEvent::Merged { stream } => self.begin(stream),
+            LedgerEvent::Cite { change, item, author } => self.citations.push(Citation {
                 change: (*change).to_owned(),
                 item: (*item).to_owned(),
                 author: (*author).to_owned(),
@@ -176,8 +177,8 @@ impl Book {
     }
 
     fn set_policy(&mut self, guardians: Option<&[&str]>) {
-        let policy = guardians.map_or_else(Policy::open, |authors| {
-            Policy::guard_hard_constraints(authors.iter().map(|&author| author.to_owned()))
+        let policy = guardians.map_or_else(ConstraintPolicy::open, |authors| {
+            ConstraintPolicy::guard_hard_constraints(authors.iter().map(|&author| author.to_owned()))
         });
         for ledger in self.every_ledger() {
             ledger.set_policy(policy.clone());
@@ -202,12 +203,12 @@ impl Book {
     fn begin(&mut self, name: &str) {
         let is_wanted = self.wanted.as_deref() == Some(name);
         let ledger = is_wanted.then(|| self.main.clone());
-        let stream = Stream { base: self.main.head(), batches: Vec::new(), ledger };
+        let stream = StreamState { base: self.main.head(), batches: Vec::new(), ledger };
         self.streams.insert(name.to_owned(), stream);
     }
 
-    fn take_batch(&mut self, event: &Event<'_>) -> Result<Vec<Outcome>, BookError> {
-        let Event::Batch { stream, author, mode, proposals, .. } = event else {
+    fn take_batch(&mut self, event: &LedgerEvent<'_>) -> Result<Vec<CandidateOutcome>, ProjectLedgerError> {
+        let LedgerEvent::Batch { stream, author, mode, proposals, .. } = event else {
             return Ok(Vec::new());
         };
         let outcomes = match self.ledger_mut(*stream)? {
@@ -221,12 +222,14 @@ impl Book {
     }
 
     /// The ledger that a batch goes to; `None` for a stream whose state is not kept.
-    fn ledger_mut(&mut self, stream: Option<&str>) -> Result<Option<&mut Ledger>, BookError> {
+    fn ledger_mut(&mut self, stream: Option<&str>) -> Result<Option<&mut Ledger>, ProjectLedgerError> {
         match stream {
             None => Ok(Some(&mut self.main)),
             Some(name) => {
-                let stream =
-                    self.streams.get_mut(name).ok_or_else(|| BookError::NoStream(name.to_owned()))?;
+                let stream = self
+                    .streams
+                    .get_mut(name)
+                    .ok_or_else(|| ProjectLedgerError::NoStream(name.to_owned()))?;
                 Ok(stream.ledger.as_mut())
             }
         }
@@ -234,7 +237,7 @@ impl Book {
 
     /// The digest of everything in the book.
     pub fn digest(&self) -> Digest {
-        let mut hasher = Hasher::default();
+        let mut hasher = DigestHasher::default();
         hasher.update(self.main.digest().as_bytes());
         let mut rest = Vec::new();
         crate::snapshot::write_rest(self, &mut rest).expect("memory takes every byte");

@@ -1,6 +1,6 @@
 //! What a sentence claims, before anybody has looked which item it is about.
 
-use crate::words::{Confidence, Mode};
+use crate::words::{ConfidenceLevel, RevisionMode};
 
 /// One claim of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum Claim {
     Done(String),
     Fact {
         summary: String,
-        confidence: Confidence,
+        confidence: ConfidenceLevel,
         /// It corrects what was believed.
         corrects: bool,
         /// It confirms what was guessed.
@@ -33,7 +33,7 @@ pub(super) enum Claim {
     },
     Hypothesis {
         summary: String,
-        confidence: Confidence,
+        confidence: ConfidenceLevel,
     },
     Branch(Vec<String>),
     /// It may answer an open question; it says nothing else.
@@ -54,7 +54,7 @@ pub(super) enum RuleChange {
     /// It takes the place of the one that says nearly the same, if there is one.
     Replaces,
     /// It only makes sense as a change of one.
-    Changes(Mode),
+    Changes(RevisionMode),
 }
 
 impl Claim {
@@ -69,7 +69,7 @@ impl Claim {
     }
 
     /// A fact that is new.
-    pub(super) const fn fact(summary: String, confidence: Confidence) -> Self {
+    pub(super) const fn fact(summary: String, confidence: ConfidenceLevel) -> Self {
         Self::Fact { summary, confidence, corrects: false, confirms: false }
     }
 }

@@ -46,7 +46,7 @@ pub struct Turn<'a> {
 /// A candidate that the rules found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extracted {
-    /// The candidate, ready for [`crate::Proposal::read`]. Its key makes a second extraction of the turn a redelivery.
+    /// The candidate, ready for [`crate::DeltaProposal::read`]. Its key makes a second extraction of the turn a redelivery.
     pub candidate: Value,
     /// The sentence it comes from.
     pub sentence: String,

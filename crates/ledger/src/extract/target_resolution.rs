@@ -6,7 +6,7 @@
 use super::claims::{Claim, RuleChange};
 use crate::ledger::Ledger;
 use crate::record::ItemId;
-use crate::words::{Confidence, ItemKind, Mode, Status};
+use crate::words::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
 use probity_prose::negation::denies;
 use probity_prose::normal_form::normal_form;
 use probity_prose::stems::stems;
@@ -24,7 +24,7 @@ const MAX_LOOK_BACK: usize = 8192;
 struct Known {
     handle: String,
     kind: ItemKind,
-    status: Status,
+    status: ItemStatus,
     summary: String,
     stems: BTreeSet<String>,
     alternatives: Vec<String>,
@@ -86,7 +86,7 @@ impl Targets {
 
     fn draft(&mut self, claim: Claim, name: Name<'_>) -> Option<Draft> {
         match claim {
-            Claim::Goal(summary) => Some(self.create(ItemKind::Goal, name, summary, Confidence::High)),
+            Claim::Goal(summary) => Some(self.create(ItemKind::Goal, name, summary, ConfidenceLevel::High)),
             Claim::Decision { summary, revises, instead_of } => {
                 Some(self.decision(summary, revises, instead_of.as_deref(), name))
             }
@@ -96,7 +96,7 @@ impl Targets {
                 Some(self.choose(branch, chosen, name))
             }
             Claim::Task(summary) => {
-                let (kind, mut fields) = self.create(ItemKind::Task, name, summary, Confidence::High);
+                let (kind, mut fields) = self.create(ItemKind::Task, name, summary, ConfidenceLevel::High);
                 fields.retain(|(name, _)| *name != "confidence");
                 Some((kind, fields))
             }
@@ -121,7 +121,13 @@ impl Targets {
         }
     }
 
-    fn create(&mut self, kind: ItemKind, name: Name<'_>, summary: String, confidence: Confidence) -> Draft {
+    fn create(
+        &mut self,
+        kind: ItemKind,
+        name: Name<'_>,
+        summary: String,
+        confidence: ConfidenceLevel,
+    ) -> Draft {
         self.add(kind, name, &summary);
         let delta = match kind {
             ItemKind::Goal => "goal_set",
@@ -142,8 +148,8 @@ impl Targets {
 
     fn add(&mut self, kind: ItemKind, name: Name<'_>, summary: &str) -> &mut Known {
         let status = match kind {
-            ItemKind::Hypothesis | ItemKind::Branch => Status::Tentative,
-            _ => Status::Active,
+            ItemKind::Hypothesis | ItemKind::Branch => ItemStatus::Tentative,
+            _ => ItemStatus::Active,
         };
         self.known.push(Known {
             handle: name.handle(),
@@ -172,7 +178,7 @@ impl Targets {
             .and_then(|old| self.best(old, |known| known.kind == ItemKind::Decision && known.is_live()));
         let target = replaced.or_else(|| if revises { self.decision_to_revise(&summary) } else { None });
         let Some(target) = target else {
-            return self.create(ItemKind::Decision, name, summary, Confidence::High);
+            return self.create(ItemKind::Decision, name, summary, ConfidenceLevel::High);
         };
         self.known[target].reword(&summary);
         ("decision_revised", vec![target_field(&self.known[target].handle), ("summary", summary.into())])
@@ -191,13 +197,13 @@ impl Targets {
             RuleChange::Changes(_) => Some(self.constraint_to_revise(&summary)?),
         };
         let Some(target) = target else {
-            let (kind, mut fields) = self.create(ItemKind::Constraint, name, summary, Confidence::High);
+            let (kind, mut fields) = self.create(ItemKind::Constraint, name, summary, ConfidenceLevel::High);
             fields.retain(|(name, _)| *name != "confidence");
             fields.push(("hard", hard.into()));
             return Some((kind, fields));
         };
         self.known[target].reword(&summary);
-        let mode = if let RuleChange::Changes(mode) = change { mode } else { Mode::Amended };
+        let mode = if let RuleChange::Changes(mode) = change { mode } else { RevisionMode::Amended };
         let target = target_field(&self.known[target].handle);
         Some((
             "constraint_revised",
@@ -206,7 +212,7 @@ impl Targets {
     }
 
     fn choose(&mut self, branch: usize, chosen: String, name: Name<'_>) -> Draft {
-        self.known[branch].status = Status::Resolved;
+        self.known[branch].status = ItemStatus::Resolved;
         let target = target_field(&self.known[branch].handle);
         self.add(ItemKind::Decision, name, &chosen);
         ("branch_resolved", vec![target, ("handle", name.handle().into()), ("chosen", chosen.into())])
@@ -271,7 +277,7 @@ impl Targets {
         if goals.next().is_some() {
             return None;
         }
-        goal.status = Status::Resolved;
+        goal.status = ItemStatus::Resolved;
         Some(("goal_closed", vec![target_field(&goal.handle), ("resolution", "reached".into())]))
     }
 
@@ -290,7 +296,7 @@ impl Targets {
             self.best(about, is_open)?
         };
         let known = &mut self.known[target];
-        known.status = Status::Resolved;
+        known.status = ItemStatus::Resolved;
         let delta = if known.kind == ItemKind::Task { "task_closed" } else { "goal_closed" };
         let resolution = if about.is_empty() { "done" } else { about };
         Some((delta, vec![target_field(&known.handle), ("resolution", resolution.into())]))
@@ -299,18 +305,18 @@ impl Targets {
     fn fact(
         &mut self,
         summary: String,
-        confidence: Confidence,
+        confidence: ConfidenceLevel,
         corrects: bool,
         confirms: bool,
         name: Name<'_>,
     ) -> Draft {
         if confirms {
             let guess = self.best(&summary, |known| {
-                known.kind == ItemKind::Hypothesis && known.status == Status::Tentative
+                known.kind == ItemKind::Hypothesis && known.status == ItemStatus::Tentative
             });
             if let Some(guess) = guess {
                 let known = &mut self.known[guess];
-                known.status = Status::Active;
+                known.status = ItemStatus::Active;
                 return (
                     "hypothesis_promoted",
                     vec![target_field(&known.handle), ("confidence", confidence.as_str().into())],
@@ -325,7 +331,7 @@ impl Targets {
         match wrong.filter(|&wrong| normal_form(&self.known[wrong].summary) != normal_form(&summary)) {
             Some(wrong) => {
                 let target = self.known[wrong].handle.clone();
-                self.known[wrong].status = Status::Superseded;
+                self.known[wrong].status = ItemStatus::Superseded;
                 self.add(ItemKind::Fact, name, &summary);
                 (
                     "fact_corrected",
@@ -349,7 +355,7 @@ impl Targets {
             self.best(about, Known::is_live)?
         };
         let known = &mut self.known[target];
-        known.status = Status::Superseded;
+        known.status = ItemStatus::Superseded;
         let reason = if about.is_empty() { "withdrawn" } else { about };
         Some((
             "item_superseded",
@@ -359,9 +365,9 @@ impl Targets {
 
     fn reopen(&mut self, about: &str, reason: String, name: Name<'_>) -> Option<Draft> {
         let target =
-            self.best(about, |known| known.kind == ItemKind::Task && known.status == Status::Resolved)?;
+            self.best(about, |known| known.kind == ItemKind::Task && known.status == ItemStatus::Resolved)?;
         let (handle, summary) = (self.known[target].handle.clone(), self.known[target].summary.clone());
-        self.known[target].status = Status::Superseded;
+        self.known[target].status = ItemStatus::Superseded;
         self.add(ItemKind::Task, name, &summary);
         Some((
             "task_reopened",
@@ -394,7 +400,7 @@ impl Known {
         Self {
             handle: ledger.handle(item).to_owned(),
             kind: record.kind,
-            status: if is_spent { Status::Superseded } else { record.status },
+            status: if is_spent { ItemStatus::Superseded } else { record.status },
             summary: ledger.summary(item).to_owned(),
             stems: stems(ledger.summary(item)),
             alternatives: ledger.alternatives(item).map(str::to_owned).collect(),

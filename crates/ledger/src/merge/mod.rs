@@ -17,7 +17,7 @@ mod points;
 mod rename;
 
 pub use plan::{MergeError, MergePlan, plan};
-pub use points::{Point, PointKind};
+pub use points::{MergePoint, PointKind};
 
 #[cfg(test)]
 mod tests;

@@ -1,20 +1,20 @@
 //! Planning a merge: what would happen, what needs a choice, and the transaction that does it.
 
-use super::points::{Point, PointKind};
-use super::rename::Renaming;
-use crate::book::{Book, BookError};
-use crate::candidate::Proposal;
+use super::points::{MergePoint, PointKind};
+use super::rename::HandleRenames;
+use crate::book::{ProjectLedger, ProjectLedgerError};
+use crate::candidate::DeltaProposal;
 use crate::documents::{self, ALIAS, ITEM, base_commit, documents_at, named_commits, stamp};
 use crate::extract::Role;
 use crate::ledger::Ledger;
-use crate::outcome::{MergeCode, Verdict};
+use crate::outcome::{CandidateVerdict, MergeCode};
 use crate::reconcile::BatchMode;
-use crate::record::{ItemId, Seq};
-use crate::wire::{self, Event};
+use crate::record::{ItemId, LedgerSeq};
+use crate::wire::{self, LedgerEvent};
 use crate::words::ItemKind;
 use probity_documents::{
-    AnalyzeError, AppendError, Commit, CommitId, Engine, HistoryError, MemoryCommits, MergeAnalysis,
-    MergeAnalyzer, MergeConflict, Reading, Schema, Side, State, diff,
+    AnalyzeError, AppendError, Commit, CommitId, CommitState, DocumentEngine, DocumentSchema, HistoryError,
+    LocusReading, MemoryCommits, MergeAnalysis, MergeAnalyzer, MergeConflict, MergeSide, diff,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub struct MergePlan {
     /// What needs a choice, with the choices that were made.
-    pub points: Vec<Point>,
+    pub points: Vec<MergePoint>,
     /// Handles of the stream that are called otherwise in the ledger.
     pub renamed: Vec<(String, String)>,
     /// How many proposals are proposed again.
@@ -48,7 +48,7 @@ impl MergePlan {
 pub enum MergeError {
     /// The stream does not exist, or its state was not asked for.
     #[error(transparent)]
-    Book(#[from] BookError),
+    Book(#[from] ProjectLedgerError),
     /// A choice is about no point, or not one of its choices.
     #[error("`{choice}` decides nothing: {why}")]
     Choice {
@@ -84,36 +84,37 @@ impl From<HistoryError> for MergeError {
 
 /// Plans the merge of a stream whose state the book keeps. `by` is who decides; `choices` name points by their ids.
 pub fn plan(
-    book: &Book,
+    book: &ProjectLedger,
     name: &str,
     by: &str,
     choices: &BTreeMap<String, String>,
 ) -> Result<MergePlan, MergeError> {
-    let no_stream = || BookError::NoStream(name.to_owned());
+    let no_stream = || ProjectLedgerError::NoStream(name.to_owned());
     let stream = book.streams().get(name).ok_or_else(no_stream)?;
     let theirs = stream.ledger().ok_or_else(no_stream)?;
-    let sides = Sides { name, main: book.main(), theirs, base: stream.base };
-    let renaming = Renaming::of(sides.main, theirs, sides.base, name);
-    let batches = stream.batches.iter().map(|batch| wire::decode(batch).map_err(BookError::from));
-    let batches: Vec<Event<'_>> = batches.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-    let mut trial = Trial::run(sides.main, &batches, &renaming, &BTreeSet::new())?;
-    let streams = Streams::build(&sides, &renaming, by)?;
+    let sides = MergeSides { name, main: book.main(), theirs, base: stream.base };
+    let renaming = HandleRenames::of(sides.main, theirs, sides.base, name);
+    let batches = stream.batches.iter().map(|batch| wire::decode(batch).map_err(ProjectLedgerError::from));
+    let batches: Vec<LedgerEvent<'_>> =
+        batches.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    let mut trial = MergeTrial::run(sides.main, &batches, &renaming, &BTreeSet::new())?;
+    let streams = CommitStreams::build(&sides, &renaming, by)?;
     let mut points = trial.points(&sides);
     points.extend(streams.lost(&sides, &trial.ledger));
     choose(&mut points, choices)?;
     let kept_alive: BTreeSet<&str> =
         points.iter().filter(|point| keeps_alive(point)).map(|it| &*it.item).collect();
     if !kept_alive.is_empty() {
-        trial = Trial::run(sides.main, &batches, &renaming, &kept_alive)?;
+        trial = MergeTrial::run(sides.main, &batches, &renaming, &kept_alive)?;
     }
     let turn = format!("merge:{name}:{}", sides.main.head());
     let said = words(name, by, &points);
     let deltas = resolutions(&trial.ledger, &points, &turn);
     let resolved = resolve(&mut trial.ledger, by, &turn, &deltas)?;
-    let mut events = vec![Event::Turn { id: &turn, role: Role::User, text: &said, pending: false }];
+    let mut events = vec![LedgerEvent::Turn { id: &turn, role: Role::User, text: &said, pending: false }];
     events.extend(trial.events);
     events.extend(resolved);
-    events.push(Event::Merged { stream: name });
+    events.push(LedgerEvent::Merged { stream: name });
     Ok(MergePlan {
         n_proposals: trial.n_proposals,
         transaction: wire::encode(&events),
@@ -125,36 +126,36 @@ pub fn plan(
 }
 
 /// The two that are merged.
-struct Sides<'a> {
+struct MergeSides<'a> {
     name: &'a str,
     main: &'a Ledger,
     theirs: &'a Ledger,
-    base: Seq,
+    base: LedgerSeq,
 }
 
 /// The ledger with the stream's proposals proposed to it again.
-struct Trial<'a> {
+struct MergeTrial<'a> {
     ledger: Ledger,
-    events: Vec<Event<'a>>,
+    events: Vec<LedgerEvent<'a>>,
     n_proposals: usize,
     /// What was refused: the handle concerned, the kind of delta, its words, the code.
-    refused: Vec<(String, &'static str, Option<String>, Verdict)>,
+    refused: Vec<(String, &'static str, Option<String>, CandidateVerdict)>,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> MergeTrial<'a> {
     /// Proposes everything again that had an effect in the stream, except what would end the items in `kept_alive`.
     fn run(
         main: &Ledger,
-        batches: &'a [Event<'a>],
-        renaming: &'a Renaming,
+        batches: &'a [LedgerEvent<'a>],
+        renaming: &'a HandleRenames,
         kept_alive: &BTreeSet<&str>,
     ) -> Result<Self, MergeError> {
         let mut trial =
             Self { ledger: main.clone(), events: Vec::new(), n_proposals: 0, refused: Vec::new() };
         for batch in batches {
-            if let Event::Batch { author, proposals, verdicts, .. } = batch {
+            if let LedgerEvent::Batch { author, proposals, verdicts, .. } = batch {
                 let effective = proposals.iter().zip(verdicts).filter(|(_, verdict)| {
-                    verdict.took_effect() && **verdict != Verdict::Merged(MergeCode::Redelivered)
+                    verdict.took_effect() && **verdict != CandidateVerdict::Merged(MergeCode::Redelivered)
                 });
                 let again = effective.map(|(proposal, _)| renaming.proposal(proposal.clone()));
                 let again =
@@ -165,9 +166,9 @@ impl<'a> Trial<'a> {
         Ok(trial)
     }
 
-    fn propose(&mut self, author: &'a str, proposals: Vec<Proposal<'a>>) -> Result<(), MergeError> {
+    fn propose(&mut self, author: &'a str, proposals: Vec<DeltaProposal<'a>>) -> Result<(), MergeError> {
         let mode = BatchMode::BestEffort;
-        let outcomes = self.ledger.reconcile(author, mode, &proposals).map_err(BookError::from)?;
+        let outcomes = self.ledger.reconcile(author, mode, &proposals).map_err(ProjectLedgerError::from)?;
         let verdicts: Vec<_> = outcomes.iter().map(|outcome| outcome.verdict).collect();
         for (proposal, &verdict) in
             proposals.iter().zip(&verdicts).filter(|(_, verdict)| !verdict.took_effect())
@@ -181,25 +182,25 @@ impl<'a> Trial<'a> {
             ));
         }
         self.n_proposals += proposals.len();
-        self.events.push(Event::Batch { stream: None, author, mode, proposals, verdicts });
+        self.events.push(LedgerEvent::Batch { stream: None, author, mode, proposals, verdicts });
         Ok(())
     }
 
     /// What the reconciler refuses, and what contradicts the ledger now.
-    fn points(&self, sides: &Sides<'_>) -> Vec<Point> {
+    fn points(&self, sides: &MergeSides<'_>) -> Vec<MergePoint> {
         let refused = self.refused.iter().map(|(item, kind, words, verdict)| {
             let ours = self.ledger.named(item).map(|item| self.ledger.summary(item).to_owned());
             let mut point =
-                Point::new(sides.name, PointKind::Refused, item, kind, [ours, words.clone()], &["drop"]);
+                MergePoint::new(sides.name, PointKind::Refused, item, kind, [ours, words.clone()], &["drop"]);
             point.code = verdict.code();
             point
         });
-        let is_new = |conflict: &&crate::conflicts::Conflict| conflict.raised > sides.main.head();
+        let is_new = |conflict: &&crate::conflicts::ItemConflict| conflict.raised > sides.main.head();
         let contradictions = self.ledger.open_conflicts().filter(is_new).map(|conflict| {
             let [ours, theirs] = [conflict.older, conflict.newer].map(|item| self.ledger.handle(item));
             let said =
                 [conflict.older, conflict.newer].map(|item| Some(self.ledger.summary(item).to_owned()));
-            Point::new(sides.name, PointKind::Contradiction, ours, theirs, said, &[ours, theirs, "both"])
+            MergePoint::new(sides.name, PointKind::Contradiction, ours, theirs, said, &[ours, theirs, "both"])
         });
         refused.chain(contradictions).collect()
     }
@@ -207,7 +208,7 @@ impl<'a> Trial<'a> {
 
 /// Takes the choices; each must be about a point and be one of its choices. A point is named by its id or by as much of
 /// it as is unique.
-fn choose(points: &mut [Point], choices: &BTreeMap<String, String>) -> Result<(), MergeError> {
+fn choose(points: &mut [MergePoint], choices: &BTreeMap<String, String>) -> Result<(), MergeError> {
     for (id, choice) in choices {
         let wrong = |why: String| MergeError::Choice { choice: format!("{id}={choice}"), why };
         let mut named = points.iter_mut().filter(|point| point.id.starts_with(id.as_str()) && !id.is_empty());
@@ -223,12 +224,12 @@ fn choose(points: &mut [Point], choices: &BTreeMap<String, String>) -> Result<()
 }
 
 /// Whether it was chosen that an item stays in force although the stream ended it.
-fn keeps_alive(point: &Point) -> bool {
+fn keeps_alive(point: &MergePoint) -> bool {
     point.kind == PointKind::Lost && point.about == "status" && point.chosen.as_deref() == Some("ours")
 }
 
 /// What was decided, in words: the source of the deltas that it comes to.
-fn words(stream: &str, by: &str, points: &[Point]) -> String {
+fn words(stream: &str, by: &str, points: &[MergePoint]) -> String {
     let decided = points.iter().filter_map(|point| Some((point, point.chosen.as_ref()?)));
     let lines =
         decided.map(|(point, chosen)| format!("\n{} {} {}: {chosen}", point.kind, point.item, point.about));
@@ -236,7 +237,7 @@ fn words(stream: &str, by: &str, points: &[Point]) -> String {
 }
 
 /// The deltas that the choices come to, with the points that they are for.
-fn resolutions(ledger: &Ledger, points: &[Point], turn: &str) -> Vec<(String, Value)> {
+fn resolutions(ledger: &Ledger, points: &[MergePoint], turn: &str) -> Vec<(String, Value)> {
     let decided = points.iter().filter_map(|point| Some((point, point.chosen.as_deref()?)));
     let deltas = decided.filter_map(|(point, chosen)| {
         let mut delta = match (point.kind, point.about.as_str(), chosen) {
@@ -257,7 +258,7 @@ fn resolutions(ledger: &Ledger, points: &[Point], turn: &str) -> Vec<(String, Va
     deltas.collect()
 }
 
-fn reword(ledger: &Ledger, point: &Point) -> Option<Value> {
+fn reword(ledger: &Ledger, point: &MergePoint) -> Option<Value> {
     let kind = match ledger.record(ledger.named(&point.item)?).kind {
         ItemKind::Decision => "decision_revised",
         ItemKind::Constraint => "constraint_revised",
@@ -272,34 +273,34 @@ fn resolve<'d>(
     by: &'d str,
     turn: &str,
     deltas: &'d [(String, Value)],
-) -> Result<Option<Event<'d>>, MergeError> {
+) -> Result<Option<LedgerEvent<'d>>, MergeError> {
     ledger.add_turn(turn);
     if deltas.is_empty() {
         return Ok(None);
     }
-    let proposals: Vec<_> = deltas.iter().map(|(_, delta)| Proposal::read(delta)).collect();
+    let proposals: Vec<_> = deltas.iter().map(|(_, delta)| DeltaProposal::read(delta)).collect();
     let mode = BatchMode::BestEffort;
-    let outcomes = ledger.reconcile(by, mode, &proposals).map_err(BookError::from)?;
+    let outcomes = ledger.reconcile(by, mode, &proposals).map_err(ProjectLedgerError::from)?;
     let verdicts: Vec<_> = outcomes.iter().map(|outcome| outcome.verdict).collect();
     for ((point, _), verdict) in deltas.iter().zip(&verdicts) {
-        if let Verdict::Rejected(code) = verdict {
+        if let CandidateVerdict::Rejected(code) = verdict {
             return Err(MergeError::Refused { point: point.clone(), why: code.meaning() });
         }
     }
-    Ok(Some(Event::Batch { stream: None, author: by, mode, proposals, verdicts }))
+    Ok(Some(LedgerEvent::Batch { stream: None, author: by, mode, proposals, verdicts }))
 }
 
 /// The two streams as commits, and their merge.
-struct Streams {
-    schema: Schema,
+struct CommitStreams {
+    schema: DocumentSchema,
     store: MemoryCommits,
     /// The merge, or the end of the only stream that has commits.
     head: CommitId,
     analysis: Option<MergeAnalysis>,
 }
 
-impl Streams {
-    fn build(sides: &Sides<'_>, renaming: &Renaming, by: &str) -> Result<Self, MergeError> {
+impl CommitStreams {
+    fn build(sides: &MergeSides<'_>, renaming: &HandleRenames, by: &str) -> Result<Self, MergeError> {
         let schema = documents::schema();
         let mut store = MemoryCommits::new();
         let old: BTreeSet<ItemId> = [sides.main, sides.theirs]
@@ -332,13 +333,18 @@ impl Streams {
     }
 
     /// What the ledger said and the merged ledger does not.
-    fn lost(&self, sides: &Sides<'_>, trial: &Ledger) -> Vec<Point> {
+    fn lost(&self, sides: &MergeSides<'_>, trial: &Ledger) -> Vec<MergePoint> {
         let conflicts = self.analysis.iter().flat_map(MergeAnalysis::conflicts);
         conflicts.filter_map(|conflict| self.lost_at(sides, trial, conflict)).collect()
     }
 
-    fn lost_at(&self, sides: &Sides<'_>, trial: &Ledger, conflict: &MergeConflict) -> Option<Point> {
-        if *conflict.attachment != *ITEM || !conflict.lost.contains(&Side::Ours) {
+    fn lost_at(
+        &self,
+        sides: &MergeSides<'_>,
+        trial: &Ledger,
+        conflict: &MergeConflict,
+    ) -> Option<MergePoint> {
+        if *conflict.attachment != *ITEM || !conflict.lost.contains(&MergeSide::Ours) {
             return None;
         }
         let field = conflict.path.get(0)?.get("field")?.as_str()?;
@@ -357,12 +363,12 @@ impl Streams {
             _ => false,
         };
         let choices: &[&str] = if can_be_kept { &["ours", "theirs"] } else { &["theirs"] };
-        Some(Point::new(sides.name, PointKind::Lost, &conflict.key, field, [ours, stands], choices))
+        Some(MergePoint::new(sides.name, PointKind::Lost, &conflict.key, field, [ours, stands], choices))
     }
 
     /// All commits, with the one that makes the commit store say what the ledger says.
-    fn survive(&self, sides: &Sides<'_>, trial: &Ledger, by: &str) -> Result<Vec<Commit>, MergeError> {
-        let merged = Engine::new(&self.store).state(&self.head)?;
+    fn survive(&self, sides: &MergeSides<'_>, trial: &Ledger, by: &str) -> Result<Vec<Commit>, MergeError> {
+        let merged = DocumentEngine::new(&self.store).state(&self.head)?;
         let decided = self.decided(sides, trial, &merged);
         let ops = diff(&merged, &decided);
         let mut commits: Vec<Commit> = self.store.iter().cloned().collect();
@@ -376,7 +382,7 @@ impl Streams {
 
     /// The merged documents as the reconciled ledger has them. A document cannot be deleted: what is no item of the
     /// ledger is superseded by the one that it was merged into, or by nothing.
-    fn decided(&self, sides: &Sides<'_>, trial: &Ledger, merged: &State) -> State {
+    fn decided(&self, sides: &MergeSides<'_>, trial: &Ledger, merged: &CommitState) -> CommitState {
         let mut json = merged.to_json(&self.schema);
         let named = merged.documents().filter_map(|(id, _)| trial.named(&id.key));
         let items: BTreeSet<ItemId> =
@@ -395,11 +401,11 @@ impl Streams {
                 json[attachment.as_str()][key.as_str()] = document.clone();
             }
         }
-        State::from_json(&self.schema, &json).expect("documents are made by the schema's own words")
+        CommitState::from_json(&self.schema, &json).expect("documents are made by the schema's own words")
     }
 }
 
-fn text_of(reading: &Reading) -> Option<String> {
+fn text_of(reading: &LocusReading) -> Option<String> {
     reading.0.as_ref().and_then(field_text)
 }
 

@@ -19,7 +19,7 @@ probity_core::word_enum! {
 
 /// A point to decide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Point {
+pub struct MergePoint {
     /// Names the point: eight hex digits made of all that it says.
     pub id: String,
     /// What kind of point it is.
@@ -40,7 +40,7 @@ pub struct Point {
     pub chosen: Option<String>,
 }
 
-impl Point {
+impl MergePoint {
     pub(super) fn new(
         stream: &str,
         kind: PointKind,

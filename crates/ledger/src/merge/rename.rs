@@ -1,17 +1,17 @@
 //! Handles of a stream that mean something else in the ledger get the stream's name in front.
 
-use crate::candidate::{Change, Delta, Proposal};
+use crate::candidate::{DeltaProposal, ItemChange, ItemDelta};
 use crate::ledger::Ledger;
-use crate::record::Seq;
+use crate::record::LedgerSeq;
 use std::collections::BTreeMap;
 
 /// The handles of a stream that were taken in the ledger meanwhile, and what they are called there.
 #[derive(Debug, Default)]
-pub(super) struct Renaming(BTreeMap<String, String>);
+pub(super) struct HandleRenames(BTreeMap<String, String>);
 
-impl Renaming {
+impl HandleRenames {
     /// Looks which handles that `stream` made after `base` name something else in `main`.
-    pub(super) fn of(main: &Ledger, stream: &Ledger, base: Seq, name: &str) -> Self {
+    pub(super) fn of(main: &Ledger, stream: &Ledger, base: LedgerSeq, name: &str) -> Self {
         let is_new = |item| stream.record(item).created > base;
         let made = stream.handles.iter().filter(|(_, item)| is_new(**item)).map(|(handle, _)| handle);
         let taken = made.filter(|handle| main.named(handle).is_some());
@@ -36,25 +36,29 @@ impl Renaming {
     }
 
     /// The proposal with all handles as the ledger calls them.
-    pub(super) fn proposal<'s>(&'s self, proposal: Proposal<'s>) -> Proposal<'s> {
+    pub(super) fn proposal<'s>(&'s self, proposal: DeltaProposal<'s>) -> DeltaProposal<'s> {
         let delta = proposal.delta.map(|delta| match delta {
-            Delta::Create { handle, content } => Delta::Create { handle: self.name(handle), content },
-            Delta::Change { target, change } => {
-                Delta::Change { target: self.name(target), change: self.change(change) }
+            ItemDelta::Create { handle, content } => ItemDelta::Create { handle: self.name(handle), content },
+            ItemDelta::Change { target, change } => {
+                ItemDelta::Change { target: self.name(target), change: self.change(change) }
             }
         });
-        Proposal { delta, ..proposal }
+        DeltaProposal { delta, ..proposal }
     }
 
-    fn change<'s>(&'s self, change: Change<'s>) -> Change<'s> {
+    fn change<'s>(&'s self, change: ItemChange<'s>) -> ItemChange<'s> {
         match change {
-            Change::Supersede { reason, by } => Change::Supersede { reason, by: by.map(|by| self.name(by)) },
-            Change::ResolveBranch { handle, chosen, confidence } => {
-                Change::ResolveBranch { handle: self.name(handle), chosen, confidence }
+            ItemChange::Supersede { reason, by } => {
+                ItemChange::Supersede { reason, by: by.map(|by| self.name(by)) }
             }
-            Change::ReopenTask { handle, reason } => Change::ReopenTask { handle: self.name(handle), reason },
-            Change::CorrectFact { handle, summary, confidence } => {
-                Change::CorrectFact { handle: self.name(handle), summary, confidence }
+            ItemChange::ResolveBranch { handle, chosen, confidence } => {
+                ItemChange::ResolveBranch { handle: self.name(handle), chosen, confidence }
+            }
+            ItemChange::ReopenTask { handle, reason } => {
+                ItemChange::ReopenTask { handle: self.name(handle), reason }
+            }
+            ItemChange::CorrectFact { handle, summary, confidence } => {
+                ItemChange::CorrectFact { handle: self.name(handle), summary, confidence }
             }
             other => other,
         }

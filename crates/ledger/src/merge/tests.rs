@@ -1,30 +1,30 @@
 use super::*;
-use crate::book::Book;
-use crate::candidate::Proposal;
+use crate::book::ProjectLedger;
+use crate::candidate::DeltaProposal;
 use crate::documents;
 use crate::extract::Role;
-use crate::outcome::{Verdict, VerdictCode};
+use crate::outcome::{CandidateVerdict, VerdictCode};
 use crate::reconcile::BatchMode;
-use crate::wire::Event;
-use probity_documents::{Engine, MemoryCommits};
+use crate::wire::LedgerEvent;
+use probity_documents::{DocumentEngine, MemoryCommits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A book with the stream `s`, both made of deltas.
 struct World {
-    book: Book,
+    book: ProjectLedger,
 }
 
 impl World {
     fn new(common: &[Value]) -> Self {
-        let mut world = Self { book: Book::wanting("s") };
+        let mut world = Self { book: ProjectLedger::wanting("s") };
         world
             .book
-            .apply(&Event::Turn { id: "t", role: Role::User, text: "x", pending: false })
+            .apply(&LedgerEvent::Turn { id: "t", role: Role::User, text: "x", pending: false })
             .expect("applies");
         world.propose(None, common);
-        world.book.apply(&Event::Fork { stream: "s" }).expect("applies");
+        world.book.apply(&LedgerEvent::Fork { stream: "s" }).expect("applies");
         world
     }
 
@@ -32,22 +32,30 @@ impl World {
         for delta in deltas {
             let mut delta = delta.clone();
             delta["sources"] = json!([{ "turn": "t" }]);
-            let proposals = vec![Proposal::read(&delta)];
+            let proposals = vec![DeltaProposal::read(&delta)];
             let author = stream.unwrap_or("main");
             let mode = BatchMode::BestEffort;
-            let event = Event::Batch { stream, author, mode, proposals, verdicts: vec![Verdict::Accepted] };
+            let event = LedgerEvent::Batch {
+                stream,
+                author,
+                mode,
+                proposals,
+                verdicts: vec![CandidateVerdict::Accepted],
+            };
             let ledger = self.book.ledger(stream).expect("is kept").clone();
             let verdicts = ledger.clone().rehearse(
                 author,
                 mode,
                 match &event {
-                    Event::Batch { proposals, .. } => proposals,
+                    LedgerEvent::Batch { proposals, .. } => proposals,
                     _ => unreachable!("it is a batch"),
                 },
             );
-            let Event::Batch { proposals, .. } = event else { unreachable!("it is a batch") };
+            let LedgerEvent::Batch { proposals, .. } = event else { unreachable!("it is a batch") };
             let verdicts = verdicts.expect("there is room");
-            self.book.apply(&Event::Batch { stream, author, mode, proposals, verdicts }).expect("applies");
+            self.book
+                .apply(&LedgerEvent::Batch { stream, author, mode, proposals, verdicts })
+                .expect("applies");
         }
     }
 
@@ -58,7 +66,7 @@ impl World {
     }
 
     /// Merges with the choice that `pick` makes for every point.
-    fn merge(&mut self, pick: impl Fn(&Point) -> String) -> MergePlan {
+    fn merge(&mut self, pick: impl Fn(&MergePoint) -> String) -> MergePlan {
         let points = self.plan(&[]).points;
         let choices: BTreeMap<_, _> = points.iter().map(|point| (point.id.clone(), pick(point))).collect();
         let plan = plan(&self.book, "s", "dee", &choices).expect("can be planned");
@@ -81,14 +89,14 @@ impl World {
 }
 
 /// Law 9: the state of the survival commit is the merged ledger, item by item.
-fn check_commits(plan: &MergePlan, book: &Book, choices: &BTreeMap<String, String>) {
+fn check_commits(plan: &MergePlan, book: &ProjectLedger, choices: &BTreeMap<String, String>) {
     let schema = documents::schema();
     let mut store = MemoryCommits::new();
     let mut head = None;
     for commit in &plan.commits {
         head = Some(store.append(commit.clone()).expect("appends"));
     }
-    let state = Engine::new(&store).state(&head.expect("there is a base")).expect("replays");
+    let state = DocumentEngine::new(&store).state(&head.expect("there is a base")).expect("replays");
     let mut after = book.clone();
     after.replay(&plan.transaction).expect("replays");
     let whole = documents::documents(&schema, after.main()).to_json(&schema);

@@ -16,11 +16,11 @@ const MAX_DELTAS: usize = 500;
 
 /// What of an answer may be proposed, and what may not.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Read {
-    /// Candidates, ready for [`crate::Proposal::read`], each with the turn it comes from.
+pub struct ParsedAnswer {
+    /// Candidates, ready for [`crate::DeltaProposal::read`], each with the turn it comes from.
     pub candidates: Vec<(String, Value)>,
     /// What was dropped, and why.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedDelta>,
     /// How many were taken for hypotheses because they were only guessed.
     pub n_weakened: usize,
 }
@@ -43,7 +43,7 @@ probity_core::word_enum! {
 
 /// A delta of an answer that is not proposed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Dropped {
+pub struct DroppedDelta {
     /// What it was, as far as it could be read.
     pub kind: String,
     /// Why it is not proposed.
@@ -53,16 +53,16 @@ pub struct Dropped {
 }
 
 /// Takes an answer apart. An answer that is no list of deltas is an error; single deltas that are worth nothing are not.
-pub fn read(ledger: &Ledger, turns: &[TurnText], answer: &str) -> Result<Read, String> {
+pub fn read(ledger: &Ledger, turns: &[TurnText], answer: &str) -> Result<ParsedAnswer, String> {
     let value = parse(answer)?;
     let deltas = value.get("deltas").and_then(Value::as_array).ok_or("there is no list `deltas` in it")?;
-    let mut reader = Reader { ledger, turns, names: BTreeMap::new(), read: Read::default() };
+    let mut reader = AnswerReader { ledger, turns, names: BTreeMap::new(), read: ParsedAnswer::default() };
     for delta in deltas.iter().take(MAX_DELTAS) {
         if let Err(why) = reader.take(delta) {
             let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
             let words = [text("summary"), text("quote")].into_iter().find(|words| !words.is_empty());
             let words = words.unwrap_or_default().chars().take(200).collect();
-            reader.read.dropped.push(Dropped { kind: text("kind"), why, words });
+            reader.read.dropped.push(DroppedDelta { kind: text("kind"), why, words });
         }
     }
     Ok(reader.read)
@@ -75,15 +75,15 @@ fn parse(answer: &str) -> Result<Value, String> {
     serde_json::from_str(text.trim()).map_err(|error| format!("it is no JSON: {error}"))
 }
 
-struct Reader<'a> {
+struct AnswerReader<'a> {
     ledger: &'a Ledger,
     turns: &'a [TurnText],
     /// The handles that the answer uses for its own items, and the minted ones.
     names: BTreeMap<String, String>,
-    read: Read,
+    read: ParsedAnswer,
 }
 
-impl Reader<'_> {
+impl AnswerReader<'_> {
     fn take(&mut self, delta: &Value) -> Result<(), DropReason> {
         let fields = delta.as_object().ok_or(DropReason::Malformed)?;
         let text = |name: &str| fields.get(name).and_then(Value::as_str);

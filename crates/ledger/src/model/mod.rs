@@ -8,8 +8,8 @@
 mod answer;
 mod question;
 
-pub use answer::{DropReason, Dropped, Read, read};
-pub use question::{Prompt, TurnText, prompt, windows};
+pub use answer::{DropReason, DroppedDelta, ParsedAnswer, read};
+pub use question::{ExtractionPrompt, TurnText, prompt, windows};
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use crate::export::estimate_tokens;
 use crate::extract::Role;
 use crate::ledger::Ledger;
 use crate::transcript::word_of;
-use crate::words::{Confidence, DeltaKind, ItemKind, Mode};
+use crate::words::{ConfidenceLevel, DeltaKind, ItemKind, RevisionMode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub struct TurnText {
 
 /// A question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prompt {
+pub struct ExtractionPrompt {
     /// What the model is told to do.
     pub system: String,
     /// What it is to read.
@@ -55,12 +55,12 @@ pub fn windows(turns: &[TurnText]) -> Vec<&[TurnText]> {
 }
 
 /// The question about some turns, against the ledger as it is.
-pub fn prompt(ledger: &Ledger, turns: &[TurnText]) -> Prompt {
+pub fn prompt(ledger: &Ledger, turns: &[TurnText]) -> ExtractionPrompt {
     let turns =
         turns.iter().map(|turn| QuotedTurn { role: word_of(turn.role), text: &turn.text, turn: &turn.id });
     let user = UserPrompt { known: known(ledger), turns: turns.collect() };
     let user = probity_core::json::to_value(&user).to_string();
-    Prompt { system: SYSTEM.to_owned(), user, schema: schema() }
+    ExtractionPrompt { system: SYSTEM.to_owned(), user, schema: schema() }
 }
 
 /// What the model is shown.
@@ -115,9 +115,9 @@ fn schema() -> Value {
             "properties": {
                 "kind": words(DeltaKind::ALL.iter().map(|kind| kind.as_str()).collect()),
                 "turn": text, "quote": text, "handle": text, "target": text, "summary": text,
-                "confidence": words(Confidence::ALL.iter().map(|tier| tier.as_str()).collect()),
+                "confidence": words(ConfidenceLevel::ALL.iter().map(|tier| tier.as_str()).collect()),
                 "hard": { "type": "boolean" },
-                "mode": words(Mode::ALL.iter().map(|mode| mode.as_str()).collect()),
+                "mode": words(RevisionMode::ALL.iter().map(|mode| mode.as_str()).collect()),
                 "alternatives": { "type": "array", "items": text },
                 "chosen": text, "resolution": text, "reason": text, "by": text,
             },

@@ -1,7 +1,7 @@
 use super::*;
 use crate::extract::Role;
 use crate::ledger::Ledger;
-use crate::{BatchMode, Proposal, Verdict, VerdictCode};
+use crate::{BatchMode, CandidateVerdict, DeltaProposal, VerdictCode};
 use serde_json::{Value, json};
 
 fn turn(id: &str, role: Role, text: &str) -> TurnText {
@@ -32,9 +32,10 @@ fn what_was_said_is_a_candidate_with_a_minted_handle_and_its_words() {
     assert!(candidate["key"].as_str().is_some_and(|key| key.starts_with("model:t1:")));
     let mut ledger = Ledger::new();
     ledger.add_turn("t1");
-    let outcome =
-        ledger.reconcile("m", BatchMode::BestEffort, &[Proposal::read(&candidate)]).expect("there is room");
-    assert_eq!(outcome[0].verdict, Verdict::Accepted);
+    let outcome = ledger
+        .reconcile("m", BatchMode::BestEffort, &[DeltaProposal::read(&candidate)])
+        .expect("there is room");
+    assert_eq!(outcome[0].verdict, CandidateVerdict::Accepted);
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn later_deltas_may_name_earlier_ones_and_nothing_that_is_made_up() {
     let mut ledger = Ledger::new();
     ledger.add_turn("t1");
     let values: Vec<_> = read.candidates.iter().map(|(_, value)| value.clone()).collect();
-    let proposals: Vec<_> = values.iter().map(Proposal::read).collect();
+    let proposals: Vec<_> = values.iter().map(DeltaProposal::read).collect();
     let outcomes = ledger.reconcile("m", BatchMode::BestEffort, &proposals).expect("there is room");
     let codes: Vec<_> =
         outcomes.iter().map(|outcome| outcome.verdict.code().map(VerdictCode::as_str)).collect();
@@ -122,7 +123,7 @@ fn an_answer_that_is_none_is_an_error() {
     for answer in ["", "I found nothing.", "[]", "{}", "{\"deltas\": 3}"] {
         assert!(read(&Ledger::new(), &turns, answer).is_err(), "{answer}");
     }
-    assert_eq!(read(&Ledger::new(), &turns, "```json\n{\"deltas\": []}\n```"), Ok(Read::default()));
+    assert_eq!(read(&Ledger::new(), &turns, "```json\n{\"deltas\": []}\n```"), Ok(ParsedAnswer::default()));
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn the_question_shows_what_is_known() {
     ledger.add_turn("t1");
     let value =
         json!({ "kind": "task_opened", "handle": "k", "summary": "Docs", "sources": [{ "turn": "t1" }] });
-    ledger.reconcile("m", BatchMode::BestEffort, &[Proposal::read(&value)]).expect("there is room");
+    ledger.reconcile("m", BatchMode::BestEffort, &[DeltaProposal::read(&value)]).expect("there is room");
     let prompt = prompt(&ledger, &[turn("t2", Role::User, "Docs are done.")]);
     let user: Value = serde_json::from_str(&prompt.user).expect("is JSON");
     assert_eq!(user["known"][0], json!({ "handle": "k", "kind": "task", "summary": "Docs" }));

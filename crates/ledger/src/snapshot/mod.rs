@@ -2,7 +2,7 @@
 //! thrown away at any time, and whoever keeps one checks that it is whole and belongs to its log.
 //!
 //! Only what cannot be computed from the rest is written; hash tables and sets of open things are built on reading. A
-//! snapshot of another version is [`NotThis`], never misread: it begins with a sample of the rules and hashes that
+//! snapshot of another version is [`SnapshotReadError`], never misread: it begins with a sample of the rules and hashes that
 //! made it. Numbers that lead outside of their list are refused, so no bytes make the ledger panic later.
 //!
 //! Why not serde: a snapshot of a million deltas has 93 MB, and opening it piece by piece takes 181 MB of memory in all
@@ -15,7 +15,7 @@ mod write;
 pub use read::read;
 pub use write::write;
 
-use crate::identity::Statement;
+use crate::identity::NormalizedStatement;
 use crate::wire::{put, put_text};
 use crate::words::ItemKind;
 use probity_prose::normal_form::Normalizer;
@@ -25,7 +25,7 @@ pub(crate) use write::write_rest;
 
 /// Bytes that are no snapshot of this version, or could not be read.
 #[derive(Debug, thiserror::Error)]
-pub enum NotThis {
+pub enum SnapshotReadError {
     /// Another version wrote it, or it is damaged.
     #[error("this is no snapshot of this version")]
     Form,
@@ -44,7 +44,7 @@ fn preamble() -> Vec<u8> {
     put_text(&mut out, env!("CARGO_PKG_VERSION"));
     let mut normalizer = Normalizer::default();
     for sample in SAMPLES {
-        let meaning = Statement::of(sample, &mut normalizer).meaning(ItemKind::Decision);
+        let meaning = NormalizedStatement::of(sample, &mut normalizer).meaning(ItemKind::Decision);
         put(&mut out, meaning.neutral);
         put(&mut out, meaning.full);
     }

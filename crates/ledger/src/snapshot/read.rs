@@ -1,18 +1,18 @@
 //! Reading a snapshot back, and building the indexes that are not written.
 
-use super::stream::Source;
-use super::{NotThis, preamble};
-use crate::book::{Book, Citation, PendingTurn, Stream};
-use crate::conflicts::Conflict;
+use super::stream::ChunkReader;
+use super::{SnapshotReadError, preamble};
+use crate::book::{Citation, PendingTurn, ProjectLedger, StreamState};
+use crate::conflicts::ItemConflict;
 use crate::extract::Role;
-use crate::identity::Meaning;
-use crate::ledger::{Delivered, Extra, Ledger};
-use crate::outcome::Verdict;
-use crate::policy::Policy;
-use crate::record::{Entry, ItemId, Record, Seq, Version};
-use crate::scoreboard::Tally;
-use crate::sources::{Given, SourceRecord};
-use crate::words::{Confidence, DeltaKind, ItemKind, Mode, Status};
+use crate::identity::StatementKey;
+use crate::ledger::{DeliveredDelta, ItemExtra, Ledger};
+use crate::outcome::CandidateVerdict;
+use crate::policy::ConstraintPolicy;
+use crate::record::{InputEntry, ItemId, ItemRecord, LedgerSeq, VersionRecord};
+use crate::scoreboard::VerdictTally;
+use crate::sources::{SourceRecord, TurnSourceChain};
+use crate::words::{ConfidenceLevel, DeltaKind, ItemKind, ItemStatus, RevisionMode};
 use probity_core::Digest;
 use std::io::Read;
 use std::num::NonZeroU32;
@@ -20,19 +20,19 @@ use std::num::NonZeroU32;
 const ROLES: &[Role] = &[Role::User, Role::Assistant, Role::System, Role::Tool];
 
 /// Reads what [`super::write`] wrote.
-pub fn read(from: &mut impl Read) -> Result<Book, NotThis> {
-    let mut source = Source::new(from);
+pub fn read(from: &mut impl Read) -> Result<ProjectLedger, SnapshotReadError> {
+    let mut source = ChunkReader::new(from);
     let expected = preamble();
     if source.bytes(expected.len())? != expected {
-        return Err(NotThis::Form);
+        return Err(SnapshotReadError::Form);
     }
     let mut book = read_rest(&mut source)?;
     book.main = read_ledger(&mut source)?;
     Ok(book)
 }
 
-fn read_rest(source: &mut Source<'_, impl Read>) -> Result<Book, NotThis> {
-    let mut book = Book { n_decided_otherwise: source.number()?, ..Book::default() };
+fn read_rest(source: &mut ChunkReader<'_, impl Read>) -> Result<ProjectLedger, SnapshotReadError> {
+    let mut book = ProjectLedger { n_decided_otherwise: source.number()?, ..ProjectLedger::default() };
     for _ in 0..source.number()? {
         let turn = source.text()?.to_owned();
         let role = source.word(ROLES)?;
@@ -41,7 +41,7 @@ fn read_rest(source: &mut Source<'_, impl Read>) -> Result<Book, NotThis> {
     }
     for _ in 0..source.number()? {
         let name = source.text()?.to_owned();
-        let mut stream = Stream { base: Seq(source.small()?), batches: Vec::new(), ledger: None };
+        let mut stream = StreamState { base: LedgerSeq(source.small()?), batches: Vec::new(), ledger: None };
         for _ in 0..source.number()? {
             let n = source.small()? as usize;
             stream.batches.push(source.bytes(n)?.to_vec());
@@ -51,13 +51,13 @@ fn read_rest(source: &mut Source<'_, impl Read>) -> Result<Book, NotThis> {
     for _ in 0..source.number()? {
         let [change, item, author] =
             [source.text()?.to_owned(), source.text()?.to_owned(), source.text()?.to_owned()];
-        book.citations.push(Citation { change, item, author, at: Seq(source.small()?) });
+        book.citations.push(Citation { change, item, author, at: LedgerSeq(source.small()?) });
     }
     Ok(book)
 }
 
 /// How long the lists of a ledger are.
-struct Sizes {
+struct ListSizes {
     entries: usize,
     items: usize,
     versions: usize,
@@ -68,10 +68,10 @@ struct Sizes {
     authors: usize,
 }
 
-fn read_ledger(source: &mut Source<'_, impl Read>) -> Result<Ledger, NotThis> {
+fn read_ledger(source: &mut ChunkReader<'_, impl Read>) -> Result<Ledger, SnapshotReadError> {
     let mut ledger = Ledger::with_policy(read_policy(source)?);
     let mut size = || source.small().map(|size| size as usize);
-    let sizes = Sizes {
+    let sizes = ListSizes {
         entries: size()?,
         items: size()?,
         versions: size()?,
@@ -85,7 +85,7 @@ fn read_ledger(source: &mut Source<'_, impl Read>) -> Result<Ledger, NotThis> {
         ledger.texts.push(source.text()?);
     }
     for _ in 0..sizes.authors {
-        ledger.authors.add(source.text()?, Tally::default());
+        ledger.authors.add(source.text()?, VerdictTally::default());
     }
     for _ in 0..sizes.items {
         ledger.items.push(read_record(source, &sizes)?);
@@ -110,28 +110,40 @@ fn read_ledger(source: &mut Source<'_, impl Read>) -> Result<Ledger, NotThis> {
     Ok(ledger)
 }
 
-fn read_policy(source: &mut Source<'_, impl Read>) -> Result<Policy, NotThis> {
+fn read_policy(source: &mut ChunkReader<'_, impl Read>) -> Result<ConstraintPolicy, SnapshotReadError> {
     let Some(n) = source.optional()? else {
-        return Ok(Policy::open());
+        return Ok(ConstraintPolicy::open());
     };
     let names = (0..n).map(|_| source.text().map(str::to_owned)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Policy::guard_hard_constraints(names))
+    Ok(ConstraintPolicy::guard_hard_constraints(names))
 }
 
-fn read_item(source: &mut Source<'_, impl Read>, sizes: &Sizes) -> Result<Option<ItemId>, NotThis> {
+fn read_item(
+    source: &mut ChunkReader<'_, impl Read>,
+    sizes: &ListSizes,
+) -> Result<Option<ItemId>, SnapshotReadError> {
     Ok(source.below(sizes.items + 1)?.checked_sub(1).map(ItemId::new))
 }
 
-fn read_some_item(source: &mut Source<'_, impl Read>, sizes: &Sizes) -> Result<ItemId, NotThis> {
-    read_item(source, sizes)?.ok_or(NotThis::Form)
+fn read_some_item(
+    source: &mut ChunkReader<'_, impl Read>,
+    sizes: &ListSizes,
+) -> Result<ItemId, SnapshotReadError> {
+    read_item(source, sizes)?.ok_or(SnapshotReadError::Form)
 }
 
-fn read_seq(source: &mut Source<'_, impl Read>, sizes: &Sizes) -> Result<Seq, NotThis> {
-    source.below(sizes.entries + 1).map(Seq)
+fn read_seq(
+    source: &mut ChunkReader<'_, impl Read>,
+    sizes: &ListSizes,
+) -> Result<LedgerSeq, SnapshotReadError> {
+    source.below(sizes.entries + 1).map(LedgerSeq)
 }
 
-fn read_record(source: &mut Source<'_, impl Read>, sizes: &Sizes) -> Result<Record, NotThis> {
-    let meaning = Meaning { neutral: source.number()?, full: source.number()? };
+fn read_record(
+    source: &mut ChunkReader<'_, impl Read>,
+    sizes: &ListSizes,
+) -> Result<ItemRecord, SnapshotReadError> {
+    let meaning = StatementKey { neutral: source.number()?, full: source.number()? };
     let handle = source.below(sizes.handles)?;
     let created = read_seq(source, sizes)?;
     let last_version = source.below(sizes.versions)?;
@@ -149,7 +161,7 @@ fn read_record(source: &mut Source<'_, impl Read>, sizes: &Sizes) -> Result<Reco
     let mut mark = |limit: usize| source.below(limit + 1).map(NonZeroU32::new);
     let [promoted, hardened, ended] = [mark(sizes.entries)?, mark(sizes.entries)?, mark(sizes.entries)?];
     let note = mark(sizes.texts)?;
-    Ok(Record {
+    Ok(ItemRecord {
         meaning,
         handle,
         created,
@@ -168,16 +180,16 @@ fn read_record(source: &mut Source<'_, impl Read>, sizes: &Sizes) -> Result<Reco
         ended,
         note,
         kind: source.word(ItemKind::ALL)?,
-        status: source.word(Status::ALL)?,
-        confidence: source.word(Confidence::ALL)?,
+        status: source.word(ItemStatus::ALL)?,
+        confidence: source.word(ConfidenceLevel::ALL)?,
     })
 }
 
 fn read_handles(
-    source: &mut Source<'_, impl Read>,
+    source: &mut ChunkReader<'_, impl Read>,
     ledger: &mut Ledger,
-    sizes: &Sizes,
-) -> Result<(), NotThis> {
+    sizes: &ListSizes,
+) -> Result<(), SnapshotReadError> {
     for _ in 0..sizes.handles {
         let handle = source.text()?.to_owned();
         ledger.handles.add(&handle, read_some_item(source, sizes)?);
@@ -190,23 +202,31 @@ fn read_handles(
     Ok(())
 }
 
-fn read_version(source: &mut Source<'_, impl Read>, sizes: &Sizes) -> Result<Version, NotThis> {
+fn read_version(
+    source: &mut ChunkReader<'_, impl Read>,
+    sizes: &ListSizes,
+) -> Result<VersionRecord, SnapshotReadError> {
     let seq = read_seq(source, sizes)?;
     let text = source.below(sizes.texts)?;
     let previous = source.below(sizes.versions)?;
-    let confidence = source.word(Confidence::ALL)?;
-    let mode = source.optional()?.map(|rank| Mode::ALL.get(rank as usize).copied().ok_or(NotThis::Form));
-    Ok(Version { seq, text, previous, confidence, mode: mode.transpose()? })
+    let confidence = source.word(ConfidenceLevel::ALL)?;
+    let mode = source
+        .optional()?
+        .map(|rank| RevisionMode::ALL.get(rank as usize).copied().ok_or(SnapshotReadError::Form));
+    Ok(VersionRecord { seq, text, previous, confidence, mode: mode.transpose()? })
 }
 
 fn read_sources(
-    source: &mut Source<'_, impl Read>,
+    source: &mut ChunkReader<'_, impl Read>,
     ledger: &mut Ledger,
-    sizes: &Sizes,
-) -> Result<(), NotThis> {
+    sizes: &ListSizes,
+) -> Result<(), SnapshotReadError> {
     for _ in 0..sizes.turns {
         let turn = source.text()?.to_owned();
-        let given = Given { last: source.below(sizes.sources.max(1))?, n: source.below(sizes.sources + 1)? };
+        let given = TurnSourceChain {
+            last: source.below(sizes.sources.max(1))?,
+            n: source.below(sizes.sources + 1)?,
+        };
         ledger.sources.turns.add(&turn, given);
     }
     for at in 0..sizes.sources {
@@ -219,7 +239,7 @@ fn read_sources(
             0 => None,
             length => {
                 let start = source.number()?;
-                Some((start, start.checked_add(length).ok_or(NotThis::Form)?))
+                Some((start, start.checked_add(length).ok_or(SnapshotReadError::Form)?))
             }
         };
         let is_first = ledger.record(item).first_source as usize == at;
@@ -229,53 +249,68 @@ fn read_sources(
     Ok(())
 }
 
-fn read_keys(source: &mut Source<'_, impl Read>, ledger: &mut Ledger, sizes: &Sizes) -> Result<(), NotThis> {
+fn read_keys(
+    source: &mut ChunkReader<'_, impl Read>,
+    ledger: &mut Ledger,
+    sizes: &ListSizes,
+) -> Result<(), SnapshotReadError> {
     for _ in 0..source.number()? {
         let key = source.text()?.to_owned();
-        let bytes: [u8; 32] = source.bytes(32)?.try_into().map_err(|_| NotThis::Form)?;
+        let bytes: [u8; 32] = source.bytes(32)?.try_into().map_err(|_| SnapshotReadError::Form)?;
         let fingerprint = Digest::from_bytes(bytes);
-        ledger.keys.add(&key, Delivered { fingerprint, item: read_some_item(source, sizes)? });
+        ledger.keys.add(&key, DeliveredDelta { fingerprint, item: read_some_item(source, sizes)? });
     }
     Ok(())
 }
 
 fn read_extras(
-    source: &mut Source<'_, impl Read>,
+    source: &mut ChunkReader<'_, impl Read>,
     ledger: &mut Ledger,
-    sizes: &Sizes,
-) -> Result<(), NotThis> {
+    sizes: &ListSizes,
+) -> Result<(), SnapshotReadError> {
     for _ in 0..source.number()? {
         let item = read_some_item(source, sizes)?;
         let (tag, first, n) = (source.below(2)?, source.below(sizes.texts)?, source.small()?);
         if first as usize + n as usize > sizes.texts {
-            return Err(NotThis::Form);
+            return Err(SnapshotReadError::Form);
         }
-        let extra =
-            if tag == 0 { Extra::Alternatives { first, n } } else { Extra::Reopened { reason: first } };
+        let extra = if tag == 0 {
+            ItemExtra::Alternatives { first, n }
+        } else {
+            ItemExtra::Reopened { reason: first }
+        };
         ledger.extras.insert(item, extra);
     }
     Ok(())
 }
 
 fn read_conflicts(
-    source: &mut Source<'_, impl Read>,
+    source: &mut ChunkReader<'_, impl Read>,
     ledger: &mut Ledger,
-    sizes: &Sizes,
-) -> Result<(), NotThis> {
+    sizes: &ListSizes,
+) -> Result<(), SnapshotReadError> {
     for _ in 0..source.number()? {
         let (older, newer) = (read_some_item(source, sizes)?, read_some_item(source, sizes)?);
         let raised = read_seq(source, sizes)?;
-        let settled = source.optional()?.map(Seq);
-        ledger.conflicts.restore(Conflict { older, newer, raised, settled });
+        let settled = source.optional()?.map(LedgerSeq);
+        ledger.conflicts.restore(ItemConflict { older, newer, raised, settled });
     }
     Ok(())
 }
 
-fn read_entry(source: &mut Source<'_, impl Read>, sizes: &Sizes) -> Result<Entry, NotThis> {
+fn read_entry(
+    source: &mut ChunkReader<'_, impl Read>,
+    sizes: &ListSizes,
+) -> Result<InputEntry, SnapshotReadError> {
     let author = source.below(sizes.authors)?;
     let (item, other) = (read_item(source, sizes)?, read_item(source, sizes)?);
-    let kind = source.optional()?.map(|rank| DeltaKind::ALL.get(rank as usize).copied().ok_or(NotThis::Form));
+    let kind = source
+        .optional()?
+        .map(|rank| DeltaKind::ALL.get(rank as usize).copied().ok_or(SnapshotReadError::Form));
     let kind = kind.transpose()?;
-    let verdict = u8::try_from(source.small()?).ok().and_then(Verdict::from_number).ok_or(NotThis::Form)?;
-    Ok(Entry { author, item, other, kind, verdict })
+    let verdict = u8::try_from(source.small()?)
+        .ok()
+        .and_then(CandidateVerdict::from_number)
+        .ok_or(SnapshotReadError::Form)?;
+    Ok(InputEntry { author, item, other, kind, verdict })
 }

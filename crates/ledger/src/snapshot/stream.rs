@@ -1,6 +1,6 @@
 //! Numbers and texts into and out of a stream of bytes, in pieces: a snapshot never stands in memory as a whole.
 
-use super::NotThis;
+use super::SnapshotReadError;
 use crate::wire::{number, put, put_text};
 use std::io::{self, Read, Write};
 
@@ -11,13 +11,13 @@ const PIECE_BYTES: usize = 1 << 18;
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
 /// Writes in pieces. The first error stays, and is told at the end.
-pub(super) struct Sink<'a, W: Write> {
+pub(super) struct ChunkWriter<'a, W: Write> {
     to: &'a mut W,
     piece: Vec<u8>,
     error: Option<io::Error>,
 }
 
-impl<'a, W: Write> Sink<'a, W> {
+impl<'a, W: Write> ChunkWriter<'a, W> {
     pub(super) fn new(to: &'a mut W) -> Self {
         Self { to, piece: Vec::with_capacity(PIECE_BYTES + 4096), error: None }
     }
@@ -60,13 +60,13 @@ impl<'a, W: Write> Sink<'a, W> {
 }
 
 /// Reads in pieces.
-pub(super) struct Source<'a, R: Read> {
+pub(super) struct ChunkReader<'a, R: Read> {
     from: &'a mut R,
     piece: Vec<u8>,
     at: usize,
 }
 
-impl<'a, R: Read> Source<'a, R> {
+impl<'a, R: Read> ChunkReader<'a, R> {
     pub(super) fn new(from: &'a mut R) -> Self {
         Self { from, piece: Vec::with_capacity(PIECE_BYTES), at: 0 }
     }
@@ -83,48 +83,49 @@ impl<'a, R: Read> Source<'a, R> {
         Ok(())
     }
 
-    pub(super) fn bytes(&mut self, n: usize) -> Result<&[u8], NotThis> {
+    pub(super) fn bytes(&mut self, n: usize) -> Result<&[u8], SnapshotReadError> {
         self.fill(n)?;
-        let bytes = self.piece.get(self.at..self.at + n).ok_or(NotThis::Form)?;
+        let bytes = self.piece.get(self.at..self.at + n).ok_or(SnapshotReadError::Form)?;
         self.at += n;
         Ok(bytes)
     }
 
-    pub(super) fn number(&mut self) -> Result<u64, NotThis> {
+    pub(super) fn number(&mut self) -> Result<u64, SnapshotReadError> {
         if self.piece.len() - self.at < 10 {
             self.fill(10)?;
         }
-        let (value, n) = number(&self.piece[self.at..]).ok_or(NotThis::Form)?;
+        let (value, n) = number(&self.piece[self.at..]).ok_or(SnapshotReadError::Form)?;
         self.at += n;
         Ok(value)
     }
 
-    pub(super) fn small(&mut self) -> Result<u32, NotThis> {
-        u32::try_from(self.number()?).map_err(|_| NotThis::Form)
+    pub(super) fn small(&mut self) -> Result<u32, SnapshotReadError> {
+        u32::try_from(self.number()?).map_err(|_| SnapshotReadError::Form)
     }
 
     /// A number below `limit`.
-    pub(super) fn below(&mut self, limit: usize) -> Result<u32, NotThis> {
-        self.small()
-            .and_then(|number| if (number as usize) < limit { Ok(number) } else { Err(NotThis::Form) })
+    pub(super) fn below(&mut self, limit: usize) -> Result<u32, SnapshotReadError> {
+        self.small().and_then(|number| {
+            if (number as usize) < limit { Ok(number) } else { Err(SnapshotReadError::Form) }
+        })
     }
 
-    pub(super) fn optional(&mut self) -> Result<Option<u32>, NotThis> {
+    pub(super) fn optional(&mut self) -> Result<Option<u32>, SnapshotReadError> {
         let number = self.number()?;
         let inner = number.checked_sub(1).map(u32::try_from).transpose();
-        inner.map_err(|_| NotThis::Form)
+        inner.map_err(|_| SnapshotReadError::Form)
     }
 
-    pub(super) fn word<T: Copy>(&mut self, all: &[T]) -> Result<T, NotThis> {
+    pub(super) fn word<T: Copy>(&mut self, all: &[T]) -> Result<T, SnapshotReadError> {
         let rank = self.below(all.len())?;
         Ok(all[rank as usize])
     }
 
-    pub(super) fn text(&mut self) -> Result<&str, NotThis> {
-        let n = usize::try_from(self.number()?).map_err(|_| NotThis::Form)?;
+    pub(super) fn text(&mut self) -> Result<&str, SnapshotReadError> {
+        let n = usize::try_from(self.number()?).map_err(|_| SnapshotReadError::Form)?;
         if n > MAX_TEXT_BYTES {
-            return Err(NotThis::Form);
+            return Err(SnapshotReadError::Form);
         }
-        std::str::from_utf8(self.bytes(n)?).map_err(|_| NotThis::Form)
+        std::str::from_utf8(self.bytes(n)?).map_err(|_| SnapshotReadError::Form)
     }
 }

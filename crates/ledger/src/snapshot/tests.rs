@@ -1,10 +1,10 @@
 use super::*;
-use crate::book::Book;
-use crate::candidate::Proposal;
+use crate::book::ProjectLedger;
+use crate::candidate::DeltaProposal;
 use crate::extract::Role;
-use crate::outcome::Verdict;
+use crate::outcome::CandidateVerdict;
 use crate::reconcile::BatchMode;
-use crate::wire::{Event, encode};
+use crate::wire::{LedgerEvent, encode};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -40,28 +40,34 @@ fn delta() -> impl Strategy<Value = Value> {
         })
 }
 
-fn book_of(values: &[Value]) -> Book {
-    let mut book = Book::new();
+fn book_of(values: &[Value]) -> ProjectLedger {
+    let mut book = ProjectLedger::new();
     for id in ["t1", "t2"] {
-        let turn = Event::Turn { id, role: Role::User, text: "x", pending: id == "t2" };
+        let turn = LedgerEvent::Turn { id, role: Role::User, text: "x", pending: id == "t2" };
         book.apply(&turn).expect("applies");
     }
-    book.apply(&Event::Policy { guardians: Some(vec!["ann"]) }).expect("applies");
-    book.apply(&Event::Fork { stream: "s" }).expect("applies");
-    book.apply(&Event::Cite { change: "run", item: "a", author: "ann" }).expect("applies");
+    book.apply(&LedgerEvent::Policy { guardians: Some(vec!["ann"]) }).expect("applies");
+    book.apply(&LedgerEvent::Fork { stream: "s" }).expect("applies");
+    book.apply(&LedgerEvent::Cite { change: "run", item: "a", author: "ann" }).expect("applies");
     propose(&mut book, None, values);
     propose(&mut book, Some("s"), values);
     book
 }
 
-fn propose(book: &mut Book, stream: Option<&str>, values: &[Value]) {
-    let proposals: Vec<_> = values.iter().map(Proposal::read).collect();
-    let verdicts = vec![Verdict::Accepted; proposals.len()];
-    book.apply(&Event::Batch { stream, author: "bob", mode: BatchMode::BestEffort, proposals, verdicts })
-        .expect("there is room");
+fn propose(book: &mut ProjectLedger, stream: Option<&str>, values: &[Value]) {
+    let proposals: Vec<_> = values.iter().map(DeltaProposal::read).collect();
+    let verdicts = vec![CandidateVerdict::Accepted; proposals.len()];
+    book.apply(&LedgerEvent::Batch {
+        stream,
+        author: "bob",
+        mode: BatchMode::BestEffort,
+        proposals,
+        verdicts,
+    })
+    .expect("there is room");
 }
 
-fn restored(book: &Book) -> Book {
+fn restored(book: &ProjectLedger) -> ProjectLedger {
     let mut bytes = Vec::new();
     write(book, &mut bytes).expect("memory takes every byte");
     read(&mut bytes.as_slice()).expect("reads back")
@@ -102,27 +108,27 @@ proptest! {
 #[test]
 fn a_snapshot_of_another_version_is_not_read() {
     let mut bytes = Vec::new();
-    write(&Book::new(), &mut bytes).expect("memory takes every byte");
+    write(&ProjectLedger::new(), &mut bytes).expect("memory takes every byte");
     bytes[15] = b'9';
-    assert!(matches!(read(&mut bytes.as_slice()), Err(NotThis::Form)));
+    assert!(matches!(read(&mut bytes.as_slice()), Err(SnapshotReadError::Form)));
 }
 
 #[test]
 fn a_replayed_log_says_when_it_was_decided_otherwise() {
     let values =
         [json!({ "kind": "task_opened", "handle": "t", "summary": "Docs", "sources": [{ "turn": "t1" }] })];
-    let proposals: Vec<_> = values.iter().map(Proposal::read).collect();
-    let batch = |verdicts| Event::Batch {
+    let proposals: Vec<_> = values.iter().map(DeltaProposal::read).collect();
+    let batch = |verdicts| LedgerEvent::Batch {
         stream: None,
         author: "ann",
         mode: BatchMode::BestEffort,
         proposals: proposals.clone(),
         verdicts,
     };
-    let turn = Event::Turn { id: "t1", role: Role::User, text: "x", pending: false };
-    let mut book = Book::new();
-    book.replay(&encode(&[turn, batch(vec![Verdict::Accepted])])).expect("replays");
+    let turn = LedgerEvent::Turn { id: "t1", role: Role::User, text: "x", pending: false };
+    let mut book = ProjectLedger::new();
+    book.replay(&encode(&[turn, batch(vec![CandidateVerdict::Accepted])])).expect("replays");
     assert_eq!(book.n_decided_otherwise(), 0);
-    book.replay(&encode(&[batch(vec![Verdict::Accepted])])).expect("replays");
+    book.replay(&encode(&[batch(vec![CandidateVerdict::Accepted])])).expect("replays");
     assert_eq!(book.n_decided_otherwise(), 1, "the second is a duplicate now");
 }

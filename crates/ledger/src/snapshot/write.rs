@@ -1,15 +1,15 @@
 //! Writing a snapshot.
 
 use super::preamble;
-use super::stream::Sink;
-use crate::book::Book;
-use crate::ledger::{Extra, Ledger};
-use crate::record::{ItemId, Record};
+use super::stream::ChunkWriter;
+use crate::book::ProjectLedger;
+use crate::ledger::{ItemExtra, Ledger};
+use crate::record::{ItemId, ItemRecord};
 use std::io::{self, Write};
 
 /// Writes a book. The states of streams are left out: they are made of the log.
-pub fn write(book: &Book, to: &mut impl Write) -> io::Result<()> {
-    let mut sink = Sink::new(to);
+pub fn write(book: &ProjectLedger, to: &mut impl Write) -> io::Result<()> {
+    let mut sink = ChunkWriter::new(to);
     sink.bytes(&preamble());
     put_rest(&mut sink, book);
     put_ledger(&mut sink, &book.main);
@@ -17,13 +17,13 @@ pub fn write(book: &Book, to: &mut impl Write) -> io::Result<()> {
 }
 
 /// Writes all of a book but its main ledger.
-pub(crate) fn write_rest(book: &Book, to: &mut impl Write) -> io::Result<()> {
-    let mut sink = Sink::new(to);
+pub(crate) fn write_rest(book: &ProjectLedger, to: &mut impl Write) -> io::Result<()> {
+    let mut sink = ChunkWriter::new(to);
     put_rest(&mut sink, book);
     sink.finish()
 }
 
-fn put_rest(sink: &mut Sink<'_, impl Write>, book: &Book) {
+fn put_rest(sink: &mut ChunkWriter<'_, impl Write>, book: &ProjectLedger) {
     sink.number(book.n_decided_otherwise);
     sink.len(book.pending.len());
     for (turn, pending) in &book.pending {
@@ -51,7 +51,7 @@ fn put_rest(sink: &mut Sink<'_, impl Write>, book: &Book) {
     }
 }
 
-fn put_ledger(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
+fn put_ledger(sink: &mut ChunkWriter<'_, impl Write>, ledger: &Ledger) {
     put_policy(sink, ledger);
     // The sizes of all lists come first, so that what points into them can be checked on the way.
     let sizes = [
@@ -105,18 +105,18 @@ fn put_ledger(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
     }
 }
 
-fn put_policy(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
+fn put_policy(sink: &mut ChunkWriter<'_, impl Write>, ledger: &Ledger) {
     let guardians: Option<Vec<&str>> = ledger.policy.guardians().map(Iterator::collect);
     sink.optional(guardians.as_ref().map(|guardians| guardians.len() as u64));
     guardians.into_iter().flatten().for_each(|author| sink.text(author));
 }
 
 /// Zero for none: items count from one.
-fn put_item(sink: &mut Sink<'_, impl Write>, item: Option<ItemId>) {
+fn put_item(sink: &mut ChunkWriter<'_, impl Write>, item: Option<ItemId>) {
     sink.len(item.map_or(0, |item| item.at() + 1));
 }
 
-fn put_record(sink: &mut Sink<'_, impl Write>, record: &Record) {
+fn put_record(sink: &mut ChunkWriter<'_, impl Write>, record: &ItemRecord) {
     sink.number(record.meaning.neutral);
     sink.number(record.meaning.full);
     let numbers = [
@@ -146,7 +146,7 @@ fn put_record(sink: &mut Sink<'_, impl Write>, record: &Record) {
     }
 }
 
-fn put_sources(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
+fn put_sources(sink: &mut ChunkWriter<'_, impl Write>, ledger: &Ledger) {
     for (turn, given) in ledger.sources.turns.iter() {
         sink.text(turn);
         sink.number(given.last);
@@ -166,7 +166,7 @@ fn put_sources(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
     }
 }
 
-fn put_keys(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
+fn put_keys(sink: &mut ChunkWriter<'_, impl Write>, ledger: &Ledger) {
     sink.len(ledger.keys.len() as usize);
     for (key, delivered) in ledger.keys.iter() {
         sink.text(key);
@@ -175,13 +175,13 @@ fn put_keys(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
     }
 }
 
-fn put_extras(sink: &mut Sink<'_, impl Write>, ledger: &Ledger) {
+fn put_extras(sink: &mut ChunkWriter<'_, impl Write>, ledger: &Ledger) {
     sink.len(ledger.extras.len());
     for (&item, extra) in &ledger.extras {
         put_item(sink, Some(item));
         let (tag, first, n) = match *extra {
-            Extra::Alternatives { first, n } => (0_u32, first, n),
-            Extra::Reopened { reason } => (1, reason, 1),
+            ItemExtra::Alternatives { first, n } => (0_u32, first, n),
+            ItemExtra::Reopened { reason } => (1, reason, 1),
         };
         for number in [tag, first, n] {
             sink.number(number);

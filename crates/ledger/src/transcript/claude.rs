@@ -1,7 +1,7 @@
 //! Lines of Claude Code session files (`~/.claude/projects/*/*.jsonl`).
 
 use super::wrapping::unwrap;
-use super::{Line, Said, name_of, words_in};
+use super::{TranscriptLine, TranscriptTurn, name_of, words_in};
 use crate::extract::Role;
 use serde_json::Value;
 
@@ -20,19 +20,19 @@ const SILENT: &[&str] = &[
 ];
 
 /// What a line is, if it is one of Claude Code.
-pub(super) fn line(value: &Value, number: usize) -> Option<Line> {
+pub(super) fn line(value: &Value, number: usize) -> Option<TranscriptLine> {
     let kind = value["type"].as_str()?;
     let is_ours =
         value.get("sessionId").is_some() || value.get("uuid").is_some() || value.get("leafUuid").is_some();
     if SILENT.contains(&kind) && (is_ours || value.get("payload").is_none() && value.get("role").is_none()) {
-        return Some(Line::Other(format!("claude-code {kind}")));
+        return Some(TranscriptLine::Other(format!("claude-code {kind}")));
     }
     let role = match kind {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         // Every version brings new types of lines; only messages hold words.
         _ if value.get("sessionId").is_some() && value.get("message").is_none() => {
-            return Some(Line::Other(format!("claude-code {kind}")));
+            return Some(TranscriptLine::Other(format!("claude-code {kind}")));
         }
         _ => return None,
     };
@@ -40,20 +40,20 @@ pub(super) fn line(value: &Value, number: usize) -> Option<Line> {
     let is = |name: &str| value[name].as_bool() == Some(true);
     if let Some(what) = ["isMeta", "isCompactSummary", "isApiErrorMessage"].into_iter().find(|name| is(name))
     {
-        return Some(Line::Other(format!("claude-code {what}")));
+        return Some(TranscriptLine::Other(format!("claude-code {what}")));
     }
     // In a side chain the words of the "user" are the agent's to its own helper.
     let role = if is("isSidechain") { Role::Assistant } else { role };
     let text = unwrap(&words_in(&message["content"], &["text"]));
     if text.is_empty() {
-        return Some(Line::Other(format!("claude-code {}", blocks_of(&message["content"]))));
+        return Some(TranscriptLine::Other(format!("claude-code {}", blocks_of(&message["content"]))));
     }
     let id = match (value["uuid"].as_str(), value["sessionId"].as_str()) {
         (Some(uuid), _) => uuid.to_owned(),
         (None, Some(session)) => format!("{session}:{number}"),
         (None, None) => name_of(role, &text),
     };
-    Some(Line::Said { agent: Some("claude-code"), said: Said { id, role, text } })
+    Some(TranscriptLine::Said { agent: Some("claude-code"), said: TranscriptTurn { id, role, text } })
 }
 
 /// What a message without words holds.

@@ -1,7 +1,7 @@
 //! Lines of Codex session files (`~/.codex/sessions/**/rollout-*.jsonl`), of today's form and the one before.
 
 use super::wrapping::unwrap;
-use super::{Line, Said, name_of, role_of, words_in};
+use super::{TranscriptLine, TranscriptTurn, name_of, role_of, words_in};
 use crate::extract::Role;
 use serde_json::Value;
 
@@ -9,18 +9,22 @@ use serde_json::Value;
 const SILENT: &[&str] = &["event_msg", "turn_context", "compacted", "ghost_snapshot"];
 
 /// What a line is, if it is one of Codex.
-pub(super) fn line(value: &Value, session: Option<&str>, number: usize) -> Option<Line> {
+pub(super) fn line(value: &Value, session: Option<&str>, number: usize) -> Option<TranscriptLine> {
     match (value["type"].as_str(), value.get("payload")) {
         (Some("session_meta"), Some(payload)) => session_line(payload),
         (Some("response_item"), Some(payload)) => Some(item(payload, session, number)),
-        (Some(kind), Some(_)) if SILENT.contains(&kind) => Some(Line::Other(format!("codex {kind}"))),
+        (Some(kind), Some(_)) if SILENT.contains(&kind) => {
+            Some(TranscriptLine::Other(format!("codex {kind}")))
+        }
         // Every version brings new types of lines; only items hold words.
         (Some(kind), Some(_)) if value.get("timestamp").is_some() => {
-            Some(Line::Other(format!("codex {kind}")))
+            Some(TranscriptLine::Other(format!("codex {kind}")))
         }
         (Some("message"), None) if value["content"].is_array() => Some(item(value, session, number)),
-        (Some(kind), None) if is_item(kind) => Some(Line::Other(format!("codex {kind}"))),
-        (None, None) if value.get("record_type").is_some() => Some(Line::Other("codex state".into())),
+        (Some(kind), None) if is_item(kind) => Some(TranscriptLine::Other(format!("codex {kind}"))),
+        (None, None) if value.get("record_type").is_some() => {
+            Some(TranscriptLine::Other("codex state".into()))
+        }
         (None, None) if value.get("timestamp").is_some() && value.get("instructions").is_some() => {
             session_line(value)
         }
@@ -28,8 +32,8 @@ pub(super) fn line(value: &Value, session: Option<&str>, number: usize) -> Optio
     }
 }
 
-fn session_line(payload: &Value) -> Option<Line> {
-    payload["id"].as_str().map(|id| Line::Session(id.to_owned()))
+fn session_line(payload: &Value) -> Option<TranscriptLine> {
+    payload["id"].as_str().map(|id| TranscriptLine::Session(id.to_owned()))
 }
 
 fn is_item(kind: &str) -> bool {
@@ -38,15 +42,15 @@ fn is_item(kind: &str) -> bool {
     ITEMS.contains(&kind) || kind.starts_with("custom_tool_call")
 }
 
-fn item(payload: &Value, session: Option<&str>, number: usize) -> Line {
+fn item(payload: &Value, session: Option<&str>, number: usize) -> TranscriptLine {
     let kind = payload["type"].as_str().unwrap_or("item");
     if kind != "message" {
-        return Line::Other(format!("codex {kind}"));
+        return TranscriptLine::Other(format!("codex {kind}"));
     }
     let role = match payload["role"].as_str().and_then(role_of) {
         Some(role @ (Role::User | Role::Assistant)) => role,
-        Some(_) => return Line::Other("codex setup".into()),
-        None => return Line::Odd("it is a message of nobody".into()),
+        Some(_) => return TranscriptLine::Other("codex setup".into()),
+        None => return TranscriptLine::Odd("it is a message of nobody".into()),
     };
     let text = unwrap(&words_in(&payload["content"], &["input_text", "output_text", "text"]));
     let id = match (payload["id"].as_str(), session) {
@@ -54,5 +58,5 @@ fn item(payload: &Value, session: Option<&str>, number: usize) -> Line {
         (None, Some(session)) => format!("{session}:{number}"),
         (None, None) => name_of(role, &text),
     };
-    Line::Said { agent: Some("codex"), said: Said { id, role, text } }
+    TranscriptLine::Said { agent: Some("codex"), said: TranscriptTurn { id, role, text } }
 }

@@ -24,7 +24,7 @@ const MAX_ODD: usize = 100;
 
 /// Something that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct TranscriptTurn {
     /// The id of the turn.
     pub id: String,
     /// Who said it.
@@ -35,16 +35,16 @@ pub struct Said {
 
 /// A part of a transcript, in its order.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Part {
+pub enum TranscriptPart {
     /// Something was said.
-    Said(Said),
+    Said(TranscriptTurn),
     /// A candidate delta was written down.
     Proposed(Value),
 }
 
 /// A line that was not understood.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-pub struct Odd {
+pub struct UnknownLine {
     /// Its number, from 1.
     pub line: usize,
     /// What is odd about it.
@@ -57,20 +57,20 @@ pub struct Transcript {
     /// The program that wrote it, as far as the lines tell: `claude-code`, `codex`, or none.
     pub agent: Option<&'static str>,
     /// What was said and proposed, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TranscriptPart>,
     /// How many lines were left out, by what they are.
     pub left_out: BTreeMap<String, usize>,
     /// Lines that were not understood, the first hundred of them.
-    pub odd: Vec<Odd>,
+    pub odd: Vec<UnknownLine>,
     /// How many lines were not understood.
     pub n_odd: usize,
 }
 
 /// What one line is.
-enum Line {
+enum TranscriptLine {
     Said {
         agent: Option<&'static str>,
-        said: Said,
+        said: TranscriptTurn,
     },
     Proposed(Value),
     /// Left out, and what it is.
@@ -89,18 +89,20 @@ pub fn read(bytes: &[u8]) -> Transcript {
             continue;
         }
         match read_line(line, session.as_deref(), number) {
-            Line::Said { said, .. } if said.text.trim().is_empty() => transcript.leave_out("no words".into()),
-            Line::Said { agent, said } => {
-                transcript.agent = transcript.agent.or(agent);
-                transcript.parts.push(Part::Said(said));
+            TranscriptLine::Said { said, .. } if said.text.trim().is_empty() => {
+                transcript.leave_out("no words".into())
             }
-            Line::Proposed(delta) => transcript.parts.push(Part::Proposed(delta)),
-            Line::Other(what) => transcript.leave_out(what),
-            Line::Session(id) => session = Some(id),
-            Line::Odd(why) => {
+            TranscriptLine::Said { agent, said } => {
+                transcript.agent = transcript.agent.or(agent);
+                transcript.parts.push(TranscriptPart::Said(said));
+            }
+            TranscriptLine::Proposed(delta) => transcript.parts.push(TranscriptPart::Proposed(delta)),
+            TranscriptLine::Other(what) => transcript.leave_out(what),
+            TranscriptLine::Session(id) => session = Some(id),
+            TranscriptLine::Odd(why) => {
                 transcript.n_odd += 1;
                 if transcript.odd.len() < MAX_ODD {
-                    transcript.odd.push(Odd { line: number, why });
+                    transcript.odd.push(UnknownLine { line: number, why });
                 }
             }
         }
@@ -114,22 +116,22 @@ impl Transcript {
     }
 }
 
-fn read_line(line: &[u8], session: Option<&str>, number: usize) -> Line {
+fn read_line(line: &[u8], session: Option<&str>, number: usize) -> TranscriptLine {
     if line.len() > MAX_LINE_BYTES {
-        return Line::Odd(format!("it is longer than {MAX_LINE_BYTES} bytes"));
+        return TranscriptLine::Odd(format!("it is longer than {MAX_LINE_BYTES} bytes"));
     }
     // Not the strict reader of our own documents: other programs may write numbers that we would not.
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
-        Err(error) => return Line::Odd(format!("it is no JSON: {error}")),
+        Err(error) => return TranscriptLine::Odd(format!("it is no JSON: {error}")),
     };
     if !value.is_object() {
-        return Line::Odd("it is no JSON object".into());
+        return TranscriptLine::Odd("it is no JSON object".into());
     }
     claude::line(&value, number)
         .or_else(|| codex::line(&value, session, number))
         .or_else(|| plain::line(&value))
-        .unwrap_or_else(|| Line::Odd("it is neither a turn nor a candidate of a known form".into()))
+        .unwrap_or_else(|| TranscriptLine::Odd("it is neither a turn nor a candidate of a known form".into()))
 }
 
 /// A name for a turn that has none: the same words by the same speaker are the same turn.

@@ -1,18 +1,18 @@
 //! Plain JSON lines: turns (`{"id", "role", "text"}`) and candidate deltas (`{"kind", …}`).
 
-use super::{Line, Said, name_of, role_of, words_in};
+use super::{TranscriptLine, TranscriptTurn, name_of, role_of, words_in};
 use crate::extract::Role;
 use serde_json::Value;
 
-pub(super) fn line(value: &Value) -> Option<Line> {
+pub(super) fn line(value: &Value) -> Option<TranscriptLine> {
     if value.get("kind").is_some() {
-        return Some(Line::Proposed(value.clone()));
+        return Some(TranscriptLine::Proposed(value.clone()));
     }
     if let Some(turn) = value.get("turn").filter(|turn| turn.is_object()) {
         return line(turn);
     }
     if let Some(delta) = value.get("delta").filter(|delta| delta.is_object()) {
-        return Some(Line::Proposed(delta.clone()));
+        return Some(TranscriptLine::Proposed(delta.clone()));
     }
     let content = value.get("text").or_else(|| value.get("content"))?;
     let text = words_in(content, &["text"]);
@@ -20,15 +20,15 @@ pub(super) fn line(value: &Value) -> Option<Line> {
         None => Role::User,
         Some(word) => match word.as_str().and_then(role_of) {
             Some(role) => role,
-            None => return Some(Line::Odd(format!("{word} is no role"))),
+            None => return Some(TranscriptLine::Odd(format!("{word} is no role"))),
         },
     };
     let id = match value.get("id").or_else(|| value.get("turnId")) {
         None => name_of(role, &text),
         Some(id) => match id.as_str().filter(|id| !id.trim().is_empty()) {
             Some(id) => id.to_owned(),
-            None => return Some(Line::Odd("its id is no text".into())),
+            None => return Some(TranscriptLine::Odd("its id is no text".into())),
         },
     };
-    Some(Line::Said { agent: None, said: Said { id, role, text } })
+    Some(TranscriptLine::Said { agent: None, said: TranscriptTurn { id, role, text } })
 }

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 
 fn said(transcript: &Transcript) -> Vec<(&str, Role, &str)> {
     let said = transcript.parts.iter().filter_map(|part| match part {
-        Part::Said(said) => Some(said),
-        Part::Proposed(_) => None,
+        TranscriptPart::Said(said) => Some(said),
+        TranscriptPart::Proposed(_) => None,
     });
     said.map(|said| (said.id.as_str(), said.role, said.text.as_str())).collect()
 }
@@ -46,7 +46,9 @@ fn reads_plain_turns_and_candidates() {
     let transcript = read(lines.as_bytes());
     assert_eq!(said(&transcript)[0], ("t1", Role::User, "Use Redis."));
     assert!(said(&transcript)[1].0.starts_with("said-"));
-    assert!(matches!(&transcript.parts[2], Part::Proposed(delta) if delta["kind"] == "task_opened"));
+    assert!(
+        matches!(&transcript.parts[2], TranscriptPart::Proposed(delta) if delta["kind"] == "task_opened")
+    );
     assert_eq!(transcript.odd.iter().map(|odd| odd.line).collect::<Vec<_>>(), [5, 6, 7, 8]);
 }
 

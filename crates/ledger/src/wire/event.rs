@@ -1,10 +1,10 @@
 //! The events of a log, and a transaction of them.
 
 use super::proposal::{proposal, put_proposal};
-use super::{Malformed, Reader, put_len, put_text};
-use crate::candidate::Proposal;
+use super::{MalformedTransaction, WireReader, put_len, put_text};
+use crate::candidate::DeltaProposal;
 use crate::extract::Role;
-use crate::outcome::Verdict;
+use crate::outcome::CandidateVerdict;
 use crate::reconcile::BatchMode;
 
 /// The version of this form. A transaction begins with it.
@@ -12,7 +12,7 @@ const VERSION: u8 = 1;
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum LedgerEvent<'a> {
     /// From now on only these authors may change a hard constraint; `None`: everyone.
     Policy {
         /// Who they are.
@@ -43,9 +43,9 @@ pub enum Event<'a> {
         /// How.
         mode: BatchMode,
         /// What.
-        proposals: Vec<Proposal<'a>>,
+        proposals: Vec<DeltaProposal<'a>>,
         /// What was decided then, so that a version that decides otherwise is noticed.
-        verdicts: Vec<Verdict>,
+        verdicts: Vec<CandidateVerdict>,
     },
     /// A stream begins, from where the ledger stands.
     Fork {
@@ -72,7 +72,7 @@ const ROLES: &[Role] = &[Role::User, Role::Assistant, Role::System, Role::Tool];
 const MODES: &[BatchMode] = &[BatchMode::BestEffort, BatchMode::Atomic];
 
 /// Writes a transaction.
-pub fn encode(events: &[Event<'_>]) -> Vec<u8> {
+pub fn encode(events: &[LedgerEvent<'_>]) -> Vec<u8> {
     let mut out = vec![VERSION];
     put_len(&mut out, events.len());
     for event in events {
@@ -82,8 +82,8 @@ pub fn encode(events: &[Event<'_>]) -> Vec<u8> {
 }
 
 /// Reads a transaction that [`encode`] wrote.
-pub fn decode(bytes: &[u8]) -> Result<Vec<Event<'_>>, Malformed> {
-    let mut reader = Reader::new(bytes);
+pub fn decode(bytes: &[u8]) -> Result<Vec<LedgerEvent<'_>>, MalformedTransaction> {
+    let mut reader = WireReader::new(bytes);
     let wrong = reader.malformed();
     if reader.byte()? != VERSION {
         return Err(wrong);
@@ -92,9 +92,9 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Event<'_>>, Malformed> {
     if reader.is_done() { Ok(events) } else { Err(reader.malformed()) }
 }
 
-fn put_event(out: &mut Vec<u8>, event: &Event<'_>) {
+fn put_event(out: &mut Vec<u8>, event: &LedgerEvent<'_>) {
     match event {
-        Event::Policy { guardians } => {
+        LedgerEvent::Policy { guardians } => {
             out.extend([0, u8::from(guardians.is_some())]);
             if let Some(guardians) = guardians {
                 put_len(out, guardians.len());
@@ -103,13 +103,13 @@ fn put_event(out: &mut Vec<u8>, event: &Event<'_>) {
                 }
             }
         }
-        Event::Turn { id, role, text, pending } => {
+        LedgerEvent::Turn { id, role, text, pending } => {
             out.extend([1, rank(ROLES, role), u8::from(*pending)]);
             put_text(out, id);
             put_text(out, text);
         }
-        Event::Read { turn } => put_named(out, 2, turn),
-        Event::Batch { stream, author, mode, proposals, verdicts } => {
+        LedgerEvent::Read { turn } => put_named(out, 2, turn),
+        LedgerEvent::Batch { stream, author, mode, proposals, verdicts } => {
             out.extend([3, rank(MODES, mode)]);
             // A stream's name is never blank.
             put_text(out, stream.unwrap_or(""));
@@ -120,9 +120,9 @@ fn put_event(out: &mut Vec<u8>, event: &Event<'_>) {
                 out.push(verdict.number());
             }
         }
-        Event::Fork { stream } => put_named(out, 4, stream),
-        Event::Merged { stream } => put_named(out, 5, stream),
-        Event::Cite { change, item, author } => {
+        LedgerEvent::Fork { stream } => put_named(out, 4, stream),
+        LedgerEvent::Merged { stream } => put_named(out, 5, stream),
+        LedgerEvent::Cite { change, item, author } => {
             put_named(out, 6, change);
             put_text(out, item);
             put_text(out, author);
@@ -140,26 +140,26 @@ fn rank<T: PartialEq>(all: &[T], word: &T) -> u8 {
     all.iter().position(|known| known == word).expect("a word stands in its vocabulary") as u8
 }
 
-fn event<'a>(reader: &mut Reader<'a>) -> Result<Event<'a>, Malformed> {
+fn event<'a>(reader: &mut WireReader<'a>) -> Result<LedgerEvent<'a>, MalformedTransaction> {
     let wrong = reader.malformed();
     Ok(match reader.byte()? {
-        0 => Event::Policy {
+        0 => LedgerEvent::Policy {
             guardians: if reader.word(&[false, true])? { Some(reader.texts()?) } else { None },
         },
         1 => {
             let (role, pending) = (reader.word(ROLES)?, reader.word(&[false, true])?);
-            Event::Turn { id: reader.text()?, role, text: reader.text()?, pending }
+            LedgerEvent::Turn { id: reader.text()?, role, text: reader.text()?, pending }
         }
-        2 => Event::Read { turn: reader.text()? },
+        2 => LedgerEvent::Read { turn: reader.text()? },
         3 => batch(reader)?,
-        4 => Event::Fork { stream: reader.text()? },
-        5 => Event::Merged { stream: reader.text()? },
-        6 => Event::Cite { change: reader.text()?, item: reader.text()?, author: reader.text()? },
+        4 => LedgerEvent::Fork { stream: reader.text()? },
+        5 => LedgerEvent::Merged { stream: reader.text()? },
+        6 => LedgerEvent::Cite { change: reader.text()?, item: reader.text()?, author: reader.text()? },
         _ => return Err(wrong),
     })
 }
 
-fn batch<'a>(reader: &mut Reader<'a>) -> Result<Event<'a>, Malformed> {
+fn batch<'a>(reader: &mut WireReader<'a>) -> Result<LedgerEvent<'a>, MalformedTransaction> {
     let mode = reader.word(MODES)?;
     let stream = Some(reader.text()?).filter(|stream| !stream.is_empty());
     let author = reader.text()?;
@@ -168,7 +168,7 @@ fn batch<'a>(reader: &mut Reader<'a>) -> Result<Event<'a>, Malformed> {
     for _ in 0..n {
         proposals.push(proposal(reader)?);
         let wrong = reader.malformed();
-        verdicts.push(Verdict::from_number(reader.byte()?).ok_or(wrong)?);
+        verdicts.push(CandidateVerdict::from_number(reader.byte()?).ok_or(wrong)?);
     }
-    Ok(Event::Batch { stream, author, mode, proposals, verdicts })
+    Ok(LedgerEvent::Batch { stream, author, mode, proposals, verdicts })
 }

@@ -1,6 +1,6 @@
 //! How the ledger's inputs are written in a log: compact, versioned, and read back without copying.
 //!
-//! * [`Event`]: one thing that happened to a [`Book`](crate::Book). Events are inputs, never results: whoever applies
+//! * [`LedgerEvent`]: one thing that happened to a [`ProjectLedger`](crate::Book). Events are inputs, never results: whoever applies
 //!   them in their order gets the same book.
 //! * [`encode`] and [`decode`]: one transaction, which is a list of events.
 //!
@@ -10,12 +10,12 @@
 mod event;
 mod proposal;
 
-pub use event::{Event, decode, encode};
+pub use event::{LedgerEvent, decode, encode};
 
 /// Bytes that are no transaction of this version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("byte {at} of the transaction is not what this version writes")]
-pub struct Malformed {
+pub struct MalformedTransaction {
     /// Where reading stopped.
     pub at: usize,
 }
@@ -61,44 +61,44 @@ pub(crate) fn number(bytes: &[u8]) -> Option<(u64, usize)> {
 
 /// Takes numbers, words and texts off the front of some bytes.
 #[derive(Debug)]
-pub(crate) struct Reader<'a> {
+pub(crate) struct WireReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> WireReader<'a> {
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    pub(crate) const fn malformed(&self) -> Malformed {
-        Malformed { at: self.at }
+    pub(crate) const fn malformed(&self) -> MalformedTransaction {
+        MalformedTransaction { at: self.at }
     }
 
     pub(crate) const fn is_done(&self) -> bool {
         self.at == self.bytes.len()
     }
 
-    pub(crate) fn number(&mut self) -> Result<u64, Malformed> {
+    pub(crate) fn number(&mut self) -> Result<u64, MalformedTransaction> {
         let (value, n) = number(&self.bytes[self.at..]).ok_or(self.malformed())?;
         self.at += n;
         Ok(value)
     }
 
     /// A number of things of which each takes at least one byte.
-    pub(crate) fn count(&mut self) -> Result<usize, Malformed> {
+    pub(crate) fn count(&mut self) -> Result<usize, MalformedTransaction> {
         let wrong = self.malformed();
         let n = usize::try_from(self.number()?).map_err(|_| wrong)?;
         if n > self.bytes.len() - self.at { Err(wrong) } else { Ok(n) }
     }
 
-    pub(crate) fn byte(&mut self) -> Result<u8, Malformed> {
+    pub(crate) fn byte(&mut self) -> Result<u8, MalformedTransaction> {
         let byte = *self.bytes.get(self.at).ok_or(self.malformed())?;
         self.at += 1;
         Ok(byte)
     }
 
-    pub(crate) fn text(&mut self) -> Result<&'a str, Malformed> {
+    pub(crate) fn text(&mut self) -> Result<&'a str, MalformedTransaction> {
         let n = self.count()?;
         let text = std::str::from_utf8(&self.bytes[self.at..self.at + n]).map_err(|_| self.malformed())?;
         self.at += n;
@@ -106,14 +106,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The word of this rank in a vocabulary.
-    pub(crate) fn word<T: Copy>(&mut self, all: &[T]) -> Result<T, Malformed> {
+    pub(crate) fn word<T: Copy>(&mut self, all: &[T]) -> Result<T, MalformedTransaction> {
         let wrong = self.malformed();
         let rank = usize::from(self.byte()?);
         all.get(rank).copied().ok_or(wrong)
     }
 
     /// A word that may be missing: zero, or one more than its rank.
-    pub(crate) fn optional_word<T: Copy>(&mut self, all: &[T]) -> Result<Option<T>, Malformed> {
+    pub(crate) fn optional_word<T: Copy>(&mut self, all: &[T]) -> Result<Option<T>, MalformedTransaction> {
         let wrong = self.malformed();
         match usize::from(self.byte()?).checked_sub(1) {
             None => Ok(None),
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn texts(&mut self) -> Result<Vec<&'a str>, Malformed> {
+    pub(crate) fn texts(&mut self) -> Result<Vec<&'a str>, MalformedTransaction> {
         (0..self.count()?).map(|_| self.text()).collect()
     }
 }

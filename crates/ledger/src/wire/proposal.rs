@@ -1,8 +1,8 @@
 //! Proposals in a log: what was proposed, and of what is no candidate as much as could be read.
 
-use super::{Malformed, Reader, put, put_len, put_text};
-use crate::candidate::{Change, Content, Delta, Proposal, Source};
-use crate::words::{Confidence, DeltaKind, Mode};
+use super::{MalformedTransaction, WireReader, put, put_len, put_text};
+use crate::candidate::{DeltaProposal, ItemChange, ItemContent, ItemDelta, TurnSource};
+use crate::words::{ConfidenceLevel, DeltaKind, RevisionMode};
 
 /// The names of fields that can be wrong. Their ranks are written; new ones go to the end.
 const FIELDS: &[&str] = &[
@@ -27,7 +27,7 @@ const HAS_KEY: u8 = 1;
 const NO_SOURCES: u8 = 2;
 const IS_FAULTY: u8 = 4;
 
-pub(super) fn put_proposal(out: &mut Vec<u8>, proposal: &Proposal<'_>) {
+pub(super) fn put_proposal(out: &mut Vec<u8>, proposal: &DeltaProposal<'_>) {
     let flags = [
         (proposal.key.is_some(), HAS_KEY),
         (proposal.sources.is_none(), NO_SOURCES),
@@ -50,7 +50,7 @@ pub(super) fn put_proposal(out: &mut Vec<u8>, proposal: &Proposal<'_>) {
     }
 }
 
-pub(super) fn proposal<'a>(reader: &mut Reader<'a>) -> Result<Proposal<'a>, Malformed> {
+pub(super) fn proposal<'a>(reader: &mut WireReader<'a>) -> Result<DeltaProposal<'a>, MalformedTransaction> {
     let flags = reader.byte()?;
     let kind = reader.optional_word(DeltaKind::ALL)?;
     let key = if flags & HAS_KEY == 0 { None } else { Some(reader.text()?) };
@@ -60,10 +60,10 @@ pub(super) fn proposal<'a>(reader: &mut Reader<'a>) -> Result<Proposal<'a>, Malf
         Some(kind) => Ok(delta(reader, kind)?),
         None => return Err(reader.malformed()),
     };
-    Ok(Proposal { key, kind, sources, delta })
+    Ok(DeltaProposal { key, kind, sources, delta })
 }
 
-fn put_source(out: &mut Vec<u8>, source: &Source<'_>) {
+fn put_source(out: &mut Vec<u8>, source: &TurnSource<'_>) {
     put_text(out, source.turn);
     // A range is never empty, so its length plus one tells it from no range.
     let (start, end) = source.range.unwrap_or((0, 0));
@@ -73,8 +73,8 @@ fn put_source(out: &mut Vec<u8>, source: &Source<'_>) {
     }
 }
 
-fn sources<'a>(reader: &mut Reader<'a>) -> Result<Vec<Source<'a>>, Malformed> {
-    let read = |reader: &mut Reader<'a>| {
+fn sources<'a>(reader: &mut WireReader<'a>) -> Result<Vec<TurnSource<'a>>, MalformedTransaction> {
+    let read = |reader: &mut WireReader<'a>| {
         let turn = reader.text()?;
         let range = match reader.number()? {
             0 => None,
@@ -83,7 +83,7 @@ fn sources<'a>(reader: &mut Reader<'a>) -> Result<Vec<Source<'a>>, Malformed> {
                 Some((start, start.checked_add(length).ok_or(reader.malformed())?))
             }
         };
-        Ok(Source { turn, range })
+        Ok(TurnSource { turn, range })
     };
     (0..reader.count()?).map(|_| read(reader)).collect()
 }
@@ -92,38 +92,38 @@ fn put_optional(out: &mut Vec<u8>, rank: Option<u8>) {
     out.push(rank.map_or(0, |rank| rank + 1));
 }
 
-fn put_confidence(out: &mut Vec<u8>, confidence: Option<Confidence>) {
+fn put_confidence(out: &mut Vec<u8>, confidence: Option<ConfidenceLevel>) {
     put_optional(out, confidence.map(|confidence| confidence as u8));
 }
 
-fn put_delta(out: &mut Vec<u8>, delta: &Delta<'_>) {
+fn put_delta(out: &mut Vec<u8>, delta: &ItemDelta<'_>) {
     match delta {
-        Delta::Create { handle, content } => {
+        ItemDelta::Create { handle, content } => {
             put_text(out, handle);
             put_content(out, content);
         }
-        Delta::Change { target, change } => {
+        ItemDelta::Change { target, change } => {
             put_text(out, target);
             put_change(out, change);
         }
     }
 }
 
-fn put_content(out: &mut Vec<u8>, content: &Content<'_>) {
+fn put_content(out: &mut Vec<u8>, content: &ItemContent<'_>) {
     match content {
-        Content::Goal { summary, confidence }
-        | Content::Decision { summary, confidence }
-        | Content::Fact { summary, confidence }
-        | Content::Hypothesis { summary, confidence } => {
+        ItemContent::Goal { summary, confidence }
+        | ItemContent::Decision { summary, confidence }
+        | ItemContent::Fact { summary, confidence }
+        | ItemContent::Hypothesis { summary, confidence } => {
             put_text(out, summary);
             out.push(*confidence as u8);
         }
-        Content::Constraint { summary, hard } => {
+        ItemContent::Constraint { summary, hard } => {
             put_text(out, summary);
             out.push(u8::from(*hard));
         }
-        Content::Task { summary } => put_text(out, summary),
-        Content::Branch { alternatives } => {
+        ItemContent::Task { summary } => put_text(out, summary),
+        ItemContent::Branch { alternatives } => {
             put_len(out, alternatives.len());
             for alternative in alternatives {
                 put_text(out, alternative);
@@ -132,36 +132,38 @@ fn put_content(out: &mut Vec<u8>, content: &Content<'_>) {
     }
 }
 
-fn put_change(out: &mut Vec<u8>, change: &Change<'_>) {
+fn put_change(out: &mut Vec<u8>, change: &ItemChange<'_>) {
     match *change {
-        Change::ReviseDecision { summary, confidence } => {
+        ItemChange::ReviseDecision { summary, confidence } => {
             put_text(out, summary);
             put_confidence(out, confidence);
         }
-        Change::ReviseConstraint { summary, mode } => {
+        ItemChange::ReviseConstraint { summary, mode } => {
             put_text(out, summary);
             put_optional(out, mode.map(|mode| mode as u8));
         }
-        Change::Confidence { confidence } => out.push(confidence as u8),
-        Change::CloseTask { resolution } | Change::CloseGoal { resolution } => put_text(out, resolution),
-        Change::Supersede { reason, by } => {
+        ItemChange::Confidence { confidence } => out.push(confidence as u8),
+        ItemChange::CloseTask { resolution } | ItemChange::CloseGoal { resolution } => {
+            put_text(out, resolution)
+        }
+        ItemChange::Supersede { reason, by } => {
             put_text(out, reason);
             out.push(u8::from(by.is_some()));
             if let Some(by) = by {
                 put_text(out, by);
             }
         }
-        Change::Promote { confidence } => put_confidence(out, confidence),
-        Change::ResolveBranch { handle, chosen, confidence } => {
+        ItemChange::Promote { confidence } => put_confidence(out, confidence),
+        ItemChange::ResolveBranch { handle, chosen, confidence } => {
             put_text(out, handle);
             put_text(out, chosen);
             put_confidence(out, confidence);
         }
-        Change::ReopenTask { handle, reason } => {
+        ItemChange::ReopenTask { handle, reason } => {
             put_text(out, handle);
             put_text(out, reason);
         }
-        Change::CorrectFact { handle, summary, confidence } => {
+        ItemChange::CorrectFact { handle, summary, confidence } => {
             put_text(out, handle);
             put_text(out, summary);
             put_confidence(out, confidence);
@@ -169,68 +171,74 @@ fn put_change(out: &mut Vec<u8>, change: &Change<'_>) {
     }
 }
 
-fn delta<'a>(reader: &mut Reader<'a>, kind: DeltaKind) -> Result<Delta<'a>, Malformed> {
+fn delta<'a>(reader: &mut WireReader<'a>, kind: DeltaKind) -> Result<ItemDelta<'a>, MalformedTransaction> {
     let name = reader.text()?;
     Ok(match content(reader, kind)? {
-        Some(content) => Delta::Create { handle: name, content },
-        None => Delta::Change { target: name, change: change(reader, kind)? },
+        Some(content) => ItemDelta::Create { handle: name, content },
+        None => ItemDelta::Change { target: name, change: change(reader, kind)? },
     })
 }
 
-fn content<'a>(reader: &mut Reader<'a>, kind: DeltaKind) -> Result<Option<Content<'a>>, Malformed> {
-    let sure = |reader: &mut Reader<'a>| Ok((reader.text()?, reader.word(Confidence::ALL)?));
+fn content<'a>(
+    reader: &mut WireReader<'a>,
+    kind: DeltaKind,
+) -> Result<Option<ItemContent<'a>>, MalformedTransaction> {
+    let sure = |reader: &mut WireReader<'a>| Ok((reader.text()?, reader.word(ConfidenceLevel::ALL)?));
     Ok(Some(match kind {
         DeltaKind::GoalSet => {
-            sure(reader).map(|(summary, confidence)| Content::Goal { summary, confidence })?
+            sure(reader).map(|(summary, confidence)| ItemContent::Goal { summary, confidence })?
         }
         DeltaKind::DecisionMade => {
-            sure(reader).map(|(summary, confidence)| Content::Decision { summary, confidence })?
+            sure(reader).map(|(summary, confidence)| ItemContent::Decision { summary, confidence })?
         }
         DeltaKind::FactLearned => {
-            sure(reader).map(|(summary, confidence)| Content::Fact { summary, confidence })?
+            sure(reader).map(|(summary, confidence)| ItemContent::Fact { summary, confidence })?
         }
         DeltaKind::HypothesisIntroduced => {
-            sure(reader).map(|(summary, confidence)| Content::Hypothesis { summary, confidence })?
+            sure(reader).map(|(summary, confidence)| ItemContent::Hypothesis { summary, confidence })?
         }
         DeltaKind::ConstraintAdded => {
-            Content::Constraint { summary: reader.text()?, hard: reader.word(&[false, true])? }
+            ItemContent::Constraint { summary: reader.text()?, hard: reader.word(&[false, true])? }
         }
-        DeltaKind::TaskOpened => Content::Task { summary: reader.text()? },
-        DeltaKind::BranchCreated => Content::Branch { alternatives: reader.texts()? },
+        DeltaKind::TaskOpened => ItemContent::Task { summary: reader.text()? },
+        DeltaKind::BranchCreated => ItemContent::Branch { alternatives: reader.texts()? },
         _ => return Ok(None),
     }))
 }
 
-fn change<'a>(reader: &mut Reader<'a>, kind: DeltaKind) -> Result<Change<'a>, Malformed> {
+fn change<'a>(reader: &mut WireReader<'a>, kind: DeltaKind) -> Result<ItemChange<'a>, MalformedTransaction> {
     Ok(match kind {
-        DeltaKind::DecisionRevised => Change::ReviseDecision {
+        DeltaKind::DecisionRevised => ItemChange::ReviseDecision {
             summary: reader.text()?,
-            confidence: reader.optional_word(Confidence::ALL)?,
+            confidence: reader.optional_word(ConfidenceLevel::ALL)?,
         },
-        DeltaKind::ConstraintRevised => {
-            Change::ReviseConstraint { summary: reader.text()?, mode: reader.optional_word(Mode::ALL)? }
+        DeltaKind::ConstraintRevised => ItemChange::ReviseConstraint {
+            summary: reader.text()?,
+            mode: reader.optional_word(RevisionMode::ALL)?,
+        },
+        DeltaKind::ConfidenceChanged => {
+            ItemChange::Confidence { confidence: reader.word(ConfidenceLevel::ALL)? }
         }
-        DeltaKind::ConfidenceChanged => Change::Confidence { confidence: reader.word(Confidence::ALL)? },
-        DeltaKind::TaskClosed => Change::CloseTask { resolution: reader.text()? },
-        DeltaKind::GoalClosed => Change::CloseGoal { resolution: reader.text()? },
+        DeltaKind::TaskClosed => ItemChange::CloseTask { resolution: reader.text()? },
+        DeltaKind::GoalClosed => ItemChange::CloseGoal { resolution: reader.text()? },
         DeltaKind::ItemSuperseded => {
             let reason = reader.text()?;
             let by = if reader.word(&[false, true])? { Some(reader.text()?) } else { None };
-            Change::Supersede { reason, by }
+            ItemChange::Supersede { reason, by }
         }
         DeltaKind::HypothesisPromoted => {
-            Change::Promote { confidence: reader.optional_word(Confidence::ALL)? }
+            ItemChange::Promote { confidence: reader.optional_word(ConfidenceLevel::ALL)? }
         }
-        DeltaKind::BranchResolved => Change::ResolveBranch {
+        DeltaKind::BranchResolved => ItemChange::ResolveBranch {
             handle: reader.text()?,
             chosen: reader.text()?,
-            confidence: reader.optional_word(Confidence::ALL)?,
+            confidence: reader.optional_word(ConfidenceLevel::ALL)?,
         },
-        DeltaKind::TaskReopened => Change::ReopenTask { handle: reader.text()?, reason: reader.text()? },
-        DeltaKind::FactCorrected => Change::CorrectFact {
+        DeltaKind::TaskReopened => ItemChange::ReopenTask { handle: reader.text()?, reason: reader.text()? },
+        DeltaKind::FactCorrected => ItemChange::CorrectFact {
             handle: reader.text()?,
             summary: reader.text()?,
-            confidence: reader.optional_word(Confidence::ALL)?,
+            confidence: reader.optional_word(ConfidenceLevel::ALL)?,
         },
         _ => return Err(reader.malformed()),
     })

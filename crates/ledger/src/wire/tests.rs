@@ -1,7 +1,7 @@
 use super::*;
-use crate::candidate::Proposal;
+use crate::candidate::DeltaProposal;
 use crate::extract::Role;
-use crate::outcome::{RejectCode, Verdict};
+use crate::outcome::{CandidateVerdict, RejectCode};
 use crate::reconcile::BatchMode;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -44,22 +44,22 @@ fn values() -> Vec<Value> {
     values
 }
 
-fn batch(values: &[Value]) -> Event<'_> {
-    let proposals: Vec<_> = values.iter().map(Proposal::read).collect();
-    let verdicts = vec![Verdict::Rejected(RejectCode::BatchAborted); proposals.len()];
-    Event::Batch { stream: Some("s"), author: "ann", mode: BatchMode::Atomic, proposals, verdicts }
+fn batch(values: &[Value]) -> LedgerEvent<'_> {
+    let proposals: Vec<_> = values.iter().map(DeltaProposal::read).collect();
+    let verdicts = vec![CandidateVerdict::Rejected(RejectCode::BatchAborted); proposals.len()];
+    LedgerEvent::Batch { stream: Some("s"), author: "ann", mode: BatchMode::Atomic, proposals, verdicts }
 }
 
-fn events(values: &[Value]) -> Vec<Event<'_>> {
+fn events(values: &[Value]) -> Vec<LedgerEvent<'_>> {
     vec![
-        Event::Policy { guardians: None },
-        Event::Policy { guardians: Some(vec!["lead", "ann"]) },
-        Event::Turn { id: "t1", role: Role::Assistant, text: "Größe\n", pending: true },
-        Event::Read { turn: "t1" },
-        Event::Fork { stream: "s" },
+        LedgerEvent::Policy { guardians: None },
+        LedgerEvent::Policy { guardians: Some(vec!["lead", "ann"]) },
+        LedgerEvent::Turn { id: "t1", role: Role::Assistant, text: "Größe\n", pending: true },
+        LedgerEvent::Read { turn: "t1" },
+        LedgerEvent::Fork { stream: "s" },
         batch(values),
-        Event::Merged { stream: "s" },
-        Event::Cite { change: "run-1", item: "d", author: "ann" },
+        LedgerEvent::Merged { stream: "s" },
+        LedgerEvent::Cite { change: "run-1", item: "d", author: "ann" },
     ]
 }
 
@@ -85,17 +85,17 @@ fn what_is_cut_or_longer_is_malformed() {
 fn a_log_of_the_first_version_is_read_for_ever() {
     let bytes = b"\x01\x03\x01\x00\x00\x02t1\x03Hi!\x03\x00\x00\x03ann\x01\x00\x02\x01\x02t1\x00\x01d\x05Use A\x02\x00\x06\x02r1\x01d\x03ann";
     let value = json!({ "kind": "decision_made", "handle": "d", "summary": "Use A", "confidence": "high", "sources": [{ "turn": "t1" }] });
-    let proposals = vec![Proposal::read(&value)];
+    let proposals = vec![DeltaProposal::read(&value)];
     let expected = vec![
-        Event::Turn { id: "t1", role: Role::User, text: "Hi!", pending: false },
-        Event::Batch {
+        LedgerEvent::Turn { id: "t1", role: Role::User, text: "Hi!", pending: false },
+        LedgerEvent::Batch {
             stream: None,
             author: "ann",
             mode: BatchMode::BestEffort,
             proposals,
-            verdicts: vec![Verdict::Accepted],
+            verdicts: vec![CandidateVerdict::Accepted],
         },
-        Event::Cite { change: "r1", item: "d", author: "ann" },
+        LedgerEvent::Cite { change: "r1", item: "d", author: "ann" },
     ];
     assert_eq!(decode(bytes).as_deref(), Ok(expected.as_slice()));
     assert_eq!(encode(&expected), bytes);
@@ -104,7 +104,7 @@ fn a_log_of_the_first_version_is_read_for_ever() {
 #[test]
 fn words_keep_their_ranks() {
     use crate::outcome::MergeCode;
-    use crate::words::{Confidence, DeltaKind, Mode};
+    use crate::words::{ConfidenceLevel, DeltaKind, RevisionMode};
     let words = |words: &[&str]| words.join(" ");
     let kinds: Vec<_> = DeltaKind::ALL.iter().map(|kind| kind.as_str()).collect();
     assert!(words(&kinds).starts_with(
@@ -122,11 +122,11 @@ fn words_keep_their_ranks() {
         ["duplicate", "redelivered"]
     );
     assert_eq!(
-        Confidence::ALL.iter().map(|c| c.as_str()).collect::<Vec<_>>(),
+        ConfidenceLevel::ALL.iter().map(|c| c.as_str()).collect::<Vec<_>>(),
         ["low", "medium", "high", "certain"]
     );
     assert_eq!(
-        Mode::ALL.iter().map(|mode| mode.as_str()).collect::<Vec<_>>(),
+        RevisionMode::ALL.iter().map(|mode| mode.as_str()).collect::<Vec<_>>(),
         ["relaxed", "tightened", "amended"]
     );
 }

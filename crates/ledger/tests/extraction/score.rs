@@ -3,7 +3,7 @@
 use crate::corpus::{Transcript, is_alike};
 use crate::state;
 use probity_ledger::extract::{Turn, extract};
-use probity_ledger::{BatchMode, Ledger, Proposal};
+use probity_ledger::{BatchMode, DeltaProposal, Ledger};
 use serde_json::Value;
 use std::fmt;
 
@@ -75,7 +75,7 @@ fn read(transcript: &Transcript) -> (Count, Ledger) {
         let place = format!("{}/{}", transcript.name, spoken.id);
         ledger.add_turn(&spoken.id);
         let found = extract(&ledger, &Turn { id: &spoken.id, role: spoken.role, text: &spoken.text });
-        let proposals: Vec<_> = found.iter().map(|found| Proposal::read(&found.candidate)).collect();
+        let proposals: Vec<_> = found.iter().map(|found| DeltaProposal::read(&found.candidate)).collect();
         let outcomes = ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");
         assert!(outcomes.iter().all(|outcome| outcome.verdict.took_effect()), "{place}: {outcomes:?}");
         let kind = |candidate: &Value| candidate["kind"].as_str().unwrap_or("").to_owned();

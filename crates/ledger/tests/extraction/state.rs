@@ -1,16 +1,16 @@
 //! The ledger that results, held against the ledger that the labels give: same kind, same status, same content.
 
 use crate::corpus::{Label, Transcript, is_alike};
-use probity_ledger::{BatchMode, Item, ItemKind, Ledger, Proposal, Status};
+use probity_ledger::{BatchMode, DeltaProposal, ItemKind, ItemStatus, ItemView, Ledger};
 use serde_json::{Value, json};
 
 /// How many items are the same: matched, of the labels, found.
 pub(crate) fn compare(found: &Ledger, gold: &Ledger) -> (usize, usize, usize) {
-    let mut open: Vec<Item<'_>> = found.items().collect();
+    let mut open: Vec<ItemView<'_>> = found.items().collect();
     let n_found = open.len();
     let mut matched = 0;
     for item in gold.items() {
-        let is_same = |other: &Item<'_>| {
+        let is_same = |other: &ItemView<'_>| {
             (other.kind, other.status) == (item.kind, item.status) && is_alike(&says(other), &says(&item))
         };
         if let Some(at) = open.iter().position(is_same) {
@@ -21,7 +21,7 @@ pub(crate) fn compare(found: &Ledger, gold: &Ledger) -> (usize, usize, usize) {
     (matched, gold.items().count(), n_found)
 }
 
-fn says(item: &Item<'_>) -> String {
+fn says(item: &ItemView<'_>) -> String {
     format!("{} {}", item.summary, item.alternatives.join(" "))
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn of_labels(transcript: &Transcript) -> Ledger {
         for (at, label) in turn.gold.iter().enumerate() {
             let handle = format!("{}-{at}", turn.id);
             let delta = delta(&ledger, label, &handle, &turn.id);
-            let outcomes = ledger.reconcile("gold", BatchMode::BestEffort, &[Proposal::read(&delta)]);
+            let outcomes = ledger.reconcile("gold", BatchMode::BestEffort, &[DeltaProposal::read(&delta)]);
             let verdict = outcomes.expect("there is room")[0].verdict;
             assert!(verdict.took_effect(), "{} {}: {verdict:?}: {delta}", transcript.name, turn.id);
         }
@@ -43,11 +43,11 @@ pub(crate) fn of_labels(transcript: &Transcript) -> Ledger {
 
 fn delta(ledger: &Ledger, label: &Label, handle: &str, turn: &str) -> Value {
     let mut delta = json!({ "kind": label.kind, "sources": [{ "turn": turn }] });
-    let target = |kind, status: &[Status]| {
+    let target = |kind, status: &[ItemStatus]| {
         let sought = label.old.as_ref().unwrap_or(&label.text);
         target(ledger, kind, status, sought).unwrap_or_else(|| panic!("{turn}: nothing says `{sought}`"))
     };
-    let live = &[Status::Active, Status::Tentative];
+    let live = &[ItemStatus::Active, ItemStatus::Tentative];
     let mut set = |fields: Value| {
         let fields = fields.as_object().expect("an object").clone();
         delta.as_object_mut().expect("an object").extend(fields);
@@ -74,7 +74,7 @@ fn delta(ledger: &Ledger, label: &Label, handle: &str, turn: &str) -> Value {
             set(json!({ "target": branch, "handle": handle, "chosen": label.text }));
         }
         "task_reopened" => {
-            let task = target(Some(ItemKind::Task), &[Status::Resolved]);
+            let task = target(Some(ItemKind::Task), &[ItemStatus::Resolved]);
             set(json!({ "target": task, "handle": handle, "reason": "again" }));
         }
         "fact_corrected" => {
@@ -87,9 +87,9 @@ fn delta(ledger: &Ledger, label: &Label, handle: &str, turn: &str) -> Value {
 }
 
 /// The latest item of a kind that says what is sought.
-fn target(ledger: &Ledger, kind: Option<ItemKind>, status: &[Status], sought: &str) -> Option<String> {
+fn target(ledger: &Ledger, kind: Option<ItemKind>, status: &[ItemStatus], sought: &str) -> Option<String> {
     let items: Vec<_> = ledger.items().collect();
-    let is_it = |item: &&Item<'_>| {
+    let is_it = |item: &&ItemView<'_>| {
         kind.is_none_or(|kind| item.kind == kind)
             && status.contains(&item.status)
             && is_alike(&says(item), sought)

@@ -4,7 +4,7 @@
 use crate::corpus::transcripts;
 use crate::score::score;
 use probity_ledger::extract::{Role, Turn, extract};
-use probity_ledger::{BatchMode, Ledger, Proposal};
+use probity_ledger::{BatchMode, DeltaProposal, Ledger};
 
 const TUNED: &[&str] = &[
     include_str!("../data/transcripts/english.txt"),
@@ -53,7 +53,7 @@ fn what_takes_the_place_of_something_says_its_verb_once() {
     {
         ledger.add_turn(id);
         let found = extract(&ledger, &Turn { id, role: Role::User, text });
-        let proposals: Vec<_> = found.iter().map(|found| Proposal::read(&found.candidate)).collect();
+        let proposals: Vec<_> = found.iter().map(|found| DeltaProposal::read(&found.candidate)).collect();
         ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");
     }
     let summaries: Vec<&str> = ledger.items().map(|item| item.summary).collect();

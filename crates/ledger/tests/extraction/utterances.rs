@@ -1,7 +1,7 @@
 //! Single utterances: firm ones are found, and nothing hedged, asked, supposed, reported or quoted becomes state.
 
 use probity_ledger::extract::{Role, Turn, extract};
-use probity_ledger::{BatchMode, Ledger, Proposal};
+use probity_ledger::{BatchMode, DeltaProposal, Ledger};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ fn what_is_extracted_is_accepted_and_extracting_twice_changes_nothing() {
         let id = format!("t{at}");
         ledger.add_turn(&id);
         let found = extract(&ledger, &Turn { id: &id, role: Role::User, text: &text });
-        let proposals: Vec<_> = found.iter().map(|found| Proposal::read(&found.candidate)).collect();
+        let proposals: Vec<_> = found.iter().map(|found| DeltaProposal::read(&found.candidate)).collect();
         for _ in 0..2 {
             let outcomes = ledger.reconcile("rules", BatchMode::BestEffort, &proposals).unwrap();
             for (outcome, found) in outcomes.iter().zip(&found) {
@@ -114,7 +114,7 @@ proptest! {
             let range = &found.candidate["sources"][0]["range"];
             let (start, end) = (range[0].as_u64().unwrap(), range[1].as_u64().unwrap());
             prop_assert!(start < end && end <= text.len() as u64);
-            prop_assert_eq!(Proposal::read(&found.candidate).faulty_field(), None, "{}", found.candidate);
+            prop_assert_eq!(DeltaProposal::read(&found.candidate).faulty_field(), None, "{}", found.candidate);
         }
     }
 }

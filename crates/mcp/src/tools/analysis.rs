@@ -1,12 +1,12 @@
 //! Looking at the code: runs, their differences, and who would notice a change.
 
-use super::{Effect, Tool};
-use crate::call::Call;
+use super::{ToolDefinition, ToolEffect};
+use crate::call::ToolCall;
 use probity_api::Answer;
 use probity_quality::analyze::{
     self, AnalyzeOptions, AnalyzeRequest, FindingLimits, ReportFiles, analyze_tree,
 };
-use probity_workspace::Fault;
+use probity_workspace::ServiceError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,23 +18,23 @@ const MAX_LISTED_FINDINGS: usize = 10;
 const MAX_LISTED_LOCATIONS: usize = 3;
 
 /// The tools of this module.
-pub(super) fn tools() -> Vec<Tool> {
+pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
-        Tool::new(
+        ToolDefinition::new(
             "analyze_repository",
-            Effect::Records,
+            ToolEffect::Records,
             "Analyse the tree as it is and keep the run: health, findings, gates. Do it before a start and after the edit.",
             analyze_repository,
         ),
-        Tool::new(
+        ToolDefinition::new(
             "compare_runs",
-            Effect::Reads,
+            ToolEffect::Reads,
             "What got worse and what better between two stored runs.",
             compare_runs,
         ),
-        Tool::new(
+        ToolDefinition::new(
             "get_blast_radius",
-            Effect::Reads,
+            ToolEffect::Reads,
             "Who would notice a change of these files: dependents, copies, cycles, symbols in use.",
             blast_radius,
         ),
@@ -43,13 +43,16 @@ pub(super) fn tools() -> Vec<Tool> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Analyze {
+struct AnalyzeRepositoryArgs {
     root: Option<String>,
     /// Findings to list, most severe first [10]
     limit: Option<usize>,
 }
 
-fn analyze_repository(call: &Call, Analyze { root, limit }: Analyze) -> Result<Value, Fault> {
+fn analyze_repository(
+    call: &ToolCall,
+    AnalyzeRepositoryArgs { root, limit }: AnalyzeRepositoryArgs,
+) -> Result<Value, ServiceError> {
     let workspace = call.workspace(root.as_deref())?;
     let max_findings = limit.unwrap_or(MAX_LISTED_FINDINGS);
     let request = AnalyzeRequest {
@@ -64,7 +67,7 @@ fn analyze_repository(call: &Call, Analyze { root, limit }: Analyze) -> Result<V
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Compare {
+struct CompareRunsArgs {
     root: Option<String>,
     /// Run id or a beginning of it
     before: String,
@@ -72,19 +75,25 @@ struct Compare {
     after: Option<String>,
 }
 
-fn compare_runs(call: &Call, Compare { root, before, after }: Compare) -> Result<Value, Fault> {
+fn compare_runs(
+    call: &ToolCall,
+    CompareRunsArgs { root, before, after }: CompareRunsArgs,
+) -> Result<Value, ServiceError> {
     let workspace = call.workspace(root.as_deref())?;
     Ok(analyze::compare_runs(&workspace, &before, after.as_deref().unwrap_or("last"))?.to_document())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Blast {
+struct BlastRadiusArgs {
     root: Option<String>,
     files: Vec<String>,
 }
 
-fn blast_radius(call: &Call, Blast { root, files }: Blast) -> Result<Value, Fault> {
+fn blast_radius(
+    call: &ToolCall,
+    BlastRadiusArgs { root, files }: BlastRadiusArgs,
+) -> Result<Value, ServiceError> {
     let workspace = call.workspace(root.as_deref())?;
     let files: Vec<Vec<u8>> = files.into_iter().map(String::into_bytes).collect();
     let answer = analyze::blast_radius(&workspace, &files, &|progress| call.analysis_step(progress))?;

@@ -1,43 +1,44 @@
 //! Starting and finishing changes, and looking after intents.
 
 use super::caller_arguments::CallerArguments;
-use super::{Effect, Tool};
-use crate::call::Call;
+use super::{ToolDefinition, ToolEffect};
+use crate::call::ToolCall;
 use probity_api::Answer;
 use probity_api::change::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
 use probity_changes::registry::{
-    Caller, Credentials, Handle, Handles, KeptHandle, Label, RETENTION_SECONDS, Shell, TreeFacts, admin,
+    AgentLabel, Caller, CallerCredentials, HandleStore, IntentService, KeptHandle, OwnerHandle,
+    RETENTION_SECONDS, TreeFacts, admin,
 };
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_intents::IntentId;
-use probity_intents::registry::{Action, Change};
+use probity_intents::registry::{RegistryAction, RegistryChange};
 use probity_intents::start::DirtyScopePolicy;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
 
 /// The tools of this module.
-pub(super) fn tools() -> Vec<Tool> {
+pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
-        Tool::new(
+        ToolDefinition::new(
             "start_controlled_change",
-            Effect::Records,
+            ToolEffect::Records,
             "Declare a change before editing. Edit only if the answer says edit_allowed: true; else follow next_step. \
              Keep the owner handle of the answer: later calls in another session need it.",
             start,
         ),
-        Tool::new(
+        ToolDefinition::new(
             "finish_controlled_change",
-            Effect::Records,
+            ToolEffect::Records,
             "Finish a change: hygiene, scope check, verification against the before-run, claims, receipt, release. \
              Without changed_files and diff_ref the tree itself says what changed.",
             finish,
         ),
-        Tool::new(
+        ToolDefinition::new(
             "manage_change_intent",
-            Effect::Records,
+            ToolEffect::Records,
             "Look after intents: list, get, status (of the tree: who holds what, whose the uncommitted changes are), promote (from the queue), renew (lease), amend (widen scope, with why), \
              clear (give up), recover (after a crash), gc.",
             manage,
@@ -45,7 +46,7 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-fn start(call: &Call, args: CallerArguments<StartRequest>) -> Result<Value, Fault> {
+fn start(call: &ToolCall, args: CallerArguments<StartRequest>) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
     let caller = credentials(call, args.owner.as_deref(), args.agent)?.caller();
     let progress = |step| call.analysis_step(step);
@@ -57,9 +58,9 @@ fn start(call: &Call, args: CallerArguments<StartRequest>) -> Result<Value, Faul
     Ok(answer.to_document())
 }
 
-fn finish(call: &Call, args: CallerArguments<FinishRequest>) -> Result<Value, Fault> {
+fn finish(call: &ToolCall, args: CallerArguments<FinishRequest>) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
-    let shell = Shell::open(&workspace)?;
+    let shell = IntentService::open(&workspace)?;
     let caller = caller_for(call, &shell, &args.request.intent_id, args.owner.as_deref(), args.agent)?;
     let progress = |step| call.analysis_step(step);
     Ok(probity_changes::finish(&workspace, &caller, &args.request, &progress)?.to_document())
@@ -110,10 +111,10 @@ fn yes() -> bool {
     true
 }
 
-fn manage(call: &Call, args: CallerArguments<IntentRequest>) -> Result<Value, Fault> {
+fn manage(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Result<Value, ServiceError> {
     let CallerArguments { root, owner: given, agent, request } = args;
     let workspace = call.workspace(root.as_deref())?;
-    let mut shell = Shell::open(&workspace)?;
+    let mut shell = IntentService::open(&workspace)?;
     let caller = match (request.action, &request.intent_id) {
         (IntentAction::List | IntentAction::Status | IntentAction::Gc, _) | (_, None) => {
             credentials(call, given.as_deref(), agent)?.caller()
@@ -125,7 +126,7 @@ fn manage(call: &Call, args: CallerArguments<IntentRequest>) -> Result<Value, Fa
         shell.touch(&owner)?;
     }
     let named = || request.intent_id.clone().ok_or_else(|| usage("this action needs intent_id"));
-    let resolved = || Ok::<_, Fault>(shell.resolve(&named()?)?.id.clone());
+    let resolved = || Ok::<_, ServiceError>(shell.resolve(&named()?)?.id.clone());
     let action = match request.action {
         IntentAction::List => return Ok(shell.list(&workspace, &caller, false)?.to_document()),
         IntentAction::Get => return Ok(shell.show(&workspace, &caller, &named()?)?.to_document()),
@@ -140,23 +141,23 @@ fn manage(call: &Call, args: CallerArguments<IntentRequest>) -> Result<Value, Fa
                 probity_changes::amend(&workspace, &caller, &named()?, &files, &related, why)?.to_document()
             );
         }
-        IntentAction::Renew => Action::Renew {
+        IntentAction::Renew => RegistryAction::Renew {
             intent_id: resolved()?,
             lease_seconds: request.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
             ttl_seconds: request.ttl_seconds,
         },
-        IntentAction::Recover => Action::Recover {
+        IntentAction::Recover => RegistryAction::Recover {
             intent_id: resolved()?,
             lease_seconds: request.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
             ttl_seconds: request.ttl_seconds.unwrap_or(admin::TTL_SECONDS),
         },
-        IntentAction::Clear => Action::Clear { intent_id: resolved()? },
-        IntentAction::Gc => Action::Collect { retention_seconds: RETENTION_SECONDS },
+        IntentAction::Clear => RegistryAction::Clear { intent_id: resolved()? },
+        IntentAction::Gc => RegistryAction::Collect { retention_seconds: RETENTION_SECONDS },
     };
     let done = shell.execute(&owner, action, &TreeFacts::default())?;
     if let Some(event) = &done.event {
-        Handles::of(&workspace).follow(event)?;
-        if let Change::Recovered { intent_id, .. } = &event.change {
+        HandleStore::of(&workspace).follow(event)?;
+        if let RegistryChange::Recovered { intent_id, .. } = &event.change {
             remember(call, &caller, intent_id.clone());
         }
     }
@@ -166,12 +167,12 @@ fn manage(call: &Call, args: CallerArguments<IntentRequest>) -> Result<Value, Fa
 }
 
 fn promote(
-    call: &Call,
+    call: &ToolCall,
     workspace: &Workspace,
     caller: &Caller,
     intent_id: String,
     asked: &IntentRequest,
-) -> Result<Value, Fault> {
+) -> Result<Value, ServiceError> {
     let request = PromoteRequest {
         intent_id,
         dirty_scope_policy: asked.dirty_scope_policy,
@@ -192,27 +193,31 @@ fn promote(
 }
 
 /// Who calls: the owner of the handle, or a new one. Through pipes the server lives as long as its agent does.
-fn credentials(call: &Call, owner: Option<&str>, agent: Option<String>) -> Result<Credentials, Fault> {
-    Ok(Credentials {
-        handle: owner.map(Handle::parse).transpose()?,
-        label: agent.map_or_else(|| Label::Assumed("agent".into()), Label::Given),
+fn credentials(
+    call: &ToolCall,
+    owner: Option<&str>,
+    agent: Option<String>,
+) -> Result<CallerCredentials, ServiceError> {
+    Ok(CallerCredentials {
+        handle: owner.map(OwnerHandle::parse).transpose()?,
+        label: agent.map_or_else(|| AgentLabel::Assumed("agent".into()), AgentLabel::Given),
         pid: call.process(),
     })
 }
 
 /// Who calls about an intent: without a handle, the owner that started it in this very session.
 fn caller_for(
-    call: &Call,
-    shell: &Shell,
+    call: &ToolCall,
+    shell: &IntentService,
     name: &str,
     owner: Option<&str>,
     agent: Option<String>,
-) -> Result<Caller, Fault> {
+) -> Result<Caller, ServiceError> {
     let kept = call.handles().get(&shell.resolve(name)?.id);
     Ok(credentials(call, owner, agent)?.caller_for_intent(kept.as_ref()))
 }
 
-fn remember(call: &Call, caller: &Caller, intent_id: IntentId) {
+fn remember(call: &ToolCall, caller: &Caller, intent_id: IntentId) {
     let label = caller.label.as_str().to_owned();
     call.handles().keep(KeptHandle { intent_id, handle: caller.handle.clone(), label });
 }
@@ -221,6 +226,6 @@ pub(super) fn bytes(texts: Vec<String>) -> Vec<Vec<u8>> {
     texts.into_iter().map(String::into_bytes).collect()
 }
 
-pub(super) fn usage(words: impl Into<String>) -> Fault {
-    Fault::refused(Reason::UsageInvalid, words)
+pub(super) fn usage(words: impl Into<String>) -> ServiceError {
+    ServiceError::refused(ReasonCode::UsageInvalid, words)
 }

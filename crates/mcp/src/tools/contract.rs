@@ -1,37 +1,37 @@
 //! The patch contract: what a change may cost, whether it kept its word, and a receipt for it.
 
 use super::change::{bytes, usage};
-use super::{Effect, Tool};
-use crate::call::Call;
+use super::{ToolDefinition, ToolEffect};
+use crate::call::ToolCall;
 use probity_api::Answer;
 use probity_contract::claims::Claim;
 use probity_policy::StrictnessProfile;
 use probity_quality::contract as patch;
-use probity_quality::contract::present::{self, Against, Options};
-use probity_workspace::{Fault, Workspace};
+use probity_quality::contract::present::{self, ComparisonBase, VerifyOptions};
+use probity_workspace::{ServiceError, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 /// The tools of this module.
-pub(super) fn tools() -> Vec<Tool> {
+pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
-        Tool::new(
+        ToolDefinition::new(
             "check_patch_contract",
-            Effect::Records,
+            ToolEffect::Records,
             "mode budget: what headroom a change has. mode verify: did the tree get worse since before_run_id or base, \
              inside the declared files? Needs no intent.",
             check_patch_contract,
         ),
-        Tool::new(
+        ToolDefinition::new(
             "validate_review_claims",
-            Effect::Records,
+            ToolEffect::Records,
             "Check what is said about the change (text, or structured claims) against what the tree shows.",
             validate_review_claims,
         ),
-        Tool::new(
+        ToolDefinition::new(
             "create_review_receipt",
-            Effect::Records,
+            ToolEffect::Records,
             "Verify the tree and keep a chained receipt for reviewers. finish_controlled_change leaves one by itself.",
             create_review_receipt,
         ),
@@ -41,7 +41,7 @@ pub(super) fn tools() -> Vec<Tool> {
 /// What a change is held against.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Mode {
+enum PatchContractMode {
     Budget,
     #[default]
     Verify,
@@ -49,10 +49,10 @@ enum Mode {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Check {
+struct PatchContractArgs {
     root: Option<String>,
     #[serde(default)]
-    mode: Mode,
+    mode: PatchContractMode,
     /// Stored run to hold the tree against
     before_run_id: Option<String>,
     /// Or a commit [HEAD]
@@ -67,13 +67,13 @@ struct Check {
     strictness: Option<StrictnessProfile>,
 }
 
-fn check_patch_contract(call: &Call, args: Check) -> Result<Value, Fault> {
+fn check_patch_contract(call: &ToolCall, args: PatchContractArgs) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
-    if let Mode::Budget = args.mode {
+    if let PatchContractMode::Budget = args.mode {
         let step = |progress| call.analysis_step(progress);
         return Ok(patch::budget_contract(&workspace, args.before_run_id.as_deref(), &step)?.to_document());
     }
-    let options = Options {
+    let options = VerifyOptions {
         against: against(args.base, args.before_run_id)?,
         after: args.after_run_id,
         scope: present::scope(
@@ -82,14 +82,14 @@ fn check_patch_contract(call: &Call, args: Check) -> Result<Value, Fault> {
             &bytes(args.forbidden),
         )?,
         strictness: args.strictness,
-        ..Options::default()
+        ..VerifyOptions::default()
     };
     verify(call, &workspace, &options, false)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Validate {
+struct ValidateClaimsArgs {
     root: Option<String>,
     /// Text in which claims are looked for
     text: Option<String>,
@@ -102,14 +102,14 @@ struct Validate {
     after_run_id: Option<String>,
 }
 
-fn validate_review_claims(call: &Call, args: Validate) -> Result<Value, Fault> {
+fn validate_review_claims(call: &ToolCall, args: ValidateClaimsArgs) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
-    let options = Options {
+    let options = VerifyOptions {
         against: against(args.base, args.before_run_id)?,
         after: args.after_run_id,
         claims: args.claims,
         text: args.text,
-        ..Options::default()
+        ..VerifyOptions::default()
     };
     let checked = patch::check_claims(&workspace, &options, &|progress| call.analysis_step(progress))?;
     Ok(checked.answer.to_document())
@@ -117,7 +117,7 @@ fn validate_review_claims(call: &Call, args: Validate) -> Result<Value, Fault> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Receipt {
+struct ReviewReceiptArgs {
     root: Option<String>,
     before_run_id: Option<String>,
     base: Option<String>,
@@ -126,32 +126,32 @@ struct Receipt {
     claims_text: Option<String>,
 }
 
-fn create_review_receipt(call: &Call, args: Receipt) -> Result<Value, Fault> {
+fn create_review_receipt(call: &ToolCall, args: ReviewReceiptArgs) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
-    let options = Options {
+    let options = VerifyOptions {
         against: against(args.base, args.before_run_id)?,
         after: args.after_run_id,
         text: args.claims_text,
-        ..Options::default()
+        ..VerifyOptions::default()
     };
     verify(call, &workspace, &options, true)
 }
 
 fn verify(
-    call: &Call,
+    call: &ToolCall,
     workspace: &Workspace,
-    options: &Options,
+    options: &VerifyOptions,
     keeps_receipt: bool,
-) -> Result<Value, Fault> {
+) -> Result<Value, ServiceError> {
     let step = |progress| call.analysis_step(progress);
     Ok(patch::verify_contract(workspace, options, keeps_receipt, &step)?.answer.to_document())
 }
 
-fn against(base: Option<String>, run: Option<String>) -> Result<Option<Against>, Fault> {
+fn against(base: Option<String>, run: Option<String>) -> Result<Option<ComparisonBase>, ServiceError> {
     match (base, run) {
         (Some(_), Some(_)) => Err(usage("give base or before_run_id, not both")),
-        (Some(revision), None) => Ok(Some(Against::Revision(revision))),
-        (None, Some(run)) => Ok(Some(Against::Run(run))),
+        (Some(revision), None) => Ok(Some(ComparisonBase::Revision(revision))),
+        (None, Some(run)) => Ok(Some(ComparisonBase::Run(run))),
         (None, None) => Ok(None),
     }
 }

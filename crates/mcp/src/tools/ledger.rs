@@ -1,13 +1,13 @@
 //! The ledger: what agents know and decided, proposed and asked for.
 
 use super::change::usage;
-use super::{Effect, Tool};
-use crate::call::Call;
+use super::{ToolDefinition, ToolEffect};
+use crate::call::ToolCall;
 use probity_api::Answer;
 use probity_api::ledger::{ProposalFile, ProposeRequest, TurnInput};
-use probity_knowledge::ledger::{self, ExportRequest, Filter};
-use probity_ledger::{CandidateDelta, ItemKind, Status};
-use probity_workspace::Fault;
+use probity_knowledge::ledger::{self, ExportRequest, ItemFilter};
+use probity_ledger::{CandidateDelta, ItemKind, ItemStatus};
+use probity_workspace::ServiceError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,24 +18,24 @@ const LISTED: usize = 15;
 const BUDGET: usize = 1_500;
 
 /// The tools of this module.
-pub(super) fn tools() -> Vec<Tool> {
+pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
-        Tool::new(
+        ToolDefinition::new(
             "ledger_propose",
-            Effect::Records,
+            ToolEffect::Records,
             "Propose deltas to the shared ledger, for example {\"kind\": \"decision_made\", \"handle\": \"db\", \
              \"summary\": \"…\", \"confidence\": \"high\"}. The reconciler accepts, merges or rejects each.",
             propose,
         ),
-        Tool::new(
+        ToolDefinition::new(
             "ledger_query",
-            Effect::Reads,
+            ToolEffect::Reads,
             "Items of the ledger as they are, at a position (as_of), changed since one, or one item with why it holds.",
             query,
         ),
-        Tool::new(
+        ToolDefinition::new(
             "ledger_export",
-            Effect::Reads,
+            ToolEffect::Reads,
             "A context for the next prompt within a budget of tokens: constraints first, then what fits the query.",
             export,
         ),
@@ -44,7 +44,7 @@ pub(super) fn tools() -> Vec<Tool> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Propose {
+struct LedgerProposeArgs {
     root: Option<String>,
     /// Who proposes
     author: String,
@@ -63,7 +63,7 @@ struct Propose {
     dry_run: bool,
 }
 
-fn propose(call: &Call, args: Propose) -> Result<Value, Fault> {
+fn propose(call: &ToolCall, args: LedgerProposeArgs) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
     let request = ProposeRequest {
         author: args.author,
@@ -77,7 +77,7 @@ fn propose(call: &Call, args: Propose) -> Result<Value, Fault> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Query {
+struct LedgerQueryArgs {
     root: Option<String>,
     stream: Option<String>,
     /// Only this item, with why it holds
@@ -90,7 +90,7 @@ struct Query {
     /// The ledger as it was at this position
     as_of: Option<i64>,
     kind: Option<ItemKind>,
-    status: Option<Status>,
+    status: Option<ItemStatus>,
     /// Superseded and resolved ones too
     #[serde(default)]
     all: bool,
@@ -98,7 +98,7 @@ struct Query {
     limit: Option<usize>,
 }
 
-fn query(call: &Call, args: Query) -> Result<Value, Fault> {
+fn query(call: &ToolCall, args: LedgerQueryArgs) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
     let stream = args.stream;
     let limit = args.limit.unwrap_or(LISTED);
@@ -111,7 +111,7 @@ fn query(call: &Call, args: Query) -> Result<Value, Fault> {
             ledger::changed(&workspace, Some(since), stream.as_deref())?.shortened(limit).to_document()
         }
         (None, None, at) => {
-            let filter = Filter { stream, kind: args.kind, status: args.status, all: args.all };
+            let filter = ItemFilter { stream, kind: args.kind, status: args.status, all: args.all };
             let list = match at {
                 Some(position) => ledger::as_of(&workspace, position, &filter)?,
                 None => ledger::show(&workspace, &filter)?,
@@ -124,7 +124,7 @@ fn query(call: &Call, args: Query) -> Result<Value, Fault> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Export {
+struct LedgerExportArgs {
     root: Option<String>,
     stream: Option<String>,
     /// Tokens that the text may have [1500]
@@ -135,7 +135,7 @@ struct Export {
     since: Option<i64>,
 }
 
-fn export(call: &Call, args: Export) -> Result<Value, Fault> {
+fn export(call: &ToolCall, args: LedgerExportArgs) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
     let request = ExportRequest {
         stream: args.stream,

@@ -1,14 +1,14 @@
 //! Merges of typed documents: whose intent was lost, and making it survive.
 
 use super::change::usage;
-use super::{Effect, Tool};
-use crate::call::Call;
+use super::{ToolDefinition, ToolEffect};
+use crate::call::ToolCall;
 use probity_api::Answer;
 use probity_api::merges::MergeHeadsAnswer;
-use probity_document_store::merge::{self, ReconcileRequest, Which};
-use probity_document_store::{By, CommitStore, locate, open};
-use probity_documents::{Chosen, ChosenState, GivenResolution};
-use probity_workspace::Fault;
+use probity_document_store::merge::{self, MergeSelector, ReconcileRequest};
+use probity_document_store::{CommitMetadata, CommitStore, locate, open};
+use probity_documents::{ChosenState, ConflictChoice, GivenResolution};
+use probity_workspace::ServiceError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,18 +18,18 @@ use std::path::Path;
 const LISTED: usize = 10;
 
 /// The tools of this module.
-pub(super) fn tools() -> Vec<Tool> {
+pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
-        Tool::new(
+        ToolDefinition::new(
             "analyze_merge",
-            Effect::Reads,
+            ToolEffect::Reads,
             "Whose intent a merge of the commit store lost: a written merge, ours with theirs, or without arguments all \
              heads together.",
             analyze_merge,
         ),
-        Tool::new(
+        ToolDefinition::new(
             "reconcile_merge",
-            Effect::Records,
+            ToolEffect::Records,
             "Decide about what a merge lost; what is chosen survives in a commit of its own, on the record with why.",
             reconcile_merge,
         ),
@@ -38,7 +38,7 @@ pub(super) fn tools() -> Vec<Tool> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Analyze {
+struct AnalyzeMergeArgs {
     root: Option<String>,
     /// File of the commit store [the tree's own]
     store: Option<String>,
@@ -52,12 +52,12 @@ struct Analyze {
     limit: Option<usize>,
 }
 
-fn analyze_merge(call: &Call, args: Analyze) -> Result<Value, Fault> {
+fn analyze_merge(call: &ToolCall, args: AnalyzeMergeArgs) -> Result<Value, ServiceError> {
     let store = store(call, args.root.as_deref(), args.store.as_deref())?;
     let limit = args.limit.unwrap_or(LISTED);
     let which = match (args.merge, args.ours, args.theirs) {
-        (Some(merge), None, None) => Which::Written(merge),
-        (None, Some(ours), Some(theirs)) => Which::Virtual { ours, theirs },
+        (Some(merge), None, None) => MergeSelector::Written(merge),
+        (None, Some(ours), Some(theirs)) => MergeSelector::Virtual { ours, theirs },
         (None, None, None) => {
             let found = merge::analyze_heads(&store)?;
             let merges = found.iter().map(|merge| merge.to_answer().shortened(limit)).collect();
@@ -70,7 +70,7 @@ fn analyze_merge(call: &Call, args: Analyze) -> Result<Value, Fault> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Reconcile {
+struct ReconcileMergeArgs {
     root: Option<String>,
     store: Option<String>,
     merge: String,
@@ -91,21 +91,21 @@ struct Reconcile {
     why: String,
 }
 
-fn reconcile_merge(call: &Call, args: Reconcile) -> Result<Value, Fault> {
+fn reconcile_merge(call: &ToolCall, args: ReconcileMergeArgs) -> Result<Value, ServiceError> {
     let store = store(call, args.root.as_deref(), args.store.as_deref())?;
     let request = ReconcileRequest {
         merge: args.merge,
         resolutions: args.resolutions,
-        rest: args.rest.map(Chosen::from),
+        rest: args.rest.map(ConflictChoice::from),
         repeat: args.repeat,
         override_policy: args.override_policy,
         dry_run: args.dry_run,
-        by: By { author: args.author, label: None },
+        by: CommitMetadata { author: args.author, label: None },
         why: args.why,
     };
     Ok(merge::reconcile(&store, &request)?.to_answer().shortened(LISTED).to_document())
 }
 
-fn store(call: &Call, root: Option<&str>, given: Option<&str>) -> Result<CommitStore, Fault> {
+fn store(call: &ToolCall, root: Option<&str>, given: Option<&str>) -> Result<CommitStore, ServiceError> {
     open(&locate(|| call.workspace(root), given.map(Path::new))?)
 }

@@ -7,9 +7,9 @@ mod contract;
 mod ledger;
 mod merge;
 
-use crate::call::{Answered, Call, Cancelled};
-use probity_core::Reason;
-use probity_workspace::Fault;
+use crate::call::{CallCancellation, CallOutcome, ToolCall};
+use probity_core::ReasonCode;
+use probity_workspace::ServiceError;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -18,20 +18,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::LazyLock;
 
 /// What a tool does with its arguments.
-type Work = dyn Fn(&Call, Value) -> Result<Value, Fault> + Send + Sync;
+type ToolFunction = dyn Fn(&ToolCall, Value) -> Result<Value, ServiceError> + Send + Sync;
 
 /// One tool.
-pub(crate) struct Tool {
+pub(crate) struct ToolDefinition {
     name: &'static str,
     description: &'static str,
-    effect: Effect,
+    effect: ToolEffect,
     input: JsonObject,
-    run: Box<Work>,
+    run: Box<ToolFunction>,
 }
 
 /// What a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum ToolEffect {
     /// It only looks.
     Reads,
     /// It writes to Probity's own state; never to the tree.
@@ -39,31 +39,31 @@ enum Effect {
 }
 
 /// The table, in the order in which an agent needs them.
-static TABLE: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+static TABLE: LazyLock<Vec<ToolDefinition>> = LazyLock::new(|| {
     let areas = [analysis::tools(), change::tools(), contract::tools(), ledger::tools(), merge::tools()];
     areas.into_iter().flatten().collect()
 });
 
-impl Tool {
+impl ToolDefinition {
     fn new<A: DeserializeOwned + JsonSchema + 'static>(
         name: &'static str,
-        effect: Effect,
+        effect: ToolEffect,
         description: &'static str,
-        run: fn(&Call, A) -> Result<Value, Fault>,
+        run: fn(&ToolCall, A) -> Result<Value, ServiceError>,
     ) -> Self {
-        let run = move |call: &Call, arguments: Value| run(call, read_arguments(name, arguments)?);
+        let run = move |call: &ToolCall, arguments: Value| run(call, read_arguments(name, arguments)?);
         Self { name, description, effect, input: input_schema::<A>(), run: Box::new(run) }
     }
 
     /// Carries out a call. A wrong argument is refused by name, and nothing is done. A call that its caller gave up ends
     /// at its next step.
     #[tracing::instrument(name = "tool", skip_all, fields(name = self.name))]
-    pub(crate) fn call(&self, call: &Call, arguments: Value) -> Answered {
+    pub(crate) fn call(&self, call: &ToolCall, arguments: Value) -> CallOutcome {
         match catch_unwind(AssertUnwindSafe(|| (self.run)(call, arguments))) {
-            Ok(Ok(document)) => Answered::with(document),
-            Ok(Err(fault)) => Answered::refused(&fault),
-            Err(thrown) if thrown.is::<Cancelled>() => {
-                Answered::refused(&Fault::refused(Reason::UsageCancelled, self.name))
+            Ok(Ok(document)) => CallOutcome::with(document),
+            Ok(Err(fault)) => CallOutcome::refused(&fault),
+            Err(thrown) if thrown.is::<CallCancellation>() => {
+                CallOutcome::refused(&ServiceError::refused(ReasonCode::UsageCancelled, self.name))
             }
             Err(panic) => resume_unwind(panic),
         }
@@ -71,17 +71,17 @@ impl Tool {
 
     fn listed(&self) -> rmcp::model::Tool {
         let annotations = match self.effect {
-            Effect::Reads => ToolAnnotations::new().read_only(true),
-            Effect::Records => ToolAnnotations::new().read_only(false).destructive(false),
+            ToolEffect::Reads => ToolAnnotations::new().read_only(true),
+            ToolEffect::Records => ToolAnnotations::new().read_only(false).destructive(false),
         };
         rmcp::model::Tool::new(self.name, self.description, std::sync::Arc::new(self.input.clone()))
             .with_annotations(annotations)
     }
 }
 
-fn read_arguments<A: DeserializeOwned>(tool: &str, arguments: Value) -> Result<A, Fault> {
+fn read_arguments<A: DeserializeOwned>(tool: &str, arguments: Value) -> Result<A, ServiceError> {
     serde_json::from_value(arguments)
-        .map_err(|error| Fault::refused(Reason::UsageInvalid, format!("{tool}: {error}")))
+        .map_err(|error| ServiceError::refused(ReasonCode::UsageInvalid, format!("{tool}: {error}")))
 }
 
 /// The schema of the arguments, without what no agent reads: an agent pays for every word of it.
@@ -123,13 +123,13 @@ fn shorten(schema: &mut Value) {
 }
 
 /// The tool of this name.
-pub(crate) fn find(name: &str) -> Option<&'static Tool> {
+pub(crate) fn find(name: &str) -> Option<&'static ToolDefinition> {
     TABLE.iter().find(|tool| tool.name == name)
 }
 
 /// All tools, as a client sees them.
 pub(crate) fn listed() -> Vec<rmcp::model::Tool> {
-    TABLE.iter().map(Tool::listed).collect()
+    TABLE.iter().map(ToolDefinition::listed).collect()
 }
 
 /// All tools with their schemas, as the server lists them.

@@ -1,8 +1,8 @@
 //! Judges build outputs by path names alone. [`output_root`] and [`OutputLook`] only serve hints and
 //! suggestions; [`code_in_output`] and its neighbors keep code that programs load out of every exemption.
 
-use super::table::{ECOSYSTEMS, Ecosystem, Loaded};
-use probity_evidence::Mark;
+use super::table::{ECOSYSTEMS, Ecosystem, LoadedContent};
+use probity_evidence::DirectoryMarker;
 use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub struct OutputLook {
 impl OutputLook {
     /// Takes all changed paths at once: a `CACHEDIR.TAG` among them marks its whole directory.
     pub fn of<'a>(changed: impl IntoIterator<Item = &'a RepoPath>) -> Self {
-        let is_mark = |path: &&RepoPath| Mark::of_file_name(path.file_name()).is_some();
+        let is_mark = |path: &&RepoPath| DirectoryMarker::of_file_name(path.file_name()).is_some();
         Self { marked: changed.into_iter().filter(is_mark).filter_map(RepoPath::parent).collect() }
     }
 
@@ -161,11 +161,11 @@ fn is_report(path: &RepoPath) -> bool {
     let above = path.lineage().filter(|above| above.len() < bytes.len());
     let rows = |above: &[u8]| {
         let rows = ECOSYSTEMS.iter().flat_map(Ecosystem::outputs);
-        let loaded: Vec<Loaded> =
+        let loaded: Vec<LoadedContent> =
             rows.filter(|row| Ecosystem::is_named(above, row.name)).map(|row| row.loaded).collect();
         (!loaded.is_empty()).then_some(loaded)
     };
-    above.into_iter().find_map(rows).is_some_and(|rows| rows.contains(&Loaded::Nothing))
+    above.into_iter().find_map(rows).is_some_and(|rows| rows.contains(&LoadedContent::Nothing))
 }
 
 /// Returns true if a path is among installed packages, which contain files of any name.

@@ -16,14 +16,14 @@ pub use recognize::{MarkedDirectory, is_valid_mark, recognize};
 use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 pub(crate) use table::Ecosystem;
-use table::{Beside, ECOSYSTEMS, GO_MODULE, Output, Place, name_matches};
+use table::{AdjacentOutputs, BuildOutput, ECOSYSTEMS, GO_MODULE, OutputPlacement, name_matches};
 
 /// A name with more tracked directories than this is not an output in this tree.
 const MAX_EXCLUSIONS: usize = 10;
 
 /// A proposed pattern for `build_outputs`, and the file that supports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proposal {
+pub struct OutputProposal {
     pub pattern: String,
     pub ecosystem: &'static str,
     /// The file that makes a tool write there; for an exclusion, the tracked file.
@@ -35,8 +35,8 @@ pub type ReadText<'a> = &'a dyn Fn(&RepoPath) -> Option<String>;
 
 /// Proposes `build_outputs` for a tree, ecosystem by ecosystem. `files` are those that the tree is meant to
 /// keep (the tracked ones, if there is version control).
-pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<Proposal> {
-    let mut proposals = Proposals::default();
+pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<OutputProposal> {
+    let mut proposals = ProposalCollector::default();
     for ecosystem in ECOSYSTEMS {
         // Chooses the first marker of the row that exists, and the topmost of several.
         let rank = |file: &RepoPath| {
@@ -46,14 +46,14 @@ pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<Prop
         let ranked = files.iter().filter_map(|file| Some((rank(file)?, file)));
         let marker = ranked.min_by_key(|(rank, _)| *rank).map(|(_, file)| file);
         let Some(marker) = marker else { continue };
-        for Output { name: directory, .. } in ecosystem.directories {
+        for BuildOutput { name: directory, .. } in ecosystem.directories {
             let kept = kept_below(files, |above| Ecosystem::is_named(above, directory));
             let pattern = format!("**/{directory}/**");
             proposals.add_anywhere(ecosystem, pattern, marker, "/**", &kept);
         }
-        for Output { name, .. } in ecosystem.files {
+        for BuildOutput { name, .. } in ecosystem.files {
             let kept = files.iter().filter(|file| Ecosystem::is_named(file.as_bytes(), name));
-            let kept: Kept = kept.map(|file| (file.as_bytes().to_vec(), file.clone())).collect();
+            let kept: TrackedOutputs = kept.map(|file| (file.as_bytes().to_vec(), file.clone())).collect();
             proposals.add_anywhere(ecosystem, format!("**/{name}"), marker, "", &kept);
         }
         for beside in ecosystem.beside {
@@ -70,15 +70,15 @@ pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<Prop
 }
 
 /// Tracked directories or files with a name of the table, each with a file that proves it.
-type Kept = Vec<(Vec<u8>, RepoPath)>;
+type TrackedOutputs = Vec<(Vec<u8>, RepoPath)>;
 
 #[derive(Default)]
-struct Proposals {
-    found: Vec<Proposal>,
-    exclusions: Vec<Proposal>,
+struct ProposalCollector {
+    found: Vec<OutputProposal>,
+    exclusions: Vec<OutputProposal>,
 }
 
-impl Proposals {
+impl ProposalCollector {
     /// Adds a pattern for what a tool writes wherever it runs, with exclusions (ending in `end`) for tracked files.
     fn add_anywhere(
         &mut self,
@@ -88,12 +88,12 @@ impl Proposals {
         end: &str,
         kept: &[(Vec<u8>, RepoPath)],
     ) {
-        let proposal = |pattern, because: &RepoPath| Proposal {
+        let proposal = |pattern, because: &RepoPath| OutputProposal {
             pattern,
             ecosystem: ecosystem.name,
             because: because.clone(),
         };
-        let excluded: Vec<Proposal> = kept
+        let excluded: Vec<OutputProposal> = kept
             .iter()
             .filter_map(|(place, file)| Some(proposal(format!("!{}{end}", exactly(place)?), file)))
             .collect();
@@ -106,8 +106,8 @@ impl Proposals {
 }
 
 /// Returns the topmost directories for which `is_output` holds and that contain tracked files.
-fn kept_below(files: &[RepoPath], is_output: impl Fn(&[u8]) -> bool) -> Kept {
-    let mut kept = Kept::new();
+fn kept_below(files: &[RepoPath], is_output: impl Fn(&[u8]) -> bool) -> TrackedOutputs {
+    let mut kept = TrackedOutputs::new();
     for file in files {
         let above = file.lineage().filter(|above| above.len() < file.as_bytes().len());
         if let Some(directory) = above.into_iter().find(|above| is_output(above))
@@ -121,24 +121,28 @@ fn kept_below(files: &[RepoPath], is_output: impl Fn(&[u8]) -> bool) -> Kept {
 
 fn propose_beside(
     ecosystem: &Ecosystem,
-    beside: &Beside,
+    beside: &AdjacentOutputs,
     files: &[RepoPath],
     read: ReadText<'_>,
-    found: &mut Vec<Proposal>,
+    found: &mut Vec<OutputProposal>,
 ) {
     for (directory, file) in directories_with(beside, files, read) {
         for output in beside.directories {
             let output = join(&directory, output.name.as_bytes());
             if let Some(name) = exactly(&output).filter(|_| !is_kept(&output, files)) {
                 let pattern = format!("{name}/**");
-                found.push(Proposal { pattern, ecosystem: ecosystem.name, because: file.clone() });
+                found.push(OutputProposal { pattern, ecosystem: ecosystem.name, because: file.clone() });
             }
         }
     }
 }
 
 /// Returns the directories (empty at the root) that contain a marker, each with its first marker.
-fn directories_with(beside: &Beside, files: &[RepoPath], read: ReadText<'_>) -> Vec<(Vec<u8>, RepoPath)> {
+fn directories_with(
+    beside: &AdjacentOutputs,
+    files: &[RepoPath],
+    read: ReadText<'_>,
+) -> Vec<(Vec<u8>, RepoPath)> {
     let mut holders: Vec<(Vec<u8>, RepoPath)> = Vec::new();
     for file in files.iter().filter(|file| is_marker(beside.markers, file)) {
         let directory = directory_of(file);
@@ -146,7 +150,7 @@ fn directories_with(beside: &Beside, files: &[RepoPath], read: ReadText<'_>) -> 
             holders.push((directory, file.clone()));
         }
     }
-    if beside.place == Place::CargoWorkspace {
+    if beside.place == OutputPlacement::CargoWorkspace {
         let all: Vec<Vec<u8>> = holders.iter().map(|(directory, _)| directory.clone()).collect();
         holders.retain(|(directory, file)| {
             let is_topmost = !all.iter().any(|other| is_below(directory, other));
@@ -170,7 +174,7 @@ fn propose_go_programs(
     ecosystem: &Ecosystem,
     files: &[RepoPath],
     read: ReadText<'_>,
-    found: &mut Vec<Proposal>,
+    found: &mut Vec<OutputProposal>,
 ) {
     for module in files.iter().filter(|file| file.file_name() == GO_MODULE.as_bytes()) {
         let root = directory_of(module);
@@ -188,7 +192,7 @@ fn propose_go_programs(
             for place in BTreeSet::from([&root, &directory]) {
                 let program = join(place, &name);
                 if let Some(pattern) = exactly(&program).filter(|_| !is_kept(&program, files)) {
-                    found.push(Proposal { pattern, ecosystem: ecosystem.name, because: main.clone() });
+                    found.push(OutputProposal { pattern, ecosystem: ecosystem.name, because: main.clone() });
                 }
             }
         }
@@ -252,7 +256,7 @@ mod tests {
         names.iter().map(|name| RepoPath::parse(name.as_bytes()).expect("a path")).collect()
     }
 
-    fn proposals(names: &[&str]) -> Vec<Proposal> {
+    fn proposals(names: &[&str]) -> Vec<OutputProposal> {
         propose_build_outputs(&files(names), &|_| None)
     }
 

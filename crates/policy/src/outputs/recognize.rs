@@ -5,7 +5,7 @@
 //! tool's default name. A marker that a command drops into a source directory therefore hides nothing.
 
 use super::table::{ECOSYSTEMS, VIRTUAL_ENVIRONMENTS};
-use probity_evidence::{Mark, RecognizedBecause, RecognizedOutput};
+use probity_evidence::{DirectoryMarker, RecognizedBecause, RecognizedOutput};
 use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
@@ -16,25 +16,25 @@ const CACHEDIR_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55"
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MarkedDirectory {
     pub path: RepoPath,
-    pub mark: Mark,
+    pub mark: DirectoryMarker,
 }
 
 /// Returns true if the content is that of a marker, not of a file that happens to have its name.
-pub fn is_valid_mark(mark: Mark, content: &[u8]) -> bool {
+pub fn is_valid_mark(mark: DirectoryMarker, content: &[u8]) -> bool {
     match mark {
-        Mark::CacheDirectory => content.starts_with(CACHEDIR_SIGNATURE),
-        Mark::VirtualEnvironment => content.split(|&byte| byte == b'\n').any(is_home_line),
+        DirectoryMarker::CacheDirectory => content.starts_with(CACHEDIR_SIGNATURE),
+        DirectoryMarker::VirtualEnvironment => content.split(|&byte| byte == b'\n').any(is_home_line),
     }
 }
 
 /// Returns true if the directory has a default name of the tools that write this marker.
-fn is_tool_name(mark: Mark, directory: &RepoPath) -> bool {
+fn is_tool_name(mark: DirectoryMarker, directory: &RepoPath) -> bool {
     let is = |name: &&str| name.as_bytes() == directory.file_name();
     match mark {
-        Mark::CacheDirectory => {
+        DirectoryMarker::CacheDirectory => {
             is(&"target") || ECOSYSTEMS.iter().any(|it| it.writes_directory(directory.as_bytes()))
         }
-        Mark::VirtualEnvironment => VIRTUAL_ENVIRONMENTS.iter().any(is),
+        DirectoryMarker::VirtualEnvironment => VIRTUAL_ENVIRONMENTS.iter().any(is),
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     fn cache(name: &str) -> MarkedDirectory {
-        MarkedDirectory { path: path(name), mark: Mark::CacheDirectory }
+        MarkedDirectory { path: path(name), mark: DirectoryMarker::CacheDirectory }
     }
 
     fn recognized(
@@ -110,16 +110,16 @@ mod tests {
     #[test]
     fn a_mark_must_be_one() {
         assert!(is_valid_mark(
-            Mark::CacheDirectory,
+            DirectoryMarker::CacheDirectory,
             b"Signature: 8a477f597d28d172789f06886806bc55\n# by cargo\n"
         ));
         assert!(
-            !is_valid_mark(Mark::CacheDirectory, b"")
-                && !is_valid_mark(Mark::CacheDirectory, b"Signature: 8a477f59\n")
+            !is_valid_mark(DirectoryMarker::CacheDirectory, b"")
+                && !is_valid_mark(DirectoryMarker::CacheDirectory, b"Signature: 8a477f59\n")
         );
-        assert!(is_valid_mark(Mark::VirtualEnvironment, b"version = 3.12\nHome = /usr/bin\n"));
+        assert!(is_valid_mark(DirectoryMarker::VirtualEnvironment, b"version = 3.12\nHome = /usr/bin\n"));
         for bad in ["", "home\n", "home = \n", "homes = /usr\n", "# home\nversion = 3\n"] {
-            assert!(!is_valid_mark(Mark::VirtualEnvironment, bad.as_bytes()), "{bad:?}");
+            assert!(!is_valid_mark(DirectoryMarker::VirtualEnvironment, bad.as_bytes()), "{bad:?}");
         }
     }
 
@@ -152,6 +152,9 @@ mod tests {
     fn the_names_of_virtual_environments_are_no_names_of_caches() {
         let env = |mark| MarkedDirectory { path: path("env"), mark };
         let found = |mark| recognize(&[], &[env(mark)], &|_| false, &|_| true, &mut |_| false).len();
-        assert_eq!((found(Mark::VirtualEnvironment), found(Mark::CacheDirectory)), (1, 0));
+        assert_eq!(
+            (found(DirectoryMarker::VirtualEnvironment), found(DirectoryMarker::CacheDirectory)),
+            (1, 0)
+        );
     }
 }

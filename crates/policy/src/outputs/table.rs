@@ -10,34 +10,34 @@ pub(crate) struct Ecosystem {
     /// Files that show that a tree uses it, the most obvious first. A `*` matches any letters.
     pub(crate) markers: &'static [&'static str],
     /// Directories that its tools write wherever they run.
-    pub(crate) directories: &'static [Output],
+    pub(crate) directories: &'static [BuildOutput],
     /// Files that its tools write wherever they run.
-    pub(crate) files: &'static [Output],
+    pub(crate) files: &'static [BuildOutput],
     /// Directories with ambiguous names, recognized only beside certain files.
-    pub(crate) beside: &'static [Beside],
+    pub(crate) beside: &'static [AdjacentOutputs],
 }
 
 /// Directories that a tool writes beside one of its files.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Beside {
+pub(crate) struct AdjacentOutputs {
     /// The files that make the tool write there.
     pub(crate) markers: &'static [&'static str],
-    pub(crate) place: Place,
-    pub(crate) directories: &'static [Output],
+    pub(crate) place: OutputPlacement,
+    pub(crate) directories: &'static [BuildOutput],
 }
 
 /// A directory or file that a tool writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Output {
+pub(crate) struct BuildOutput {
     /// Its last path segments.
     pub(crate) name: &'static str,
     /// Required for every row: an output that programs load from must not be exempt as a whole.
-    pub(crate) loaded: Loaded,
+    pub(crate) loaded: LoadedContent,
 }
 
 /// What programs load from an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Loaded {
+pub(crate) enum LoadedContent {
     /// Nothing: reports, logs and records, which no program takes for code or for a result.
     Nothing,
     /// Only what the tool itself derived from the sources: compiled code, results of checks. The tool decides
@@ -50,27 +50,27 @@ pub(crate) enum Loaded {
     EntryPoints,
 }
 
-const fn reports(name: &'static str) -> Output {
-    Output { name, loaded: Loaded::Nothing }
+const fn reports(name: &'static str) -> BuildOutput {
+    BuildOutput { name, loaded: LoadedContent::Nothing }
 }
 
-const fn results(name: &'static str) -> Output {
-    Output { name, loaded: Loaded::OwnResults }
+const fn results(name: &'static str) -> BuildOutput {
+    BuildOutput { name, loaded: LoadedContent::OwnResults }
 }
 
-const fn packages(name: &'static str, below: &'static [&'static str]) -> Output {
-    Output { name, loaded: Loaded::Packages(below) }
+const fn packages(name: &'static str, below: &'static [&'static str]) -> BuildOutput {
+    BuildOutput { name, loaded: LoadedContent::Packages(below) }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum OutputPlacement {
     Each,
     /// Beside the topmost `Cargo.toml`, and each one below that declares its own workspace.
     CargoWorkspace,
 }
 
-const fn each(markers: &'static [&'static str], directories: &'static [Output]) -> Beside {
-    Beside { markers, place: Place::Each, directories }
+const fn each(markers: &'static [&'static str], directories: &'static [BuildOutput]) -> AdjacentOutputs {
+    AdjacentOutputs { markers, place: OutputPlacement::Each, directories }
 }
 
 /// Usual names of virtual environments. A directory is one only if it contains a `pyvenv.cfg`.
@@ -95,7 +95,7 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
             results("__pycache__"),
             packages("__pypackages__", &["__pypackages__"]),
             packages(".venv", &[".venv"]),
-            Output { name: "*.egg-info", loaded: Loaded::EntryPoints },
+            BuildOutput { name: "*.egg-info", loaded: LoadedContent::EntryPoints },
             packages(".eggs", &[".eggs"]),
             results(".pytest_cache"),
             results(".mypy_cache"),
@@ -165,9 +165,9 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         markers: &[CARGO],
         directories: &[reports("mutants.out")],
         files: &[results("*.profraw"), reports("cargo-timing*.html")],
-        beside: &[Beside {
+        beside: &[AdjacentOutputs {
             markers: &[CARGO],
-            place: Place::CargoWorkspace,
+            place: OutputPlacement::CargoWorkspace,
             directories: &[results("target")],
         }],
     },
@@ -288,7 +288,7 @@ impl Ecosystem {
         self.files.iter().any(|output| Self::is_named(path, output.name))
     }
 
-    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &BuildOutput> {
         let beside = self.beside.iter().flat_map(|beside| beside.directories);
         self.directories.iter().chain(self.files).chain(beside)
     }
@@ -332,7 +332,7 @@ mod tests {
     fn every_row_that_holds_packages_is_known_to_the_imports() {
         use crate::imports::{IMPORT_DIRECTORIES, any_imports};
         for output in ECOSYSTEMS.iter().flat_map(Ecosystem::outputs) {
-            let Loaded::Packages(places) = output.loaded else { continue };
+            let LoadedContent::Packages(places) = output.loaded else { continue };
             assert!(!places.is_empty(), "{}", output.name);
             for place in places {
                 let rest = place.strip_prefix(output.name);
@@ -349,7 +349,7 @@ mod tests {
             [".yarn/cache", ".yarn/releases", ".yarn/plugins", ".pnp.cjs", ".pnp.loader.mjs", ".pnp.js"];
         for known in crate::imports::IMPORT_DIRECTORIES {
             let is_row = ECOSYSTEMS.iter().flat_map(Ecosystem::outputs).any(
-                |output| matches!(output.loaded, Loaded::Packages(places) if places.contains(&known.name)),
+                |output| matches!(output.loaded, LoadedContent::Packages(places) if places.contains(&known.name)),
             );
             assert!(is_row != NEVER_PROPOSED.contains(&known.name), "{}", known.name);
         }

@@ -1,15 +1,15 @@
 //! `probity amend`.
 
-use crate::answer::Answer;
-use crate::commands::identity::Identity;
+use crate::answer::CommandAnswer;
+use crate::commands::identity::IdentityArgs;
 use crate::commands::run::ways_forward;
 use crate::{place, ui};
 use probity_core::bytes::escape;
-use probity_evidence::Globs;
+use probity_evidence::GlobList;
 use probity_evidence::Manifest;
 use probity_paths::RepoPath;
 use probity_runner::amend::{AmendmentEffect, amend as widen};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 
 /// Widens a scope on the record.
@@ -19,8 +19,8 @@ pub(crate) fn amend(
     add: &[OsString],
     by: Option<String>,
     why: &str,
-    identity: &Identity,
-) -> Result<Answer, Fault> {
+    identity: &IdentityArgs,
+) -> Result<CommandAnswer, ServiceError> {
     let by = by.unwrap_or_else(probity_workspace::user);
     let patterns = place::patterns(workspace, add)?;
     let shown: Vec<String> = patterns.iter().map(|pattern| escape(pattern)).collect();
@@ -66,11 +66,11 @@ pub(crate) fn amend(
             }
         }
     }
-    Ok(Answer::of(answer.exit_code(), &answer))
+    Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
 /// How many of the paths that a run changed the patterns let in.
 fn n_let_in(patterns: &[Vec<u8>], manifest: &Manifest) -> usize {
-    let Ok(scope) = Globs::new(patterns.iter().cloned()).to_scope() else { return 0 };
+    let Ok(scope) = GlobList::new(patterns.iter().cloned()).to_scope() else { return 0 };
     manifest.delta.iter().flatten().filter(|change| scope.lets_in(&change.path)).count()
 }

@@ -74,7 +74,7 @@ pub(crate) fn folded_lines(changes: &[MarkedPath<'_>], remark: &str, what: &str,
     let rows = fold(changes);
     let shown = rows.iter().take(MAX_OUT_OF_SCOPE_ROWS);
     let mut lines: Vec<String> = shown.map(|row| format!("{}  {remark}", row.words())).collect();
-    let hidden: usize = rows.iter().skip(MAX_OUT_OF_SCOPE_ROWS).map(Row::n_paths).sum();
+    let hidden: usize = rows.iter().skip(MAX_OUT_OF_SCOPE_ROWS).map(PathRow::n_paths).sum();
     if hidden > 0 {
         let n_rows = ui::number(rows.len() - MAX_OUT_OF_SCOPE_ROWS);
         lines.push(ui::dim(format_args!(
@@ -91,8 +91,8 @@ pub(crate) fn unscoped_change_lines(changes: &[MarkedPath<'_>]) -> Vec<String> {
         return vec![ui::dim("nothing")];
     }
     let rows = fold(changes);
-    let mut lines: Vec<String> = rows.iter().take(MAX_OUT_OF_SCOPE_ROWS).map(Row::words).collect();
-    let hidden: usize = rows.iter().skip(MAX_OUT_OF_SCOPE_ROWS).map(Row::n_paths).sum();
+    let mut lines: Vec<String> = rows.iter().take(MAX_OUT_OF_SCOPE_ROWS).map(PathRow::words).collect();
+    let hidden: usize = rows.iter().skip(MAX_OUT_OF_SCOPE_ROWS).map(PathRow::n_paths).sum();
     if hidden > 0 {
         lines.push(ui::dim(format_args!("… and {} more", ui::number(hidden))));
     }
@@ -155,12 +155,12 @@ fn top_of(path: &RepoPath) -> RepoPath {
 
 /// A path, or a directory that stands for all that changed in it.
 #[derive(Debug, PartialEq, Eq)]
-enum Row<'a> {
+enum PathRow<'a> {
     Path(ChangeMark, &'a RepoPath),
     Directory(Vec<u8>, Vec<MarkedPath<'a>>),
 }
 
-impl<'a> Row<'a> {
+impl<'a> PathRow<'a> {
     fn n_paths(&self) -> usize {
         match self {
             Self::Path(..) => 1,
@@ -200,18 +200,18 @@ impl<'a> Row<'a> {
 
 /// Folds many paths into few rows: build outputs stay folded, directories of sources are opened as far as there is room,
 /// the smallest first. Sources come before build outputs.
-fn fold<'a>(paths: &[MarkedPath<'a>]) -> Vec<Row<'a>> {
+fn fold<'a>(paths: &[MarkedPath<'a>]) -> Vec<PathRow<'a>> {
     if paths.len() <= MAX_OUT_OF_SCOPE_ROWS {
-        return paths.iter().map(|(mark, path)| Row::Path(*mark, path)).collect();
+        return paths.iter().map(|(mark, path)| PathRow::Path(*mark, path)).collect();
     }
     let look = OutputLook::of(paths.iter().map(|(_, path)| *path));
-    let is_output = |row: &Row<'_>| match row {
-        Row::Path(_, path) => look.is_output(path),
-        Row::Directory(directory, inside) => {
+    let is_output = |row: &PathRow<'_>| match row {
+        PathRow::Path(_, path) => look.is_output(path),
+        PathRow::Directory(directory, inside) => {
             look.root_of(inside[0].1).is_some_and(|root| root.as_bytes().len() <= directory.len())
         }
     };
-    let mut rows = Row::Directory(Vec::new(), paths.to_vec()).unfolded();
+    let mut rows = PathRow::Directory(Vec::new(), paths.to_vec()).unfolded();
     loop {
         let room = (MAX_OUT_OF_SCOPE_ROWS + 1).saturating_sub(rows.len());
         let opened = rows.iter().enumerate().filter(|(_, row)| !is_output(row));
@@ -235,7 +235,7 @@ mod tests {
 
     fn words(paths: &[RepoPath]) -> Vec<String> {
         let marked: Vec<MarkedPath<'_>> = paths.iter().map(|path| (ChangeMark::Added, path)).collect();
-        fold(&marked).iter().map(Row::words).collect()
+        fold(&marked).iter().map(PathRow::words).collect()
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         let paths: Vec<RepoPath> = (0..500).map(|n| path(&format!("d{}/e{}/f{n}", n % 7, n % 31))).collect();
         let marked: Vec<MarkedPath<'_>> = paths.iter().map(|path| (ChangeMark::Modified, path)).collect();
         let rows = fold(&marked);
-        assert_eq!(rows.iter().map(Row::n_paths).sum::<usize>(), 500);
+        assert_eq!(rows.iter().map(PathRow::n_paths).sum::<usize>(), 500);
         assert!(rows.len() <= MAX_OUT_OF_SCOPE_ROWS);
     }
 

@@ -1,6 +1,6 @@
 //! `probity contract` and `probity claims`: what a change may cost, and whether it kept its word.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::commands::analysis::watched;
 use crate::commands::changed_paths::{ChangeMark, change_lines_until, unscoped_change_lines};
 use crate::{place, ui};
@@ -8,15 +8,15 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use probity_api::ExitCode;
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
-use probity_contract::outputs::{self, Review};
+use probity_contract::outputs::{self, ChangeReview};
 use probity_contract::receipt::DeltaEntry;
 use probity_contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus};
 use probity_core::words::short_digest;
 use probity_paths::RepoPath;
 use probity_policy::{Severity, StrictnessProfile};
-use probity_quality::contract::present::{self, Against, Options};
-use probity_quality::contract::{self as patch, ContractVerification, GateChoice, Verified};
-use probity_workspace::{Fault, Workspace};
+use probity_quality::contract::present::{self, ComparisonBase, VerifyOptions};
+use probity_quality::contract::{self as patch, ContractVerification, GateChoice, TreeVerification};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(crate) enum ContractCommand {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    ground: Ground,
+    ground: ComparisonArgs,
 
     /// What the change was declared to touch: a path, or a pattern for attribution (may be given several times)
     #[arg(long, value_name = "PATH")]
@@ -102,7 +102,7 @@ pub(crate) struct VerifyArgs {
 
 /// What the tree is held against, and what is said about it.
 #[derive(Debug, Args)]
-pub(crate) struct Ground {
+pub(crate) struct ComparisonArgs {
     /// Hold the tree against this commit or branch [default: the last commit]
     #[arg(long, value_name = "REF", conflicts_with = "before")]
     base: Option<String>,
@@ -146,7 +146,7 @@ pub(crate) enum ClaimsCommand {
                             echo 'No regressions, docs only.' | probity claims check --text -\n  \
                             probity claims check --claim no_api_change\n  \
                             probity claims check --claim '{\"claim\": \"only_touched\", \"paths\": [\"a.py\"]}'")]
-    Check(Box<Ground>),
+    Check(Box<ComparisonArgs>),
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -175,14 +175,17 @@ fn severity_words() -> impl TypedValueParser<Value = Severity> {
 }
 
 /// Answers `probity contract`.
-pub(crate) fn contract(workspace: &Workspace, command: ContractCommand) -> Result<Answer, Fault> {
+pub(crate) fn contract(
+    workspace: &Workspace,
+    command: ContractCommand,
+) -> Result<CommandAnswer, ServiceError> {
     match command {
         ContractCommand::Budget { run } => budget(workspace, run.as_deref()),
         ContractCommand::Verify(arguments) => verify(workspace, *arguments),
     }
 }
 
-fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
+fn budget(workspace: &Workspace, run: Option<&str>) -> Result<CommandAnswer, ServiceError> {
     let answer = watched(|watch| patch::budget_contract(workspace, run, watch))?;
     let budget = &answer.budget;
     let limit = |most: Option<u64>| most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
@@ -207,11 +210,11 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<Answer, Fault> {
     };
     ui::print_row("structure", structure);
     show_notes(&answer.notes);
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault> {
-    let options = Options {
+fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer, ServiceError> {
+    let options = VerifyOptions {
         scope: present::scope(
             &place::paths(workspace, &arguments.allow)?,
             &place::paths(workspace, &arguments.related)?,
@@ -227,8 +230,8 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
     let ContractVerification { answer, review, verified } =
         watched(|watch| patch::verify_contract(workspace, &options, arguments.receipt, watch))?;
     let forms = [
-        (&arguments.junit, outputs::junit as fn(&Review) -> String),
-        (&arguments.gitlab, outputs::gitlab as fn(&Review) -> String),
+        (&arguments.junit, outputs::junit as fn(&ChangeReview) -> String),
+        (&arguments.gitlab, outputs::gitlab as fn(&ChangeReview) -> String),
     ];
     for (file, form) in forms {
         write(file.as_deref(), || form(&review))?;
@@ -248,11 +251,11 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<Answer, Fault>
     }
     // The program ends: giving back a million pieces one by one would only take time.
     std::mem::forget((verified, review));
-    Ok(Answer::of(answer.verdict.facts.status.into(), &answer))
+    Ok(CommandAnswer::of(answer.verdict.facts.status.into(), &answer))
 }
 
 /// Answers `probity claims`.
-pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<Answer, Fault> {
+pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<CommandAnswer, ServiceError> {
     let ClaimsCommand::Check(ground) = command;
     let options = options(*ground)?;
     let checked = watched(|watch| patch::check_claims(workspace, &options, watch))?;
@@ -280,7 +283,7 @@ pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<An
         ClaimVerdict::Unverified => ui::row("next", ContractReason::UnprovenClaim.next_step()),
     }
     show_notes(&answer.notes);
-    Ok(Answer::of(answer.claims.verdict.into(), answer))
+    Ok(CommandAnswer::of(answer.claims.verdict.into(), answer))
 }
 
 /// The most sentences that are listed as not checked.
@@ -313,22 +316,22 @@ fn show_claim(claim: &CheckedClaim) {
 /// How much of a claim and its reason fits into one line of a terminal, beside the verdict.
 const MAX_LINE_CHARS: usize = 64;
 
-fn options(ground: Ground) -> Result<Options, Fault> {
-    let against = ground.base.map(Against::Revision).or(ground.before.map(Against::Run));
+fn options(ground: ComparisonArgs) -> Result<VerifyOptions, ServiceError> {
+    let against = ground.base.map(ComparisonBase::Revision).or(ground.before.map(ComparisonBase::Run));
     let claims = ground.claim.iter().map(|text| claim(text)).collect::<Result<_, _>>()?;
     let text = ground.text.as_deref().map(read_text).transpose()?;
     let gates = GateChoice { skip: ground.skip_gates, profile: ground.profile, tier: ground.tier };
-    Ok(Options { against, after: ground.after, claims, text, gates, ..Options::default() })
+    Ok(VerifyOptions { against, after: ground.after, claims, text, gates, ..VerifyOptions::default() })
 }
 
 /// A claim as a person types it: its word, or the whole of it as JSON.
-fn claim(text: &str) -> Result<Claim, Fault> {
+fn claim(text: &str) -> Result<Claim, ServiceError> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text)
-            .map_err(|error| Fault::Missing(format!("`{text}` is no claim: {error}")));
+            .map_err(|error| ServiceError::Missing(format!("`{text}` is no claim: {error}")));
     }
     Claim::of_word(text).ok_or_else(|| {
-        Fault::Missing(if Claim::WORDS.contains(&text) {
+        ServiceError::Missing(if Claim::WORDS.contains(&text) {
             format!("`{text}` needs more than its word: give the whole claim as JSON")
         } else {
             format!("`{text}` is no claim; known are {}", Claim::WORDS.join(", "))
@@ -336,38 +339,39 @@ fn claim(text: &str) -> Result<Claim, Fault> {
     })
 }
 
-fn read_text(path: &Path) -> Result<String, Fault> {
+fn read_text(path: &Path) -> Result<String, ServiceError> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
     } else {
         std::fs::read(path)
     };
-    let bytes = bytes.map_err(|error| Fault::Missing(format!("cannot read {}: {error}", path.display())))?;
+    let bytes =
+        bytes.map_err(|error| ServiceError::Missing(format!("cannot read {}: {error}", path.display())))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn write(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), Fault> {
+fn write(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), ServiceError> {
     let Some(path) = path else { return Ok(()) };
     let what = format!("cannot write {}", path.display());
-    std::fs::write(path, content()).map_err(|source| Fault::System { what, source })
+    std::fs::write(path, content()).map_err(|source| ServiceError::System { what, source })
 }
 
 /// GitHub shows what is appended to the file that it names.
-fn append_summary(page: &str) -> Result<(), Fault> {
+fn append_summary(page: &str) -> Result<(), ServiceError> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
         return Ok(());
     };
     let opened = std::fs::OpenOptions::new().append(true).create(true).open(&path);
     let written = opened.and_then(|mut file| std::io::Write::write_all(&mut file, page.as_bytes()));
     let what = format!("cannot write {}", Path::new(&path).display());
-    written.map_err(|source| Fault::System { what, source })
+    written.map_err(|source| ServiceError::System { what, source })
 }
 
 /// The most lines of a list on a terminal.
 const SHOWN: usize = 12;
 
-fn show(review: &Review, verified: &Verified) {
+fn show(review: &ChangeReview, verified: &TreeVerification) {
     let word = review.status.words();
     let word = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => ui::good(word),
@@ -417,7 +421,7 @@ fn show(review: &Review, verified: &Verified) {
 }
 
 /// What changed: what was declared first, the rest folded by directory.
-fn changed_lines(review: &Review, verified: &Verified) -> Vec<String> {
+fn changed_lines(review: &ChangeReview, verified: &TreeVerification) -> Vec<String> {
     let mark = |entry: &DeltaEntry| match (entry.before, entry.after) {
         (None, Some(_)) => ChangeMark::Added,
         (Some(_), None) => ChangeMark::Deleted,

@@ -1,17 +1,19 @@
 //! `probity evidence`: list, show, verify, chain, export.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::progress::meter;
 use crate::ui;
 use clap::{Subcommand, ValueEnum};
 use probity_api::ExitCode;
 use probity_api::govern::evidence::{EvidenceChain, RunRevert};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_core::words::short_id;
-use probity_evidence::{Check, CheckStatus, Details, Status, StoredManifest, Trust, Verdict};
+use probity_evidence::{
+    BundleCheck, BundleVerdict, CheckStatus, ManifestDetails, RunStatus, StoredManifest, TrustRequirements,
+};
 use probity_runner::bundles::{self, ListedBundle};
 use probity_runner::prune::{self, BundleRetention};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -112,9 +114,9 @@ pub(crate) enum ExportFormat {
 
 /// Answers a question about evidence.
 pub(crate) fn evidence(
-    workspace: impl Fn() -> Result<Workspace, Fault>,
+    workspace: impl Fn() -> Result<Workspace, ServiceError>,
     command: EvidenceCommand,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     match command {
         EvidenceCommand::List => list(&workspace()?),
         EvidenceCommand::Show { run } => show(&workspace()?, &run),
@@ -138,13 +140,13 @@ pub(crate) fn evidence(
     }
 }
 
-fn list(workspace: &Workspace) -> Result<Answer, Fault> {
+fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     let listed = bundles::list(workspace)?;
     listed.iter().for_each(show_listed);
     if listed.is_empty() {
         ui::say("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
     }
-    Ok(Answer::of(ExitCode::Ok, &bundles::list_answer(&listed)))
+    Ok(CommandAnswer::of(ExitCode::Ok, &bundles::list_answer(&listed)))
 }
 
 fn show_listed(listed: &ListedBundle) {
@@ -156,8 +158,8 @@ fn show_listed(listed: &ListedBundle) {
     };
     let manifest = &stored.manifest;
     let mark = match manifest.status() {
-        Status::Pass => ui::good("PASS"),
-        Status::Fail => ui::bad("FAIL"),
+        RunStatus::Pass => ui::good("PASS"),
+        RunStatus::Fail => ui::bad("FAIL"),
     };
     let reason = listed.entry.reason.map_or("", |reason| reason.as_str());
     let elsewhere = if summary.in_this_tree { "" } else { "  (another worktree)" };
@@ -180,7 +182,7 @@ pub(crate) fn reverted_words(reverted: &RunRevert) -> String {
 }
 
 /// What a bundle is, if it is not simply that of a run.
-fn story(details: &Details, is_unamended: bool) -> &'static str {
+fn story(details: &ManifestDetails, is_unamended: bool) -> &'static str {
     match (details.reverts, details.amended_from) {
         _ if details.pruned.is_some() => "  (gc)",
         (Some(_), _) => "  (revert)",
@@ -190,13 +192,13 @@ fn story(details: &Details, is_unamended: bool) -> &'static str {
     }
 }
 
-fn show(workspace: &Workspace, run: &str) -> Result<Answer, Fault> {
+fn show(workspace: &Workspace, run: &str) -> Result<CommandAnswer, ServiceError> {
     let (stored, answer) = bundles::show(workspace, run)?;
     super::evidence_show::show(&stored, answer.reverted_by.as_ref());
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Fault> {
+fn verify(dir: &Path, trust: &TrustRequirements, tree: Option<&Path>) -> Result<CommandAnswer, ServiceError> {
     let phase = meter().begin("checking the bundle");
     let (verification, files) = bundles::verify(dir, trust)?;
     let tree = tree.map(|tree| bundles::check_tree(&files, tree)).transpose()?;
@@ -205,7 +207,7 @@ fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Faul
     ui::print(format_args!("{} {}", ui::bold("bundle"), crate::shown(dir).display()));
     let n_required = n_required_gates(&files, trust);
     answer.checks.iter().for_each(|check| show_check(check, n_required));
-    let (passed, codes) = (answer.outcome == Verdict::Pass, &answer.codes);
+    let (passed, codes) = (answer.outcome == BundleVerdict::Pass, &answer.codes);
     if passed {
         ui::print(format_args!("{} the evidence is intact, and the run it records passed", ui::good("PASS")));
     } else if bundles::is_sound(&verification) && tree.is_none_or(|tree| tree.agrees()) {
@@ -228,16 +230,16 @@ fn verify(dir: &Path, trust: &Trust, tree: Option<&Path>) -> Result<Answer, Faul
         ui::print(format_args!("{} {what}: {}{run}", ui::bad("FAIL"), ui::bad(join(&shown))));
     }
     show_next(codes);
-    Ok(Answer::of(answer.outcome.into(), &answer))
+    Ok(CommandAnswer::of(answer.outcome.into(), &answer))
 }
 
 /// How many gates the recorded plan and the caller require; `None` where that cannot be read.
-fn n_required_gates(files: &bundles::Files, trust: &Trust) -> Option<usize> {
+fn n_required_gates(files: &bundles::BundleFiles, trust: &TrustRequirements) -> Option<usize> {
     let stored = StoredManifest::parse(files.get(&b"manifest.json"[..])?).ok()?;
     Some(stored.manifest.plan.required_gates().count() + trust.required_gates.len())
 }
 
-fn show_check(check: &Check, n_required_gates: Option<usize>) {
+fn show_check(check: &BundleCheck, n_required_gates: Option<usize>) {
     let (mark, detail) = match check.status {
         CheckStatus::Passed if check.name == "gates" && n_required_gates == Some(0) => {
             (ui::good("ok  "), "no gate was required")
@@ -273,19 +275,19 @@ fn what_passed(name: &str) -> &'static str {
 }
 
 fn show_next(codes: &BTreeSet<String>) {
-    if let Some(reason) = codes.first().and_then(|code| code.parse::<Reason>().ok()) {
+    if let Some(reason) = codes.first().and_then(|code| code.parse::<ReasonCode>().ok()) {
         ui::print_row("next", reason.next_step());
     }
 }
 
-fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<Answer, Fault> {
+fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<CommandAnswer, ServiceError> {
     let trust = match trust {
         Some(file) => bundles::trust(Some(file))?,
         None => bundles::own_trust(workspace)?,
     };
     let answer = probity_runner::chain::check(workspace, &trust)?.answer();
     show_chain(&answer);
-    Ok(Answer::of(answer.outcome.into(), &answer))
+    Ok(CommandAnswer::of(answer.outcome.into(), &answer))
 }
 
 fn show_chain(answer: &EvidenceChain) {
@@ -297,8 +299,8 @@ fn show_chain(answer: &EvidenceChain) {
         ui::print(format_args!("  {} {problem}", ui::bad("fail")));
     }
     let shown = match answer.outcome {
-        Verdict::Pass => ui::good("PASS"),
-        Verdict::Fail => ui::bad("FAIL"),
+        BundleVerdict::Pass => ui::good("PASS"),
+        BundleVerdict::Fail => ui::bad("FAIL"),
     };
     ui::print(format_args!("{shown} {} on the chain", ui::count(answer.links.len(), "bundle")));
     if answer.pruned > 0 {
@@ -308,13 +310,13 @@ fn show_chain(answer: &EvidenceChain) {
     show_next(&answer.codes);
 }
 
-fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Answer, Fault> {
+fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<CommandAnswer, ServiceError> {
     let answer = probity_runner::export::export(workspace, run, format == ExportFormat::Dsse)?;
     ui::print(String::from_utf8_lossy(&probity_core::json::canonical(&answer.attestation)));
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-fn gc(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<Answer, Fault> {
+fn gc(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<CommandAnswer, ServiceError> {
     let answer = prune::prune(workspace, keep, dry_run)?;
     let verb = if dry_run { "would be removed" } else { "removed" };
     for run in &answer.bundles {
@@ -330,5 +332,5 @@ fn gc(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<Ans
     if let Some(dir) = &answer.evidence_dir {
         ui::print_row("evidence", crate::shown(&dir.0).display());
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }

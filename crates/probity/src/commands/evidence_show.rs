@@ -4,9 +4,11 @@ use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::evidence::reverted_words;
 use crate::ui;
 use probity_api::govern::evidence::RunRevert;
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_core::bytes::escape;
-use probity_evidence::{ChangeKind, Finding, Manifest, RecognizedBecause, RecognizedOutput, StoredManifest};
+use probity_evidence::{
+    ChangeKind, Manifest, ManifestFinding, RecognizedBecause, RecognizedOutput, StoredManifest,
+};
 use probity_paths::RepoPath;
 use probity_workspace::refs::{describe_movement, recorded_movements};
 use std::collections::BTreeSet;
@@ -40,7 +42,7 @@ pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
     rows("git ref", recorded_movements(&details.refs).iter().map(describe_movement));
     // What was out of scope needs nothing more once it is undone.
     let is_undone = reverted_by.is_some_and(|it| it.left.is_empty());
-    let is_open = |reason: &&Reason| !(is_undone && **reason == Reason::ReconUntrackedDelta);
+    let is_open = |reason: &&ReasonCode| !(is_undone && **reason == ReasonCode::ReconUntrackedDelta);
     if let Some(reason) = reasons.iter().find(is_open) {
         ui::print_row("next", reason.next_step());
     } else if is_undone {
@@ -114,7 +116,7 @@ fn recognized(output: &RecognizedOutput) -> String {
     format!("{}/  {}", output.path, ui::dim(format_args!("{}, {because}", output.mark.file_name())))
 }
 
-fn finding(finding: &Finding) -> String {
+fn finding(finding: &ManifestFinding) -> String {
     let path = finding.path.as_ref().map_or_else(String::new, |path| format!("{path}: "));
     format!("{path}{} {}", escape(finding.detail.as_bytes()), ui::dim(&finding.code))
 }

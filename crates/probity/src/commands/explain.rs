@@ -1,20 +1,20 @@
 //! `probity explain`: what a reason code means, or what the policy and a run say about a path.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::{place, ui};
 use probity_api::ExitCode;
 use probity_api::govern::path::{
     JudgedBecause, OutputRule, PathExplanation, PathKind, PathStanding, ProtectionRule,
 };
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsStr;
 
 /// Explains a code or a path.
 pub(crate) fn explain(
-    workspace: impl Fn() -> Result<Workspace, Fault>,
+    workspace: impl Fn() -> Result<Workspace, ServiceError>,
     what: &OsStr,
     run: &str,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let codes = what.to_str().map(probity_runner::explain::codes).transpose()?.unwrap_or_default();
     if let Some(answer) = probity_api::explain::CodeExplanation::new(&codes) {
         for code in &codes {
@@ -26,7 +26,7 @@ pub(crate) fn explain(
                 code.entry.next_step
             ));
         }
-        return Ok(Answer::of(ExitCode::Ok, &answer));
+        return Ok(CommandAnswer::of(ExitCode::Ok, &answer));
     }
     let workspace = workspace()?;
     let story = probity_runner::explain::path(&workspace, run, &place::path(&workspace, what)?)?;
@@ -35,7 +35,7 @@ pub(crate) fn explain(
         ui::print(format_args!("  {sentence}"));
     }
     show_run(&story);
-    Ok(Answer::of(ExitCode::Ok, &story))
+    Ok(CommandAnswer::of(ExitCode::Ok, &story))
 }
 
 /// Where a path stands under the policy of the tree, in plain sentences.

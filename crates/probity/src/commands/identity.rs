@@ -1,13 +1,15 @@
 //! Who asks: the handle that the first start answered, the name that people see, and the process that means life.
 
 use clap::Args;
-use probity_changes::registry::{Caller, Credentials, Handle, Handles, Label, Shell};
-use probity_intents::{IntentId, Owner};
-use probity_workspace::{Fault, Workspace};
+use probity_changes::registry::{
+    AgentLabel, Caller, CallerCredentials, HandleStore, IntentService, OwnerHandle,
+};
+use probity_intents::{IntentId, IntentOwner};
+use probity_workspace::{ServiceError, Workspace};
 
 /// Who asks.
 #[derive(Debug, Args)]
-pub(crate) struct Identity {
+pub(crate) struct IdentityArgs {
     /// The owner's handle, as `start` answered it [default: the one kept in this worktree for the named intent; `start`
     /// makes a new owner]
     #[arg(long, global = true, value_name = "HANDLE", env = "PROBITY_OWNER", hide_env_values = true)]
@@ -22,31 +24,39 @@ pub(crate) struct Identity {
     pub(crate) agent_pid: Option<u32>,
 }
 
-impl Identity {
+impl IdentityArgs {
     /// What the caller said about itself.
-    pub(crate) fn credentials(&self) -> Result<Credentials, Fault> {
-        Ok(Credentials {
-            handle: self.owner.as_deref().map(Handle::parse).transpose()?,
-            label: self.agent.clone().map_or_else(|| Label::Assumed(probity_workspace::user()), Label::Given),
+    pub(crate) fn credentials(&self) -> Result<CallerCredentials, ServiceError> {
+        Ok(CallerCredentials {
+            handle: self.owner.as_deref().map(OwnerHandle::parse).transpose()?,
+            label: self
+                .agent
+                .clone()
+                .map_or_else(|| AgentLabel::Assumed(probity_workspace::user()), AgentLabel::Given),
             pid: self.agent_pid,
         })
     }
 
     /// The caller of a command that names no intent; somebody new if no handle was given.
-    pub(crate) fn caller(&self) -> Result<Caller, Fault> {
+    pub(crate) fn caller(&self) -> Result<Caller, ServiceError> {
         Ok(self.credentials()?.caller())
     }
 
     /// The caller of a command about an intent: with its own handle, else with the one kept for it in this worktree.
-    pub(crate) fn caller_for(&self, workspace: &Workspace, intent: &IntentId) -> Result<Caller, Fault> {
+    pub(crate) fn caller_for(
+        &self,
+        workspace: &Workspace,
+        intent: &IntentId,
+    ) -> Result<Caller, ServiceError> {
         let credentials = self.credentials()?;
-        let kept = if credentials.handle.is_some() { None } else { Handles::of(workspace).get(intent)? };
+        let kept =
+            if credentials.handle.is_some() { None } else { HandleStore::of(workspace).get(intent)? };
         Ok(credentials.caller_for_intent(kept.as_ref()))
     }
 
     /// The same for an intent that is named by the beginning of its id.
-    pub(crate) fn caller_for_name(&self, workspace: &Workspace, name: &str) -> Result<Caller, Fault> {
-        let intent = Shell::open(workspace)?.resolve(name)?.id.clone();
+    pub(crate) fn caller_for_name(&self, workspace: &Workspace, name: &str) -> Result<Caller, ServiceError> {
+        let intent = IntentService::open(workspace)?.resolve(name)?.id.clone();
         self.caller_for(workspace, &intent)
     }
 
@@ -55,11 +65,11 @@ impl Identity {
         &self,
         workspace: &Workspace,
         name: Option<&str>,
-    ) -> Result<(IntentId, Caller), Fault> {
-        let shell = Shell::open(workspace)?;
+    ) -> Result<(IntentId, Caller), ServiceError> {
+        let shell = IntentService::open(workspace)?;
         let intent = match name {
             Some(name) => shell.resolve(name)?.id.clone(),
-            None => Handles::of(workspace).only_intent(&shell, &self.credentials()?)?,
+            None => HandleStore::of(workspace).only_intent(&shell, &self.credentials()?)?,
         };
         let caller = self.caller_for(workspace, &intent)?;
         Ok((intent, caller))
@@ -69,9 +79,9 @@ impl Identity {
     pub(crate) fn owner_for(
         &self,
         workspace: &Workspace,
-        shell: &Shell,
+        shell: &IntentService,
         intent: &IntentId,
-    ) -> Result<Owner, Fault> {
+    ) -> Result<IntentOwner, ServiceError> {
         shell.owner_of(&self.caller_for(workspace, intent)?)
     }
 }

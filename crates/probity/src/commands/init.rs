@@ -1,15 +1,15 @@
 //! `probity init`, and `probity init --agent`.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, CodingAgent};
 use probity_changes::agents::{RegistrationWish, register};
 use probity_runner::init::{ProposedPolicy, propose, write};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
 /// Writes a policy that fits the tree.
-pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault> {
+pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<CommandAnswer, ServiceError> {
     let phase = workspace.progress.begin("reading the tree");
     let proposed = propose(workspace)?;
     drop(phase);
@@ -17,7 +17,7 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
     let answer = proposed.answer(workspace, path.is_some());
     let Some(path) = path else {
         ui::print(answer.text.trim_end());
-        return Ok(Answer::of(ExitCode::Ok, &answer));
+        return Ok(CommandAnswer::of(ExitCode::Ok, &answer));
     };
     ui::print(format_args!("{} {}", ui::good("written"), crate::shown(&path).display()));
     show_exempt(&proposed);
@@ -26,7 +26,7 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<Answer, Fault
     }
     let scope = answer.example_scope.as_deref().unwrap_or("PATTERN");
     ui::print_row("next", ui::code(format_args!("probity run --scope '{scope}' -- COMMAND")));
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
 /// How much is exempt, and what a person may want to look at in the file.
@@ -79,7 +79,7 @@ pub(crate) fn agent(
     agent: AgentName,
     uninstall: bool,
     dry_run: bool,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let agent = CodingAgent::from(agent);
     let wish = if uninstall { RegistrationWish::Unregister } else { RegistrationWish::Register };
     let answer = register(workspace, agent, wish, dry_run)?;
@@ -89,7 +89,7 @@ pub(crate) fn agent(
     if !uninstall && !dry_run {
         ui::print_row("next", format_args!("restart {agent}; it starts {}", ui::code("probity mcp")));
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
 fn show(change: &AgentFileChange, dry_run: bool) {

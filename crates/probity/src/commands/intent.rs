@@ -1,20 +1,20 @@
 //! `probity intent …` and `probity log`: the registry of intents, for people and programs.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::commands::change::{PromoteArgs, new_handle, ownership, promote, seconds, show_notices};
-use crate::commands::identity::Identity;
+use crate::commands::identity::IdentityArgs;
 use crate::ui;
 use clap::{Args, Subcommand};
 use probity_api::ExitCode;
 use probity_api::change::{IntentView, ResetAction};
 use probity_changes::registry::view::time;
 use probity_changes::registry::{
-    Caller, Done, Handles, KeptHandle, RETENTION_SECONDS, Shell, TreeFacts, admin, audit,
+    Caller, CommandResult, HandleStore, IntentService, KeptHandle, RETENTION_SECONDS, TreeFacts, admin, audit,
 };
 use probity_core::words::short_id;
-use probity_intents::registry::{Action, Change, Event};
-use probity_intents::{IntentId, Ownership, Status};
-use probity_workspace::{Fault, Workspace};
+use probity_intents::registry::{RegistryAction, RegistryChange, RegistryEvent};
+use probity_intents::{IntentId, IntentStatus, Ownership};
+use probity_workspace::{ServiceError, Workspace};
 
 /// The most events that one answer holds.
 const MAX_EVENTS: usize = 10_000;
@@ -22,7 +22,7 @@ const MAX_EVENTS: usize = 10_000;
 #[derive(Debug, Args)]
 pub(crate) struct IntentArgs {
     #[command(flatten)]
-    identity: Identity,
+    identity: IdentityArgs,
 
     #[command(subcommand)]
     command: IntentCommand,
@@ -98,7 +98,7 @@ pub(crate) struct LogArgs {
 }
 
 /// Reads the log of intents and checks it from its first event.
-pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<Answer, Fault> {
+pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<CommandAnswer, ServiceError> {
     let answer = audit::read_log(workspace, arguments.after, arguments.limit.min(MAX_EVENTS))?;
     answer.events.iter().for_each(|logged| show_event(&logged.event));
     let n_events = usize::try_from(answer.head.seq.0).unwrap_or(usize::MAX);
@@ -107,25 +107,25 @@ pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<Answer, 
         ui::good("ok"),
         ui::count(n_events, "event")
     ));
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
 /// What an event did, in one word.
-const fn change_word(change: &Change) -> &'static str {
+const fn change_word(change: &RegistryChange) -> &'static str {
     match change {
-        Change::Granted { .. } => "granted",
-        Change::Queued { .. } => "queued",
-        Change::Promoted { .. } => "promoted",
-        Change::Renewed { .. } => "renewed",
-        Change::Amended { .. } => "amended",
-        Change::Released { .. } => "released",
-        Change::Cleared { .. } => "cleared",
-        Change::Recovered { .. } => "recovered",
-        Change::Collected { .. } => "collected",
+        RegistryChange::Granted { .. } => "granted",
+        RegistryChange::Queued { .. } => "queued",
+        RegistryChange::Promoted { .. } => "promoted",
+        RegistryChange::Renewed { .. } => "renewed",
+        RegistryChange::Amended { .. } => "amended",
+        RegistryChange::Released { .. } => "released",
+        RegistryChange::Cleared { .. } => "cleared",
+        RegistryChange::Recovered { .. } => "recovered",
+        RegistryChange::Collected { .. } => "collected",
     }
 }
 
-fn show_event(event: &Event) {
+fn show_event(event: &RegistryEvent) {
     let kind = change_word(&event.change);
     let about = event.change.intent_id().map_or("", |id| short_id(id.as_str()));
     let line = format!("{:>6}  {}  {kind:<9}  {about:<13}  ", event.seq.0, time(event.at));
@@ -134,9 +134,9 @@ fn show_event(event: &Event) {
 }
 
 /// Answers a question about intents, or sets one in order.
-pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<Answer, Fault> {
+pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<CommandAnswer, ServiceError> {
     let identity = &arguments.identity;
-    let mut shell = Shell::open(workspace)?;
+    let mut shell = IntentService::open(workspace)?;
     let caller = identity.caller()?;
     if identity.owner.is_some() {
         shell.touch(&shell.owner_of(&caller)?)?;
@@ -151,7 +151,7 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<An
         IntentCommand::Renew { intent, lease, ttl } => {
             let intent_id = shell.resolve(intent)?.id.clone();
             let caller = identity.caller_for(workspace, &intent_id)?;
-            let action = Action::Renew { intent_id, lease_seconds: *lease, ttl_seconds: *ttl };
+            let action = RegistryAction::Renew { intent_id, lease_seconds: *lease, ttl_seconds: *ttl };
             change(workspace, &mut shell, &caller, action)
         }
         IntentCommand::Recover { intent, lease, ttl } => {
@@ -162,36 +162,41 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<An
         IntentCommand::Clear { intent } => {
             let intent_id = shell.resolve(intent)?.id.clone();
             let caller = identity.caller_for(workspace, &intent_id)?;
-            change(workspace, &mut shell, &caller, Action::Clear { intent_id })
+            change(workspace, &mut shell, &caller, RegistryAction::Clear { intent_id })
         }
         IntentCommand::Gc { retention } => {
-            let action = Action::Collect { retention_seconds: *retention };
+            let action = RegistryAction::Collect { retention_seconds: *retention };
             change(workspace, &mut shell, &caller, action)
         }
         IntentCommand::Reset => reset(workspace, &mut shell, identity),
     }
 }
 
-fn list(workspace: &Workspace, shell: &Shell, caller: &Caller, all: bool) -> Result<Answer, Fault> {
+fn list(
+    workspace: &Workspace,
+    shell: &IntentService,
+    caller: &Caller,
+    all: bool,
+) -> Result<CommandAnswer, ServiceError> {
     let answer = shell.list(workspace, caller, all)?;
     answer.intents.iter().for_each(|view| show_line(shell, view));
     if answer.intents.is_empty() {
         ui::print("no intent is open");
     }
     show_notices(&answer.notices);
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-fn show_line(shell: &Shell, view: &IntentView) {
+fn show_line(shell: &IntentService, view: &IntentView) {
     let whose = ownership(view.ownership, view.handle_kept);
     let state = match (view.status, view.queue_position) {
-        (Status::Active, _) if view.ownership == Ownership::Expired => whose.to_owned(),
-        (Status::Active, _) => format!("active, {whose}"),
-        (Status::Queued, Some(place)) => format!("queued at {place}, {whose}"),
-        (Status::Queued, None) => format!("queued, {whose}"),
-        (Status::Released, _) => "finished".to_owned(),
-        (Status::Cleared, _) => "given up".to_owned(),
-        (Status::Expired, _) => "expired".to_owned(),
+        (IntentStatus::Active, _) if view.ownership == Ownership::Expired => whose.to_owned(),
+        (IntentStatus::Active, _) => format!("active, {whose}"),
+        (IntentStatus::Queued, Some(place)) => format!("queued at {place}, {whose}"),
+        (IntentStatus::Queued, None) => format!("queued, {whose}"),
+        (IntentStatus::Released, _) => "finished".to_owned(),
+        (IntentStatus::Cleared, _) => "given up".to_owned(),
+        (IntentStatus::Expired, _) => "expired".to_owned(),
     };
     // Padded before it is colored: escape sequences are no part of a column.
     let state = format!("{state:<21}");
@@ -203,14 +208,19 @@ fn show_line(shell: &Shell, view: &IntentView) {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let paths = ui::fit(&format!("{}{more}", paths.join(", ")), used);
     let state = match view.status {
-        Status::Active => ui::good(state),
-        Status::Queued => ui::warn(state),
+        IntentStatus::Active => ui::good(state),
+        IntentStatus::Queued => ui::warn(state),
         _ => ui::dim(state),
     };
     ui::print(format_args!("{id}  {state}  {}  {paths}", ui::bold(label)));
 }
 
-fn show(workspace: &Workspace, shell: &Shell, caller: &Caller, id: &str) -> Result<Answer, Fault> {
+fn show(
+    workspace: &Workspace,
+    shell: &IntentService,
+    caller: &Caller,
+    id: &str,
+) -> Result<CommandAnswer, ServiceError> {
     let answer = shell.show(workspace, caller, id)?;
     let view = &answer.intent;
     show_line(shell, view);
@@ -241,46 +251,46 @@ fn show(workspace: &Workspace, shell: &Shell, caller: &Caller, id: &str) -> Resu
     } else if view.ownership.is_foreign() && !view.handle_kept {
         ui::print_row("next", "coordinate with its owner, queue, or narrow your scope");
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
 fn change(
     workspace: &Workspace,
-    shell: &mut Shell,
+    shell: &mut IntentService,
     caller: &Caller,
-    action: Action,
-) -> Result<Answer, Fault> {
+    action: RegistryAction,
+) -> Result<CommandAnswer, ServiceError> {
     let by = shell.owner_of(caller)?;
     let done = shell.execute(&by, action, &TreeFacts::default())?;
     if let Some(event) = &done.event {
-        Handles::of(workspace).follow(event)?;
+        HandleStore::of(workspace).follow(event)?;
     }
     show_done(&done);
-    Ok(Answer::of(ExitCode::Ok, &shell.change_answer(workspace, caller, &done)?))
+    Ok(CommandAnswer::of(ExitCode::Ok, &shell.change_answer(workspace, caller, &done)?))
 }
 
 /// Takes an intent over. A new owner's handle is kept and answered: nobody else could give the intent back.
 fn recover(
     workspace: &Workspace,
-    shell: &mut Shell,
+    shell: &mut IntentService,
     caller: &Caller,
     intent_id: IntentId,
     (lease_seconds, ttl_seconds): (u64, u64),
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let by = shell.owner_of(caller)?;
-    let action = Action::Recover { intent_id: intent_id.clone(), lease_seconds, ttl_seconds };
+    let action = RegistryAction::Recover { intent_id: intent_id.clone(), lease_seconds, ttl_seconds };
     let done = shell.execute(&by, action, &TreeFacts::default())?;
     if caller.is_new {
         let (handle, label) = (caller.handle.clone(), by.label.clone());
-        Handles::of(workspace).keep(&KeptHandle { intent_id, handle, label })?;
+        HandleStore::of(workspace).keep(&KeptHandle { intent_id, handle, label })?;
     }
     show_done(&done);
     let mut answer = shell.change_answer(workspace, caller, &done)?;
     answer.owner = Some(new_handle(caller));
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-fn show_done(done: &Done) {
+fn show_done(done: &CommandResult) {
     match &done.event {
         Some(event) => show_event(event),
         None => ui::print("there is nothing to do"),
@@ -288,8 +298,12 @@ fn show_done(done: &Done) {
     show_notices(&done.notices);
 }
 
-fn reset(workspace: &Workspace, shell: &mut Shell, identity: &Identity) -> Result<Answer, Fault> {
-    let handles = Handles::of(workspace);
+fn reset(
+    workspace: &Workspace,
+    shell: &mut IntentService,
+    identity: &IdentityArgs,
+) -> Result<CommandAnswer, ServiceError> {
+    let handles = HandleStore::of(workspace);
     let answer = admin::reset(shell, &|shell, intent_id| identity.owner_for(workspace, shell, intent_id))?;
     for entry in &answer.intents {
         let words = match entry.action {
@@ -309,5 +323,5 @@ fn reset(workspace: &Workspace, shell: &mut Shell, identity: &Identity) -> Resul
     if answer.intents.is_empty() {
         ui::print("no intent is open");
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }

@@ -1,11 +1,11 @@
 //! `probity keys`.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Subcommand;
 use probity_api::ExitCode;
 use probity_api::govern::setup::SigningKey;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
 /// What can be done with the signing key.
 #[derive(Debug, Subcommand)]
@@ -20,7 +20,7 @@ pub(crate) enum KeysCommand {
 }
 
 /// Makes or shows the signing key.
-pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<Answer, Fault> {
+pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<CommandAnswer, ServiceError> {
     let key = match command {
         KeysCommand::Generate => {
             let key = probity_runner::keys::generate(workspace)?;
@@ -32,5 +32,5 @@ pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<Answe
     ui::print_row("key id", key.key_id());
     ui::print_row("public", key);
     ui::print_row("trust", format_args!("\"keys\": {{ \"{}\": \"{key}\" }}", key.key_id()));
-    Ok(Answer::of(ExitCode::Ok, &SigningKey::from(key)))
+    Ok(CommandAnswer::of(ExitCode::Ok, &SigningKey::from(key)))
 }

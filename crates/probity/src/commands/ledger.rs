@@ -9,12 +9,12 @@ mod table;
 
 pub(crate) use args::LedgerCommand;
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use probity_knowledge::ledger::MergeRequest;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
 /// Answers a question to the ledger, or gives it something.
-pub(crate) fn ledger(workspace: &Workspace, command: LedgerCommand) -> Result<Answer, Fault> {
+pub(crate) fn ledger(workspace: &Workspace, command: LedgerCommand) -> Result<CommandAnswer, ServiceError> {
     match command {
         LedgerCommand::Propose(arguments) => give::propose(workspace, arguments),
         LedgerCommand::Ingest(arguments) => give::ingest(workspace, arguments),

@@ -1,11 +1,11 @@
 //! `probity mcp`: the server for agents.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::govern::tools::{McpServerEnd, McpServerStatus, McpToolList};
 use probity_mcp::ServeError;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
 
 /// The variable that may hold the token, so that it stands in no list of processes.
@@ -27,24 +27,24 @@ pub(crate) struct McpArgs {
 }
 
 /// Serves until the client is gone.
-pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<Answer, Fault> {
+pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<CommandAnswer, ServiceError> {
     if args.tools {
         let answer = McpToolList { tools: probity_mcp::schemas() };
         ui::print(format_args!("{:#}", Value::from(answer.tools.clone())));
-        return Ok(Answer::of(ExitCode::Ok, &answer));
+        return Ok(CommandAnswer::of(ExitCode::Ok, &answer));
     }
     let served = match args.http {
         None => probity_mcp::serve_stdio(&workspace.root),
         Some(port) => serve_http(workspace, port)?,
     };
-    served.map_err(|error| Fault::System {
+    served.map_err(|error| ServiceError::System {
         what: "the MCP server stopped".into(),
         source: std::io::Error::other(error),
     })?;
-    Ok(Answer::of(ExitCode::Ok, &McpServerEnd { status: McpServerStatus::Closed }))
+    Ok(CommandAnswer::of(ExitCode::Ok, &McpServerEnd { status: McpServerStatus::Closed }))
 }
 
-fn serve_http(workspace: &Workspace, port: u16) -> Result<Result<(), ServeError>, Fault> {
+fn serve_http(workspace: &Workspace, port: u16) -> Result<Result<(), ServeError>, ServiceError> {
     let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
     let is_new = given.is_none();
     let token = match given {

@@ -1,17 +1,17 @@
 //! `probity merge`: what a merge lost, and deciding about it.
 
 use super::change::word_parser;
-use super::commits::{Place, Signed, input, json_of, list_of, losses, open_at, readings};
-use crate::answer::Answer;
+use super::commits::{CommitMetadataArgs, StoreArgs, input, json_of, list_of, losses, open_at, readings};
+use crate::answer::CommandAnswer;
 use crate::review::chosen_text;
 use crate::{review, ui};
 use clap::{Args, Subcommand};
 use probity_api::ExitCode;
 use probity_api::merges::{DecisionEntry, MergeHeadsAnswer};
-use probity_document_store::merge::{self, Analyzed, ReconcileRequest, Reconciled, Which};
+use probity_document_store::merge::{self, AnalyzedMerge, MergeSelector, ReconcileRequest, ReconciledMerge};
 use probity_document_store::{CommitStore, op_text, short};
-use probity_documents::{Chosen, ChosenState, Decision, GivenResolution};
-use probity_workspace::{Fault, Workspace};
+use probity_documents::{ChosenState, ConflictChoice, DecidedConflict, GivenResolution};
+use probity_workspace::{ServiceError, Workspace};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 )]
 pub(crate) struct MergeArgs {
     #[command(flatten)]
-    place: Place,
+    place: StoreArgs,
 
     #[command(subcommand)]
     command: MergeCommand,
@@ -115,28 +115,28 @@ struct ReconcileArgs {
     why: String,
 
     #[command(flatten)]
-    signed: Signed,
+    signed: CommitMetadataArgs,
 }
 
 /// Answers a question about merges, or decides.
 pub(crate) fn merge(
-    workspace: impl Fn() -> Result<Workspace, Fault>,
+    workspace: impl Fn() -> Result<Workspace, ServiceError>,
     arguments: MergeArgs,
     json: bool,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let store = open_at(workspace, arguments.place.store.as_deref())?;
     match arguments.command {
         MergeCommand::Analyze { heads: true, .. } => analyze_heads(&store),
         MergeCommand::Analyze { merge, ours, theirs, .. } => {
             let which = match (ours, theirs) {
-                (Some(ours), Some(theirs)) => Which::Virtual { ours, theirs },
+                (Some(ours), Some(theirs)) => MergeSelector::Virtual { ours, theirs },
                 // The command line asks for one of them.
-                _ => Which::Written(merge.unwrap_or_else(|| "@".to_owned())),
+                _ => MergeSelector::Written(merge.unwrap_or_else(|| "@".to_owned())),
             };
             let found = merge::analyze(&store, &which)?;
             losses(&found);
             let answer = found.to_answer();
-            Ok(Answer::of(answer.exit_code(), &answer))
+            Ok(CommandAnswer::of(answer.exit_code(), &answer))
         }
         MergeCommand::Reconcile(args) => reconcile(&store, args, json),
         MergeCommand::Policy { set } => policy(&store, set),
@@ -144,17 +144,17 @@ pub(crate) fn merge(
     }
 }
 
-fn analyze_heads(store: &CommitStore) -> Result<Answer, Fault> {
+fn analyze_heads(store: &CommitStore) -> Result<CommandAnswer, ServiceError> {
     let found = merge::analyze_heads(store)?;
     if found.is_empty() {
         ui::print("one head, or none: there is nothing to merge");
     }
     found.iter().for_each(losses);
-    let answer = MergeHeadsAnswer::new(false, found.iter().map(Analyzed::to_answer).collect());
-    Ok(Answer::of(answer.exit_code(), &answer))
+    let answer = MergeHeadsAnswer::new(false, found.iter().map(AnalyzedMerge::to_answer).collect());
+    Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
-fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<Answer, Fault> {
+fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<CommandAnswer, ServiceError> {
     let is_told =
         args.resolutions.is_some() || args.all.is_some() || args.repeat || args.policy_only || args.dry_run;
     let resolutions = match &args.resolutions {
@@ -164,7 +164,7 @@ fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<Ans
     let request = ReconcileRequest {
         merge: args.merge,
         resolutions,
-        rest: args.all.map(Chosen::from),
+        rest: args.all.map(ConflictChoice::from),
         repeat: args.repeat,
         override_policy: args.override_policy,
         dry_run: args.dry_run,
@@ -174,7 +174,7 @@ fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<Ans
     if is_told || json || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(reconciled(&merge::reconcile(store, &request)?));
     }
-    let found = merge::analyze(store, &Which::Written(request.merge.clone()))?;
+    let found = merge::analyze(store, &MergeSelector::Written(request.merge.clone()))?;
     if found.analysis.conflicts().is_empty() {
         losses(&found);
         return Ok(reconciled(&merge::reconcile(store, &request)?));
@@ -186,7 +186,7 @@ fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<Ans
     Ok(reconciled(&merge::reconcile(store, &ReconcileRequest { dry_run: true, ..request })?))
 }
 
-fn reconciled(done: &Reconciled) -> Answer {
+fn reconciled(done: &ReconciledMerge) -> CommandAnswer {
     for (conflict, chosen, by) in &done.decided {
         let place = format!(
             "{}/{} {}",
@@ -219,10 +219,10 @@ fn reconciled(done: &Reconciled) -> Answer {
         ui::row("open", format_args!("{} {stay} as merged, undecided", ui::count(n_open, "conflict")));
     }
     let answer = done.to_answer();
-    Answer::of(answer.exit_code(), &answer)
+    CommandAnswer::of(answer.exit_code(), &answer)
 }
 
-fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<Answer, Fault> {
+fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<CommandAnswer, ServiceError> {
     let answer = match set {
         Some(file) => {
             let bytes = input(&file)?;
@@ -236,10 +236,10 @@ fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<Answer, Fault> {
     if policy.rules.is_empty() && policy.groups.is_empty() && policy.invariants.is_empty() {
         ui::say("the policy is empty: every conflict is for a person to decide");
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<Answer, Fault> {
+fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<CommandAnswer, ServiceError> {
     let answer = merge::decisions(store, merge)?;
     for DecisionEntry { at, record, .. } in &answer.decisions {
         ui::print(format_args!(
@@ -254,10 +254,10 @@ fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<Answer, Fault> 
     if answer.decisions.is_empty() {
         ui::say("nothing was decided yet");
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-fn show_decision(decision: &Decision) {
+fn show_decision(decision: &DecidedConflict) {
     let conflict = &decision.conflict;
     let place =
         format!("{}/{} {}", conflict.attachment, conflict.key, probity_documents::path_text(&conflict.path));

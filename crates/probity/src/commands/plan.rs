@@ -1,12 +1,12 @@
 //! `probity plan`: what would be sealed, and suggestions for a smaller scope.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::place::Selection;
 use crate::{place, ui};
 use probity_api::ExitCode;
 use probity_core::bytes::escape;
 use probity_runner::planning::{self, ProposedPlan};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 
 /// More exempt patterns than this are only counted: they stand in the policy.
@@ -18,7 +18,7 @@ pub(crate) fn plan(
     selection: Selection,
     suggest: &[OsString],
     suggest_from: Option<&str>,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     if !suggest.is_empty() || suggest_from.is_some() {
         let suggested = planning::suggest(workspace, &place::paths(workspace, suggest)?, suggest_from)?;
         // Printed as it can be typed here; the document tells it from the root.
@@ -29,12 +29,12 @@ pub(crate) fn plan(
         if left_out > 0 {
             ui::say(format_args!("{} paths that look like build outputs are left out", ui::number(left_out)));
         }
-        return Ok(Answer::of(ExitCode::Ok, &suggested.answer(workspace)));
+        return Ok(CommandAnswer::of(ExitCode::Ok, &suggested.answer(workspace)));
     }
     let remark = place::typed_remark(workspace, &selection.scope);
     let proposed = planning::of_tree(workspace, &place::selection(workspace, selection)?)?;
     show(&proposed, &remark);
-    Ok(Answer::of(ExitCode::Ok, &proposed.answer(workspace)))
+    Ok(CommandAnswer::of(ExitCode::Ok, &proposed.answer(workspace)))
 }
 
 /// What builds may write here and the policy does not say, in one line.

@@ -1,13 +1,13 @@
 //! `probity receipt`: what finished changes left.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Subcommand;
 use probity_api::ExitCode;
 use probity_api::quality::{ReceiptCheckStatus, ReceiptOutcome};
-use probity_quality::contract::receipts::{self, Receipts};
+use probity_quality::contract::receipts::{self, ReceiptStore};
 use probity_runner::bundles;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
@@ -50,9 +50,9 @@ pub(crate) enum ReceiptCommand {
 
 /// Answers a question about receipts.
 pub(crate) fn receipt(
-    workspace: impl Fn() -> Result<Workspace, Fault>,
+    workspace: impl Fn() -> Result<Workspace, ServiceError>,
     command: ReceiptCommand,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     match command {
         ReceiptCommand::List => list(&workspace()?),
         ReceiptCommand::Show { receipt, attestation } => show(&workspace()?, &receipt, attestation),
@@ -62,7 +62,7 @@ pub(crate) fn receipt(
     }
 }
 
-fn list(workspace: &Workspace) -> Result<Answer, Fault> {
+fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     let answer = receipts::list_receipts(workspace)?;
     for receipt in &answer.receipts {
         ui::print(format_args!(
@@ -82,32 +82,32 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
         );
     }
     let exit_code = if answer.broken_links.is_empty() { ExitCode::Ok } else { ExitCode::Failed };
-    Ok(Answer::of(exit_code, &answer))
+    Ok(CommandAnswer::of(exit_code, &answer))
 }
 
-fn show(workspace: &Workspace, name: &str, attestation: bool) -> Result<Answer, Fault> {
+fn show(workspace: &Workspace, name: &str, attestation: bool) -> Result<CommandAnswer, ServiceError> {
     let answer = receipts::show_receipt(workspace, name, attestation)?;
     match &answer.attestation {
         Some(attested) => ui::print(String::from_utf8_lossy(&probity_core::json::canonical(attested))),
         None => ui::print(probity_contract::markdown(&answer.receipt).trim_end()),
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
 fn verify(
-    workspace: impl Fn() -> Result<Workspace, Fault>,
+    workspace: impl Fn() -> Result<Workspace, ServiceError>,
     name: &str,
     trust: Option<&Path>,
     tree: Option<&Path>,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let file = Path::new(name);
     let (bytes, own) = if file.is_file() {
         let bytes = std::fs::read(file)
-            .map_err(|error| Fault::Missing(format!("cannot read {}: {error}", file.display())))?;
+            .map_err(|error| ServiceError::Missing(format!("cannot read {}: {error}", file.display())))?;
         (bytes, None)
     } else {
         let workspace = workspace()?;
-        (receipts::bytes(&Receipts::open(&workspace).find(name)?)?, Some(workspace))
+        (receipts::bytes(&ReceiptStore::open(&workspace).find(name)?)?, Some(workspace))
     };
     let trust = match (trust, &own) {
         (Some(file), _) => bundles::trust(Some(file))?,
@@ -131,5 +131,5 @@ fn verify(
     if let Some(reason) = answer.codes.first() {
         ui::row("next", reason.next_step());
     }
-    Ok(Answer::of(exit_code, &answer))
+    Ok(CommandAnswer::of(exit_code, &answer))
 }

@@ -1,12 +1,12 @@
 //! `probity revert`.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::{place, ui};
 use probity_api::govern::revert::{RevertAction, StagedChanges};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_paths::RepoPath;
 use probity_runner::revert::revert as undo;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 
 /// So many paths are listed one by one.
@@ -18,10 +18,10 @@ pub(crate) fn revert(
     run: &str,
     only: &[OsString],
     dry_run: bool,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let only = place::paths(workspace, only)?;
     let only: Result<Vec<RepoPath>, _> = only.iter().map(|path| RepoPath::parse(path)).collect();
-    let only = only.map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
+    let only = only.map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?;
     let phase = workspace.progress.begin("undoing the changes");
     let answer = undo(workspace, run, &only, dry_run)?;
     drop(phase);
@@ -60,7 +60,7 @@ pub(crate) fn revert(
     if let Some(dir) = &answer.evidence_dir {
         ui::print_row("evidence", crate::shown(&dir.0).display());
     }
-    Ok(Answer::of(answer.exit_code(), &answer))
+    Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
 /// Says what is still staged of the undone paths: the index is left to the person.

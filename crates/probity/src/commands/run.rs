@@ -1,24 +1,24 @@
 //! `probity run`: what a person and a program are told about a governed run.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
-use crate::commands::identity::Identity;
+use crate::commands::identity::IdentityArgs;
 use crate::place::Selection;
 use crate::{place, ui};
 use probity_api::ExitCode;
 use probity_api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
 use probity_changes::ChangeFiles;
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_core::bytes::escape;
 use probity_knowledge::ledger::LedgerFiles;
 use probity_paths::RepoPath;
 use probity_quality::AnalysisFiles;
 use probity_runner::recover::ClosedRun;
-use probity_runner::run::{Event, RunReport, RunRequest, run as govern};
+use probity_runner::run::{RunEvent, RunReport, RunRequest, run as govern};
 use probity_workspace::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
 use probity_workspace::refs::describe_movement;
 use probity_workspace::state_files::StateFiles;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -46,11 +46,11 @@ pub(crate) fn run(
     workspace: &Workspace,
     selection: Selection,
     grant: &[OsString],
-    identity: &Identity,
+    identity: &IdentityArgs,
     command: Vec<OsString>,
     cwd: PathBuf,
     json: bool,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let remark = place::typed_remark(workspace, &selection.scope);
     let request = RunRequest {
         credentials: identity.credentials()?,
@@ -62,7 +62,7 @@ pub(crate) fn run(
     };
     let mut is_sealed = false;
     let report = govern(workspace, &request, &STATE_FILES, &mut |event| {
-        is_sealed |= matches!(event, Event::Sealed(..));
+        is_sealed |= matches!(event, RunEvent::Sealed(..));
         show_event(workspace, &event, &remark);
     });
     let report = report.inspect_err(|_| {
@@ -73,7 +73,7 @@ pub(crate) fn run(
     })?;
     let answer = report.answer(workspace, next_steps(&report));
     show(&report, &answer);
-    Ok(Answer::of(ExitCode::from(answer.status), &answer))
+    Ok(CommandAnswer::of(ExitCode::from(answer.status), &answer))
 }
 
 fn show_closed(closed: &ClosedRun) {
@@ -98,10 +98,10 @@ fn show_closed(closed: &ClosedRun) {
     ));
 }
 
-fn show_event(workspace: &Workspace, event: &Event<'_>, typed_remark: &str) {
+fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
     match event {
-        Event::Closed(closed) => show_closed(closed),
-        Event::Sealed(seal, coverage, warnings) => {
+        RunEvent::Closed(closed) => show_closed(closed),
+        RunEvent::Sealed(seal, coverage, warnings) => {
             let contents = seal.contents();
             ui::say(format_args!(
                 "{} {}",
@@ -130,15 +130,15 @@ fn show_event(workspace: &Workspace, event: &Event<'_>, typed_remark: &str) {
                 );
             }
         }
-        Event::OwnClaims(claims) => {
+        RunEvent::OwnClaims(claims) => {
             for claim in *claims {
                 let paths: Vec<String> = claim.paths.iter().map(ToString::to_string).collect();
                 let whose = ui::dim(format_args!("your own intent {} ({})", claim.intent_id, claim.agent));
                 ui::row("claimed", format_args!("{}  {whose}", paths.join(", ")));
             }
         }
-        Event::CommandEnded => {}
-        Event::Gate(result) => {
+        RunEvent::CommandEnded => {}
+        RunEvent::Gate(result) => {
             let status = match result.status {
                 probity_evidence::GateStatus::Pass => ui::good("pass"),
                 probity_evidence::GateStatus::Fail => ui::bad("fail"),
@@ -194,9 +194,9 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         ui::row("git ref", describe_movement(movement));
     }
     let others =
-        report.verdict.findings.iter().filter(|finding| finding.reason != Reason::ReconUntrackedDelta);
+        report.verdict.findings.iter().filter(|finding| finding.reason != ReasonCode::ReconUntrackedDelta);
     let (touched, others): (Vec<_>, Vec<_>) =
-        others.partition(|finding| finding.reason == Reason::TreeTouched);
+        others.partition(|finding| finding.reason == ReasonCode::TreeTouched);
     for finding in others {
         show_finding(finding);
     }
@@ -229,11 +229,11 @@ fn show(report: &RunReport, answer: &RunAnswer) {
 }
 
 /// Why a run failed, in words; the codes behind them are to search for.
-fn show_reasons(reasons: &[Reason]) {
-    let words = |reason: &Reason| format!("{} {}", reason.meaning(), ui::bad(reason));
+fn show_reasons(reasons: &[ReasonCode]) {
+    let words = |reason: &ReasonCode| format!("{} {}", reason.meaning(), ui::bad(reason));
     // That gates were skipped follows from something else, so it is told last.
-    let (skipped, causes): (Vec<&Reason>, Vec<&Reason>) =
-        reasons.iter().partition(|reason| **reason == Reason::GateSkipped);
+    let (skipped, causes): (Vec<&ReasonCode>, Vec<&ReasonCode>) =
+        reasons.iter().partition(|reason| **reason == ReasonCode::GateSkipped);
     for (index, reason) in causes.into_iter().chain(skipped).enumerate() {
         match index {
             0 => ui::say_sentence(format_args!("{} {}", ui::bad("FAIL"), words(reason))),
@@ -321,7 +321,7 @@ fn next(way: WayForward, command: impl Into<String>) -> NextCommand {
 fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     // That gates were skipped follows from something else, and that is what to fix.
     let reasons = || report.verdict.reasons.iter();
-    let cause = reasons().find(|reason| **reason != Reason::GateSkipped);
+    let cause = reasons().find(|reason| **reason != ReasonCode::GateSkipped);
     let Some(first) = cause.or_else(|| reasons().next()) else {
         return Vec::new();
     };
@@ -331,7 +331,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     let id = &report.seal.contents().run_id;
     let findings = report.verdict.findings.iter();
     let protected: BTreeSet<&RepoPath> = findings
-        .filter(|finding| finding.reason == Reason::ProtectedChanged)
+        .filter(|finding| finding.reason == ReasonCode::ProtectedChanged)
         .filter_map(|finding| finding.path.as_ref())
         .collect();
     // No scope lifts the protection of a path, so only the others are worth proposing.

@@ -2,9 +2,9 @@
 //! narrower terminal the values stand two by two and the keys take more lines.
 
 use super::chosen_text;
-use super::screen::{Item, Mode, Screen};
+use super::screen::{ReviewItem, ReviewMode, ReviewScreen};
 use crate::ui;
-use probity_documents::{Chosen, Reading};
+use probity_documents::{ConflictChoice, LocusReading};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -18,8 +18,8 @@ const MAX_VALUE_LINES: usize = 200;
 const NARROW: u16 = 64;
 
 /// Draws the whole screen.
-pub(crate) fn draw(frame: &mut Frame<'_>, screen: &Screen, colour: bool) {
-    let paint = Paint { colour };
+pub(crate) fn draw(frame: &mut Frame<'_>, screen: &ReviewScreen, colour: bool) {
+    let paint = ReviewPalette { colour };
     let keys = key_lines(&screen.mode, frame.area().width, frame.area().height);
     let rows = Layout::vertical([
         Constraint::Length(1),
@@ -47,11 +47,11 @@ pub(crate) fn draw(frame: &mut Frame<'_>, screen: &Screen, colour: bool) {
 }
 
 #[derive(Clone, Copy)]
-struct Paint {
+struct ReviewPalette {
     colour: bool,
 }
 
-impl Paint {
+impl ReviewPalette {
     fn of(self, colour: Color) -> Style {
         if self.colour { Style::new().fg(colour) } else { Style::new() }
     }
@@ -69,7 +69,7 @@ impl Paint {
     }
 }
 
-fn draw_list(frame: &mut Frame<'_>, area: Rect, screen: &Screen, paint: Paint) {
+fn draw_list(frame: &mut Frame<'_>, area: Rect, screen: &ReviewScreen, paint: ReviewPalette) {
     let rows = screen.items.iter().map(|item| {
         let (mark, style) = mark(item, paint);
         ListItem::new(Line::from(vec![
@@ -86,14 +86,14 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, screen: &Screen, paint: Paint) {
 }
 
 /// What is chosen for a conflict, in one word.
-fn mark(item: &Item, paint: Paint) -> (&'static str, Style) {
-    let word = |chosen: &Chosen| match chosen {
-        Chosen::Ours => "ours",
-        Chosen::Theirs => "theirs",
-        Chosen::Base => "base",
-        Chosen::Merged => "merged",
-        Chosen::Value(value) if value.is_null() => "absent",
-        Chosen::Value(_) | Chosen::Unknown(_) => "value",
+fn mark(item: &ReviewItem, paint: ReviewPalette) -> (&'static str, Style) {
+    let word = |chosen: &ConflictChoice| match chosen {
+        ConflictChoice::Ours => "ours",
+        ConflictChoice::Theirs => "theirs",
+        ConflictChoice::Base => "base",
+        ConflictChoice::Merged => "merged",
+        ConflictChoice::Value(value) if value.is_null() => "absent",
+        ConflictChoice::Value(_) | ConflictChoice::Unknown(_) => "value",
     };
     match (&item.chosen, &item.ruled) {
         (Some(chosen), _) => (word(chosen), paint.good()),
@@ -102,21 +102,21 @@ fn mark(item: &Item, paint: Paint) -> (&'static str, Style) {
     }
 }
 
-fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &Item, paint: Paint) {
+fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &ReviewItem, paint: ReviewPalette) {
     let conflict = &item.conflict;
     let effective = item.chosen.as_ref().or(item.ruled.as_ref());
     let values = [
-        ("base", &conflict.base, Chosen::Base),
-        ("ours", &conflict.ours, Chosen::Ours),
-        ("theirs", &conflict.theirs, Chosen::Theirs),
-        ("merged", &conflict.merged, Chosen::Merged),
+        ("base", &conflict.base, ConflictChoice::Base),
+        ("ours", &conflict.ours, ConflictChoice::Ours),
+        ("theirs", &conflict.theirs, ConflictChoice::Theirs),
+        ("merged", &conflict.merged, ConflictChoice::Merged),
     ];
     for (column, (name, reading, choice)) in places(area).into_iter().zip(values) {
         let is_chosen = effective == Some(&choice);
         let title = if is_chosen { format!(" ✓ {name} ") } else { format!(" {name} ") };
         let style = if is_chosen { paint.good() } else { Style::new() };
         let block = Block::bordered().title(title).border_style(style);
-        let differs = choice != Chosen::Merged && reading != &conflict.merged;
+        let differs = choice != ConflictChoice::Merged && reading != &conflict.merged;
         let text = value_text(reading, if differs { paint.warn() } else { Style::new() }, paint);
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: false }).block(block), column);
     }
@@ -133,7 +133,7 @@ fn places(area: Rect) -> [Rect; 4] {
     [a, b, c, d]
 }
 
-fn value_text(reading: &Reading, style: Style, paint: Paint) -> Text<'static> {
+fn value_text(reading: &LocusReading, style: Style, paint: ReviewPalette) -> Text<'static> {
     let Some(value) = &reading.0 else {
         return Text::styled("absent", paint.dim());
     };
@@ -144,7 +144,13 @@ fn value_text(reading: &Reading, style: Style, paint: Paint) -> Text<'static> {
     Text::from(lines)
 }
 
-fn draw_about(frame: &mut Frame<'_>, area: Rect, screen: &Screen, item: &Item, paint: Paint) {
+fn draw_about(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    screen: &ReviewScreen,
+    item: &ReviewItem,
+    paint: ReviewPalette,
+) {
     let chosen = match (&item.chosen, &item.ruled) {
         (Some(chosen), _) => Span::styled(format!("will be {}", chosen_text(chosen)), paint.good()),
         (None, Some(ruled)) => {
@@ -161,10 +167,10 @@ fn draw_about(frame: &mut Frame<'_>, area: Rect, screen: &Screen, item: &Item, p
 }
 
 /// What each key does: as many lines as the width needs, and not more than a fifth of the height has room for.
-fn key_lines(mode: &Mode, width: u16, height: u16) -> Vec<String> {
+fn key_lines(mode: &ReviewMode, width: u16, height: u16) -> Vec<String> {
     let keys: &[&str] = match mode {
         // Those that one cannot do without stand first: the last ones go where there is no room.
-        Mode::Choosing => &[
+        ReviewMode::Choosing => &[
             "o ours",
             "t theirs",
             "b base",
@@ -180,12 +186,14 @@ fn key_lines(mode: &Mode, width: u16, height: u16) -> Vec<String> {
             "O T B M for all open",
             "r as before",
         ],
-        Mode::Typing { .. } => &["type a JSON value:", "Enter take it", "Esc back"],
-        Mode::Preview { .. } => &["this is what would be written:", "↑↓ scroll", "w write", "Esc back"],
-        Mode::Signing { .. } => {
+        ReviewMode::Typing { .. } => &["type a JSON value:", "Enter take it", "Esc back"],
+        ReviewMode::Preview { .. } => &["this is what would be written:", "↑↓ scroll", "w write", "Esc back"],
+        ReviewMode::Signing { .. } => {
             &["the decision is recorded with its reason:", "Tab other line", "Enter write", "Esc back"]
         }
-        Mode::Leaving => &["your choices are not written yet:", "y leave all the same", "any other key back"],
+        ReviewMode::Leaving => {
+            &["your choices are not written yet:", "y leave all the same", "any other key back"]
+        }
     };
     let mut lines: Vec<String> = Vec::new();
     for key in keys {
@@ -202,15 +210,15 @@ fn key_lines(mode: &Mode, width: u16, height: u16) -> Vec<String> {
 }
 
 /// Whatever stands over the list: typing, the preview, signing.
-fn draw_over(frame: &mut Frame<'_>, screen: &Screen, paint: Paint) {
+fn draw_over(frame: &mut Frame<'_>, screen: &ReviewScreen, paint: ReviewPalette) {
     let (title, lines) = match &screen.mode {
-        Mode::Choosing => return,
-        Mode::Leaving => (" leave? ", vec![Line::raw("Leave without writing? y / n")]),
-        Mode::Typing { text } => (" value ", vec![Line::raw(format!("{text}▏"))]),
-        Mode::Preview { lines, top } => {
+        ReviewMode::Choosing => return,
+        ReviewMode::Leaving => (" leave? ", vec![Line::raw("Leave without writing? y / n")]),
+        ReviewMode::Typing { text } => (" value ", vec![Line::raw(format!("{text}▏"))]),
+        ReviewMode::Preview { lines, top } => {
             (" what would be written ", lines.iter().skip(*top).map(|line| Line::raw(line.clone())).collect())
         }
-        Mode::Signing { label, why, in_why } => {
+        ReviewMode::Signing { label, why, in_why } => {
             let field = |name: &str, text: &str, is_here: bool| {
                 let cursor = if is_here { "▏" } else { "" };
                 Line::from(vec![
@@ -228,10 +236,10 @@ fn draw_over(frame: &mut Frame<'_>, screen: &Screen, paint: Paint) {
 }
 
 /// A box in the middle, as high as its content needs.
-fn over(area: Rect, mode: &Mode) -> Rect {
+fn over(area: Rect, mode: &ReviewMode) -> Rect {
     let height = match mode {
-        Mode::Preview { .. } => area.height.saturating_sub(6),
-        Mode::Typing { .. } => 6,
+        ReviewMode::Preview { .. } => area.height.saturating_sub(6),
+        ReviewMode::Typing { .. } => 6,
         _ => 4,
     };
     let height = height.min(area.height);
@@ -241,13 +249,13 @@ fn over(area: Rect, mode: &Mode) -> Rect {
 
 #[cfg(test)]
 mod tests {
-    use super::super::screen::Key;
+    use super::super::screen::KeyPress;
     use super::super::screen::tests::screen;
     use super::*;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
-    fn drawn(screen: &Screen, width: u16, height: u16) -> String {
+    fn drawn(screen: &ReviewScreen, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
         terminal.draw(|frame| draw(frame, screen, false)).expect("draws");
         let buffer = terminal.backend().buffer();
@@ -258,7 +266,7 @@ mod tests {
     #[test]
     fn everything_is_there_on_a_small_terminal() {
         let mut screen = screen(12);
-        screen.press(Key::Char('o'));
+        screen.press(KeyPress::Char('o'));
         let text = drawn(&screen, 80, 24);
         for part in [
             "merge 1",
@@ -294,14 +302,14 @@ mod tests {
     #[test]
     fn the_present_conflict_is_always_in_sight() {
         let mut screen = screen(100);
-        screen.press(Key::End);
+        screen.press(KeyPress::End);
         assert!(drawn(&screen, 80, 24).contains("ticket/t99 rank"));
     }
 
     #[test]
     fn the_reason_is_asked_for_in_a_box() {
         let mut screen = screen(1);
-        for key in [Key::Char('t'), Key::Char('w'), Key::Char('h'), Key::Char('i')] {
+        for key in [KeyPress::Char('t'), KeyPress::Char('w'), KeyPress::Char('h'), KeyPress::Char('i')] {
             screen.press(key);
         }
         let text = drawn(&screen, 80, 24);
@@ -313,7 +321,7 @@ mod tests {
         let mut screen = screen(3);
         for keys in ["", "v", "^p", "^ow", "^q"] {
             for letter in keys.chars() {
-                screen.press(if letter == '^' { Key::Escape } else { Key::Char(letter) });
+                screen.press(if letter == '^' { KeyPress::Escape } else { KeyPress::Char(letter) });
             }
             for (width, height) in [(1, 1), (5, 3), (20, 8), (80, 24), (200, 60)] {
                 drawn(&screen, width, height);

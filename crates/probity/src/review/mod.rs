@@ -6,20 +6,20 @@
 mod draw;
 mod screen;
 
-use probity_document_store::merge::{Analyzed, ReconcileRequest, Reconciled, reconcile};
+use probity_document_store::merge::{AnalyzedMerge, ReconcileRequest, ReconciledMerge, reconcile};
 use probity_document_store::{CommitStore, op_text};
-use probity_documents::{Chosen, GivenResolution, Side, Verdict, path_text};
-use probity_workspace::Fault;
+use probity_documents::{ConflictChoice, ConflictVerdict, GivenResolution, MergeSide, path_text};
+use probity_workspace::ServiceError;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use screen::{Effect, Item, Key, Screen};
+use screen::{KeyPress, ReviewEffect, ReviewItem, ReviewScreen};
 
 /// Lets a person decide; none when they left without writing.
 pub(crate) fn review(
     store: &CommitStore,
-    found: &Analyzed,
+    found: &AnalyzedMerge,
     request: &ReconcileRequest,
-) -> Result<Option<Reconciled>, Fault> {
-    let fault = |source| Fault::System { what: "the terminal cannot be used".into(), source };
+) -> Result<Option<ReconciledMerge>, ServiceError> {
+    let fault = |source| ServiceError::System { what: "the terminal cannot be used".into(), source };
     let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut screen = screen_of(found);
     let mut terminal = ratatui::try_init().map_err(fault)?;
@@ -32,13 +32,13 @@ pub(crate) fn review(
             Ok(_) => None,
             Err(source) => break Err(fault(source)),
         };
-        match key.map_or(Effect::None, |key| screen.press(key)) {
-            Effect::None => {}
-            Effect::Quit => break Ok(None),
-            Effect::Preview => screen.preview(preview(store, &screen, request)),
-            Effect::Write { label, why } => match write(store, &screen, request, label, why) {
+        match key.map_or(ReviewEffect::None, |key| screen.press(key)) {
+            ReviewEffect::None => {}
+            ReviewEffect::Quit => break Ok(None),
+            ReviewEffect::Preview => screen.preview(preview(store, &screen, request)),
+            ReviewEffect::Write { label, why } => match write(store, &screen, request, label, why) {
                 Ok(reconciled) => break Ok(Some(reconciled)),
-                Err(refused @ Fault::Refused { .. }) => screen.refuse(refused.to_string()),
+                Err(refused @ ServiceError::Refused { .. }) => screen.refuse(refused.to_string()),
                 Err(fault) => break Err(fault),
             },
         }
@@ -47,7 +47,7 @@ pub(crate) fn review(
     answer
 }
 
-fn screen_of(found: &Analyzed) -> Screen {
+fn screen_of(found: &AnalyzedMerge) -> ReviewScreen {
     let analysis = &found.analysis;
     let short = |id| probity_document_store::short(&id);
     let title = format!(
@@ -57,14 +57,14 @@ fn screen_of(found: &Analyzed) -> Screen {
         short(analysis.theirs())
     );
     let items = (0..analysis.conflicts().len()).map(|index| item(found, index)).collect();
-    Screen::new(title, items, !analysis.two_way())
+    ReviewScreen::new(title, items, !analysis.two_way())
 }
 
-fn item(found: &Analyzed, index: usize) -> Item {
+fn item(found: &AnalyzedMerge, index: usize) -> ReviewItem {
     let conflict = found.analysis.conflicts()[index].clone();
     let history = &found.histories[index];
     let sides: Vec<&str> =
-        conflict.lost.iter().map(|side| if *side == Side::Ours { "ours" } else { "theirs" }).collect();
+        conflict.lost.iter().map(|side| if *side == MergeSide::Ours { "ours" } else { "theirs" }).collect();
     let authors = &found.authors[index];
     let by = if authors.is_empty() { String::new() } else { format!(" ({})", authors.join(", ")) };
     let note =
@@ -72,10 +72,10 @@ fn item(found: &Analyzed, index: usize) -> Item {
     let before = history.proposal.as_ref().map(|_| "the same values were decided before: r".to_owned());
     let overridden = history.overrides.first().map(|record| format!("overrides a decision by {}", record.by));
     let ruled = match &found.rulings.conflicts[index].verdict {
-        Verdict::Decided(chosen) => Some(chosen.clone()),
+        ConflictVerdict::Decided(chosen) => Some(chosen.clone()),
         _ => None,
     };
-    Item {
+    ReviewItem {
         place: format!("{}/{} {}", conflict.attachment, conflict.key, path_text(&conflict.path)),
         lost: format!("{}{by}", sides.join(" and ")),
         note: note.or(overridden).or(before),
@@ -86,14 +86,18 @@ fn item(found: &Analyzed, index: usize) -> Item {
     }
 }
 
-fn requested(screen: &Screen, request: &ReconcileRequest) -> ReconcileRequest {
+fn requested(screen: &ReviewScreen, request: &ReconcileRequest) -> ReconcileRequest {
     let resolutions = screen
         .choices()
         .map(|(id, chosen)| GivenResolution::Named { conflict: id.to_owned(), choose: chosen.clone() });
     ReconcileRequest { resolutions: resolutions.collect(), ..request.clone() }
 }
 
-fn preview(store: &CommitStore, screen: &Screen, request: &ReconcileRequest) -> Result<Vec<String>, String> {
+fn preview(
+    store: &CommitStore,
+    screen: &ReviewScreen,
+    request: &ReconcileRequest,
+) -> Result<Vec<String>, String> {
     let request = ReconcileRequest { dry_run: true, ..requested(screen, request) };
     let outcome = reconcile(store, &request).map_err(|fault| fault.to_string())?;
     let mut lines: Vec<String> = outcome.ops.iter().map(op_text).collect();
@@ -107,48 +111,48 @@ fn preview(store: &CommitStore, screen: &Screen, request: &ReconcileRequest) -> 
 
 fn write(
     store: &CommitStore,
-    screen: &Screen,
+    screen: &ReviewScreen,
     request: &ReconcileRequest,
     label: String,
     why: String,
-) -> Result<Reconciled, Fault> {
+) -> Result<ReconciledMerge, ServiceError> {
     let mut request = ReconcileRequest { why, ..requested(screen, request) };
     request.by.label = Some(label);
     reconcile(store, &request)
 }
 
-fn key_of(event: KeyEvent) -> Option<Key> {
+fn key_of(event: KeyEvent) -> Option<KeyPress> {
     if event.kind == KeyEventKind::Release {
         return None;
     }
     if event.modifiers.contains(KeyModifiers::CONTROL) {
-        return (event.code == KeyCode::Char('c')).then_some(Key::Escape);
+        return (event.code == KeyCode::Char('c')).then_some(KeyPress::Escape);
     }
     Some(match event.code {
-        KeyCode::Char(letter) => Key::Char(letter),
-        KeyCode::Up => Key::Up,
-        KeyCode::Down => Key::Down,
-        KeyCode::PageUp => Key::PageUp,
-        KeyCode::PageDown => Key::PageDown,
-        KeyCode::Home => Key::Home,
-        KeyCode::End => Key::End,
-        KeyCode::Enter => Key::Enter,
-        KeyCode::Esc => Key::Escape,
-        KeyCode::Backspace => Key::Backspace,
-        KeyCode::Tab => Key::Tab,
+        KeyCode::Char(letter) => KeyPress::Char(letter),
+        KeyCode::Up => KeyPress::Up,
+        KeyCode::Down => KeyPress::Down,
+        KeyCode::PageUp => KeyPress::PageUp,
+        KeyCode::PageDown => KeyPress::PageDown,
+        KeyCode::Home => KeyPress::Home,
+        KeyCode::End => KeyPress::End,
+        KeyCode::Enter => KeyPress::Enter,
+        KeyCode::Esc => KeyPress::Escape,
+        KeyCode::Backspace => KeyPress::Backspace,
+        KeyCode::Tab => KeyPress::Tab,
         _ => return None,
     })
 }
 
 /// What was chosen, in words.
-pub(crate) fn chosen_text(chosen: &Chosen) -> String {
+pub(crate) fn chosen_text(chosen: &ConflictChoice) -> String {
     match chosen {
-        Chosen::Ours => "ours".into(),
-        Chosen::Theirs => "theirs".into(),
-        Chosen::Base => "base".into(),
-        Chosen::Merged => "as merged".into(),
-        Chosen::Value(value) if value.is_null() => "absent".into(),
-        Chosen::Value(value) => format!("the value {}", value.get("some").unwrap_or(value)),
-        Chosen::Unknown(json) => json.to_string(),
+        ConflictChoice::Ours => "ours".into(),
+        ConflictChoice::Theirs => "theirs".into(),
+        ConflictChoice::Base => "base".into(),
+        ConflictChoice::Merged => "as merged".into(),
+        ConflictChoice::Value(value) if value.is_null() => "absent".into(),
+        ConflictChoice::Value(value) => format!("the value {}", value.get("some").unwrap_or(value)),
+        ConflictChoice::Unknown(json) => json.to_string(),
     }
 }

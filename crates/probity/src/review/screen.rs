@@ -2,11 +2,11 @@
 //!
 //! Nothing is written before the last step, and leaving at any time leaves everything as it was.
 
-use probity_documents::{Chosen, MergeConflict};
+use probity_documents::{ConflictChoice, MergeConflict};
 
 /// A key, whatever terminal it came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum KeyPress {
     Char(char),
     Up,
     Down,
@@ -22,7 +22,7 @@ pub(crate) enum Key {
 
 /// Something that the screen cannot do itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum ReviewEffect {
     /// Nothing.
     None,
     /// Find out what would be written, and tell the screen.
@@ -35,7 +35,7 @@ pub(crate) enum Effect {
 
 /// One conflict, and what is known about it.
 #[derive(Debug, Clone)]
-pub(crate) struct Item {
+pub(crate) struct ReviewItem {
     pub(crate) conflict: MergeConflict,
     /// The document and the place in it.
     pub(crate) place: String,
@@ -44,16 +44,16 @@ pub(crate) struct Item {
     /// What the policy decides, or what was decided before, in words.
     pub(crate) note: Option<String>,
     /// What was chosen the last time the same values met here.
-    pub(crate) proposal: Option<Chosen>,
+    pub(crate) proposal: Option<ConflictChoice>,
     /// What the policy decides, where nobody decides otherwise.
-    pub(crate) ruled: Option<Chosen>,
+    pub(crate) ruled: Option<ConflictChoice>,
     /// What was chosen here.
-    pub(crate) chosen: Option<Chosen>,
+    pub(crate) chosen: Option<ConflictChoice>,
 }
 
 /// What the keys are for at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum ReviewMode {
     /// Moving and choosing.
     Choosing,
     /// Typing a value for the present conflict.
@@ -68,12 +68,12 @@ pub(crate) enum Mode {
 
 /// The whole review.
 #[derive(Debug, Clone)]
-pub(crate) struct Screen {
+pub(crate) struct ReviewScreen {
     pub(crate) title: String,
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<ReviewItem>,
     pub(crate) at: usize,
     pub(crate) has_base: bool,
-    pub(crate) mode: Mode,
+    pub(crate) mode: ReviewMode,
     /// What went wrong, or what was just done.
     pub(crate) message: String,
 }
@@ -83,13 +83,13 @@ const PAGE: usize = 8;
 /// The longest text that can be typed.
 const MAX_TYPED: usize = 4096;
 
-impl Screen {
-    pub(crate) fn new(title: String, items: Vec<Item>, has_base: bool) -> Self {
-        Self { title, items, at: 0, has_base, mode: Mode::Choosing, message: String::new() }
+impl ReviewScreen {
+    pub(crate) fn new(title: String, items: Vec<ReviewItem>, has_base: bool) -> Self {
+        Self { title, items, at: 0, has_base, mode: ReviewMode::Choosing, message: String::new() }
     }
 
     /// The conflict that the keys are about.
-    pub(crate) fn present(&self) -> Option<&Item> {
+    pub(crate) fn present(&self) -> Option<&ReviewItem> {
         self.items.get(self.at)
     }
 
@@ -99,59 +99,59 @@ impl Screen {
     }
 
     /// What was chosen by hand: conflict ids and choices.
-    pub(crate) fn choices(&self) -> impl Iterator<Item = (&str, &Chosen)> {
+    pub(crate) fn choices(&self) -> impl Iterator<Item = (&str, &ConflictChoice)> {
         self.items.iter().filter_map(|item| Some((item.conflict.id.as_str(), item.chosen.as_ref()?)))
     }
 
     /// Shows what would be written, or why it cannot be.
     pub(crate) fn preview(&mut self, outcome: Result<Vec<String>, String>) {
         match outcome {
-            Ok(lines) => self.mode = Mode::Preview { lines, top: 0 },
+            Ok(lines) => self.mode = ReviewMode::Preview { lines, top: 0 },
             Err(why) => self.refuse(why),
         }
     }
 
     /// Goes back to choosing, saying why.
     pub(crate) fn refuse(&mut self, why: String) {
-        self.mode = Mode::Choosing;
+        self.mode = ReviewMode::Choosing;
         self.message = why;
     }
 
     /// Takes a key.
-    pub(crate) fn press(&mut self, key: Key) -> Effect {
+    pub(crate) fn press(&mut self, key: KeyPress) -> ReviewEffect {
         self.message.clear();
-        match std::mem::replace(&mut self.mode, Mode::Choosing) {
-            Mode::Choosing => self.choose(key),
-            Mode::Typing { text } => self.type_value(key, text),
-            Mode::Preview { lines, top } => self.look(key, lines, top),
-            Mode::Signing { label, why, in_why } => self.sign(key, label, why, in_why),
-            Mode::Leaving => match key {
-                Key::Char('y') => Effect::Quit,
-                _ => Effect::None,
+        match std::mem::replace(&mut self.mode, ReviewMode::Choosing) {
+            ReviewMode::Choosing => self.choose(key),
+            ReviewMode::Typing { text } => self.type_value(key, text),
+            ReviewMode::Preview { lines, top } => self.look(key, lines, top),
+            ReviewMode::Signing { label, why, in_why } => self.sign(key, label, why, in_why),
+            ReviewMode::Leaving => match key {
+                KeyPress::Char('y') => ReviewEffect::Quit,
+                _ => ReviewEffect::None,
             },
         }
     }
 
-    fn choose(&mut self, key: Key) -> Effect {
+    fn choose(&mut self, key: KeyPress) -> ReviewEffect {
         match key {
-            Key::Up | Key::Char('k') => self.go(self.at.saturating_sub(1)),
-            Key::Down | Key::Char('j') => self.go(self.at + 1),
-            Key::PageUp => self.go(self.at.saturating_sub(PAGE)),
-            Key::PageDown => self.go(self.at + PAGE),
-            Key::Home | Key::Char('g') => self.go(0),
-            Key::End | Key::Char('G') => self.go(usize::MAX),
-            Key::Tab | Key::Char('n') => self.next_open(),
-            Key::Char('p') => return Effect::Preview,
-            Key::Char('w') => self.begin_signing(),
-            Key::Char('v') => self.begin_typing(),
-            Key::Char('u') => self.set(None),
-            Key::Char('r') => self.repeat(),
-            Key::Char('x') => self.set(Some(Chosen::absence())),
-            Key::Char('q') | Key::Escape => return self.leave(),
-            Key::Char(letter) => self.choose_side(letter),
-            Key::Enter | Key::Backspace => {}
+            KeyPress::Up | KeyPress::Char('k') => self.go(self.at.saturating_sub(1)),
+            KeyPress::Down | KeyPress::Char('j') => self.go(self.at + 1),
+            KeyPress::PageUp => self.go(self.at.saturating_sub(PAGE)),
+            KeyPress::PageDown => self.go(self.at + PAGE),
+            KeyPress::Home | KeyPress::Char('g') => self.go(0),
+            KeyPress::End | KeyPress::Char('G') => self.go(usize::MAX),
+            KeyPress::Tab | KeyPress::Char('n') => self.next_open(),
+            KeyPress::Char('p') => return ReviewEffect::Preview,
+            KeyPress::Char('w') => self.begin_signing(),
+            KeyPress::Char('v') => self.begin_typing(),
+            KeyPress::Char('u') => self.set(None),
+            KeyPress::Char('r') => self.repeat(),
+            KeyPress::Char('x') => self.set(Some(ConflictChoice::absence())),
+            KeyPress::Char('q') | KeyPress::Escape => return self.leave(),
+            KeyPress::Char(letter) => self.choose_side(letter),
+            KeyPress::Enter | KeyPress::Backspace => {}
         }
-        Effect::None
+        ReviewEffect::None
     }
 
     fn go(&mut self, to: usize) {
@@ -161,10 +161,10 @@ impl Screen {
     /// A small letter chooses for this conflict, a capital for all that are open.
     fn choose_side(&mut self, letter: char) {
         let chosen = match letter.to_ascii_lowercase() {
-            'o' => Chosen::Ours,
-            't' => Chosen::Theirs,
-            'm' => Chosen::Merged,
-            'b' if self.has_base => Chosen::Base,
+            'o' => ConflictChoice::Ours,
+            't' => ConflictChoice::Theirs,
+            'm' => ConflictChoice::Merged,
+            'b' if self.has_base => ConflictChoice::Base,
             'b' => {
                 self.message = "this merge has no single base".into();
                 return;
@@ -183,7 +183,7 @@ impl Screen {
         self.message = format!("chosen for all {n_chosen} that were open");
     }
 
-    fn set(&mut self, chosen: Option<Chosen>) {
+    fn set(&mut self, chosen: Option<ConflictChoice>) {
         if let Some(item) = self.items.get_mut(self.at) {
             item.chosen = chosen;
         }
@@ -208,19 +208,19 @@ impl Screen {
     fn begin_typing(&mut self) {
         let Some(item) = self.present() else { return };
         let text = match &item.chosen {
-            Some(Chosen::Value(value)) => value.get("some").map(ToString::to_string),
+            Some(ConflictChoice::Value(value)) => value.get("some").map(ToString::to_string),
             _ => item.conflict.merged.0.as_ref().map(ToString::to_string),
         };
-        self.mode = Mode::Typing { text: text.unwrap_or_default() };
+        self.mode = ReviewMode::Typing { text: text.unwrap_or_default() };
     }
 
-    fn type_value(&mut self, key: Key, mut text: String) -> Effect {
+    fn type_value(&mut self, key: KeyPress, mut text: String) -> ReviewEffect {
         match key {
-            Key::Escape => return Effect::None,
-            Key::Enter => match probity_core::json::parse(text.as_bytes()) {
+            KeyPress::Escape => return ReviewEffect::None,
+            KeyPress::Enter => match probity_core::json::parse(text.as_bytes()) {
                 Ok(value) => {
-                    self.set(Some(Chosen::value(&value)));
-                    return Effect::None;
+                    self.set(Some(ConflictChoice::value(&value)));
+                    return ReviewEffect::None;
                 }
                 Err(error) => {
                     self.message = format!("this is no JSON (byte {}); text needs quotes", error.at);
@@ -228,25 +228,25 @@ impl Screen {
             },
             other => edit(&mut text, other),
         }
-        self.mode = Mode::Typing { text };
-        Effect::None
+        self.mode = ReviewMode::Typing { text };
+        ReviewEffect::None
     }
 
-    fn look(&mut self, key: Key, lines: Vec<String>, top: usize) -> Effect {
+    fn look(&mut self, key: KeyPress, lines: Vec<String>, top: usize) -> ReviewEffect {
         let last = lines.len().saturating_sub(1);
         let top = match key {
-            Key::Up | Key::Char('k') => top.saturating_sub(1),
-            Key::Down | Key::Char('j') => (top + 1).min(last),
-            Key::PageUp => top.saturating_sub(PAGE),
-            Key::PageDown | Key::Char(' ') => (top + PAGE).min(last),
-            Key::Char('w') => {
+            KeyPress::Up | KeyPress::Char('k') => top.saturating_sub(1),
+            KeyPress::Down | KeyPress::Char('j') => (top + 1).min(last),
+            KeyPress::PageUp => top.saturating_sub(PAGE),
+            KeyPress::PageDown | KeyPress::Char(' ') => (top + PAGE).min(last),
+            KeyPress::Char('w') => {
                 self.begin_signing();
-                return Effect::None;
+                return ReviewEffect::None;
             }
-            _ => return Effect::None,
+            _ => return ReviewEffect::None,
         };
-        self.mode = Mode::Preview { lines, top };
-        Effect::None
+        self.mode = ReviewMode::Preview { lines, top };
+        ReviewEffect::None
     }
 
     fn begin_signing(&mut self) {
@@ -254,37 +254,38 @@ impl Screen {
             self.message = "nothing is decided yet".into();
             return;
         }
-        self.mode = Mode::Signing { label: "survival of decisions".into(), why: String::new(), in_why: true };
+        self.mode =
+            ReviewMode::Signing { label: "survival of decisions".into(), why: String::new(), in_why: true };
     }
 
-    fn sign(&mut self, key: Key, mut label: String, mut why: String, mut in_why: bool) -> Effect {
+    fn sign(&mut self, key: KeyPress, mut label: String, mut why: String, mut in_why: bool) -> ReviewEffect {
         match key {
-            Key::Escape => return Effect::None,
-            Key::Enter if why.trim().is_empty() => {
+            KeyPress::Escape => return ReviewEffect::None,
+            KeyPress::Enter if why.trim().is_empty() => {
                 self.message = "say why: whoever meets this decision later will ask".into();
                 in_why = true;
             }
-            Key::Enter => return Effect::Write { label, why },
-            Key::Tab | Key::Up | Key::Down => in_why = !in_why,
+            KeyPress::Enter => return ReviewEffect::Write { label, why },
+            KeyPress::Tab | KeyPress::Up | KeyPress::Down => in_why = !in_why,
             other => edit(if in_why { &mut why } else { &mut label }, other),
         }
-        self.mode = Mode::Signing { label, why, in_why };
-        Effect::None
+        self.mode = ReviewMode::Signing { label, why, in_why };
+        ReviewEffect::None
     }
 
-    fn leave(&mut self) -> Effect {
+    fn leave(&mut self) -> ReviewEffect {
         if self.choices().next().is_none() {
-            return Effect::Quit;
+            return ReviewEffect::Quit;
         }
-        self.mode = Mode::Leaving;
-        Effect::None
+        self.mode = ReviewMode::Leaving;
+        ReviewEffect::None
     }
 }
 
-fn edit(text: &mut String, key: Key) {
+fn edit(text: &mut String, key: KeyPress) {
     match key {
-        Key::Backspace => drop(text.pop()),
-        Key::Char(letter) if text.len() < MAX_TYPED && !letter.is_control() => text.push(letter),
+        KeyPress::Backspace => drop(text.pop()),
+        KeyPress::Char(letter) if text.len() < MAX_TYPED && !letter.is_control() => text.push(letter),
         _ => {}
     }
 }
@@ -292,10 +293,10 @@ fn edit(text: &mut String, key: Key) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use probity_documents::{Reading, Side};
+    use probity_documents::{LocusReading, MergeSide};
     use serde_json::json;
 
-    pub(crate) fn item(number: usize) -> Item {
+    pub(crate) fn item(number: usize) -> ReviewItem {
         let id: probity_documents::CommitId = probity_core::Digest::of(b"merge").into();
         let conflict = MergeConflict {
             id: format!("{number:016x}"),
@@ -303,15 +304,15 @@ pub(crate) mod tests {
             attachment: "ticket".into(),
             key: format!("t{number}").as_str().into(),
             path: json!([{"field": "rank"}]),
-            lost: vec![Side::Ours],
+            lost: vec![MergeSide::Ours],
             causes: vec![id],
-            base: Reading(Some(json!(0))),
-            ours: Reading(Some(json!(11))),
-            theirs: Reading(Some(json!(12))),
-            merged: Reading(Some(json!(12))),
+            base: LocusReading(Some(json!(0))),
+            ours: LocusReading(Some(json!(11))),
+            theirs: LocusReading(Some(json!(12))),
+            merged: LocusReading(Some(json!(12))),
         };
         let place = format!("ticket/t{number} rank");
-        Item {
+        ReviewItem {
             conflict,
             place,
             lost: "ours (ann)".into(),
@@ -322,25 +323,25 @@ pub(crate) mod tests {
         }
     }
 
-    pub(crate) fn screen(n_items: usize) -> Screen {
-        Screen::new("merge 1".into(), (0..n_items).map(item).collect(), true)
+    pub(crate) fn screen(n_items: usize) -> ReviewScreen {
+        ReviewScreen::new("merge 1".into(), (0..n_items).map(item).collect(), true)
     }
 
-    fn press(screen: &mut Screen, keys: &str) -> Effect {
-        let mut effect = Effect::None;
+    fn press(screen: &mut ReviewScreen, keys: &str) -> ReviewEffect {
+        let mut effect = ReviewEffect::None;
         for letter in keys.chars() {
             effect = screen.press(match letter {
-                '\n' => Key::Enter,
-                '\t' => Key::Tab,
-                '^' => Key::Escape,
-                '<' => Key::Backspace,
-                other => Key::Char(other),
+                '\n' => KeyPress::Enter,
+                '\t' => KeyPress::Tab,
+                '^' => KeyPress::Escape,
+                '<' => KeyPress::Backspace,
+                other => KeyPress::Char(other),
             });
         }
         effect
     }
 
-    fn chosen(screen: &Screen) -> Vec<Option<Chosen>> {
+    fn chosen(screen: &ReviewScreen) -> Vec<Option<ConflictChoice>> {
         screen.items.iter().map(|item| item.chosen.clone()).collect()
     }
 
@@ -348,16 +349,16 @@ pub(crate) mod tests {
     fn chooses_conflict_by_conflict() {
         let mut screen = screen(3);
         press(&mut screen, "ojtju");
-        assert_eq!(chosen(&screen), [Some(Chosen::Ours), Some(Chosen::Theirs), None]);
+        assert_eq!(chosen(&screen), [Some(ConflictChoice::Ours), Some(ConflictChoice::Theirs), None]);
         assert_eq!((screen.at, screen.n_open()), (2, 1));
     }
 
     #[test]
     fn a_capital_chooses_for_all_that_are_open() {
         let mut screen = screen(3);
-        screen.items[2].ruled = Some(Chosen::Theirs);
+        screen.items[2].ruled = Some(ConflictChoice::Theirs);
         press(&mut screen, "oM");
-        assert_eq!(chosen(&screen), [Some(Chosen::Ours), Some(Chosen::Merged), None]);
+        assert_eq!(chosen(&screen), [Some(ConflictChoice::Ours), Some(ConflictChoice::Merged), None]);
         assert_eq!(screen.message, "chosen for all 1 that were open");
     }
 
@@ -367,9 +368,9 @@ pub(crate) mod tests {
         press(&mut screen, "v<<x\n");
         assert!(screen.message.contains("no JSON"), "{}", screen.message);
         press(&mut screen, "<42\n");
-        assert_eq!(chosen(&screen), [Some(Chosen::value(&json!(42)))]);
+        assert_eq!(chosen(&screen), [Some(ConflictChoice::value(&json!(42)))]);
         press(&mut screen, "v^");
-        assert_eq!(screen.mode, Mode::Choosing);
+        assert_eq!(screen.mode, ReviewMode::Choosing);
     }
 
     #[test]
@@ -378,23 +379,23 @@ pub(crate) mod tests {
         press(&mut screen, "w");
         assert_eq!(
             (screen.mode.clone(), screen.message.as_str()),
-            (Mode::Choosing, "nothing is decided yet")
+            (ReviewMode::Choosing, "nothing is decided yet")
         );
         press(&mut screen, "ow");
-        assert_eq!(press(&mut screen, "\n"), Effect::None);
+        assert_eq!(press(&mut screen, "\n"), ReviewEffect::None);
         assert!(screen.message.starts_with("say why"));
         let effect = press(&mut screen, "hers\n");
-        assert_eq!(effect, Effect::Write { label: "survival of decisions".into(), why: "hers".into() });
+        assert_eq!(effect, ReviewEffect::Write { label: "survival of decisions".into(), why: "hers".into() });
     }
 
     #[test]
     fn leaving_asks_when_choices_would_be_lost() {
         let mut screen = screen(1);
-        assert_eq!(press(&mut screen, "q"), Effect::Quit);
-        assert_eq!(press(&mut screen, "oq"), Effect::None);
-        assert_eq!(screen.mode, Mode::Leaving);
-        assert_eq!(press(&mut screen, "n"), Effect::None);
-        assert_eq!(press(&mut screen, "qy"), Effect::Quit);
+        assert_eq!(press(&mut screen, "q"), ReviewEffect::Quit);
+        assert_eq!(press(&mut screen, "oq"), ReviewEffect::None);
+        assert_eq!(screen.mode, ReviewMode::Leaving);
+        assert_eq!(press(&mut screen, "n"), ReviewEffect::None);
+        assert_eq!(press(&mut screen, "qy"), ReviewEffect::Quit);
     }
 
     #[test]
@@ -408,24 +409,31 @@ pub(crate) mod tests {
     #[test]
     fn an_earlier_decision_is_repeated_on_demand() {
         let mut screen = screen(2);
-        screen.items[0].proposal = Some(Chosen::Theirs);
+        screen.items[0].proposal = Some(ConflictChoice::Theirs);
         press(&mut screen, "rjr");
-        assert_eq!(chosen(&screen), [Some(Chosen::Theirs), None]);
+        assert_eq!(chosen(&screen), [Some(ConflictChoice::Theirs), None]);
         assert_eq!(screen.message, "nothing was decided here before");
     }
 
     #[test]
     fn no_key_leads_out_of_the_list() {
         let mut screen = screen(2);
-        for key in
-            [Key::Up, Key::PageDown, Key::PageDown, Key::Down, Key::End, Key::Home, Key::PageUp, Key::Tab]
-        {
+        for key in [
+            KeyPress::Up,
+            KeyPress::PageDown,
+            KeyPress::PageDown,
+            KeyPress::Down,
+            KeyPress::End,
+            KeyPress::Home,
+            KeyPress::PageUp,
+            KeyPress::Tab,
+        ] {
             screen.press(key);
             assert!(screen.present().is_some());
         }
-        let mut empty = Screen::new(String::new(), Vec::new(), true);
+        let mut empty = ReviewScreen::new(String::new(), Vec::new(), true);
         for letter in "jkgGotbmOTBMvxurnpwq ".chars() {
-            empty.press(Key::Char(letter));
+            empty.press(KeyPress::Char(letter));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The two roles in which the test starts itself again, and the commands for them.
 
-use probity_process::{Environment, Input, Job, Output, Supervisor};
+use probity_process::{Job, JobInput, JobOutput, ProcessEnvironment, Supervisor};
 use rustix::process::{getpgrp, ioctl_tiocsctty, setsid};
 use rustix::termios::{LocalModes, isatty, tcgetattr, tcgetpgrp};
 use std::io::stdin;
@@ -28,9 +28,9 @@ pub(crate) fn supervise(command: &[String]) {
     let job = |argv: &[String]| Job {
         argv: argv.iter().map(Into::into).collect(),
         cwd: std::env::current_dir().expect("there is a current directory"),
-        environment: Environment::inherited(),
-        stdin: Input::Inherit,
-        output: Output::Inherit,
+        environment: ProcessEnvironment::inherited(),
+        stdin: JobInput::Inherit,
+        output: JobOutput::Inherit,
         timeout: None,
     };
     let ended = supervisor.run(&job(command));

@@ -1,7 +1,7 @@
 //! The lexicon of English as a table: every first word with its own sections and the phrases that begin with it.
 
 use super::{Class, SECTIONS};
-use probity_core::Index;
+use probity_core::HashIndex;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ pub(super) struct Entry {
 
 struct Table {
     words: Vec<(&'static str, Entry)>,
-    index: Index,
+    index: HashIndex,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -36,7 +36,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             entry.phrases.push((rest, class));
         }
     }
-    let mut table = Table { words: entries.into_iter().collect(), index: Index::default() };
+    let mut table = Table { words: entries.into_iter().collect(), index: HashIndex::default() };
     for (id, (word, _)) in (0_u32..).zip(&table.words) {
         table.index.insert(hash_of(word.as_bytes()), id);
     }

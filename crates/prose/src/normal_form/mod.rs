@@ -15,7 +15,7 @@ mod tokens;
 mod units;
 mod verbs;
 
-use tokens::Tokens;
+use tokens::TokenList;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// The normal form of a text.
@@ -35,7 +35,7 @@ pub fn count_negations(text: &str) -> u32 {
 /// Brings texts into normal form, keeping its buffers from one to the next.
 #[derive(Debug, Clone, Default)]
 pub struct Normalizer {
-    tokens: Tokens,
+    tokens: TokenList,
     normal: String,
     neutral: String,
     negations: u32,

@@ -1,14 +1,14 @@
 //! Which words say nothing: articles, a leading "we will", the "-ing" of the leading verb, dashes, the space before a
 //! unit. Each rule looks at the words around and leaves alone what it is not sure of.
 
-use super::tokens::Tokens;
+use super::tokens::TokenList;
 use super::units::write_unit;
 use super::verbs::base_of_ing;
 use crate::lexicon::{self as lx, class_of};
 use crate::negation::is_negation;
 
 /// Marks what says nothing as dropped, and respells the leading verb.
-pub(super) fn apply(tokens: &mut Tokens) {
+pub(super) fn apply(tokens: &mut TokenList) {
     drop_dashes(tokens);
     let first = drop_lead(tokens);
     plain_leading_verb(tokens, first);
@@ -16,7 +16,7 @@ pub(super) fn apply(tokens: &mut Tokens) {
 }
 
 /// Writes the normal form: the words that count, with one space between them.
-pub(super) fn write(tokens: &Tokens, out: &mut String) {
+pub(super) fn write(tokens: &TokenList, out: &mut String) {
     let mut at = 0;
     while at < tokens.list.len() {
         if tokens.list[at].dropped {
@@ -36,7 +36,7 @@ pub(super) fn write(tokens: &Tokens, out: &mut String) {
 }
 
 /// Writes the statement without its negations, and counts them.
-pub(super) fn write_neutral(tokens: &Tokens, out: &mut String) -> u32 {
+pub(super) fn write_neutral(tokens: &TokenList, out: &mut String) -> u32 {
     let kept = || (0..tokens.list.len()).filter(|&at| !tokens.list[at].dropped);
     let negations = kept().filter(|&at| is_negation(tokens.lower(at))).count();
     if negations == 0 {
@@ -71,7 +71,7 @@ pub(super) fn write_neutral(tokens: &Tokens, out: &mut String) -> u32 {
 }
 
 /// Writes one word, together with the unit after it if it is a number. Says whether that was a word of its own.
-fn write_word(tokens: &Tokens, at: usize, out: &mut String) -> bool {
+fn write_word(tokens: &TokenList, at: usize, out: &mut String) -> bool {
     let word = tokens.lower(at);
     if !tokens.list[at].has_digit {
         out.push_str(word);
@@ -99,7 +99,7 @@ fn write_word(tokens: &Tokens, at: usize, out: &mut String) -> bool {
 }
 
 /// A dash between words sets them off like a comma; between numbers, or in a formula, it is an operator.
-fn drop_dashes(tokens: &mut Tokens) {
+fn drop_dashes(tokens: &mut TokenList) {
     if !tokens.has_marks {
         return;
     }
@@ -124,7 +124,7 @@ fn drop_dashes(tokens: &mut Tokens) {
 }
 
 /// Drops a leading "we will", "I will" or "let us", and says where the statement begins.
-fn drop_lead(tokens: &mut Tokens) -> usize {
+fn drop_lead(tokens: &mut TokenList) -> usize {
     if tokens.list.len() < 3 || tokens.list[0].marked || tokens.list[1].marked {
         return 0;
     }
@@ -142,7 +142,7 @@ fn drop_lead(tokens: &mut Tokens) -> usize {
 }
 
 /// "Using X" is "use X", where the first word is a verb and not the subject.
-fn plain_leading_verb(tokens: &mut Tokens, first: usize) {
+fn plain_leading_verb(tokens: &mut TokenList, first: usize) {
     let has_object = first + 1 < tokens.list.len() && !tokens.list[first].marked;
     if !has_object || !tokens.lower(first).ends_with("ing") || leads_a_clause(tokens, first) {
         return;
@@ -153,7 +153,7 @@ fn plain_leading_verb(tokens: &mut Tokens, first: usize) {
 }
 
 /// Whether the first word is (part of) the subject of a clause: "Testing is slow", "Logging must stay on".
-fn leads_a_clause(tokens: &Tokens, first: usize) -> bool {
+fn leads_a_clause(tokens: &TokenList, first: usize) -> bool {
     for at in first + 1..tokens.list.len() {
         let word = tokens.lower(at);
         if class_of(word).is(lx::FINITE_VERB) {
@@ -169,12 +169,12 @@ fn leads_a_clause(tokens: &Tokens, first: usize) -> bool {
     false
 }
 
-fn drop_articles(tokens: &mut Tokens) {
+fn drop_articles(tokens: &mut TokenList) {
     let mut naming = None;
     for at in 0..tokens.list.len().saturating_sub(1) {
         let is_article = match tokens.lower(at) {
             "the" | "an" => true,
-            "a" => is_article_a(tokens, at, *naming.get_or_insert_with(|| Naming::of(tokens))),
+            "a" => is_article_a(tokens, at, *naming.get_or_insert_with(|| CapitalAContext::of(tokens))),
             _ => false,
         };
         let is_article = is_article && !tokens.list[at].marked && !tokens.list[at].mentioned;
@@ -184,15 +184,15 @@ fn drop_articles(tokens: &mut Tokens) {
 
 /// How a text writes names, as far as it matters for a single "A".
 #[derive(Debug, Clone, Copy)]
-struct Naming {
+struct CapitalAContext {
     /// Some word begins with a small letter, so that a capital "A" in the middle is a name.
     has_small_words: bool,
     /// There is a "B": then "A" is its sibling.
     has_b: bool,
 }
 
-impl Naming {
-    fn of(tokens: &Tokens) -> Self {
+impl CapitalAContext {
+    fn of(tokens: &TokenList) -> Self {
         let all = || 0..tokens.list.len();
         Self {
             has_small_words: all().any(|at| tokens.cased(at).starts_with(char::is_lowercase)),
@@ -202,7 +202,7 @@ impl Naming {
 }
 
 /// Whether the "a" at `at` is an article rather than a name ("plan A", "from A to B", "5 A").
-fn is_article_a(tokens: &Tokens, at: usize, naming: Naming) -> bool {
+fn is_article_a(tokens: &TokenList, at: usize, naming: CapitalAContext) -> bool {
     let next = tokens.lower(at + 1);
     if naming.has_b || class_of(next).is(lx::NO_NOUN) || !next.contains(char::is_alphanumeric) {
         return false;

@@ -8,7 +8,7 @@ use crate::tokens::expand_contraction;
 
 /// The words of a text, in two spellings: as written, and in lower case.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tokens {
+pub(super) struct TokenList {
     pub(super) list: Vec<Token>,
     /// The text, and after it the words that are no plain piece of it.
     cased: String,
@@ -16,7 +16,7 @@ pub(super) struct Tokens {
     lower: String,
     /// Scratch: one chunk without its quotation marks.
     bare: String,
-    quotes: Quotes,
+    quotes: OpenQuotes,
     /// Whether some word has no letter and no digit.
     pub(super) has_marks: bool,
     /// Whether every round bracket of the text merely sets off words.
@@ -40,7 +40,7 @@ pub(super) struct Token {
 
 /// Which quotation marks are open.
 #[derive(Debug, Clone, Copy, Default)]
-struct Quotes {
+struct OpenQuotes {
     double: bool,
     single: bool,
     /// No closing single mark is left in the text.
@@ -50,7 +50,7 @@ struct Quotes {
 /// Marks that end a word without belonging to it.
 const MARKS: &[char] = &['.', ',', ';', ':', '!', '?', '…', '。', '，', '；', '：', '！', '？'];
 
-impl Tokens {
+impl TokenList {
     pub(super) fn lower(&self, at: usize) -> &str {
         let (start, end) = self.list[at].lower;
         &self.lower[start..end]
@@ -69,7 +69,7 @@ impl Tokens {
         self.lower.clear();
         self.lower.push_str(text);
         self.lower.make_ascii_lowercase();
-        self.quotes = Quotes::default();
+        self.quotes = OpenQuotes::default();
         self.has_marks = false;
         self.plain_brackets = text.contains('(') && brackets_are_plain(text);
         let mut rest = text.trim_start();
@@ -213,7 +213,7 @@ impl Tokens {
             ending = ending.or(more);
         }
         self.split_word(body, ending.is_some());
-        if ending == Some(Ending::Question) {
+        if ending == Some(EndPunctuation::Question) {
             self.push("?", false);
         }
     }
@@ -300,13 +300,13 @@ fn is_mention(chunk: &str) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum EndPunctuation {
     Mark,
     Question,
 }
 
 /// Takes the marks off the end of a word, unless they belong to it.
-fn take_marks(word: &str, is_last: bool) -> (&str, Option<Ending>) {
+fn take_marks(word: &str, is_last: bool) -> (&str, Option<EndPunctuation>) {
     let body = word.trim_end_matches(MARKS);
     let marks = &word[body.len()..];
     let asks = marks.contains(['?', '？']);
@@ -320,7 +320,7 @@ fn take_marks(word: &str, is_last: bool) -> (&str, Option<Ending>) {
     if belongs || body.is_empty() {
         return (word, None);
     }
-    (body, Some(if asks { Ending::Question } else { Ending::Mark }))
+    (body, Some(if asks { EndPunctuation::Question } else { EndPunctuation::Mark }))
 }
 
 /// Splits `latency<50` and `>=3`: a comparison with a number reads the same with and without spaces.

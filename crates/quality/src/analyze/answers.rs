@@ -1,8 +1,8 @@
 //! Runs as answers: one form for every surface.
 
-use super::{Analyzed, BaselineState, ChangedSince};
-use crate::runs::Listed;
-use probity_analysis::{Dimension, Family, Finding, Health, Note, Run, RunFile};
+use super::{AnalysisResult, BaselineState, ChangedSince};
+use crate::runs::AnalysisListing;
+use probity_analysis::{AnalysisRun, FileNote, Finding, FindingFamily, Health, HealthDimension, RunFile};
 use probity_api::quality::{
     AnalysisRunAnswer, BaselineStatus, BaselineSummary, FileSummary, HealthSummary, HotSpot, ListedFinding,
     NotedFile, RevisionComparison, RunComparison, RunSummary, StoredRunSummary, TreeFileSummary,
@@ -31,7 +31,7 @@ impl FindingLimits {
 }
 
 /// A stored run.
-pub fn analysis_run(run: &Run, report_digest: Digest, limits: FindingLimits) -> AnalysisRunAnswer {
+pub fn analysis_run(run: &AnalysisRun, report_digest: Digest, limits: FindingLimits) -> AnalysisRunAnswer {
     AnalysisRunAnswer {
         run: run_summary(run, report_digest, limits),
         files: file_summary(run, limits.max_findings),
@@ -39,7 +39,7 @@ pub fn analysis_run(run: &Run, report_digest: Digest, limits: FindingLimits) -> 
 }
 
 /// What a run says, without its files.
-pub(super) fn run_summary(run: &Run, report_digest: Digest, limits: FindingLimits) -> RunSummary {
+pub(super) fn run_summary(run: &AnalysisRun, report_digest: Digest, limits: FindingLimits) -> RunSummary {
     let listed = gravest(run, limits.max_findings).into_iter().cloned();
     RunSummary {
         run_id: run.id.short(),
@@ -57,7 +57,7 @@ pub(super) fn run_summary(run: &Run, report_digest: Digest, limits: FindingLimit
     }
 }
 
-fn file_summary(run: &Run, max_noted: usize) -> FileSummary {
+fn file_summary(run: &AnalysisRun, max_noted: usize) -> FileSummary {
     let (analyzed, skipped, failed) = run.file_counts();
     let noted = |file: &RunFile| NotedFile { path: file.path.clone(), notes: file.notes.clone() };
     FileSummary {
@@ -70,7 +70,7 @@ fn file_summary(run: &Run, max_noted: usize) -> FileSummary {
 }
 
 /// The files of an analysis.
-pub(super) fn tree_file_summary(analyzed: &Analyzed, max_noted: usize) -> TreeFileSummary {
+pub(super) fn tree_file_summary(analyzed: &AnalysisResult, max_noted: usize) -> TreeFileSummary {
     TreeFileSummary {
         files: file_summary(&analyzed.run, max_noted),
         left_out: analyzed.left_out.clone(),
@@ -80,7 +80,7 @@ pub(super) fn tree_file_summary(analyzed: &Analyzed, max_noted: usize) -> TreeFi
 
 fn health(health: &Health) -> HealthSummary {
     let points = health.dimensions.iter().map(|part| (part.dimension, part.score_milli / 1000));
-    let dimensions: BTreeMap<Dimension, u32> = points.collect();
+    let dimensions: BTreeMap<HealthDimension, u32> = points.collect();
     HealthSummary {
         score: health.score(),
         score_milli: health.known_milli(),
@@ -90,8 +90,9 @@ fn health(health: &Health) -> HealthSummary {
 }
 
 /// How many findings each family has; families without findings are named with 0.
-pub fn by_family(run: &Run) -> BTreeMap<Family, usize> {
-    let mut counts: BTreeMap<Family, usize> = Family::ALL.iter().map(|&family| (family, 0)).collect();
+pub fn by_family(run: &AnalysisRun) -> BTreeMap<FindingFamily, usize> {
+    let mut counts: BTreeMap<FindingFamily, usize> =
+        FindingFamily::ALL.iter().map(|&family| (family, 0)).collect();
     for finding in &run.findings {
         *counts.entry(finding.family).or_default() += 1;
     }
@@ -99,7 +100,7 @@ pub fn by_family(run: &Run) -> BTreeMap<Family, usize> {
 }
 
 /// The most severe findings first, those of equal weight in the order of the run.
-pub fn gravest(run: &Run, limit: usize) -> Vec<&Finding> {
+pub fn gravest(run: &AnalysisRun, limit: usize) -> Vec<&Finding> {
     let mut findings: Vec<&Finding> = run.findings.iter().collect();
     findings.sort_by_key(|finding| {
         (std::cmp::Reverse(finding.severity), std::cmp::Reverse(finding.value.unwrap_or(0)))
@@ -109,7 +110,7 @@ pub fn gravest(run: &Run, limit: usize) -> Vec<&Finding> {
 }
 
 /// How many files were not analysed, by reason.
-pub fn not_analyzed(run: &Run) -> BTreeMap<&'static str, usize> {
+pub fn not_analyzed(run: &AnalysisRun) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for file in run.files.iter().filter(|file| !file.is_analysed()) {
         *counts.entry(file.notes.first().map_or("empty", |note| note.as_str())).or_default() += 1;
@@ -118,14 +119,14 @@ pub fn not_analyzed(run: &Run) -> BTreeMap<&'static str, usize> {
 }
 
 /// Files that were not read, or not as they are, with what was noted; at most `limit`, in order of their paths.
-pub fn noted(run: &Run, limit: usize) -> impl Iterator<Item = &RunFile> {
+pub fn noted(run: &AnalysisRun, limit: usize) -> impl Iterator<Item = &RunFile> {
     run.files.iter().filter(|file| !file.notes.is_empty()).take(limit)
 }
 
 /// The extensions of files whose language is not read, with their number.
-pub fn unread_extensions(run: &Run) -> BTreeMap<String, usize> {
+pub fn unread_extensions(run: &AnalysisRun) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for file in run.files.iter().filter(|file| file.notes.contains(&Note::UnknownLanguage)) {
+    for file in run.files.iter().filter(|file| file.notes.contains(&FileNote::UnknownLanguage)) {
         let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
         let extension = name.rsplit_once('.').map_or(name.as_str(), |(_, extension)| extension);
         *counts.entry(extension.to_owned()).or_default() += 1;
@@ -133,7 +134,7 @@ pub fn unread_extensions(run: &Run) -> BTreeMap<String, usize> {
     counts
 }
 
-fn languages(run: &Run) -> BTreeMap<String, usize> {
+fn languages(run: &AnalysisRun) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for file in run.files.iter().filter(|file| file.is_analysed()) {
         let name = file.language.map_or("", |language| language.name());
@@ -143,7 +144,7 @@ fn languages(run: &Run) -> BTreeMap<String, usize> {
 }
 
 /// The files whose health is worst, with the number of their findings; tests come last, because nobody depends on them.
-pub fn hot_spots(run: &Run) -> Vec<(&RunFile, usize)> {
+pub fn hot_spots(run: &AnalysisRun) -> Vec<(&RunFile, usize)> {
     let mut n_findings: BTreeMap<&RepoPath, usize> = BTreeMap::new();
     for finding in &run.findings {
         let paths: BTreeSet<&RepoPath> = finding.locations.iter().map(|place| &place.path).collect();
@@ -174,7 +175,7 @@ fn hot_spot((file, n_findings): (&RunFile, usize)) -> HotSpot {
 }
 
 /// What changed since a revision.
-pub(super) fn revision_comparison(since: ChangedSince, after: &Run) -> RevisionComparison {
+pub(super) fn revision_comparison(since: ChangedSince, after: &AnalysisRun) -> RevisionComparison {
     RevisionComparison {
         comparison: RunComparison::new(&since.before.run, after, since.comparison),
         revision: since.revision,
@@ -201,7 +202,7 @@ pub fn baseline_summary(state: &BaselineState) -> BaselineSummary {
 }
 
 /// One line of the list of runs.
-pub(crate) fn stored_run_summary(listed: &Listed) -> StoredRunSummary {
+pub(crate) fn stored_run_summary(listed: &AnalysisListing) -> StoredRunSummary {
     StoredRunSummary {
         run_id: listed.id.short(),
         run_digest: listed.id,

@@ -11,7 +11,7 @@
 
 use probity_analysis::{FactsKey, FileFacts};
 use probity_core::Digest;
-use probity_core::digest::Hasher;
+use probity_core::digest::DigestHasher;
 use probity_storage::CacheKind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ const MAX_CACHE_BYTES: u64 = 4 << 30;
 
 /// The records of a cache file.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct FactsCache {
     path: PathBuf,
     bytes: Vec<u8>,
     /// Where the record of each key lies: start and end.
@@ -43,7 +43,7 @@ pub(super) struct Facts {
     is_damaged: bool,
 }
 
-impl Facts {
+impl FactsCache {
     /// Opens the cache at `path`. Whatever is wrong with it, the answer is a cache, perhaps an empty one.
     pub(super) fn open(path: PathBuf) -> Self {
         let is_small = std::fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_CACHE_BYTES);
@@ -100,7 +100,7 @@ impl Facts {
 
 /// Whether every record of the cache at `path` is whole. Whose facts they are cannot be told.
 pub(crate) fn is_whole(path: &Path) -> bool {
-    let facts = Facts::open(path.to_owned());
+    let facts = FactsCache::open(path.to_owned());
     let is_sound = |(key, &(start, end)): (&Digest, &(usize, usize))| {
         let record = &facts.bytes[start..end];
         record[4..4 + CHECKSUM_BYTES] == checksum(key, &record[HEADER_BYTES..])
@@ -110,7 +110,7 @@ pub(crate) fn is_whole(path: &Path) -> bool {
 
 /// The key of facts as the cache knows it.
 pub(super) fn key(key: &FactsKey) -> Digest {
-    let mut hasher = Hasher::default();
+    let mut hasher = DigestHasher::default();
     hasher.update(key.content.as_bytes());
     hasher.update(key.language.name().as_bytes());
     hasher.update(format!("{:?} {} {}", key.language, key.analyser, key.max_bytes).as_bytes());
@@ -146,7 +146,7 @@ fn record(key: &Digest, facts: &FileFacts) -> Option<Vec<u8>> {
 }
 
 fn checksum(key: &Digest, payload: &[u8]) -> [u8; CHECKSUM_BYTES] {
-    let mut hasher = Hasher::default();
+    let mut hasher = DigestHasher::default();
     hasher.update(key.as_bytes());
     hasher.update(payload);
     *hasher.finish().as_bytes().first_chunk().expect("a digest is longer than a checksum")
@@ -175,15 +175,15 @@ mod tests {
     fn written(dir: &Path) -> PathBuf {
         let path = dir.join("facts");
         let [a, b, _] = keys();
-        Facts::open(path.clone()).add(&[(a, facts(1))], &[a]);
-        Facts::open(path.clone()).add(&[(b, facts(2))], &[a, b]);
+        FactsCache::open(path.clone()).add(&[(a, facts(1))], &[a]);
+        FactsCache::open(path.clone()).add(&[(b, facts(2))], &[a, b]);
         path
     }
 
     #[test]
     fn what_was_added_is_found_by_the_next_one() {
         let dir = tempfile::tempdir().expect("a directory");
-        let cache = Facts::open(written(dir.path()));
+        let cache = FactsCache::open(written(dir.path()));
         let [a, b, c] = keys();
         assert_eq!((cache.get(&a), cache.get(&b), cache.get(&c)), (Some(facts(1)), Some(facts(2)), None));
     }
@@ -195,10 +195,10 @@ mod tests {
         let bytes = std::fs::read(&path).expect("reads");
         std::fs::write(&path, &bytes[..bytes.len() - 3]).expect("is cut short");
         let [a, b, c] = keys();
-        let cache = Facts::open(path.clone());
+        let cache = FactsCache::open(path.clone());
         assert_eq!(cache.get(&b), None);
         cache.add(&[(c, facts(3))], &[a, c]);
-        let cache = Facts::open(path);
+        let cache = FactsCache::open(path);
         assert_eq!((cache.get(&a), cache.get(&c)), (Some(facts(1)), Some(facts(3))));
     }
 
@@ -211,7 +211,7 @@ mod tests {
             let at = at % bytes.len();
             bytes[at] = byte;
             std::fs::write(&path, &bytes).expect("writes");
-            let cache = Facts::open(path);
+            let cache = FactsCache::open(path);
             let [a, b, _] = keys();
             prop_assert!(cache.get(&a).is_none_or(|found| found == facts(1)));
             prop_assert!(cache.get(&b).is_none_or(|found| found == facts(2)));

@@ -3,18 +3,18 @@
 //! Files that no commit speaks for (ignored ones, nested repositories) are in the tree whatever commit is meant, so they
 //! count as they are now. Otherwise everything ignored would seem to be new.
 
-use super::files::{Files, Seen};
-use super::{AnalyzeOptions, Analyzed, Work, analyzed, content};
-use crate::runs::Runs;
-use probity_analysis::Selection;
+use super::files::{ClassifiedFiles, TreeEntry};
+use super::{AnalysisResult, AnalyzeOptions, TreeAnalyzer, analyzed, content};
+use crate::runs::AnalysisStore;
+use probity_analysis::SourceSelection;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_policy::Policy;
-use probity_snapshot::Kind;
+use probity_snapshot::SnapshotEntryKind;
 use probity_snapshot::git::HeadTree;
-use probity_workspace::progress::Progress;
-use probity_workspace::worktree::Look;
-use probity_workspace::{Fault, Workspace, git};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{ServiceError, Workspace, git};
 use std::collections::BTreeMap;
 
 /// The modes of plain files in a commit.
@@ -26,18 +26,22 @@ pub fn analyze_commit(
     revision: &str,
     policy: &Policy,
     options: &AnalyzeOptions,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Analyzed, Fault> {
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<AnalysisResult, ServiceError> {
     let tree = git::tree_of(workspace, &git::commit_id(workspace, revision)?)?;
-    let look = Look::take(workspace, policy)?;
+    let look = WorktreeStatus::take(workspace, policy)?;
     let fetched = fetch(workspace, &tree, &look)?;
     let seen = seen(&tree, &look, &fetched);
-    Work::new(workspace, policy, options, progress)?.install(|work| run(work, &seen, &fetched))
+    TreeAnalyzer::new(workspace, policy, options, progress)?.install(|work| run(work, &seen, &fetched))
 }
 
-fn run(work: &Work<'_>, seen: &[Seen], fetched: &BTreeMap<RepoPath, Vec<u8>>) -> Result<Analyzed, Fault> {
-    let runs = Runs::open(work.workspace);
-    let files = Files::sort(seen, &work.outputs, &Selection::new(&work.settings)?);
+fn run(
+    work: &TreeAnalyzer<'_>,
+    seen: &[TreeEntry],
+    fetched: &BTreeMap<RepoPath, Vec<u8>>,
+) -> Result<AnalysisResult, ServiceError> {
+    let runs = AnalysisStore::open(work.workspace);
+    let files = ClassifiedFiles::sort(seen, &work.outputs, &SourceSelection::new(&work.settings)?);
     let contents = |path: &RepoPath, digest| match fetched.get(path) {
         Some(bytes) => Some(bytes.clone()),
         None => content(&work.workspace.root, path, digest),
@@ -46,7 +50,11 @@ fn run(work: &Work<'_>, seen: &[Seen], fetched: &BTreeMap<RepoPath, Vec<u8>>) ->
 }
 
 /// The contents of the commit that are not in the tree now.
-fn fetch(workspace: &Workspace, tree: &HeadTree, look: &Look) -> Result<BTreeMap<RepoPath, Vec<u8>>, Fault> {
+fn fetch(
+    workspace: &Workspace,
+    tree: &HeadTree,
+    look: &WorktreeStatus,
+) -> Result<BTreeMap<RepoPath, Vec<u8>>, ServiceError> {
     let is_here = |path: &RepoPath| here(tree, look, path).is_some();
     let missing: Vec<(&RepoPath, String)> = tree
         .iter()
@@ -59,27 +67,27 @@ fn fetch(workspace: &Workspace, tree: &HeadTree, look: &Look) -> Result<BTreeMap
 }
 
 /// The content and size of a committed file, if the tree has the same at its place.
-fn here(tree: &HeadTree, look: &Look, path: &RepoPath) -> Option<(Digest, u64)> {
+fn here(tree: &HeadTree, look: &WorktreeStatus, path: &RepoPath) -> Option<(Digest, u64)> {
     let (_, id) = tree.get(path)?;
-    let entry = look.snapshot.get(path).filter(|entry| entry.kind() == Kind::File)?;
+    let entry = look.snapshot.get(path).filter(|entry| entry.kind() == SnapshotEntryKind::File)?;
     (entry.git_id()? == *id || look.is_stored_as(path, id)).then_some(())?;
     Some((entry.digest()?, entry.size()))
 }
 
 /// Every file of the commit, and every file that no commit speaks for; sorted by path.
-fn seen(tree: &HeadTree, look: &Look, fetched: &BTreeMap<RepoPath, Vec<u8>>) -> Vec<Seen> {
+fn seen(tree: &HeadTree, look: &WorktreeStatus, fetched: &BTreeMap<RepoPath, Vec<u8>>) -> Vec<TreeEntry> {
     // What a sparse checkout leaves out is in no run of the tree, so it would seem to be removed.
     let is_read = |path: &RepoPath, mode: &u32| PLAIN.contains(mode) && !look.leaves_out(path);
     let committed = tree.iter().filter(|(path, (mode, _))| is_read(path, mode)).map(|(path, _)| {
         let known = fetched.get(path).map(|bytes| (Digest::of(bytes), bytes.len() as u64));
         let (content, size_bytes) = known.or_else(|| here(tree, look, path)).unzip();
-        Seen { path: path.clone(), content, size_bytes: size_bytes.unwrap_or(0) }
+        TreeEntry { path: path.clone(), content, size_bytes: size_bytes.unwrap_or(0) }
     });
     let aside = look.state.aside.keys().filter(|path| !tree.contains_key(path)).filter_map(|path| {
-        let entry = look.snapshot.get(path).filter(|entry| entry.kind() == Kind::File)?;
-        Some(Seen { path: path.clone(), content: entry.digest(), size_bytes: entry.size() })
+        let entry = look.snapshot.get(path).filter(|entry| entry.kind() == SnapshotEntryKind::File)?;
+        Some(TreeEntry { path: path.clone(), content: entry.digest(), size_bytes: entry.size() })
     });
-    let mut all: Vec<Seen> = committed.chain(aside).collect();
+    let mut all: Vec<TreeEntry> = committed.chain(aside).collect();
     all.sort_by(|a, b| a.path.cmp(&b.path));
     all
 }

@@ -4,11 +4,11 @@
 //! (`CACHEDIR.TAG`), virtual environments (`pyvenv.cfg`), `node_modules`, `__pycache__` and nested repositories'
 //! `.git`. This depends on the tree alone, so two checkouts of one tree are analysed alike.
 
-use probity_analysis::{Identity, Note, Part, RunId, Selection, Settings};
+use probity_analysis::{AnalysisSettings, FileNote, PathRole, RunId, RunIdentity, SourceSelection};
 use probity_contract::FileClass;
 use probity_core::Digest;
 use probity_paths::{RepoPath, Scope};
-use probity_snapshot::{Kind, Snapshot};
+use probity_snapshot::{Snapshot, SnapshotEntryKind};
 use std::collections::BTreeSet;
 
 /// Names of folders that tools fill and nobody keeps.
@@ -24,12 +24,12 @@ pub(super) struct SourceFile {
     pub content: Digest,
     pub size_bytes: u64,
     /// Why it is not read, if it is not.
-    pub skip: Option<Note>,
+    pub skip: Option<FileNote>,
 }
 
 /// The files of a tree, sorted by what they are to an analysis; each list by path.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct ClassifiedFiles {
     pub sources: Vec<SourceFile>,
     pub governance: Vec<(RepoPath, Digest)>,
     pub others: BTreeSet<RepoPath>,
@@ -40,17 +40,17 @@ pub(super) struct Files {
 }
 
 /// One entry of a tree, whether on disk or in git.
-pub(super) struct Seen {
+pub(super) struct TreeEntry {
     pub path: RepoPath,
     pub content: Option<Digest>,
     pub size_bytes: u64,
 }
 
-impl Files {
+impl ClassifiedFiles {
     /// Sorts the plain files of a snapshot.
-    pub(super) fn of_snapshot(snapshot: &Snapshot, outputs: &Scope, selection: &Selection<'_>) -> Self {
-        let files = snapshot.entries().filter(|entry| entry.kind() == Kind::File);
-        let seen = files.map(|entry| Seen {
+    pub(super) fn of_snapshot(snapshot: &Snapshot, outputs: &Scope, selection: &SourceSelection<'_>) -> Self {
+        let files = snapshot.entries().filter(|entry| entry.kind() == SnapshotEntryKind::File);
+        let seen = files.map(|entry| TreeEntry {
             path: entry.path().clone(),
             content: entry.digest(),
             size_bytes: entry.size(),
@@ -59,7 +59,7 @@ impl Files {
     }
 
     /// Sorts files, given in order of their paths.
-    pub(super) fn sort(seen: &[Seen], outputs: &Scope, selection: &Selection<'_>) -> Self {
+    pub(super) fn sort(seen: &[TreeEntry], outputs: &Scope, selection: &SourceSelection<'_>) -> Self {
         let marked: BTreeSet<RepoPath> = seen
             .iter()
             .filter(|file| TOOL_MARKS.contains(&file.path.file_name()))
@@ -81,31 +81,31 @@ impl Files {
         files
     }
 
-    fn add(&mut self, file: &Seen, selection: &Selection<'_>) {
+    fn add(&mut self, file: &TreeEntry, selection: &SourceSelection<'_>) {
         let class = probity_contract::classify(file.path.as_bytes());
         let part = selection.part(&file.path);
         match (class, part, file.content) {
             (FileClass::State, ..) => {}
             (FileClass::Governance, _, Some(content)) => self.governance.push((file.path.clone(), content)),
-            (_, Part::Source(_), Some(content)) => self.add_source(file, content, None),
-            (_, Part::NotRead(note), Some(content)) => self.add_source(file, content, Some(note)),
-            (FileClass::Governance, ..) | (_, Part::Source(_) | Part::NotRead(_), None) => {
+            (_, PathRole::Source(_), Some(content)) => self.add_source(file, content, None),
+            (_, PathRole::NotRead(note), Some(content)) => self.add_source(file, content, Some(note)),
+            (FileClass::Governance, ..) | (_, PathRole::Source(_) | PathRole::NotRead(_), None) => {
                 self.unreadable.push(file.path.clone());
             }
-            (_, Part::Asset, _) => {
+            (_, PathRole::Asset, _) => {
                 self.others.insert(file.path.clone());
             }
-            (_, Part::Document, _) => {}
+            (_, PathRole::Document, _) => {}
         }
     }
 
-    fn add_source(&mut self, file: &Seen, content: Digest, skip: Option<Note>) {
+    fn add_source(&mut self, file: &TreeEntry, content: Digest, skip: Option<FileNote>) {
         self.sources.push(SourceFile { path: file.path.clone(), content, size_bytes: file.size_bytes, skip });
     }
 
     /// The id of the run of these files, told before any of them is analysed.
-    pub(super) fn run_id(&self, settings: &Settings) -> RunId {
-        let identity = Identity {
+    pub(super) fn run_id(&self, settings: &AnalysisSettings) -> RunId {
+        let identity = RunIdentity {
             sources: self.sources.iter().map(|file| (&file.path, file.content)).collect(),
             governance: self.governance.iter().map(|(path, content)| (path, *content)).collect(),
             others: self.others.iter().collect(),
@@ -154,18 +154,18 @@ mod tests {
         RepoPath::parse(text.as_bytes()).expect("a path")
     }
 
-    fn sorted(paths: &[&str], outputs: &[&str]) -> Files {
-        let mut seen: Vec<Seen> = paths
+    fn sorted(paths: &[&str], outputs: &[&str]) -> ClassifiedFiles {
+        let mut seen: Vec<TreeEntry> = paths
             .iter()
-            .map(|text| Seen { path: path(text), content: Some(Digest::of(b"x")), size_bytes: 1 })
+            .map(|text| TreeEntry { path: path(text), content: Some(Digest::of(b"x")), size_bytes: 1 })
             .collect();
         seen.sort_by(|a, b| a.path.cmp(&b.path));
-        let settings = Settings::default();
-        let selection = Selection::new(&settings).expect("sound patterns");
-        Files::sort(&seen, &Scope::parse(outputs).expect("sound patterns"), &selection)
+        let settings = AnalysisSettings::default();
+        let selection = SourceSelection::new(&settings).expect("sound patterns");
+        ClassifiedFiles::sort(&seen, &Scope::parse(outputs).expect("sound patterns"), &selection)
     }
 
-    fn sources(files: &Files) -> Vec<String> {
+    fn sources(files: &ClassifiedFiles) -> Vec<String> {
         files.sources.iter().map(|file| file.path.to_string()).collect()
     }
 
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_document_does_not_make_another_run_but_an_asset_does() {
-        let id = |paths: &[&str]| sorted(paths, &[]).run_id(&Settings::default());
+        let id = |paths: &[&str]| sorted(paths, &[]).run_id(&AnalysisSettings::default());
         assert_eq!(id(&["a.js"]), id(&["a.js", "README.md", "docs/x.md"]));
         assert_ne!(id(&["a.js"]), id(&["a.js", "data.json"]));
     }

@@ -22,20 +22,20 @@ pub use request::{
 pub use revision::{ChangedSince, changed_since};
 pub use subject::report_subject;
 
-use crate::runs::{Runs, Stored};
-use cache::Facts;
-use files::{Files, SourceFile};
+use crate::runs::{AnalysisStore, StoredAnalysis};
+use cache::FactsCache;
+use files::{ClassifiedFiles, SourceFile};
 use probity_analysis::{
-    Analysis, FactsKey, FileFacts, GateReport, GateRules, Input, Known, Note, Report, ReportKind, Run, RunId,
-    Selection, Settings, Source,
+    AnalysisInput, AnalysisOutput, AnalysisRun, AnalysisSettings, ExternalReport, FactsKey, FileFacts,
+    FileNote, GateBaseline, GateReport, GateRules, ReportKind, RunId, SourceInput, SourceSelection,
 };
-use probity_core::{Digest, Reason};
+use probity_core::{Digest, ReasonCode};
 use probity_paths::RepoPath;
 use probity_policy::Policy;
 use probity_snapshot::Snapshot;
-use probity_workspace::observe::Observer;
-use probity_workspace::progress::Progress;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::observe::WorkspaceObserver;
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::{ServiceError, Workspace};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -69,9 +69,9 @@ pub struct OtherReport {
 
 /// An analysis and how it was done.
 #[derive(Debug)]
-pub struct Analyzed {
+pub struct AnalysisResult {
     /// The run.
-    pub run: Run,
+    pub run: AnalysisRun,
     /// The digest of the run's bytes.
     pub report_digest: Digest,
     /// How many files were parsed for it; none, if the run or their facts were known.
@@ -90,115 +90,121 @@ pub fn analyze(
     workspace: &Workspace,
     policy: &Policy,
     options: &AnalyzeOptions,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Analyzed, Fault> {
-    Work::new(workspace, policy, options, progress)?.install(Work::of_tree)
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<AnalysisResult, ServiceError> {
+    TreeAnalyzer::new(workspace, policy, options, progress)?.install(TreeAnalyzer::of_tree)
 }
 
 /// Joins the reports of other tools to a run, and keeps what they give together.
-pub fn join(workspace: &Workspace, analyzed: Analyzed, reports: &[OtherReport]) -> Result<Analyzed, Fault> {
+pub fn join(
+    workspace: &Workspace,
+    analyzed: AnalysisResult,
+    reports: &[OtherReport],
+) -> Result<AnalysisResult, ServiceError> {
     if reports.is_empty() {
         return Ok(analyzed);
     }
-    let reports: Vec<Report<'_>> = reports
+    let reports: Vec<ExternalReport<'_>> = reports
         .iter()
-        .map(|report| Report { name: &report.name, kind: report.kind, bytes: &report.bytes })
+        .map(|report| ExternalReport { name: &report.name, kind: report.kind, bytes: &report.bytes })
         .collect();
     let plain = analyzed.run.clone();
     let bytes = |path: &RepoPath| source(workspace, &plain, path);
     let root = workspace.root.as_os_str().as_bytes();
     let run = probity_analysis::join(analyzed.run, &reports, root, &bytes)
-        .map_err(|error| Fault::BadInput(error.to_string()))?;
-    let Stored { run, report_digest, .. } = Runs::open(workspace).save(run)?;
-    Ok(Analyzed { run, report_digest, ..analyzed })
+        .map_err(|error| ServiceError::BadInput(error.to_string()))?;
+    let StoredAnalysis { run, report_digest, .. } = AnalysisStore::open(workspace).save(run)?;
+    Ok(AnalysisResult { run, report_digest, ..analyzed })
 }
 
 /// The structural gates of a policy.
-pub fn gate_rules(policy: &Policy) -> Result<GateRules, Fault> {
+pub fn gate_rules(policy: &Policy) -> Result<GateRules, ServiceError> {
     let said =
         serde_json::to_value(&policy.analysis.gates).expect("rules have text keys and whole numbers only");
     serde_json::from_value(said).map_err(|error| invalid("[analysis.gates]", &error))
 }
 
 /// Holds a run against structural gates and a baseline.
-pub(crate) fn check_gates(run: &Run, rules: &GateRules, baseline: &BaselineState) -> GateReport {
+pub(crate) fn check_gates(run: &AnalysisRun, rules: &GateRules, baseline: &BaselineState) -> GateReport {
     let known = match baseline {
-        BaselineState::Missing => Known::Nothing,
-        BaselineState::Held { novelty, .. } => Known::Baseline(novelty),
-        BaselineState::Untrusted { why, .. } => Known::Untrusted(why),
+        BaselineState::Missing => GateBaseline::Nothing,
+        BaselineState::Held { novelty, .. } => GateBaseline::Baseline(novelty),
+        BaselineState::Untrusted { why, .. } => GateBaseline::Untrusted(why),
     };
     probity_analysis::check_gates(run, rules, known)
 }
 
 /// The bytes of a file of `run`, for reports that show code; `None` if the tree does not have them any more.
-pub fn source(workspace: &Workspace, run: &Run, path: &RepoPath) -> Option<Vec<u8>> {
+pub fn source(workspace: &Workspace, run: &AnalysisRun, path: &RepoPath) -> Option<Vec<u8>> {
     let at = run.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
     content(&workspace.root, path, run.files[at].content)
 }
 
-fn invalid(place: &str, error: &serde_json::Error) -> Fault {
-    Fault::refused(Reason::ConfigInvalid, format!("{place}: {error}"))
+fn invalid(place: &str, error: &serde_json::Error) -> ServiceError {
+    ServiceError::refused(ReasonCode::ConfigInvalid, format!("{place}: {error}"))
 }
 
 /// The id that the run of a tree has under a policy, told without analysing it.
-pub fn run_id(policy: &Policy, snapshot: &Snapshot) -> Result<RunId, Fault> {
+pub fn run_id(policy: &Policy, snapshot: &Snapshot) -> Result<RunId, ServiceError> {
     let settings = settings(&policy.analysis)?;
     let outputs = policy.workspace.build_outputs.to_scope()?;
-    Ok(Files::of_snapshot(snapshot, &outputs, &Selection::new(&settings)?).run_id(&settings))
+    Ok(ClassifiedFiles::of_snapshot(snapshot, &outputs, &SourceSelection::new(&settings)?).run_id(&settings))
 }
 
 /// The settings of an analysis: those of the policy, and the analyser's own where the policy is silent.
-pub fn settings(rules: &probity_policy::AnalysisRules) -> Result<Settings, Fault> {
+pub fn settings(rules: &probity_policy::AnalysisRules) -> Result<AnalysisSettings, ServiceError> {
     let mut said = serde_json::to_value(rules).expect("rules have text keys and whole numbers only");
     said.as_object_mut().and_then(|said| said.remove("gates"));
-    let settings: Settings = serde_json::from_value(said).map_err(|error| invalid("[analysis]", &error))?;
-    Selection::new(&settings)?;
+    let settings: AnalysisSettings =
+        serde_json::from_value(said).map_err(|error| invalid("[analysis]", &error))?;
+    SourceSelection::new(&settings)?;
     Ok(settings)
 }
 
-struct Work<'a> {
+struct TreeAnalyzer<'a> {
     workspace: &'a Workspace,
     options: &'a AnalyzeOptions,
-    settings: Settings,
+    settings: AnalysisSettings,
     outputs: probity_paths::Scope,
-    progress: &'a (dyn Fn(Progress) + Sync),
+    progress: &'a (dyn Fn(ProgressStep) + Sync),
 }
 
 /// A run that is stored, and what it took.
-struct Found {
-    stored: Stored,
+struct RunLookup {
+    stored: StoredAnalysis,
     n_parsed: usize,
     is_known: bool,
 }
 
 /// Why files have no run.
-enum Failed {
+enum AnalysisFailure {
     /// A file is no longer what the snapshot saw.
     Changed(RepoPath),
-    Fault(Fault),
+    Fault(ServiceError),
 }
 
-impl From<Failed> for Fault {
-    fn from(failed: Failed) -> Self {
+impl From<AnalysisFailure> for ServiceError {
+    fn from(failed: AnalysisFailure) -> Self {
         match failed {
-            Failed::Fault(fault) => fault,
-            Failed::Changed(path) => {
-                Self::refused(Reason::TreeUnstable, format!("`{path}` changes while the tree is analysed"))
-            }
+            AnalysisFailure::Fault(fault) => fault,
+            AnalysisFailure::Changed(path) => Self::refused(
+                ReasonCode::TreeUnstable,
+                format!("`{path}` changes while the tree is analysed"),
+            ),
         }
     }
 }
 
 /// Where the bytes of a file with this content are; `None` if they are not there any more.
-type Contents<'a> = dyn Fn(&RepoPath, Digest) -> Option<Vec<u8>> + Sync + 'a;
+type ContentReader<'a> = dyn Fn(&RepoPath, Digest) -> Option<Vec<u8>> + Sync + 'a;
 
-impl<'a> Work<'a> {
+impl<'a> TreeAnalyzer<'a> {
     fn new(
         workspace: &'a Workspace,
         policy: &Policy,
         options: &'a AnalyzeOptions,
-        progress: &'a (dyn Fn(Progress) + Sync),
-    ) -> Result<Self, Fault> {
+        progress: &'a (dyn Fn(ProgressStep) + Sync),
+    ) -> Result<Self, ServiceError> {
         let settings = settings(&policy.analysis)?;
         Ok(Self {
             workspace,
@@ -210,9 +216,12 @@ impl<'a> Work<'a> {
     }
 
     /// Does a part of the work on as many threads as were asked for.
-    fn install<T: Send>(&self, work: impl Fn(&Self) -> Result<T, Fault> + Sync) -> Result<T, Fault> {
+    fn install<T: Send>(
+        &self,
+        work: impl Fn(&Self) -> Result<T, ServiceError> + Sync,
+    ) -> Result<T, ServiceError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.options.n_threads.unwrap_or(0)).build();
-        let pool = pool.map_err(|error| Fault::System {
+        let pool = pool.map_err(|error| ServiceError::System {
             what: "cannot start threads".into(),
             source: std::io::Error::other(error),
         })?;
@@ -220,25 +229,27 @@ impl<'a> Work<'a> {
         pool.install(|| span.in_scope(|| work(self)))
     }
 
-    fn of_tree(&self) -> Result<Analyzed, Fault> {
-        let runs = Runs::open(self.workspace);
-        let observer = Observer::new(self.workspace);
+    fn of_tree(&self) -> Result<AnalysisResult, ServiceError> {
+        let runs = AnalysisStore::open(self.workspace);
+        let observer = WorkspaceObserver::new(self.workspace);
         let mut n_attempts = 0;
         loop {
             n_attempts += 1;
-            (self.progress)(Progress::Looking);
+            (self.progress)(ProgressStep::Looking);
             let snapshot = observer.content(None)?;
-            let selection = Selection::new(&self.settings)?;
+            let selection = SourceSelection::new(&self.settings)?;
             // The cache is large, and one core is idle while the files are sorted.
-            let (files, cache) =
-                rayon::join(|| Files::of_snapshot(&snapshot, &self.outputs, &selection), || self.cache());
+            let (files, cache) = rayon::join(
+                || ClassifiedFiles::of_snapshot(&snapshot, &self.outputs, &selection),
+                || self.cache(),
+            );
             let contents = |path: &RepoPath, digest| content(&self.workspace.root, path, digest);
             let (found, ()) = rayon::join(
                 || self.of_files(&files, cache, &runs, &contents),
                 || observer.remember_if_free(&snapshot),
             );
             match found {
-                Err(Failed::Changed(_)) if n_attempts < ATTEMPTS => {}
+                Err(AnalysisFailure::Changed(_)) if n_attempts < ATTEMPTS => {}
                 found => return Ok(analyzed(found?, files)),
             }
         }
@@ -247,32 +258,37 @@ impl<'a> Work<'a> {
     /// The run of files: the stored one, or a new one that is stored now.
     fn of_files(
         &self,
-        files: &Files,
-        cache: Facts,
-        runs: &Runs,
-        contents: &Contents<'_>,
-    ) -> Result<Found, Failed> {
+        files: &ClassifiedFiles,
+        cache: FactsCache,
+        runs: &AnalysisStore,
+        contents: &ContentReader<'_>,
+    ) -> Result<RunLookup, AnalysisFailure> {
         let stored = if self.options.cold { None } else { runs.recall(files.run_id(&self.settings)) };
         if let Some(stored) = stored {
-            return Ok(Found { stored, n_parsed: 0, is_known: true });
+            return Ok(RunLookup { stored, n_parsed: 0, is_known: true });
         }
         let (run, n_parsed) = self.analysis(files, cache, contents)?;
-        (self.progress)(Progress::Storing);
-        let stored = runs.save(run).map_err(Failed::Fault)?;
-        Ok(Found { stored, n_parsed, is_known: false })
+        (self.progress)(ProgressStep::Storing);
+        let stored = runs.save(run).map_err(AnalysisFailure::Fault)?;
+        Ok(RunLookup { stored, n_parsed, is_known: false })
     }
 
-    fn cache(&self) -> Facts {
+    fn cache(&self) -> FactsCache {
         let path = self.workspace.state.facts();
-        if self.options.cold { Facts::empty(path) } else { Facts::open(path) }
+        if self.options.cold { FactsCache::empty(path) } else { FactsCache::open(path) }
     }
 
     /// Analyses files, or says which one is no longer what it was.
     #[tracing::instrument(name = "analyze files", skip_all)]
-    fn analysis(&self, files: &Files, cache: Facts, contents: &Contents<'_>) -> Result<(Run, usize), Failed> {
+    fn analysis(
+        &self,
+        files: &ClassifiedFiles,
+        cache: FactsCache,
+        contents: &ContentReader<'_>,
+    ) -> Result<(AnalysisRun, usize), AnalysisFailure> {
         let read = self.read(files, &cache, contents)?;
         let governance = governance(files, contents)?;
-        (self.progress)(Progress::Comparing);
+        (self.progress)(ProgressStep::Comparing);
         let new: Vec<(Digest, Arc<FileFacts>)> = read
             .iter()
             .filter(|read| read.is_new)
@@ -282,12 +298,12 @@ impl<'a> Work<'a> {
         let needed: Vec<Digest> = read.iter().filter_map(|read| read.key).collect();
         let sources =
             files.sources.iter().zip(&read).map(|(file, read)| (file.path.clone(), known_source(file, read)));
-        let input = Input {
+        let input = AnalysisInput {
             sources: sources.collect(),
             governance: governance.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice())).collect(),
             others: files.others.clone(),
         };
-        let (Analysis { run, .. }, ()) =
+        let (AnalysisOutput { run, .. }, ()) =
             rayon::join(|| probity_analysis::analyse(&input, &self.settings), || cache.add(&new, &needed));
         // Giving back a million small pieces takes as long as storing the run, which can begin meanwhile.
         drop(input);
@@ -296,51 +312,65 @@ impl<'a> Work<'a> {
     }
 
     /// The facts of every source, in the order of the sources.
-    fn read(&self, files: &Files, cache: &Facts, contents: &Contents<'_>) -> Result<Vec<Read>, Failed> {
+    fn read(
+        &self,
+        files: &ClassifiedFiles,
+        cache: &FactsCache,
+        contents: &ContentReader<'_>,
+    ) -> Result<Vec<SourceFacts>, AnalysisFailure> {
         let n_done = AtomicUsize::new(0);
         let total = files.sources.len();
         let one = |file: &SourceFile| {
             let read = self.read_one(file, cache, contents);
             let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
-            (self.progress)(Progress::Reading(done, total));
+            (self.progress)(ProgressStep::Reading(done, total));
             read
         };
         // What must be parsed comes first: begun last, one large file would keep a thread busy alone.
         let (known, new): (Vec<usize>, Vec<usize>) =
             (0..total).partition(|&at| self.is_known(&files.sources[at], cache));
         let order: Vec<usize> = new.into_iter().chain(known).collect();
-        let read: Result<Vec<(usize, Read)>, Failed> =
+        let read: Result<Vec<(usize, SourceFacts)>, AnalysisFailure> =
             order.par_iter().with_max_len(8).map(|&at| Ok((at, one(&files.sources[at])?))).collect();
         let mut read = read?;
         read.sort_unstable_by_key(|(at, _)| *at);
         Ok(read.into_iter().map(|(_, read)| read).collect())
     }
 
-    fn is_known(&self, file: &SourceFile, cache: &Facts) -> bool {
+    fn is_known(&self, file: &SourceFile, cache: &FactsCache) -> bool {
         let key = FactsKey::of(&file.path, file.content, &self.settings);
         key.is_none_or(|key| file.skip.is_some() || cache.has(&cache::key(&key)))
     }
 
-    fn read_one(&self, file: &SourceFile, cache: &Facts, contents: &Contents<'_>) -> Result<Read, Failed> {
+    fn read_one(
+        &self,
+        file: &SourceFile,
+        cache: &FactsCache,
+        contents: &ContentReader<'_>,
+    ) -> Result<SourceFacts, AnalysisFailure> {
         let key = FactsKey::of(&file.path, file.content, &self.settings).filter(|_| file.skip.is_none());
-        let Some(facts_key) = key else { return Ok(Read::default()) };
+        let Some(facts_key) = key else { return Ok(SourceFacts::default()) };
         if file.size_bytes > self.settings.max_file_bytes {
-            let facts = FileFacts { notes: vec![Note::TooLarge], ..FileFacts::default() };
-            return Ok(Read { facts: Arc::new(facts), ..Read::default() });
+            let facts = FileFacts { notes: vec![FileNote::TooLarge], ..FileFacts::default() };
+            return Ok(SourceFacts { facts: Arc::new(facts), ..SourceFacts::default() });
         }
         let key = Some(cache::key(&facts_key));
         if let Some(facts) = key.and_then(|key| cache.get(&key)) {
-            return Ok(Read { key, facts, is_new: false });
+            return Ok(SourceFacts { key, facts, is_new: false });
         }
-        let bytes = contents(&file.path, file.content).ok_or_else(|| Failed::Changed(file.path.clone()))?;
+        let bytes =
+            contents(&file.path, file.content).ok_or_else(|| AnalysisFailure::Changed(file.path.clone()))?;
         let facts = probity_analysis::read(facts_key.language, &bytes, self.settings.max_file_bytes);
-        Ok(Read { key, facts: Arc::new(facts), is_new: true })
+        Ok(SourceFacts { key, facts: Arc::new(facts), is_new: true })
     }
 }
 
-fn governance(files: &Files, contents: &Contents<'_>) -> Result<BTreeMap<RepoPath, Vec<u8>>, Failed> {
+fn governance(
+    files: &ClassifiedFiles,
+    contents: &ContentReader<'_>,
+) -> Result<BTreeMap<RepoPath, Vec<u8>>, AnalysisFailure> {
     let read = |(path, digest): &(RepoPath, Digest)| {
-        let bytes = contents(path, *digest).ok_or_else(|| Failed::Changed(path.clone()))?;
+        let bytes = contents(path, *digest).ok_or_else(|| AnalysisFailure::Changed(path.clone()))?;
         Ok((path.clone(), bytes))
     };
     files.governance.par_iter().map(read).collect()
@@ -348,17 +378,17 @@ fn governance(files: &Files, contents: &Contents<'_>) -> Result<BTreeMap<RepoPat
 
 /// The facts of one source.
 #[derive(Default)]
-struct Read {
+struct SourceFacts {
     /// Their key in the cache, if they belong there.
     key: Option<Digest>,
     facts: Arc<FileFacts>,
     is_new: bool,
 }
 
-fn known_source(file: &SourceFile, read: &Read) -> Source<'static> {
+fn known_source(file: &SourceFile, read: &SourceFacts) -> SourceInput<'static> {
     match file.skip {
-        Some(note) => Source::Skipped { content: file.content, note },
-        None => Source::Known { content: file.content, facts: Arc::clone(&read.facts) },
+        Some(note) => SourceInput::Skipped { content: file.content, note },
+        None => SourceInput::Known { content: file.content, facts: Arc::clone(&read.facts) },
     }
 }
 
@@ -368,8 +398,8 @@ fn content(root: &Path, path: &RepoPath, digest: Digest) -> Option<Vec<u8>> {
     bytes.ok().filter(|bytes| Digest::of(bytes) == digest)
 }
 
-fn analyzed(found: Found, files: Files) -> Analyzed {
-    Analyzed {
+fn analyzed(found: RunLookup, files: ClassifiedFiles) -> AnalysisResult {
+    AnalysisResult {
         run: found.stored.run,
         report_digest: found.stored.report_digest,
         n_parsed: found.n_parsed,

@@ -2,21 +2,21 @@
 
 use super::answers::{self, FindingLimits};
 use super::{
-    AnalyzeOptions, Analyzed, OtherReport, analyze, capture_baseline, changed_since, check_gates, gate_rules,
-    join, read_baseline, report_subject, source,
+    AnalysisResult, AnalyzeOptions, OtherReport, analyze, capture_baseline, changed_since, check_gates,
+    gate_rules, join, read_baseline, report_subject, source,
 };
-use crate::runs::Runs;
-use probity_analysis::{Comparison, ReportKind, Run, RunId, report};
+use crate::runs::AnalysisStore;
+use probity_analysis::{AnalysisComparison, AnalysisRun, ReportKind, RunId, report};
 use probity_api::SystemPath;
 use probity_api::quality::{
     AnalysisRunAnswer, AnalyzeAnswer, BaselineAnswer, BaselineStatus, BlastRadiusAnswer, RunComparison,
     RunsGcAnswer, RunsListAnswer,
 };
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_paths::RepoPath;
 use probity_policy::Policy;
-use probity_workspace::progress::Progress;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -52,15 +52,15 @@ pub struct TreeAnalysis {
     /// The answer.
     pub answer: AnalyzeAnswer,
     /// The run.
-    pub run: Run,
+    pub run: AnalysisRun,
 }
 
 impl OtherReport {
     /// Reads the file of a report.
-    pub fn read(path: &Path, kind: ReportKind) -> Result<Self, Fault> {
+    pub fn read(path: &Path, kind: ReportKind) -> Result<Self, ServiceError> {
         let name = path.display().to_string();
-        let bytes =
-            std::fs::read(path).map_err(|error| Fault::Missing(format!("cannot read {name}: {error}")))?;
+        let bytes = std::fs::read(path)
+            .map_err(|error| ServiceError::Missing(format!("cannot read {name}: {error}")))?;
         Ok(Self { name, kind, bytes })
     }
 }
@@ -69,8 +69,8 @@ impl OtherReport {
 pub fn analyze_tree(
     workspace: &Workspace,
     request: &AnalyzeRequest,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<TreeAnalysis, Fault> {
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<TreeAnalysis, ServiceError> {
     let policy = workspace.load_policy()?.policy;
     let analyzed = analyze(workspace, &policy, &request.options, progress)?;
     let revision = request.changed_since.as_deref();
@@ -102,9 +102,9 @@ fn write_reports(
     workspace: &Workspace,
     policy: &Policy,
     files: &ReportFiles,
-    analyzed: &Analyzed,
-    against: Option<&Comparison>,
-) -> Result<Vec<SystemPath>, Fault> {
+    analyzed: &AnalysisResult,
+    against: Option<&AnalysisComparison>,
+) -> Result<Vec<SystemPath>, ServiceError> {
     let run = &analyzed.run;
     let source = |path: &RepoPath| source(workspace, run, path);
     let is_for_people = files.html.is_some() || files.markdown.is_some();
@@ -118,7 +118,8 @@ fn write_reports(
     let mut written = Vec::new();
     for (path, text) in texts {
         let Some(path) = path else { continue };
-        std::fs::write(path, text()).map_err(Fault::system(format!("cannot write {}", path.display())))?;
+        std::fs::write(path, text())
+            .map_err(ServiceError::system(format!("cannot write {}", path.display())))?;
         written.push(SystemPath::from(path.as_path()));
     }
     Ok(written)
@@ -129,13 +130,13 @@ fn write_reports(
 pub fn blast_radius(
     workspace: &Workspace,
     files: &[Vec<u8>],
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<BlastRadiusAnswer, Fault> {
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<BlastRadiusAnswer, ServiceError> {
     let paths: BTreeSet<RepoPath> = files
         .iter()
         .map(|file| RepoPath::parse(file))
         .collect::<Result<_, _>>()
-        .map_err(|error| Fault::refused(Reason::PathInvalid, error.to_string()))?;
+        .map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?;
     let policy = workspace.load_policy()?.policy;
     let run = analyze(workspace, &policy, &AnalyzeOptions::default(), progress)?.run;
     let blast = probity_analysis::blast_radius(&run, &paths);
@@ -145,7 +146,7 @@ pub fn blast_radius(
             [only] => format!("{only} is no analyzed file of this tree"),
             several => format!("{} are no analyzed files of this tree", several.join(", ")),
         };
-        return Err(Fault::refused(Reason::AnalysisPathUnknown, detail));
+        return Err(ServiceError::refused(ReasonCode::AnalysisPathUnknown, detail));
     }
     Ok(BlastRadiusAnswer {
         run_id: run.id.short(),
@@ -172,22 +173,23 @@ pub struct BaselineCapture {
 pub fn baseline(
     workspace: &Workspace,
     capture: Option<&BaselineCapture>,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<BaselineAnswer, Fault> {
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<BaselineAnswer, ServiceError> {
     let policy = workspace.load_policy()?.policy;
     let run = analyze(workspace, &policy, &AnalyzeOptions::default(), progress)?.run;
     if let Some(BaselineCapture { by, why }) = capture {
         capture_baseline(workspace, &run, by, why)?;
     }
     let baseline = answers::baseline_summary(&read_baseline(workspace, &run)?);
-    let reason = (baseline.status == BaselineStatus::Untrusted).then_some(Reason::AnalysisBaselineUntrusted);
+    let reason =
+        (baseline.status == BaselineStatus::Untrusted).then_some(ReasonCode::AnalysisBaselineUntrusted);
     let next_step = reason.map(|reason| reason.next_step().to_owned());
     Ok(BaselineAnswer { run_id: run.id.short(), baseline, reason, next_step })
 }
 
 /// The stored runs, the newest first.
-pub fn list_runs(workspace: &Workspace) -> Result<RunsListAnswer, Fault> {
-    let listed = Runs::open(workspace).list()?;
+pub fn list_runs(workspace: &Workspace) -> Result<RunsListAnswer, ServiceError> {
+    let listed = AnalysisStore::open(workspace).list()?;
     Ok(RunsListAnswer { runs: listed.iter().map(answers::stored_run_summary).collect() })
 }
 
@@ -196,20 +198,20 @@ pub fn show_run(
     workspace: &Workspace,
     name: &str,
     limits: FindingLimits,
-) -> Result<(AnalysisRunAnswer, Run), Fault> {
-    let stored = Runs::open(workspace).load(name)?;
+) -> Result<(AnalysisRunAnswer, AnalysisRun), ServiceError> {
+    let stored = AnalysisStore::open(workspace).load(name)?;
     Ok((answers::analysis_run(&stored.run, stored.report_digest, limits), stored.run))
 }
 
 /// Two stored runs compared.
-pub fn compare_runs(workspace: &Workspace, before: &str, after: &str) -> Result<RunComparison, Fault> {
-    let differing = Runs::open(workspace).load_differing(before, after)?;
+pub fn compare_runs(workspace: &Workspace, before: &str, after: &str) -> Result<RunComparison, ServiceError> {
+    let differing = AnalysisStore::open(workspace).load_differing(before, after)?;
     let comparison = differing.compare();
     Ok(RunComparison::new(&differing.before.run, &differing.after.run, comparison))
 }
 
 /// Clears away all runs that nobody needs but the `keep` newest of them.
-pub fn clear_runs(workspace: &Workspace, keep: usize) -> Result<RunsGcAnswer, Fault> {
-    let removed = Runs::open(workspace).gc(keep)?;
+pub fn clear_runs(workspace: &Workspace, keep: usize) -> Result<RunsGcAnswer, ServiceError> {
+    let removed = AnalysisStore::open(workspace).gc(keep)?;
     Ok(RunsGcAnswer { removed: removed.iter().map(RunId::short).collect() })
 }

@@ -1,13 +1,13 @@
 //! What changed since a git revision: the tree of that revision is analysed like any other, and the runs compared.
 
-use super::{AnalyzeOptions, Analyzed, analyze_commit};
-use crate::runs::{Runs, Stored};
-use probity_analysis::Comparison;
+use super::{AnalysisResult, AnalyzeOptions, analyze_commit};
+use crate::runs::{AnalysisStore, StoredAnalysis};
+use probity_analysis::AnalysisComparison;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_policy::Policy;
-use probity_workspace::progress::Progress;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What changed since a revision.
@@ -16,9 +16,9 @@ pub struct ChangedSince {
     /// The revision as it was named.
     pub revision: String,
     /// Its run.
-    pub before: Stored,
+    pub before: StoredAnalysis,
     /// The difference.
-    pub comparison: Comparison,
+    pub comparison: AnalysisComparison,
     /// The files that differ, are new or gone, sorted.
     pub changed: BTreeSet<RepoPath>,
 }
@@ -29,20 +29,21 @@ pub fn changed_since(
     policy: &Policy,
     options: &AnalyzeOptions,
     revision: &str,
-    after: &Analyzed,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<ChangedSince, Fault> {
-    let Analyzed { run, report_digest, .. } = analyze_commit(workspace, revision, policy, options, progress)?;
-    let before = Stored::whole(run, report_digest);
+    after: &AnalysisResult,
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<ChangedSince, ServiceError> {
+    let AnalysisResult { run, report_digest, .. } =
+        analyze_commit(workspace, revision, policy, options, progress)?;
+    let before = StoredAnalysis::whole(run, report_digest);
     // What is in the tree now stays the newest run.
-    Runs::open(workspace).touch(after.run.id);
+    AnalysisStore::open(workspace).touch(after.run.id);
     let comparison = probity_analysis::compare(&before.run, &after.run);
     let changed = changed(&before, &after.run);
     Ok(ChangedSince { revision: revision.to_owned(), before, comparison, changed })
 }
 
-fn changed(before: &Stored, after: &probity_analysis::Run) -> BTreeSet<RepoPath> {
-    let contents = |run: &probity_analysis::Run| -> BTreeMap<RepoPath, Digest> {
+fn changed(before: &StoredAnalysis, after: &probity_analysis::AnalysisRun) -> BTreeSet<RepoPath> {
+    let contents = |run: &probity_analysis::AnalysisRun| -> BTreeMap<RepoPath, Digest> {
         run.files.iter().map(|file| (file.path.clone(), file.content)).collect()
     };
     let (old, new) = (contents(&before.run), contents(after));

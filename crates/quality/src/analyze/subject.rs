@@ -3,13 +3,13 @@
 use probity_analysis::report::ReportSubject;
 use probity_policy::Policy;
 use probity_workspace::Workspace;
-use probity_workspace::worktree::Look;
+use probity_workspace::worktree::WorktreeStatus;
 
 /// The subject of a report on the tree of a workspace. What cannot be told is left out: a report without a commit is
 /// still a report.
 pub fn report_subject(workspace: &Workspace, policy: &Policy) -> ReportSubject {
     let project = workspace.root.file_name().map(|name| probity_core::bytes::escape(name.as_encoded_bytes()));
-    let look = Look::take(workspace, policy).ok();
+    let look = WorktreeStatus::take(workspace, policy).ok();
     let commit = look.as_ref().and_then(|look| look.state.head.clone());
     let has_uncommitted_changes = look.is_some_and(|look| !look.state.dirty.is_empty());
     ReportSubject { project, has_uncommitted_changes: commit.is_some() && has_uncommitted_changes, commit }

@@ -33,11 +33,11 @@ fn policy_of(workspace: &Workspace) -> Policy {
     workspace.load_policy().expect("a policy").policy
 }
 
-fn analyzed(workspace: &Workspace, options: AnalyzeOptions) -> Analyzed {
+fn analyzed(workspace: &Workspace, options: AnalyzeOptions) -> AnalysisResult {
     analyze(workspace, &policy_of(workspace), &options, &|_| ()).expect("analyses")
 }
 
-fn warm(workspace: &Workspace) -> Analyzed {
+fn warm(workspace: &Workspace) -> AnalysisResult {
     analyzed(workspace, AnalyzeOptions::default())
 }
 
@@ -96,14 +96,17 @@ fn what_is_not_analysed_says_why() {
     write(&workspace.root, "old/x.py", "x = 1\n");
     write(&workspace.root, "big.py", &"x = 1\n".repeat(100));
     let run = warm(&workspace).run;
-    let notes: Vec<(String, Vec<Note>)> = run
+    let notes: Vec<(String, Vec<FileNote>)> = run
         .files
         .iter()
         .filter(|file| !file.is_analysed())
         .map(|file| (file.path.to_string(), file.notes.clone()))
         .collect();
-    let expected =
-        [("big.py", Note::TooLarge), ("old/x.py", Note::Excluded), ("tool.swift", Note::UnknownLanguage)];
+    let expected = [
+        ("big.py", FileNote::TooLarge),
+        ("old/x.py", FileNote::Excluded),
+        ("tool.swift", FileNote::UnknownLanguage),
+    ];
     assert_eq!(notes, expected.map(|(path, note)| (path.to_owned(), vec![note])));
 }
 

@@ -1,18 +1,18 @@
 //! Verdicts as answers: what every surface is told, in one form.
 
-use super::present::{Options, Verified, budget_of, verify_tree};
-use super::receipts::Kept;
-use super::{Answer, keep};
+use super::present::{TreeVerification, VerifyOptions, budget_of, verify_tree};
+use super::receipts::StoredReceipt;
+use super::{ContractResult, keep};
 use probity_api::SystemPath;
 use probity_api::quality::{
     CheckedClaims, ClaimsCheckAnswer, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
     PatchDetails, PatchFacts, PatchVerdict, VerdictWord,
 };
 use probity_contract::claims::{CheckedClaim, Claim};
-use probity_contract::outputs::Review;
+use probity_contract::outputs::ChangeReview;
 use probity_contract::receipt::{MAX_SHOWN_FINDINGS, RunRef, check_results, shown_findings};
-use probity_workspace::progress::Progress;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::{ServiceError, Workspace};
 
 /// The most unchecked sentences that a document lists; their number is always whole.
 const MAX_LISTED_SENTENCES: usize = 100;
@@ -23,18 +23,18 @@ pub struct ContractVerification {
     /// The answer.
     pub answer: ContractVerifyAnswer,
     /// What a reviewer is told.
-    pub review: Review,
+    pub review: ChangeReview,
     /// The verdict with both runs.
-    pub verified: Verified,
+    pub verified: TreeVerification,
 }
 
 /// Verifies the tree of a workspace, and keeps a receipt if that is asked.
 pub fn verify_contract(
     workspace: &Workspace,
-    options: &Options,
+    options: &VerifyOptions,
     keeps_receipt: bool,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<ContractVerification, Fault> {
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<ContractVerification, ServiceError> {
     let verified = verify_tree(workspace, options, progress)?;
     let receipt = keeps_receipt.then(|| keep(workspace, &verified)).transpose()?;
     let review = verified.answer.review();
@@ -43,7 +43,7 @@ pub fn verify_contract(
         verdict: verified.answer.patch_verdict(&review),
         base: verified.revision.clone(),
         notes: verified.notes.clone(),
-        receipt: receipt.as_ref().map(Kept::reference),
+        receipt: receipt.as_ref().map(StoredReceipt::reference),
     };
     Ok(ContractVerification { answer, review, verified })
 }
@@ -60,10 +60,10 @@ pub struct ClaimsCheck {
 /// Checks what an author says about the tree of a workspace.
 pub fn check_claims(
     workspace: &Workspace,
-    options: &Options,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<ClaimsCheck, Fault> {
-    let Verified { answer, notes, .. } = verify_tree(workspace, options, progress)?;
+    options: &VerifyOptions,
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<ClaimsCheck, ServiceError> {
+    let TreeVerification { answer, notes, .. } = verify_tree(workspace, options, progress)?;
     let (status, claims) = (answer.verdict.status, answer.claims_summary());
     Ok(ClaimsCheck { answer: ClaimsCheckAnswer { status, claims, notes }, claims: answer.claims })
 }
@@ -72,15 +72,15 @@ pub fn check_claims(
 pub fn budget_contract(
     workspace: &Workspace,
     run: Option<&str>,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<ContractBudgetAnswer, Fault> {
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<ContractBudgetAnswer, ServiceError> {
     let (budget, notes) = budget_of(workspace, run, progress)?;
     Ok(ContractBudgetAnswer { mode: ContractMode::Budget, budget, notes })
 }
 
-impl Answer {
+impl ContractResult {
     /// The verdict as documents hold it.
-    pub fn patch_verdict(&self, review: &Review) -> PatchVerdict {
+    pub fn patch_verdict(&self, review: &ChangeReview) -> PatchVerdict {
         let facts = self.verdict.facts();
         let checks = check_results(&self.verdict, self.scope_check.as_ref(), &self.gates);
         let profile = self.verdict.profile.with_results(&checks);

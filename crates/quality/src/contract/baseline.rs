@@ -1,10 +1,10 @@
 //! The baseline that one side of a change carries, and what the structural gates say of that side with it.
 
-use super::Side;
+use super::AnalysisSide;
 use crate::analyze::{BASELINE_FILE, BaselineState, check_gates, hold_baseline};
 use probity_analysis::{Baseline, GateReport, GateRules};
 use probity_core::Digest;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
 /// The baseline of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +22,12 @@ impl BaselineFile {
     }
 
     /// The baseline that the tree has now, if it has one.
-    pub fn of_tree(workspace: &Workspace) -> Result<Option<Self>, Fault> {
+    pub fn of_tree(workspace: &Workspace) -> Result<Option<Self>, ServiceError> {
         Ok(probity_storage::durable::read(&workspace.root.join(BASELINE_FILE))?.map(Self::new))
     }
 }
 
-impl Side {
+impl AnalysisSide {
     /// What structural gates say of this side; `None` if there are none.
     pub fn structural_gates(&self, limits: &GateRules) -> Option<GateReport> {
         if *limits == GateRules::default() {
@@ -47,7 +47,7 @@ impl Side {
 
     /// The health that the baseline of this side was captured with. One that was changed by hand, or captured under other
     /// settings than `run` has, is not trusted.
-    pub fn baseline_health(&self, run: &probity_analysis::Run) -> Option<i64> {
+    pub fn baseline_health(&self, run: &probity_analysis::AnalysisRun) -> Option<i64> {
         let bytes = self.baseline.as_ref()?.bytes.as_ref()?;
         let baseline = Baseline::parse(bytes).ok().filter(|baseline| baseline.fits(run))?;
         baseline.health().map(i64::from)

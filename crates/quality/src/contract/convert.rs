@@ -3,8 +3,8 @@
 //! The contract compares findings by their ids. The analyser knows better which findings of two runs are the same (code
 //! that was renamed or moved keeps its findings), so only what it could not match is told.
 
-use super::Side;
-use probity_analysis::{ApiItem, Comparison, Finding, Run};
+use super::AnalysisSide;
+use probity_analysis::{AnalysisComparison, AnalysisRun, ApiItem, Finding};
 use probity_contract::claims::ApiDelta;
 use probity_contract::receipt::RunRef;
 use probity_core::Digest;
@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 
 /// Both runs. What they have in common cancels out and is left out; a finding of the later run is where it was caused.
 pub(super) fn runs(
-    before: Option<&Side>,
-    after: Option<&Side>,
-    comparison: Option<&Comparison>,
-) -> (Option<probity_contract::Run>, Option<probity_contract::Run>) {
+    before: Option<&AnalysisSide>,
+    after: Option<&AnalysisSide>,
+    comparison: Option<&AnalysisComparison>,
+) -> (Option<probity_contract::RunFacts>, Option<probity_contract::RunFacts>) {
     let gone = comparison.iter().flat_map(|it| &it.improvements);
     let gone = gone.map(|finding| self::finding(finding, BTreeSet::new())).collect();
     let new = comparison.iter().flat_map(|it| &it.regressions);
@@ -24,13 +24,13 @@ pub(super) fn runs(
     (before.map(|side| run(side, gone)), after.map(|side| run(side, new)))
 }
 
-fn finding(finding: &Finding, paths: BTreeSet<RepoPath>) -> probity_contract::Finding {
-    probity_contract::Finding { id: finding.id.to_string(), severity: finding.severity, paths }
+fn finding(finding: &Finding, paths: BTreeSet<RepoPath>) -> probity_contract::ContractFinding {
+    probity_contract::ContractFinding { id: finding.id.to_string(), severity: finding.severity, paths }
 }
 
-fn run(side: &Side, findings: Vec<probity_contract::Finding>) -> probity_contract::Run {
+fn run(side: &AnalysisSide, findings: Vec<probity_contract::ContractFinding>) -> probity_contract::RunFacts {
     let settings = serde_json::to_value(&side.run.settings).expect("settings are text and whole numbers");
-    probity_contract::Run {
+    probity_contract::RunFacts {
         run_id: side.run.id.0.to_string(),
         report_digest: Some(side.report_digest.to_string()),
         settings: Digest::of_json(&settings).to_string(),
@@ -42,7 +42,7 @@ fn run(side: &Side, findings: Vec<probity_contract::Finding>) -> probity_contrac
 }
 
 /// A run, as receipts and answers name it.
-pub(super) fn run_ref(side: &Side) -> RunRef {
+pub(super) fn run_ref(side: &AnalysisSide) -> RunRef {
     RunRef {
         run_id: side.run.id.0.to_string(),
         report_digest: Some(side.report_digest.to_string()),
@@ -51,7 +51,11 @@ pub(super) fn run_ref(side: &Side) -> RunRef {
 }
 
 /// What became of the public interface.
-pub(super) fn api_delta(comparison: &Comparison, before: &Run, after: &Run) -> ApiDelta {
+pub(super) fn api_delta(
+    comparison: &AnalysisComparison,
+    before: &AnalysisRun,
+    after: &AnalysisRun,
+) -> ApiDelta {
     let is_new = |item: &&ApiItem| before.api.binary_search_by(|old| old.key().cmp(&item.key())).is_err();
     ApiDelta {
         breaks: comparison.api_breaks.iter().map(|it| format!("{}::{}", it.path, it.symbol)).collect(),

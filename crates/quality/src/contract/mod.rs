@@ -1,6 +1,6 @@
 //! The patch contract on real runs: what crate `contract` decides, from what crate `analysis` found.
 //!
-//! [`verify`] is a pure function from a [`Request`] to an [`Answer`]; nothing is read, and nothing is kept. [`present`]
+//! [`verify`] is a pure function from a [`ContractRequest`] to an [`Answer`]; nothing is read, and nothing is kept. [`present`]
 //! verifies the tree as it is now; [`receipts`] keeps what a finished change leaves.
 
 mod answers;
@@ -15,30 +15,32 @@ mod review;
 pub use answers::{ClaimsCheck, ContractVerification, budget_contract, check_claims, verify_contract};
 pub use baseline::BaselineFile;
 pub use policy_gates::GateChoice;
-pub use present::Verified;
-pub use receipt::{Circumstances, keep};
+pub use present::TreeVerification;
+pub use receipt::{ReceiptContext, keep};
 
-use crate::runs::{FindingCounts, Stored};
-use probity_analysis::{Comparison, GateReport, GateRules, Run, RunId};
+use crate::runs::{FindingCounts, StoredAnalysis};
+use probity_analysis::{AnalysisComparison, AnalysisRun, GateReport, GateRules, RunId};
 use probity_contract::claims::{
-    ApiDelta, CheckedClaim, Claim, ClaimVerdict, Facts, GateFact, Judgement, check_each, judge, recognise,
+    ApiDelta, ChangeFacts, CheckedClaim, Claim, ClaimJudgment, ClaimVerdict, GateFact, check_each, judge,
+    recognise,
 };
 use probity_contract::receipt::RunRef;
 use probity_contract::{
-    Budget, CurrentState, GatePreview, Outcome, Patch, PatchIntent, Verdict, WorsenedSymbol, weigh,
+    ChangeBudget, ContractVerdict, CurrentState, GatePreview, PatchIntent, StrictnessOutcome,
+    VerificationInput, WorsenedSymbol, weigh,
 };
 use probity_core::Digest;
-use probity_intents::{Entries, Entry, ScopeCheck};
+use probity_intents::{ScopeCheck, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
 use probity_policy::{ContractRules, Strictness};
 use std::collections::BTreeSet;
 
 /// A run of one side of a change.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub struct AnalysisSide {
     /// The run. Where neither claims nor structural gates are to be checked, it may lack what both sides have alike
-    /// ([`crate::runs::Differing`]), and without a second side all that files have.
-    pub run: Run,
+    /// ([`crate::runs::DifferingAnalyses`]), and without a second side all that files have.
+    pub run: AnalysisRun,
     /// The digest of its report.
     pub report_digest: Digest,
     /// How many findings the whole run has, by severity.
@@ -47,24 +49,24 @@ pub struct Side {
     pub baseline: Option<BaselineFile>,
 }
 
-impl Answer {
+impl ContractResult {
     /// What the facts say to all claims together: false if one is, else unverified if one is.
     pub fn claims_verdict(&self) -> ClaimVerdict {
         self.claims.iter().map(|claim| claim.verdict).max().unwrap_or(ClaimVerdict::True)
     }
 }
 
-impl Side {
+impl AnalysisSide {
     /// A stored run with the baseline of its tree.
-    pub fn of(stored: Stored, baseline: Option<BaselineFile>) -> Self {
-        let Stored { run, report_digest, n_findings } = stored;
+    pub fn of(stored: StoredAnalysis, baseline: Option<BaselineFile>) -> Self {
+        let StoredAnalysis { run, report_digest, n_findings } = stored;
         Self { run, report_digest, n_findings, baseline }
     }
 }
 
 /// What a verdict is made from.
 #[derive(Debug, Clone, Default)]
-pub struct Request<'a> {
+pub struct ContractRequest<'a> {
     /// The intent that the change belongs to, if there is one.
     pub intent: Option<PatchIntent>,
     /// D: the paths that changed.
@@ -72,9 +74,9 @@ pub struct Request<'a> {
     /// What the scope check said; `None` without an intent.
     pub scope_check: Option<ScopeCheck>,
     /// The tree before.
-    pub before: Option<&'a Side>,
+    pub before: Option<&'a AnalysisSide>,
     /// The tree after.
-    pub after: Option<&'a Side>,
+    pub after: Option<&'a AnalysisSide>,
     /// The id that a run of the tree has as it is now; `None` if nobody looked.
     pub tree_run: Option<RunId>,
     /// The gates of the policy that were run, or left out.
@@ -91,11 +93,11 @@ pub struct Request<'a> {
 
 /// A verdict, with everything that it rests on.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct ContractResult {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ContractVerdict,
     /// What it leads to: what a caller acts on.
-    pub outcome: Outcome,
+    pub outcome: StrictnessOutcome,
     /// How strictly it was taken.
     pub strictness: Strictness,
     /// The runs.
@@ -103,7 +105,7 @@ pub struct Answer {
     /// The runs.
     pub after: Option<RunRef>,
     /// What the runs say together, if they were compared.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<AnalysisComparison>,
     /// What became of the public interface, if the runs were compared.
     pub api: Option<ApiDelta>,
     /// What the scope check said.
@@ -115,7 +117,7 @@ pub struct Answer {
     /// The claims that were checked: given and recognised, in this order.
     pub claims: Vec<CheckedClaim>,
     /// What the facts say to them together.
-    pub judgement: Judgement,
+    pub judgement: ClaimJudgment,
     /// The sentences of the text that assert nothing that could be checked.
     pub unchecked_sentences: Vec<String>,
     /// D.
@@ -126,7 +128,7 @@ pub struct Answer {
 
 /// Judges a change.
 #[tracing::instrument(name = "contract", skip_all)]
-pub fn verify(request: &Request<'_>) -> Answer {
+pub fn verify(request: &ContractRequest<'_>) -> ContractResult {
     let (before, after) = (request.before, request.after);
     let comparison =
         before.zip(after).map(|(before, after)| probity_analysis::compare(&before.run, &after.run));
@@ -146,7 +148,7 @@ pub fn verify(request: &Request<'_>) -> Answer {
         .zip(before.zip(after))
         .map(|(comparison, (before, after))| convert::api_delta(comparison, &before.run, &after.run));
     let checked = hold_claims(request, &verdict, comparison.as_ref(), api.as_ref());
-    Answer {
+    ContractResult {
         outcome: outcome.with_claims(&checked.judgement, request.rules.false_claims()),
         verdict,
         strictness,
@@ -171,7 +173,7 @@ pub fn needs_whole_runs(claims: &[Claim], text: Option<&str>, limits: &GateRules
 }
 
 /// What a change that starts from `side` may cost.
-pub fn budget(side: &Side, rules: &ContractRules, limits: &GateRules) -> Budget {
+pub fn budget(side: &AnalysisSide, rules: &ContractRules, limits: &GateRules) -> ChangeBudget {
     let gate = side.structural_gates(limits);
     let counts = side.n_findings.iter().map(|(severity, n)| (*severity, *n));
     let current = CurrentState::new(side.run.health.score().map(Into::into), counts);
@@ -183,14 +185,14 @@ fn preview(report: Option<&GateReport>) -> Option<GatePreview> {
 }
 
 fn patch(
-    request: &Request<'_>,
-    comparison: Option<&Comparison>,
+    request: &ContractRequest<'_>,
+    comparison: Option<&AnalysisComparison>,
     gates: &(Option<GateReport>, Option<GateReport>),
-) -> Patch {
+) -> VerificationInput {
     let runs = convert::runs(request.before, request.after, comparison);
-    Patch {
+    VerificationInput {
         intent: request.intent.clone(),
-        changed_files: request.changed.iter().map(Entry::from).collect::<Entries>(),
+        changed_files: request.changed.iter().map(ScopeEntry::from).collect::<ScopeEntrySet>(),
         scope_check: request.scope_check.as_ref().map(|check| check.status),
         before_gate: preview(gates.0.as_ref()),
         after_gate: preview(gates.1.as_ref()),
@@ -201,8 +203,8 @@ fn patch(
     }
 }
 
-fn worsened(comparison: &Comparison) -> Vec<WorsenedSymbol> {
-    let convert = |worsened: &probity_analysis::Worsened| WorsenedSymbol {
+fn worsened(comparison: &AnalysisComparison) -> Vec<WorsenedSymbol> {
+    let convert = |worsened: &probity_analysis::MetricRegression| WorsenedSymbol {
         symbol: format!("{}::{}", worsened.path, worsened.symbol),
         metric: worsened.metric.as_str().to_owned(),
         path: Some(worsened.path.clone()),
@@ -216,14 +218,14 @@ fn worsened(comparison: &Comparison) -> Vec<WorsenedSymbol> {
 #[derive(Default)]
 struct CheckedClaims {
     claims: Vec<CheckedClaim>,
-    judgement: Judgement,
+    judgement: ClaimJudgment,
     unchecked: Vec<String>,
 }
 
 fn hold_claims(
-    request: &Request<'_>,
-    verdict: &Verdict,
-    comparison: Option<&Comparison>,
+    request: &ContractRequest<'_>,
+    verdict: &ContractVerdict,
+    comparison: Option<&AnalysisComparison>,
     api: Option<&ApiDelta>,
 ) -> CheckedClaims {
     if request.claims.is_empty() && request.text.is_none() {
@@ -243,13 +245,13 @@ fn hold_claims(
 
 /// What is known about the change, for claims to be held against.
 fn facts(
-    request: &Request<'_>,
-    verdict: &Verdict,
-    comparison: Option<&Comparison>,
+    request: &ContractRequest<'_>,
+    verdict: &ContractVerdict,
+    comparison: Option<&AnalysisComparison>,
     api: Option<&ApiDelta>,
-) -> Facts {
+) -> ChangeFacts {
     let evaluation = verdict.evaluation();
-    let ids = |side: Option<&Side>| -> BTreeSet<String> {
+    let ids = |side: Option<&AnalysisSide>| -> BTreeSet<String> {
         let findings = side.map(|side| &side.run.findings);
         findings.into_iter().flatten().map(|finding| finding.id.to_string()).collect()
     };
@@ -257,7 +259,7 @@ fn facts(
     // A finding that goes by another name now is still there.
     after_findings.extend(comparison.iter().flat_map(|it| &it.renamed).map(|(old, _)| old.to_string()));
     let not_applicable = if evaluation.is_some() { &[][..] } else { &verdict.profile.checks_not_applicable };
-    Facts {
+    ChangeFacts {
         status: verdict.status,
         health_delta: evaluation.and_then(|it| it.structural_delta.health_delta),
         intent_regressions: evaluation.map(|it| it.intent_regressions.clone()).unwrap_or_default(),

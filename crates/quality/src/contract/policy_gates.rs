@@ -12,11 +12,11 @@ use probity_paths::{RepoPath, Scope};
 use probity_policy::Policy;
 use probity_process::Supervisor;
 use probity_workspace::gates::{self, GatePlace, GateResult};
-use probity_workspace::observe::Observer;
-use probity_workspace::progress::Progress;
+use probity_workspace::observe::WorkspaceObserver;
+use probity_workspace::progress::ProgressStep;
 use probity_workspace::selection::{Selection, plan_of};
-use probity_workspace::worktree::Look;
-use probity_workspace::{Fault, Workspace, clock};
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 
 /// The most bytes of a gate's last words.
@@ -52,9 +52,9 @@ pub fn run(
     policy: &Policy,
     choice: &GateChoice,
     changed: &BTreeSet<RepoPath>,
-    look: &Look,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<GateAnswers, Fault> {
+    look: &WorktreeStatus,
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<GateAnswers, ServiceError> {
     if policy.gates.is_empty() {
         return Ok(GateAnswers::default());
     }
@@ -80,10 +80,10 @@ pub fn run(
         ..GateAnswers::default()
     };
     if results.iter().any(|result| result.status != GateStatus::Skip) {
-        let after = Observer::new(workspace).content(Some(&look.snapshot))?;
+        let after = WorkspaceObserver::new(workspace).content(Some(&look.snapshot))?;
         answers.tree_run = Some(analyze::run_id(policy, &after)?);
         let declared = declared_outputs(policy, plan)?;
-        let is_expected = |change: &probity_snapshot::Change| {
+        let is_expected = |change: &probity_snapshot::TreeChange| {
             declared.iter().any(|scope| scope.lets_in(&change.path))
                 || look.exemptions().exempts(change, false)
         };
@@ -96,20 +96,20 @@ pub fn run(
 fn run_sealed(
     workspace: &Workspace,
     seal: &Seal,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Vec<GateResult>, Fault> {
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<Vec<GateResult>, ServiceError> {
     let total = seal.contents().plan.gates.len();
     if total == 0 {
         return Ok(Vec::new());
     }
-    let mut supervisor = Supervisor::new().map_err(Fault::system("cannot supervise processes"))?;
+    let mut supervisor = Supervisor::new().map_err(ServiceError::system("cannot supervise processes"))?;
     let mut which = 1;
-    progress(Progress::Gate(which, total));
+    progress(ProgressStep::Gate(which, total));
     let mut after = |result: &GateResult| {
         gates::announce_end(workspace, result);
         which += 1;
         if which <= total {
-            progress(Progress::Gate(which, total));
+            progress(ProgressStep::Gate(which, total));
         }
         Ok(())
     };
@@ -153,7 +153,7 @@ fn last_words(result: &GateResult) -> Option<(String, String)> {
 }
 
 /// What the gates of a plan declare that they write.
-fn declared_outputs(policy: &Policy, plan: &Plan) -> Result<Vec<Scope>, Fault> {
+fn declared_outputs(policy: &Policy, plan: &Plan) -> Result<Vec<Scope>, ServiceError> {
     let declared = plan.gates.iter().filter_map(|gate| policy.gate(&gate.id)).map(|gate| &gate.outputs);
-    Ok(declared.map(probity_evidence::Globs::to_scope).collect::<Result<_, _>>()?)
+    Ok(declared.map(probity_evidence::GlobList::to_scope).collect::<Result<_, _>>()?)
 }

@@ -4,26 +4,26 @@
 //! change starts from (law 8).
 
 use super::policy_gates::{self, GateAnswers, GateChoice};
-use super::{Answer, BaselineFile, Request, Side, verify};
+use super::{AnalysisSide, BaselineFile, ContractRequest, ContractResult, verify};
 use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE};
-use crate::runs::{Differing, Runs, Stored};
+use crate::runs::{AnalysisStore, DifferingAnalyses, StoredAnalysis};
 use probity_contract::claims::Claim;
 use probity_contract::receipt::DeltaEntry;
 use probity_contract::{IntentState, PatchIntent};
-use probity_core::{Digest, Reason};
-use probity_intents::{Entries, Entry, IntentId, IntentScope};
+use probity_core::{Digest, ReasonCode};
+use probity_intents::{IntentId, IntentScope, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
 use probity_policy::{ContractRules, Policy, Severity, StrictnessProfile};
 use probity_snapshot::git::{GITLINK_MODE, HeadTree};
-use probity_workspace::progress::Progress;
-use probity_workspace::worktree::Look;
-use probity_workspace::{Fault, Workspace, git, own_files, workspace};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{ServiceError, Workspace, git, own_files, workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What the tree is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Against {
+pub enum ComparisonBase {
     /// A commit.
     Revision(String),
     /// A stored run.
@@ -32,9 +32,9 @@ pub enum Against {
 
 /// How the tree is verified.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct VerifyOptions {
     /// What it is held against; `None`: the last commit.
-    pub against: Option<Against>,
+    pub against: Option<ComparisonBase>,
     /// A stored run of the tree; `None`: it is analysed now.
     pub after: Option<String>,
     /// What the change declared; `None`: nothing, so everything counts.
@@ -53,19 +53,19 @@ pub struct Options {
     pub severity_floor: Option<Severity>,
     /// Which gates of the policy are run.
     pub gates: GateChoice,
-    /// Whether all findings are asked for afterwards, as [`Verified::sarif`] does, and not only the new ones.
+    /// Whether all findings are asked for afterwards, as [`TreeVerification::sarif`] does, and not only the new ones.
     pub all_findings: bool,
 }
 
 /// A verdict on the tree as it is now.
 #[derive(Debug)]
-pub struct Verified {
+pub struct TreeVerification {
     /// The verdict.
-    pub answer: Answer,
+    pub answer: ContractResult,
     /// The run before.
-    pub before: Option<Side>,
+    pub before: Option<AnalysisSide>,
     /// The run after; all of it only where [`Options::all_findings`] asks for it.
-    pub after: Option<Side>,
+    pub after: Option<AnalysisSide>,
     /// What the gates that failed wrote last: the gate, and its words.
     pub last_words: Vec<(String, String)>,
     /// D with the content of both sides.
@@ -78,14 +78,18 @@ pub struct Verified {
     pub notes: Vec<String>,
 }
 
-type Watch<'a> = &'a (dyn Fn(Progress) + Sync);
+type ProgressCallback<'a> = &'a (dyn Fn(ProgressStep) + Sync);
 
 /// Verifies the tree of a workspace.
-pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>) -> Result<Verified, Fault> {
-    let mut ground = Ground::find(workspace, options)?;
+pub fn verify_tree(
+    workspace: &Workspace,
+    options: &VerifyOptions,
+    progress: ProgressCallback<'_>,
+) -> Result<TreeVerification, ServiceError> {
+    let mut ground = VerificationContext::find(workspace, options)?;
     let (before, after) = ground.sides(options, progress)?;
     // Taken last, so that whatever happened meanwhile makes the run stale and is not missed.
-    let look = Look::take(workspace, &ground.policy)?;
+    let look = WorktreeStatus::take(workspace, &ground.policy)?;
     ground.notes.extend(look.notes());
     let tree_run = analyze::run_id(&ground.policy, &look.snapshot)?;
     let mut changed = ground.changed(options, &look, before.as_ref(), after.as_ref())?;
@@ -94,8 +98,8 @@ pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>
     }
     let gates = policy_gates::run(workspace, &ground.policy, &options.gates, &changed, &look, progress)?;
     ground.note_written(&gates);
-    let entries: Entries = changed.iter().map(Entry::from).collect();
-    let answer = verify(&Request {
+    let entries: ScopeEntrySet = changed.iter().map(ScopeEntry::from).collect();
+    let answer = verify(&ContractRequest {
         intent: options.scope.as_ref().map(|scope| declared(scope, options, before.as_ref())),
         scope_check: options.scope.as_ref().map(|scope| probity_intents::scope_check(scope, &entries)),
         changed: changed.clone(),
@@ -108,7 +112,7 @@ pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>
         rules: rules(&ground.policy, options),
         limits: analyze::gate_rules(&ground.policy)?,
     });
-    Ok(Verified {
+    Ok(TreeVerification {
         delta: ground.delta(&look, &changed)?,
         answer,
         before,
@@ -120,7 +124,7 @@ pub fn verify_tree(workspace: &Workspace, options: &Options, progress: Watch<'_>
     })
 }
 
-impl Verified {
+impl TreeVerification {
     /// All findings as SARIF, each saying whether it is new. Without a run after there are none.
     pub fn sarif(&self) -> String {
         let after = self.after.as_ref().map(|side| &side.run);
@@ -139,20 +143,20 @@ impl Verified {
 pub fn budget_of(
     workspace: &Workspace,
     run: Option<&str>,
-    progress: Watch<'_>,
-) -> Result<(probity_contract::Budget, Vec<String>), Fault> {
-    let ground = Ground::find(workspace, &Options::default())?;
+    progress: ProgressCallback<'_>,
+) -> Result<(probity_contract::ChangeBudget, Vec<String>), ServiceError> {
+    let ground = VerificationContext::find(workspace, &VerifyOptions::default())?;
     let stored = match run {
-        Some(name) => Runs::open(workspace).load(name)?,
+        Some(name) => AnalysisStore::open(workspace).load(name)?,
         None => ground.analysed(progress)?,
     };
-    let side = Side::of(stored, BaselineFile::of_tree(workspace)?);
+    let side = AnalysisSide::of(stored, BaselineFile::of_tree(workspace)?);
     let limits = analyze::gate_rules(&ground.policy)?;
     Ok((super::budget(&side, &ground.policy.contract, &limits), ground.notes))
 }
 
 /// What a change starts from.
-struct Ground<'a> {
+struct VerificationContext<'a> {
     workspace: &'a Workspace,
     /// The commit; `None` without git or without a commit.
     revision: Option<String>,
@@ -161,11 +165,11 @@ struct Ground<'a> {
     notes: Vec<String>,
 }
 
-impl<'a> Ground<'a> {
-    fn find(workspace: &'a Workspace, options: &Options) -> Result<Self, Fault> {
+impl<'a> VerificationContext<'a> {
+    fn find(workspace: &'a Workspace, options: &VerifyOptions) -> Result<Self, ServiceError> {
         let revision = match &options.against {
-            Some(Against::Revision(name)) => Some(git::commit_id(workspace, name)?),
-            Some(Against::Run(_)) | None => git::head(workspace)?,
+            Some(ComparisonBase::Revision(name)) => Some(git::commit_id(workspace, name)?),
+            Some(ComparisonBase::Run(_)) | None => git::head(workspace)?,
         };
         let Some(commit) = &revision else {
             let notes = vec!["there is no commit: the policy of the tree itself was used".to_owned()];
@@ -178,7 +182,7 @@ impl<'a> Ground<'a> {
         Ok(ground)
     }
 
-    fn read_policy(&mut self) -> Result<(), Fault> {
+    fn read_policy(&mut self) -> Result<(), ServiceError> {
         let mut committed = None;
         for name in [own_files::POLICY_FILE, own_files::JSON_POLICY_FILE] {
             if committed.is_none() {
@@ -207,7 +211,7 @@ impl<'a> Ground<'a> {
     }
 
     /// A file of the commit.
-    fn file(&self, name: &str) -> Result<Option<Vec<u8>>, Fault> {
+    fn file(&self, name: &str) -> Result<Option<Vec<u8>>, ServiceError> {
         let found = RepoPath::parse(name.as_bytes()).ok().and_then(|path| {
             let id = self.tree.get(&path)?.1.to_string();
             Some((path, id))
@@ -217,10 +221,16 @@ impl<'a> Ground<'a> {
     }
 
     /// The runs of both sides; `None` for one that is not known.
-    fn sides(&self, options: &Options, progress: Watch<'_>) -> Result<(Option<Side>, Option<Side>), Fault> {
+    fn sides(
+        &self,
+        options: &VerifyOptions,
+        progress: ProgressCallback<'_>,
+    ) -> Result<(Option<AnalysisSide>, Option<AnalysisSide>), ServiceError> {
         let (before, after) = match (&options.against, &options.after) {
-            (Some(Against::Run(before)), Some(after)) => self.stored(before, after, options)?,
-            (Some(Against::Run(before)), None) => (known(self.load(before))?, Some(self.analysed(progress)?)),
+            (Some(ComparisonBase::Run(before)), Some(after)) => self.stored(before, after, options)?,
+            (Some(ComparisonBase::Run(before)), None) => {
+                (known(self.load(before))?, Some(self.analysed(progress)?))
+            }
             (_, Some(after)) => (self.committed(progress)?, known(self.load(after))?),
             (_, None) => {
                 let after = self.analysed(progress)?;
@@ -233,7 +243,7 @@ impl<'a> Ground<'a> {
             Some(_) => self.file(BASELINE_FILE)?.map(BaselineFile::new),
             None => now.clone(),
         };
-        Ok((before.map(|it| Side::of(it, then)), after.map(|it| Side::of(it, now))))
+        Ok((before.map(|it| AnalysisSide::of(it, then)), after.map(|it| AnalysisSide::of(it, now))))
     }
 
     /// Two stored runs: all of them only if somebody asks for more than what differs.
@@ -241,47 +251,47 @@ impl<'a> Ground<'a> {
         &self,
         before: &str,
         after: &str,
-        options: &Options,
-    ) -> Result<(Option<Stored>, Option<Stored>), Fault> {
+        options: &VerifyOptions,
+    ) -> Result<(Option<StoredAnalysis>, Option<StoredAnalysis>), ServiceError> {
         let limits = analyze::gate_rules(&self.policy)?;
         if !(options.all_findings
             || super::needs_whole_runs(&options.claims, options.text.as_deref(), &limits))
-            && let Some(Differing { before, after, .. }) =
-                known(Runs::open(self.workspace).load_differing(before, after))?
+            && let Some(DifferingAnalyses { before, after, .. }) =
+                known(AnalysisStore::open(self.workspace).load_differing(before, after))?
         {
             return Ok((Some(before), Some(after)));
         }
         Ok((known(self.load(before))?, known(self.load(after))?))
     }
 
-    fn load(&self, name: &str) -> Result<Stored, Fault> {
-        Runs::open(self.workspace).load(name)
+    fn load(&self, name: &str) -> Result<StoredAnalysis, ServiceError> {
+        AnalysisStore::open(self.workspace).load(name)
     }
 
     /// The run of the tree as it is now.
-    fn analysed(&self, progress: Watch<'_>) -> Result<Stored, Fault> {
+    fn analysed(&self, progress: ProgressCallback<'_>) -> Result<StoredAnalysis, ServiceError> {
         let options = AnalyzeOptions::default();
         let made = analyze::analyze(self.workspace, &self.policy, &options, progress)?;
-        Ok(Stored::whole(made.run, made.report_digest))
+        Ok(StoredAnalysis::whole(made.run, made.report_digest))
     }
 
     /// The run of the commit; `None` without one.
-    fn committed(&self, progress: Watch<'_>) -> Result<Option<Stored>, Fault> {
+    fn committed(&self, progress: ProgressCallback<'_>) -> Result<Option<StoredAnalysis>, ServiceError> {
         let Some(revision) = &self.revision else { return Ok(None) };
         let options = AnalyzeOptions::default();
         let made = analyze::analyze_commit(self.workspace, revision, &self.policy, &options, progress)?;
-        Ok(Some(Stored::whole(made.run, made.report_digest)))
+        Ok(Some(StoredAnalysis::whole(made.run, made.report_digest)))
     }
 
     /// D: what differs from the commit; between two stored runs, what differs between them.
     fn changed(
         &self,
-        options: &Options,
-        look: &Look,
-        before: Option<&Side>,
-        after: Option<&Side>,
-    ) -> Result<BTreeSet<RepoPath>, Fault> {
-        if matches!(options.against, Some(Against::Run(_))) {
+        options: &VerifyOptions,
+        look: &WorktreeStatus,
+        before: Option<&AnalysisSide>,
+        after: Option<&AnalysisSide>,
+    ) -> Result<BTreeSet<RepoPath>, ServiceError> {
+        if matches!(options.against, Some(ComparisonBase::Run(_))) {
             return Ok(before.zip(after).map(|(before, after)| between(before, after)).unwrap_or_default());
         }
         let Some(revision) = &self.revision else { return Ok(look.dirty_paths()) };
@@ -300,7 +310,11 @@ impl<'a> Ground<'a> {
     }
 
     /// D with the content of both sides.
-    fn delta(&self, look: &Look, changed: &BTreeSet<RepoPath>) -> Result<Vec<DeltaEntry>, Fault> {
+    fn delta(
+        &self,
+        look: &WorktreeStatus,
+        changed: &BTreeSet<RepoPath>,
+    ) -> Result<Vec<DeltaEntry>, ServiceError> {
         // The id of a submodule is that of a commit in another repository: there is no content to get.
         let committed = |path| self.tree.get(path).filter(|(mode, _)| *mode != GITLINK_MODE);
         let wanted: Vec<(&RepoPath, String)> =
@@ -319,7 +333,7 @@ impl<'a> Ground<'a> {
 }
 
 /// The rules of the policy, with what the caller decides.
-fn rules(policy: &Policy, options: &Options) -> ContractRules {
+fn rules(policy: &Policy, options: &VerifyOptions) -> ContractRules {
     let mut rules = policy.contract.clone();
     rules.strictness = options.strictness.unwrap_or(rules.strictness);
     rules.severity_floor = options.severity_floor.or(rules.severity_floor);
@@ -327,16 +341,16 @@ fn rules(policy: &Policy, options: &Options) -> ContractRules {
 }
 
 /// A stored run; `None` if there is none of that name.
-fn known<T>(loaded: Result<T, Fault>) -> Result<Option<T>, Fault> {
+fn known<T>(loaded: Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
     match loaded {
         Ok(stored) => Ok(Some(stored)),
-        Err(Fault::NoSuchAnalysis(_)) => Ok(None),
+        Err(ServiceError::NoSuchAnalysis(_)) => Ok(None),
         Err(fault) => Err(fault),
     }
 }
 
 /// The intent of a change that was declared on the command line and nowhere else.
-fn declared(scope: &IntentScope, options: &Options, before: Option<&Side>) -> PatchIntent {
+fn declared(scope: &IntentScope, options: &VerifyOptions, before: Option<&AnalysisSide>) -> PatchIntent {
     PatchIntent {
         intent_id: IntentId::parse("declared").expect("the word is a valid id"),
         status: IntentState::Active,
@@ -355,8 +369,8 @@ fn is_spoken_of(scope: &IntentScope, path: &RepoPath) -> bool {
 }
 
 /// The files that differ between two runs.
-fn between(before: &Side, after: &Side) -> BTreeSet<RepoPath> {
-    let files = |side: &Side| -> BTreeSet<(RepoPath, Digest)> {
+fn between(before: &AnalysisSide, after: &AnalysisSide) -> BTreeSet<RepoPath> {
+    let files = |side: &AnalysisSide| -> BTreeSet<(RepoPath, Digest)> {
         let sources = side.run.files.iter().map(|file| (file.path.clone(), file.content));
         let governance = side.run.governance.iter();
         let governance = governance.filter_map(|(name, content)| Some((parse_key(name)?, *content)));
@@ -375,15 +389,15 @@ pub fn scope(
     allowed: &[Vec<u8>],
     related: &[Vec<u8>],
     forbidden: &[Vec<u8>],
-) -> Result<Option<IntentScope>, Fault> {
+) -> Result<Option<IntentScope>, ServiceError> {
     if allowed.is_empty() {
         if related.is_empty() && forbidden.is_empty() {
             return Ok(None);
         }
         let detail = "a scope needs at least one allowed file";
-        return Err(Fault::refused(Reason::ScopeEmptyScope, detail));
+        return Err(ServiceError::refused(ReasonCode::ScopeEmptyScope, detail));
     }
-    let entries = |list: &[Vec<u8>]| -> Entries { list.iter().map(Entry::new).collect() };
+    let entries = |list: &[Vec<u8>]| -> ScopeEntrySet { list.iter().map(ScopeEntry::new).collect() };
     Ok(Some(IntentScope {
         allowed_files: entries(allowed),
         allowed_related: entries(related),

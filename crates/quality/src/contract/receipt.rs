@@ -1,16 +1,16 @@
 //! From an answer to a receipt: what the answer does not know is given beside it.
 
-use super::{Answer, Verified, receipts::Kept, receipts::Receipts};
+use super::{ContractResult, TreeVerification, receipts::ReceiptStore, receipts::StoredReceipt};
 use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, receipt};
 use probity_core::Digest;
-use probity_evidence::Enforcement;
+use probity_evidence::EnforcementLevel;
 use probity_intents::{FinishHygiene, IntentId, Timestamp};
-use probity_workspace::{Fault, Workspace, clock};
+use probity_workspace::{ServiceError, Workspace, clock};
 use serde_json::Value;
 
 /// What a receipt says beside the verdict.
 #[derive(Debug, Clone, Copy)]
-pub struct Circumstances<'a> {
+pub struct ReceiptContext<'a> {
     /// When the change was finished.
     pub at: Timestamp,
     /// The intent, if there was one.
@@ -22,12 +22,12 @@ pub struct Circumstances<'a> {
     /// The health of the trusted baseline, if there is one.
     pub baseline_health: Option<i64>,
     /// How strongly the rules were enforced.
-    pub enforcement: Enforcement,
+    pub enforcement: EnforcementLevel,
 }
 
-impl Answer {
+impl ContractResult {
     /// The receipt of a change with this answer. `previous` is the receipt before it.
-    pub fn receipt(&self, circumstances: &Circumstances<'_>, previous: Option<Digest>) -> Value {
+    pub fn receipt(&self, circumstances: &ReceiptContext<'_>, previous: Option<Digest>) -> Value {
         receipt(&ReceiptInput {
             at: circumstances.at,
             intent: circumstances.intent,
@@ -53,7 +53,7 @@ impl Answer {
 }
 
 /// Keeps the receipt of a verified tree. Nobody was kept from anything: the tree was looked at afterwards.
-pub fn keep(workspace: &Workspace, verified: &Verified) -> Result<Kept, Fault> {
+pub fn keep(workspace: &Workspace, verified: &TreeVerification) -> Result<StoredReceipt, ServiceError> {
     let intent = verified.scope.as_ref().map(|scope| ReceiptIntent {
         intent_id: IntentId::parse("declared").expect("the word is a valid id"),
         description: verified.revision.as_ref().map_or_else(String::new, |it| format!("changes since {it}")),
@@ -61,13 +61,14 @@ pub fn keep(workspace: &Workspace, verified: &Verified) -> Result<Kept, Fault> {
         scope: scope.clone(),
         amendments: Vec::new(),
     });
-    let circumstances = Circumstances {
+    let circumstances = ReceiptContext {
         at: Timestamp(clock::seconds()),
         intent: intent.as_ref(),
         delta: &verified.delta,
         hygiene: None,
         baseline_health: verified.baseline_health(),
-        enforcement: Enforcement::Observe,
+        enforcement: EnforcementLevel::Observe,
     };
-    Receipts::open(workspace).append(workspace, |previous| verified.answer.receipt(&circumstances, previous))
+    ReceiptStore::open(workspace)
+        .append(workspace, |previous| verified.answer.receipt(&circumstances, previous))
 }

@@ -16,15 +16,15 @@ use probity_api::quality::{
 };
 use probity_contract::ContractStatus;
 use probity_core::chain::{ChainBreak, check_next};
-use probity_core::{Digest, Reason, json};
-use probity_evidence::receipt::{self, Checked, ReceiptCheck, ReceiptError};
-use probity_evidence::{CheckStatus, Trust};
+use probity_core::{Digest, ReasonCode, json};
+use probity_evidence::receipt::{self, CheckedReceipt, ReceiptCheck, ReceiptError};
+use probity_evidence::{CheckStatus, TrustRequirements};
 use probity_intents::Timestamp;
 use probity_paths::RepoPath;
 use probity_storage::{HashChain, durable};
-use probity_workspace::State;
+use probity_workspace::StateDirectory;
 use probity_workspace::signing::signing_key;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -33,13 +33,13 @@ use std::path::{Path, PathBuf};
 
 /// The receipts of a repository.
 #[derive(Debug, Clone)]
-pub struct Receipts {
+pub struct ReceiptStore {
     dir: PathBuf,
 }
 
 /// A receipt that is kept.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct StoredReceipt {
     /// Its number, from 1.
     pub number: u64,
     /// Its digest.
@@ -92,11 +92,11 @@ impl ReceiptHead {
     }
 }
 
-impl Kept {
-    fn new(number: u64, digest: Digest, document: Value, path: PathBuf) -> Result<Self, Fault> {
+impl StoredReceipt {
+    fn new(number: u64, digest: Digest, document: Value, path: PathBuf) -> Result<Self, ServiceError> {
         let unreadable = || {
             let detail = format!("{}: it has not the members of a receipt", path.display());
-            Fault::refused(Reason::EvidenceSchemaInvalid, detail)
+            ServiceError::refused(ReasonCode::EvidenceSchemaInvalid, detail)
         };
         let head = ReceiptHead::of(&document).ok_or_else(unreadable)?;
         Ok(Self { number, digest, document, head, path, envelope: None })
@@ -125,14 +125,14 @@ impl Kept {
     }
 }
 
-impl Receipts {
+impl ReceiptStore {
     /// The receipts of a workspace. Nothing is created until one is kept.
     pub fn open(workspace: &Workspace) -> Self {
         Self::of(&workspace.state)
     }
 
     /// The receipts of a state directory.
-    pub fn of(state: &State) -> Self {
+    pub fn of(state: &StateDirectory) -> Self {
         Self { dir: state.dir().join("receipts") }
     }
 
@@ -154,7 +154,7 @@ impl Receipts {
         &self,
         workspace: &Workspace,
         make: impl FnOnce(Option<Digest>) -> Value,
-    ) -> Result<Kept, Fault> {
+    ) -> Result<StoredReceipt, ServiceError> {
         let key = signing_key(workspace)?;
         let mut chain = self.chain()?;
         let last = self.numbers()?.last().copied();
@@ -173,22 +173,22 @@ impl Receipts {
         durable::write(&path, &[json::canonical(&document), b"\n".to_vec()].concat())?;
         chain.advance(&number, digest)?;
         let envelope = key.map(|_| self.envelope_path(number));
-        Ok(Kept { envelope, ..Kept::new(number, digest, document, path)? })
+        Ok(StoredReceipt { envelope, ..StoredReceipt::new(number, digest, document, path)? })
     }
 
     /// All receipts, the oldest first.
-    pub fn list(&self) -> Result<Vec<Kept>, Fault> {
+    pub fn list(&self) -> Result<Vec<StoredReceipt>, ServiceError> {
         self.numbers()?.into_iter().map(|number| self.read(number)).collect()
     }
 
     /// The receipt that `name` means: `last`, a number, the beginning of a digest, or an intent.
-    pub fn find(&self, name: &str) -> Result<Kept, Fault> {
+    pub fn find(&self, name: &str) -> Result<StoredReceipt, ServiceError> {
         let all = self.list()?;
         if name == "last" {
             return all.into_iter().next_back().ok_or_else(|| missing("there is no receipt yet"));
         }
         let digits = name.strip_prefix("sha256:").unwrap_or(name);
-        let is_meant = |kept: &Kept| {
+        let is_meant = |kept: &StoredReceipt| {
             kept.number.to_string() == name
                 || digits.len() >= 4 && kept.digest.to_hex().starts_with(digits)
                 || kept.head.intent_id() == Some(name)
@@ -202,7 +202,7 @@ impl Receipts {
     }
 
     /// What is wrong with the chain of receipts; nothing, if it is whole.
-    pub fn broken_links(&self) -> Result<Vec<String>, Fault> {
+    pub fn broken_links(&self) -> Result<Vec<String>, ServiceError> {
         let all = self.list()?;
         let mut broken = Vec::new();
         let (mut last, mut before) = (0, None);
@@ -226,28 +226,31 @@ impl Receipts {
         Ok(broken)
     }
 
-    fn chain(&self) -> Result<HashChain<u64>, Fault> {
+    fn chain(&self) -> Result<HashChain<u64>, ServiceError> {
         Ok(HashChain::lock(self.dir.join("head.json"))?)
     }
 
-    fn read(&self, number: u64) -> Result<Kept, Fault> {
+    fn read(&self, number: u64) -> Result<StoredReceipt, ServiceError> {
         let path = self.path(number);
         let bytes = durable::read(&path)?.ok_or_else(|| missing(&format!("receipt {number} is gone")))?;
         let document = json::parse(&bytes)
-            .map_err(|error| Fault::refused(error.reason, format!("{}: {error}", path.display())))?;
+            .map_err(|error| ServiceError::refused(error.reason, format!("{}: {error}", path.display())))?;
         let digest = receipt::verify(&document)
-            .map_err(|error| Fault::refused(error.reason(), format!("{}: {error}", path.display())))?;
+            .map_err(|error| ServiceError::refused(error.reason(), format!("{}: {error}", path.display())))?;
         let envelope = Some(self.envelope_path(number)).filter(|path| path.exists());
-        Ok(Kept { envelope, ..Kept::new(number, digest, document, path)? })
+        Ok(StoredReceipt { envelope, ..StoredReceipt::new(number, digest, document, path)? })
     }
 
     /// The numbers of all receipts, in order.
-    fn numbers(&self) -> Result<Vec<u64>, Fault> {
+    fn numbers(&self) -> Result<Vec<u64>, ServiceError> {
         let entries = match std::fs::read_dir(&self.dir) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(source) => {
-                return Err(Fault::System { what: format!("cannot list {}", self.dir.display()), source });
+                return Err(ServiceError::System {
+                    what: format!("cannot list {}", self.dir.display()),
+                    source,
+                });
             }
         };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -267,10 +270,10 @@ impl Receipts {
 }
 
 /// The receipts of a workspace, the newest last, and what is wrong with their chain.
-pub fn list_receipts(workspace: &Workspace) -> Result<ReceiptListAnswer, Fault> {
-    let receipts = Receipts::open(workspace);
+pub fn list_receipts(workspace: &Workspace) -> Result<ReceiptListAnswer, ServiceError> {
+    let receipts = ReceiptStore::open(workspace);
     let broken_links = receipts.broken_links()?;
-    let receipts = receipts.list()?.iter().map(Kept::summary).collect();
+    let receipts = receipts.list()?.iter().map(StoredReceipt::summary).collect();
     Ok(ReceiptListAnswer { receipts, broken_links })
 }
 
@@ -279,8 +282,8 @@ pub fn show_receipt(
     workspace: &Workspace,
     name: &str,
     with_attestation: bool,
-) -> Result<ReceiptShowAnswer, Fault> {
-    let kept = Receipts::open(workspace).find(name)?;
+) -> Result<ReceiptShowAnswer, ServiceError> {
+    let kept = ReceiptStore::open(workspace).find(name)?;
     let attestation = attestation(&kept)?;
     Ok(ReceiptShowAnswer {
         reference: kept.reference(),
@@ -292,13 +295,13 @@ pub fn show_receipt(
 /// Checks the bytes of a receipt or its envelope; with `own` also the chain of the repository that it is from.
 pub fn verify_receipt(
     bytes: &[u8],
-    trust: &Trust,
+    trust: &TrustRequirements,
     tree: Option<&Path>,
     own: Option<&Workspace>,
-) -> Result<ReceiptVerifyAnswer, Fault> {
+) -> Result<ReceiptVerifyAnswer, ServiceError> {
     let mut checked = check(bytes, trust, tree);
     if let Some(workspace) = own {
-        checked.checks.push(chain_check(&Receipts::open(workspace))?);
+        checked.checks.push(chain_check(&ReceiptStore::open(workspace))?);
     }
     let status = checked.document.as_ref().and_then(ReceiptHead::of).map(|head| head.status());
     let outcome = if checked.passed() { ReceiptOutcome::Pass } else { ReceiptOutcome::Fail };
@@ -317,31 +320,31 @@ fn check_report(check: ReceiptCheck) -> ReceiptCheckReport {
 }
 
 /// A receipt as an attestation: its signed envelope, or the statement alone if nobody signed it.
-fn attestation(kept: &Kept) -> Result<Value, Fault> {
+fn attestation(kept: &StoredReceipt) -> Result<Value, ServiceError> {
     match &kept.envelope {
         None => receipt::statement(&kept.document).map_err(|error| unfit(&error)),
         Some(_) => json::parse(&bytes(kept)?)
-            .map_err(|error| Fault::refused(error.reason, format!("its envelope: {error}"))),
+            .map_err(|error| ServiceError::refused(error.reason, format!("its envelope: {error}"))),
     }
 }
 
 /// The bytes to check: the envelope if there is one, else the receipt.
-pub fn bytes(kept: &Kept) -> Result<Vec<u8>, Fault> {
+pub fn bytes(kept: &StoredReceipt) -> Result<Vec<u8>, ServiceError> {
     let path = kept.envelope.as_ref().unwrap_or(&kept.path);
     durable::read(path)?.ok_or_else(|| missing(&format!("{} is gone", path.display())))
 }
 
 /// Whether the receipts of a repository hang together.
-fn chain_check(receipts: &Receipts) -> Result<ReceiptCheck, Fault> {
+fn chain_check(receipts: &ReceiptStore) -> Result<ReceiptCheck, ServiceError> {
     let broken = receipts.broken_links()?;
     Ok(match broken.as_slice() {
         [] => ReceiptCheck::passed("chain", "every receipt names the one before it".into()),
-        _ => ReceiptCheck::failed("chain", Reason::EvidenceChainBroken, broken.join("; ")),
+        _ => ReceiptCheck::failed("chain", ReasonCode::EvidenceChainBroken, broken.join("; ")),
     })
 }
 
 /// Checks a receipt or its envelope by its bytes alone, and against a tree if one is given.
-fn check(bytes: &[u8], trust: &Trust, tree: Option<&Path>) -> Checked {
+fn check(bytes: &[u8], trust: &TrustRequirements, tree: Option<&Path>) -> CheckedReceipt {
     let digest = tree.map(|tree| |path: &RepoPath| digest_of_file(tree, path));
     receipt::check(bytes, trust, digest.as_ref().map(|digest| digest as receipt::DigestOfFile<'_>))
 }
@@ -353,10 +356,10 @@ fn digest_of_file(tree: &Path, path: &RepoPath) -> Option<Digest> {
     std::fs::read(&file).ok().map(|bytes| Digest::of(&bytes))
 }
 
-fn unfit(error: &ReceiptError) -> Fault {
-    Fault::refused(error.reason(), error.to_string())
+fn unfit(error: &ReceiptError) -> ServiceError {
+    ServiceError::refused(error.reason(), error.to_string())
 }
 
-fn missing(what: &str) -> Fault {
-    Fault::Missing(what.to_owned())
+fn missing(what: &str) -> ServiceError {
+    ServiceError::Missing(what.to_owned())
 }

@@ -1,22 +1,22 @@
 //! An answer as a reviewer sees it, for the forms of CI services.
 
-use super::Answer;
-use probity_analysis::Regression;
+use super::ContractResult;
+use probity_analysis::FindingRegression;
 use probity_contract::ContractReason;
-use probity_contract::Evaluation;
+use probity_contract::PatchEvaluation;
 use probity_contract::claims::ClaimVerdict;
-use probity_contract::outputs::{NewFinding, Review};
+use probity_contract::outputs::{ChangeReview, NewFinding};
 use probity_contract::receipt::check_results;
 use probity_core::words::short_digest;
 use probity_paths::RepoPath;
 
-impl Answer {
+impl ContractResult {
     /// What a reviewer is told.
-    pub fn review(&self) -> Review {
+    pub fn review(&self) -> ChangeReview {
         let short = |run: &probity_contract::receipt::RunRef| short_digest(&run.run_id).to_owned();
         let health =
             |run: &Option<probity_contract::receipt::RunRef>| run.as_ref().and_then(|run| run.health);
-        Review {
+        ChangeReview {
             status: self.outcome.status,
             reason: self.outcome.reason,
             next_step: self.outcome.reason.map(probity_contract::ContractReason::next_step),
@@ -58,12 +58,12 @@ impl Answer {
         found
     }
 
-    fn new_finding(&self, new: &Regression) -> NewFinding {
+    fn new_finding(&self, new: &FindingRegression) -> NewFinding {
         let finding = &new.finding;
         let id = finding.id.to_string();
         // Where nothing is outside there is no need to look.
         let is_ours =
-            |it: &Evaluation| it.external_regressions.is_empty() || it.intent_regressions.contains(&id);
+            |it: &PatchEvaluation| it.external_regressions.is_empty() || it.intent_regressions.contains(&id);
         let place = finding.locations.first();
         NewFinding {
             rule: finding.family.as_str().to_owned(),
@@ -92,7 +92,7 @@ pub(super) fn describe(finding: &probity_analysis::Finding) -> String {
 }
 
 /// The lines of a range. One that ends at the beginning of a line does not reach into it.
-fn lines(range: &probity_analysis::Range) -> (u32, u32) {
+fn lines(range: &probity_analysis::SourceRange) -> (u32, u32) {
     let first = range.start_line.max(1);
     let last = if range.end_column <= 1 { range.end_line.saturating_sub(1) } else { range.end_line };
     (first, last.max(first))

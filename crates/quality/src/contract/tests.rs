@@ -2,8 +2,8 @@
 //! `analysis` found.
 
 use super::*;
-use crate::runs::Runs;
-use probity_analysis::{Input, Settings, Source, analyse};
+use crate::runs::AnalysisStore;
+use probity_analysis::{AnalysisInput, AnalysisSettings, SourceInput, analyse};
 use probity_contract::{BaselineTrigger, ContractReason, ContractStatus, IntentState};
 use probity_intents::{IntentId, IntentScope};
 use probity_policy::StrictnessProfile;
@@ -20,33 +20,39 @@ fn path(name: &str) -> RepoPath {
     RepoPath::parse(name.as_bytes()).expect("a path")
 }
 
-fn side(files: &[(&str, &str)]) -> Side {
-    let sources: BTreeMap<RepoPath, Source<'_>> =
-        files.iter().map(|(name, text)| (path(name), Source::Bytes(text.as_bytes()))).collect();
-    let run = analyse(&Input { sources, ..Input::default() }, &Settings::default()).run;
+fn side(files: &[(&str, &str)]) -> AnalysisSide {
+    let sources: BTreeMap<RepoPath, SourceInput<'_>> =
+        files.iter().map(|(name, text)| (path(name), SourceInput::Bytes(text.as_bytes()))).collect();
+    let run =
+        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run;
     let digest = run.id.0;
-    Side::of(Stored::whole(run, digest), None)
+    AnalysisSide::of(StoredAnalysis::whole(run, digest), None)
 }
 
-fn request<'a>(before: &'a Side, after: &'a Side, changed: &[&str]) -> Request<'a> {
-    Request {
+fn request<'a>(before: &'a AnalysisSide, after: &'a AnalysisSide, changed: &[&str]) -> ContractRequest<'a> {
+    ContractRequest {
         changed: changed.iter().map(|name| path(name)).collect(),
         before: Some(before),
         after: Some(after),
         tree_run: Some(after.run.id),
-        ..Request::default()
+        ..ContractRequest::default()
     }
 }
 
 /// The same for a change that declared some files.
-fn declared<'a>(before: &'a Side, after: &'a Side, changed: &[&str], allowed: &[&str]) -> Request<'a> {
+fn declared<'a>(
+    before: &'a AnalysisSide,
+    after: &'a AnalysisSide,
+    changed: &[&str],
+    allowed: &[&str],
+) -> ContractRequest<'a> {
     let scope = IntentScope {
-        allowed_files: allowed.iter().map(|name| Entry::new(*name)).collect(),
+        allowed_files: allowed.iter().map(|name| ScopeEntry::new(*name)).collect(),
         ..IntentScope::default()
     };
     let request = request(before, after, changed);
-    let entries: Entries = request.changed.iter().map(Entry::from).collect();
-    Request {
+    let entries: ScopeEntrySet = request.changed.iter().map(ScopeEntry::from).collect();
+    ContractRequest {
         scope_check: Some(probity_intents::scope_check(&scope, &entries)),
         intent: Some(PatchIntent {
             intent_id: IntentId::parse("mine").expect("an id"),
@@ -58,7 +64,7 @@ fn declared<'a>(before: &'a Side, after: &'a Side, changed: &[&str], allowed: &[
     }
 }
 
-fn status(request: &Request<'_>) -> (ContractStatus, Option<String>) {
+fn status(request: &ContractRequest<'_>) -> (ContractStatus, Option<String>) {
     let answer = verify(request);
     (answer.outcome.status, answer.outcome.reason.map(|reason| reason.to_string()))
 }
@@ -110,18 +116,18 @@ fn runs_that_do_not_fit_say_why() {
     let asked = || declared(&before, &after, &["a.py"], &["a.py"]);
     let unverified = |reason| is(ContractStatus::Unverified, reason);
     assert_eq!(status(&asked()), (ContractStatus::Accepted, None));
-    let stale = Request { tree_run: Some(before.run.id), ..asked() };
+    let stale = ContractRequest { tree_run: Some(before.run.id), ..asked() };
     assert_eq!(status(&stale), unverified("after_run_stale"));
-    assert_eq!(status(&Request { after: None, ..asked() }), unverified("no_after_run"));
-    assert_eq!(status(&Request { before: None, ..asked() }), unverified("no_before_run"));
-    let same = Request { after: Some(&before), tree_run: Some(before.run.id), ..asked() };
+    assert_eq!(status(&ContractRequest { after: None, ..asked() }), unverified("no_after_run"));
+    assert_eq!(status(&ContractRequest { before: None, ..asked() }), unverified("no_before_run"));
+    let same = ContractRequest { after: Some(&before), tree_run: Some(before.run.id), ..asked() };
     assert_eq!(status(&same), unverified("after_run_not_new"));
     let mut other = after.clone();
     other.run.settings.parameters += 1;
-    assert_eq!(status(&Request { after: Some(&other), ..asked() }), unverified("incomparable_runs"));
+    assert_eq!(status(&ContractRequest { after: Some(&other), ..asked() }), unverified("incomparable_runs"));
     let mut moved = before.clone();
     moved.report_digest = Digest::of(b"another report");
-    let moved = Request { before: Some(&moved), ..asked() };
+    let moved = ContractRequest { before: Some(&moved), ..asked() };
     assert_eq!(status(&moved), is(ContractStatus::Expired, "report_digest_mismatch"));
 }
 
@@ -129,7 +135,7 @@ fn runs_that_do_not_fit_say_why() {
 fn what_is_let_through_is_named() {
     let (before, after) = (side(&[("a.py", FINE)]), side(&[("a.py", &[FINE, &long("f")].concat())]));
     let rules = ContractRules { strictness: StrictnessProfile::Relaxed, ..ContractRules::default() };
-    let answer = verify(&Request { rules, ..declared(&before, &after, &["a.py"], &["a.py"]) });
+    let answer = verify(&ContractRequest { rules, ..declared(&before, &after, &["a.py"], &["a.py"]) });
     assert_eq!(answer.outcome.status, ContractStatus::Accepted);
     let regressions = ContractReason::StructuralRegressions;
     assert_eq!(answer.outcome.let_through, [regressions]);
@@ -141,13 +147,13 @@ fn a_structural_gate_that_failed_before_is_not_held_against_a_change() {
     let limits = GateRules { parameters: Some(7), ..GateRules::default() };
     let before = side(&[("a.py", &long("f"))]);
     let after = side(&[("a.py", &[FINE, &long("f")].concat())]);
-    let still = Request { limits: limits.clone(), ..declared(&before, &after, &["a.py"], &["a.py"]) };
+    let still = ContractRequest { limits: limits.clone(), ..declared(&before, &after, &["a.py"], &["a.py"]) };
     let answer = verify(&still);
     assert_eq!(answer.outcome.status, ContractStatus::Accepted);
     let fails = |report: &Option<GateReport>| report.as_ref().is_some_and(|report| report.would_fail);
     assert!(fails(&answer.structural_gates.0) && fails(&answer.structural_gates.1));
     let clean = side(&[("a.py", FINE)]);
-    let worse = Request { limits, ..declared(&clean, &after, &["a.py"], &["a.py"]) };
+    let worse = ContractRequest { limits, ..declared(&clean, &after, &["a.py"], &["a.py"]) };
     let violations = verify(&worse).verdict.contract_violations;
     assert_eq!(violations, [ContractReason::StructuralRegressions, ContractReason::GateFailures]);
 }
@@ -176,16 +182,16 @@ fn claims_are_held_against_what_was_found() {
         found.expect("a finding").id.to_string()
     };
     let claim = |symbol: &str| Claim::Fixed { finding: finding(symbol) };
-    let asked = |claims| Request { claims, ..declared(&before, &after, &["a.py"], &["a.py"]) };
+    let asked = |claims| ContractRequest { claims, ..declared(&before, &after, &["a.py"], &["a.py"]) };
     assert!(verify(&asked(vec![claim("f"), Claim::NoRegressions])).judgement.is_valid());
     assert!(!verify(&asked(vec![claim("g")])).judgement.is_valid());
     assert!(!verify(&asked(vec![Claim::NoApiChange])).judgement.is_valid());
-    let text = Request { text: Some("No regressions. I feel good about it."), ..asked(vec![]) };
+    let text = ContractRequest { text: Some("No regressions. I feel good about it."), ..asked(vec![]) };
     let answer = verify(&text);
     let checked: Vec<_> = answer.claims.iter().map(|it| (&it.claim, it.sentence.as_deref())).collect();
     assert_eq!(checked, [(&Claim::NoRegressions, Some("No regressions."))]);
     assert_eq!(answer.unchecked_sentences, ["I feel good about it."]);
-    let still = verify(&Request { text: Some(&format!("Fixed {}.", finding("g"))), ..asked(vec![]) });
+    let still = verify(&ContractRequest { text: Some(&format!("Fixed {}.", finding("g"))), ..asked(vec![]) });
     assert_eq!(still.claims_verdict(), ClaimVerdict::False);
     assert!(still.claims[0].because().starts_with("still there: a.py:"), "{:?}", still.claims);
 }
@@ -194,18 +200,19 @@ fn claims_are_held_against_what_was_found() {
 fn runs_without_what_they_have_alike_give_the_same_document() {
     let dir = tempfile::tempdir().expect("a directory");
     let workspace = probity_workspace::Workspace::find(Some(dir.path()), dir.path()).expect("is found");
-    let runs = Runs::open(&workspace);
+    let runs = AnalysisStore::open(&workspace);
     let before = side(&[("a.py", FINE), ("b.py", &long("b")), ("c.py", &long("c"))]);
     let after = side(&[("a.py", &[FINE, &long("f")].concat()), ("b.py", &long("b")), ("c.py", &long("d"))]);
     let stored = [&before, &after].map(|side| runs.save(side.run.clone()).expect("saves"));
-    let [old, new] = stored.map(|stored| Side::of(stored, None));
+    let [old, new] = stored.map(|stored| AnalysisSide::of(stored, None));
     let differing = runs.load_differing(&before.run.id.short(), &after.run.id.short()).expect("loads");
     assert_eq!(differing.n_alike, 1);
-    let [thin_old, thin_new] = [differing.before, differing.after].map(|stored| Side::of(stored, None));
+    let [thin_old, thin_new] =
+        [differing.before, differing.after].map(|stored| AnalysisSide::of(stored, None));
     assert!(thin_new.run.findings.len() < new.run.findings.len());
     for allowed in [["a.py", "c.py"], ["b.py", "c.py"]] {
         let document =
-            |answer: &Answer| probity_core::json::to_value(&answer.patch_verdict(&answer.review()));
+            |answer: &ContractResult| probity_core::json::to_value(&answer.patch_verdict(&answer.review()));
         let whole = document(&verify(&declared(&old, &new, &["a.py", "c.py"], &allowed)));
         let thin = document(&verify(&declared(&thin_old, &thin_new, &["a.py", "c.py"], &allowed)));
         assert_eq!(thin, whole);

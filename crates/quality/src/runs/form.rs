@@ -9,8 +9,9 @@
 
 use super::{FindingCounts, count_findings};
 use probity_analysis::{
-    Access, ApiItem, CloneType, Confidence, Dependency, Family, Finding, FindingId, Health, Joined, Language,
-    Location, Measured, Note, Parameter, Range, Run, RunFile, RunId, Settings, Severity, UnitKind,
+    AccessLevel, AnalysisRun, AnalysisSettings, ApiItem, CallableParameter, CloneType, CodeLocation,
+    Confidence, FileDependency, FileNote, Finding, FindingFamily, FindingId, Health, JoinedReport, Language,
+    RunFile, RunId, Severity, SourceRange, UnitKind, UnitMeasurements,
 };
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -25,7 +26,7 @@ const MAGIC: &[u8; 8] = b"prbrun\x003";
 const NOWHERE: &[u8] = b"";
 
 /// A run as it is stored.
-pub(super) struct Written {
+pub(super) struct EncodedAnalysis {
     pub(super) head: Vec<u8>,
     /// In the order of the head.
     pub(super) parts: Vec<Vec<u8>>,
@@ -33,7 +34,7 @@ pub(super) struct Written {
 
 /// Everything but the parts.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Head<'a> {
+pub(super) struct AnalysisHead<'a> {
     id: [u8; 32],
     analyser: &'a str,
     /// Settings, health and joined reports.
@@ -41,7 +42,7 @@ pub(super) struct Head<'a> {
     #[serde(borrow)]
     files: Vec<WireFile<'a>>,
     governance: Vec<(&'a str, [u8; 32])>,
-    dependencies: Vec<Dependency>,
+    dependencies: Vec<FileDependency>,
     cycles: Vec<Vec<u32>>,
     siblings: Vec<(u32, u32)>,
     /// In the order of their paths.
@@ -61,10 +62,10 @@ pub(super) struct PartRef<'a> {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Small {
-    settings: Settings,
+struct HeadExtras {
+    settings: AnalysisSettings,
     health: Health,
-    joined: Vec<Joined>,
+    joined: Vec<JoinedReport>,
     n_findings: FindingCounts,
 }
 
@@ -75,7 +76,7 @@ struct WireFile<'a> {
     language: Option<Language>,
     n_lines: u32,
     n_tokens: u32,
-    notes: Vec<Note>,
+    notes: Vec<FileNote>,
     health_milli: Option<u32>,
 }
 
@@ -96,13 +97,13 @@ struct WirePart<'a> {
 #[derive(Serialize, Deserialize)]
 struct WireFinding<'a> {
     id: &'a str,
-    family: Family,
+    family: FindingFamily,
     severity: Severity,
     confidence: Confidence,
     message: &'a str,
     /// File 0 is the file of the part, the others follow.
     #[serde(borrow)]
-    locations: Vec<(u32, Range, &'a str)>,
+    locations: Vec<(u32, SourceRange, &'a str)>,
     content: [u8; 32],
     value: Option<u32>,
     clone_type: Option<CloneType>,
@@ -113,7 +114,7 @@ struct WireFinding<'a> {
 struct WireUnit<'a> {
     symbol: &'a str,
     kind: UnitKind,
-    access: Access,
+    access: AccessLevel,
     measures: [u32; 6],
     lcom4: Option<u32>,
     coupling: Option<u32>,
@@ -124,14 +125,14 @@ struct WireUnit<'a> {
 struct WireApi<'a> {
     symbol: &'a str,
     kind: UnitKind,
-    parameters: Vec<Parameter>,
+    parameters: Vec<CallableParameter>,
 }
 
 /// What belongs into one part.
 #[derive(Default)]
-struct Share<'a> {
+struct FileShare<'a> {
     findings: Vec<&'a [Finding]>,
-    units: Vec<&'a [Measured]>,
+    units: Vec<&'a [UnitMeasurements]>,
     api: Vec<&'a [ApiItem]>,
 }
 
@@ -141,8 +142,8 @@ fn home(finding: &Finding) -> &[u8] {
 }
 
 /// Writes a run.
-pub(super) fn write(run: &Run) -> Written {
-    let mut shares: BTreeMap<&[u8], Share<'_>> = BTreeMap::new();
+pub(super) fn write(run: &AnalysisRun) -> EncodedAnalysis {
+    let mut shares: BTreeMap<&[u8], FileShare<'_>> = BTreeMap::new();
     let chunks: Vec<&[Finding]> = run.findings.chunk_by(|one, other| home(one) == home(other)).collect();
     for chunk in &chunks {
         shares.entry(home(&chunk[0])).or_default().findings.push(chunk);
@@ -156,13 +157,13 @@ pub(super) fn write(run: &Run) -> Written {
     }
     let numbers: BTreeMap<&[u8], u32> = shares.keys().copied().zip(0..).collect();
     let order = chunks.iter().map(|chunk| (numbers[home(&chunk[0])], count(chunk.len()))).collect();
-    let shares: Vec<(&[u8], Share<'_>)> = shares.into_iter().collect();
+    let shares: Vec<(&[u8], FileShare<'_>)> = shares.into_iter().collect();
     let written = shares.par_iter().map(|(path, share)| write_part(path, share));
     let (refs, parts): (Vec<PartRef<'_>>, Vec<Vec<u8>>) = written.unzip();
-    Written { head: write_head(run, refs, order), parts }
+    EncodedAnalysis { head: write_head(run, refs, order), parts }
 }
 
-fn write_part<'a>(path: &'a [u8], share: &Share<'_>) -> (PartRef<'a>, Vec<u8>) {
+fn write_part<'a>(path: &'a [u8], share: &FileShare<'_>) -> (PartRef<'a>, Vec<u8>) {
     let findings = || share.findings.iter().copied().flatten();
     let paths = findings().flat_map(|finding| &finding.locations).map(|place| place.path.as_bytes());
     let numbers: BTreeMap<&[u8], u32> = paths.filter(|other| *other != path).map(|path| (path, 0)).collect();
@@ -179,15 +180,15 @@ fn write_part<'a>(path: &'a [u8], share: &Share<'_>) -> (PartRef<'a>, Vec<u8>) {
     (PartRef { path, digest, size: count(bytes.len()), n_findings }, bytes)
 }
 
-fn write_head(run: &Run, parts: Vec<PartRef<'_>>, order: Vec<(u32, u32)>) -> Vec<u8> {
-    let small = Small {
+fn write_head(run: &AnalysisRun, parts: Vec<PartRef<'_>>, order: Vec<(u32, u32)>) -> Vec<u8> {
+    let small = HeadExtras {
         settings: run.settings.clone(),
         health: run.health.clone(),
         joined: run.joined.clone(),
         n_findings: count_findings(run),
     };
     let small = serde_json::to_vec(&small).expect("they have text keys and whole numbers only");
-    let head = Head {
+    let head = AnalysisHead {
         id: *run.id.0.as_bytes(),
         analyser: &run.analyser,
         small: &small,
@@ -220,7 +221,7 @@ fn wire_file(file: &RunFile) -> WireFile<'_> {
 
 fn wire_finding<'a>(finding: &'a Finding, numbers: &BTreeMap<&[u8], u32>) -> WireFinding<'a> {
     let number = |path: &RepoPath| numbers.get(path.as_bytes()).copied().unwrap_or(0);
-    let place = |place: &'a Location| (number(&place.path), place.range, place.symbol.as_str());
+    let place = |place: &'a CodeLocation| (number(&place.path), place.range, place.symbol.as_str());
     WireFinding {
         id: finding.id.as_str(),
         family: finding.family,
@@ -235,7 +236,7 @@ fn wire_finding<'a>(finding: &'a Finding, numbers: &BTreeMap<&[u8], u32>) -> Wir
     }
 }
 
-fn wire_unit(unit: &Measured) -> WireUnit<'_> {
+fn wire_unit(unit: &UnitMeasurements) -> WireUnit<'_> {
     WireUnit {
         symbol: &unit.symbol,
         kind: unit.kind,
@@ -252,20 +253,20 @@ fn wire_api(item: &ApiItem) -> WireApi<'_> {
 }
 
 /// A part that was read.
-pub(super) struct Part {
+pub(super) struct AnalysisPart {
     findings: Vec<Finding>,
-    units: Vec<Measured>,
+    units: Vec<UnitMeasurements>,
     api: Vec<ApiItem>,
 }
 
-impl Part {
+impl AnalysisPart {
     /// Every file that its findings speak of.
     pub(super) fn paths(&self) -> impl Iterator<Item = &RepoPath> {
         self.findings.iter().flat_map(|finding| &finding.locations).map(|place| &place.path)
     }
 }
 
-impl<'a> Head<'a> {
+impl<'a> AnalysisHead<'a> {
     /// Reads a head; `None` if the bytes are none. Nothing in it can make a later step fail: every number is checked.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (head, rest): (Self, _) = postcard::take_from_bytes(bytes.strip_prefix(MAGIC)?).ok()?;
@@ -294,7 +295,7 @@ impl<'a> Head<'a> {
     }
 
     /// Reads the part with this number. Its bytes must be those that the head knows.
-    pub(super) fn read_part(&self, number: usize, bytes: &[u8]) -> Option<Part> {
+    pub(super) fn read_part(&self, number: usize, bytes: &[u8]) -> Option<AnalysisPart> {
         let known = &self.parts[number];
         if *Digest::of(bytes).as_bytes() != known.digest {
             return None;
@@ -312,7 +313,7 @@ impl<'a> Head<'a> {
             return None;
         }
         let file = file.map_or(0, count);
-        Some(Part {
+        Some(AnalysisPart {
             findings: wire.findings.into_iter().map(|it| read_finding(it, &path)).collect::<Option<_>>()?,
             units: wire.units.iter().map(|unit| read_unit(unit, file)).collect(),
             api: wire
@@ -324,8 +325,8 @@ impl<'a> Head<'a> {
     }
 
     /// The run with those parts that were read, in the order of their numbers; what other parts hold is left out.
-    pub(super) fn run(self, parts: Vec<Option<Part>>) -> Option<(Run, FindingCounts)> {
-        let small: Small = serde_json::from_slice(self.small).ok()?;
+    pub(super) fn run(self, parts: Vec<Option<AnalysisPart>>) -> Option<(AnalysisRun, FindingCounts)> {
+        let small: HeadExtras = serde_json::from_slice(self.small).ok()?;
         let (mut units, mut api, mut findings) = (Vec::new(), Vec::new(), Vec::new());
         let mut found: Vec<std::vec::IntoIter<Finding>> = Vec::with_capacity(parts.len());
         for part in parts {
@@ -338,7 +339,7 @@ impl<'a> Head<'a> {
         for (part, n) in self.order {
             findings.extend(found[part as usize].by_ref().take(n as usize));
         }
-        let run = Run {
+        let run = AnalysisRun {
             id: RunId(Digest::from_bytes(self.id)),
             analyser: self.analyser.to_owned(),
             settings: small.settings,
@@ -374,8 +375,8 @@ fn read_file(file: WireFile<'_>) -> Option<RunFile> {
 }
 
 fn read_finding(finding: WireFinding<'_>, path: &impl Fn(u32) -> Option<RepoPath>) -> Option<Finding> {
-    let place = |(number, range, symbol): (u32, Range, &str)| {
-        Some(Location { path: path(number)?, range, symbol: symbol.to_owned() })
+    let place = |(number, range, symbol): (u32, SourceRange, &str)| {
+        Some(CodeLocation { path: path(number)?, range, symbol: symbol.to_owned() })
     };
     Some(Finding {
         id: FindingId::from(finding.id.to_owned()),
@@ -391,9 +392,9 @@ fn read_finding(finding: WireFinding<'_>, path: &impl Fn(u32) -> Option<RepoPath
     })
 }
 
-fn read_unit(unit: &WireUnit<'_>, file: u32) -> Measured {
+fn read_unit(unit: &WireUnit<'_>, file: u32) -> UnitMeasurements {
     let [cyclomatic, cognitive, nesting, line, lines, parameters] = unit.measures;
-    Measured {
+    UnitMeasurements {
         file,
         symbol: unit.symbol.to_owned(),
         kind: unit.kind,

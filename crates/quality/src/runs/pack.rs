@@ -3,9 +3,9 @@
 //! What is read is held against digests: the head against that in the first line, a part against that in the head. What is
 //! not read is not unpacked either; whoever reads the head alone holds the whole file against the digest of its body.
 
-use super::form::{self, Head, Part};
-use super::{About, Stored};
-use probity_analysis::{Run, RunId};
+use super::form::{self, AnalysisHead, AnalysisPart};
+use super::{AnalysisHeader, StoredAnalysis};
+use probity_analysis::{AnalysisRun, RunId};
 use probity_core::Digest;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ const COMPRESSION: i32 = 1;
 
 /// Where things lie behind the index.
 #[derive(Serialize, Deserialize)]
-struct Index {
+struct ContainerIndex {
     /// The bytes of the head, and when it is unpacked.
     head: (u32, u32),
     /// The bytes of each frame, and how many parts it holds.
@@ -32,8 +32,8 @@ struct Index {
 }
 
 /// Puts a run into the form of its file.
-pub(super) fn pack(run: &Run) -> io::Result<(About, Vec<u8>)> {
-    let form::Written { head, parts } = form::write(run);
+pub(super) fn pack(run: &AnalysisRun) -> io::Result<(AnalysisHeader, Vec<u8>)> {
+    let form::EncodedAnalysis { head, parts } = form::write(run);
     let frames = frames(parts.iter().map(Vec::len));
     let compress = |bytes: &[u8]| zstd::bulk::compress(bytes, COMPRESSION);
     let (packed_head, packed) = rayon::join(
@@ -47,7 +47,7 @@ pub(super) fn pack(run: &Run) -> io::Result<(About, Vec<u8>)> {
     );
     let (packed_head, packed) = (packed_head?, packed?);
     let (n_files, ..) = run.file_counts();
-    let index = Index {
+    let index = ContainerIndex {
         head: (size(&packed_head)?, size(&head)?),
         frames: packed
             .iter()
@@ -58,7 +58,7 @@ pub(super) fn pack(run: &Run) -> io::Result<(About, Vec<u8>)> {
     let mut body = postcard::to_stdvec(&index).expect("a growing list of bytes takes everything");
     body.extend(packed_head);
     body.extend(packed.concat());
-    let about = About {
+    let about = AnalysisHeader {
         report_digest: Digest::of(&head),
         body_digest: Digest::of(&body),
         size_bytes: (head.len() + parts.iter().map(Vec::len).sum::<usize>()) as u64,
@@ -94,23 +94,23 @@ fn frames(sizes: impl Iterator<Item = usize>) -> Vec<std::ops::Range<usize>> {
 }
 
 /// A stored run that was opened: its head is unpacked and is the one that the first line names.
-pub(super) struct Opened<'f> {
+pub(super) struct AnalysisContainer<'f> {
     id: RunId,
-    about: About,
+    about: AnalysisHeader,
     head: Vec<u8>,
-    index: Index,
+    index: ContainerIndex,
     frames: &'f [u8],
     /// Everything behind the first line.
     body: &'f [u8],
 }
 
-impl<'f> Opened<'f> {
+impl<'f> AnalysisContainer<'f> {
     /// Opens the bytes of the file of a run; `None` if they are no stored run.
     pub(super) fn new(id: RunId, file: &'f [u8]) -> Option<Self> {
         let line = file.iter().position(|&byte| byte == b'\n')?;
-        let about: About = serde_json::from_slice(&file[..line]).ok()?;
+        let about: AnalysisHeader = serde_json::from_slice(&file[..line]).ok()?;
         let body = &file[line + 1..];
-        let (index, rest): (Index, _) = postcard::take_from_bytes(body).ok()?;
+        let (index, rest): (ContainerIndex, _) = postcard::take_from_bytes(body).ok()?;
         let (packed, frames) = rest.split_at_checked(index.head.0 as usize)?;
         let head = unpack(packed, index.head.1 as usize)?;
         let is_whole = Digest::of(&head) == about.report_digest;
@@ -118,15 +118,15 @@ impl<'f> Opened<'f> {
     }
 
     /// The head; `None` if it is of another form, or of another run than its file is named after.
-    fn head(&self) -> Option<Head<'_>> {
-        let head = Head::read(&self.head).filter(|head| head.id() == self.id)?;
+    fn head(&self) -> Option<AnalysisHead<'_>> {
+        let head = AnalysisHead::read(&self.head).filter(|head| head.id() == self.id)?;
         let size: usize = head.parts.iter().map(|part| part.size as usize).sum();
         let n_parts: usize = self.index.frames.iter().map(|frame| frame.1 as usize).sum();
         (size <= MAX_RUN_BYTES && n_parts == head.parts.len()).then_some(head)
     }
 
     /// The whole run.
-    pub(super) fn whole(&self) -> Option<Stored> {
+    pub(super) fn whole(&self) -> Option<StoredAnalysis> {
         let head = self.head()?;
         let parts = self.parts(&head, &vec![true; head.parts.len()])?;
         self.stored(head, parts)
@@ -134,19 +134,19 @@ impl<'f> Opened<'f> {
 
     /// The run without any of its parts. They are there all the same, and as they were written: whoever goes on from here
     /// must find them later.
-    pub(super) fn bare(&self) -> Option<Stored> {
+    pub(super) fn bare(&self) -> Option<StoredAnalysis> {
         let head = self.head().filter(|_| Digest::of(self.body) == self.about.body_digest)?;
         let none = head.parts.iter().map(|_| None).collect();
         self.stored(head, none)
     }
 
-    fn stored(&self, head: Head<'_>, parts: Vec<Option<Part>>) -> Option<Stored> {
+    fn stored(&self, head: AnalysisHead<'_>, parts: Vec<Option<AnalysisPart>>) -> Option<StoredAnalysis> {
         let (run, n_findings) = head.run(parts)?;
-        Some(Stored { run, report_digest: self.about.report_digest, n_findings })
+        Some(StoredAnalysis { run, report_digest: self.about.report_digest, n_findings })
     }
 
     /// Reads those parts that are wanted, each frame on a thread of its own.
-    fn parts(&self, head: &Head<'_>, wanted: &[bool]) -> Option<Vec<Option<Part>>> {
+    fn parts(&self, head: &AnalysisHead<'_>, wanted: &[bool]) -> Option<Vec<Option<AnalysisPart>>> {
         let (mut first, mut rest) = (0, self.frames);
         let mut frames = Vec::with_capacity(self.index.frames.len());
         for &(size, n_parts) in &self.index.frames {
@@ -155,7 +155,7 @@ impl<'f> Opened<'f> {
             (first, rest) = (numbers.end, others);
             frames.push((packed, numbers));
         }
-        let read: Option<Vec<Vec<Option<Part>>>> = frames
+        let read: Option<Vec<Vec<Option<AnalysisPart>>>> = frames
             .into_par_iter()
             .with_max_len(1)
             .map(|(packed, numbers)| read_frame(head, wanted, packed, numbers))
@@ -166,11 +166,11 @@ impl<'f> Opened<'f> {
 
 /// The wanted parts of a frame.
 fn read_frame(
-    head: &Head<'_>,
+    head: &AnalysisHead<'_>,
     wanted: &[bool],
     packed: &[u8],
     numbers: std::ops::Range<usize>,
-) -> Option<Vec<Option<Part>>> {
+) -> Option<Vec<Option<AnalysisPart>>> {
     if !wanted[numbers.clone()].contains(&true) {
         return Some(numbers.map(|_| None).collect());
     }
@@ -193,12 +193,19 @@ fn unpack(packed: &[u8], size: usize) -> Option<Vec<u8>> {
 
 /// Two runs without the parts that are the same in both, and how many findings those have. Parts that a new finding
 /// speaks of are there even so: whether it is new at all its places is told by what stands there.
-pub(super) fn differing(before: &Opened<'_>, after: &Opened<'_>) -> Option<(Stored, Stored, u32)> {
+pub(super) fn differing(
+    before: &AnalysisContainer<'_>,
+    after: &AnalysisContainer<'_>,
+) -> Option<(StoredAnalysis, StoredAnalysis, u32)> {
     let (old, new) = (before.head()?, after.head()?);
     let (mut in_old, mut in_new) = differing_parts(&old, &new);
     let mut new_parts = after.parts(&new, &in_new)?;
-    let spoken_of: BTreeSet<&[u8]> =
-        new_parts.iter().flatten().flat_map(Part::paths).map(probity_paths::RepoPath::as_bytes).collect();
+    let spoken_of: BTreeSet<&[u8]> = new_parts
+        .iter()
+        .flatten()
+        .flat_map(AnalysisPart::paths)
+        .map(probity_paths::RepoPath::as_bytes)
+        .collect();
     let more: Vec<bool> =
         in_new.iter().zip(&new.parts).map(|(read, part)| !read && spoken_of.contains(part.path)).collect();
     let also = |wanted: &mut bool, path: &[u8]| *wanted |= spoken_of.contains(path);
@@ -214,7 +221,7 @@ pub(super) fn differing(before: &Opened<'_>, after: &Opened<'_>) -> Option<(Stor
 }
 
 /// Which parts of two runs are not in the other, or not the same there.
-fn differing_parts(old: &Head<'_>, new: &Head<'_>) -> (Vec<bool>, Vec<bool>) {
+fn differing_parts(old: &AnalysisHead<'_>, new: &AnalysisHead<'_>) -> (Vec<bool>, Vec<bool>) {
     let (mut in_old, mut in_new) = (vec![true; old.parts.len()], vec![true; new.parts.len()]);
     let mut at = 0;
     for (number, part) in new.parts.iter().enumerate() {
@@ -231,29 +238,29 @@ fn differing_parts(old: &Head<'_>, new: &Head<'_>) -> (Vec<bool>, Vec<bool>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probity_analysis::{Input, Settings, Source, analyse, compare};
+    use probity_analysis::{AnalysisInput, AnalysisSettings, SourceInput, analyse, compare};
     use probity_paths::RepoPath;
     use proptest::prelude::*;
 
     const TEXT: &str = "class A:\n    def f(self, x):\n        return self.x\n\n    def g(self):\n        return 1\n\n\n\
         def _dead(rows):\n    return [row for row in rows if row]\n\n\nfrom . import missing\n";
 
-    fn run_of(files: impl IntoIterator<Item = (Vec<u8>, String)>) -> Run {
+    fn run_of(files: impl IntoIterator<Item = (Vec<u8>, String)>) -> AnalysisRun {
         let files: Vec<(RepoPath, String)> =
             files.into_iter().map(|(name, text)| (RepoPath::parse(&name).expect("a path"), text)).collect();
         let sources =
-            files.iter().map(|(path, text)| (path.clone(), Source::Bytes(text.as_bytes()))).collect();
-        analyse(&Input { sources, ..Input::default() }, &Settings::default()).run
+            files.iter().map(|(path, text)| (path.clone(), SourceInput::Bytes(text.as_bytes()))).collect();
+        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
     }
 
     /// A run with findings, units, an interface and names that are no text.
-    fn run() -> Run {
+    fn run() -> AnalysisRun {
         let names: [&[u8]; 3] = [b"pkg/a.py", b"pkg/\xff.py", b"pkg/__init__.py"];
         run_of(names.map(|name| (name.to_vec(), TEXT.to_owned())))
     }
 
-    fn whole(id: RunId, file: &[u8]) -> Option<Run> {
-        Some(Opened::new(id, file)?.whole()?.run)
+    fn whole(id: RunId, file: &[u8]) -> Option<AnalysisRun> {
+        Some(AnalysisContainer::new(id, file)?.whole()?.run)
     }
 
     #[test]
@@ -269,13 +276,13 @@ mod tests {
         let run = run();
         let (_, file) = pack(&run).expect("packs");
         let n_findings = run.findings.len();
-        let bare = Opened::new(run.id, &file).and_then(|opened| opened.bare()).expect("opens");
-        let without = Run { findings: Vec::new(), units: Vec::new(), api: Vec::new(), ..run };
+        let bare = AnalysisContainer::new(run.id, &file).and_then(|opened| opened.bare()).expect("opens");
+        let without = AnalysisRun { findings: Vec::new(), units: Vec::new(), api: Vec::new(), ..run };
         assert_eq!(bare.run, without);
         assert_eq!(bare.n_findings.values().sum::<u64>(), n_findings as u64);
         let mut damaged = file.clone();
         *damaged.last_mut().expect("has bytes") ^= 0x41;
-        let opened = Opened::new(bare.run.id, &damaged).expect("its head is whole");
+        let opened = AnalysisContainer::new(bare.run.id, &damaged).expect("its head is whole");
         assert!(opened.bare().is_none(), "its parts are not");
     }
 
@@ -296,14 +303,14 @@ mod tests {
 
     #[test]
     fn no_head_or_part_makes_reading_fail_otherwise_than_by_saying_so() {
-        let form::Written { head, parts } = form::write(&run());
+        let form::EncodedAnalysis { head, parts } = form::write(&run());
         for at in 0..head.len() {
             let mut changed = head.clone();
             changed[at] ^= 0x41;
-            assert!(Head::read(&head[..at]).is_none(), "cut at {at}");
-            let Some(changed) = Head::read(&changed) else { continue };
+            assert!(AnalysisHead::read(&head[..at]).is_none(), "cut at {at}");
+            let Some(changed) = AnalysisHead::read(&changed) else { continue };
             let read = |(number, bytes): (usize, &Vec<u8>)| changed.read_part(number, bytes);
-            let parts: Vec<Option<Part>> =
+            let parts: Vec<Option<AnalysisPart>> =
                 parts.iter().take(changed.parts.len()).enumerate().map(read).collect();
             // Whatever comes back can be compared: no number in it leads nowhere.
             if let Some(run) = changed.run(parts) {
@@ -347,7 +354,7 @@ mod tests {
             }
             let (old, new) = (run_of(before), run_of(after));
             let (packed_old, packed_new) = (pack(&old).expect("packs").1, pack(&new).expect("packs").1);
-            let opened = (Opened::new(old.id, &packed_old), Opened::new(new.id, &packed_new));
+            let opened = (AnalysisContainer::new(old.id, &packed_old), AnalysisContainer::new(new.id, &packed_new));
             let (thin_old, thin_new, n_alike) =
                 differing(&opened.0.expect("opens"), &opened.1.expect("opens")).expect("reads");
             let mut found = compare(&thin_old.run, &thin_new.run);

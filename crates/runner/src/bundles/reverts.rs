@@ -5,18 +5,18 @@ use probity_api::govern::evidence::RunRevert;
 use probity_core::Digest;
 use probity_evidence::{Manifest, StoredManifest};
 use probity_paths::RepoPath;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The reverts of a repository by the hash of the run that they undid, oldest first.
 #[derive(Debug, Default)]
-pub struct Reverts {
+pub struct RevertIndex {
     of: BTreeMap<Digest, Vec<Manifest>>,
 }
 
-impl Reverts {
+impl RevertIndex {
     /// Reads the reverts. A bundle that cannot be read says nothing about another one.
-    pub fn of(workspace: &Workspace) -> Result<Self, Fault> {
+    pub fn of(workspace: &Workspace) -> Result<Self, ServiceError> {
         let stored = workspace.state.bundles()?;
         let stored = stored.iter().filter_map(|run_id| manifest(workspace, run_id).ok());
         let mut of: BTreeMap<Digest, Vec<Manifest>> = BTreeMap::new();

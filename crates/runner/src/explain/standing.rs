@@ -7,16 +7,16 @@ use probity_evidence::{Plan, Seal};
 use probity_paths::RepoPath;
 use probity_policy::Policy;
 use probity_workspace::exempt::{Exemptions, TrackedPaths};
-use probity_workspace::observe::Observer;
+use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::selection::{Selection, plan_of};
-use probity_workspace::{Fault, Workspace, clock, git};
+use probity_workspace::{ServiceError, Workspace, clock, git};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// Where `path` stands.
-pub fn standing(workspace: &Workspace, path: &RepoPath) -> Result<PathStanding, Fault> {
+pub fn standing(workspace: &Workspace, path: &RepoPath) -> Result<PathStanding, ServiceError> {
     let policy = workspace.load_policy()?.policy;
-    let snapshot = Observer::new(workspace).content(None)?;
+    let snapshot = WorkspaceObserver::new(workspace).content(None)?;
     let committed = git::head_tree(workspace).ok();
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
     // Which gates run depends on what changes: those that a change of this path would run.
@@ -55,7 +55,7 @@ pub fn standing(workspace: &Workspace, path: &RepoPath) -> Result<PathStanding, 
 }
 
 /// The plan for a change of `path`; where that needs more to be said, the plan for no change in particular.
-fn plan_for(policy: &Policy, path: &RepoPath) -> Result<Plan, Fault> {
+fn plan_for(policy: &Policy, path: &RepoPath) -> Result<Plan, ServiceError> {
     let profile = policy.default_profile().or_else(|| policy.profiles.first().map(|it| it.id.as_str()));
     let selection = Selection { profile: profile.map(str::to_owned), ..Selection::default() };
     let of_path = Selection { changed: vec![path.as_bytes().to_vec()], ..selection.clone() };

@@ -47,7 +47,7 @@ const SOURCES: &[&str] = &[
 
 /// What the ignore rules suggest.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Suggestions {
+pub(super) struct OutputSuggestions {
     /// The patterns for `build_outputs`, in the order of the rules.
     pub(super) patterns: Vec<String>,
     /// How many rules were left out because their text would not be shown as it is written.
@@ -55,7 +55,7 @@ pub(super) struct Suggestions {
 }
 
 /// The patterns for `build_outputs` that the rules suggest.
-pub(super) fn suggestions(rules: &[u8], exempt: &Scope, kept: &[RepoPath]) -> Suggestions {
+pub(super) fn suggestions(rules: &[u8], exempt: &Scope, kept: &[RepoPath]) -> OutputSuggestions {
     let (mut found, mut n_deceptive): (Vec<String>, usize) = (Vec::new(), 0);
     for rule in probity_snapshot::git::ignore_patterns(rules) {
         // What an editor would not show must not reach a file that a person is asked to read and uncomment.
@@ -76,7 +76,7 @@ pub(super) fn suggestions(rules: &[u8], exempt: &Scope, kept: &[RepoPath]) -> Su
             found.push(pattern);
         }
     }
-    Suggestions { patterns: found, n_deceptive }
+    OutputSuggestions { patterns: found, n_deceptive }
 }
 
 fn is_wanted(pattern: &str) -> bool {
@@ -123,6 +123,6 @@ mod tests {
         let rules = "out/\nc1\u{9b}31m/\nbidi\u{202e}txt/\nzero\u{200b}width/\n";
         let rules = [rules.as_bytes(), b"not-text\xff/\n"].concat();
         let found = suggestions(&rules, &Scope::default(), &[]);
-        assert_eq!(found, Suggestions { patterns: vec!["**/out/**".into()], n_deceptive: 4 });
+        assert_eq!(found, OutputSuggestions { patterns: vec!["**/out/**".into()], n_deceptive: 4 });
     }
 }

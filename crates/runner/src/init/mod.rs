@@ -9,13 +9,13 @@ pub use gates::SuggestedGate;
 use crate::planning::{kept_files, read_text};
 use probity_api::govern::setup::{EcosystemPatterns, InitAnswer};
 use probity_changes::uncommitted;
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_paths::{RepoPath, Scope};
-use probity_policy::Proposal;
+use probity_policy::OutputProposal;
 use probity_snapshot::Snapshot;
 use probity_workspace::observe::content_options;
 use probity_workspace::own_files::POLICY_FILE;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::fmt::Write;
 
 /// Lines of patterns are broken here.
@@ -27,7 +27,7 @@ pub struct ProposedPolicy {
     /// The text of the file.
     pub text: String,
     /// What was found in the tree, ecosystem by ecosystem; exclusions last.
-    pub build_outputs: Vec<Proposal>,
+    pub build_outputs: Vec<OutputProposal>,
     /// Patterns that the project's ignore rules name besides, for a person to choose from.
     pub ignored: Vec<String>,
     /// How many ignore rules were left out because they hold characters that are not shown as they are written.
@@ -65,12 +65,12 @@ impl ProposedPolicy {
     }
 }
 
-fn is_exclusion(proposal: &Proposal) -> bool {
+fn is_exclusion(proposal: &OutputProposal) -> bool {
     proposal.pattern.starts_with('!')
 }
 
 /// Proposes a policy.
-pub fn propose(workspace: &Workspace) -> Result<ProposedPolicy, Fault> {
+pub fn propose(workspace: &Workspace) -> Result<ProposedPolicy, ServiceError> {
     let snapshot = Snapshot::take(&workspace.root, &content_options(workspace), None)?;
     let files = kept_files(workspace, &snapshot);
     let read = |file: &RepoPath| read_text(workspace, file);
@@ -87,15 +87,15 @@ pub fn propose(workspace: &Workspace) -> Result<ProposedPolicy, Fault> {
 }
 
 /// Writes a proposed policy, unless there is one.
-pub fn write(workspace: &Workspace, proposed: &ProposedPolicy) -> Result<std::path::PathBuf, Fault> {
+pub fn write(workspace: &Workspace, proposed: &ProposedPolicy) -> Result<std::path::PathBuf, ServiceError> {
     let path = workspace.root.join(POLICY_FILE);
     if path.exists() {
         let detail = format!("{} is there already", path.display());
-        return Err(Fault::refused(Reason::ConfigExists, detail));
+        return Err(ServiceError::refused(ReasonCode::ConfigExists, detail));
     }
     // An ordinary file with ordinary permissions: it is the user's, not ours.
     std::fs::write(&path, &proposed.text)
-        .map_err(Fault::system(format!("cannot write {}", path.display())))?;
+        .map_err(ServiceError::system(format!("cannot write {}", path.display())))?;
     Ok(path)
 }
 
@@ -105,13 +105,13 @@ pub fn commit_command(workspace: &Workspace) -> Option<String> {
     uncommitted::commit_command(workspace, [&policy].into_iter(), "Add the policy of Probity")
 }
 
-fn render(build_outputs: &[Proposal], ignored: &[String], gates: &[SuggestedGate]) -> String {
+fn render(build_outputs: &[OutputProposal], ignored: &[String], gates: &[SuggestedGate]) -> String {
     let mut text = String::from(
         "# What Probity holds runs in this tree to. Everything here is optional.\n\n[workspace]\n\
          # What builds write: recorded, but no part of the delta. Files that git tracks are never exempt, nor is what a\n\
          # gate executes.\nbuild_outputs = [\n",
     );
-    let (exclusions, outputs): (Vec<&Proposal>, Vec<&Proposal>) =
+    let (exclusions, outputs): (Vec<&OutputProposal>, Vec<&OutputProposal>) =
         build_outputs.iter().partition(|proposal| is_exclusion(proposal));
     for group in outputs.chunk_by(|one, other| one.ecosystem == other.ecosystem) {
         let _ = writeln!(text, "    # {}: {}", group[0].ecosystem, comment(&group[0].because.to_string()));

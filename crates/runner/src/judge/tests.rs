@@ -3,7 +3,7 @@
 use super::*;
 use probity_evidence::GateStatus;
 use probity_paths::Scope;
-use probity_snapshot::Kind;
+use probity_snapshot::SnapshotEntryKind;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -17,13 +17,13 @@ struct World {
     grants: Vec<&'static str>,
     refs: RefsRule,
     gates: Vec<PlannedGate>,
-    changes: Vec<Change>,
-    touched: Vec<Touched>,
+    changes: Vec<TreeChange>,
+    touched: Vec<TouchedEntry>,
     changed_by_command: BTreeSet<RepoPath>,
     found_at_start: Vec<TreeFinding>,
     found_at_end: Vec<TreeFinding>,
     ref_movements: Vec<RefMovement>,
-    command: Option<Ended>,
+    command: Option<JobReport>,
     gate_results: Vec<GateResult>,
     not_kept: BTreeSet<RepoPath>,
 }
@@ -45,7 +45,7 @@ impl Default for World {
             found_at_start: Vec::new(),
             found_at_end: Vec::new(),
             ref_movements: Vec::new(),
-            command: Some(ended(Outcome::Exited(0))),
+            command: Some(ended(JobOutcome::Exited(0))),
             gate_results: Vec::new(),
             not_kept: BTreeSet::new(),
         }
@@ -53,8 +53,8 @@ impl Default for World {
 }
 
 impl World {
-    fn judge(&self) -> Verdict {
-        judge(&Case {
+    fn judge(&self) -> RunVerdict {
+        judge(&VerdictInputs {
             rules: RunRules {
                 scope: &scope(&self.scope),
                 exemptions: &exemptions(&self.build_outputs),
@@ -98,7 +98,7 @@ impl World {
 }
 
 fn scope(patterns: &[&str]) -> Scope {
-    probity_evidence::Globs::new(patterns.iter().map(|pattern| pattern.as_bytes().to_vec()))
+    probity_evidence::GlobList::new(patterns.iter().map(|pattern| pattern.as_bytes().to_vec()))
         .to_scope()
         .expect("patterns")
 }
@@ -111,16 +111,16 @@ fn path(name: &str) -> RepoPath {
     RepoPath::parse(name.as_bytes()).expect("a path")
 }
 
-fn change(path: RepoPath) -> Change {
-    Change { path, change: ChangeKind::Modified, before: None, after: None }
+fn change(path: RepoPath) -> TreeChange {
+    TreeChange { path, change: ChangeKind::Modified, before: None, after: None }
 }
 
-fn found(name: &str, reason: Reason) -> TreeFinding {
+fn found(name: &str, reason: ReasonCode) -> TreeFinding {
     TreeFinding { path: path(name), reason, detail: String::new() }
 }
 
-fn ended(outcome: Outcome) -> Ended {
-    Ended { outcome, duration_ms: 1, survivors: Vec::new(), n_survivors: 0, all_gone: true }
+fn ended(outcome: JobOutcome) -> JobReport {
+    JobReport { outcome, duration_ms: 1, survivors: Vec::new(), n_survivors: 0, all_gone: true }
 }
 
 fn gate(id: &str, required: bool) -> PlannedGate {
@@ -133,16 +133,16 @@ fn gate(id: &str, required: bool) -> PlannedGate {
     }
 }
 
-fn result(id: &str, troubles: Vec<(Reason, String)>) -> GateResult {
+fn result(id: &str, troubles: Vec<(ReasonCode, String)>) -> GateResult {
     let status = if troubles.is_empty() { GateStatus::Pass } else { GateStatus::Fail };
     GateResult { gate_id: id.into(), status, exit_code: Some(0), duration_ms: 1, logs: Vec::new(), troubles }
 }
 
 fn failed(id: &str) -> GateResult {
-    result(id, vec![(Reason::GateFailed, "exit code 1".into())])
+    result(id, vec![(ReasonCode::GateFailed, "exit code 1".into())])
 }
 
-fn reasons(world: &World) -> Vec<Reason> {
+fn reasons(world: &World) -> Vec<ReasonCode> {
     world.judge().reasons
 }
 
@@ -156,13 +156,13 @@ fn nothing_wrong_passes_without_a_word() {
 #[test]
 fn a_command_that_was_withheld_did_not_pass() {
     let world = World { command: None, ..World::default() };
-    assert_eq!(reasons(&world), [Reason::RunCommandNotStarted]);
+    assert_eq!(reasons(&world), [ReasonCode::RunCommandNotStarted]);
 }
 
 #[test]
 fn a_required_gate_without_an_answer_is_missing() {
     let world = World { gates: vec![gate("test", true)], ..World::default() };
-    assert_eq!(reasons(&world), [Reason::GateMissing]);
+    assert_eq!(reasons(&world), [ReasonCode::GateMissing]);
     let optional = World { gates: vec![gate("test", false)], ..World::default() };
     assert!(optional.judge().passed());
 }
@@ -174,7 +174,7 @@ fn only_a_required_gate_fails_the_run() {
         gate_results: vec![failed("test")],
         ..World::default()
     };
-    assert_eq!(reasons(&with(true)), [Reason::GateFailed]);
+    assert_eq!(reasons(&with(true)), [ReasonCode::GateFailed]);
     let verdict = with(false).judge();
     assert!(verdict.passed());
     assert_eq!(verdict.findings.len(), 1, "it is said all the same");
@@ -184,9 +184,9 @@ fn only_a_required_gate_fails_the_run() {
 fn a_protected_path_fails_the_run_in_scope_and_as_a_build_output_but_not_when_granted() {
     let mut world = World::changing(&["src/policy"]);
     world.protected = vec!["src/policy"];
-    assert_eq!(reasons(&world), [Reason::ProtectedChanged]);
+    assert_eq!(reasons(&world), [ReasonCode::ProtectedChanged]);
     world.build_outputs = vec!["src/**"];
-    assert_eq!(reasons(&world), [Reason::ProtectedChanged]);
+    assert_eq!(reasons(&world), [ReasonCode::ProtectedChanged]);
     world.grants = vec!["src/policy"];
     assert!(world.judge().passed());
 }
@@ -195,7 +195,7 @@ fn a_protected_path_fails_the_run_in_scope_and_as_a_build_output_but_not_when_gr
 fn what_a_gate_may_write_the_command_may_not() {
     let mut world = World::changing(&["report"]);
     world.gate_outputs = vec!["report"];
-    assert_eq!(reasons(&world), [Reason::ReconUntrackedDelta]);
+    assert_eq!(reasons(&world), [ReasonCode::ReconUntrackedDelta]);
     world.changed_by_command.clear();
     assert!(world.judge().passed());
 }
@@ -207,10 +207,10 @@ fn what_was_unsafe_before_is_noted_and_what_cannot_be_seen_fails() {
         found_at_end: vec![found("link", reason)],
         ..World::default()
     };
-    assert!(old(Reason::UnsafeLinkEscapes).judge().passed());
-    assert_eq!(reasons(&old(Reason::TreeUnavailable)), [Reason::TreeUnavailable]);
-    let new = World { found_at_start: Vec::new(), ..old(Reason::UnsafeLinkEscapes) };
-    assert_eq!(reasons(&new), [Reason::UnsafeLinkEscapes]);
+    assert!(old(ReasonCode::UnsafeLinkEscapes).judge().passed());
+    assert_eq!(reasons(&old(ReasonCode::TreeUnavailable)), [ReasonCode::TreeUnavailable]);
+    let new = World { found_at_start: Vec::new(), ..old(ReasonCode::UnsafeLinkEscapes) };
+    assert_eq!(reasons(&new), [ReasonCode::UnsafeLinkEscapes]);
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_moved_reference_fails_only_where_references_are_protected() {
     let movement = RefMovement::new(None, "HEAD", None, Some("x".into()));
     let world = World { ref_movements: vec![movement], ..World::default() };
     assert!(world.judge().passed());
-    assert_eq!(reasons(&World { refs: RefsRule::Protect, ..world }), [Reason::ProtectedChanged]);
+    assert_eq!(reasons(&World { refs: RefsRule::Protect, ..world }), [ReasonCode::ProtectedChanged]);
 }
 
 #[test]
@@ -231,26 +231,26 @@ fn a_reference_of_a_repository_in_the_build_outputs_is_not_protected() {
         ..World::default()
     };
     assert!(world("out/clone").judge().passed());
-    assert_eq!(reasons(&world("dep")), [Reason::ProtectedChanged]);
+    assert_eq!(reasons(&world("dep")), [ReasonCode::ProtectedChanged]);
 }
 
 #[test]
 fn a_content_that_left_one_path_for_one_other_is_a_rename() {
     let side = |text: &str| {
-        Some(Side {
-            kind: Kind::File,
+        Some(EntryState {
+            kind: SnapshotEntryKind::File,
             mode: 0o644,
             size: text.len() as u64,
             digest: Some(probity_core::Digest::of(text.as_bytes())),
         })
     };
-    let gone = |at: &str, text: &str| Change {
+    let gone = |at: &str, text: &str| TreeChange {
         path: path(at),
         change: ChangeKind::Deleted,
         before: side(text),
         after: None,
     };
-    let came = |at: &str, text: &str| Change {
+    let came = |at: &str, text: &str| TreeChange {
         path: path(at),
         change: ChangeKind::Added,
         before: None,
@@ -265,9 +265,9 @@ fn a_content_that_left_one_path_for_one_other_is_a_rename() {
 
 #[test]
 fn processes_that_cannot_be_ended_fail_the_run_even_if_none_can_be_named() {
-    let mut command = ended(Outcome::Exited(0));
+    let mut command = ended(JobOutcome::Exited(0));
     command.all_gone = false;
-    assert_eq!(reasons(&World { command: Some(command), ..World::default() }), [Reason::RunSurvivors]);
+    assert_eq!(reasons(&World { command: Some(command), ..World::default() }), [ReasonCode::RunSurvivors]);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_change_that_cannot_be_undone_is_pointed_out() {
     world.not_kept = [path("big"), path("src/big")].into();
     let verdict = world.judge();
     let noted: Vec<_> =
-        verdict.findings.iter().filter(|said| said.reason == Reason::RevertNoBeforeImage).collect();
+        verdict.findings.iter().filter(|said| said.reason == ReasonCode::RevertNoBeforeImage).collect();
     assert_eq!(noted.len(), 1, "in scope there is nothing to undo");
 }
 
@@ -294,23 +294,23 @@ fn a_path() -> impl Strategy<Value = RepoPath> {
 
 fn findings() -> impl Strategy<Value = Vec<TreeFinding>> {
     let reason = prop::sample::select(vec![
-        Reason::UnsafeLinkEscapes,
-        Reason::UnsafeHardLink,
-        Reason::TreeUnavailable,
-        Reason::TreeUnstable,
+        ReasonCode::UnsafeLinkEscapes,
+        ReasonCode::UnsafeHardLink,
+        ReasonCode::TreeUnavailable,
+        ReasonCode::TreeUnstable,
     ]);
     let one =
         (a_path(), reason).prop_map(|(path, reason)| TreeFinding { path, reason, detail: String::new() });
     prop::collection::vec(one, 0..3)
 }
 
-fn outcome() -> impl Strategy<Value = Option<Ended>> {
+fn outcome() -> impl Strategy<Value = Option<JobReport>> {
     prop::sample::select(vec![
         None,
-        Some(ended(Outcome::Exited(0))),
-        Some(ended(Outcome::Exited(3))),
-        Some(ended(Outcome::Signalled(9))),
-        Some(ended(Outcome::Cancelled(2))),
+        Some(ended(JobOutcome::Exited(0))),
+        Some(ended(JobOutcome::Exited(3))),
+        Some(ended(JobOutcome::Signalled(9))),
+        Some(ended(JobOutcome::Cancelled(2))),
     ])
 }
 
@@ -346,7 +346,7 @@ prop_compose! {
 }
 
 /// The paths that fail a run, with why.
-fn errors(verdict: &Verdict) -> BTreeSet<(Reason, Option<RepoPath>)> {
+fn errors(verdict: &RunVerdict) -> BTreeSet<(ReasonCode, Option<RepoPath>)> {
     let errors = verdict.findings.iter().filter(|said| said.severity == FindingSeverity::Error);
     errors.map(|said| (said.reason, said.path.clone())).collect()
 }
@@ -372,8 +372,8 @@ proptest! {
     #[test]
     fn a_run_passes_exactly_when_no_finding_is_an_error(world in world()) {
         let verdict = world.judge();
-        let said: BTreeSet<Reason> = errors(&verdict).into_iter().map(|(reason, _)| reason).collect();
-        let reasons: BTreeSet<Reason> = verdict.reasons.iter().copied().collect();
+        let said: BTreeSet<ReasonCode> = errors(&verdict).into_iter().map(|(reason, _)| reason).collect();
+        let reasons: BTreeSet<ReasonCode> = verdict.reasons.iter().copied().collect();
         prop_assert_eq!(verdict.passed(), said.is_empty());
         prop_assert_eq!(reasons.len(), verdict.reasons.len(), "a reason is listed twice");
         prop_assert_eq!(reasons, said);
@@ -383,7 +383,7 @@ proptest! {
     fn only_a_command_that_ended_well_with_every_change_in_scope_passes(world in world()) {
         let verdict = world.judge();
         if verdict.passed() {
-            prop_assert_eq!(world.command.map(|ended| ended.outcome), Some(Outcome::Exited(0)));
+            prop_assert_eq!(world.command.map(|ended| ended.outcome), Some(JobOutcome::Exited(0)));
             prop_assert!(verdict.untracked.is_empty());
             for gate in world.gates.iter().filter(|gate| gate.required) {
                 let passed = world.gate_results.iter().any(|result| result.gate_id == gate.id && result.status == GateStatus::Pass);
@@ -407,9 +407,9 @@ proptest! {
         let mut wider = world.clone();
         wider.scope.push(more);
         let (before, after) = (world.judge(), wider.judge());
-        let rest = |verdict: &Verdict| {
+        let rest = |verdict: &RunVerdict| {
             let mut all = errors(verdict);
-            all.retain(|(reason, _)| *reason != Reason::ReconUntrackedDelta);
+            all.retain(|(reason, _)| *reason != ReasonCode::ReconUntrackedDelta);
             all
         };
         prop_assert!(after.untracked.iter().all(|path| before.untracked.contains(path)));
@@ -439,7 +439,7 @@ proptest! {
 
 #[test]
 fn what_was_only_touched_is_noted_and_fails_nothing() {
-    let touched = |name: &str| Touched { path: path(name), touch: Touch::Attributes };
+    let touched = |name: &str| TouchedEntry { path: path(name), touch: TouchKind::Attributes };
     let world = World {
         build_outputs: vec!["target/**"],
         touched: vec![touched("docs/d.md"), touched("target/x")],
@@ -448,14 +448,14 @@ fn what_was_only_touched_is_noted_and_fails_nothing() {
     let verdict = world.judge();
     assert!(verdict.passed());
     let noted: Vec<_> = verdict.findings.iter().map(|found| (found.reason, found.severity)).collect();
-    assert_eq!(noted, [(Reason::TreeTouched, FindingSeverity::Note)]);
+    assert_eq!(noted, [(ReasonCode::TreeTouched, FindingSeverity::Note)]);
     assert_eq!(verdict.findings[0].path, Some(path("docs/d.md")));
 }
 
 #[test]
 fn a_flood_of_touched_entries_is_counted() {
     let touched = (0..MAX_TOUCHED + 7)
-        .map(|n| Touched { path: path(&format!("f{n}")), touch: Touch::Replaced })
+        .map(|n| TouchedEntry { path: path(&format!("f{n}")), touch: TouchKind::Replaced })
         .collect();
     let verdict = World { touched, ..World::default() }.judge();
     assert_eq!(verdict.findings.len(), MAX_TOUCHED + 1);
@@ -471,7 +471,7 @@ fn an_output_is_exempt_only_for_the_gate_that_declared_it() {
     let is_exempt = |gate_writes: &[GateWrites]| {
         let world = World::default();
         let (all, none) = (scope(&world.scope), scope(&[]));
-        let case = Case {
+        let case = VerdictInputs {
             rules: RunRules {
                 scope: &all,
                 exemptions: &Exemptions::default(),

@@ -3,7 +3,7 @@
 //!
 //! They are only read. No filter is ever started (law 8).
 
-use super::ignore::Rule;
+use super::ignore::IgnoreRule;
 use super::{GitLayout, files};
 use probity_paths::{RepoPath, Scope};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const ATTRIBUTES_FILE: &str = ".gitattributes";
 const MAX_MACRO_DEPTH: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum AttributeState {
     Set,
     Unset,
     Unspecified,
@@ -27,22 +27,22 @@ pub(super) enum State {
 /// The attributes of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileAttributes {
-    states: BTreeMap<String, State>,
+    states: BTreeMap<String, AttributeState>,
 }
 
 impl FileAttributes {
-    pub(super) fn get(&self, name: &str) -> Option<&State> {
-        self.states.get(name).filter(|state| **state != State::Unspecified)
+    pub(super) fn get(&self, name: &str) -> Option<&AttributeState> {
+        self.states.get(name).filter(|state| **state != AttributeState::Unspecified)
     }
 
     #[cfg(test)]
-    pub(super) fn set(&mut self, name: &str, state: State) {
+    pub(super) fn set(&mut self, name: &str, state: AttributeState) {
         self.states.insert(name.to_owned(), state);
     }
 
     fn value(&self, name: &str) -> Option<&str> {
         match self.get(name) {
-            Some(State::Value(value)) => Some(value),
+            Some(AttributeState::Value(value)) => Some(value),
             _ => None,
         }
     }
@@ -65,23 +65,23 @@ impl FileAttributes {
 
 /// The attributes of a working tree, read on demand.
 #[derive(Debug)]
-pub struct Attributes {
+pub struct WorktreeAttributes {
     root: PathBuf,
     /// Lines by directory, for the directories asked for so far; the lines of `info/attributes` override them.
-    by_dir: BTreeMap<Vec<u8>, Vec<Line>>,
-    info: Vec<Line>,
-    macros: BTreeMap<String, Vec<(String, State)>>,
+    by_dir: BTreeMap<Vec<u8>, Vec<AttributeLine>>,
+    info: Vec<AttributeLine>,
+    macros: BTreeMap<String, Vec<(String, AttributeState)>>,
 }
 
 #[derive(Debug)]
-struct Line {
+struct AttributeLine {
     pattern: Scope,
-    states: Vec<(String, State)>,
+    states: Vec<(String, AttributeState)>,
 }
 
-impl Attributes {
+impl WorktreeAttributes {
     pub fn new(layout: &GitLayout) -> Self {
-        let off = |name: &str| (name.to_owned(), State::Unset);
+        let off = |name: &str| (name.to_owned(), AttributeState::Unset);
         let binary = vec![off("diff"), off("merge"), off("text")];
         let mut attributes = Self {
             root: layout.root.clone(),
@@ -116,9 +116,9 @@ impl Attributes {
         found
     }
 
-    fn apply(&self, found: &mut FileAttributes, name: &str, state: &State, depth: usize) {
+    fn apply(&self, found: &mut FileAttributes, name: &str, state: &AttributeState, depth: usize) {
         found.states.insert(name.to_owned(), state.clone());
-        if *state == State::Set && depth > 0 {
+        if *state == AttributeState::Set && depth > 0 {
             for (name, state) in self.macros.get(name).into_iter().flatten() {
                 self.apply(found, name, state, depth - 1);
             }
@@ -126,7 +126,7 @@ impl Attributes {
     }
 
     /// Reads one file whose patterns are relative to `dir`. Malformed lines are ignored.
-    fn read(&mut self, dir: &[u8], file: &Path) -> Vec<Line> {
+    fn read(&mut self, dir: &[u8], file: &Path) -> Vec<AttributeLine> {
         let text = files::read(file, MAX_ATTRIBUTES_BYTES).unwrap_or_default();
         let mut lines = Vec::new();
         for line in text.split(|&byte| byte == b'\n') {
@@ -135,7 +135,7 @@ impl Attributes {
                 continue;
             }
             let Some((pattern, states)) = split_pattern(line) else { continue };
-            let states: Vec<(String, State)> =
+            let states: Vec<(String, AttributeState)> =
                 String::from_utf8_lossy(states).split_ascii_whitespace().map(state).collect();
             if let Some(name) = pattern.strip_prefix(b"[attr]") {
                 // Git accepts macro definitions only at the top.
@@ -143,7 +143,7 @@ impl Attributes {
                     self.macros.insert(String::from_utf8_lossy(name).into_owned(), states);
                 }
             } else if let Some(pattern) = scope_of(dir, &pattern) {
-                lines.push(Line { pattern, states });
+                lines.push(AttributeLine { pattern, states });
             }
         }
         lines
@@ -185,15 +185,15 @@ fn scope_of(dir: &[u8], pattern: &[u8]) -> Option<Scope> {
     if pattern.starts_with(b"!") {
         return None;
     }
-    let rule = Rule::parse(dir, pattern).filter(|rule| !rule.dirs_only)?;
+    let rule = IgnoreRule::parse(dir, pattern).filter(|rule| !rule.dirs_only)?;
     Scope::parse(&[&rule.pattern]).ok()
 }
 
-fn state(word: &str) -> (String, State) {
+fn state(word: &str) -> (String, AttributeState) {
     match (word.strip_prefix('-'), word.strip_prefix('!'), word.split_once('=')) {
-        (Some(name), ..) => (name.to_owned(), State::Unset),
-        (_, Some(name), _) => (name.to_owned(), State::Unspecified),
-        (_, _, Some((name, value))) => (name.to_owned(), State::Value(value.to_owned())),
-        _ => (word.to_owned(), State::Set),
+        (Some(name), ..) => (name.to_owned(), AttributeState::Unset),
+        (_, Some(name), _) => (name.to_owned(), AttributeState::Unspecified),
+        (_, _, Some((name, value))) => (name.to_owned(), AttributeState::Value(value.to_owned())),
+        _ => (word.to_owned(), AttributeState::Set),
     }
 }

@@ -6,7 +6,7 @@ use super::{GitLayout, files};
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
 /// One setting: section and key in lower case, value as written.
-pub(super) struct Setting {
+pub(super) struct ConfigSetting {
     pub(super) section: String,
     pub(super) key: String,
     pub(super) value: String,
@@ -14,7 +14,7 @@ pub(super) struct Setting {
 
 /// Parses `section.key = value` lines. A subsection stays part of its section's name, so it is never mistaken for a
 /// plain section.
-pub(super) fn settings(config: &[u8]) -> Vec<Setting> {
+pub(super) fn settings(config: &[u8]) -> Vec<ConfigSetting> {
     let mut section = String::new();
     let mut settings = Vec::new();
     for line in String::from_utf8_lossy(config).lines() {
@@ -30,7 +30,7 @@ pub(super) fn settings(config: &[u8]) -> Vec<Setting> {
         // A key without a value means true.
         let (key, value) =
             rest.split_once('=').map_or((rest, "true"), |(key, value)| (key.trim(), value.trim()));
-        settings.push(Setting {
+        settings.push(ConfigSetting {
             section: section.clone(),
             key: key.to_ascii_lowercase(),
             value: value.trim_matches('"').to_owned(),
@@ -62,7 +62,7 @@ impl WorktreeSettings {
     pub fn read(layout: &GitLayout) -> Self {
         let mut found = Self::default();
         for file in [layout.common_dir.join("config"), layout.git_dir.join("config.worktree")] {
-            for Setting { section, key, value } in
+            for ConfigSetting { section, key, value } in
                 settings(&files::read(&file, MAX_CONFIG_BYTES).unwrap_or_default())
             {
                 let value = value.to_ascii_lowercase();

@@ -1,7 +1,7 @@
 //! Computes what git would store for a working file: line endings, `$Id$` and encodings, converted as git does. Filters
 //! are not started, so filtered content is not computed.
 
-use super::attributes::{FileAttributes, State};
+use super::attributes::{AttributeState, FileAttributes};
 use super::config::AutoCrlf;
 use crate::object::{GitId, ObjectFormat};
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub fn stored_id(
     if line_ends_are_converted(&stored, attributes, auto_crlf) {
         stored = Cow::Owned(without_cr(&stored));
     }
-    let expanded = (attributes.get("ident") == Some(&State::Set)).then(|| stored.clone());
+    let expanded = (attributes.get("ident") == Some(&AttributeState::Set)).then(|| stored.clone());
     if expanded.is_some() {
         stored = Cow::Owned(without_ident(&stored).stored);
     }
@@ -34,14 +34,13 @@ pub fn stored_id(
 
 fn line_ends_are_converted(content: &[u8], attributes: &FileAttributes, auto_crlf: AutoCrlf) -> bool {
     // `crlf` is the old name of `text`, and `eol` implies that a file is text.
-    let has_eol =
-        matches!(attributes.get("eol"), Some(State::Value(value)) if value == "lf" || value == "crlf");
+    let has_eol = matches!(attributes.get("eol"), Some(AttributeState::Value(value)) if value == "lf" || value == "crlf");
     let is_auto = |value: &str| value == "auto";
     match attributes.get("text").or_else(|| attributes.get("crlf")) {
-        Some(State::Unset) => false,
-        Some(State::Value(value)) if is_auto(value) => !is_binary(content),
-        Some(State::Value(value)) if value == "input" => true,
-        Some(State::Set) => true,
+        Some(AttributeState::Unset) => false,
+        Some(AttributeState::Value(value)) if is_auto(value) => !is_binary(content),
+        Some(AttributeState::Value(value)) if value == "input" => true,
+        Some(AttributeState::Set) => true,
         _ if has_eol => true,
         _ => auto_crlf == AutoCrlf::On && !is_binary(content),
     }
@@ -77,15 +76,15 @@ fn without_cr(content: &[u8]) -> Vec<u8> {
 }
 
 /// A text with every `$Id: … $` collapsed to `$Id$`.
-struct Collapsed<'a> {
+struct CollapsedIdents<'a> {
     stored: Vec<u8>,
     /// The text between `$Id:` and `$`, for each occurrence.
     words: Vec<&'a [u8]>,
 }
 
 /// Replaces `$Id: … $` by `$Id$` where it is within one line.
-fn without_ident(content: &[u8]) -> Collapsed<'_> {
-    let mut collapsed = Collapsed { stored: Vec::with_capacity(content.len()), words: Vec::new() };
+fn without_ident(content: &[u8]) -> CollapsedIdents<'_> {
+    let mut collapsed = CollapsedIdents { stored: Vec::with_capacity(content.len()), words: Vec::new() };
     let mut rest = content;
     while let Some(at) = rest.iter().position(|&byte| byte == b'$') {
         let (before, after) = rest.split_at(at + 1);
@@ -179,7 +178,7 @@ mod tests {
     #[test]
     fn only_the_id_that_git_writes_is_no_edit() {
         let mut attributes = FileAttributes::default();
-        attributes.set("ident", State::Set);
+        attributes.set("ident", AttributeState::Set);
         let stored =
             |content: &str| stored_id(content.as_bytes(), &attributes, AutoCrlf::Off, ObjectFormat::Sha1);
         let id = GitId::of_blob(ObjectFormat::Sha1, b"a $Id$ b $Id$\n");

@@ -1,6 +1,6 @@
 //! Reads small files of a git directory, without following links or waiting for pipes.
 
-use crate::record::{Kind, Stat};
+use crate::record::{EntryStat, SnapshotEntryKind};
 use crate::sys;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
@@ -17,7 +17,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
 pub(super) fn read_at(dir: impl AsFd, name: &[u8], limit: u64) -> Result<Vec<u8>> {
     let file = sys::open_file(dir, name)?;
     let stat = sys::stat_fd(&file)?;
-    if stat.kind != Kind::File {
+    if stat.kind != SnapshotEntryKind::File {
         return Err(Errno::INVAL);
     }
     if stat.size > limit {
@@ -46,16 +46,16 @@ pub(super) fn open_dir(path: &Path) -> Result<OwnedFd> {
 const MAX_DEPTH: usize = 128;
 
 /// One entry of a walk.
-pub(super) struct Seen<'a> {
+pub(super) struct VisitedEntry<'a> {
     pub(super) dir: &'a OwnedFd,
     pub(super) name: &'a [u8],
     /// Path from the top of the walk.
     pub(super) path: &'a [u8],
-    pub(super) stat: Stat,
+    pub(super) stat: EntryStat,
 }
 
 /// Walks everything below `top`, parents first.
-pub(super) fn walk<V: Visit>(top: &OwnedFd, visit: &mut V) {
+pub(super) fn walk<V: DirectoryVisitor>(top: &OwnedFd, visit: &mut V) {
     let mut todo = vec![Vec::new()];
     while let Some(path) = todo.pop() {
         if let Err(error) = walk_one(top, &path, &mut todo, visit) {
@@ -65,16 +65,21 @@ pub(super) fn walk<V: Visit>(top: &OwnedFd, visit: &mut V) {
 }
 
 /// Callbacks of a walk.
-pub(super) trait Visit {
+pub(super) trait DirectoryVisitor {
     /// Called with the names in a directory.
     fn list(&mut self, path: &[u8], names: &[&[u8]]);
     /// Called for each entry. For a directory, returns whether to enter it.
-    fn see(&mut self, seen: &Seen<'_>) -> bool;
+    fn see(&mut self, seen: &VisitedEntry<'_>) -> bool;
     /// Called when something could not be read.
     fn fail(&mut self, path: &[u8], error: Errno);
 }
 
-fn walk_one<V: Visit>(top: &OwnedFd, path: &[u8], todo: &mut Vec<Vec<u8>>, visit: &mut V) -> Result<()> {
+fn walk_one<V: DirectoryVisitor>(
+    top: &OwnedFd,
+    path: &[u8],
+    todo: &mut Vec<Vec<u8>>,
+    visit: &mut V,
+) -> Result<()> {
     let mut dir = sys::open_dir(top, b".")?;
     if path.iter().filter(|&&byte| byte == b'/').count() >= MAX_DEPTH {
         return Err(Errno::NAMETOOLONG);
@@ -92,7 +97,9 @@ fn walk_one<V: Visit>(top: &OwnedFd, path: &[u8], todo: &mut Vec<Vec<u8>>, visit
             Err(Errno::NOENT) => {}
             Err(error) => visit.fail(&path, error),
             Ok(stat) => {
-                if visit.see(&Seen { dir: &dir, name, path: &path, stat }) && stat.kind == Kind::Directory {
+                if visit.see(&VisitedEntry { dir: &dir, name, path: &path, stat })
+                    && stat.kind == SnapshotEntryKind::Directory
+                {
                     todo.push(path);
                 }
             }

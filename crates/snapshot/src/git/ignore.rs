@@ -89,8 +89,8 @@ impl IgnoreRules {
     /// Adds the rules of a file in `dir`. Malformed rules are ignored.
     fn add(&mut self, dir: &[u8], text: &[u8]) {
         let lines = text.split(|&byte| byte == b'\n');
-        let rules: Vec<Rule> =
-            lines.filter_map(|line| Rule::parse(dir, line)).filter(Rule::is_sound).collect();
+        let rules: Vec<IgnoreRule> =
+            lines.filter_map(|line| IgnoreRule::parse(dir, line)).filter(IgnoreRule::is_sound).collect();
         let all: Vec<&[u8]> = rules.iter().map(|rule| &*rule.pattern).collect();
         let for_files: Vec<&[u8]> =
             rules.iter().filter(|rule| !rule.dirs_only).map(|rule| &*rule.pattern).collect();
@@ -122,19 +122,21 @@ pub struct IgnorePattern {
 
 /// Parses the rules of a text that ignore something; negated rules are left out.
 pub fn ignore_patterns(text: &[u8]) -> Vec<IgnorePattern> {
-    let rules =
-        text.split(|&byte| byte == b'\n').filter_map(|line| Rule::parse(b"", line)).filter(Rule::is_sound);
+    let rules = text
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| IgnoreRule::parse(b"", line))
+        .filter(IgnoreRule::is_sound);
     let ignoring = rules.filter(|rule| !rule.pattern.starts_with(b"!"));
-    ignoring.map(|Rule { pattern, dirs_only }| IgnorePattern { pattern, dirs_only }).collect()
+    ignoring.map(|IgnoreRule { pattern, dirs_only }| IgnorePattern { pattern, dirs_only }).collect()
 }
 
 /// One line, as a pattern of a scope.
-pub(super) struct Rule {
+pub(super) struct IgnoreRule {
     pub(super) pattern: Vec<u8>,
     pub(super) dirs_only: bool,
 }
 
-impl Rule {
+impl IgnoreRule {
     pub(super) fn parse(dir: &[u8], line: &[u8]) -> Option<Self> {
         let line = without_trailing_spaces(line);
         let (negated, line) = match line.split_first()? {

@@ -4,7 +4,7 @@
 //! out? For everything else the content decides.
 
 use super::{GitLayout, files, index_is_sound};
-use crate::entry::Entry;
+use crate::entry::SnapshotEntry;
 use crate::object::{GitId, ObjectFormat};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -72,7 +72,7 @@ impl IndexEntries {
     }
 
     /// Returns true if git has seen exactly this file and cannot have missed a later change to it.
-    pub fn has_seen(&self, path: &[u8], file: &Entry<'_>) -> bool {
+    pub fn has_seen(&self, path: &[u8], file: &SnapshotEntry<'_>) -> bool {
         let Some(entry) = self.get(path) else { return false };
         let split = |ns: i64| (ns.div_euclid(NS_PER_S), ns.rem_euclid(NS_PER_S));
         let is_time = |(seconds, ns): (u32, u32), found: i64| {

@@ -3,7 +3,7 @@
 //! `.git` is a directory, or a file that names one (a linked worktree, a submodule, `--separate-git-dir`). A linked
 //! worktree has a directory of its own and shares the rest through `commondir`.
 
-use super::config::{Setting, settings};
+use super::config::{ConfigSetting, settings};
 use super::files;
 use crate::object::ObjectFormat;
 use std::ffi::OsStr;
@@ -89,7 +89,7 @@ fn as_path(bytes: &[u8]) -> &Path {
 /// Reads the two settings that define the repository's format. Everything else in the configuration is ignored.
 fn extensions(config: &[u8]) -> (ObjectFormat, RefStorage) {
     let (mut format, mut storage) = (ObjectFormat::Sha1, RefStorage::Files);
-    for Setting { section, key, value } in settings(config) {
+    for ConfigSetting { section, key, value } in settings(config) {
         let value = value.to_ascii_lowercase();
         match (section.as_str(), key.as_str()) {
             ("extensions", "objectformat") if value == "sha256" => format = ObjectFormat::Sha256,

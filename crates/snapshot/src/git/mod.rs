@@ -6,7 +6,7 @@
 //! * [`index_state`]: the integrity of the index.
 //! * [`IndexEntries`]: index entries of filtered files that cannot be computed here, and of files that a sparse
 //!   checkout leaves out. They are used for nothing else.
-//! * [`Attributes`], [`stored_id`], [`LfsPointer`]: what git would store for a working file, without starting a filter.
+//! * [`WorktreeAttributes`], [`stored_id`], [`LfsPointer`]: what git would store for a working file, without starting a filter.
 //! * [`IgnoreRules`]: the untracked paths that git ignores.
 //! * [`ls_tree_command`], [`parse_ls_tree`]: the tree of a commit, by a command that the caller runs.
 
@@ -23,7 +23,7 @@ mod refs;
 mod rules;
 mod zone;
 
-pub use attributes::{Attributes, FileAttributes};
+pub use attributes::{FileAttributes, WorktreeAttributes};
 pub use config::{AutoCrlf, WorktreeSettings};
 pub use convert::{LfsPointer, stored_id};
 pub use ignore::{IgnorePattern, IgnoreRules, ignore_patterns};
@@ -33,5 +33,5 @@ pub use layout::{GitLayout, RefStorage};
 pub use ls_tree::{
     BadLsTree, GITLINK_MODE, GitCommand, HeadTree, git_command, ls_tree_command, parse_ls_tree,
 };
-pub use refs::{Refs, refs};
+pub use refs::{RefListing, refs};
 pub use zone::{ZoneChange, ZoneClass, ZoneEntry, ZoneSnapshot, protected_snapshot, zone_delta};

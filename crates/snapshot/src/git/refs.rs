@@ -1,9 +1,9 @@
 //! The refs of a repository, read from its files.
 
 use super::GitLayout;
-use super::files::{self, Seen, Visit};
+use super::files::{self, DirectoryVisitor, VisitedEntry};
 use super::layout::RefStorage;
-use crate::record::Kind;
+use crate::record::SnapshotEntryKind;
 use probity_core::bytes::escape;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -14,7 +14,7 @@ const MAX_REF_BYTES: u64 = 64 * 1024;
 const MAX_PACKED_BYTES: u64 = 1024 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refs {
+pub enum RefListing {
     Read {
         /// The content of `HEAD`: `ref: refs/heads/…`, or an id; `None` if it is missing.
         head: Option<String>,
@@ -26,19 +26,21 @@ pub enum Refs {
 }
 
 /// Reads `HEAD` and all refs: packed, loose, and in a linked worktree its own.
-pub fn refs(layout: &GitLayout) -> Refs {
+pub fn refs(layout: &GitLayout) -> RefListing {
     if let RefStorage::Other(name) = &layout.ref_storage {
-        return Refs::NotReadable { why: format!("refs are kept as `{name}`, which is not readable here") };
+        return RefListing::NotReadable {
+            why: format!("refs are kept as `{name}`, which is not readable here"),
+        };
     }
     match read(layout) {
-        Ok((head, refs)) => Refs::Read { head, refs },
-        Err(error) => Refs::NotReadable { why: format!("the refs could not be read: {error}") },
+        Ok((head, refs)) => RefListing::Read { head, refs },
+        Err(error) => RefListing::NotReadable { why: format!("the refs could not be read: {error}") },
     }
 }
 
-type Read = (Option<String>, BTreeMap<String, String>);
+type HeadAndRefs = (Option<String>, BTreeMap<String, String>);
 
-fn read(layout: &GitLayout) -> Result<Read, Errno> {
+fn read(layout: &GitLayout) -> Result<HeadAndRefs, Errno> {
     let mut refs = BTreeMap::new();
     match files::read(&layout.common_dir.join("packed-refs"), MAX_PACKED_BYTES) {
         Err(Errno::NOENT) => {}
@@ -69,21 +71,21 @@ fn read_loose(git_dir: &Path, refs: &mut BTreeMap<String, String>) -> Result<(),
         Err(Errno::NOENT) => return Ok(()),
         top => top?,
     };
-    let mut loose = Loose { refs, error: None };
+    let mut loose = LooseRefVisitor { refs, error: None };
     files::walk(&top, &mut loose);
     loose.error.map_or(Ok(()), Err)
 }
 
-struct Loose<'a> {
+struct LooseRefVisitor<'a> {
     refs: &'a mut BTreeMap<String, String>,
     error: Option<Errno>,
 }
 
-impl Visit for Loose<'_> {
+impl DirectoryVisitor for LooseRefVisitor<'_> {
     fn list(&mut self, _path: &[u8], _names: &[&[u8]]) {}
 
-    fn see(&mut self, seen: &Seen<'_>) -> bool {
-        if seen.stat.kind != Kind::Directory && !seen.name.ends_with(b".lock") {
+    fn see(&mut self, seen: &VisitedEntry<'_>) -> bool {
+        if seen.stat.kind != SnapshotEntryKind::Directory && !seen.name.ends_with(b".lock") {
             match value(seen.dir, seen.name) {
                 Ok(value) => {
                     let name = [b"refs/", seen.path].concat();

@@ -14,11 +14,11 @@
 //! directory or of `core.hooksPath` is content if it is in the tree, and not examined if it is outside.
 
 use super::GitLayout;
-use super::files::{self, Seen, Visit};
+use super::files::{self, DirectoryVisitor, VisitedEntry};
 use super::rules::rule;
 use crate::finding::TreeFinding;
-use crate::read::{self, Patience, Reader, Trouble};
-use crate::record::{Kind, Stat};
+use crate::read::{self, EntryReadError, FileReader, RetryBudget};
+use crate::record::{EntryStat, SnapshotEntryKind};
 use crate::sys;
 use probity_core::{ChangeKind, Digest};
 use probity_paths::RepoPath;
@@ -40,7 +40,7 @@ pub enum ZoneClass {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ZoneEntry {
     pub class: ZoneClass,
-    pub kind: Kind,
+    pub kind: SnapshotEntryKind,
     /// The twelve permission bits.
     pub mode: u32,
     /// Hash of a file's bytes or a link's target.
@@ -85,10 +85,10 @@ pub fn zone_delta(before: &ZoneSnapshot, after: &ZoneSnapshot) -> Vec<ZoneChange
 /// Takes a snapshot of the zone of a repository. `own_state` are the names in the common directory that belong to
 /// Probity.
 pub fn protected_snapshot(layout: &GitLayout, own_state: &[&[u8]]) -> ZoneSnapshot {
-    let mut zone = Zone {
+    let mut zone = ZoneScanner {
         found: ZoneSnapshot::default(),
-        reader: Reader::new(None),
-        patience: Patience::default(),
+        reader: FileReader::new(None),
+        patience: RetryBudget::default(),
         prefix: b".git".to_vec(),
         bases: BTreeSet::from([Vec::new()]),
         own_worktree: layout.git_dir.strip_prefix(&layout.common_dir).ok().map(as_bytes),
@@ -109,10 +109,10 @@ fn as_bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
-struct Zone<'a> {
+struct ZoneScanner<'a> {
     found: ZoneSnapshot,
-    reader: Reader,
-    patience: Patience,
+    reader: FileReader,
+    patience: RetryBudget,
     /// Prefix of every path of the walk.
     prefix: Vec<u8>,
     /// The git directories found so far: the one being walked, and those of submodules.
@@ -122,7 +122,7 @@ struct Zone<'a> {
     own_state: &'a [&'a [u8]],
 }
 
-impl Zone<'_> {
+impl ZoneScanner<'_> {
     fn walk(&mut self, dir: &Path) {
         match files::open_dir(dir) {
             Ok(top) => files::walk(&top, self),
@@ -136,18 +136,18 @@ impl Zone<'_> {
     fn look_at_dot_git(&mut self, root: &Path) {
         let Ok(root) = files::open_dir(root) else { return };
         if let Ok(stat) = sys::stat_at(&root, b".git") {
-            self.keep(&Seen { dir: &root, name: b".git", path: b"", stat }, ZoneClass::Protected);
+            self.keep(&VisitedEntry { dir: &root, name: b".git", path: b"", stat }, ZoneClass::Protected);
         }
     }
 
     /// Records an entry, reading it again while it changes.
-    fn keep(&mut self, seen: &Seen<'_>, class: ZoneClass) {
+    fn keep(&mut self, seen: &VisitedEntry<'_>, class: ZoneClass) {
         let read = match seen.stat.kind {
-            Kind::File => self.patience.settle(|| {
+            SnapshotEntryKind::File => self.patience.settle(|| {
                 let (stat, digest) = self.reader.file(seen.dir, seen.name, &mut Vec::new())?;
                 Ok((stat, Some(digest)))
             }),
-            Kind::Symlink => self.patience.settle(|| {
+            SnapshotEntryKind::Symlink => self.patience.settle(|| {
                 let (stat, target) = read::link(seen.dir, seen.name)?;
                 Ok((stat, Some(Digest::of(&target))))
             }),
@@ -155,7 +155,7 @@ impl Zone<'_> {
         };
         let (stat, digest) = match read {
             Ok(read) => read,
-            Err(Trouble::Gone) => return,
+            Err(EntryReadError::Gone) => return,
             Err(trouble) => {
                 self.report(seen.path, trouble);
                 (seen.stat, None)
@@ -171,7 +171,7 @@ impl Zone<'_> {
         RepoPath::parse(&name).expect("names of a directory make a path")
     }
 
-    fn report(&mut self, path: &[u8], trouble: Trouble) {
+    fn report(&mut self, path: &[u8], trouble: EntryReadError) {
         let (path, reason, detail) = (self.name(path), trouble.reason(), trouble.to_string());
         self.found.findings.push(TreeFinding { path, reason, detail });
     }
@@ -193,7 +193,7 @@ impl Zone<'_> {
     }
 }
 
-impl Visit for Zone<'_> {
+impl DirectoryVisitor for ZoneScanner<'_> {
     /// A directory below `modules` with a `HEAD` and objects is the git directory of a submodule.
     fn list(&mut self, path: &[u8], names: &[&[u8]]) {
         let is_module =
@@ -203,9 +203,9 @@ impl Visit for Zone<'_> {
         }
     }
 
-    fn see(&mut self, seen: &Seen<'_>) -> bool {
+    fn see(&mut self, seen: &VisitedEntry<'_>) -> bool {
         let Some(class) = self.class(seen.path) else { return false };
-        if seen.stat.kind != Kind::Directory || seen.path == b"objects" {
+        if seen.stat.kind != SnapshotEntryKind::Directory || seen.path == b"objects" {
             self.keep(seen, class);
         }
         true
@@ -221,8 +221,8 @@ impl Visit for Zone<'_> {
 
 /// Returns the creation time of a directory, which persists while its entries change, or the change time of anything
 /// else.
-fn moment(stat: &Stat) -> i64 {
-    if stat.kind == Kind::Directory { stat.born_ns } else { stat.ctime_ns }
+fn moment(stat: &EntryStat) -> i64 {
+    if stat.kind == SnapshotEntryKind::Directory { stat.born_ns } else { stat.ctime_ns }
 }
 
 fn is_below(path: &[u8], dir: &[u8]) -> bool {

@@ -1,6 +1,6 @@
 //! A tree to work in, and helpers for expectations.
 
-use probity_snapshot::{Change, Options, Snapshot, delta};
+use probity_snapshot::{Options, Snapshot, TreeChange, delta};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ impl Tree {
     }
 }
 
-pub(crate) fn show(changes: &[Change]) -> Vec<String> {
+pub(crate) fn show(changes: &[TreeChange]) -> Vec<String> {
     changes.iter().map(|change| format!("{} {}", change.change, change.path)).collect()
 }
 

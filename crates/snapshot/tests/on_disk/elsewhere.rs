@@ -1,7 +1,7 @@
 //! Tests that need other privileges or mounts: the test starts itself again where it has them.
 
 use crate::common::{Tree, findings, paths};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_snapshot::{Options, Snapshot, delta};
 use rustix::process::geteuid;
 use std::fs;
@@ -102,7 +102,7 @@ fn a_root_that_cannot_be_listed_is_an_error() {
 
 fn look_at_unlistable(root: &Path) {
     let error = Snapshot::take(root, &Options::default(), None).expect_err("it cannot be read");
-    assert_eq!(error.reason, Reason::TreeUnavailable);
+    assert_eq!(error.reason, ReasonCode::TreeUnavailable);
 }
 
 #[test]

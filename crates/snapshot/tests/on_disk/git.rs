@@ -2,8 +2,8 @@
 
 use crate::common::Tree;
 use probity_snapshot::git::{
-    GitLayout, IndexState, Refs, ZoneClass, index_state, ls_tree_command, parse_ls_tree, protected_snapshot,
-    refs, zone_delta,
+    GitLayout, IndexState, RefListing, ZoneClass, index_state, ls_tree_command, parse_ls_tree,
+    protected_snapshot, refs, zone_delta,
 };
 use probity_snapshot::{ObjectFormat, Options, Snapshot};
 use std::fs;
@@ -194,7 +194,7 @@ fn refs_agree_with_git() {
         git(&root, &["branch", "topic/two"]);
         tree.write("src/a.py", "later");
         git(&root, &["commit", "-q", "-a", "-m", "second"]);
-        let Refs::Read { head, refs } = refs(&layout(&tree)) else { panic!("they are files") };
+        let RefListing::Read { head, refs } = refs(&layout(&tree)) else { panic!("they are files") };
         assert_eq!(head.as_deref(), Some("ref: refs/heads/main"));
         let shown: Vec<_> = refs.iter().map(|(name, id)| format!("{id} {name}")).collect();
         let mut expected: Vec<_> = git(&root, &["show-ref"]).lines().map(str::to_owned).collect();
@@ -210,7 +210,7 @@ fn refs_in_tables_are_said_to_be_not_readable() {
     if !init.expect("git runs").status.success() {
         return probity_testkit::skip!("this git does not know reftable");
     }
-    let Refs::NotReadable { why } = refs(&layout(&tree)) else { panic!("they are tables") };
+    let RefListing::NotReadable { why } = refs(&layout(&tree)) else { panic!("they are tables") };
     assert_eq!(why, "refs are kept as `reftable`, which is not readable here");
 }
 

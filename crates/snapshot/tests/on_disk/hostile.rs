@@ -1,9 +1,9 @@
 //! Trees made to hide something, to exhaust the observer, or to change while being read.
 
 use crate::common::{Tree, findings, paths};
-use probity_core::{Digest, Reason};
+use probity_core::{Digest, ReasonCode};
 use probity_paths::RepoPath;
-use probity_snapshot::{Kind, Options, Snapshot, TreeError};
+use probity_snapshot::{Options, Snapshot, SnapshotEntryKind, TreeError};
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
 use std::ffi::OsStr;
@@ -91,8 +91,9 @@ fn a_large_directory_is_seen_whole_and_in_order() {
         let options = Options { n_threads: Some(n_threads), ..Options::default() };
         let snapshot = Snapshot::take(&tree.root(), &options, None).expect("a snapshot");
         assert_eq!(paths(&snapshot), expected);
-        let is_right =
-            |entry: probity_snapshot::Entry<'_>| entry.digest() == Some(Digest::of(entry.path().as_bytes()));
+        let is_right = |entry: probity_snapshot::SnapshotEntry<'_>| {
+            entry.digest() == Some(Digest::of(entry.path().as_bytes()))
+        };
         assert!(snapshot.entries().all(is_right));
     }
 }
@@ -142,7 +143,7 @@ fn a_file_that_never_rests_is_unstable() {
     let is_unstable = |snapshot: &Snapshot| findings(snapshot) == ["TREE.UNSTABLE dir/hot"];
     let snapshot = meanwhile(touch, || until(|| tree.see(), is_unstable));
     let hot = snapshot.get(&RepoPath::parse(b"dir/hot").expect("a path")).expect("never skipped");
-    assert_eq!((hot.kind(), hot.digest()), (Kind::File, None));
+    assert_eq!((hot.kind(), hot.digest()), (SnapshotEntryKind::File, None));
 }
 
 /// Creates a directory of many files, and returns a function that keeps it changing.
@@ -171,7 +172,7 @@ fn a_root_that_never_rests_is_an_error() {
     let toggle = restless(&tree, ".");
     let look = || Snapshot::take(&tree.root(), &Options::default(), None);
     let is_unstable = |seen: &Result<Snapshot, TreeError>| {
-        seen.as_ref().is_err_and(|error| error.reason == Reason::TreeUnstable)
+        seen.as_ref().is_err_and(|error| error.reason == ReasonCode::TreeUnstable)
     };
     meanwhile(toggle, || until(look, is_unstable)).expect_err("it was unstable");
 }
@@ -211,7 +212,7 @@ fn a_root_that_is_no_directory_is_an_error_that_says_so() {
     let tree = Tree::with(&[("file", "f")]);
     for path in ["file", "missing"] {
         let error = Snapshot::take(&tree.path(path), &Options::default(), None).expect_err("no tree");
-        assert_eq!(error.reason, Reason::TreeUnavailable);
+        assert_eq!(error.reason, ReasonCode::TreeUnavailable);
         assert_eq!(error.root, tree.path(path));
     }
 }

@@ -1,10 +1,10 @@
 //! Reverting a delta.
 
 use crate::common::{Tree, show};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_paths::RepoPath;
-use probity_snapshot::restore::{Restorer, Wanted};
-use probity_snapshot::{Change, Kind, Snapshot, delta};
+use probity_snapshot::restore::{TreeRestorer, WantedEntry};
+use probity_snapshot::{Snapshot, SnapshotEntryKind, TreeChange, delta};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ fn images(tree: &Tree, snapshot: &Snapshot) -> BTreeMap<RepoPath, Vec<u8>> {
     let read = |path: &RepoPath, kind| {
         let at = tree.root().join(std::ffi::OsStr::from_bytes(path.as_bytes()));
         match kind {
-            Kind::File => fs::read(at).expect("a file"),
+            SnapshotEntryKind::File => fs::read(at).expect("a file"),
             _ => fs::read_link(at).expect("a link").into_os_string().as_bytes().to_vec(),
         }
     };
@@ -26,20 +26,23 @@ fn images(tree: &Tree, snapshot: &Snapshot) -> BTreeMap<RepoPath, Vec<u8>> {
 }
 
 /// Reverts `changes`: deepest first for removals, highest first for additions.
-fn revert(tree: &Tree, before: &Snapshot, images: &BTreeMap<RepoPath, Vec<u8>>, changes: &[Change]) {
+fn revert(tree: &Tree, before: &Snapshot, images: &BTreeMap<RepoPath, Vec<u8>>, changes: &[TreeChange]) {
     let dir_mode = |path: &RepoPath| {
-        before.get(path).filter(|entry| entry.kind() == Kind::Directory).map(|entry| entry.mode())
+        before
+            .get(path)
+            .filter(|entry| entry.kind() == SnapshotEntryKind::Directory)
+            .map(|entry| entry.mode())
     };
-    let restorer = Restorer::open(&tree.root(), &dir_mode).expect("a tree");
+    let restorer = TreeRestorer::open(&tree.root(), &dir_mode).expect("a tree");
     for change in changes.iter().rev().filter(|change| change.before.is_none()) {
-        restorer.restore(&change.path, change.after.as_ref(), &Wanted::Nothing).expect("removed");
+        restorer.restore(&change.path, change.after.as_ref(), &WantedEntry::Nothing).expect("removed");
     }
     for change in changes {
         let Some(side) = &change.before else { continue };
         let wanted = match side.kind {
-            Kind::File => Wanted::File { bytes: &images[&change.path], mode: side.mode },
-            Kind::Symlink => Wanted::Symlink { target: &images[&change.path] },
-            _ => Wanted::Directory { mode: side.mode },
+            SnapshotEntryKind::File => WantedEntry::File { bytes: &images[&change.path], mode: side.mode },
+            SnapshotEntryKind::Symlink => WantedEntry::Symlink { target: &images[&change.path] },
+            _ => WantedEntry::Directory { mode: side.mode },
         };
         restorer.restore(&change.path, change.after.as_ref(), &wanted).expect("restored");
     }
@@ -75,15 +78,15 @@ fn a_reverted_tree_is_the_tree_from_before() {
 }
 
 /// Restores `a` although something unexpected is there.
-fn refused(tree: &Tree, change: impl FnOnce(&Tree)) -> Reason {
+fn refused(tree: &Tree, change: impl FnOnce(&Tree)) -> ReasonCode {
     let path = RepoPath::parse(b"dir/a").expect("a path");
     let before = tree.see();
     tree.write("dir/a", "theirs");
     let expected = delta(&before, &tree.see());
     change(tree);
     let during = tree.see();
-    let restorer = Restorer::open(&tree.root(), &|_| Some(0o755)).expect("a tree");
-    let wanted = Wanted::File { bytes: b"mine", mode: 0o644 };
+    let restorer = TreeRestorer::open(&tree.root(), &|_| Some(0o755)).expect("a tree");
+    let wanted = WantedEntry::File { bytes: b"mine", mode: 0o644 };
     let error = restorer.restore(&path, expected[0].after.as_ref(), &wanted).expect_err("refused");
     assert_eq!(tree.see().root(), during.root(), "a refusal leaves everything as it is");
     error.reason
@@ -92,10 +95,10 @@ fn refused(tree: &Tree, change: impl FnOnce(&Tree)) -> Reason {
 #[test]
 fn what_changed_since_is_left_alone() {
     let tree = || Tree::with(&[("dir/a", "mine")]);
-    assert_eq!(refused(&tree(), |tree| tree.write("dir/a", "newer!")), Reason::RevertChangedSince);
-    assert_eq!(refused(&tree(), |tree| tree.mode("dir/a", 0o600)), Reason::RevertChangedSince);
+    assert_eq!(refused(&tree(), |tree| tree.write("dir/a", "newer!")), ReasonCode::RevertChangedSince);
+    assert_eq!(refused(&tree(), |tree| tree.mode("dir/a", 0o600)), ReasonCode::RevertChangedSince);
     let gone = |tree: &Tree| fs::remove_file(tree.path("dir/a")).expect("removed");
-    assert_eq!(refused(&tree(), gone), Reason::RevertChangedSince);
+    assert_eq!(refused(&tree(), gone), ReasonCode::RevertChangedSince);
 }
 
 #[test]
@@ -108,7 +111,7 @@ fn no_link_leads_a_restore_out_of_the_tree() {
         tree.link("../elsewhere", "dir");
         fs::write(outside.join("a"), "theirs").expect("written");
     };
-    assert_eq!(refused(&tree, swap), Reason::RevertChangedSince);
+    assert_eq!(refused(&tree, swap), ReasonCode::RevertChangedSince);
     assert_eq!(fs::read(outside.join("a")).expect("there"), b"theirs");
 }
 
@@ -118,13 +121,20 @@ fn a_directory_that_is_not_empty_does_not_give_way() {
     let snapshot = tree.see();
     let path = RepoPath::parse(b"d").expect("a path");
     let entry = snapshot.get(&path).expect("there");
-    let side = probity_snapshot::Side { kind: Kind::Directory, mode: entry.mode(), size: 0, digest: None };
-    let restorer = Restorer::open(&tree.root(), &|_| None).expect("a tree");
-    for wanted in
-        [Wanted::Nothing, Wanted::File { bytes: b"f", mode: 0o644 }, Wanted::Symlink { target: b"t" }]
-    {
+    let side = probity_snapshot::EntryState {
+        kind: SnapshotEntryKind::Directory,
+        mode: entry.mode(),
+        size: 0,
+        digest: None,
+    };
+    let restorer = TreeRestorer::open(&tree.root(), &|_| None).expect("a tree");
+    for wanted in [
+        WantedEntry::Nothing,
+        WantedEntry::File { bytes: b"f", mode: 0o644 },
+        WantedEntry::Symlink { target: b"t" },
+    ] {
         let error = restorer.restore(&path, Some(&side), &wanted).expect_err("refused");
-        assert_eq!(error.reason, Reason::TreeUnavailable);
+        assert_eq!(error.reason, ReasonCode::TreeUnavailable);
     }
     assert_eq!(tree.see().root(), snapshot.root());
 }

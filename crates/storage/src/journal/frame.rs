@@ -2,7 +2,7 @@
 
 use super::MAX_PAYLOAD_BYTES;
 use probity_core::Digest;
-use probity_core::digest::Hasher;
+use probity_core::digest::DigestHasher;
 use std::io::{self, Read};
 
 /// Length, complement and chain.
@@ -12,7 +12,7 @@ pub(super) const HEADER_BYTES: usize = 4 + 4 + 32;
 pub(super) const CHAIN_AT: u64 = 8;
 
 /// What stands at the place of the next frame.
-pub(super) enum Next {
+pub(super) enum NextFrame {
     /// A frame that holds; the digest of the log up to its end.
     Whole(Digest),
     /// Nothing.
@@ -45,12 +45,12 @@ pub(super) fn next(
     left: u64,
     before: &Digest,
     payload: &mut Vec<u8>,
-) -> io::Result<Next> {
+) -> io::Result<NextFrame> {
     if left == 0 {
-        return Ok(Next::End);
+        return Ok(NextFrame::End);
     }
     if left < HEADER_BYTES as u64 {
-        return Ok(Next::Torn);
+        return Ok(NextFrame::Torn);
     }
     let mut header = [0; HEADER_BYTES];
     reader.read_exact(&mut header)?;
@@ -59,24 +59,24 @@ pub(super) fn next(
     if word(4) != !length || length as usize > MAX_PAYLOAD_BYTES {
         // The length itself cannot be believed, so nobody knows where the frame would end.
         let is_blank = header.iter().all(|&byte| byte == 0) && rest_is_blank(reader)?;
-        return Ok(if is_blank { Next::Torn } else { Next::Damaged });
+        return Ok(if is_blank { NextFrame::Torn } else { NextFrame::Damaged });
     }
     let body = left - HEADER_BYTES as u64;
     if u64::from(length) > body {
-        return Ok(Next::Torn);
+        return Ok(NextFrame::Torn);
     }
     payload.resize(length as usize, 0);
     reader.read_exact(payload)?;
     let chain = chain(before, length, payload);
     Ok(match header[8..] == chain.as_bytes()[..] {
-        true => Next::Whole(chain),
-        false if u64::from(length) == body => Next::Torn,
-        false => Next::Damaged,
+        true => NextFrame::Whole(chain),
+        false if u64::from(length) == body => NextFrame::Torn,
+        false => NextFrame::Damaged,
     })
 }
 
 fn chain(before: &Digest, length: u32, payload: &[u8]) -> Digest {
-    let mut hasher = Hasher::default();
+    let mut hasher = DigestHasher::default();
     hasher.update(before.as_bytes());
     hasher.update(&length.to_le_bytes());
     hasher.update(payload);

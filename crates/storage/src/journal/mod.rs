@@ -1,11 +1,11 @@
 //! An append-only log in one file: framed, chained by digests, synced before anyone is told.
 //!
-//! * [`Journal::read_after`] hands out every whole frame after a [`Position`]. It takes no lock: what is appended
+//! * [`Journal::read_after`] hands out every whole frame after a [`JournalPosition`]. It takes no lock: what is appended
 //!   meanwhile is seen or not, a frame that is only half there is not.
-//! * [`Journal::lock`] gives the one [`Writer`]. It reads on to the true end, cuts off what a crash left half written
-//!   (and keeps it aside), and appends: a frame is one transaction, on disk when [`Writer::append`] returns.
+//! * [`Journal::lock`] gives the one [`JournalWriter`]. It reads on to the true end, cuts off what a crash left half written
+//!   (and keeps it aside), and appends: a frame is one transaction, on disk when [`JournalWriter::append`] returns.
 //!
-//! Each frame carries the digest of the whole log up to it, so two logs with one [`Position::chain`] hold the same, and
+//! Each frame carries the digest of the whole log up to it, so two logs with one [`JournalPosition::chain`] hold the same, and
 //! a flipped bit anywhere is found. Damage is told from a torn end: only bytes that a crash can have left at the very
 //! end are ever cut; everything else is [`StoreError::Damaged`], and nothing is touched.
 //!
@@ -21,8 +21,8 @@
 
 mod frame;
 
-use crate::{Lock, StoreError, durable};
-use frame::{HEADER_BYTES, Next};
+use crate::{FileLock, StoreError, durable};
+use frame::{HEADER_BYTES, NextFrame};
 use probity_core::Digest;
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -39,7 +39,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// The end of some frame: where it is, and what the log holds up to there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct JournalPosition {
     /// How many bytes of the file come before it.
     pub bytes: u64,
     /// The digest of everything before it.
@@ -48,7 +48,7 @@ pub struct Position {
     pub frame_bytes: u64,
 }
 
-impl Position {
+impl JournalPosition {
     /// Before the first frame.
     pub fn start() -> Self {
         Self { bytes: MAGIC.len() as u64, chain: Digest::of(MAGIC), frame_bytes: 0 }
@@ -57,7 +57,7 @@ impl Position {
 
 /// What a crash left at the end of the log, which nobody was ever told about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Torn {
+pub struct TornTail {
     /// Where the whole frames end.
     pub at: u64,
     /// How many bytes were cut off.
@@ -87,20 +87,20 @@ impl Journal {
     /// position.
     pub fn read_after<E: From<StoreError>>(
         &self,
-        from: &Position,
-        take: impl FnMut(&[u8], &Position) -> Result<(), E>,
-    ) -> Result<Position, E> {
+        from: &JournalPosition,
+        take: impl FnMut(&[u8], &JournalPosition) -> Result<(), E>,
+    ) -> Result<JournalPosition, E> {
         match self.open(false)? {
             None => Ok(*from),
-            Some(file) => Ok(Scan::new(self, &file, from)?.run(take)?.end),
+            Some(file) => Ok(JournalScan::new(self, &file, from)?.run(take)?.end),
         }
     }
 
     /// Whether a frame of this log ends at `position` and says that the log up to there is what it was.
-    pub fn has(&self, position: &Position) -> Result<bool, StoreError> {
+    pub fn has(&self, position: &JournalPosition) -> Result<bool, StoreError> {
         let Some(file) = self.open(false)? else { return Ok(false) };
         if position.frame_bytes == 0 {
-            return Ok(*position == Position::start());
+            return Ok(*position == JournalPosition::start());
         }
         let Some(start) = position.bytes.checked_sub(position.frame_bytes) else { return Ok(false) };
         let length = file.metadata().map_err(StoreError::io(&self.path))?.len();
@@ -111,13 +111,13 @@ impl Journal {
     }
 
     /// Waits for whoever is writing, and becomes the one who writes.
-    pub fn lock(&self) -> Result<Writer, StoreError> {
-        let lock = Lock::take(&self.path.with_extension("lock"))?;
+    pub fn lock(&self) -> Result<JournalWriter, StoreError> {
+        let lock = FileLock::take(&self.path.with_extension("lock"))?;
         let file = match self.open(true)? {
             Some(file) => file,
             None => self.create()?,
         };
-        Ok(Writer { journal: self.clone(), file, _lock: lock })
+        Ok(JournalWriter { journal: self.clone(), file, _lock: lock })
     }
 
     fn open(&self, for_writing: bool) -> Result<Option<File>, StoreError> {
@@ -159,20 +159,20 @@ impl Journal {
 
 /// The right to append; at most one process has it.
 #[derive(Debug)]
-pub struct Writer {
+pub struct JournalWriter {
     journal: Journal,
     file: File,
-    _lock: Lock,
+    _lock: FileLock,
 }
 
-impl Writer {
+impl JournalWriter {
     /// Hands out what was appended after `from`, cuts off what a crash left at the end, and says where the end is.
     pub fn catch_up<E: From<StoreError>>(
         &mut self,
-        from: &Position,
-        take: impl FnMut(&[u8], &Position) -> Result<(), E>,
-    ) -> Result<(Position, Option<Torn>), E> {
-        let scanned = Scan::new(&self.journal, &self.file, from)?.run(take)?;
+        from: &JournalPosition,
+        take: impl FnMut(&[u8], &JournalPosition) -> Result<(), E>,
+    ) -> Result<(JournalPosition, Option<TornTail>), E> {
+        let scanned = JournalScan::new(&self.journal, &self.file, from)?.run(take)?;
         let torn =
             if scanned.n_torn == 0 { None } else { Some(self.cut(scanned.end.bytes, scanned.n_torn)?) };
         Ok((scanned.end, torn))
@@ -182,7 +182,11 @@ impl Writer {
     /// disk. A crash meanwhile leaves the first few of them, or none.
     ///
     /// After an error nothing was acknowledged: the frames are taken back, or cut off as torn by the next writer.
-    pub fn append<P: AsRef<[u8]>>(&mut self, end: &Position, payloads: &[P]) -> Result<Position, StoreError> {
+    pub fn append<P: AsRef<[u8]>>(
+        &mut self,
+        end: &JournalPosition,
+        payloads: &[P],
+    ) -> Result<JournalPosition, StoreError> {
         let length = self.file.metadata().map_err(StoreError::io(&self.journal.path))?.len();
         if length != end.bytes {
             return Err(self.journal.damaged(format!("it ends at byte {length}, not at {}", end.bytes)));
@@ -193,7 +197,7 @@ impl Writer {
             let before = bytes.len();
             let chain = frame::encode(&new_end.chain, payload.as_ref(), &mut bytes)
                 .map_err(|source| StoreError::Io { path: self.journal.path.clone(), source })?;
-            new_end = Position {
+            new_end = JournalPosition {
                 bytes: end.bytes + bytes.len() as u64,
                 chain,
                 frame_bytes: (bytes.len() - before) as u64,
@@ -211,7 +215,7 @@ impl Writer {
         Ok(new_end)
     }
 
-    fn cut(&self, at: u64, n_bytes: u64) -> Result<Torn, StoreError> {
+    fn cut(&self, at: u64, n_bytes: u64) -> Result<TornTail, StoreError> {
         let here = || StoreError::io(&self.journal.path);
         let kept = self.journal.path.with_extension(format!("torn-{at}"));
         let mut bytes = Vec::new();
@@ -220,26 +224,26 @@ impl Writer {
         reader.take(n_bytes).read_to_end(&mut bytes).map_err(here())?;
         durable::write(&kept, &bytes)?;
         self.file.set_len(at).and_then(|()| self.file.sync_all()).map_err(here())?;
-        Ok(Torn { at, n_bytes, kept })
+        Ok(TornTail { at, n_bytes, kept })
     }
 }
 
 /// One pass over the frames after a position.
-struct Scan<'a> {
+struct JournalScan<'a> {
     journal: &'a Journal,
     reader: BufReader<&'a File>,
     length: u64,
-    end: Position,
+    end: JournalPosition,
 }
 
-struct Scanned {
-    end: Position,
+struct ScanResult {
+    end: JournalPosition,
     /// How many bytes after the end are no whole frame.
     n_torn: u64,
 }
 
-impl<'a> Scan<'a> {
-    fn new(journal: &'a Journal, file: &'a File, from: &Position) -> Result<Self, StoreError> {
+impl<'a> JournalScan<'a> {
+    fn new(journal: &'a Journal, file: &'a File, from: &JournalPosition) -> Result<Self, StoreError> {
         let length = file.metadata().map_err(StoreError::io(&journal.path))?.len();
         if length < from.bytes {
             return Err(
@@ -253,20 +257,20 @@ impl<'a> Scan<'a> {
 
     fn run<E: From<StoreError>>(
         mut self,
-        mut take: impl FnMut(&[u8], &Position) -> Result<(), E>,
-    ) -> Result<Scanned, E> {
+        mut take: impl FnMut(&[u8], &JournalPosition) -> Result<(), E>,
+    ) -> Result<ScanResult, E> {
         let mut payload = Vec::new();
         loop {
             let left = self.length - self.end.bytes;
             match self.next(left, &mut payload)? {
-                Next::Whole(chain) => {
+                NextFrame::Whole(chain) => {
                     let frame_bytes = (HEADER_BYTES + payload.len()) as u64;
-                    self.end = Position { bytes: self.end.bytes + frame_bytes, chain, frame_bytes };
+                    self.end = JournalPosition { bytes: self.end.bytes + frame_bytes, chain, frame_bytes };
                     take(&payload, &self.end)?;
                 }
-                Next::End => return Ok(Scanned { end: self.end, n_torn: 0 }),
-                Next::Torn => return Ok(Scanned { end: self.end, n_torn: left }),
-                Next::Damaged => {
+                NextFrame::End => return Ok(ScanResult { end: self.end, n_torn: 0 }),
+                NextFrame::Torn => return Ok(ScanResult { end: self.end, n_torn: left }),
+                NextFrame::Damaged => {
                     let why = format!("the frame at byte {} is not what was written", self.end.bytes);
                     return Err(self.journal.damaged(why).into());
                 }
@@ -274,7 +278,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn next(&mut self, left: u64, payload: &mut Vec<u8>) -> Result<Next, StoreError> {
+    fn next(&mut self, left: u64, payload: &mut Vec<u8>) -> Result<NextFrame, StoreError> {
         frame::next(&mut self.reader, left, &self.end.chain, payload)
             .map_err(StoreError::io(&self.journal.path))
     }

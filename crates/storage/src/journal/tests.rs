@@ -20,16 +20,16 @@ impl Log {
         log
     }
 
-    fn append(&self, payload: &[u8]) -> Option<Torn> {
+    fn append(&self, payload: &[u8]) -> Option<TornTail> {
         let mut writer = self.journal.lock().expect("locks");
-        let (end, torn) = writer.catch_up(&Position::start(), nothing).expect("reads");
+        let (end, torn) = writer.catch_up(&JournalPosition::start(), nothing).expect("reads");
         writer.append(&end, &[payload]).expect("appends");
         torn
     }
 
     fn payloads(&self) -> Result<Vec<Vec<u8>>, StoreError> {
         let mut payloads = Vec::new();
-        self.journal.read_after(&Position::start(), |payload, _| {
+        self.journal.read_after(&JournalPosition::start(), |payload, _| {
             payloads.push(payload.to_vec());
             Ok::<_, StoreError>(())
         })?;
@@ -46,7 +46,7 @@ impl Log {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "readers may refuse; this one does not")]
-fn nothing(_: &[u8], _: &Position) -> Result<(), StoreError> {
+fn nothing(_: &[u8], _: &JournalPosition) -> Result<(), StoreError> {
     Ok(())
 }
 
@@ -61,10 +61,10 @@ fn gives_back_what_was_appended() {
 #[test]
 fn reads_on_from_a_position_and_refuses_a_log_that_shrank() {
     let log = Log::with(&[b"one"]);
-    let end = log.journal.read_after(&Position::start(), nothing).expect("reads");
+    let end = log.journal.read_after(&JournalPosition::start(), nothing).expect("reads");
     log.append(b"two");
     let mut seen = Vec::new();
-    let take = |payload: &[u8], _: &Position| {
+    let take = |payload: &[u8], _: &JournalPosition| {
         seen.push(payload.to_vec());
         Ok::<_, StoreError>(())
     };
@@ -141,7 +141,7 @@ fn something_else_in_its_place_is_damage() {
 fn a_writer_that_has_not_read_to_the_end_cannot_append() {
     let log = Log::with(&[b"one"]);
     let mut writer = log.journal.lock().expect("locks");
-    assert!(writer.append(&Position::start(), &[b"two"]).is_err());
+    assert!(writer.append(&JournalPosition::start(), &[b"two"]).is_err());
     assert_eq!(log.payloads().expect("reads").len(), 1);
 }
 
@@ -168,18 +168,18 @@ fn writers_take_turns() {
 fn several_frames_are_one_write() {
     let log = Log::with(&[b"one"]);
     let mut writer = log.journal.lock().expect("locks");
-    let (end, _) = writer.catch_up(&Position::start(), nothing).expect("reads");
+    let (end, _) = writer.catch_up(&JournalPosition::start(), nothing).expect("reads");
     let new_end = writer.append(&end, &[&b"two"[..], b"three"]).expect("appends");
     assert_eq!(log.payloads().expect("reads"), [&b"one"[..], b"two", b"three"]);
-    assert_eq!(log.journal.read_after(&Position::start(), nothing).expect("reads"), new_end);
+    assert_eq!(log.journal.read_after(&JournalPosition::start(), nothing).expect("reads"), new_end);
 }
 
 #[test]
 fn a_position_is_of_this_log_or_it_is_not() {
     let log = Log::with(&[b"one", b"two"]);
-    let end = log.journal.read_after(&Position::start(), nothing).expect("reads");
+    let end = log.journal.read_after(&JournalPosition::start(), nothing).expect("reads");
     assert!(log.journal.has(&end).expect("reads"));
-    assert!(log.journal.has(&Position::start()).expect("reads"));
+    assert!(log.journal.has(&JournalPosition::start()).expect("reads"));
     assert!(!Log::with(&[b"one", b"2wo"]).journal.has(&end).expect("reads"));
     assert!(!Log::with(&[b"one"]).journal.has(&end).expect("reads"));
     assert!(!Log::new().journal.has(&end).expect("reads"));

@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A database. Clones are the same connection.
 #[derive(Debug, Clone)]
-pub struct Sqlite {
-    shared: Arc<Shared>,
+pub struct SqliteStore {
+    shared: Arc<SharedConnection>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedConnection {
     path: PathBuf,
     connection: Mutex<Connection>,
 }
 
-impl Sqlite {
+impl SqliteStore {
     /// Opens the database at `path`, and makes it if there is none.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = schema::FORM.open_or_create(path)?;
-        let shared = Shared { path: path.to_owned(), connection: Mutex::new(connection) };
+        let shared = SharedConnection { path: path.to_owned(), connection: Mutex::new(connection) };
         Ok(Self { shared: Arc::new(shared) })
     }
 

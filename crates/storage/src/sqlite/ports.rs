@@ -1,7 +1,10 @@
 //! The ports themselves. Every write is one transaction of one port.
 
-use super::Sqlite;
-use crate::ports::{Appended, Leases, Log, MAX_PAGE, Objects, Record, Refs, Store, Swapped, check_sizes};
+use super::SqliteStore;
+use crate::ports::{
+    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_PAGE, ObjectStore, RefStore, StorageEngine,
+    SwapOutcome, check_sizes,
+};
 use crate::{ObjectFiles, StoreError, boot};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::time::{Duration, Instant};
@@ -10,34 +13,34 @@ use std::time::{Duration, Instant};
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 const LAST_LOOK: Duration = Duration::from_millis(50);
 
-impl Store for Sqlite {
-    fn log(&self, name: &str) -> Box<dyn Log> {
+impl StorageEngine for SqliteStore {
+    fn log(&self, name: &str) -> Box<dyn EventLog> {
         Box::new(self.named(name))
     }
 
-    fn refs(&self, space: &str) -> Box<dyn Refs> {
+    fn refs(&self, space: &str) -> Box<dyn RefStore> {
         Box::new(self.named(space))
     }
 
-    fn leases(&self, space: &str) -> Box<dyn Leases> {
+    fn leases(&self, space: &str) -> Box<dyn LeaseStore> {
         Box::new(self.named(space))
     }
 
     /// Files beside the database: objects are large, and a database is slow at that.
-    fn objects(&self) -> Box<dyn Objects> {
+    fn objects(&self) -> Box<dyn ObjectStore> {
         Box::new(ObjectFiles::new(self.path().with_file_name("objects")))
     }
 }
 
 /// One log or one space of the database.
-struct Named {
-    db: Sqlite,
+struct SqlitePort {
+    db: SqliteStore,
     name: String,
 }
 
-impl Sqlite {
-    fn named(&self, name: &str) -> Named {
-        Named { db: self.clone(), name: name.to_owned() }
+impl SqliteStore {
+    fn named(&self, name: &str) -> SqlitePort {
+        SqlitePort { db: self.clone(), name: name.to_owned() }
     }
 }
 
@@ -54,40 +57,45 @@ fn find(connection: &Connection, log: &str, command: &str) -> rusqlite::Result<O
         .optional()
 }
 
-fn read_after(connection: &Connection, log: &str, seq: u64, limit: usize) -> rusqlite::Result<Vec<Record>> {
+fn read_after(
+    connection: &Connection,
+    log: &str,
+    seq: u64,
+    limit: usize,
+) -> rusqlite::Result<Vec<EventRecord>> {
     let sql = "SELECT seq, command, event FROM event WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?";
     connection
         .prepare_cached(sql)?
         .query_map(params![log, seq, limit.min(MAX_PAGE)], |row| {
-            Ok(Record { seq: row.get(0)?, command: row.get(1)?, event: row.get(2)? })
+            Ok(EventRecord { seq: row.get(0)?, command: row.get(1)?, event: row.get(2)? })
         })?
         .collect()
 }
 
-impl Log for Named {
+impl EventLog for SqlitePort {
     fn head(&self) -> Result<u64, StoreError> {
         self.db.read(|connection| head(connection, &self.name))
     }
 
-    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<Appended, StoreError> {
+    fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError> {
         check_sizes(command, event)?;
         let written = self.db.write(|transaction| {
             if let Some(at) = find(transaction, &self.name, command)? {
-                return Ok(Appended::Known { at });
+                return Ok(AppendOutcome::Known { at });
             }
             let head = head(transaction, &self.name)?;
             if head != expected_head {
-                return Ok(Appended::Moved { head });
+                return Ok(AppendOutcome::Moved { head });
             }
             transaction
                 .prepare_cached("INSERT INTO event (log, seq, command, event) VALUES (?, ?, ?, ?)")?
                 .execute(params![self.name, head + 1, command, event])?;
-            Ok(Appended::At(head + 1))
+            Ok(AppendOutcome::At(head + 1))
         })?;
-        Ok(written.unwrap_or(Appended::Unknown))
+        Ok(written.unwrap_or(AppendOutcome::Unknown))
     }
 
-    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+    fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError> {
         let records = self.db.read(|connection| read_after(connection, &self.name, seq, limit))?;
         match records.iter().zip(seq + 1..).find(|(record, expected)| record.seq != *expected) {
             Some((_, missing)) => Err(self.db.damaged(format!("event {missing} of `{}` is gone", self.name))),
@@ -121,17 +129,22 @@ fn get(connection: &Connection, space: &str, name: &str) -> rusqlite::Result<Opt
         .optional()
 }
 
-impl Refs for Named {
+impl RefStore for SqlitePort {
     fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.db.read(|connection| get(connection, &self.name, name))
     }
 
-    fn swap(&self, name: &str, expected: Option<&[u8]>, value: Option<&[u8]>) -> Result<Swapped, StoreError> {
+    fn swap(
+        &self,
+        name: &str,
+        expected: Option<&[u8]>,
+        value: Option<&[u8]>,
+    ) -> Result<SwapOutcome, StoreError> {
         check_sizes(name, value.unwrap_or_default())?;
         let written = self.db.write(|transaction| {
             let found = get(transaction, &self.name, name)?;
             if found.as_deref() != expected {
-                return Ok(Swapped::Moved { found });
+                return Ok(SwapOutcome::Moved { found });
             }
             match value {
                 Some(value) => transaction
@@ -141,9 +154,9 @@ impl Refs for Named {
                     .prepare_cached("DELETE FROM ref WHERE space = ? AND name = ?")?
                     .execute([&self.name, name])?,
             };
-            Ok(Swapped::Done)
+            Ok(SwapOutcome::Done)
         })?;
-        Ok(written.unwrap_or(Swapped::Unknown))
+        Ok(written.unwrap_or(SwapOutcome::Unknown))
     }
 
     fn list(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
@@ -158,7 +171,7 @@ impl Refs for Named {
 
 /// The clock of this store is the time since the machine started: setting the wall clock moves it not, and what was
 /// promised before the last start is over, for no process has survived that.
-impl Leases for Named {
+impl LeaseStore for SqlitePort {
     fn renew(&self, owner: &str, lasts: Duration) -> Result<(), StoreError> {
         check_sizes(owner, &[])?;
         let ends = boot::since_boot().saturating_add(lasts);

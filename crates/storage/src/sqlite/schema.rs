@@ -1,12 +1,12 @@
 //! The tables of the ports.
 
-use crate::database::Form;
+use crate::database::DatabaseFormat;
 
 /// Marks a database as ours: `Prob` in ASCII.
 const APPLICATION: i64 = 0x5072_6f62;
 
 /// The form of a database of the ports. A migration that has been published is never changed again.
-pub(super) const FORM: Form = Form {
+pub(super) const FORM: DatabaseFormat = DatabaseFormat {
     application: APPLICATION,
     what: "store",
     migrations: &["

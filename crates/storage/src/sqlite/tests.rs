@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::conformance;
-use crate::ports::{Appended, Store};
-use crate::{Lock, LockError};
+use crate::ports::{AppendOutcome, StorageEngine};
+use crate::{FileLock, LockError};
 use std::time::Duration;
 
 fn temporary() -> (tempfile::TempDir, PathBuf) {
@@ -15,7 +15,7 @@ fn temporary() -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn keeps_every_promise() {
     let (_dir, path) = temporary();
-    let store = Sqlite::open(&path).expect("opens");
+    let store = SqliteStore::open(&path).expect("opens");
     conformance::check(&store, "t").expect("keeps them");
     store.check().expect("is whole");
 }
@@ -23,28 +23,28 @@ fn keeps_every_promise() {
 #[test]
 fn what_was_appended_is_there_after_opening_again() {
     let (_dir, path) = temporary();
-    Sqlite::open(&path).expect("opens").log("l").append(0, "a", b"event").expect("appends");
-    let log = Sqlite::open(&path).expect("opens").log("l");
+    SqliteStore::open(&path).expect("opens").log("l").append(0, "a", b"event").expect("appends");
+    let log = SqliteStore::open(&path).expect("opens").log("l");
     assert_eq!(log.read_after(0, 9).expect("reads")[0].event, b"event");
 }
 
 #[test]
 fn two_connections_are_one_log() {
     let (_dir, path) = temporary();
-    let (one, two) = (Sqlite::open(&path).expect("opens"), Sqlite::open(&path).expect("opens"));
-    assert_eq!(one.log("l").append(0, "a", b"1").expect("appends"), Appended::At(1));
-    assert_eq!(two.log("l").append(0, "b", b"2").expect("appends"), Appended::Moved { head: 1 });
-    assert_eq!(two.log("l").append(1, "b", b"2").expect("appends"), Appended::At(2));
+    let (one, two) = (SqliteStore::open(&path).expect("opens"), SqliteStore::open(&path).expect("opens"));
+    assert_eq!(one.log("l").append(0, "a", b"1").expect("appends"), AppendOutcome::At(1));
+    assert_eq!(two.log("l").append(0, "b", b"2").expect("appends"), AppendOutcome::Moved { head: 1 });
+    assert_eq!(two.log("l").append(1, "b", b"2").expect("appends"), AppendOutcome::At(2));
 }
 
 #[test]
 fn many_may_make_it_at_once() {
     let (_dir, path) = temporary();
-    let append = |n: u64| Sqlite::open(&path)?.log(&format!("l{n}")).append(0, "a", b"1");
+    let append = |n: u64| SqliteStore::open(&path)?.log(&format!("l{n}")).append(0, "a", b"1");
     std::thread::scope(|scope| {
         let all: Vec<_> = (0..6).map(|n| scope.spawn(move || append(n))).collect();
         for one in all {
-            assert_eq!(one.join().expect("ends").expect("appends"), Appended::At(1));
+            assert_eq!(one.join().expect("ends").expect("appends"), AppendOutcome::At(1));
         }
     });
 }
@@ -53,7 +53,7 @@ fn many_may_make_it_at_once() {
 fn only_its_owner_can_read_it() {
     use std::os::unix::fs::PermissionsExt;
     let (_dir, path) = temporary();
-    let store = Sqlite::open(&path).expect("opens");
+    let store = SqliteStore::open(&path).expect("opens");
     store.log("l").append(0, "a", b"1").expect("appends");
     for name in ["store.sqlite", "store.sqlite-wal"] {
         let facts = std::fs::metadata(path.with_file_name(name)).expect("is there");
@@ -64,13 +64,13 @@ fn only_its_owner_can_read_it() {
 /// Opens a database after something was done to its file.
 fn reopened_after(harm: impl FnOnce(&Path)) -> Result<(), StoreError> {
     let (_dir, path) = temporary();
-    let store = Sqlite::open(&path).expect("opens");
+    let store = SqliteStore::open(&path).expect("opens");
     for seq in 0..20 {
         store.log("l").append(seq, &format!("c{seq}"), &[7; 3000]).expect("appends");
     }
     drop(store);
     harm(&path);
-    let store = Sqlite::open(&path)?;
+    let store = SqliteStore::open(&path)?;
     store.check()?;
     store.log("l").read_after(0, 500).map(drop)
 }
@@ -111,10 +111,10 @@ fn damage_is_said_to_be_damage() {
 #[test]
 fn a_lost_database_is_not_replaced_while_its_log_is_there() {
     let (_dir, path) = temporary();
-    let store = Sqlite::open(&path).expect("opens");
+    let store = SqliteStore::open(&path).expect("opens");
     store.log("l").append(0, "a", b"1").expect("appends");
     std::fs::remove_file(&path).expect("removes");
-    assert!(matches!(Sqlite::open(&path), Err(StoreError::Damaged { .. })));
+    assert!(matches!(SqliteStore::open(&path), Err(StoreError::Damaged { .. })));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn migrations_go_on_where_they_stopped_and_all_or_none() {
 #[test]
 fn leases_of_an_earlier_start_of_the_machine_are_over() {
     let (_dir, path) = temporary();
-    let store = Sqlite::open(&path).expect("opens");
+    let store = SqliteStore::open(&path).expect("opens");
     let leases = store.leases("l");
     leases.renew("me", Duration::from_mins(10)).expect("renews");
     store.connection().execute("UPDATE lease SET boot = 'earlier'", []).expect("changes");
@@ -158,10 +158,10 @@ fn leases_of_an_earlier_start_of_the_machine_are_over() {
 #[test]
 fn who_holds_the_turn_too_long_is_named() {
     let (_dir, path) = temporary();
-    Sqlite::open(&path).expect("opens");
+    SqliteStore::open(&path).expect("opens");
     let lock = path.with_extension("lock");
-    let _held = Lock::poll(&lock).expect("works").expect("is free");
-    let refused = Lock::take_within(&lock, Duration::from_millis(10));
+    let _held = FileLock::poll(&lock).expect("works").expect("is free");
+    let refused = FileLock::take_within(&lock, Duration::from_millis(10));
     let me = format!("process {}", std::process::id());
     assert!(matches!(refused, Err(LockError::Held { holder }) if holder == me));
 }

@@ -1,7 +1,7 @@
 //! What a gate executes: its program, found as the system will find it, with every link and interpreter on the way, and the
 //! files that its command names. Looked up once, when the run is sealed.
 
-use probity_evidence::{Globs, PlannedGate};
+use probity_evidence::{GlobList, PlannedGate};
 use probity_paths::RepoPath;
 use probity_snapshot::Snapshot;
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ pub struct GateInputs {
     /// What it executes or is given by name.
     pub inputs: BTreeSet<RepoPath>,
     /// Directories from which its program imports.
-    pub imports: Globs,
+    pub imports: GlobList,
 }
 
 /// The virtual environments of a tree.
@@ -68,7 +68,7 @@ pub fn look_up(
         imports.extend(environments.iter().map(|directory| pattern_of(directory.as_bytes())));
     }
     imports.append(&mut lookup.imports);
-    GateInputs { inputs: lookup.inputs, imports: Globs::new(imports) }
+    GateInputs { inputs: lookup.inputs, imports: GlobList::new(imports) }
 }
 
 struct LookUp<'a> {

@@ -3,11 +3,11 @@
 use super::Exemptions;
 use crate::Workspace;
 use probity_core::Digest;
-use probity_evidence::{Mark, RecognizedOutput};
+use probity_evidence::{DirectoryMarker, RecognizedOutput};
 use probity_paths::RepoPath;
 use probity_policy::MarkedDirectory;
 use probity_snapshot::git::IgnoreRules;
-use probity_snapshot::{Entry, Kind, Snapshot};
+use probity_snapshot::{Snapshot, SnapshotEntry, SnapshotEntryKind};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -18,12 +18,12 @@ const MAX_MARK_BYTES: u64 = 64 * 1024;
 
 /// What recognition needs to know of the start of a run.
 #[derive(Debug)]
-pub struct Recognition {
+pub struct OutputRecognizer {
     at_start: Vec<MarkedDirectory>,
     ignore_rules: Option<IgnoreRules>,
 }
 
-impl Recognition {
+impl OutputRecognizer {
     /// Looks at the tree of the start. Ignore rules are read now: later ones may be the work of the command.
     pub fn at_start(workspace: &Workspace, start: &Snapshot) -> Self {
         let git = workspace.git.as_ref();
@@ -98,8 +98,8 @@ fn uncovered(marked: &[MarkedDirectory], exemptions: &Exemptions) -> Vec<MarkedD
 
 /// The directories with a valid mark. The root of the tree is none, whatever lies in it.
 fn marked(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> {
-    let of_entry = |entry: Entry<'_>| {
-        let mark = Mark::of_file_name(entry.path().file_name())?;
+    let of_entry = |entry: SnapshotEntry<'_>| {
+        let mark = DirectoryMarker::of_file_name(entry.path().file_name())?;
         let path = entry.path().parent()?;
         probity_policy::is_valid_mark(mark, &content(root, &entry)?).then_some(MarkedDirectory { path, mark })
     };
@@ -107,8 +107,8 @@ fn marked(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> {
 }
 
 /// The content of a small file as the snapshot saw it; `None` if it is another by now.
-pub(super) fn content(root: &Path, entry: &Entry<'_>) -> Option<Vec<u8>> {
-    if entry.kind() != Kind::File || entry.size() > MAX_MARK_BYTES {
+pub(super) fn content(root: &Path, entry: &SnapshotEntry<'_>) -> Option<Vec<u8>> {
+    if entry.kind() != SnapshotEntryKind::File || entry.size() > MAX_MARK_BYTES {
         return None;
     }
     let file = std::fs::File::open(root.join(OsStr::from_bytes(entry.path().as_bytes()))).ok()?;

@@ -15,13 +15,13 @@ pub use hint::{OutputHint, judged_outputs, output_hint, sources_among};
 pub use tracked::TrackedPaths;
 
 use crate::Workspace;
-use marks::Recognition;
+use marks::OutputRecognizer;
 use probity_api::govern::path::{JudgedBecause, OutputRule};
-use probity_evidence::{Mark, RecognizedOutput, Seal};
+use probity_evidence::{DirectoryMarker, RecognizedOutput, Seal};
 use probity_paths::{RepoPath, Scope};
 use probity_policy::Policy;
 use probity_snapshot::git::HeadTree;
-use probity_snapshot::{Change, Kind, Snapshot};
+use probity_snapshot::{Snapshot, SnapshotEntryKind, TreeChange};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is no part of D.
@@ -68,9 +68,10 @@ impl Exemptions {
         policy: &Policy,
         committed: Option<&HeadTree>,
         start: &Snapshot,
-    ) -> Result<(Self, Option<Recognition>), probity_paths::PatternError> {
+    ) -> Result<(Self, Option<OutputRecognizer>), probity_paths::PatternError> {
         let mut exemptions = Self::of_patterns(workspace, policy, committed, start)?;
-        let recognition = policy.workspace.recognize_outputs.then(|| Recognition::at_start(workspace, start));
+        let recognition =
+            policy.workspace.recognize_outputs.then(|| OutputRecognizer::at_start(workspace, start));
         if let Some(recognition) = &recognition {
             exemptions.recognized = recognition.of_start(&exemptions);
         }
@@ -147,7 +148,7 @@ impl Exemptions {
 
     /// Whether a change is no part of D. `by_command` says that it was there before any gate ran: what a gate itself
     /// installs it may import.
-    pub fn exempts(&self, change: &Change, by_command: bool) -> bool {
+    pub fn exempts(&self, change: &TreeChange, by_command: bool) -> bool {
         let path = &change.path;
         self.covers(path)
             && !self.tracked.contains(path, change.before.is_some())
@@ -159,7 +160,7 @@ impl Exemptions {
     }
 
     /// Why a change that lies where builds write is judged all the same.
-    pub fn why_judged(&self, change: &Change, by_command: bool) -> Option<&'static str> {
+    pub fn why_judged(&self, change: &TreeChange, by_command: bool) -> Option<&'static str> {
         if !self.covers(&change.path) || self.exempts(change, by_command) {
             return None;
         }
@@ -180,7 +181,7 @@ impl Exemptions {
 
     fn is_module_of_environment(&self, path: &RepoPath) -> bool {
         let mut environments =
-            self.recognized.iter().filter(|output| output.mark == Mark::VirtualEnvironment);
+            self.recognized.iter().filter(|output| output.mark == DirectoryMarker::VirtualEnvironment);
         environments.any(|output| {
             path.is_covered_by(output.path.as_bytes())
                 && probity_policy::is_module_of_environment(&output.path, path)
@@ -212,7 +213,7 @@ impl Exemptions {
     fn find_imported_directories(&self, start: &Snapshot) -> BTreeSet<RepoPath> {
         let mut found = BTreeSet::new();
         // Whatever lies above a path comes before it.
-        for entry in start.entries().filter(|entry| entry.kind() == Kind::Directory) {
+        for entry in start.entries().filter(|entry| entry.kind() == SnapshotEntryKind::Directory) {
             let path = entry.path();
             let is_below = || path.parent().is_some_and(|parent| found.contains(&parent));
             if is_below() || self.gate_imports.values().any(|imports| imports.lets_in(path)) {
@@ -222,12 +223,12 @@ impl Exemptions {
         found
     }
 
-    fn is_altered_import(&self, change: &Change, by_command: bool) -> bool {
+    fn is_altered_import(&self, change: &TreeChange, by_command: bool) -> bool {
         by_command && self.gate_imports.values().any(|scope| self.alters_import(scope, change))
     }
 
     /// Whether a change in an imported directory is none that a package manager makes when it adds a package.
-    fn alters_import(&self, imports: &Scope, change: &Change) -> bool {
+    fn alters_import(&self, imports: &Scope, change: &TreeChange) -> bool {
         let Some(root) = self.root_among(imports, &change.path) else { return false };
         if probity_policy::is_never_imported(&root, &change.path) {
             return false;

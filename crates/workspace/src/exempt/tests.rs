@@ -1,7 +1,7 @@
 //! Which changes are exempt, over tables of changes.
 
 use super::*;
-use probity_snapshot::{ChangeKind, Side};
+use probity_snapshot::{ChangeKind, EntryState};
 
 fn path(name: &str) -> RepoPath {
     RepoPath::parse(name.as_bytes()).expect("a path")
@@ -11,14 +11,14 @@ fn scope(patterns: &[&str]) -> Scope {
     Scope::parse(patterns).expect("patterns")
 }
 
-fn change(kind: ChangeKind, name: &str) -> Change {
-    let side = Side { kind: Kind::File, mode: 0o644, size: 0, digest: None };
+fn change(kind: ChangeKind, name: &str) -> TreeChange {
+    let side = EntryState { kind: SnapshotEntryKind::File, mode: 0o644, size: 0, digest: None };
     let (before, after) = match kind {
         ChangeKind::Added => (None, Some(side)),
         ChangeKind::Modified => (Some(side), Some(side)),
         ChangeKind::Deleted => (Some(side), None),
     };
-    Change { path: path(name), change: kind, before, after }
+    TreeChange { path: path(name), change: kind, before, after }
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn in_an_imported_directory_only_new_packages_are_exempt() {
 fn a_recognized_directory_is_exempt_whole() {
     let recognized = vec![RecognizedOutput {
         path: path("env"),
-        mark: probity_evidence::Mark::VirtualEnvironment,
+        mark: probity_evidence::DirectoryMarker::VirtualEnvironment,
         because: probity_evidence::RecognizedBecause::ToolName,
     }];
     let exemptions = Exemptions { recognized, ..Exemptions::default() };

@@ -43,8 +43,8 @@ impl PrivateDirectory {
         for _ in 0..MAX_LOST_RACES {
             let directory = builder.tempdir_in(place)?;
             match hold(directory.path()) {
-                Ok(Hold::Held(held)) => return Ok(Self { directory, _held: Some(held) }),
-                Ok(Hold::Lost) => {}
+                Ok(DirectoryHold::Held(held)) => return Ok(Self { directory, _held: Some(held) }),
+                Ok(DirectoryHold::Lost) => {}
                 Err(_) => return Ok(Self { directory, _held: None }),
             }
         }
@@ -58,7 +58,7 @@ impl PrivateDirectory {
 }
 
 /// Whether a directory is held now.
-enum Hold {
+enum DirectoryHold {
     /// By us.
     Held(OwnedFd),
     /// It is no directory of this user, another process holds it, or it is gone.
@@ -66,21 +66,25 @@ enum Hold {
 }
 
 /// Holds a directory of this user. An error says that nothing can be held there.
-fn hold(path: &Path) -> io::Result<Hold> {
+fn hold(path: &Path) -> io::Result<DirectoryHold> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(held) = open(path, flags, Mode::empty()) else { return Ok(Hold::Lost) };
+    let Ok(held) = open(path, flags, Mode::empty()) else { return Ok(DirectoryHold::Lost) };
     let facts = fstat(&held)?;
     if facts.st_uid != rustix::process::geteuid().as_raw() {
-        return Ok(Hold::Lost);
+        return Ok(DirectoryHold::Lost);
     }
     match flock(&held, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => return Ok(Hold::Lost),
+        Err(Errno::WOULDBLOCK) => return Ok(DirectoryHold::Lost),
         Err(error) => return Err(error.into()),
     }
     // Its holder before may have removed it, and the name may mean another one by now.
     let is_same = |now: Metadata| now.ino() == facts.st_ino && now.dev() == facts.st_dev;
-    Ok(if path.symlink_metadata().is_ok_and(is_same) { Hold::Held(held) } else { Hold::Lost })
+    Ok(if path.symlink_metadata().is_ok_and(is_same) {
+        DirectoryHold::Held(held)
+    } else {
+        DirectoryHold::Lost
+    })
 }
 
 /// Removes the directories in `place` whose owners are gone. They are in nobody's way, so failing to is no reason to stop.
@@ -89,7 +93,7 @@ pub(super) fn remove_abandoned(place: &Path) {
     let is_ours = |name: &[u8]| name.starts_with(NAME_PREFIX.as_bytes());
     for entry in entries.flatten().filter(|entry| is_ours(entry.file_name().as_bytes())) {
         let path = entry.path();
-        if let Ok(Hold::Held(_held)) = hold(&path) {
+        if let Ok(DirectoryHold::Held(_held)) = hold(&path) {
             let _ = remove_dir_all(&path);
         }
     }

@@ -5,13 +5,14 @@
 //! Behind a filter that is not known here, git's own last look counts, which its index keeps: only if that was the very
 //! same file, and the blob is the committed one.
 
-use crate::{Fault, Workspace, git};
+use crate::{ServiceError, Workspace, git};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{
-    Attributes, AutoCrlf, FileAttributes, GitLayout, IndexEntries, LfsPointer, WorktreeSettings, stored_id,
+    AutoCrlf, FileAttributes, GitLayout, IndexEntries, LfsPointer, WorktreeAttributes, WorktreeSettings,
+    stored_id,
 };
-use probity_snapshot::{Entry, GitId, ObjectFormat};
+use probity_snapshot::{GitId, ObjectFormat, SnapshotEntry};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -34,15 +35,15 @@ pub(super) enum FilteredFile {
 /// answer is changed.
 pub(super) fn explain(
     workspace: &Workspace,
-    files: &[(Entry<'_>, GitId)],
-) -> Result<BTreeMap<RepoPath, FilteredFile>, Fault> {
+    files: &[(SnapshotEntry<'_>, GitId)],
+) -> Result<BTreeMap<RepoPath, FilteredFile>, ServiceError> {
     let Some(layout) = workspace.git.as_ref().filter(|_| !files.is_empty()) else {
         return Ok(BTreeMap::new());
     };
     let settings = WorktreeSettings::read(layout);
-    let mut attributes = Attributes::new(layout);
+    let mut attributes = WorktreeAttributes::new(layout);
     let mut explained = BTreeMap::new();
-    let mut filtered: Vec<Filtered<'_>> = Vec::new();
+    let mut filtered: Vec<FilteredEntry<'_>> = Vec::new();
     for (entry, id) in files {
         let Some(from_top) = from_top(workspace, entry.path()) else { continue };
         let found = attributes.of(&from_top);
@@ -57,7 +58,7 @@ pub(super) fn explain(
                     explained.insert(entry.path().clone(), FilteredFile::Clean);
                 }
             }
-            Some(filter) => filtered.push(Filtered { entry, id, from_top, filter }),
+            Some(filter) => filtered.push(FilteredEntry { entry, id, from_top, filter }),
         }
     }
     if !filtered.is_empty() {
@@ -67,8 +68,8 @@ pub(super) fn explain(
 }
 
 /// A file behind a filter.
-struct Filtered<'a> {
-    entry: &'a Entry<'a>,
+struct FilteredEntry<'a> {
+    entry: &'a SnapshotEntry<'a>,
     id: &'a GitId,
     from_top: RepoPath,
     filter: String,
@@ -76,9 +77,9 @@ struct Filtered<'a> {
 
 fn explain_filtered(
     layout: &GitLayout,
-    files: &[Filtered<'_>],
+    files: &[FilteredEntry<'_>],
     explained: &mut BTreeMap<RepoPath, FilteredFile>,
-) -> Result<(), Fault> {
+) -> Result<(), ServiceError> {
     let lfs = files.iter().filter(|file| file.filter == LFS_FILTER);
     let pointers = git::present_blobs(layout, &lfs.map(|file| file.id.to_string()).collect::<Vec<_>>())?;
     let index = IndexEntries::read(layout).unwrap_or_default();
@@ -98,7 +99,7 @@ fn explain_filtered(
     Ok(())
 }
 
-fn by_index(index: &IndexEntries, file: &Filtered<'_>) -> FilteredFile {
+fn by_index(index: &IndexEntries, file: &FilteredEntry<'_>) -> FilteredFile {
     let path = file.from_top.as_bytes();
     let is_committed = index.get(path).is_some_and(|entry| entry.id == *file.id);
     let filter = file.filter.clone();

@@ -1,6 +1,6 @@
 //! The state of a shared tree against its commit, from our own snapshots.
 //!
-//! * [`Look`]: what differs from the commit, and what lies aside. [`Since`]: what is dirty at a finish.
+//! * [`WorktreeStatus`]: what differs from the commit, and what lies aside. [`ChangesSinceStart`]: what is dirty at a finish.
 //! * [`StartRecord`]: what is kept of it when an intent starts.
 
 mod filters;
@@ -9,4 +9,4 @@ mod status;
 
 pub use filters::from_top;
 pub use record::StartRecord;
-pub use status::{Dirt, Look, Since};
+pub use status::{ChangesSinceStart, DirtyPath, WorktreeStatus};

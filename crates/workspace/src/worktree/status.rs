@@ -11,14 +11,14 @@
 use super::filters::{self, FilteredFile};
 use super::record::StartRecord;
 use crate::exempt::Exemptions;
-use crate::observe::Observer;
-use crate::{Fault, Workspace, git};
+use crate::observe::WorkspaceObserver;
+use crate::{ServiceError, Workspace, git};
 use probity_core::Digest;
 use probity_intents::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
 use probity_paths::RepoPath;
 use probity_policy::Policy;
 use probity_snapshot::git::{GITLINK_MODE, HeadTree, IgnoreRules, IndexEntries, WorktreeSettings};
-use probity_snapshot::{Entry, GitId, Kind, Snapshot};
+use probity_snapshot::{GitId, Snapshot, SnapshotEntry, SnapshotEntryKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The modes of plain files in a commit.
@@ -26,7 +26,7 @@ const PLAIN_MODES: [u32; 3] = [0o100_644, 0o100_664, 0o100_755];
 
 /// A tree at one moment, held against its commit.
 #[derive(Debug)]
-pub struct Look {
+pub struct WorktreeStatus {
     /// The tree.
     pub snapshot: Snapshot,
     /// What differs from the commit, and what lies aside.
@@ -41,7 +41,7 @@ pub struct Look {
 
 /// A path that is dirty at a finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dirt {
+pub struct DirtyPath {
     /// The path and its content.
     pub entry: DirtyEntry,
     /// Whether it lies aside: ignored, or nobody's to commit.
@@ -52,24 +52,24 @@ pub struct Dirt {
 
 /// What is dirty at a finish, and what of it there was at the start.
 #[derive(Debug)]
-pub struct Since {
+pub struct ChangesSinceStart {
     /// Every dirty path: uncommitted, committed since the start, or changed aside.
-    pub dirt: BTreeMap<RepoPath, Dirt>,
+    pub dirt: BTreeMap<RepoPath, DirtyPath>,
     /// What these paths were at the start.
     pub start: StartSnapshot,
 }
 
-impl Look {
+impl WorktreeStatus {
     /// Looks at the tree of a workspace under a policy: its build outputs are exempt.
-    pub fn take(workspace: &Workspace, policy: &Policy) -> Result<Self, Fault> {
-        let observer = Observer::new(workspace);
+    pub fn take(workspace: &Workspace, policy: &Policy) -> Result<Self, ServiceError> {
+        let observer = WorkspaceObserver::new(workspace);
         let snapshot = observer.content(None)?;
         observer.remember_if_free(&snapshot);
         Self::of(workspace, policy, snapshot)
     }
 
     /// Holds a snapshot of the workspace against its commit.
-    pub fn of(workspace: &Workspace, policy: &Policy, snapshot: Snapshot) -> Result<Self, Fault> {
+    pub fn of(workspace: &Workspace, policy: &Policy, snapshot: Snapshot) -> Result<Self, ServiceError> {
         let head = git::head(workspace)?;
         let committed = match &head {
             Some(head) => git::tree_of(workspace, head)?,
@@ -95,7 +95,7 @@ impl Look {
 
     /// The files that people write: neither build outputs nor ignored.
     pub fn sources(&self) -> Vec<RepoPath> {
-        let files = self.snapshot.entries().filter(|entry| entry.kind() != Kind::Directory);
+        let files = self.snapshot.entries().filter(|entry| entry.kind() != SnapshotEntryKind::Directory);
         let is_source =
             |path: &RepoPath| !self.exemptions.exempts_path(path) && !self.state.aside.contains_key(path);
         files.filter(|entry| is_source(entry.path())).map(|entry| entry.path().clone()).collect()
@@ -153,7 +153,11 @@ impl Look {
     }
 
     /// The paths that differ from the tree of a commit, untracked files included, ignored ones not.
-    pub fn differing_from(&self, workspace: &Workspace, revision: &str) -> Result<BTreeSet<RepoPath>, Fault> {
+    pub fn differing_from(
+        &self,
+        workspace: &Workspace,
+        revision: &str,
+    ) -> Result<BTreeSet<RepoPath>, ServiceError> {
         let tree = git::tree_of(workspace, &git::commit_id(workspace, revision)?)?;
         let other = |path: &RepoPath| tree.get(path) != self.committed.get(path);
         let names = tree.keys().chain(self.committed.keys());
@@ -169,8 +173,12 @@ impl Look {
     }
 
     /// What is dirty now, seen from a start.
-    pub fn since(&self, workspace: &Workspace, start: &StartRecord) -> Result<Since, Fault> {
-        let mut since = Comparison {
+    pub fn since(
+        &self,
+        workspace: &Workspace,
+        start: &StartRecord,
+    ) -> Result<ChangesSinceStart, ServiceError> {
+        let mut since = StartComparison {
             look: self,
             start,
             dirt: BTreeMap::new(),
@@ -201,12 +209,12 @@ impl Look {
             Some(_) => StartSnapshot::Available { entries: since.entries },
             None => StartSnapshot::Unreadable,
         };
-        Ok(Since { dirt: since.dirt, start })
+        Ok(ChangesSinceStart { dirt: since.dirt, start })
     }
 
     /// The dirty files that git would store as the blobs of another tree, although their bytes are others.
-    fn stored_in(&self, workspace: &Workspace, tree: &HeadTree) -> Result<BTreeSet<RepoPath>, Fault> {
-        let candidates: Vec<(Entry<'_>, GitId)> = self
+    fn stored_in(&self, workspace: &Workspace, tree: &HeadTree) -> Result<BTreeSet<RepoPath>, ServiceError> {
+        let candidates: Vec<(SnapshotEntry<'_>, GitId)> = self
             .state
             .dirty
             .keys()
@@ -220,13 +228,13 @@ impl Look {
         Ok(explained.into_iter().filter(|(_, file)| is_stored(file)).map(|(path, _)| path).collect())
     }
 
-    fn compare(&mut self, workspace: &Workspace) -> Result<(), Fault> {
+    fn compare(&mut self, workspace: &Workspace) -> Result<(), ServiceError> {
         let mut rules =
             workspace.git.as_ref().map(|git| IgnoreRules::read(git, &self.snapshot, &workspace.below_top()));
         let gitlinks: Vec<&RepoPath> =
             self.committed.iter().filter(|(_, held)| held.0 == GITLINK_MODE).map(|(path, _)| path).collect();
         let (mut dirty, mut aside) = (BTreeMap::new(), BTreeMap::new());
-        let mut candidates: Vec<(Entry<'_>, GitId)> = Vec::new();
+        let mut candidates: Vec<(SnapshotEntry<'_>, GitId)> = Vec::new();
         let mut held = self.committed.iter().peekable();
         let gone = |path: &RepoPath| (path.clone(), entry_of(path, DirtyStatus::Deleted, None));
         for entry in self.snapshot.entries() {
@@ -238,7 +246,7 @@ impl Look {
             if committed.is_none() && self.exemptions.exempts_path(path) {
                 continue;
             }
-            let is_dir = entry.kind() == Kind::Directory;
+            let is_dir = entry.kind() == SnapshotEntryKind::Directory;
             match committed {
                 Some(held) if is_committed(&entry, held) => {}
                 Some(_) if is_dir => drop(dirty.insert(path.clone(), gone(path).1)),
@@ -281,22 +289,22 @@ impl Look {
     }
 
     /// What is at `path`, folders not counted.
-    fn entry(&self, path: &RepoPath) -> Option<Entry<'_>> {
-        self.snapshot.get(path).filter(|entry| entry.kind() != Kind::Directory)
+    fn entry(&self, path: &RepoPath) -> Option<SnapshotEntry<'_>> {
+        self.snapshot.get(path).filter(|entry| entry.kind() != SnapshotEntryKind::Directory)
     }
 }
 
 /// One comparison with a start, on its way.
-struct Comparison<'a> {
-    look: &'a Look,
+struct StartComparison<'a> {
+    look: &'a WorktreeStatus,
     start: &'a StartRecord,
-    dirt: BTreeMap<RepoPath, Dirt>,
+    dirt: BTreeMap<RepoPath, DirtyPath>,
     entries: Vec<DirtyEntry>,
     /// The dirty files that git would store as what the commit of the start holds.
     stored_then: BTreeSet<RepoPath>,
 }
 
-impl Comparison<'_> {
+impl StartComparison<'_> {
     /// What differs from the commit now.
     fn uncommitted(&mut self, old: Option<&HeadTree>) {
         for entry in self.look.state.dirty.values() {
@@ -369,7 +377,7 @@ impl Comparison<'_> {
             }
         });
         self.entries.extend(then);
-        self.dirt.insert(entry.path.clone(), Dirt { entry, aside, as_at_start });
+        self.dirt.insert(entry.path.clone(), DirtyPath { entry, aside, as_at_start });
     }
 }
 
@@ -383,18 +391,22 @@ fn entry_of(path: &RepoPath, status: DirtyStatus, digest: Option<Digest>) -> Dir
 }
 
 /// Hash over type, mode and content; `None` for what could not be read.
-fn digest(entry: &Entry<'_>) -> Option<Digest> {
+fn digest(entry: &SnapshotEntry<'_>) -> Option<Digest> {
     let head = format!("{} {:o}", entry.kind().name(), entry.mode());
     match entry.kind() {
-        Kind::File | Kind::Symlink => Some(Digest::of(format!("{head} {}", entry.digest()?).as_bytes())),
+        SnapshotEntryKind::File | SnapshotEntryKind::Symlink => {
+            Some(Digest::of(format!("{head} {}", entry.digest()?).as_bytes()))
+        }
         _ => Some(Digest::of(head.as_bytes())),
     }
 }
 
 /// Whether a filter or a conversion can be why a file's bytes are not the committed ones.
-fn may_be_filtered(entry: &Entry<'_>, (mode, _): &(u32, GitId)) -> bool {
+fn may_be_filtered(entry: &SnapshotEntry<'_>, (mode, _): &(u32, GitId)) -> bool {
     let is_executable = entry.mode() & 0o100 != 0;
-    entry.kind() == Kind::File && PLAIN_MODES.contains(mode) && is_executable == (*mode == 0o100_755)
+    entry.kind() == SnapshotEntryKind::File
+        && PLAIN_MODES.contains(mode)
+        && is_executable == (*mode == 0o100_755)
 }
 
 /// The missing files that a sparse checkout leaves out.
@@ -414,14 +426,16 @@ fn left_out(workspace: &Workspace, dirty: &BTreeMap<RepoPath, DirtyEntry>) -> BT
 }
 
 /// Whether an entry is what the commit holds.
-fn is_committed(entry: &Entry<'_>, (mode, id): &(u32, GitId)) -> bool {
+fn is_committed(entry: &SnapshotEntry<'_>, (mode, id): &(u32, GitId)) -> bool {
     match (*mode, entry.kind()) {
-        (GITLINK_MODE, Kind::Directory) => true,
-        (0o100_644 | 0o100_664, Kind::File) => {
+        (GITLINK_MODE, SnapshotEntryKind::Directory) => true,
+        (0o100_644 | 0o100_664, SnapshotEntryKind::File) => {
             entry.mode() & 0o100 == 0 && entry.git_id().as_ref() == Some(id)
         }
-        (0o100_755, Kind::File) => entry.mode() & 0o100 != 0 && entry.git_id().as_ref() == Some(id),
-        (0o120_000, Kind::Symlink) => {
+        (0o100_755, SnapshotEntryKind::File) => {
+            entry.mode() & 0o100 != 0 && entry.git_id().as_ref() == Some(id)
+        }
+        (0o120_000, SnapshotEntryKind::Symlink) => {
             let format = match id.as_bytes().len() {
                 20 => probity_snapshot::ObjectFormat::Sha1,
                 _ => probity_snapshot::ObjectFormat::Sha256,
@@ -432,11 +446,11 @@ fn is_committed(entry: &Entry<'_>, (mode, id): &(u32, GitId)) -> bool {
     }
 }
 
-fn status_of(entry: &Entry<'_>, mode: u32) -> DirtyStatus {
+fn status_of(entry: &SnapshotEntry<'_>, mode: u32) -> DirtyStatus {
     let was_link = mode == 0o120_000;
     match entry.kind() {
-        Kind::File if !was_link => DirtyStatus::Modified,
-        Kind::Symlink if was_link => DirtyStatus::Modified,
+        SnapshotEntryKind::File if !was_link => DirtyStatus::Modified,
+        SnapshotEntryKind::Symlink if was_link => DirtyStatus::Modified,
         _ => DirtyStatus::TypeChanged,
     }
 }

@@ -1,10 +1,10 @@
 //! Copies side by side, with what differs marked.
 
-use super::diff::{self, Row};
-use super::{Section, more, path_html, words};
-use crate::finding::{CloneType, Family, Finding, Location};
-use crate::join::Sources;
-use crate::run::Run;
+use super::diff::{self, DiffRow};
+use super::{PageSection, more, path_html, words};
+use crate::finding::{CloneType, CodeLocation, Finding, FindingFamily};
+use crate::join::SourceReader;
+use crate::run::AnalysisRun;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
@@ -15,8 +15,9 @@ const MAX_LINES: usize = 80;
 const MAX_LETTERS: usize = 240;
 const MAX_OTHERS: usize = 10;
 
-pub(super) fn section(run: &Run, sources: &Sources<'_>) -> Option<Section> {
-    let is_clone = |finding: &&Finding| matches!(finding.family, Family::Clone | Family::CloneBlock);
+pub(super) fn section(run: &AnalysisRun, sources: &SourceReader<'_>) -> Option<PageSection> {
+    let is_clone =
+        |finding: &&Finding| matches!(finding.family, FindingFamily::Clone | FindingFamily::CloneBlock);
     let mut found: Vec<&Finding> =
         run.findings.iter().filter(is_clone).filter(|found| found.locations.len() > 1).collect();
     if found.is_empty() {
@@ -37,7 +38,7 @@ pub(super) fn section(run: &Run, sources: &Sources<'_>) -> Option<Section> {
         }
         (more(found.len(), SHOWN))
     };
-    Some(Section { id: "copies", title: "Copies", lead, body })
+    Some(PageSection { id: "copies", title: "Copies", lead, body })
 }
 
 /// What all copies of one piece have in common: the id without its number.
@@ -45,7 +46,7 @@ fn subject(finding: &Finding) -> &str {
     finding.id.as_str().split('#').next().unwrap_or_default()
 }
 
-fn pair(finding: &Finding, is_open: bool, sources: &Sources<'_>) -> Markup {
+fn pair(finding: &Finding, is_open: bool, sources: &SourceReader<'_>) -> Markup {
     let (copy, original) = (&finding.locations[0], &finding.locations[1]);
     let kind = match finding.clone_type {
         Some(CloneType::Exact) => "exact",
@@ -65,14 +66,14 @@ fn pair(finding: &Finding, is_open: bool, sources: &Sources<'_>) -> Markup {
     }
 }
 
-fn title(place: &Location) -> Markup {
+fn title(place: &CodeLocation) -> Markup {
     html! {
         code { (path_html(&place.path)) ":" (place.range.start_line) }
         @if !place.symbol.is_empty() { " " b { (place.symbol) } }
     }
 }
 
-fn others(places: &[Location]) -> Markup {
+fn others(places: &[CodeLocation]) -> Markup {
     html! {
         @if !places.is_empty() {
             p.quiet { "The same is also in:" }
@@ -83,14 +84,14 @@ fn others(places: &[Location]) -> Markup {
 }
 
 /// The lines of a place, without the indentation that all have.
-struct Piece {
+struct CodeExcerpt {
     first: u32,
     lines: Vec<String>,
     n_more: usize,
 }
 
-impl Piece {
-    fn of(place: &Location, sources: &Sources<'_>) -> Option<Self> {
+impl CodeExcerpt {
+    fn of(place: &CodeLocation, sources: &SourceReader<'_>) -> Option<Self> {
         let bytes = sources(&place.path)?;
         let (first, last) = words::lines(&place.range);
         let text = String::from_utf8_lossy(&bytes);
@@ -114,8 +115,9 @@ impl Piece {
     }
 }
 
-fn code(original: &Location, copy: &Location, sources: &Sources<'_>) -> Markup {
-    let (Some(left), Some(right)) = (Piece::of(original, sources), Piece::of(copy, sources)) else {
+fn code(original: &CodeLocation, copy: &CodeLocation, sources: &SourceReader<'_>) -> Markup {
+    let (Some(left), Some(right)) = (CodeExcerpt::of(original, sources), CodeExcerpt::of(copy, sources))
+    else {
         return html! { p.quiet { "The code is not at hand." } };
     };
     let left_lines: Vec<&str> = left.lines.iter().map(String::as_str).collect();
@@ -131,15 +133,15 @@ fn code(original: &Location, copy: &Location, sources: &Sources<'_>) -> Markup {
     }
 }
 
-fn row_html(row: Row, left: &Piece, right: &Piece) -> Markup {
+fn row_html(row: DiffRow, left: &CodeExcerpt, right: &CodeExcerpt) -> Markup {
     let none = || html! { td.l {} td.none {} };
-    let alone = |piece: &Piece, index: usize| {
+    let alone = |piece: &CodeExcerpt, index: usize| {
         side(piece.number(index), &html! { mark { (piece.lines[index]) } }, "changed")
     };
     let [one, other] = match row {
-        Row::Left(index) => [alone(left, index), none()],
-        Row::Right(index) => [none(), alone(right, index)],
-        Row::Both(one, other) => {
+        DiffRow::Left(index) => [alone(left, index), none()],
+        DiffRow::Right(index) => [none(), alone(right, index)],
+        DiffRow::Both(one, other) => {
             let (a, b) = (left.lines[one].as_str(), right.lines[other].as_str());
             let class = if a.trim() == b.trim() { "" } else { "changed" };
             let [a, b] = diff::words(a, b).map(|pieces| marked(&pieces, class.is_empty()));

@@ -5,14 +5,14 @@
 
 /// A row: a line of each side, or of one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Row {
+pub(super) enum DiffRow {
     Both(usize, usize),
     Left(usize),
     Right(usize),
 }
 
 /// Aligns lines.
-pub(super) fn align(left: &[&str], right: &[&str]) -> Vec<Row> {
+pub(super) fn align(left: &[&str], right: &[&str]) -> Vec<DiffRow> {
     let left_shapes: Vec<String> = left.iter().map(|line| shape(line)).collect();
     let right_shapes: Vec<String> = right.iter().map(|line| shape(line)).collect();
     let score = |one: usize, other: usize| match (left[one].trim(), right[other].trim()) {
@@ -66,18 +66,18 @@ fn best_pairs(n_left: usize, n_right: usize, score: impl Fn(usize, usize) -> u32
 }
 
 /// Rows from pairs: what lies between two pairs is put side by side as far as it goes.
-fn rows(n_left: usize, n_right: usize, pairs: &[(usize, usize)]) -> Vec<Row> {
+fn rows(n_left: usize, n_right: usize, pairs: &[(usize, usize)]) -> Vec<DiffRow> {
     let mut rows = Vec::new();
     let (mut one, mut other) = (0, 0);
     for &(to_one, to_other) in pairs.iter().chain([&(n_left, n_right)]) {
         while one < to_one && other < to_other && to_one - one == to_other - other {
-            rows.push(Row::Both(one, other));
+            rows.push(DiffRow::Both(one, other));
             (one, other) = (one + 1, other + 1);
         }
-        rows.extend((one..to_one).map(Row::Left));
-        rows.extend((other..to_other).map(Row::Right));
+        rows.extend((one..to_one).map(DiffRow::Left));
+        rows.extend((other..to_other).map(DiffRow::Right));
         if to_one < n_left || to_other < n_right {
-            rows.push(Row::Both(to_one, to_other));
+            rows.push(DiffRow::Both(to_one, to_other));
         }
         (one, other) = (to_one + 1, to_other + 1);
     }
@@ -130,7 +130,16 @@ mod tests {
         let left = ["out = []", "for row in rows:", "    out.append(row)", "return out"];
         let right = ["acc = []", "for row in rows:", "    audit(row)", "    acc.append(row)", "return acc"];
         let rows = align(&left, &right);
-        assert_eq!(rows, [Row::Both(0, 0), Row::Both(1, 1), Row::Right(2), Row::Both(2, 3), Row::Both(3, 4)]);
+        assert_eq!(
+            rows,
+            [
+                DiffRow::Both(0, 0),
+                DiffRow::Both(1, 1),
+                DiffRow::Right(2),
+                DiffRow::Both(2, 3),
+                DiffRow::Both(3, 4)
+            ]
+        );
     }
 
     #[test]
@@ -148,8 +157,8 @@ mod tests {
             let left: Vec<&str> = left.iter().map(String::as_str).collect();
             let right: Vec<&str> = right.iter().map(String::as_str).collect();
             let rows = align(&left, &right);
-            let of_left: Vec<usize> = rows.iter().filter_map(|row| match row { Row::Both(one, _) | Row::Left(one) => Some(*one), Row::Right(_) => None }).collect();
-            let of_right: Vec<usize> = rows.iter().filter_map(|row| match row { Row::Both(_, other) | Row::Right(other) => Some(*other), Row::Left(_) => None }).collect();
+            let of_left: Vec<usize> = rows.iter().filter_map(|row| match row { DiffRow::Both(one, _) | DiffRow::Left(one) => Some(*one), DiffRow::Right(_) => None }).collect();
+            let of_right: Vec<usize> = rows.iter().filter_map(|row| match row { DiffRow::Both(_, other) | DiffRow::Right(other) => Some(*other), DiffRow::Left(_) => None }).collect();
             prop_assert_eq!(of_left, (0..left.len()).collect::<Vec<_>>());
             prop_assert_eq!(of_right, (0..right.len()).collect::<Vec<_>>());
         }

@@ -1,8 +1,8 @@
 //! Files: the least healthy ones, what they need of each other, what joined in, and what was not analysed.
 
-use super::{Section, grade_class, more, path_html, table, words};
-use crate::facts::Note;
-use crate::run::{Run, RunFile};
+use super::{PageSection, grade_class, more, path_html, table, words};
+use crate::facts::FileNote;
+use crate::run::{AnalysisRun, RunFile};
 use maud::{Markup, html};
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ const MAX_CYCLES: usize = 20;
 const MAX_MEMBERS: usize = 12;
 
 /// The files with the lowest health.
-pub(super) fn worst(run: &Run) -> Option<Section> {
+pub(super) fn worst(run: &AnalysisRun) -> Option<PageSection> {
     let mut n_findings: BTreeMap<&RepoPath, u64> = BTreeMap::new();
     for place in run.findings.iter().filter_map(|finding| finding.locations.first()) {
         *n_findings.entry(&place.path).or_default() += 1;
@@ -44,11 +44,11 @@ pub(super) fn worst(run: &Run) -> Option<Section> {
         (more(files.len(), SHOWN))
     };
     let lead = html! { (words::counted(files.len(), "file")) " with a health below 90, the worst first." };
-    Some(Section { id: "files", title: "Files", lead, body })
+    Some(PageSection { id: "files", title: "Files", lead, body })
 }
 
 /// Cycles, and the files that most others need.
-pub(super) fn dependencies(run: &Run) -> Option<Section> {
+pub(super) fn dependencies(run: &AnalysisRun) -> Option<PageSection> {
     if run.dependencies.is_empty() {
         return None;
     }
@@ -71,10 +71,10 @@ pub(super) fn dependencies(run: &Run) -> Option<Section> {
         (words::counted(run.dependencies.len(), "import")) " between files of this project, "
         (words::counted(run.cycles.len(), "cycle")) "."
     };
-    Some(Section { id: "dependencies", title: "Dependencies", lead, body })
+    Some(PageSection { id: "dependencies", title: "Dependencies", lead, body })
 }
 
-fn cycles(run: &Run) -> Markup {
+fn cycles(run: &AnalysisRun) -> Markup {
     html! {
         @if !run.cycles.is_empty() {
             h3 { "Cycles" }
@@ -84,7 +84,7 @@ fn cycles(run: &Run) -> Markup {
     }
 }
 
-fn members(run: &Run, cycle: &[u32]) -> Markup {
+fn members(run: &AnalysisRun, cycle: &[u32]) -> Markup {
     html! {
         @for (index, file) in cycle.iter().take(MAX_MEMBERS).enumerate() {
             @if index > 0 { " ⇄ " }
@@ -95,7 +95,7 @@ fn members(run: &Run, cycle: &[u32]) -> Markup {
 }
 
 /// Reports of other tools.
-pub(super) fn joined(run: &Run) -> Option<Section> {
+pub(super) fn joined(run: &AnalysisRun) -> Option<PageSection> {
     if run.joined.is_empty() {
         return None;
     }
@@ -116,12 +116,12 @@ pub(super) fn joined(run: &Run) -> Option<Section> {
     });
     let body = table(&["Tool", "Format", "#Taken", "Left out"], rows);
     let lead = html! { "Reports that joined this run." };
-    Some(Section { id: "joined", title: "Other tools", lead, body })
+    Some(PageSection { id: "joined", title: "Other tools", lead, body })
 }
 
 /// What was not analysed and why; files of unknown languages by their extensions.
-pub(super) fn not_analysed(run: &Run) -> Option<Section> {
-    let mut reasons: BTreeMap<Note, Vec<&RunFile>> = BTreeMap::new();
+pub(super) fn not_analysed(run: &AnalysisRun) -> Option<PageSection> {
+    let mut reasons: BTreeMap<FileNote, Vec<&RunFile>> = BTreeMap::new();
     for file in &run.files {
         for note in &file.notes {
             reasons.entry(*note).or_default().push(file);
@@ -132,14 +132,14 @@ pub(super) fn not_analysed(run: &Run) -> Option<Section> {
     }
     let body = html! { @for (note, files) in &reasons { (reason(*note, files)) } };
     let lead = html! { "What is not analysed is not judged: it is neither good nor bad." };
-    Some(Section { id: "not-analysed", title: "Not analysed", lead, body })
+    Some(PageSection { id: "not-analysed", title: "Not analysed", lead, body })
 }
 
-fn reason(note: Note, files: &[&RunFile]) -> Markup {
+fn reason(note: FileNote, files: &[&RunFile]) -> Markup {
     html! {
         details {
             summary { b { (words::counted(files.len(), "file")) } " " (words::note(note)) }
-            @if note == Note::UnknownLanguage { (by_extension(files)) } @else { (by_path(files)) }
+            @if note == FileNote::UnknownLanguage { (by_extension(files)) } @else { (by_path(files)) }
         }
     }
 }

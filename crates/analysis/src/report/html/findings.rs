@@ -1,9 +1,9 @@
 //! All findings, by family. Without a script they can be read and opened; with it they can be filtered and sorted.
 
-use super::{Section, more, path_html, table_of_class, words};
-use crate::compare::Comparison;
-use crate::finding::{Confidence, Family, Finding, FindingId, Location, Severity};
-use crate::run::Run;
+use super::{PageSection, more, path_html, table_of_class, words};
+use crate::compare::AnalysisComparison;
+use crate::finding::{CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
+use crate::run::AnalysisRun;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use std::collections::BTreeSet;
 const SHOWN: usize = 250;
 const MAX_PLACES: usize = 6;
 
-pub(super) fn section(run: &Run, against: Option<&Comparison>) -> Section {
+pub(super) fn section(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> PageSection {
     let new = super::super::new_ids(against);
     let body = html! {
         @if run.findings.is_empty() {
             p { "None." }
         } @else {
             (filters(against.is_some()))
-            @for family in Family::ALL { (family_html(run, *family, &new)) }
+            @for family in FindingFamily::ALL { (family_html(run, *family, &new)) }
         }
     };
     let lead = html! { (words::counted(run.findings.len(), "finding")) " by kind, what matters most first." };
-    Section { id: "findings", title: "Findings", lead, body }
+    PageSection { id: "findings", title: "Findings", lead, body }
 }
 
 fn filters(compares: bool) -> Markup {
@@ -38,7 +38,7 @@ fn filters(compares: bool) -> Markup {
     }
 }
 
-fn family_html(run: &Run, family: Family, new: &BTreeSet<&FindingId>) -> Markup {
+fn family_html(run: &AnalysisRun, family: FindingFamily, new: &BTreeSet<&FindingId>) -> Markup {
     let mut found: Vec<&Finding> = run.findings.iter().filter(|finding| finding.family == family).collect();
     if found.is_empty() {
         return Markup::default();
@@ -65,7 +65,7 @@ fn family_html(run: &Run, family: Family, new: &BTreeSet<&FindingId>) -> Markup 
 
 fn row(finding: &Finding, is_new: bool) -> Markup {
     let severity = words::severity(finding.severity);
-    let is_copy = matches!(finding.family, Family::Clone | Family::CloneBlock);
+    let is_copy = matches!(finding.family, FindingFamily::Clone | FindingFamily::CloneBlock);
     html! {
         tr data-severity=(severity) data-new[is_new] title=(finding.id) {
             td data-sort=(finding.severity as u8) {
@@ -86,7 +86,7 @@ fn row(finding: &Finding, is_new: bool) -> Markup {
     }
 }
 
-fn places(places: &[Location], n_shown: usize) -> Markup {
+fn places(places: &[CodeLocation], n_shown: usize) -> Markup {
     html! {
         @for place in places.iter().take(n_shown) {
             div {

@@ -1,15 +1,15 @@
 //! The head of the page: the dial, the dimensions, the languages, and what changed.
 
-use super::{Section, grade_class, more, path_html, table, words};
-use crate::compare::{Comparison, Incomparable, Verdict};
-use crate::health::{Dimension, DimensionScore};
-use crate::run::Run;
+use super::{PageSection, grade_class, more, path_html, table, words};
+use crate::compare::{AnalysisComparison, ComparisonVerdict, RunMismatch};
+use crate::health::{DimensionScore, HealthDimension};
+use crate::run::AnalysisRun;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 const SHOWN: usize = 50;
 
-pub(super) fn section(run: &Run, against: Option<&Comparison>) -> Section {
+pub(super) fn section(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> PageSection {
     let delta = against.and_then(|comparison| comparison.health_delta_milli);
     let body = html! {
         div.top {
@@ -18,10 +18,10 @@ pub(super) fn section(run: &Run, against: Option<&Comparison>) -> Section {
         }
         (languages(run))
     };
-    Section { id: "health", title: "Health", lead: Markup::default(), body }
+    PageSection { id: "health", title: "Health", lead: Markup::default(), body }
 }
 
-fn dial(run: &Run, delta: Option<i32>) -> Markup {
+fn dial(run: &AnalysisRun, delta: Option<i32>) -> Markup {
     let (Some(score), Some(grade)) = (run.health.score(), run.health.grade()) else {
         return html! { p.lead { (words::health(run)) } };
     };
@@ -59,18 +59,18 @@ fn dimension(part: DimensionScore) -> Markup {
     }
 }
 
-const fn meaning(dimension: Dimension) -> &'static str {
+const fn meaning(dimension: HealthDimension) -> &'static str {
     match dimension {
-        Dimension::Duplication => "code that repeats other code",
-        Dimension::Complexity => "functions that are hard to follow",
-        Dimension::Structure => "long or deep functions, split classes",
-        Dimension::Dependencies => "cycles, missing files, wide coupling",
-        Dimension::DeadCode => "code that nothing uses",
-        Dimension::Readability => "places that do not parse",
+        HealthDimension::Duplication => "code that repeats other code",
+        HealthDimension::Complexity => "functions that are hard to follow",
+        HealthDimension::Structure => "long or deep functions, split classes",
+        HealthDimension::Dependencies => "cycles, missing files, wide coupling",
+        HealthDimension::DeadCode => "code that nothing uses",
+        HealthDimension::Readability => "places that do not parse",
     }
 }
 
-fn languages(run: &Run) -> Markup {
+fn languages(run: &AnalysisRun) -> Markup {
     let mut sizes: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
     for file in run.files.iter().filter(|file| file.is_analysed()) {
         let size = sizes.entry(file.language.map_or("", crate::Language::name)).or_default();
@@ -90,42 +90,42 @@ fn languages(run: &Run) -> Markup {
 }
 
 /// What changed since the other run.
-pub(super) fn changes(against: Option<&Comparison>) -> Option<Section> {
+pub(super) fn changes(against: Option<&AnalysisComparison>) -> Option<PageSection> {
     let comparison = against?;
     let (id, title) = ("changes", "Changes");
-    if comparison.verdict == Verdict::Incomparable {
+    if comparison.verdict == ComparisonVerdict::Incomparable {
         let why: Vec<&str> = comparison.incomparable_because.iter().map(|why| because(*why)).collect();
         let lead = html! { "The two runs do not compare: " (why.join(", ")) "." };
-        return Some(Section { id, title, lead, body: Markup::default() });
+        return Some(PageSection { id, title, lead, body: Markup::default() });
     }
-    let is_worse = matches!(comparison.verdict, Verdict::Regressed | Verdict::Mixed);
+    let is_worse = matches!(comparison.verdict, ComparisonVerdict::Regressed | ComparisonVerdict::Mixed);
     let lead = html! {
         strong class={ "verdict " (if is_worse { "worse" } else { "better" }) } { (verdict(comparison.verdict)) }
         " " (words::counted(comparison.regressions.len(), "finding")) " new, "
         (words::number(comparison.improvements.len() as u64)) " gone, "
         (words::number(u64::from(comparison.unchanged))) " as before."
     };
-    Some(Section { id, title, lead, body: html! { (worsened(comparison)) (breaks(comparison)) } })
+    Some(PageSection { id, title, lead, body: html! { (worsened(comparison)) (breaks(comparison)) } })
 }
 
-const fn because(why: Incomparable) -> &'static str {
+const fn because(why: RunMismatch) -> &'static str {
     match why {
-        Incomparable::DifferentSettings => "they looked for different things",
-        Incomparable::DifferentAnalyser => "different analysers made them",
+        RunMismatch::DifferentSettings => "they looked for different things",
+        RunMismatch::DifferentAnalyser => "different analysers made them",
     }
 }
 
-const fn verdict(verdict: Verdict) -> &'static str {
+const fn verdict(verdict: ComparisonVerdict) -> &'static str {
     match verdict {
-        Verdict::Improved => "Improved.",
-        Verdict::Regressed => "Regressed.",
-        Verdict::Mixed => "Better and worse.",
-        Verdict::Stable => "Stable.",
-        Verdict::Incomparable => "Incomparable.",
+        ComparisonVerdict::Improved => "Improved.",
+        ComparisonVerdict::Regressed => "Regressed.",
+        ComparisonVerdict::Mixed => "Better and worse.",
+        ComparisonVerdict::Stable => "Stable.",
+        ComparisonVerdict::Incomparable => "Incomparable.",
     }
 }
 
-fn worsened(comparison: &Comparison) -> Markup {
+fn worsened(comparison: &AnalysisComparison) -> Markup {
     let rows = comparison.worsened.iter().take(SHOWN).map(|worse| {
         html! {
             tr {
@@ -146,7 +146,7 @@ fn worsened(comparison: &Comparison) -> Markup {
     }
 }
 
-fn breaks(comparison: &Comparison) -> Markup {
+fn breaks(comparison: &AnalysisComparison) -> Markup {
     let rows = comparison.api_breaks.iter().take(SHOWN).map(|found| {
         html! {
             tr {

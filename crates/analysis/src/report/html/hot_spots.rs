@@ -1,12 +1,12 @@
 //! The callables that are hardest to change.
 
-use super::{Section, more, path_html, table};
-use crate::run::{Measured, Run};
+use super::{PageSection, more, path_html, table};
+use crate::run::{AnalysisRun, UnitMeasurements};
 use maud::{Markup, html};
 
 const SHOWN: usize = 30;
 
-pub(super) fn section(run: &Run) -> Option<Section> {
+pub(super) fn section(run: &AnalysisRun) -> Option<PageSection> {
     let limits = &run.settings;
     let hard = super::super::hard_callables(run);
     if hard.production.is_empty() && hard.tests.is_empty() {
@@ -23,10 +23,10 @@ pub(super) fn section(run: &Run) -> Option<Section> {
             (functions(&hard.tests, run))
         }
     };
-    Some(Section { id: "hot-spots", title: "Hot spots", lead, body })
+    Some(PageSection { id: "hot-spots", title: "Hot spots", lead, body })
 }
 
-fn functions(hard: &[&Measured], run: &Run) -> Markup {
+fn functions(hard: &[&UnitMeasurements], run: &AnalysisRun) -> Markup {
     if hard.is_empty() {
         return html! { p { "None outside test code." } };
     }
@@ -35,7 +35,7 @@ fn functions(hard: &[&Measured], run: &Run) -> Markup {
     html! { (table(&heads, rows)) (more(hard.len(), SHOWN)) }
 }
 
-fn row(unit: &Measured, run: &Run) -> Markup {
+fn row(unit: &UnitMeasurements, run: &AnalysisRun) -> Markup {
     let limits = &run.settings;
     let numbers = [
         (unit.cyclomatic, limits.cyclomatic),

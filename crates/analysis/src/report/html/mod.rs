@@ -12,9 +12,9 @@ mod hot_spots;
 mod treemap;
 
 use super::{ReportSubject, words};
-use crate::compare::Comparison;
-use crate::join::Sources;
-use crate::run::Run;
+use crate::compare::AnalysisComparison;
+use crate::join::SourceReader;
+use crate::run::AnalysisRun;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -27,9 +27,9 @@ const SCRIPT: &str = include_str!("page.js");
 /// The run as a page. With a comparison that ends in this run, it begins with what changed. `sources` gives the code
 /// that copies are shown with; without it they are listed by place only.
 pub fn html(
-    run: &Run,
-    against: Option<&Comparison>,
-    sources: &Sources<'_>,
+    run: &AnalysisRun,
+    against: Option<&AnalysisComparison>,
+    sources: &SourceReader<'_>,
     subject: &ReportSubject,
 ) -> String {
     let sections = [
@@ -44,11 +44,11 @@ pub fn html(
         files::joined(run),
         files::not_analysed(run),
     ];
-    let sections: Vec<Section> = sections.into_iter().flatten().collect();
+    let sections: Vec<PageSection> = sections.into_iter().flatten().collect();
     without_controls(&page(run, subject, &sections).into_string())
 }
 
-fn page(run: &Run, subject: &ReportSubject, sections: &[Section]) -> Markup {
+fn page(run: &AnalysisRun, subject: &ReportSubject, sections: &[PageSection]) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -80,7 +80,7 @@ fn page(run: &Run, subject: &ReportSubject, sections: &[Section]) -> Markup {
 }
 
 /// One part of the page.
-struct Section {
+struct PageSection {
     /// Its anchor.
     id: &'static str,
     title: &'static str,
@@ -89,7 +89,7 @@ struct Section {
     body: Markup,
 }
 
-impl Section {
+impl PageSection {
     fn html(&self) -> Markup {
         html! {
             section id=(self.id) {
@@ -113,7 +113,7 @@ fn content_security_policy() -> String {
     )
 }
 
-fn size(run: &Run) -> Markup {
+fn size(run: &AnalysisRun) -> Markup {
     let (n_analysed, n_skipped, n_failed) = run.file_counts();
     let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
     html! {

@@ -3,8 +3,8 @@
 //! The layout is squarified: rectangles are laid in rows along the shorter side while that makes them squarer. All in
 //! integers, so that every machine draws the same.
 
-use super::{Section, grade_class, more, words};
-use crate::run::{Run, RunFile};
+use super::{PageSection, grade_class, more, words};
+use crate::run::{AnalysisRun, RunFile};
 use maud::{Markup, html};
 use probity_paths::RepoPath;
 use std::collections::BTreeMap;
@@ -19,14 +19,14 @@ const MIN_GROUPS: usize = 10;
 const LETTER: u64 = 7;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Rect {
+struct TreemapRect {
     x: u64,
     y: u64,
     width: u64,
     height: u64,
 }
 
-pub(super) fn section(run: &Run) -> Option<Section> {
+pub(super) fn section(run: &AnalysisRun) -> Option<PageSection> {
     let mut files: Vec<&RunFile> =
         run.files.iter().filter(|file| file.is_analysed() && file.n_tokens > 0).collect();
     files.sort_by_key(|file| (u32::MAX - file.n_tokens, &file.path));
@@ -36,7 +36,7 @@ pub(super) fn section(run: &Run) -> Option<Section> {
         return None;
     }
     let groups = groups(&files);
-    let whole = Rect { x: 0, y: 0, width: WIDTH, height: HEIGHT };
+    let whole = TreemapRect { x: 0, y: 0, width: WIDTH, height: HEIGHT };
     let sizes: Vec<u64> = groups.iter().map(|(_, files)| n_tokens(files)).collect();
     let body = html! {
         div.scroll {
@@ -53,7 +53,7 @@ pub(super) fn section(run: &Run) -> Option<Section> {
         "Each rectangle is a file, as large as its code. Its colour is its own health. "
         span.script { "Click one to see its findings." }
     };
-    Some(Section { id: "map", title: "Map", lead, body })
+    Some(PageSection { id: "map", title: "Map", lead, body })
 }
 
 fn legend() -> Markup {
@@ -96,15 +96,15 @@ fn below(folder: &[u8], path: &RepoPath) -> Vec<u8> {
         .map_or(folder.to_vec(), |end| path.as_bytes()[..start + end].to_vec())
 }
 
-fn group(name: &str, files: &[&RunFile], place: Rect) -> Markup {
+fn group(name: &str, files: &[&RunFile], place: TreemapRect) -> Markup {
     let has_label = place.height > LABEL * 3 && place.width > LETTER * 4;
     let label = if has_label { LABEL } else { 0 };
-    let inside = Rect { y: place.y + label, height: place.height - label, ..place };
+    let inside = TreemapRect { y: place.y + label, height: place.height - label, ..place };
     let sizes: Vec<u64> = files.iter().map(|file| u64::from(file.n_tokens)).collect();
     html! {
         g {
             @if has_label {
-                (text(if name.is_empty() { "/" } else { name }, Rect { height: LABEL, ..place }, "folder"))
+                (text(if name.is_empty() { "/" } else { name }, TreemapRect { height: LABEL, ..place }, "folder"))
             }
             @for (file, place) in files.iter().zip(layout(&sizes, inside)) { (cell(file, place)) }
             rect.frame x=(place.x) y=(place.y) width=(place.width) height=(place.height) {}
@@ -112,8 +112,8 @@ fn group(name: &str, files: &[&RunFile], place: Rect) -> Markup {
     }
 }
 
-fn cell(file: &RunFile, place: Rect) -> Markup {
-    let Rect { x, y, width, height } = place;
+fn cell(file: &RunFile, place: TreemapRect) -> Markup {
+    let TreemapRect { x, y, width, height } = place;
     if width == 0 || height == 0 {
         return Markup::default();
     }
@@ -131,7 +131,7 @@ fn cell(file: &RunFile, place: Rect) -> Markup {
 }
 
 /// A label, cut to its place.
-fn text(words: &str, place: Rect, class: &str) -> Markup {
+fn text(words: &str, place: TreemapRect, class: &str) -> Markup {
     let room = usize::try_from(place.width.saturating_sub(6) / LETTER).unwrap_or(0);
     let n_letters = words.chars().count();
     let cut: String = if n_letters > room {
@@ -143,7 +143,7 @@ fn text(words: &str, place: Rect, class: &str) -> Markup {
 }
 
 /// Lays out sizes, the largest first, inside a rectangle.
-fn layout(sizes: &[u64], mut free: Rect) -> Vec<Rect> {
+fn layout(sizes: &[u64], mut free: TreemapRect) -> Vec<TreemapRect> {
     let mut places = Vec::with_capacity(sizes.len());
     let mut left: u64 = sizes.iter().sum();
     let mut rest = sizes;
@@ -159,7 +159,7 @@ fn layout(sizes: &[u64], mut free: Rect) -> Vec<Rect> {
 }
 
 /// How many of the next sizes make the squarest row.
-fn row_length(rest: &[u64], left: u64, free: Rect) -> usize {
+fn row_length(rest: &[u64], left: u64, free: TreemapRect) -> usize {
     let mut sum = 0;
     let mut best = u128::MAX;
     for (index, &size) in rest.iter().enumerate() {
@@ -174,7 +174,7 @@ fn row_length(rest: &[u64], left: u64, free: Rect) -> usize {
 }
 
 /// How far from square the worst rectangle of a row is, in thousandths.
-fn worst(sum: u64, largest: u64, smallest: u64, left: u64, free: Rect) -> u128 {
+fn worst(sum: u64, largest: u64, smallest: u64, left: u64, free: TreemapRect) -> u128 {
     let area = u128::from(free.width) * u128::from(free.height);
     let side = u128::from(free.width.min(free.height)).pow(2).max(1);
     let scaled = |size: u64| (u128::from(size) * area / u128::from(left.max(1))).max(1);
@@ -183,7 +183,13 @@ fn worst(sum: u64, largest: u64, smallest: u64, left: u64, free: Rect) -> u128 {
 }
 
 /// Places a row along the shorter side, and gives back what stays free.
-fn place_row(row: &[u64], sum: u64, left: u64, free: Rect, places: &mut Vec<Rect>) -> Rect {
+fn place_row(
+    row: &[u64],
+    sum: u64,
+    left: u64,
+    free: TreemapRect,
+    places: &mut Vec<TreemapRect>,
+) -> TreemapRect {
     let is_column = free.width >= free.height;
     let (along, across) = if is_column { (free.height, free.width) } else { (free.width, free.height) };
     let depth = across * sum / left;
@@ -193,15 +199,15 @@ fn place_row(row: &[u64], sum: u64, left: u64, free: Rect, places: &mut Vec<Rect
         let end = along * (before + size) / sum.max(1);
         before += size;
         places.push(if is_column {
-            Rect { x: free.x, y: free.y + start, width: depth, height: end - start }
+            TreemapRect { x: free.x, y: free.y + start, width: depth, height: end - start }
         } else {
-            Rect { x: free.x + start, y: free.y, width: end - start, height: depth }
+            TreemapRect { x: free.x + start, y: free.y, width: end - start, height: depth }
         });
     }
     if is_column {
-        Rect { x: free.x + depth, width: free.width - depth, ..free }
+        TreemapRect { x: free.x + depth, width: free.width - depth, ..free }
     } else {
-        Rect { y: free.y + depth, height: free.height - depth, ..free }
+        TreemapRect { y: free.y + depth, height: free.height - depth, ..free }
     }
 }
 
@@ -215,7 +221,7 @@ mod tests {
         #[test]
         fn a_layout_is_a_partition(mut sizes in prop::collection::vec(1u64..1_000_000, 1..60)) {
             sizes.sort_unstable_by(|a, b| b.cmp(a));
-            let whole = Rect { x: 0, y: 0, width: WIDTH, height: HEIGHT };
+            let whole = TreemapRect { x: 0, y: 0, width: WIDTH, height: HEIGHT };
             let places = layout(&sizes, whole);
             prop_assert_eq!(places.len(), sizes.len());
             for (index, place) in places.iter().enumerate() {
@@ -231,7 +237,7 @@ mod tests {
 
     #[test]
     fn equal_sizes_become_squares() {
-        let whole = Rect { x: 0, y: 0, width: 400, height: 400 };
+        let whole = TreemapRect { x: 0, y: 0, width: 400, height: 400 };
         let places = layout(&[1, 1, 1, 1], whole);
         assert!(places.iter().all(|place| place.width == 200 && place.height == 200), "{places:?}");
     }

@@ -2,7 +2,7 @@
 
 use super::frames::Statement;
 use crate::claims::Claim;
-use probity_intents::Entry;
+use probity_intents::ScopeEntry;
 use probity_prose::clauses::ParsedSentence;
 use probity_prose::lexicon::{self as lx, Class};
 use probity_prose::tokens::{Token, TokenKind};
@@ -269,7 +269,7 @@ impl Names<'_, '_> {
     }
 
     /// The paths from `from` on, and the token behind them.
-    fn path_list(&self, from: usize) -> Option<(BTreeSet<Entry>, usize)> {
+    fn path_list(&self, from: usize) -> Option<(BTreeSet<ScopeEntry>, usize)> {
         let sentence = self.sentence;
         let mut paths = BTreeSet::new();
         let mut index = from;
@@ -277,7 +277,7 @@ impl Names<'_, '_> {
         loop {
             let token = sentence.tokens.get(index);
             if token.is_some_and(|token| self.is_path(token)) {
-                paths.insert(Entry::new(sentence.tokens[index].text.trim_end_matches('/')));
+                paths.insert(ScopeEntry::new(sentence.tokens[index].text.trim_end_matches('/')));
                 end = index + 1;
             } else if token.is_none() || !self.joins(index, paths.is_empty()) || index > end + 4 {
                 break;
@@ -291,7 +291,7 @@ impl Names<'_, '_> {
     }
 
     /// The paths that end before `end`, and the first token of their list.
-    fn path_list_before(&self, end: usize) -> Option<(BTreeSet<Entry>, usize)> {
+    fn path_list_before(&self, end: usize) -> Option<(BTreeSet<ScopeEntry>, usize)> {
         let mut start = end;
         while start > 0 && (self.is_path(&self.sentence.tokens[start - 1]) || self.joins(start - 1, false)) {
             start -= 1;
@@ -335,7 +335,7 @@ impl Names<'_, '_> {
     }
 }
 
-fn only(start: usize, end: usize, at: usize, paths: BTreeSet<Entry>) -> Statement {
+fn only(start: usize, end: usize, at: usize, paths: BTreeSet<ScopeEntry>) -> Statement {
     Statement { start, end, at, claim: Claim::OnlyTouched { paths } }
 }
 

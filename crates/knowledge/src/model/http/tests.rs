@@ -50,18 +50,18 @@ fn respond(stream: &mut TcpStream, status: &str, body: &str) {
     let _ = stream.write_all((head + body).as_bytes());
 }
 
-fn ask_of(api: Api, base: &str, timeout: Duration) -> Result<Reply, Trouble> {
+fn ask_of(api: HttpApi, base: &str, timeout: Duration) -> Result<ModelReply, Trouble> {
     let key = Some("secret-key".to_owned());
-    let provider = Http::new(api, base, "m1", key, timeout).expect("is an address");
-    provider.ask(&Question {
+    let provider = HttpProvider::new(api, base, "m1", key, timeout).expect("is an address");
+    provider.ask(&ModelQuestion {
         system: "Be exact.".into(),
         user: "Say hi.".into(),
         schema: json!({"type": "object"}),
     })
 }
 
-fn ask(base: &str) -> Result<Reply, Trouble> {
-    ask_of(Api::OpenAi, base, probity_testkit::STUCK_TIMEOUT)
+fn ask(base: &str) -> Result<ModelReply, Trouble> {
+    ask_of(HttpApi::OpenAi, base, probity_testkit::STUCK_TIMEOUT)
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn speaks_to_an_openai_compatible_endpoint() {
     });
     let reply = ask(&format!("{base}/v1/")).expect("answers");
     assert_eq!(reply.text, "{\"deltas\": []}");
-    assert_eq!(reply.usage, Usage { calls: 1, prompt_tokens: 11, completion_tokens: 4 });
+    assert_eq!(reply.usage, ProviderUsage { calls: 1, prompt_tokens: 11, completion_tokens: 4 });
     let request = &server.join().expect("served")[0];
     assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
     assert!(request.to_lowercase().contains("authorization: bearer secret-key"), "{request}");
@@ -91,7 +91,7 @@ fn speaks_to_ollama() {
             "prompt_eval_count": 3, "eval_count": 2 });
         respond(stream, "200 OK", &body.to_string());
     });
-    let reply = ask_of(Api::Ollama, &base, probity_testkit::STUCK_TIMEOUT).expect("answers");
+    let reply = ask_of(HttpApi::Ollama, &base, probity_testkit::STUCK_TIMEOUT).expect("answers");
     assert_eq!((reply.text.as_str(), reply.usage.prompt_tokens), ("{}", 3));
     assert!(server.join().expect("served")[0].starts_with("POST /api/chat "));
 }
@@ -104,7 +104,7 @@ fn a_slow_answer_is_not_waited_for() {
         // Until the other end is dropped: the rest of the answer never comes.
         let _ = answered.recv();
     });
-    assert_eq!(ask_of(Api::OpenAi, &base, Duration::from_millis(200)), Err(Trouble::TimedOut(200)));
+    assert_eq!(ask_of(HttpApi::OpenAi, &base, Duration::from_millis(200)), Err(Trouble::TimedOut(200)));
     drop(asked);
     // On a slow machine the time may be over before the whole question is there; then the server reads in vain.
     let _ = server.join();
@@ -169,7 +169,7 @@ fn a_redirect_is_not_followed() {
 #[test]
 fn what_is_no_address_is_refused() {
     for base in ["ftp://x", "https://api.example.org/v1", "localhost:11434"] {
-        let made = Http::new(Api::OpenAi, base, "m", None, Duration::from_secs(1));
+        let made = HttpProvider::new(HttpApi::OpenAi, base, "m", None, Duration::from_secs(1));
         assert!(matches!(made.map(|_| ()), Err(Trouble::Unusable(_))), "{base}");
     }
 }

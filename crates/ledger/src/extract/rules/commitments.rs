@@ -3,7 +3,7 @@
 use super::super::Role;
 use super::super::claims::{Claim, RuleChange};
 use super::{Reader, is_order};
-use crate::words::Mode;
+use crate::words::RevisionMode;
 use probity_prose::lexicon::{self as lx, contains, is_among, position_after, position_of, strip};
 use probity_prose::words::Word;
 
@@ -61,9 +61,9 @@ impl Reader<'_> {
     fn constraint_change(&self, words: &[Word]) -> Option<Claim> {
         let rest = strip(words, lx::RULE_CHANGE)?;
         let mode = match () {
-            () if self.has("relax | loosen | allow | exception | except for") => Mode::Relaxed,
-            () if self.has("tighten | stricter | restrict") => Mode::Tightened,
-            () => Mode::Amended,
+            () if self.has("relax | loosen | allow | exception | except for") => RevisionMode::Relaxed,
+            () if self.has("tighten | stricter | restrict") => RevisionMode::Tightened,
+            () => RevisionMode::Amended,
         };
         (!rest.is_empty()).then(|| Claim::Constraint {
             summary: self.said(words),

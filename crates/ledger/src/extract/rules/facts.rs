@@ -2,7 +2,7 @@
 
 use super::super::claims::Claim;
 use super::Reader;
-use crate::words::Confidence;
+use crate::words::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
 use probity_prose::words::Word;
 
@@ -24,7 +24,7 @@ impl Reader<'_> {
         let confirms = self.has(lx::CONFIRMATION);
         let is_sure =
             found.is_some() && (confirms || self.has("measured | the logs show | the profiler shows"));
-        let confidence = if is_sure { Confidence::High } else { Confidence::Medium };
+        let confidence = if is_sure { ConfidenceLevel::High } else { ConfidenceLevel::Medium };
         Some(Claim::Fact { summary: self.said(said), confidence, corrects, confirms })
     }
 

@@ -15,7 +15,7 @@ mod work;
 use super::Role;
 use super::claims::Claim;
 use super::topics::{Block, Topic};
-use crate::words::Confidence;
+use crate::words::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, Phrases, contains, is_among, position_of, starts_with, strip};
 use probity_prose::markdown::Form;
 use probity_prose::modality::Modality;
@@ -138,7 +138,7 @@ impl Reader<'_> {
             return self.branch(words);
         }
         if self.modality.is_guess() {
-            return Some(Claim::Hypothesis { summary: text, confidence: Confidence::Low });
+            return Some(Claim::Hypothesis { summary: text, confidence: ConfidenceLevel::Low });
         }
         let is_rule = topic == Topic::Constraints && self.is_rule_with_condition();
         if !(self.modality.is_asserted() || is_rule) {
@@ -153,7 +153,7 @@ impl Reader<'_> {
             }
             Topic::Tasks => Claim::Task(text),
             Topic::Done => Claim::Done(text),
-            Topic::Facts => Claim::fact(text, Confidence::Medium),
+            Topic::Facts => Claim::fact(text, ConfidenceLevel::Medium),
             Topic::Open | Topic::Options => return None,
         })
     }
@@ -239,7 +239,7 @@ impl Reader<'_> {
             () if starts_with(head, lx::TASK_LABEL) => Claim::Task(text),
             () if starts_with(head, "goal | objective | aim | the goal") => Claim::Goal(text),
             () if starts_with(head, "fact | finding | root cause | til | measured | result") => {
-                Claim::fact(text, Confidence::High)
+                Claim::fact(text, ConfidenceLevel::High)
             }
             () => return None,
         })

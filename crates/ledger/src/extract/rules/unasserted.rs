@@ -3,7 +3,7 @@
 use super::super::Role;
 use super::super::claims::Claim;
 use super::Reader;
-use crate::words::Confidence;
+use crate::words::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
 use probity_prose::words::Word;
 
@@ -24,12 +24,12 @@ impl Reader<'_> {
                 && !self.modality.is_reported
                 && !self.modality.is_unreal
         }) {
-            return Some(Claim::Hypothesis { summary: self.said(idea), confidence: Confidence::Low });
+            return Some(Claim::Hypothesis { summary: self.said(idea), confidence: ConfidenceLevel::Low });
         }
         if let Some(idea) =
             strip(words, lx::SUGGESTION).filter(|idea| !idea.is_empty() && self.modality.is_guess())
         {
-            return Some(Claim::Hypothesis { summary: self.said(idea), confidence: Confidence::Low });
+            return Some(Claim::Hypothesis { summary: self.said(idea), confidence: ConfidenceLevel::Low });
         }
         if !self.modality.is_guess()
             || words.len() < 3 && !self.sentence.is_translated
@@ -38,7 +38,7 @@ impl Reader<'_> {
             return None;
         }
         let is_likely = self.has("probably | likely | i believe | we believe | presumably | should");
-        let confidence = if is_likely { Confidence::Medium } else { Confidence::Low };
+        let confidence = if is_likely { ConfidenceLevel::Medium } else { ConfidenceLevel::Low };
         Some(Claim::Hypothesis { summary: self.said(strip_hedge(words)), confidence })
     }
 

@@ -1,13 +1,13 @@
 //! `probity analyze baseline`: capture and show.
 
 use super::{on_baseline, watched};
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Subcommand;
 use probity_api::ExitCode;
 use probity_api::quality::BaselineAnswer;
 use probity_quality::analyze::{BASELINE_FILE, BaselineCapture};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
@@ -29,7 +29,10 @@ pub(crate) enum BaselineCommand {
 }
 
 /// Answers a question about the baseline.
-pub(crate) fn baseline(workspace: &Workspace, command: BaselineCommand) -> Result<Answer, Fault> {
+pub(crate) fn baseline(
+    workspace: &Workspace,
+    command: BaselineCommand,
+) -> Result<CommandAnswer, ServiceError> {
     let capture = match command {
         BaselineCommand::Capture { why, by } => {
             Some(BaselineCapture { by: by.unwrap_or_else(probity_workspace::user), why })
@@ -39,7 +42,7 @@ pub(crate) fn baseline(workspace: &Workspace, command: BaselineCommand) -> Resul
     let answer = watched(|watch| probity_quality::analyze::baseline(workspace, capture.as_ref(), watch))?;
     show(&answer, capture.is_some());
     let exit_code = if answer.reason.is_some() { ExitCode::Failed } else { ExitCode::Ok };
-    Ok(Answer::of(exit_code, &answer))
+    Ok(CommandAnswer::of(exit_code, &answer))
 }
 
 fn show(answer: &BaselineAnswer, is_captured: bool) {

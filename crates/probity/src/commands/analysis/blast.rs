@@ -1,13 +1,13 @@
 //! `probity analyze blast`: who would notice a change.
 
 use super::watched;
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use probity_api::ExitCode;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
 /// Shows who would notice a change of `files`.
-pub(crate) fn blast(workspace: &Workspace, files: &[Vec<u8>]) -> Result<Answer, Fault> {
+pub(crate) fn blast(workspace: &Workspace, files: &[Vec<u8>]) -> Result<CommandAnswer, ServiceError> {
     let blast = watched(|watch| probity_quality::analyze::blast_radius(workspace, files, watch))?;
     let lists = [
         ("direct", &blast.direct_dependents),
@@ -34,5 +34,5 @@ pub(crate) fn blast(workspace: &Workspace, files: &[Vec<u8>]) -> Result<Answer, 
             ));
         }
     }
-    Ok(Answer::of(ExitCode::Ok, &blast))
+    Ok(CommandAnswer::of(ExitCode::Ok, &blast))
 }

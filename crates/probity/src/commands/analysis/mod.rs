@@ -8,7 +8,7 @@ mod words;
 pub(crate) use crate::progress::watched;
 pub(crate) use runs::{RunsCommand, runs};
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::{place, ui};
 use clap::{Args, Subcommand};
 use probity_analysis::ReportKind;
@@ -17,7 +17,7 @@ use probity_api::quality::{BaselineStatus, BaselineSummary};
 use probity_quality::analyze::{
     AnalyzeOptions, AnalyzeRequest, FindingLimits, OtherReport, ReportFiles, TreeAnalysis, analyze_tree,
 };
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -109,7 +109,7 @@ enum AnalyzeCommand {
 }
 
 /// Answers `probity analyze`.
-pub(crate) fn analyze(workspace: &Workspace, args: AnalyzeArgs) -> Result<Answer, Fault> {
+pub(crate) fn analyze(workspace: &Workspace, args: AnalyzeArgs) -> Result<CommandAnswer, ServiceError> {
     match args.command {
         None => whole(workspace, args.options),
         Some(AnalyzeCommand::Blast { files }) => blast::blast(workspace, &place::paths(workspace, &files)?),
@@ -117,7 +117,7 @@ pub(crate) fn analyze(workspace: &Workspace, args: AnalyzeArgs) -> Result<Answer
     }
 }
 
-fn whole(workspace: &Workspace, flags: AnalyzeFlags) -> Result<Answer, Fault> {
+fn whole(workspace: &Workspace, flags: AnalyzeFlags) -> Result<CommandAnswer, ServiceError> {
     let request = AnalyzeRequest {
         options: flags.work.options(),
         reports: other_reports(&flags)?,
@@ -128,10 +128,10 @@ fn whole(workspace: &Workspace, flags: AnalyzeFlags) -> Result<Answer, Fault> {
     let TreeAnalysis { answer, run } = watched(|watch| analyze_tree(workspace, &request, watch))?;
     words::analyzed(&answer, &run);
     let exit_code = if flags.check && answer.gates.would_fail { ExitCode::Failed } else { ExitCode::Ok };
-    Ok(Answer::of(exit_code, &answer))
+    Ok(CommandAnswer::of(exit_code, &answer))
 }
 
-fn other_reports(flags: &AnalyzeFlags) -> Result<Vec<OtherReport>, Fault> {
+fn other_reports(flags: &AnalyzeFlags) -> Result<Vec<OtherReport>, ServiceError> {
     let findings = flags.sarif_in.iter().map(|path| (path, ReportKind::Findings));
     let coverage = flags.coverage.iter().map(|path| (path, ReportKind::Coverage));
     findings.chain(coverage).map(|(path, kind)| OtherReport::read(path, kind)).collect()

@@ -1,13 +1,13 @@
 //! `probity runs`: list, show, compare, gc.
 
 use super::words;
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Subcommand;
 use probity_api::ExitCode;
 use probity_quality::analyze::{self, FindingLimits};
 use probity_quality::runs::KEPT;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
@@ -48,30 +48,30 @@ pub(crate) enum RunsCommand {
 }
 
 /// Answers a question about stored runs.
-pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<Answer, Fault> {
+pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<CommandAnswer, ServiceError> {
     match command {
         RunsCommand::List => list(workspace),
         RunsCommand::Show { run, limit } => {
             let (answer, run) = analyze::show_run(workspace, &run, FindingLimits::whole(limit))?;
             words::run(&answer.run, &answer.files, &run);
-            Ok(Answer::of(ExitCode::Ok, &answer))
+            Ok(CommandAnswer::of(ExitCode::Ok, &answer))
         }
         RunsCommand::Compare { before, after } => {
             let answer = analyze::compare_runs(workspace, &before, &after)?;
             let (before, after) = (&answer.before.run_id, &answer.after.run_id);
             ui::print(format_args!("{} → {}", ui::code(before), ui::code(after)));
             words::comparison(&answer);
-            Ok(Answer::of(ExitCode::Ok, &answer))
+            Ok(CommandAnswer::of(ExitCode::Ok, &answer))
         }
         RunsCommand::Gc { keep } => {
             let answer = analyze::clear_runs(workspace, keep)?;
             ui::print(format_args!("{} cleared away", ui::count(answer.removed.len(), "run")));
-            Ok(Answer::of(ExitCode::Ok, &answer))
+            Ok(CommandAnswer::of(ExitCode::Ok, &answer))
         }
     }
 }
 
-fn list(workspace: &Workspace) -> Result<Answer, Fault> {
+fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     let answer = analyze::list_runs(workspace)?;
     for run in &answer.runs {
         let pinned = if run.pinned_by.is_empty() {
@@ -91,5 +91,5 @@ fn list(workspace: &Workspace) -> Result<Answer, Fault> {
     if answer.runs.is_empty() {
         ui::say("no run yet; `probity analyze` makes one");
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }

@@ -2,7 +2,9 @@
 
 use super::on_baseline;
 use crate::ui;
-use probity_analysis::{Finding, GateReport, Incomparable, Note, Run, Severity, Verdict};
+use probity_analysis::{
+    AnalysisRun, ComparisonVerdict, FileNote, Finding, GateReport, RunMismatch, Severity,
+};
 use probity_api::quality::{AnalyzeAnswer, FileSummary, HealthSummary, HotSpot, RunComparison, RunSummary};
 use probity_quality::analyze::answers;
 
@@ -10,7 +12,7 @@ use probity_quality::analyze::answers;
 const MAX_SHOWN: usize = 10;
 
 /// The summary of an analysis.
-pub(crate) fn analyzed(answer: &AnalyzeAnswer, run: &Run) {
+pub(crate) fn analyzed(answer: &AnalyzeAnswer, run: &AnalysisRun) {
     self::run(&answer.run, &answer.files.files, run);
     if let Some(said) = on_baseline(&answer.baseline) {
         ui::print_row("baseline", said);
@@ -40,7 +42,7 @@ pub(crate) fn analyzed(answer: &AnalyzeAnswer, run: &Run) {
 }
 
 /// The summary of a run.
-pub(crate) fn run(summary: &RunSummary, files: &FileSummary, run: &Run) {
+pub(crate) fn run(summary: &RunSummary, files: &FileSummary, run: &AnalysisRun) {
     if let Some((score, grade)) = summary.health.score.zip(summary.health.grade) {
         health(&summary.health, score, grade);
     } else {
@@ -100,7 +102,7 @@ fn hot_spots(spots: &[HotSpot]) {
     }
 }
 
-fn top(run: &Run) {
+fn top(run: &AnalysisRun) {
     if run.findings.is_empty() {
         return;
     }
@@ -129,7 +131,7 @@ fn finding(finding: &Finding) {
 }
 
 /// What was not analysed, and why (law 6).
-fn not_analysed(files: &FileSummary, run: &Run) {
+fn not_analysed(files: &FileSummary, run: &AnalysisRun) {
     let n_files = files.skipped + files.failed;
     if n_files == 0 {
         return;
@@ -143,7 +145,7 @@ fn not_analysed(files: &FileSummary, run: &Run) {
         "not read",
         format_args!("{}: {}{languages}", ui::count(n_files, "file"), reasons.join(", ")),
     );
-    for note in [Note::Binary, Note::TooLarge, Note::TooHard] {
+    for note in [FileNote::Binary, FileNote::TooLarge, FileNote::TooHard] {
         let names: Vec<String> = answers::noted(run, usize::MAX)
             .filter(|file| file.notes.contains(&note))
             .map(|file| file.path.to_string())
@@ -163,11 +165,11 @@ fn some(list: &[String]) -> String {
 /// What two runs say together.
 pub(crate) fn comparison(comparison: &RunComparison) {
     let verdict = match comparison.verdict {
-        Verdict::Improved => ui::good("improved"),
-        Verdict::Stable => ui::good("stable"),
-        Verdict::Mixed => ui::warn("mixed"),
-        Verdict::Regressed => ui::bad("regressed"),
-        Verdict::Incomparable => ui::bad("incomparable"),
+        ComparisonVerdict::Improved => ui::good("improved"),
+        ComparisonVerdict::Stable => ui::good("stable"),
+        ComparisonVerdict::Mixed => ui::warn("mixed"),
+        ComparisonVerdict::Regressed => ui::bad("regressed"),
+        ComparisonVerdict::Incomparable => ui::bad("incomparable"),
     };
     let delta = comparison.health_delta.map_or_else(String::new, |delta| format!(", health {delta:+}"));
     ui::print(format_args!(
@@ -178,8 +180,8 @@ pub(crate) fn comparison(comparison: &RunComparison) {
     ));
     for reason in &comparison.incomparable_because {
         let words = match reason {
-            Incomparable::DifferentSettings => "they were made with different settings",
-            Incomparable::DifferentAnalyser => "different versions of the analyzer made them",
+            RunMismatch::DifferentSettings => "they were made with different settings",
+            RunMismatch::DifferentAnalyser => "different versions of the analyzer made them",
         };
         ui::print_row("because", words);
     }

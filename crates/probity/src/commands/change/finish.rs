@@ -1,10 +1,10 @@
 //! `probity finish`.
 
 use super::words::{code_behind, show_notices, word_parser};
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::commands::analysis::watched;
 use crate::commands::changed_paths::{ChangeMark, MarkedPath, folded_lines, listed_lines};
-use crate::commands::identity::Identity;
+use crate::commands::identity::IdentityArgs;
 use crate::{place, ui};
 use clap::Args;
 use probity_api::ExitCode;
@@ -13,11 +13,11 @@ use probity_api::change::{
 };
 use probity_contract::ContractStatus;
 use probity_contract::claims::Claim;
-use probity_intents::Entry;
+use probity_intents::ScopeEntry;
 use probity_intents::hygiene::DirtyStatus;
 use probity_paths::RepoPath;
 use probity_policy::StrictnessProfile;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -95,16 +95,16 @@ pub(crate) struct FinishArgs {
     detail_level: DetailLevel,
 
     #[command(flatten)]
-    identity: Identity,
+    identity: IdentityArgs,
 }
 
 /// Finishes a change.
-pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, Fault> {
+pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<CommandAnswer, ServiceError> {
     let (intent_id, caller) = args.identity.named_or_only(workspace, args.intent_id.as_deref())?;
     let changed_files = if args.changed.is_empty() {
         None
     } else {
-        Some(place::paths(workspace, &args.changed)?.into_iter().map(Entry::new).collect())
+        Some(place::paths(workspace, &args.changed)?.into_iter().map(ScopeEntry::new).collect())
     };
     let request = FinishRequest {
         changed_files,
@@ -125,15 +125,15 @@ pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<Answer, 
     };
     let answer = watched(|watch| probity_changes::finish(workspace, &caller, &request, watch))?;
     show_finish(&answer);
-    Ok(Answer::of(answer.exit_code(), &answer))
+    Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
 /// A claim that needs no more than its word.
-fn claim(word: &str) -> Result<Claim, Fault> {
+fn claim(word: &str) -> Result<Claim, ServiceError> {
     Claim::of_word(word).ok_or_else(|| {
         let known = Claim::WORDS.join(", ");
-        Fault::refused(
-            probity_core::Reason::IntentInvalid,
+        ServiceError::refused(
+            probity_core::ReasonCode::IntentInvalid,
             format!("`{word}` is no claim by itself; known: {known}"),
         )
     })
@@ -208,7 +208,7 @@ fn show_finish(answer: &FinishAnswer) {
 
 /// Whether the change touched a path that its intent does not allow.
 fn violates_scope(answer: &FinishAnswer, path: &RepoPath) -> bool {
-    let entry = Entry::from(path);
+    let entry = ScopeEntry::from(path);
     answer.scope_check.as_ref().is_some_and(|check| {
         check.unexpected_files.contains(&entry) || check.forbidden_touched.contains(&entry)
     })

@@ -11,12 +11,12 @@ const CTRL_D: u8 = 0x04;
 const ESCAPE: u8 = 0x1b;
 
 /// The keyboard, read key by key. Dropping it gives the terminal back as it was.
-pub(super) struct Keyboard {
+pub(super) struct RawKeyboard {
     terminal: Stdin,
     modes: Termios,
 }
 
-impl Keyboard {
+impl RawKeyboard {
     /// The keyboard; `None` if standard input is no terminal, or belongs to another job.
     pub(super) fn open() -> Option<Self> {
         let terminal = stdin();
@@ -48,7 +48,7 @@ impl Keyboard {
     }
 }
 
-impl Drop for Keyboard {
+impl Drop for RawKeyboard {
     fn drop(&mut self) {
         let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.modes);
     }

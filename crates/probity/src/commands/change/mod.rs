@@ -11,11 +11,11 @@ pub(crate) use finish::{FinishArgs, finish};
 pub(crate) use start::{PromoteArgs, StartArgs, new_handle, promote, start};
 pub(crate) use status::{StatusArgs, doctor, status};
 
-use super::identity::Identity;
-use crate::answer::Answer;
+use super::identity::IdentityArgs;
+use crate::answer::CommandAnswer;
 use crate::{place, ui};
 use probity_api::ExitCode;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 pub(crate) use words::{ownership, seconds, show_notices, word_parser};
@@ -27,8 +27,8 @@ pub(crate) fn amend(
     add: &[OsString],
     related: &[OsString],
     why: &str,
-    identity: &Identity,
-) -> Result<Answer, Fault> {
+    identity: &IdentityArgs,
+) -> Result<CommandAnswer, ServiceError> {
     let caller = identity.caller_for_name(workspace, intent_id)?;
     let (add, related) = (place::paths(workspace, add)?, place::paths(workspace, related)?);
     let answer = probity_changes::amend(workspace, &caller, intent_id, &add, &related, why)?;
@@ -45,5 +45,5 @@ pub(crate) fn amend(
     }
     show_notices(&answer.notices);
     ui::print_row("next", answer.next_step);
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }

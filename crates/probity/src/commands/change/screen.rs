@@ -11,9 +11,9 @@ const ERASE_REST_OF_LINE: &str = "\x1b[K";
 const ERASE_BELOW: &str = "\x1b[J";
 
 /// A page of the terminal of its own. Dropping it brings back what was shown before.
-pub(super) struct Screen(());
+pub(super) struct AlternateScreen(());
 
-impl Screen {
+impl AlternateScreen {
     /// Opens the page; `None` if stdout cannot be drawn on.
     pub(super) fn open() -> Option<Self> {
         ui::stdout_can_be_drawn_on().then(|| {
@@ -31,7 +31,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for AlternateScreen {
     fn drop(&mut self) {
         ui::draw(LEAVE);
     }

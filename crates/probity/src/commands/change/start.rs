@@ -1,18 +1,18 @@
 //! `probity start`.
 
 use super::words::{code_behind, ownership, seconds, show_notices, word_parser};
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::commands::analysis::watched;
-use crate::commands::identity::Identity;
+use crate::commands::identity::IdentityArgs;
 use crate::{place, ui};
 use clap::Args;
 use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle, StartRequest};
 use probity_changes::registry::Caller;
-use probity_intents::Entry;
+use probity_intents::ScopeEntry;
 use probity_intents::registry::RefusalCode;
 use probity_intents::start::{DirtyScopePolicy, OnConflict, StartReason, StartStatus};
 use probity_policy::StrictnessProfile;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -97,7 +97,7 @@ pub(crate) struct StartArgs {
     detail_level: DetailLevel,
 
     #[command(flatten)]
-    identity: Identity,
+    identity: IdentityArgs,
 }
 
 /// Turn a place in the queue into a claim, from the tree as it is now
@@ -125,7 +125,11 @@ pub(crate) struct PromoteArgs {
 }
 
 /// Promotes a waiting intent.
-pub(crate) fn promote(workspace: &Workspace, args: &PromoteArgs, caller: &Caller) -> Result<Answer, Fault> {
+pub(crate) fn promote(
+    workspace: &Workspace,
+    args: &PromoteArgs,
+    caller: &Caller,
+) -> Result<CommandAnswer, ServiceError> {
     let request = PromoteRequest {
         intent_id: args.intent.clone(),
         dirty_scope_policy: dirty_scope(args.continue_own_wip),
@@ -141,7 +145,7 @@ pub(crate) fn promote(workspace: &Workspace, args: &PromoteArgs, caller: &Caller
         }
     })?;
     show_start(&answer);
-    Ok(Answer::of(answer.exit_code(), &answer))
+    Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
 const fn dirty_scope(continues: bool) -> DirtyScopePolicy {
@@ -149,12 +153,12 @@ const fn dirty_scope(continues: bool) -> DirtyScopePolicy {
 }
 
 /// Starts a change, and waits for its turn if asked to.
-pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fault> {
+pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<CommandAnswer, ServiceError> {
     let caller = args.identity.caller()?;
     let dirty_scope_policy =
         if args.continue_own_wip { DirtyScopePolicy::ContinueOwnWip } else { args.dirty_scope_policy };
     let may_queue = args.queue || args.wait.is_some();
-    let entries = |list: Vec<Vec<u8>>| list.into_iter().map(Entry::new).collect();
+    let entries = |list: Vec<Vec<u8>>| list.into_iter().map(ScopeEntry::new).collect();
     let request = StartRequest {
         command_id: args.command_id,
         description: args.intent,
@@ -190,7 +194,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<Answer, Fa
     }
     show_start(&answer);
     answer.owner = answer.intent_id.as_ref().and_then(|_| new_handle(&caller));
-    Ok(Answer::of(answer.exit_code(), &answer))
+    Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
 /// The handle of a new owner, shown and answered; nothing for an owner that knows its own.

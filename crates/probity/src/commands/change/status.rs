@@ -1,18 +1,18 @@
 //! `probity status` and `probity doctor`.
 
-use super::keys::Keyboard;
-use super::screen::Screen;
+use super::keys::RawKeyboard;
+use super::screen::AlternateScreen;
 use super::words::{ownership, show_notices};
-use crate::answer::Answer;
-use crate::commands::identity::Identity;
+use crate::answer::CommandAnswer;
+use crate::commands::identity::IdentityArgs;
 use crate::ui;
 use clap::Args;
 use probity_api::ExitCode;
 use probity_api::change::{CheckupStatus, DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
-use probity_changes::Watch;
-use probity_evidence::Globs;
-use probity_intents::{Entries, IntentId, Ownership, Status};
-use probity_workspace::{Fault, Workspace};
+use probity_changes::StatusWatcher;
+use probity_evidence::GlobList;
+use probity_intents::{IntentId, IntentStatus, Ownership, ScopeEntrySet};
+use probity_workspace::{ServiceError, Workspace};
 use std::time::{Duration, Instant};
 
 /// Show who holds what, who waits, and the uncommitted changes
@@ -24,7 +24,7 @@ pub(crate) struct StatusArgs {
     watch: bool,
 
     #[command(flatten)]
-    identity: Identity,
+    identity: IdentityArgs,
 }
 
 /// How long a watcher waits for news of the registry before it looks at the tree again.
@@ -35,15 +35,15 @@ const SEPARATOR: &str = "────────";
 const KEY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shows the state of the tree, once or whenever it changes.
-pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Answer, Fault> {
+pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<CommandAnswer, ServiceError> {
     let caller = args.identity.caller()?;
     // Before the first line is shown: a key that is pressed at once counts, too.
-    let keyboard = if args.watch { Keyboard::open() } else { None };
+    let keyboard = if args.watch { RawKeyboard::open() } else { None };
     let mut answer = probity_changes::status(workspace, &caller)?;
-    let screen = keyboard.is_some().then(Screen::open).flatten();
+    let screen = keyboard.is_some().then(AlternateScreen::open).flatten();
     show_again(screen.as_ref(), workspace, &answer);
     if args.watch {
-        let mut watch = Watch::open(workspace)?;
+        let mut watch = StatusWatcher::open(workspace)?;
         while ui::output_arrived() && !wait_for_news(&mut watch, keyboard.as_ref())? {
             let now = probity_changes::status(workspace, &caller)?;
             let is_news = what_matters(&now) != what_matters(&answer);
@@ -61,11 +61,11 @@ pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Answer,
         drop(screen);
         show_status(&answer);
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
 /// Draws a status in place on a screen, else below what was shown before.
-fn show_again(screen: Option<&Screen>, workspace: &Workspace, answer: &StatusAnswer) {
+fn show_again(screen: Option<&AlternateScreen>, workspace: &Workspace, answer: &StatusAnswer) {
     let Some(screen) = screen else { return show_status(answer) };
     let mut lines = vec![ui::dim(format_args!("probity status  in {}", workspace.root.display()))];
     lines.extend(ui::collect_lines(|| show_status(answer)));
@@ -73,7 +73,7 @@ fn show_again(screen: Option<&Screen>, workspace: &Workspace, answer: &StatusAns
 }
 
 /// Waits for news of the registry, or until it is time to look at the tree again; answers whether somebody wants to leave.
-fn wait_for_news(watch: &mut Watch, keyboard: Option<&Keyboard>) -> Result<bool, Fault> {
+fn wait_for_news(watch: &mut StatusWatcher, keyboard: Option<&RawKeyboard>) -> Result<bool, ServiceError> {
     let Some(keyboard) = keyboard else { return watch.wait(LOOK_AGAIN_INTERVAL).map(|_| false) };
     let end = Instant::now() + LOOK_AGAIN_INTERVAL;
     while Instant::now() < end {
@@ -88,7 +88,7 @@ fn wait_for_news(watch: &mut Watch, keyboard: Option<&Keyboard>) -> Result<bool,
 }
 
 /// Looks whether everything is there.
-pub(crate) fn doctor(workspace: &Workspace) -> Answer {
+pub(crate) fn doctor(workspace: &Workspace) -> CommandAnswer {
     let answer = probity_changes::doctor(workspace);
     for check in &answer.checks {
         let mark = match check.status {
@@ -102,7 +102,7 @@ pub(crate) fn doctor(workspace: &Workspace) -> Answer {
         }
     }
     let exit_code = if answer.status == CheckupStatus::Failed { ExitCode::Failed } else { ExitCode::Ok };
-    Answer::of(exit_code, &answer)
+    CommandAnswer::of(exit_code, &answer)
 }
 
 fn show_status(answer: &StatusAnswer) {
@@ -111,7 +111,7 @@ fn show_status(answer: &StatusAnswer) {
     }
     for line in &answer.intents {
         let state = match (line.status, line.queue_position) {
-            (Status::Queued, Some(place)) => ui::warn(format_args!("queued at position {place} for")),
+            (IntentStatus::Queued, Some(place)) => ui::warn(format_args!("queued at position {place} for")),
             _ => ui::good("holds"),
         };
         let paths: Vec<String> = line.allowed_files.iter().take(3).map(ToString::to_string).collect();
@@ -189,13 +189,13 @@ fn listed(first: &[String], count: usize) -> String {
     }
 }
 
-type IntentNews<'a> = (&'a IntentId, Status, Ownership, Option<usize>, &'a Entries, usize);
+type IntentNews<'a> = (&'a IntentId, IntentStatus, Ownership, Option<usize>, &'a ScopeEntrySet, usize);
 
 /// What makes a status worth showing again: everything but the time that passes.
 #[derive(PartialEq, Eq)]
 struct StatusNews<'a> {
     intents: Vec<IntentNews<'a>>,
-    runs: Vec<(&'a str, &'a Globs)>,
+    runs: Vec<(&'a str, &'a GlobList)>,
     dirty: &'a DirtySummary,
     head: Option<&'a str>,
 }

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use probity_changes::registry::view::time;
 use probity_core::codes::UnknownWord;
 use probity_intents::Ownership;
-use probity_intents::registry::{Closing, Notice, NoticeKind};
+use probity_intents::registry::{ClosureReason, NoticeKind, OwnerNotice};
 use std::str::FromStr;
 
 /// Reads an option that is one word of an enum; `words` are all of them.
@@ -22,7 +22,7 @@ pub(crate) fn code_behind(code: &str) -> String {
 }
 
 /// What happened to intents of the reader.
-pub(crate) fn show_notices(notices: &[Notice]) {
+pub(crate) fn show_notices(notices: &[OwnerNotice]) {
     for notice in notices {
         let (words, code) = notice_words(&notice.kind);
         let code = code_behind(code);
@@ -41,10 +41,10 @@ fn notice_words(kind: &NoticeKind) -> (String, &'static str) {
         NoticeKind::TakenOver { by } => (format!("{by} took it over"), "taken_over"),
         NoticeKind::Closed { why, by } => {
             let words = match (why, by) {
-                (Closing::Expired, _) => "closed: its time was over".to_owned(),
-                (Closing::Displaced, Some(by)) => format!("closed: intent {by} was granted its paths"),
-                (Closing::Displaced, None) => "closed: another intent was granted its paths".to_owned(),
-                (Closing::Cleared, _) => "closed: somebody else gave it up".to_owned(),
+                (ClosureReason::Expired, _) => "closed: its time was over".to_owned(),
+                (ClosureReason::Displaced, Some(by)) => format!("closed: intent {by} was granted its paths"),
+                (ClosureReason::Displaced, None) => "closed: another intent was granted its paths".to_owned(),
+                (ClosureReason::Cleared, _) => "closed: somebody else gave it up".to_owned(),
             };
             (words, "closed")
         }

@@ -13,7 +13,7 @@ const EXAMPLES: &str = "Examples:\n  probity commits init --schema tickets.schem
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CommitsArgs {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: StoreArgs,
 
     #[command(subcommand)]
     pub(crate) command: CommitsCommand,
@@ -21,7 +21,7 @@ pub(crate) struct CommitsArgs {
 
 /// Where the store lies.
 #[derive(Debug, Args)]
-pub(crate) struct Place {
+pub(crate) struct StoreArgs {
     /// The file of the store [default: `commits.db` in the state directory of the tree]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub(crate) struct Place {
 
 /// Who makes a commit, and what it is called.
 #[derive(Debug, Args)]
-pub(crate) struct Signed {
+pub(crate) struct CommitMetadataArgs {
     /// Who makes it [default: the user]
     #[arg(long, value_name = "NAME")]
     pub(crate) author: Option<String>,
@@ -39,8 +39,8 @@ pub(crate) struct Signed {
     pub(crate) label: Option<String>,
 }
 
-impl From<Signed> for probity_document_store::By {
-    fn from(signed: Signed) -> Self {
+impl From<CommitMetadataArgs> for probity_document_store::CommitMetadata {
+    fn from(signed: CommitMetadataArgs) -> Self {
         Self { author: signed.author, label: signed.label }
     }
 }
@@ -82,7 +82,7 @@ pub(crate) enum CommitsCommand {
         on: Option<String>,
 
         #[command(flatten)]
-        signed: Signed,
+        signed: CommitMetadataArgs,
     },
 
     /// Write a part of a document, or any opcodes
@@ -116,7 +116,7 @@ pub(crate) enum CommitsCommand {
         on: Option<String>,
 
         #[command(flatten)]
-        signed: Signed,
+        signed: CommitMetadataArgs,
     },
 
     /// List commits, newest first
@@ -187,7 +187,7 @@ pub(crate) enum CommitsCommand {
         dry_run: bool,
 
         #[command(flatten)]
-        signed: Signed,
+        signed: CommitMetadataArgs,
     },
 
     /// Merge all heads into one, the same way on every machine, and say what that lost
@@ -207,7 +207,7 @@ pub(crate) enum CommitsCommand {
         #[arg(long, value_name = "COMMIT")]
         on: Option<String>,
         #[command(flatten)]
-        signed: Signed,
+        signed: CommitMetadataArgs,
     },
 
     /// Give the effect of a commit back
@@ -219,7 +219,7 @@ pub(crate) enum CommitsCommand {
         #[arg(long, value_name = "COMMIT")]
         on: Option<String>,
         #[command(flatten)]
-        signed: Signed,
+        signed: CommitMetadataArgs,
     },
 
     /// List refs, or let one name a commit
@@ -272,7 +272,7 @@ pub(crate) enum CommitsCommand {
         #[arg(long, value_name = "FILE")]
         into: PathBuf,
         #[command(flatten)]
-        signed: Signed,
+        signed: CommitMetadataArgs,
     },
 
     /// Keep a file as a blob, or print one

@@ -3,27 +3,27 @@
 mod args;
 mod show;
 
-pub(crate) use args::{CommitsArgs, Place, Signed};
+pub(crate) use args::{CommitMetadataArgs, CommitsArgs, StoreArgs};
 pub(crate) use show::{losses, readings};
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use args::CommitsCommand;
 use probity_api::ExitCode;
 use probity_api::documents::{BundleTransferAnswer, CommitWriteAnswer};
 use probity_api::merges::MergeHeadsAnswer;
-use probity_document_store::write::Write;
-use probity_document_store::{CommitStore, Direction, exchange, locate, merge, open, read, short, write};
-use probity_workspace::{Fault, Workspace};
+use probity_document_store::write::DocumentWrite;
+use probity_document_store::{CommitStore, SyncDirection, exchange, locate, merge, open, read, short, write};
+use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
 use std::io::{Read, Write as _};
 use std::path::Path;
 
 /// Answers a question about commits, or writes some.
 pub(crate) fn commits(
-    workspace: impl Fn() -> Result<Workspace, Fault>,
+    workspace: impl Fn() -> Result<Workspace, ServiceError>,
     arguments: CommitsArgs,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let given = arguments.place.store;
     if let CommitsCommand::Init { path, schema } = arguments.command {
         let path = locate(workspace, path.or(given).as_deref())?;
@@ -42,7 +42,7 @@ pub(crate) fn commits(
     }
 }
 
-fn answer(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault> {
+fn answer(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer, ServiceError> {
     match command {
         CommitsCommand::Log { from, document, limit } => {
             let answer = read::log(store, &read::LogRequest { from, document, limit })?;
@@ -98,7 +98,7 @@ fn answer(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
 }
 
 /// The commands that write commits, or move them.
-fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault> {
+fn change(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer, ServiceError> {
     match command {
         CommitsCommand::Put { document, value, on, signed } => {
             let (attachment, key) = name(&document)?;
@@ -109,17 +109,17 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
             Ok(written(&write::write(
                 store,
                 on.as_deref(),
-                &Write::Put { attachment, key, value },
+                &DocumentWrite::Put { attachment, key, value },
                 &signed.into(),
             )?))
         }
         CommitsCommand::Update { document, path, value, op, ops, on, signed } => {
             let what = match (ops, document) {
-                (Some(file), _) => Write::Ops(list_of(&input(&file)?)?),
+                (Some(file), _) => DocumentWrite::Ops(list_of(&input(&file)?)?),
                 (None, document) => {
                     let (attachment, key) = name(&document.unwrap_or_default())?;
                     let value = json_of(value.unwrap_or_default().as_bytes())?;
-                    Write::Update { op, attachment, key, path: path.unwrap_or_default(), value }
+                    DocumentWrite::Update { op, attachment, key, path: path.unwrap_or_default(), value }
                 }
             };
             Ok(written(&write::write(store, on.as_deref(), &what, &signed.into())?))
@@ -132,9 +132,9 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<Answer, Fault>
         }
         CommitsCommand::Sync { other, pull, push } => {
             let direction = match (pull, push) {
-                (true, _) => Direction::Pull,
-                (_, true) => Direction::Push,
-                _ => Direction::Both,
+                (true, _) => SyncDirection::Pull,
+                (_, true) => SyncDirection::Push,
+                _ => SyncDirection::Both,
             };
             let answer = exchange::sync(store, &other, direction)?;
             show::sync(&answer);
@@ -161,19 +161,19 @@ fn merge_two(
     ours: String,
     theirs: String,
     dry_run: bool,
-    signed: Signed,
-) -> Result<Answer, Fault> {
+    signed: CommitMetadataArgs,
+) -> Result<CommandAnswer, ServiceError> {
     let which = if dry_run {
-        merge::Which::Virtual { ours, theirs }
+        merge::MergeSelector::Virtual { ours, theirs }
     } else {
-        merge::Which::Written(write::merge(store, &ours, &theirs, &signed.into())?.to_string())
+        merge::MergeSelector::Written(write::merge(store, &ours, &theirs, &signed.into())?.to_string())
     };
     let found = merge::analyze(store, &which)?;
     show::merged(&found);
     Ok(ok(&found.to_answer()))
 }
 
-fn reduce(store: &CommitStore, dry_run: bool) -> Result<Answer, Fault> {
+fn reduce(store: &CommitStore, dry_run: bool) -> Result<CommandAnswer, ServiceError> {
     let found = if dry_run {
         merge::analyze_heads(store)?
     } else {
@@ -183,17 +183,17 @@ fn reduce(store: &CommitStore, dry_run: bool) -> Result<Answer, Fault> {
         ui::print("one head, or none: there is nothing to reduce");
     }
     found.iter().for_each(show::merged);
-    let merges = found.iter().map(merge::Analyzed::to_answer).collect();
+    let merges = found.iter().map(merge::AnalyzedMerge::to_answer).collect();
     Ok(ok(&MergeHeadsAnswer::new(!dry_run, merges)))
 }
 
-fn written(answer: &CommitWriteAnswer) -> Answer {
+fn written(answer: &CommitWriteAnswer) -> CommandAnswer {
     let commit = &answer.commit;
     ui::print(format_args!("{} {}", ui::code(short(&commit.id)), commit.label));
     ok(answer)
 }
 
-fn moved(answer: &BundleTransferAnswer, words: &str) -> Answer {
+fn moved(answer: &BundleTransferAnswer, words: &str) -> CommandAnswer {
     let known = answer.moved.known;
     let known = if known > 0 {
         format!(" ({known} {} there already)", ui::verb(known, "was", "were"))
@@ -204,7 +204,7 @@ fn moved(answer: &BundleTransferAnswer, words: &str) -> Answer {
     ok(answer)
 }
 
-fn blob(store: &CommitStore, what: &Path) -> Result<Answer, Fault> {
+fn blob(store: &CommitStore, what: &Path) -> Result<CommandAnswer, ServiceError> {
     let named = what.to_str().filter(|text| text.starts_with("sha256:"));
     let Some(digest) = named else {
         let answer = write::put_blob(store, &input(what)?)?;
@@ -218,19 +218,20 @@ fn blob(store: &CommitStore, what: &Path) -> Result<Answer, Fault> {
     Ok(ok(&answer))
 }
 
-fn check(store: &CommitStore) -> Result<Answer, Fault> {
+fn check(store: &CommitStore) -> Result<CommandAnswer, ServiceError> {
     let answer = exchange::check(store)?;
     show::survey(&answer);
-    Ok(Answer::of(if answer.sound { ExitCode::Ok } else { ExitCode::Failed }, &answer))
+    Ok(CommandAnswer::of(if answer.sound { ExitCode::Ok } else { ExitCode::Failed }, &answer))
 }
 
-fn ok(answer: &impl probity_api::Answer) -> Answer {
-    Answer::of(ExitCode::Ok, answer)
+fn ok(answer: &impl probity_api::Answer) -> CommandAnswer {
+    CommandAnswer::of(ExitCode::Ok, answer)
 }
 
 /// The bytes of a file, or of stdin.
-pub(crate) fn input(file: &Path) -> Result<Vec<u8>, Fault> {
-    let missing = |error: std::io::Error| Fault::Missing(format!("cannot read {}: {error}", file.display()));
+pub(crate) fn input(file: &Path) -> Result<Vec<u8>, ServiceError> {
+    let missing =
+        |error: std::io::Error| ServiceError::Missing(format!("cannot read {}: {error}", file.display()));
     if file == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).map_err(missing)?;
@@ -240,10 +241,10 @@ pub(crate) fn input(file: &Path) -> Result<Vec<u8>, Fault> {
 }
 
 /// Strict JSON from an argument or a file.
-pub(crate) fn json_of(bytes: &[u8]) -> Result<Value, Fault> {
+pub(crate) fn json_of(bytes: &[u8]) -> Result<Value, ServiceError> {
     probity_core::json::parse(bytes).map_err(|error| {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
-        Fault::refused(
+        ServiceError::refused(
             error.reason,
             format!("`{shown}` is no JSON (byte {}); text needs quotes: '\"text\"'", error.at),
         )
@@ -251,18 +252,18 @@ pub(crate) fn json_of(bytes: &[u8]) -> Result<Value, Fault> {
 }
 
 /// A list in JSON.
-pub(crate) fn list_of(bytes: &[u8]) -> Result<Vec<Value>, Fault> {
+pub(crate) fn list_of(bytes: &[u8]) -> Result<Vec<Value>, ServiceError> {
     match json_of(bytes)? {
         Value::Array(items) => Ok(items),
-        _ => Err(Fault::refused(probity_core::Reason::CommitMisfit, "a list is expected: [ … ]")),
+        _ => Err(ServiceError::refused(probity_core::ReasonCode::CommitMisfit, "a list is expected: [ … ]")),
     }
 }
 
-fn name(document: &str) -> Result<(String, String), Fault> {
+fn name(document: &str) -> Result<(String, String), ServiceError> {
     document.split_once('/').map(|(attachment, key)| (attachment.to_owned(), key.to_owned())).ok_or_else(
         || {
-            Fault::refused(
-                probity_core::Reason::CommitMisfit,
+            ServiceError::refused(
+                probity_core::ReasonCode::CommitMisfit,
                 format!("`{document}` is no document: write `attachment/key`"),
             )
         },
@@ -271,8 +272,8 @@ fn name(document: &str) -> Result<(String, String), Fault> {
 
 /// Where the store of `probity merge` lies.
 pub(crate) fn open_at(
-    workspace: impl Fn() -> Result<Workspace, Fault>,
+    workspace: impl Fn() -> Result<Workspace, ServiceError>,
     given: Option<&Path>,
-) -> Result<CommitStore, Fault> {
+) -> Result<CommitStore, ServiceError> {
     open(&locate(workspace, given)?)
 }

@@ -7,9 +7,9 @@ use probity_api::documents::{
     CommitSummary, DocumentStateAnswer, DocumentTraceAnswer, StoreCheckAnswer, StoreSyncAnswer,
     TransferCounts,
 };
-use probity_document_store::merge::Analyzed;
+use probity_document_store::merge::AnalyzedMerge;
 use probity_document_store::{op_text, short};
-use probity_documents::{MergeConflict, Reading, Verdict, path_text};
+use probity_documents::{ConflictVerdict, LocusReading, MergeConflict, path_text};
 
 /// How much of a value one line shows.
 const WIDTH: usize = 48;
@@ -162,7 +162,7 @@ pub(super) fn survey(answer: &StoreCheckAnswer) {
 }
 
 /// One merge: what it joins, and what it lost.
-pub(super) fn merged(found: &Analyzed) {
+pub(super) fn merged(found: &AnalyzedMerge) {
     let analysis = &found.analysis;
     let id = |id: probity_documents::CommitId| ui::code(probity_document_store::short(&id));
     let would = if found.written { "merge" } else { "would merge" };
@@ -176,7 +176,7 @@ pub(super) fn merged(found: &Analyzed) {
 }
 
 /// What a merge lost, conflict by conflict.
-pub(crate) fn losses(found: &Analyzed) {
+pub(crate) fn losses(found: &AnalyzedMerge) {
     let analysis = &found.analysis;
     if analysis.two_way() {
         ui::print_row("base", ui::dim("there is no single one"));
@@ -202,7 +202,7 @@ pub(crate) fn losses(found: &Analyzed) {
     summary(found);
 }
 
-fn one_loss(found: &Analyzed, index: usize, conflict: &MergeConflict) {
+fn one_loss(found: &AnalyzedMerge, index: usize, conflict: &MergeConflict) {
     let lost: Vec<&str> = conflict.lost.iter().map(|side| side.as_str()).collect();
     let place = format!("{}/{} {}", conflict.attachment, conflict.key, path_text(&conflict.path));
     let authors = &found.authors[index];
@@ -221,7 +221,7 @@ fn one_loss(found: &Analyzed, index: usize, conflict: &MergeConflict) {
         Some(record) => {
             ui::print(format_args!("      {} by {}: {}", ui::good("resolved"), record.by, record.why));
         }
-        None if ruling.verdict != Verdict::Review => {
+        None if ruling.verdict != ConflictVerdict::Review => {
             ui::print(format_args!("      {} {}", ui::dim("policy "), verdict(&ruling.verdict)));
         }
         None => {}
@@ -239,7 +239,7 @@ fn one_loss(found: &Analyzed, index: usize, conflict: &MergeConflict) {
     }
 }
 
-fn summary(found: &Analyzed) {
+fn summary(found: &AnalyzedMerge) {
     let (n_conflicts, n_open) = (found.analysis.conflicts().len(), found.n_open());
     if n_conflicts == 0 && found.violations.is_empty() && found.rulings.groups.is_empty() {
         ui::print(format_args!("  {} every intent survived", ui::good("ok")));
@@ -256,7 +256,7 @@ fn summary(found: &Analyzed) {
 }
 
 /// The four values of a conflict, with their names.
-pub(crate) fn readings(conflict: &MergeConflict) -> [(&'static str, &Reading); 4] {
+pub(crate) fn readings(conflict: &MergeConflict) -> [(&'static str, &LocusReading); 4] {
     [
         ("base", &conflict.base),
         ("ours", &conflict.ours),
@@ -266,7 +266,7 @@ pub(crate) fn readings(conflict: &MergeConflict) -> [(&'static str, &Reading); 4
 }
 
 /// A value in one line.
-pub(crate) fn shown(reading: &Reading) -> String {
+pub(crate) fn shown(reading: &LocusReading) -> String {
     let Some(value) = &reading.0 else { return "absent".into() };
     let text = value.to_string();
     match text.char_indices().nth(WIDTH) {
@@ -275,10 +275,10 @@ pub(crate) fn shown(reading: &Reading) -> String {
     }
 }
 
-fn verdict(verdict: &Verdict) -> String {
+fn verdict(verdict: &ConflictVerdict) -> String {
     match verdict {
-        Verdict::Decided(chosen) => format!("decides {}", chosen_text(chosen)),
-        Verdict::Review => "for a person to decide".into(),
-        Verdict::Refused => "refuses the merge".into(),
+        ConflictVerdict::Decided(chosen) => format!("decides {}", chosen_text(chosen)),
+        ConflictVerdict::Review => "for a person to decide".into(),
+        ConflictVerdict::Refused => "refuses the merge".into(),
     }
 }

@@ -1,8 +1,8 @@
 //! What can be said to `probity ledger`, and the help that goes with it.
 
 use clap::{Args, Subcommand, ValueEnum};
-use probity_knowledge::ledger::Filter;
-use probity_ledger::{ItemKind, Projection, Status};
+use probity_knowledge::ledger::ItemFilter;
+use probity_ledger::{ItemKind, ItemStatus, LedgerProjection};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -248,8 +248,8 @@ pub(crate) struct FilterArgs {
     kind: Option<ItemKind>,
 
     /// Only items with this status
-    #[arg(long, value_name = "STATUS", value_parser = str::parse::<Status>)]
-    status: Option<Status>,
+    #[arg(long, value_name = "STATUS", value_parser = str::parse::<ItemStatus>)]
+    status: Option<ItemStatus>,
 
     /// Superseded and resolved items too
     #[arg(long)]
@@ -259,7 +259,7 @@ pub(crate) struct FilterArgs {
     stream: StreamArgs,
 }
 
-impl From<FilterArgs> for Filter {
+impl From<FilterArgs> for ItemFilter {
     fn from(arguments: FilterArgs) -> Self {
         let FilterArgs { kind, status, all, stream } = arguments;
         Self { stream: stream.stream, kind, status, all }
@@ -287,14 +287,14 @@ pub(crate) struct ExportArgs {
 
     /// A page for people instead
     #[arg(long, value_enum, conflicts_with_all = ["query", "since"])]
-    pub(crate) page: Option<Page>,
+    pub(crate) page: Option<ProjectionArg>,
 
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Page {
+pub(crate) enum ProjectionArg {
     /// Everything in force
     State,
     /// Decisions, with those that were replaced
@@ -305,13 +305,13 @@ pub(crate) enum Page {
     Constraints,
 }
 
-impl From<Page> for Projection {
-    fn from(page: Page) -> Self {
+impl From<ProjectionArg> for LedgerProjection {
+    fn from(page: ProjectionArg) -> Self {
         match page {
-            Page::State => Self::State,
-            Page::Decisions => Self::Decisions,
-            Page::Tasks => Self::Tasks,
-            Page::Constraints => Self::Constraints,
+            ProjectionArg::State => Self::State,
+            ProjectionArg::Decisions => Self::Decisions,
+            ProjectionArg::Tasks => Self::Tasks,
+            ProjectionArg::Constraints => Self::Constraints,
         }
     }
 }

@@ -3,20 +3,20 @@
 use super::args::ExportArgs;
 use super::give::show_list;
 use super::table;
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::ledger::{ItemListAnswer, LedgerInput, ReplayedInput};
-use probity_knowledge::ledger::{self, ExportRequest, Filter};
+use probity_knowledge::ledger::{self, ExportRequest, ItemFilter};
 use probity_ledger::DeltaKind;
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
-pub(super) fn show(workspace: &Workspace, filter: &Filter) -> Result<Answer, Fault> {
+pub(super) fn show(workspace: &Workspace, filter: &ItemFilter) -> Result<CommandAnswer, ServiceError> {
     let list = ledger::show(workspace, filter)?;
     show_list(&list);
     say_if_empty(&list);
     ui::row("seq", list.seq);
-    Ok(Answer::of(ExitCode::Ok, &list))
+    Ok(CommandAnswer::of(ExitCode::Ok, &list))
 }
 
 fn say_if_empty(list: &ItemListAnswer) {
@@ -25,19 +25,23 @@ fn say_if_empty(list: &ItemListAnswer) {
     }
 }
 
-pub(super) fn as_of(workspace: &Workspace, position: i64, filter: &Filter) -> Result<Answer, Fault> {
+pub(super) fn as_of(
+    workspace: &Workspace,
+    position: i64,
+    filter: &ItemFilter,
+) -> Result<CommandAnswer, ServiceError> {
     let list = ledger::as_of(workspace, position, filter)?;
     table::items(&list.items);
     table::contradictions(&list.contradictions);
     ui::row("seq", list.seq);
-    Ok(Answer::of(ExitCode::Ok, &list))
+    Ok(CommandAnswer::of(ExitCode::Ok, &list))
 }
 
 pub(super) fn changed(
     workspace: &Workspace,
     since: Option<i64>,
     stream: Option<&str>,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let changed = ledger::changed(workspace, since, stream)?;
     table::items(&changed.items);
     if changed.items.is_empty() {
@@ -45,10 +49,14 @@ pub(super) fn changed(
     }
     ui::row("since", changed.since);
     ui::row("seq", changed.seq);
-    Ok(Answer::of(ExitCode::Ok, &changed))
+    Ok(CommandAnswer::of(ExitCode::Ok, &changed))
 }
 
-pub(super) fn explain(workspace: &Workspace, item: &str, stream: Option<&str>) -> Result<Answer, Fault> {
+pub(super) fn explain(
+    workspace: &Workspace,
+    item: &str,
+    stream: Option<&str>,
+) -> Result<CommandAnswer, ServiceError> {
     let why = ledger::explain(workspace, item, stream)?;
     table::items(std::slice::from_ref(&why.item));
     for (source, quote) in why.item.sources.iter().zip(&why.quotes) {
@@ -61,7 +69,7 @@ pub(super) fn explain(workspace: &Workspace, item: &str, stream: Option<&str>) -
     for change in &why.changes {
         ui::print_row("change", format_args!("{} by {}", change.change, change.author));
     }
-    Ok(Answer::of(ExitCode::Ok, &why))
+    Ok(CommandAnswer::of(ExitCode::Ok, &why))
 }
 
 fn row_of(label: &str, names: &[String]) {
@@ -74,7 +82,11 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn history(workspace: &Workspace, item: &str, stream: Option<&str>) -> Result<Answer, Fault> {
+pub(super) fn history(
+    workspace: &Workspace,
+    item: &str,
+    stream: Option<&str>,
+) -> Result<CommandAnswer, ServiceError> {
     let history = ledger::history(workspace, item, stream)?;
     table::items(std::slice::from_ref(&history.item));
     for version in &history.item.versions {
@@ -94,7 +106,7 @@ pub(super) fn history(workspace: &Workspace, item: &str, stream: Option<&str>) -
         let (kind, code) = (kind_of(input), code_of(input));
         ui::print_row("input", format_args!("{seq:>5}  {kind} {outcome}{code} by {author}"));
     }
-    Ok(Answer::of(ExitCode::Ok, &history))
+    Ok(CommandAnswer::of(ExitCode::Ok, &history))
 }
 
 /// What an input proposed; nothing if it named no known kind.
@@ -106,7 +118,7 @@ fn code_of(input: &LedgerInput) -> String {
     input.code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
-pub(super) fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<Answer, Fault> {
+pub(super) fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<CommandAnswer, ServiceError> {
     let scores = ledger::scores(workspace, stream)?;
     ui::print(ui::dim(format_args!(
         "  {:<20} {:>8} {:>9} {:>8} {:>9}  {:>8}",
@@ -124,10 +136,10 @@ pub(super) fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<Answ
             ui::print(ui::dim(format_args!("    {n:>5} × {code}")));
         }
     }
-    Ok(Answer::of(ExitCode::Ok, &scores))
+    Ok(CommandAnswer::of(ExitCode::Ok, &scores))
 }
 
-pub(super) fn replay(workspace: &Workspace, since: Option<i64>) -> Result<Answer, Fault> {
+pub(super) fn replay(workspace: &Workspace, since: Option<i64>) -> Result<CommandAnswer, ServiceError> {
     let replayed = ledger::replay(workspace, since)?;
     for ReplayedInput { input, item } in &replayed.inputs {
         ui::print(format_args!(
@@ -167,10 +179,10 @@ pub(super) fn replay(workspace: &Workspace, since: Option<i64>) -> Result<Answer
             )),
         );
     }
-    Ok(Answer::of(if failed { ExitCode::Failed } else { ExitCode::Ok }, &replayed))
+    Ok(CommandAnswer::of(if failed { ExitCode::Failed } else { ExitCode::Ok }, &replayed))
 }
 
-pub(super) fn export(workspace: &Workspace, arguments: ExportArgs) -> Result<Answer, Fault> {
+pub(super) fn export(workspace: &Workspace, arguments: ExportArgs) -> Result<CommandAnswer, ServiceError> {
     let request = ExportRequest {
         stream: arguments.stream.name().map(str::to_owned),
         budget: arguments.budget,
@@ -189,10 +201,10 @@ pub(super) fn export(workspace: &Workspace, arguments: ExportArgs) -> Result<Ans
             )),
         );
     }
-    Ok(Answer::of(ExitCode::Ok, &exported))
+    Ok(CommandAnswer::of(ExitCode::Ok, &exported))
 }
 
-pub(super) fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<Answer, Fault> {
+pub(super) fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<CommandAnswer, ServiceError> {
     let suggestions = ledger::suggest(workspace, stream)?;
     for suggestion in &suggestions.suggestions {
         ui::print(format_args!(
@@ -207,5 +219,5 @@ pub(super) fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<Ans
     if suggestions.suggestions.is_empty() {
         ui::say("nothing to suggest");
     }
-    Ok(Answer::of(ExitCode::Ok, &suggestions))
+    Ok(CommandAnswer::of(ExitCode::Ok, &suggestions))
 }

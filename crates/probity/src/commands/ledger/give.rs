@@ -2,14 +2,14 @@
 
 use super::args::{IngestArgs, ProposeArgs};
 use super::table;
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::ledger::{ItemListAnswer, ModelUse, ProposalFile, ProposalOutcome, ProposeRequest};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_knowledge::ledger::{self, IngestRequest};
 use probity_ledger::{CandidateDelta, VerdictKind};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::path::Path;
 /// The most that is read from a file or from stdin.
 const MAX_INPUT_BYTES: u64 = 1 << 30;
 
-pub(super) fn propose(workspace: &Workspace, arguments: ProposeArgs) -> Result<Answer, Fault> {
+pub(super) fn propose(workspace: &Workspace, arguments: ProposeArgs) -> Result<CommandAnswer, ServiceError> {
     let mut proposal = proposal_in(&read(&arguments.file)?)?;
     proposal.atomic |= arguments.atomic;
     let request = ProposeRequest {
@@ -36,12 +36,12 @@ pub(super) fn propose(workspace: &Workspace, arguments: ProposeArgs) -> Result<A
         format_args!("{}{}", proposed.seq, if proposed.dry_run { "  (nothing was done)" } else { "" }),
     );
     let any_rejected = ProposalOutcome::count(&proposed.outcomes, VerdictKind::Rejected) > 0;
-    Ok(Answer::of(exit_code(any_rejected), &proposed))
+    Ok(CommandAnswer::of(exit_code(any_rejected), &proposed))
 }
 
 /// One delta, a list of them, or an object with `deltas`.
-fn proposal_in(bytes: &[u8]) -> Result<ProposalFile, Fault> {
-    let invalid = |why: String| Fault::refused(Reason::LedgerInputInvalid, why);
+fn proposal_in(bytes: &[u8]) -> Result<ProposalFile, ServiceError> {
+    let invalid = |why: String| ServiceError::refused(ReasonCode::LedgerInputInvalid, why);
     let value = probity_core::json::parse(bytes).map_err(|error| invalid(error.to_string()))?;
     match value {
         Value::Object(members) if members.contains_key("deltas") => {
@@ -73,7 +73,7 @@ fn show_outcome(outcome: &ProposalOutcome, delta: &CandidateDelta) {
     ui::print(format_args!("{seq}  {mark}  {what}{item}{code}{message}"));
 }
 
-pub(super) fn ingest(workspace: &Workspace, arguments: IngestArgs) -> Result<Answer, Fault> {
+pub(super) fn ingest(workspace: &Workspace, arguments: IngestArgs) -> Result<CommandAnswer, ServiceError> {
     let mut request = IngestRequest {
         author: arguments.author,
         user: arguments.user.unwrap_or_else(probity_workspace::user),
@@ -117,7 +117,7 @@ pub(super) fn ingest(workspace: &Workspace, arguments: IngestArgs) -> Result<Ans
     }
     let failed = show_model(ingested.model.as_ref());
     show_notices(&ingested.notices);
-    Ok(Answer::of(exit_code(failed), &ingested))
+    Ok(CommandAnswer::of(exit_code(failed), &ingested))
 }
 
 /// Shows what a model did, and says whether it failed.
@@ -137,8 +137,8 @@ fn show_model(model: Option<&ModelUse>) -> bool {
         ui::row("dropped", format_args!("{} {}: {}", dropped.why, dropped.kind, dropped.words));
     }
     if let Some(why) = &model.failed {
-        ui::row("failed", format_args!("{} {}", ui::bad(Reason::LedgerModelFailed), why));
-        ui::row("next", Reason::LedgerModelFailed.next_step());
+        ui::row("failed", format_args!("{} {}", ui::bad(ReasonCode::LedgerModelFailed), why));
+        ui::row("next", ReasonCode::LedgerModelFailed.next_step());
     }
     model.failed.is_some()
 }
@@ -148,7 +148,7 @@ pub(super) fn guard(
     authors: Vec<String>,
     everyone: bool,
     by: Option<String>,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let change = match (authors.is_empty(), everyone) {
         (false, _) => Some(Some(authors)),
         (true, true) => Some(None),
@@ -159,7 +159,7 @@ pub(super) fn guard(
         None => ui::print("everyone may change hard constraints"),
         Some(names) => ui::print(format_args!("only {} may change hard constraints", names.join(", "))),
     }
-    Ok(Answer::of(ExitCode::Ok, &guarded))
+    Ok(CommandAnswer::of(ExitCode::Ok, &guarded))
 }
 
 pub(super) fn cite(
@@ -167,12 +167,12 @@ pub(super) fn cite(
     change: &str,
     items: &[String],
     author: Option<String>,
-) -> Result<Answer, Fault> {
+) -> Result<CommandAnswer, ServiceError> {
     let cited = ledger::cite(workspace, change, items, &author.unwrap_or_else(probity_workspace::user))?;
     for citation in &cited.citations {
         ui::print(format_args!("{} implements {}", citation.change, ui::bold(&citation.item)));
     }
-    Ok(Answer::of(ExitCode::Ok, &cited))
+    Ok(CommandAnswer::of(ExitCode::Ok, &cited))
 }
 
 fn show_notices(notices: &[String]) {
@@ -182,8 +182,9 @@ fn show_notices(notices: &[String]) {
 }
 
 /// Reads a file, or stdin for `-`.
-fn read(path: &Path) -> Result<Vec<u8>, Fault> {
-    let cannot = |error: std::io::Error| Fault::Missing(format!("cannot read {}: {error}", path.display()));
+fn read(path: &Path) -> Result<Vec<u8>, ServiceError> {
+    let cannot =
+        |error: std::io::Error| ServiceError::Missing(format!("cannot read {}: {error}", path.display()));
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes)
@@ -193,7 +194,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Fault> {
     read.map_err(cannot)?;
     if bytes.len() as u64 > MAX_INPUT_BYTES {
         let detail = format!("{} is larger than {MAX_INPUT_BYTES} bytes", path.display());
-        return Err(Fault::refused(Reason::LedgerInputInvalid, detail));
+        return Err(ServiceError::refused(ReasonCode::LedgerInputInvalid, detail));
     }
     Ok(bytes)
 }

@@ -1,13 +1,13 @@
 //! Streams and their merges.
 
-use crate::answer::Answer;
+use crate::answer::CommandAnswer;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::ledger::LedgerMergeStatus;
 use probity_knowledge::ledger::{self, MergeRequest};
-use probity_workspace::{Fault, Workspace};
+use probity_workspace::{ServiceError, Workspace};
 
-pub(super) fn list(workspace: &Workspace) -> Result<Answer, Fault> {
+pub(super) fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     let answer = ledger::streams(workspace)?;
     for stream in &answer.streams {
         let open = match stream.batches {
@@ -20,10 +20,10 @@ pub(super) fn list(workspace: &Workspace) -> Result<Answer, Fault> {
     if answer.streams.is_empty() {
         ui::say("no streams; `probity ledger propose --stream NAME` begins one");
     }
-    Ok(Answer::of(ExitCode::Ok, &answer))
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-pub(super) fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<Answer, Fault> {
+pub(super) fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<CommandAnswer, ServiceError> {
     let merged = ledger::merge(workspace, request)?;
     let mark = match merged.status {
         LedgerMergeStatus::Merged => ui::good("merged"),
@@ -58,5 +58,5 @@ pub(super) fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<Ans
     merged.notices.iter().for_each(|notice| ui::row("notice", ui::warn(notice)));
     ui::row("seq", merged.seq);
     let needs_review = merged.status == LedgerMergeStatus::Review;
-    Ok(Answer::of(if needs_review { ExitCode::Conflict } else { ExitCode::Ok }, &merged))
+    Ok(CommandAnswer::of(if needs_review { ExitCode::Conflict } else { ExitCode::Ok }, &merged))
 }

@@ -1,9 +1,9 @@
 //! Which model reads turns, as arguments.
 
 use clap::{Args, ValueEnum};
-use probity_core::Reason;
+use probity_core::ReasonCode;
 use probity_knowledge::ledger::{ModelAt, ModelRequest};
-use probity_workspace::Fault;
+use probity_workspace::ServiceError;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ enum ApiArg {
 
 impl ModelArgs {
     /// The model that is to be asked, if one is named.
-    pub(crate) fn request(self) -> Result<Option<ModelRequest>, Fault> {
+    pub(crate) fn request(self) -> Result<Option<ModelRequest>, ServiceError> {
         let at = match (self.model_command, self.model_url, self.model) {
             (Some(program), _, _) => {
                 let argv = std::iter::once(program).chain(self.model_arg).collect();
@@ -83,12 +83,12 @@ impl ModelArgs {
     }
 }
 
-fn key(variable: &str) -> Result<Option<String>, Fault> {
+fn key(variable: &str) -> Result<Option<String>, ServiceError> {
     match std::env::var(variable) {
         Ok(key) => Ok(Some(key)),
         Err(std::env::VarError::NotPresent) => Ok(None),
         Err(std::env::VarError::NotUnicode(_)) => {
-            Err(Fault::refused(Reason::LedgerInputInvalid, format!("{variable} is no text")))
+            Err(ServiceError::refused(ReasonCode::LedgerInputInvalid, format!("{variable} is no text")))
         }
     }
 }

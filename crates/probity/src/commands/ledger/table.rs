@@ -2,7 +2,7 @@
 
 use crate::ui;
 use probity_api::ledger::LedgerItem;
-use probity_ledger::{Confidence, Status};
+use probity_ledger::{ConfidenceLevel, ItemStatus};
 
 /// The widest handle that keeps its column.
 const HANDLE_WIDTH: usize = 24;
@@ -14,10 +14,10 @@ pub(super) fn items(items: &[LedgerItem]) {
     for item in items {
         let LedgerItem { kind, status, .. } = item;
         let mark = match status {
-            Status::Active if item.hard => ui::bad("hard      "),
-            Status::Active => ui::good("active    "),
-            Status::Tentative => ui::warn("tentative "),
-            Status::Superseded | Status::Resolved => ui::dim(format_args!("{status:<10}")),
+            ItemStatus::Active if item.hard => ui::bad("hard      "),
+            ItemStatus::Active => ui::good("active    "),
+            ItemStatus::Tentative => ui::warn("tentative "),
+            ItemStatus::Superseded | ItemStatus::Resolved => ui::dim(format_args!("{status:<10}")),
         };
         let summary = item.summary.split_whitespace().collect::<Vec<_>>().join(" ");
         let handle = format!("{:<width$}", item.handle);
@@ -28,7 +28,7 @@ pub(super) fn items(items: &[LedgerItem]) {
 /// What one should know besides: how sure it is, how it ended, what replaced it.
 fn remark(item: &LedgerItem) -> String {
     let mut parts = Vec::new();
-    if item.confidence < Confidence::High {
+    if item.confidence < ConfidenceLevel::High {
         parts.push(item.confidence.to_string());
     }
     parts.extend(item.note.clone());

@@ -3,12 +3,12 @@
 use super::time::{declaration, owner, workspace};
 use super::{Agent, is, verdict};
 use crate::repo::Repo;
-use probity_changes::registry::{Host, Machine, Shell};
+use probity_changes::registry::{IntentService, LocalHost, RegistryHost};
 use probity_core::Digest;
 use probity_intents::CommandId;
-use probity_intents::registry::{Change, Event};
-use probity_quality::runs::Runs;
-use probity_storage::ports::{Appended, Store};
+use probity_intents::registry::{RegistryChange, RegistryEvent};
+use probity_quality::runs::AnalysisStore;
+use probity_storage::ports::{AppendOutcome, StorageEngine};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -20,21 +20,21 @@ fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
     let intent = a.begin("src/a.py", &[]);
     // Another program granted it, and did not ask who holds it.
     let workspace = workspace(&repo);
-    let shell = Shell::open(&workspace).expect("opens");
+    let shell = IntentService::open(&workspace).expect("opens");
     let head = shell.registry().head();
-    let event = Event {
+    let event = RegistryEvent {
         seq: head.seq.next(),
         prev: head.digest,
-        at: Machine.now(),
+        at: LocalHost.now(),
         command: CommandId::parse("rule-breaker").expect("an id"),
         request: Digest::of(b""),
         by: owner(&b, None),
         notices: Vec::new(),
-        change: Change::Granted { declaration, displaced: BTreeSet::new(), passed: BTreeSet::new() },
+        change: RegistryChange::Granted { declaration, displaced: BTreeSet::new(), passed: BTreeSet::new() },
     };
     let bytes = probity_core::json::canonical(&json!(event));
     let log = workspace.state.store().expect("opens").log("intents");
-    assert!(matches!(log.append(head.seq.0, "rule-breaker", &bytes).expect("appends"), Appended::At(_)));
+    assert!(matches!(log.append(head.seq.0, "rule-breaker", &bytes).expect("appends"), AppendOutcome::At(_)));
     repo.write("src/a.py", "print('whose?')\n");
     let blocked = a.finish(&intent, &["--changed", "src/a.py"]);
     assert_eq!(verdict(&blocked), is("unverified", "workspace_hygiene", 3), "{blocked:#?}");
@@ -60,7 +60,7 @@ fn a_before_run_that_is_another_now_expires_the_change() {
     let a = Agent::new(&repo, "a");
     let (intent, run) = begun(&a);
     // Another run under the same id: whole, and not the one that the intent started from.
-    let runs = Runs::open(&workspace(&repo));
+    let runs = AnalysisStore::open(&workspace(&repo));
     let mut other = runs.load(&run).expect("is stored").run;
     other.health.score_milli -= 1;
     runs.save(other).expect("saves");

@@ -3,10 +3,10 @@
 
 use super::{Agent, is, verdict};
 use crate::repo::Repo;
-use probity_changes::registry::{Caller, Handle, Host, Machine, Shell, TreeFacts};
-use probity_intents::registry::{Action, Base, Declaration};
+use probity_changes::registry::{Caller, IntentService, LocalHost, OwnerHandle, RegistryHost, TreeFacts};
+use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryAction};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
-use probity_intents::{Entry, IntentId, IntentScope, Owner, Probe, Timestamp};
+use probity_intents::{IntentId, IntentOwner, IntentScope, ProcessProbe, ScopeEntry, Timestamp};
 use probity_workspace::Workspace;
 use serde_json::json;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use std::sync::Arc;
 /// This machine, the given number of seconds ago.
 struct Ago(u64);
 
-impl Host for Ago {
+impl RegistryHost for Ago {
     fn now(&self) -> Timestamp {
-        Timestamp(Machine.now().0.saturating_sub(self.0))
+        Timestamp(LocalHost.now().0.saturating_sub(self.0))
     }
     fn name(&self) -> &str {
-        Machine.name()
+        LocalHost.name()
     }
     fn boot_id(&self) -> Option<&str> {
-        Machine.boot_id()
+        LocalHost.boot_id()
     }
-    fn probe(&self, pid: u32) -> Probe {
-        Machine.probe(pid)
+    fn probe(&self, pid: u32) -> ProcessProbe {
+        LocalHost.probe(pid)
     }
 }
 
@@ -35,22 +35,22 @@ pub(super) fn workspace(repo: &Repo) -> Workspace {
 }
 
 /// The owner that an agent at the command line is.
-pub(super) fn owner(agent: &Agent<'_>, pid: Option<u32>) -> Owner {
-    let handle = Handle::parse(&agent.owner).expect("a handle");
-    Caller { handle, is_new: false, label: "agent".into(), pid }.owner(&Machine).expect("an owner")
+pub(super) fn owner(agent: &Agent<'_>, pid: Option<u32>) -> IntentOwner {
+    let handle = OwnerHandle::parse(&agent.owner).expect("a handle");
+    Caller { handle, is_new: false, label: "agent".into(), pid }.owner(&LocalHost).expect("an owner")
 }
 
 /// What a start of `path` declares, from the tree as it is.
-pub(super) fn declaration(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: u64) -> Declaration {
+pub(super) fn declaration(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: u64) -> IntentDeclaration {
     let begun = agent.begin(path, &[]);
-    let shell = Shell::open(&workspace(agent.repo)).expect("opens");
-    let base: Base = shell.resolve(&begun).expect("is there").base.clone();
+    let shell = IntentService::open(&workspace(agent.repo)).expect("opens");
+    let base: IntentBase = shell.resolve(&begun).expect("is there").base.clone();
     assert_eq!(agent.ask(&["intent", "clear", &begun]).exit_code, Some(0));
-    Declaration {
+    IntentDeclaration {
         intent_id: IntentId::parse(id).expect("an id"),
         description: "a change of some time ago".into(),
         expected_effects: Vec::new(),
-        scope: IntentScope { allowed_files: [Entry::new(path)].into(), ..IntentScope::default() },
+        scope: IntentScope { allowed_files: [ScopeEntry::new(path)].into(), ..IntentScope::default() },
         ttl_seconds,
         lease_seconds: 60,
         base,
@@ -61,8 +61,8 @@ pub(super) fn declaration(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: 
 fn started_long_ago(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: u64) {
     let declaration = declaration(agent, id, path, ttl_seconds);
     let store = workspace(agent.repo).state.store().expect("opens");
-    let mut shell = Shell::over(&store, Arc::new(Ago(600)));
-    let action = Action::Start {
+    let mut shell = IntentService::over(&store, Arc::new(Ago(600)));
+    let action = RegistryAction::Start {
         declaration,
         dirty_scope_policy: DirtyScopePolicy::Block,
         on_conflict: OnConflict::Block,
@@ -109,8 +109,8 @@ fn renewing_after_a_lapse_says_since_when_one_was_silent() {
     let repo = Repo::new();
     let a = Agent::new(&repo, "a");
     started_long_ago(&a, "long-ago", "src/a.py", 3600);
-    let mut shell = Shell::open(&workspace(&repo)).expect("opens");
-    let action = Action::Renew {
+    let mut shell = IntentService::open(&workspace(&repo)).expect("opens");
+    let action = RegistryAction::Renew {
         intent_id: IntentId::parse("long-ago").expect("an id"),
         lease_seconds: 60,
         ttl_seconds: None,

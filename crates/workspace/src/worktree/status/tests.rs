@@ -38,11 +38,11 @@ impl Repo {
         output.stdout
     }
 
-    fn look_at(&self, below: &str) -> (Workspace, Look) {
+    fn look_at(&self, below: &str) -> (Workspace, WorktreeStatus) {
         let root: PathBuf = self.path().join(below);
         let workspace = Workspace::find(Some(&root), &root).expect("a workspace");
-        let look =
-            Look::take(&workspace, &workspace.load_policy().expect("a policy").policy).expect("can be seen");
+        let look = WorktreeStatus::take(&workspace, &workspace.load_policy().expect("a policy").policy)
+            .expect("can be seen");
         (workspace, look)
     }
 
@@ -70,7 +70,7 @@ impl Repo {
         let (workspace, look) = self.look_at(below);
         let since = look.since(&workspace, &start).expect("git answers");
         assert!(matches!(since.start, StartSnapshot::Available { .. }));
-        let mark = |dirt: &Dirt| if dirt.as_at_start { " as at start" } else { "" };
+        let mark = |dirt: &DirtyPath| if dirt.as_at_start { " as at start" } else { "" };
         since.dirt.values().map(|dirt| format!("{}{}", shown(&dirt.entry), mark(dirt))).collect()
     }
 }
