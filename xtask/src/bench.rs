@@ -29,7 +29,7 @@ pub fn bench(which: &[&str]) -> ChoreResult {
     if wants("tree") {
         // A few hundred bytes a file, and a few kilobytes.
         for lines in ["30", "500"] {
-            tree(&["100000", lines])?;
+            bench_snapshot(&["100000", lines])?;
         }
     }
     if wants("commits") {
@@ -53,7 +53,7 @@ pub fn bench(which: &[&str]) -> ChoreResult {
 }
 
 /// Snapshots beside `git status` and plain reading.
-fn tree(size: &[&str]) -> ChoreResult {
+fn bench_snapshot(size: &[&str]) -> ChoreResult {
     let bench = ["bench", "--quiet", "--package", "probity-snapshot", "--bench", "snapshot", "--"];
     cargo("tree", &[&bench, size].concat(), &[])
 }

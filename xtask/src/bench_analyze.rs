@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const SERIES: [usize; 3] = [10_000, 100_000, 1_000_000];
+const SERIES_LINES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const ROUNDS: usize = 5;
 const ENDINGS: [&str; 2] = [".rs", ".py"];
 /// Larger files are tables that a program wrote.
-const MAX_BYTES: u64 = 300_000;
+const MAX_SOURCE_BYTES: u64 = 300_000;
 
 /// Measures the given trees, or the series.
 pub fn analyze(trees: &[&str]) -> ChoreResult {
@@ -23,12 +23,13 @@ pub fn analyze(trees: &[&str]) -> ChoreResult {
     let place = std::env::temp_dir().join(format!("probity-analyze-{}", std::process::id()));
     println!("| Tree | Lines | Parse only | Cold | × | Again | One file edited | Memory |");
     println!("|---|---:|---:|---:|---:|---:|---:|---:|");
-    let result = if trees.is_empty() { series(&probity, &place) } else { given(&probity, &place, trees) };
+    let result =
+        if trees.is_empty() { series(&probity, &place) } else { measure_trees(&probity, &place, trees) };
     let _ = fs::remove_dir_all(&place);
     result
 }
 
-fn given(probity: &Path, place: &Path, trees: &[&str]) -> ChoreResult {
+fn measure_trees(probity: &Path, place: &Path, trees: &[&str]) -> ChoreResult {
     for tree in trees {
         copy(Path::new(tree), place)?;
         measure(probity, place, tree)?;
@@ -37,7 +38,7 @@ fn given(probity: &Path, place: &Path, trees: &[&str]) -> ChoreResult {
 }
 
 fn series(probity: &Path, place: &Path) -> ChoreResult {
-    for n_lines in SERIES {
+    for n_lines in SERIES_LINES {
         let _ = fs::remove_dir_all(place);
         fill(place, n_lines)?;
         measure(probity, place, "crates")?;
@@ -55,7 +56,7 @@ fn fill(place: &Path, n_lines: usize) -> ChoreResult {
         let below: PathBuf = path.strip_prefix(&registry).unwrap_or(&path).components().skip(1).collect();
         let text = fs::read(&path).map_err(|error| error.to_string())?;
         let own = text.iter().filter(|&&byte| byte == b'\n').count();
-        if size > MAX_BYTES || own > n_left {
+        if size > MAX_SOURCE_BYTES || own > n_left {
             continue;
         }
         let target = place.join(below);

@@ -5,9 +5,9 @@
 //! dirty files. Nothing is analysed while the clock runs.
 
 use crate::bench::{shell, time};
+use crate::bench_peers::codeclone_mcp;
 use crate::mcp::ServerProcess;
 use crate::measure::median;
-use crate::peers::codeclone_mcp;
 use crate::{ChoreResult, build, cargo};
 use serde_json::{Value, json};
 use std::fs;
@@ -15,8 +15,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-const FILES: usize = 10_000;
-const OTHERS: usize = 1_000;
+const N_FILES: usize = 10_000;
+const N_OTHER_AGENTS: usize = 1_000;
 const ROUNDS: usize = 15;
 /// The other server takes seconds a call.
 const PEER_ROUNDS: usize = 3;
@@ -68,10 +68,10 @@ fn measure_change(binary: &Path, place: &Path) -> ChoreResult {
     // The others start while the tree is small: only how many they are matters, not how they came.
     let mut others = ServerProcess::start(binary, &["mcp"], &root)?;
     others.call("analyze_repository", &json!({}))?;
-    for number in 0..OTHERS {
+    for number in 0..N_OTHER_AGENTS {
         let wish = json!({
             "intent": "another change", "agent": format!("agent {number}"), "ttl_seconds": 72_000,
-            "lease_seconds": 600, "allowed_files": [held(number)],
+            "lease_seconds": 600, "allowed_files": [held_path(number)],
         });
         let (answer, _) = others.call("start_controlled_change", &wish)?;
         expect(&answer, "active")?;
@@ -89,14 +89,14 @@ fn measure_change(binary: &Path, place: &Path) -> ChoreResult {
     let Some(peer) = codeclone_mcp() else { return Ok(()) };
     let mut server = ServerProcess::start(&peer, &[], &root)?;
     // Its own process must not be the owner of the others' intents.
-    shell_with(&root, PEER_INTENTS, &[&OTHERS.to_string(), &std::process::id().to_string()])?;
+    shell_with(&root, PEER_INTENTS, &[&N_OTHER_AGENTS.to_string(), &std::process::id().to_string()])?;
     let analyze = json!({ "root": root, "processes": 1 });
     server.call("analyze_repository", &analyze)?;
     show("documentation, codeclone", &documentation(&mut server, &root, "peer", PEER_ROUNDS)?, Some(&own));
     Ok(())
 }
 
-fn held(number: usize) -> String {
+fn held_path(number: usize) -> String {
     format!("held/p{:02}/m{number:04}.py", number / 100)
 }
 
@@ -110,17 +110,20 @@ fn fill(root: &Path) -> ChoreResult {
             .map_err(|error| format!("{name}: {error}"))
     };
     write(".gitignore", ".codeclone/\n.cache/\n")?;
-    for number in 0..FILES {
-        let name =
-            if number < OTHERS { held(number) } else { format!("src/p{:02}/m{number:04}.py", number / 100) };
+    for number in 0..N_FILES {
+        let name = if number < N_OTHER_AGENTS {
+            held_path(number)
+        } else {
+            format!("src/p{:02}/m{number:04}.py", number / 100)
+        };
         write(&name, &source(number))?;
     }
     for number in 0..ROUNDS * 4 {
         write(&format!("docs/n{number:02}.md"), "# A note\n")?;
     }
     shell(root, "git add . && git -c user.name=b -c user.email=b@example.org commit -qm files")?;
-    for number in 0..OTHERS {
-        write(&held(number), &(source(number) + "\n\nEDITED = True\n"))?;
+    for number in 0..N_OTHER_AGENTS {
+        write(&held_path(number), &(source(number) + "\n\nEDITED = True\n"))?;
     }
     // What was written a moment ago is always read again.
     std::thread::sleep(Duration::from_secs(3));
@@ -186,7 +189,7 @@ fn documentation(
     let offset = if who == "own" { 0 } else { ROUNDS };
     for number in 0..rounds {
         let path = format!("docs/n{:02}.md", number + offset);
-        let (granted, start) = server.call("start_controlled_change", &wish(who, root, &path))?;
+        let (granted, start) = server.call("start_controlled_change", &start_arguments(who, root, &path))?;
         expect(&granted, "active")?;
         edit(root, &path)?;
         let (finished, finish) = server.call("finish_controlled_change", &evidence(who, &granted, &path))?;
@@ -202,7 +205,8 @@ fn code(server: &mut ServerProcess, root: &Path, rounds: usize) -> Result<Change
     let mut times = ChangeTimes::default();
     for number in 0..rounds {
         let path = format!("src/p{:02}/m{:04}.py", 50 + number, (50 + number) * 100);
-        let (granted, start) = server.call("start_controlled_change", &wish("own", root, &path))?;
+        let (granted, start) =
+            server.call("start_controlled_change", &start_arguments("own", root, &path))?;
         expect(&granted, "active")?;
         edit(root, &path)?;
         server.call("analyze_repository", &json!({}))?;
@@ -215,7 +219,7 @@ fn code(server: &mut ServerProcess, root: &Path, rounds: usize) -> Result<Change
     Ok(times)
 }
 
-fn wish(who: &str, root: &Path, path: &str) -> Value {
+fn start_arguments(who: &str, root: &Path, path: &str) -> Value {
     match who {
         "own" => json!({ "intent": "a change", "agent": "bench", "allowed_files": [path] }),
         _ => json!({ "root": root, "intent": "a change", "scope": { "allowed_files": [path] } }),
@@ -302,7 +306,7 @@ fn governed(
     let mut server = ServerProcess::start(program, arguments, root)?;
     let analyze = if who == "own" { json!({}) } else { json!({ "root": root, "processes": 1 }) };
     let (_, first) = server.call("analyze_repository", &analyze)?;
-    let (granted, start) = server.call("start_controlled_change", &wish(who, root, path))?;
+    let (granted, start) = server.call("start_controlled_change", &start_arguments(who, root, path))?;
     expect(&granted, "active")?;
     let old = fs::read_to_string(root.join(path)).map_err(|error| error.to_string())?;
     fs::write(root.join(path), old + "\nEDITED = 1\n").map_err(|error| error.to_string())?;

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 25;
-const FUNCTIONS: usize = 200;
+const FUNCTIONS_PER_FILE: usize = 200;
 
 /// Measures verdicts and claims.
 pub fn contract() -> ChoreResult {
@@ -30,11 +30,11 @@ fn stored_runs(binary: &Path, place: &Path) -> ChoreResult {
         fs::create_dir_all(&bench.tree).map_err(|error| error.to_string())?;
         answer(&bench.tree, Command::new("git").args(["init", "-q"]))?;
         bench.write(n_files, 0)?;
-        let before = bench.analysed()?;
-        for (n_edited, n_new) in [(1, 50), (n_files, FUNCTIONS)] {
+        let before = bench.analyze()?;
+        for (n_edited, n_new) in [(1, 50), (n_files, FUNCTIONS_PER_FILE)] {
             bench.write(n_edited, n_new)?;
             let time = bench.verdict(&before, n_edited * n_new)?;
-            let (n_findings, n_new) = (n_files * FUNCTIONS, n_edited * n_new);
+            let (n_findings, n_new) = (n_files * FUNCTIONS_PER_FILE, n_edited * n_new);
             println!(
                 "  {n_findings:>6} findings each, {n_new:>6} of them new {:>8.1} ms",
                 time.as_secs_f64() * 1e3
@@ -60,21 +60,21 @@ impl ContractBench<'_> {
                 let name = format!("{word}_{file}_{n}");
                 format!("def {name}(a, b, c, d, e, f, g, h):\n    return a.{name}(b)\n\n\n")
             };
-            let text: String = (0..FUNCTIONS).map(function).collect();
+            let text: String = (0..FUNCTIONS_PER_FILE).map(function).collect();
             fs::write(self.tree.join(format!("part{file}.py")), text).map_err(|error| error.to_string())?;
         }
         Ok(())
     }
 
     /// Analyses the tree as it is now: the id of the run.
-    fn analysed(&self) -> Result<String, String> {
+    fn analyze(&self) -> Result<String, String> {
         let document = answer(&self.tree, Command::new(self.binary).args(["analyze", "--json"]))?;
         field(&document, "run_id").ok_or_else(|| "the analysis names no run".into())
     }
 
     /// How long a verdict on the tree takes. It must find as many new findings as there are.
     fn verdict(&self, before: &str, n_new: usize) -> Result<Duration, String> {
-        let after = self.analysed()?;
+        let after = self.analyze()?;
         let arguments = ["contract", "verify", "--before", before, "--after", &after, "--json"];
         let mut times = Vec::new();
         for _ in 0..ROUNDS {

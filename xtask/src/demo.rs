@@ -12,15 +12,15 @@ use std::process::{Command, Stdio};
 /// Plays the demo to the terminal.
 pub fn demo() -> ChoreResult {
     let binary = build("dev")?;
-    play(&binary, &mut |text| print!("{text}"), DemoOutput::Inherit)
+    play_steps(&binary, &mut |text| print!("{text}"), DemoOutput::Inherit)
 }
 
 /// Plays the demo and returns what a person would have seen, without colour.
 pub fn transcript(binary: &Path) -> Result<String, String> {
     let mut seen = String::new();
-    play(binary, &mut |text| seen.push_str(text), DemoOutput::Capture)?;
+    play_steps(binary, &mut |text| seen.push_str(text), DemoOutput::Capture)?;
     // The place differs from run to run, and is of no interest to the reader.
-    Ok(seen.replace(&place().display().to_string(), SHOWN_PLACE))
+    Ok(seen.replace(&demo_directory().display().to_string(), SHOWN_PLACE))
 }
 
 /// What the README shows instead of the directory that the demo was played in.
@@ -39,7 +39,7 @@ struct DemoStep {
     exit_code: i32,
 }
 
-const STEPS: &[DemoStep] = &[
+const DEMO_STEPS: &[DemoStep] = &[
     DemoStep {
         says: "An agent is asked to fix the login. It may touch src/auth, nothing else.",
         command: "probity run --scope 'src/auth/**' -- sh ../careful-agent.sh",
@@ -58,10 +58,10 @@ const STEPS: &[DemoStep] = &[
     DemoStep { says: "Undo only what was out of scope.", command: "probity revert last", exit_code: 0 },
 ];
 
-fn play(binary: &Path, show: &mut dyn FnMut(&str), stream: DemoOutput) -> ChoreResult {
-    let place = place();
+fn play_steps(binary: &Path, show: &mut dyn FnMut(&str), stream: DemoOutput) -> ChoreResult {
+    let place = demo_directory();
     let result = prepare(&place).and_then(|()| {
-        for step in STEPS {
+        for step in DEMO_STEPS {
             show(&format!("\n# {}\n$ {}\n", step.says, step.command));
             let (output, exit_code) = run(binary, &place.join("shop"), step.command, stream)?;
             show(&output);
@@ -76,7 +76,7 @@ fn play(binary: &Path, show: &mut dyn FnMut(&str), stream: DemoOutput) -> ChoreR
 }
 
 /// Where the demo is played.
-fn place() -> PathBuf {
+fn demo_directory() -> PathBuf {
     let temporary = std::env::temp_dir();
     temporary.canonicalize().unwrap_or(temporary).join(format!("probity-demo-{}", std::process::id()))
 }

@@ -15,14 +15,14 @@ const TOUR_END: &str = "```\n<!-- end of tour -->";
 
 /// Writes the generated parts.
 pub fn write() -> ChoreResult {
-    put("docs/reasons.md", &reasons())?;
+    write_page("docs/reasons.md", &reasons())?;
     for (name, text) in schemas() {
-        put(&name, &text)?;
+        write_page(&name, &text)?;
     }
     tidy::graph::write()?;
     let readme = get("README.md")?;
     let tour = demo::transcript(&build("dev")?)?;
-    put("README.md", &with_tour(&readme, tour.trim_start())?)
+    write_page("README.md", &with_tour(&readme, tour.trim_start())?)
 }
 
 /// Compares the generated parts with what is there.
@@ -41,10 +41,10 @@ pub fn check() -> ChoreResult {
     let readme = get("README.md")?;
     let tour = demo::transcript(&build("dev")?)?;
     let fresh = with_tour(&readme, tour.trim_start())?;
-    if form(&fresh) == form(&readme) {
+    if masked_text(&fresh) == masked_text(&readme) {
         return Ok(());
     }
-    let (old, new) = (form(&readme), form(&fresh));
+    let (old, new) = (masked_text(&readme), masked_text(&fresh));
     let differing = old.lines().zip(new.lines()).find(|(old, new)| old != new);
     Err(format!("{}; first difference: {differing:?}", stale("the tour in README.md")))
 }
@@ -53,7 +53,7 @@ fn get(name: &str) -> Result<String, String> {
     fs::read_to_string(root().join(name)).map_err(|error| format!("{name}: {error}"))
 }
 
-fn put(name: &str, text: &str) -> ChoreResult {
+fn write_page(name: &str, text: &str) -> ChoreResult {
     fs::write(root().join(name), text).map_err(|error| format!("{name}: {error}"))
 }
 
@@ -92,21 +92,21 @@ fn with_tour(readme: &str, tour: &str) -> Result<String, String> {
 }
 
 /// The text with every run of hex digits (ids, digests), number and time replaced by a mark.
-fn form(text: &str) -> String {
+fn masked_text(text: &str) -> String {
     let is_token = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '…';
     let mut formed = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let end = rest.find(|c| is_token(c) != is_token(first)).unwrap_or(rest.len());
         let (token, tail) = rest.split_at(end);
-        formed.push_str(if varies(token) { "#" } else { token });
+        formed.push_str(if is_variable_token(token) { "#" } else { token });
         rest = tail;
     }
     formed
 }
 
 /// Whether a token is a number, or an id or digest: hex digits with at least one digit among them.
-fn varies(token: &str) -> bool {
+fn is_variable_token(token: &str) -> bool {
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
     digits > 0 && token.chars().all(|c| c.is_ascii_hexdigit() || c == '-' || c == '…')
 }

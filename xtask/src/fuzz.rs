@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 /// What the compiler must do so that libFuzzer sees which code an input reaches.
-const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+const COVERAGE_FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
                         -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
                         -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
 
@@ -13,7 +13,7 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
 pub fn fuzz(seconds: &str, wanted: &[&str]) -> ChoreResult {
     let seconds: u32 = seconds.parse().map_err(|_| format!("`{seconds}` is no number of seconds"))?;
     let folder = root().join("fuzz");
-    let host = host()?;
+    let host = host_triple()?;
     for entry in fs::read_dir(folder.join("fuzz_targets")).map_err(|error| error.to_string())? {
         let path = entry.map_err(|error| error.to_string())?.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -31,7 +31,7 @@ pub fn fuzz(seconds: &str, wanted: &[&str]) -> ChoreResult {
             .current_dir(&folder)
             .env_remove("RUSTC")
             .env_remove("CARGO")
-            .env("RUSTFLAGS", COVERAGE)
+            .env("RUSTFLAGS", COVERAGE_FLAGS)
             .status();
         if !status.is_ok_and(|status| status.success()) {
             return Err(format!("{name} found something, or could not be run: see above"));
@@ -41,7 +41,7 @@ pub fn fuzz(seconds: &str, wanted: &[&str]) -> ChoreResult {
 }
 
 /// The triple of this machine.
-fn host() -> Result<String, String> {
+fn host_triple() -> Result<String, String> {
     let told = Command::new("rustc").arg("-vV").env_remove("RUSTC").output();
     let told = told.map_err(|error| format!("rustc: {error}"))?;
     let text = String::from_utf8_lossy(&told.stdout).into_owned();

@@ -5,12 +5,12 @@ mod bench;
 mod bench_analyze;
 mod bench_change;
 mod bench_contract;
+mod bench_peers;
 mod demo;
 mod docs;
 mod fuzz;
 mod mcp;
 mod measure;
-mod peers;
 mod stress;
 mod test;
 mod test_run;
@@ -54,13 +54,13 @@ fn main() -> ExitCode {
         ["demo"] => demo::demo(),
         ["test"] => test::test(),
         ["tidy"] => tidy::tidy(),
-        ["tidy", "--lower"] => tidy::lower(),
+        ["tidy", "--lower"] => tidy::lower_allowances(),
         ["stress"] => stress::stress("3"),
         ["stress", rounds] => stress::stress(rounds),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["bench", "analyze", trees @ ..] => bench_analyze::analyze(trees),
-        ["bench", "analyze-peers", trees @ ..] => peers::peers(trees),
+        ["bench", "analyze-peers", trees @ ..] => bench_peers::peers(trees),
         ["bench", "contract"] => bench_contract::contract(),
         ["bench", "change"] => bench_change::change(),
         ["bench", "edit", tree] => bench_change::edit_of(tree),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 /// Runs a command and prints its milliseconds, its memory in kilobytes, and its exit code. Asked for memory, it adds up
 /// what the command and everything below it hold (proportional set size), every few milliseconds, and keeps the
 /// highest sum; time is then not worth reporting.
-const MEASURE: &str = r#"
+const MEASURE_SCRIPT: &str = r#"
 import os, subprocess, sys, time
 wants_memory, command = sys.argv[1] == "memory", sys.argv[2:]
 
@@ -55,7 +55,7 @@ pub fn kilobytes(command: &[String], folder: &Path) -> Result<u64, String> {
 
 fn run(command: &[String], folder: &Path, what: &str) -> Result<(u64, u64), String> {
     let output = Command::new("python3")
-        .args(["-c", MEASURE, what])
+        .args(["-c", MEASURE_SCRIPT, what])
         .args(command)
         .current_dir(folder)
         .stderr(Stdio::null())

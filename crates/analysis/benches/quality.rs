@@ -10,7 +10,7 @@
 
 use probity_analysis::{
     AccessLevel, AnalysisInput, AnalysisRun, AnalysisSettings, CodeUnit, FileFacts, Finding, FindingFamily,
-    Language, SourceInput, UnitKind, analyse,
+    Language, SourceInput, UnitKind, analyze,
 };
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +129,7 @@ fn measure(files: &Files, scores: &mut BTreeMap<(&'static str, Change), Score>) 
     let settings = AnalysisSettings::default();
     let sources = files.iter().map(|(path, bytes)| (path.clone(), SourceInput::Bytes(bytes)));
     let before =
-        analyse(&AnalysisInput { sources: sources.collect(), ..AnalysisInput::default() }, &settings);
+        analyze(&AnalysisInput { sources: sources.collect(), ..AnalysisInput::default() }, &settings);
     show_dead(&before.run);
     let samples = samples(files, &before.facts.iter().map(|(path, (_, facts))| (path, facts)).collect());
     let known: Known = before
@@ -144,7 +144,7 @@ fn measure(files: &Files, scores: &mut BTreeMap<(&'static str, Change), Score>) 
             let place = copy_path(&sample.path);
             let mut input = AnalysisInput { sources: known.clone(), ..AnalysisInput::default() };
             input.sources.insert(place.clone(), SourceInput::Bytes(copy.as_bytes()));
-            let run = analyse(&input, &settings).run;
+            let run = analyze(&input, &settings).run;
             let score = scores.entry((sample.language.name(), change)).or_default();
             judge(&run, sample, &place, &siblings, score);
         }

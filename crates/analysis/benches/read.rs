@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the files it measures")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use probity_analysis::{AnalysisInput, AnalysisSettings, Language, SourceInput, analyse, read};
+use probity_analysis::{AnalysisInput, AnalysisSettings, Language, SourceInput, analyze, read_facts};
 use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,19 +47,20 @@ fn bench(criterion: &mut Criterion) {
     });
     group.bench_function("read into facts, one thread", |bencher| {
         bencher.iter(|| {
-            let facts = files.values().map(|bytes| read(Language::Python, bytes, settings.max_file_bytes));
+            let facts =
+                files.values().map(|bytes| read_facts(Language::Python, bytes, settings.max_file_bytes));
             facts.map(|facts| facts.units.len()).sum::<usize>()
         });
     });
     let sources = files.iter().map(|(path, bytes)| (path.clone(), SourceInput::Bytes(bytes)));
     let cold = AnalysisInput { sources: sources.collect(), ..AnalysisInput::default() };
-    group.bench_function("analyse, nothing known", |bencher| bencher.iter(|| analyse(&cold, &settings)));
-    let known = analyse(&cold, &settings)
+    group.bench_function("analyse, nothing known", |bencher| bencher.iter(|| analyze(&cold, &settings)));
+    let known = analyze(&cold, &settings)
         .facts
         .into_iter()
         .map(|(path, (key, facts))| (path, SourceInput::Known { content: key.content, facts }));
     let warm = AnalysisInput { sources: known.collect(), ..AnalysisInput::default() };
-    group.bench_function("analyse, everything known", |bencher| bencher.iter(|| analyse(&warm, &settings)));
+    group.bench_function("analyse, everything known", |bencher| bencher.iter(|| analyze(&warm, &settings)));
     group.finish();
 }
 

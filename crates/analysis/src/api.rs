@@ -38,7 +38,7 @@ pub enum ApiChange {
 }
 
 impl ApiChange {
-    pub const fn words(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Removed => "it is gone",
             Self::KindChanged => "it is something else now",
@@ -93,7 +93,7 @@ fn is_public(file: &CorpusFile, unit: &CodeUnit) -> bool {
 }
 
 /// Returns what callers of `before` cannot rely on in `after`. Both are sorted by path and symbol.
-pub(crate) fn breaks(before: &[ApiItem], after: &[ApiItem]) -> Vec<ApiBreak> {
+pub(crate) fn find_api_breaks(before: &[ApiItem], after: &[ApiItem]) -> Vec<ApiBreak> {
     let mut rest = after.iter().peekable();
     before
         .iter()
@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn changed(before: &[(&str, bool)], after: &[(&str, bool)]) -> Option<ApiChange> {
-        breaks(&[item(before)], &[item(after)]).first().map(|found| found.change)
+        find_api_breaks(&[item(before)], &[item(after)]).first().map(|found| found.change)
     }
 
     #[test]
@@ -159,6 +159,6 @@ mod tests {
         assert_eq!(changed(&[("a", true)], &[("a", false)]), Some(ApiChange::ParameterRequired));
         assert_eq!(changed(&[("a", false)], &[("b", false)]), Some(ApiChange::ParameterChanged));
         assert_eq!(changed(&[("a", false)], &[]), Some(ApiChange::ParameterChanged));
-        assert_eq!(breaks(&[item(&[])], &[])[0].change, ApiChange::Removed);
+        assert_eq!(find_api_breaks(&[item(&[])], &[])[0].change, ApiChange::Removed);
     }
 }

@@ -145,7 +145,7 @@ impl Baseline {
     }
 
     /// Finds the new findings of a run: the most certain match first, each entry as often as it counts.
-    pub fn hold(&self, run: &AnalysisRun) -> BaselineComparison {
+    pub fn compare_with(&self, run: &AnalysisRun) -> BaselineComparison {
         let mut left: Vec<u32> = self.entries.iter().map(|entry| entry.count).collect();
         let mut open: Vec<&Finding> = run.findings.iter().collect();
         // By subject and content; by subject, for edited code; by content, for renamed code.
@@ -217,7 +217,7 @@ fn digest_of(value: &impl Serialize) -> Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AnalysisInput, AnalysisSettings, SourceInput, analyse};
+    use crate::{AnalysisInput, AnalysisSettings, SourceInput, analyze};
     use probity_paths::RepoPath;
 
     /// Analyzes Python functions with the given number of decisions each.
@@ -230,7 +230,7 @@ mod tests {
         let text: String = functions.iter().map(one).collect();
         let path = RepoPath::parse(b"a.py").expect("a path");
         let sources = BTreeMap::from([(path, SourceInput::Bytes(text.as_bytes()))]);
-        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
+        analyze(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
     }
 
     fn captured(run: &AnalysisRun) -> Baseline {
@@ -238,14 +238,14 @@ mod tests {
     }
 
     fn new_complexity(baseline: &Baseline, run: &AnalysisRun) -> usize {
-        baseline.hold(run).new.iter().filter(|id| id.as_str().starts_with("complexity:")).count()
+        baseline.compare_with(run).new.iter().filter(|id| id.as_str().starts_with("complexity:")).count()
     }
 
     #[test]
     fn the_captured_run_has_nothing_new() {
         let run = run(&[("f", 30), ("g", 40)]);
         assert!(!run.findings.is_empty());
-        let novelty = captured(&run).hold(&run);
+        let novelty = captured(&run).compare_with(&run);
         assert_eq!((novelty.new.len(), novelty.n_gone), (0, 0));
     }
 

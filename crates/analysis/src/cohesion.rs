@@ -8,7 +8,7 @@ use crate::language::LanguageSpec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Computes the LCOM4 of every class with methods. `fields` are the declared fields: (class, symbol).
-pub(crate) fn fill(facts: &mut FileFacts, fields: &[(u32, u32)], spec: &LanguageSpec) {
+pub(crate) fn fill_lcom4(facts: &mut FileFacts, fields: &[(u32, u32)], spec: &LanguageSpec) {
     let mut methods: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (index, unit) in facts.units.iter().enumerate() {
         if let (UnitKind::Method, Some(class)) = (unit.kind, unit.parent) {

@@ -6,9 +6,9 @@
 //! finding of the later run is a regression, one of the earlier run an improvement.
 
 use crate::api::{self, ApiBreak};
-use crate::cause::ChangedNeighbours;
 use crate::finding::{CodeLocation, Finding, FindingFamily, FindingId};
 use crate::hash;
+use crate::regression_cause::ChangedNeighbors;
 use crate::run::{AnalysisRun, UnitMeasurements};
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -131,7 +131,7 @@ pub fn compare(before: &AnalysisRun, after: &AnalysisRun) -> AnalysisComparison 
         .map(|place| &place.path)
         .collect();
     let (old_code, new_code) = (CodeIndex::of(before, &moves, &places), CodeIndex::of(after, &stay, &places));
-    let neighbours = ChangedNeighbours::of(before, after);
+    let neighbours = ChangedNeighbors::of(before, after);
     let regressions: Vec<FindingRegression> = matches
         .only_after
         .iter()
@@ -155,7 +155,7 @@ pub fn compare(before: &AnalysisRun, after: &AnalysisRun) -> AnalysisComparison 
         renamed: renamed(before, after, &matches.both),
         worsened: worsened(before, after, &moves),
         // A moved file breaks its importers, so moves are not applied here.
-        api_breaks: api::breaks(&before.api, &after.api),
+        api_breaks: api::find_api_breaks(&before.api, &after.api),
     }
 }
 
@@ -245,9 +245,9 @@ impl<'a> FindingMatcher<'a> {
 
     fn run(mut self) -> Self {
         self.side_by_side();
-        self.by(|finding, _| Some(finding.id.as_str()));
-        self.by(|finding, _| Some((finding.family, finding.content)));
-        self.by(|finding, moves| {
+        self.match_by_key(|finding, _| Some(finding.id.as_str()));
+        self.match_by_key(|finding, _| Some((finding.family, finding.content)));
+        self.match_by_key(|finding, moves| {
             let is_copy = matches!(
                 finding.family,
                 FindingFamily::Clone | FindingFamily::CloneBlock | FindingFamily::Cycle
@@ -255,7 +255,7 @@ impl<'a> FindingMatcher<'a> {
             let place = finding.locations.first().filter(|_| !is_copy)?;
             Some((finding.family, name(place, moves)))
         });
-        self.by(|finding, moves| {
+        self.match_by_key(|finding, moves| {
             let mut places: Vec<_> = finding.locations.iter().map(|place| name(place, moves)).collect();
             places.sort_unstable();
             places.dedup();
@@ -287,7 +287,7 @@ impl<'a> FindingMatcher<'a> {
     }
 
     /// Matches the remaining findings by a key; equal keys in order of location.
-    fn by<K: Ord + Hash>(&mut self, key: impl Fn(&'a Finding, &'a MovedFiles) -> Option<K>) {
+    fn match_by_key<K: Ord + Hash>(&mut self, key: impl Fn(&'a Finding, &'a MovedFiles) -> Option<K>) {
         let (findings, stay) = (&self.after.findings, self.stay);
         let keys = self.only_after.iter().filter_map(|&new| Some((key(&findings[new], stay)?, new)));
         let mut waiting = UnmatchedIndex::new(keys);
@@ -436,7 +436,7 @@ fn regression(
     finding: &Finding,
     old: &CodeIndex<'_>,
     new: &CodeIndex<'_>,
-    neighbours: &ChangedNeighbours,
+    neighbours: &ChangedNeighbors,
 ) -> FindingRegression {
     let is_old = |place: &CodeLocation| {
         if place.symbol.is_empty() {
@@ -526,13 +526,13 @@ fn measures(unit: &UnitMeasurements, run: &AnalysisRun) -> [(UnitMetric, u32); 7
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AnalysisInput, AnalysisSettings, SourceInput, analyse};
+    use crate::{AnalysisInput, AnalysisSettings, SourceInput, analyze};
     use std::cell::Cell;
 
     fn run(text: &str) -> AnalysisRun {
         let path = RepoPath::parse(b"a.py").expect("a path");
         let sources = BTreeMap::from([(path, SourceInput::Bytes(text.as_bytes()))]);
-        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
+        analyze(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
     }
 
     #[test]
@@ -546,7 +546,7 @@ mod tests {
         let stay = MovedFiles::default();
         let mut matcher = FindingMatcher::new(&before, &after, &moves, &stay);
         let n_looks = Cell::new(0);
-        matcher.by(|finding, _| {
+        matcher.match_by_key(|finding, _| {
             n_looks.set(n_looks.get() + 1);
             Some(finding.content.to_string())
         });

@@ -130,7 +130,7 @@ fn parse_error(file: &CorpusFile) -> Option<FindingDraft> {
     let first = *file.facts.errors.first()?;
     let is_strict = crate::language::spec(file.language).strict_grammar;
     let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
-    let symbol = around(file, first);
+    let symbol = enclosing_unit_name(file, first);
     Some(FindingDraft {
         message: match file.facts.n_errors {
             1 => format!("line {} cannot be read", first.start_line),
@@ -150,7 +150,7 @@ fn parse_error(file: &CorpusFile) -> Option<FindingDraft> {
 }
 
 /// Returns the name of the innermost unit around a location.
-fn around(file: &CorpusFile, range: SourceRange) -> &str {
+fn enclosing_unit_name(file: &CorpusFile, range: SourceRange) -> &str {
     let inside = file.facts.units.iter().rfind(|unit| unit.range.contains(&range));
     inside.map_or("", |unit| &unit.name)
 }

@@ -148,7 +148,7 @@ impl FileFacts {
     }
 }
 
-pub(crate) const MAX_ERRORS: usize = 20;
+pub(crate) const MAX_ERROR_RANGES: usize = 20;
 
 probity_core::word_enum! {
     /// Something noteworthy about a file. No note stops the analysis of other files.
@@ -270,41 +270,41 @@ pub struct CodeUnit {
 pub struct NameUse(u32);
 
 impl NameUse {
-    const DEFINITION: u32 = 1 << 31;
-    const MEMBER: u32 = 1 << 30;
-    const OWN: u32 = 1 << 29;
+    const DEFINITION_BIT: u32 = 1 << 31;
+    const MEMBER_BIT: u32 = 1 << 30;
+    const OWN_BIT: u32 = 1 << 29;
 
     pub(crate) const fn new(symbol: u32, is_definition: bool, is_member: bool, is_own: bool) -> Self {
-        let mut bits = symbol & (Self::OWN - 1);
+        let mut bits = symbol & (Self::OWN_BIT - 1);
         if is_definition {
-            bits |= Self::DEFINITION;
+            bits |= Self::DEFINITION_BIT;
         }
         if is_member {
-            bits |= Self::MEMBER;
+            bits |= Self::MEMBER_BIT;
         }
         if is_own {
-            bits |= Self::OWN;
+            bits |= Self::OWN_BIT;
         }
         Self(bits)
     }
 
     pub const fn symbol(self) -> u32 {
-        self.0 & (Self::OWN - 1)
+        self.0 & (Self::OWN_BIT - 1)
     }
 
     /// Returns true for the name of a unit at its definition.
     pub const fn is_definition(self) -> bool {
-        self.0 & Self::DEFINITION != 0
+        self.0 & Self::DEFINITION_BIT != 0
     }
 
     /// Returns true for the name of a member, a type or a callee: renaming those changes the meaning.
     pub const fn is_member(self) -> bool {
-        self.0 & Self::MEMBER != 0
+        self.0 & Self::MEMBER_BIT != 0
     }
 
     /// Returns true for a member of the method's own object.
     pub const fn is_own(self) -> bool {
-        self.0 & Self::OWN != 0
+        self.0 & Self::OWN_BIT != 0
     }
 }
 

@@ -174,7 +174,7 @@ impl FindingDraft {
 }
 
 /// Assigns ids: sorted by location, equal subjects are numbered from 1.
-pub(crate) fn number(mut drafts: Vec<FindingDraft>) -> Vec<Finding> {
+pub(crate) fn assign_ids(mut drafts: Vec<FindingDraft>) -> Vec<Finding> {
     drafts.sort_by(|a, b| {
         (a.family, &a.locations, &a.subject, a.number).cmp(&(b.family, &b.locations, &b.subject, b.number))
     });

@@ -73,7 +73,7 @@ pub struct GateReport {
     pub passed: Vec<&'static str>,
 }
 
-const MAX_NAMED: usize = 20;
+const MAX_FINDINGS_PER_GATE: usize = 20;
 
 impl GateReport {
     fn add(&mut self, gate: &'static str, failure: Option<GateFailure>) {
@@ -103,7 +103,7 @@ pub fn check_gates(run: &AnalysisRun, rules: &GateRules, known: GateBaseline<'_>
     for (gate, limit, counts) in counts(rules) {
         if let Some(limit) = limit {
             let found: Vec<&Finding> = run.findings.iter().filter(|finding| counts(finding)).collect();
-            report.add(gate, too_many(gate, limit, &found, "are in the tree"));
+            report.add(gate, limit_failure(gate, limit, &found, "are in the tree"));
         }
     }
     if let Some(limit) = rules.untested_hotspots {
@@ -165,7 +165,7 @@ fn new_findings(
     }
     let found: Vec<&Finding> =
         run.findings.iter().filter(|finding| finding.severity >= least && is_new(finding)).collect();
-    too_many("new_findings", limit, &found, "are new")
+    limit_failure("new_findings", limit, &found, "are new")
 }
 
 fn health(score: u32, floor: u32) -> Option<GateFailure> {
@@ -193,19 +193,20 @@ fn worst_unit(run: &AnalysisRun, gate: &'static str, limit: u32, measure: Metric
     })
 }
 
-fn too_many(gate: &'static str, limit: u32, found: &[&Finding], what: &str) -> Option<GateFailure> {
+fn limit_failure(gate: &'static str, limit: u32, found: &[&Finding], what: &str) -> Option<GateFailure> {
     let value = crate::facts::count(found.len());
     (value > limit).then(|| GateFailure {
         gate,
         limit,
         value: Some(value),
         message: format!("{value} {what}, and {limit} may be"),
-        findings: found.iter().take(MAX_NAMED).map(|finding| finding.id.clone()).collect(),
+        findings: found.iter().take(MAX_FINDINGS_PER_GATE).map(|finding| finding.id.clone()).collect(),
     })
 }
 
 fn untested(run: &AnalysisRun, limit: u32) -> Option<GateFailure> {
-    let has_coverage = run.joined.iter().any(|joined| joined.format != crate::join::ReportFormat::Sarif);
+    let has_coverage =
+        run.joined.iter().any(|joined| joined.format != crate::external_reports::ReportFormat::Sarif);
     if !has_coverage {
         return Some(GateFailure {
             gate: "untested_hotspots",
@@ -217,5 +218,5 @@ fn untested(run: &AnalysisRun, limit: u32) -> Option<GateFailure> {
     }
     let found: Vec<&Finding> =
         run.findings.iter().filter(|finding| finding.family == FindingFamily::Untested).collect();
-    too_many("untested_hotspots", limit, &found, "are in the tree")
+    limit_failure("untested_hotspots", limit, &found, "are in the tree")
 }

@@ -20,8 +20,8 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
 }
 
 /// The modulus of [`PrefixHashes`]: a Mersenne prime, so that wrapping cannot be exploited to make texts collide.
-const PRIME: u64 = (1 << 61) - 1;
-const BASE: u64 = 0x0123_4567_89ab_cdef;
+const HASH_MODULUS: u64 = (1 << 61) - 1;
+const HASH_BASE: u64 = 0x0123_4567_89ab_cdef;
 
 /// Fingerprints of any range of a token sequence in constant time.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl PrefixHashes {
 
     pub(crate) fn push(&mut self, token: u64) {
         let last = self.0.last().copied().unwrap_or(0);
-        self.0.push(add(times(last, BASE), token % PRIME));
+        self.0.push(add_modulo(multiply_modulo(last, HASH_BASE), token % HASH_MODULUS));
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -43,29 +43,29 @@ impl PrefixHashes {
 
     /// Returns the fingerprint of the tokens from `start` up to `end`.
     pub(crate) fn range(&self, start: usize, end: usize) -> u64 {
-        let shifted = times(self.0[start], power(BASE, end - start));
-        add(self.0[end], PRIME - shifted)
+        let shifted = multiply_modulo(self.0[start], power(HASH_BASE, end - start));
+        add_modulo(self.0[end], HASH_MODULUS - shifted)
     }
 }
 
-const fn add(a: u64, b: u64) -> u64 {
-    (a + b) % PRIME
+const fn add_modulo(a: u64, b: u64) -> u64 {
+    (a + b) % HASH_MODULUS
 }
 
-fn times(a: u64, b: u64) -> u64 {
+fn multiply_modulo(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
-    let low = u64::try_from(product & u128::from(PRIME)).expect("61 bits");
+    let low = u64::try_from(product & u128::from(HASH_MODULUS)).expect("61 bits");
     let high = u64::try_from(product >> 61).expect("61 bits");
-    add(low, high)
+    add_modulo(low, high)
 }
 
 fn power(mut base: u64, mut exponent: usize) -> u64 {
     let mut result = 1;
     while exponent > 0 {
         if exponent & 1 == 1 {
-            result = times(result, base);
+            result = multiply_modulo(result, base);
         }
-        base = times(base, base);
+        base = multiply_modulo(base, base);
         exponent >>= 1;
     }
     result

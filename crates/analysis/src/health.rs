@@ -41,7 +41,7 @@ impl HealthDimension {
         Self::Readability,
     ];
 
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Duplication => "duplication",
             Self::Complexity => "complexity",
@@ -62,7 +62,7 @@ impl HealthDimension {
     }
 
     /// The debt per thousand tokens at which half the score is lost.
-    const fn half(self) -> u64 {
+    const fn half_score_density(self) -> u64 {
         match self {
             Self::Duplication | Self::Complexity | Self::Structure => 200,
             Self::Dependencies | Self::DeadCode | Self::Readability => 100,
@@ -71,19 +71,19 @@ impl HealthDimension {
 }
 
 /// Tokens added to the size of every tree and every file.
-const SPARE_TREE: u64 = 4_000;
-const SPARE_FILE: u64 = 500;
+const TREE_BASE_TOKENS: u64 = 4_000;
+const FILE_BASE_TOKENS: u64 = 500;
 
 /// Weights of single defects, in tokens.
 const TOKENS_PER_DECISION: u64 = 10;
 const TOKENS_PER_LINE: u64 = 5;
 const TOKENS_PER_PARAMETER: u64 = 20;
-const TOKENS_PER_LEVEL: u64 = 30;
-const TOKENS_PER_GROUP: u64 = 40;
+const TOKENS_PER_NESTING_LEVEL: u64 = 30;
+const TOKENS_PER_METHOD_GROUP: u64 = 40;
 const TOKENS_PER_NEEDED_FILE: u64 = 20;
 const TOKENS_IN_CYCLE: u64 = 100;
-const TOKENS_PER_DANGLING: u64 = 400;
-const TOKENS_PER_ERROR: u64 = 200;
+const TOKENS_PER_DANGLING_IMPORT: u64 = 400;
+const TOKENS_PER_PARSE_ERROR: u64 = 200;
 
 /// The debt of a file or a tree by dimension, in tokens, and its size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -103,7 +103,10 @@ impl HealthDebt {
                 let decisions = over(unit.cyclomatic, settings.cyclomatic * 2 / 3)
                     + over(unit.cognitive, settings.cognitive * 2 / 3);
                 debt.add(HealthDimension::Complexity, decisions * TOKENS_PER_DECISION);
-                debt.add(HealthDimension::Structure, over(unit.nesting, settings.nesting) * TOKENS_PER_LEVEL);
+                debt.add(
+                    HealthDimension::Structure,
+                    over(unit.nesting, settings.nesting) * TOKENS_PER_NESTING_LEVEL,
+                );
             }
             if unit.kind.is_callable() {
                 let lines = over(unit.range.n_lines(), settings.lines) * TOKENS_PER_LINE;
@@ -112,10 +115,10 @@ impl HealthDebt {
                 debt.add(HealthDimension::Structure, lines + parameters);
             }
             let groups = over(unit.lcom4.unwrap_or(0), settings.lcom4);
-            debt.add(HealthDimension::Structure, groups * TOKENS_PER_GROUP);
+            debt.add(HealthDimension::Structure, groups * TOKENS_PER_METHOD_GROUP);
         }
         if crate::language::spec(file.language).strict_grammar {
-            debt.add(HealthDimension::Readability, u64::from(file.facts.n_errors) * TOKENS_PER_ERROR);
+            debt.add(HealthDimension::Readability, u64::from(file.facts.n_errors) * TOKENS_PER_PARSE_ERROR);
         }
         debt
     }
@@ -129,7 +132,7 @@ impl HealthDebt {
     }
 
     pub(crate) fn add_dangling(&mut self) {
-        self.add(HealthDimension::Dependencies, TOKENS_PER_DANGLING);
+        self.add(HealthDimension::Dependencies, TOKENS_PER_DANGLING_IMPORT);
     }
 
     pub(crate) fn add_cycle(&mut self, language: Language) {
@@ -155,11 +158,11 @@ impl HealthDebt {
     }
 
     pub(crate) fn tree_health(&self) -> Health {
-        self.health(SPARE_TREE)
+        self.health(TREE_BASE_TOKENS)
     }
 
     pub(crate) fn file_health(&self) -> u32 {
-        self.health(SPARE_FILE).score_milli
+        self.health(FILE_BASE_TOKENS).score_milli
     }
 
     fn health(&self, spare: u64) -> Health {
@@ -168,7 +171,7 @@ impl HealthDebt {
         let dimensions = HealthDimension::ALL.map(|dimension| {
             // In millionths, so that one function in a million lines still shows.
             let density = self.by_dimension[dimension as usize] * 1_000_000 / size;
-            let half = dimension.half() * 1_000;
+            let half = dimension.half_score_density() * 1_000;
             let score_milli = 100_000 * half / (half + density);
             DimensionScore { dimension, score_milli: u32::try_from(score_milli).unwrap_or(100_000) }
         });

@@ -15,18 +15,18 @@
 //!
 //! The same tree gives the same run, byte for byte, whatever the number of threads and whichever facts were known.
 
-mod analyse;
+mod analyze;
 mod api;
 mod baseline;
-mod blast;
-mod cause;
+mod blast_radius;
 mod clones;
 mod cohesion;
 mod compare;
 mod corpus;
 mod coupling;
-mod dead;
+mod dead_code;
 mod design;
+mod external_reports;
 mod facts;
 mod finding;
 mod gates;
@@ -34,26 +34,29 @@ mod graph;
 mod hash;
 mod health;
 mod imports;
-mod join;
 mod language;
 mod parse;
+mod regression_cause;
 pub mod report;
 mod run;
 mod select;
 mod settings;
 mod visit;
 
-pub use analyse::analyse;
+pub use analyze::analyze;
 pub use api::{ApiBreak, ApiChange, ApiItem};
 pub use baseline::{
     BASELINE_SCHEMA, Baseline, BaselineComparison, BaselineEntry, BaselineError, BaselineHistoryEntry,
 };
-pub use blast::{BlastRadius, blast_radius};
+pub use blast_radius::{BlastRadius, blast_radius};
 pub use compare::{
     AnalysisComparison, ComparisonVerdict, FindingRegression, MetricRegression, RunMismatch, UnitMetric,
     compare,
 };
 pub use corpus::is_test_path;
+pub use external_reports::{
+    ExternalReport, JoinError, JoinedReport, LeftOut, ReportFormat, ReportKind, SourceReader, join_reports,
+};
 pub use facts::{
     AccessLevel, CallableParameter, CodeUnit, DuplicateBranch, FactsKey, FileFacts, FileNote, ImportKind,
     ImportStatement, IndexRange, NameUse, SourceRange, Statement, UnitKind,
@@ -61,14 +64,11 @@ pub use facts::{
 pub use finding::{CloneType, CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
 pub use gates::{GateBaseline, GateFailure, GateReport, GateRules, check_gates};
 pub use health::{DimensionScore, Health, HealthDimension};
-pub use join::{
-    ExternalReport, JoinError, JoinedReport, LeftOut, ReportFormat, ReportKind, SourceReader, join,
-};
 pub use language::Language;
-pub use parse::read;
+pub use parse::read_facts;
 pub use run::{
     AnalysisInput, AnalysisOutput, AnalysisRun, FileDependency, RunFile, RunId, RunIdentity, SourceInput,
     UnitMeasurements,
 };
 pub use select::{PathRole, SourceSelection};
-pub use settings::{ANALYSER, AnalysisSettings};
+pub use settings::{ANALYZER, AnalysisSettings};

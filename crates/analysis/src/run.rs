@@ -5,12 +5,12 @@
 //! the tree, time, number of threads and cached facts are not part of it, nor of anything else in a run.
 
 use crate::api::ApiItem;
+use crate::external_reports::JoinedReport;
 use crate::facts::{AccessLevel, FactsKey, FileFacts, FileNote, UnitKind};
 use crate::finding::Finding;
 use crate::health::Health;
-use crate::join::JoinedReport;
 use crate::language::Language;
-use crate::settings::{ANALYSER, AnalysisSettings};
+use crate::settings::{ANALYZER, AnalysisSettings};
 use probity_core::Digest;
 use probity_core::digest::DigestHasher;
 use probity_paths::RepoPath;
@@ -57,7 +57,7 @@ impl FactsKey {
     /// Returns the key of a file's facts, or `None` if its language is unknown.
     pub fn of(path: &RepoPath, content: Digest, settings: &AnalysisSettings) -> Option<Self> {
         let language = Language::of_file_name(path.file_name())?;
-        Some(Self { content, language, analyser: ANALYSER.to_owned(), max_bytes: settings.max_file_bytes })
+        Some(Self { content, language, analyser: ANALYZER.to_owned(), max_bytes: settings.max_file_bytes })
     }
 }
 
@@ -69,7 +69,7 @@ pub struct RunId(pub Digest);
 impl RunId {
     /// Returns the first eight hex digits, as shown to people.
     pub fn short(&self) -> String {
-        probity_core::words::short_digest(&self.0.to_hex()).to_owned()
+        probity_core::text::short_digest(&self.0.to_hex()).to_owned()
     }
 }
 
@@ -90,7 +90,7 @@ pub struct RunFile {
 
 impl RunFile {
     /// Returns true if the file was analyzed, at least in part.
-    pub fn is_analysed(&self) -> bool {
+    pub fn is_analyzed(&self) -> bool {
         self.health_milli.is_some()
     }
 }
@@ -171,7 +171,7 @@ impl AnalysisRun {
 
     /// Returns the numbers of analyzed, skipped and failed files.
     pub fn file_counts(&self) -> (usize, usize, usize) {
-        let analysed = self.files.iter().filter(|file| file.is_analysed()).count();
+        let analysed = self.files.iter().filter(|file| file.is_analyzed()).count();
         let skipped = self.files.iter().filter(|file| file.notes.iter().any(|note| note.is_skip())).count();
         (analysed, skipped, self.files.len() - analysed - skipped)
     }
@@ -193,7 +193,7 @@ impl RunIdentity<'_> {
     pub fn id(&self, settings: &AnalysisSettings) -> RunId {
         let others = self.others.iter().map(|path| format!("{path}\n"));
         RunId(Digest::of_json(&json!({
-            "analyser": ANALYSER,
+            "analyser": ANALYZER,
             "governance": manifest(&self.governance),
             "others": digest(others),
             "settings": settings,

@@ -36,14 +36,14 @@ impl<'a> SourceSelection<'a> {
         Ok(Self { settings, exclude: exclude?, generated: generated? })
     }
 
-    pub fn part(&self, path: &RepoPath) -> PathRole {
+    pub fn path_role(&self, path: &RepoPath) -> PathRole {
         let language = Language::of_file_name(path.file_name());
         if language.is_none() && !is_unread_language(path) {
             return if is_document(path) { PathRole::Document } else { PathRole::Asset };
         }
         match language {
-            _ if self.exclude.lets_in(path) => PathRole::NotRead(FileNote::Excluded),
-            _ if self.generated.lets_in(path) || is_vendored(path, self.settings) => {
+            _ if self.exclude.contains(path) => PathRole::NotRead(FileNote::Excluded),
+            _ if self.generated.contains(path) || is_vendored(path, self.settings) => {
                 PathRole::NotRead(FileNote::Generated)
             }
             Some(language) => PathRole::Source(language),
@@ -58,7 +58,7 @@ pub(crate) fn is_vendored(path: &RepoPath, settings: &AnalysisSettings) -> bool 
 }
 
 /// Extensions of programming languages that are not supported.
-const UNREAD: &[&str] = &[
+const UNREAD_EXTENSIONS: &[&str] = &[
     "adb", "ads", "asm", "astro", "clj", "cljs", "cob", "coffee", "cr", "cu", "d", "dart", "el", "elm",
     "erl", "ex", "exs", "f", "f90", "f95", "fish", "fs", "fsx", "gd", "gleam", "groovy", "hcl", "hrl", "hs",
     "ipynb", "jl", "lisp", "lua", "m", "ml", "mli", "mm", "nim", "nix", "pas", "pl", "pm", "proto", "ps1",
@@ -66,14 +66,14 @@ const UNREAD: &[&str] = &[
     "swift", "tcl", "tf", "v", "vb", "vhd", "vim", "vue", "wat", "zig", "zsh",
 ];
 
-const DOCUMENTS: &[&str] = &["md", "rst", "txt", "adoc", "textile"];
+const DOCUMENT_EXTENSIONS: &[&str] = &["md", "rst", "txt", "adoc", "textile"];
 
 fn is_unread_language(path: &RepoPath) -> bool {
-    extension(path).is_some_and(|extension| is_one_of(UNREAD, extension))
+    extension(path).is_some_and(|extension| is_one_of(UNREAD_EXTENSIONS, extension))
 }
 
 fn is_document(path: &RepoPath) -> bool {
-    extension(path).is_none_or(|extension| is_one_of(DOCUMENTS, extension))
+    extension(path).is_none_or(|extension| is_one_of(DOCUMENT_EXTENSIONS, extension))
 }
 
 fn is_one_of(known: &[&str], extension: &[u8]) -> bool {
@@ -93,7 +93,7 @@ mod tests {
 
     fn part(settings: &AnalysisSettings, path: &str) -> PathRole {
         let path = RepoPath::parse(path.as_bytes()).expect("a path");
-        SourceSelection::new(settings).expect("sound patterns").part(&path)
+        SourceSelection::new(settings).expect("sound patterns").path_role(&path)
     }
 
     #[test]

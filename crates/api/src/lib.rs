@@ -13,7 +13,7 @@ pub mod change;
 pub mod codes;
 pub mod document;
 pub mod documents;
-pub mod exit;
+pub mod exit_code;
 pub mod explain;
 pub mod govern;
 mod kept_part;
@@ -27,7 +27,7 @@ mod system_path;
 pub mod vectors;
 
 pub use document::{Answer, SchemaEntry};
-pub use exit::ExitCode;
+pub use exit_code::ExitCode;
 pub use kept_part::KeptPart;
 pub use list_cut::LeftOutOfLists;
 pub use path_claim::PathClaim;

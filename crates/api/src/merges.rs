@@ -1,7 +1,7 @@
 //! Answers of `probity merge`: what a merge of documents lost, and what was decided about it.
 
 use crate::document::Answer;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::list_cut::LeftOutOfLists;
 use probity_core::Digest;
 use probity_documents::{

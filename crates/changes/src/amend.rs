@@ -32,7 +32,7 @@ pub fn amend(
         let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
         return Err(ServiceError::refused(error.code, detail));
     }
-    let frame = RootMapping::of(workspace);
+    let frame = RootMapping::for_workspace(workspace);
     let mut shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     let intent = shell.resolve(intent_id)?;
@@ -43,13 +43,16 @@ pub fn amend(
     let action = RegistryAction::Amend {
         intent_id: id.clone(),
         token,
-        allowed_files: frame.entries_up(&files),
-        allowed_related: frame.entries_up(&related),
+        allowed_files: frame.to_repo_entries(&files),
+        allowed_related: frame.to_repo_entries(&related),
         why: why.to_owned(),
     };
     let done = shell.execute(&owner, action, &TreeFacts::default())?;
-    let scope =
-        shell.registry().intent(&id).map(|intent| frame.scope_down(&intent.scope)).unwrap_or_default();
+    let scope = shell
+        .registry()
+        .intent(&id)
+        .map(|intent| frame.to_workspace_scope(&intent.scope))
+        .unwrap_or_default();
     Ok(AmendAnswer {
         intent_id: id,
         allowed_files: files,

@@ -9,12 +9,12 @@
 //! when the other looks, or looks when the other has written.
 
 use crate::RootMapping;
-use crate::registry::view::time;
+use crate::registry::view::format_time;
 use crate::registry::{AgentLabel, CallerCredentials, HandleStore, IntentService};
 use probity_api::PathClaim;
 use probity_evidence::GlobList;
 use probity_intents::{RunClaim, ScopeEntry, run_conflicts};
-use probity_paths::{RepoPath, Scope, escape};
+use probity_paths::{RepoPath, Scope, escape_glob};
 use probity_workspace::run_claims::file_test;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
@@ -30,9 +30,9 @@ pub(crate) fn claims_on(
         return Ok((Vec::new(), Vec::new()));
     }
     let shell = IntentService::open(workspace)?;
-    let circumstances = shell.circumstances()?;
+    let circumstances = shell.command_context()?;
     let nobody = shell.owner_of(&credentials.caller())?;
-    let handles = HandleStore::of(workspace).usable(shell.registry());
+    let handles = HandleStore::of(workspace).usable_handles(shell.registry());
     let prefix = workspace.below_top();
     let run = RunClaim { run_id: String::new(), prefix: prefix.clone(), scope: scope.clone() };
     let is_file = file_test(workspace);
@@ -52,7 +52,7 @@ pub(crate) fn claims_on(
             continue;
         }
         for (_, contested) in run_conflicts(&run, [&peer], &is_file) {
-            let paths = RootMapping::of(workspace).entries_down(&contested);
+            let paths = RootMapping::for_workspace(workspace).to_workspace_entries(&contested);
             let claim = PathClaim {
                 intent_id: intent.id.clone(),
                 agent: intent.owner.label.clone(),
@@ -62,7 +62,7 @@ pub(crate) fn claims_on(
                     contested.iter().flat_map(|entry| exclusions(entry, &prefix, is_file(entry))),
                 ),
                 paths,
-                expires_at: time(intent.expires_at),
+                expires_at: format_time(intent.expires_at),
             };
             if ownership.is_own() { &mut claims.0 } else { &mut claims.1 }.push(claim);
         }
@@ -71,13 +71,16 @@ pub(crate) fn claims_on(
 }
 
 /// Who holds each of these paths with a live intent, whoever asks, in words for people.
-pub fn holders(
+pub fn path_holders(
     workspace: &Workspace,
     paths: &[RepoPath],
 ) -> Result<BTreeMap<RepoPath, String>, ServiceError> {
     let scope = GlobList::new(probity_paths::suggest(paths, &[])).to_scope()?;
-    let credentials =
-        CallerCredentials { handle: None, label: AgentLabel::Assumed(probity_workspace::user()), pid: None };
+    let credentials = CallerCredentials {
+        handle: None,
+        label: AgentLabel::Assumed(probity_workspace::user_name()),
+        pid: None,
+    };
     let (own, others) = claims_on(workspace, &credentials, &scope)?;
     let mut holders = BTreeMap::new();
     for claim in own.iter().chain(&others) {
@@ -109,7 +112,7 @@ fn exclusions(entry: &ScopeEntry, prefix: &[u8], is_file: bool) -> Vec<Vec<u8>> 
         name.strip_prefix(prefix).and_then(|name| name.strip_prefix(b"/"))
     };
     let Some(below) = below else { return Vec::new() };
-    let name = [b"!", &escape(below)[..]].concat();
+    let name = [b"!", &escape_glob(below)[..]].concat();
     let whole = [&name[..], b"/**"].concat();
     if is_file { vec![name] } else { vec![name, whole] }
 }

@@ -28,7 +28,7 @@ pub(crate) fn check_words(request: &StartRequest) -> Result<(), ServiceError> {
 }
 
 /// The declared scope, and what is doubtful about it. What cannot be meant is refused with the entry and the rule.
-pub(crate) fn scope(
+pub(crate) fn validate_scope(
     request: &StartRequest,
     snapshot: &Snapshot,
 ) -> Result<(IntentScope, Vec<ScopeWarning>), ServiceError> {

@@ -4,11 +4,11 @@ use crate::agents::is_registered;
 use crate::registry::{IntentService, audit};
 use probity_api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 use probity_api::govern::setup::CodingAgent;
-use probity_core::words::count;
+use probity_core::text::count;
 use probity_workspace::{LoadedPolicy, ServiceError, Workspace};
 
 /// A clock before this second (2024-01-01) was never set.
-const EARLIEST_SECONDS: u64 = 1_704_067_200;
+const EARLIEST_PLAUSIBLE_SECONDS: u64 = 1_704_067_200;
 
 /// Looks at everything.
 pub fn doctor(workspace: &Workspace) -> DoctorAnswer {
@@ -22,11 +22,11 @@ pub fn doctor(workspace: &Workspace) -> DoctorAnswer {
     ])
 }
 
-fn good(name: &'static str, detail: impl Into<String>) -> DoctorCheckup {
+fn passing_checkup(name: &'static str, detail: impl Into<String>) -> DoctorCheckup {
     DoctorCheckup { name, status: CheckupStatus::Ok, detail: detail.into(), next_step: None }
 }
 
-fn bad(
+fn failing_checkup(
     name: &'static str,
     status: CheckupStatus,
     detail: impl Into<String>,
@@ -38,7 +38,7 @@ fn bad(
 fn git(workspace: &Workspace) -> DoctorCheckup {
     let Some(git) = &workspace.git else {
         let detail = "this tree is no git repository: only what changes after a start is seen";
-        return bad(
+        return failing_checkup(
             "git",
             CheckupStatus::Warning,
             detail,
@@ -51,12 +51,15 @@ fn git(workspace: &Workspace) -> DoctorCheckup {
     });
     match listed {
         Ok(Some((n_files, head))) => {
-            good("git", format!("{n_files} files in commit {head} ({})", git.common_dir.display()))
+            passing_checkup("git", format!("{n_files} files in commit {head} ({})", git.common_dir.display()))
         }
-        Ok(None) => {
-            bad("git", CheckupStatus::Warning, "the repository has no commit", "commit what is there")
-        }
-        Err(fault) => bad("git", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
+        Ok(None) => failing_checkup(
+            "git",
+            CheckupStatus::Warning,
+            "the repository has no commit",
+            "commit what is there",
+        ),
+        Err(fault) => failing_checkup("git", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
     }
 }
 
@@ -64,10 +67,13 @@ fn state(workspace: &Workspace) -> DoctorCheckup {
     let dir = workspace.state.dir();
     let probe = workspace.state.objects().put(b"probity doctor\n");
     match probe {
-        Ok(_) => good("state", dir.display().to_string()),
-        Err(error) => {
-            bad("state", CheckupStatus::Failed, error.to_string(), "make that directory writable for you")
-        }
+        Ok(_) => passing_checkup("state", dir.display().to_string()),
+        Err(error) => failing_checkup(
+            "state",
+            CheckupStatus::Failed,
+            error.to_string(),
+            "make that directory writable for you",
+        ),
     }
 }
 
@@ -80,40 +86,43 @@ fn store(workspace: &Workspace) -> DoctorCheckup {
     match whole() {
         Ok((head, open)) => {
             let words = "every page was read, and each event follows the one before";
-            good("store", format!("the log has {} events, open intents: {open}; {words}", head.seq))
+            passing_checkup(
+                "store",
+                format!("the log has {} events, open intents: {open}; {words}", head.seq),
+            )
         }
         Err::<_, ServiceError>(fault) => {
-            bad("store", CheckupStatus::Failed, fault.to_string(), fault.next_step())
+            failing_checkup("store", CheckupStatus::Failed, fault.to_string(), fault.next_step())
         }
     }
 }
 
 fn clock() -> DoctorCheckup {
-    let now = probity_workspace::clock::seconds();
-    if now < EARLIEST_SECONDS {
-        return bad(
+    let now = probity_workspace::clock::now_seconds();
+    if now < EARLIEST_PLAUSIBLE_SECONDS {
+        return failing_checkup(
             "clock",
             CheckupStatus::Failed,
             "the clock of this machine is not set",
             "set it: leases end by it",
         );
     }
-    good("clock", probity_workspace::clock::rfc3339(now))
+    passing_checkup("clock", probity_workspace::clock::format_rfc3339(now))
 }
 
 fn policy(workspace: &Workspace) -> DoctorCheckup {
     match workspace.load_policy() {
-        Ok(LoadedPolicy { source: None, .. }) => bad(
+        Ok(LoadedPolicy { source: None, .. }) => failing_checkup(
             "policy",
             CheckupStatus::Warning,
             "there is no probity.toml: build outputs count as changes",
             "`probity init` proposes one",
         ),
-        Ok(LoadedPolicy { policy, .. }) => good(
+        Ok(LoadedPolicy { policy, .. }) => passing_checkup(
             "policy",
             format!("{}, {}", count(policy.gates.len(), "gate"), count(policy.packs.len(), "pack")),
         ),
-        Err(fault) => bad("policy", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
+        Err(fault) => failing_checkup("policy", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
     }
 }
 
@@ -126,12 +135,12 @@ fn agents(workspace: &Workspace) -> DoctorCheckup {
         .collect();
     if known.is_empty() {
         let next = "`probity init --agent claude` (or codex, cursor, gemini) tells an agent";
-        return bad(
+        return failing_checkup(
             "agents",
             CheckupStatus::Warning,
             "no agent's configuration of this project names Probity",
             next,
         );
     }
-    good("agents", known.join(", "))
+    passing_checkup("agents", known.join(", "))
 }

@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 /// What is needed to turn evidence into paths.
 pub(super) struct ChangedPathResolver<'a> {
     pub(super) workspace: &'a Workspace,
-    pub(super) look: &'a WorktreeStatus,
-    pub(super) since: &'a ChangesSinceStart,
-    pub(super) frame: &'a RootMapping,
+    pub(super) status: &'a WorktreeStatus,
+    pub(super) changes: &'a ChangesSinceStart,
+    pub(super) paths: &'a RootMapping,
     /// As the registry names it.
     pub(super) scope: &'a IntentScope,
     /// The live claims of others in this tree.
@@ -24,23 +24,23 @@ pub(super) struct ChangedPathResolver<'a> {
 
 impl ChangedPathResolver<'_> {
     /// The paths that count as this change, as the caller names them.
-    pub(super) fn paths(&self, evidence: &FinishEvidence) -> Result<ScopeEntrySet, ServiceError> {
+    pub(super) fn resolve(&self, evidence: &FinishEvidence) -> Result<ScopeEntrySet, ServiceError> {
         match evidence {
-            FinishEvidence::ChangedFiles(files) => listed(files),
+            FinishEvidence::ChangedFiles(files) => parse_changed_files(files),
             FinishEvidence::DiffRef(revision) => {
                 let differing =
-                    self.look.differing_from(self.workspace, revision).map_err(|fault| match fault {
+                    self.status.differing_from(self.workspace, revision).map_err(|fault| match fault {
                         ServiceError::Missing(detail) => {
                             ServiceError::refused(ReasonCode::PathInvalid, detail)
                         }
                         fault => fault,
                     })?;
-                Ok(self.own(differing.iter()))
+                Ok(self.own_paths(differing.iter()))
             }
             // Nobody saw who made a change, and whoever shares the tree may have made one outside the scope: only what was
             // declared counts as this change. The rest is named as unattributed (law 5), and blocks a strict finish.
             FinishEvidence::Observed => {
-                let changed = self.since.dirt.keys();
+                let changed = self.changes.dirty_paths.keys();
                 let in_scope = changed.filter(|path| self.relation(path) != ScopeRelation::Outside);
                 Ok(in_scope.map(ScopeEntry::from).collect())
             }
@@ -49,29 +49,33 @@ impl ChangedPathResolver<'_> {
 
     /// Those of the paths that the finisher names as its own: a path outside the scope is left out if a live intent of
     /// others holds it, if it is what it was at the start, or if it lies aside.
-    fn own<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> ScopeEntrySet {
+    fn own_paths<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> ScopeEntrySet {
         let is_own = |path: &&RepoPath| {
-            let dirt = self.since.dirt.get(*path);
+            let dirt = self.changes.dirty_paths.get(*path);
             self.relation(path) != ScopeRelation::Outside
-                || dirt.is_some_and(|dirt| !dirt.as_at_start && !dirt.aside) && !self.is_foreign(path)
+                || dirt.is_some_and(|dirt| !dirt.is_unchanged_since_start && !dirt.is_outside_git)
+                    && !self.is_foreign(path)
         };
         paths.filter(is_own).map(ScopeEntry::from).collect()
     }
 
     fn relation(&self, path: &RepoPath) -> ScopeRelation {
-        self.scope.relation(self.frame.up(path).as_bytes())
+        self.scope.relation(self.paths.to_repo_path(path).as_bytes())
     }
 
     fn is_foreign(&self, path: &RepoPath) -> bool {
-        let path = self.frame.up(path);
+        let path = self.paths.to_repo_path(path);
         !self.others.holders(path.as_bytes()).is_empty()
     }
 }
 
 /// The dirt and what it was at the start, as the registry names it.
-pub(super) fn up(frame: &RootMapping, since: &ChangesSinceStart) -> (Vec<DirtyEntry>, StartSnapshot) {
-    let lift = |entry: &DirtyEntry| DirtyEntry { path: frame.up(&entry.path), ..entry.clone() };
-    let dirty = since.dirt.values().map(|dirt| lift(&dirt.entry)).collect();
+pub(super) fn to_repo_changes(
+    frame: &RootMapping,
+    since: &ChangesSinceStart,
+) -> (Vec<DirtyEntry>, StartSnapshot) {
+    let lift = |entry: &DirtyEntry| DirtyEntry { path: frame.to_repo_path(&entry.path), ..entry.clone() };
+    let dirty = since.dirty_paths.values().map(|dirt| lift(&dirt.entry)).collect();
     let start = match &since.start {
         StartSnapshot::Available { entries } => {
             StartSnapshot::Available { entries: entries.iter().map(lift).collect() }
@@ -81,7 +85,7 @@ pub(super) fn up(frame: &RootMapping, since: &ChangesSinceStart) -> (Vec<DirtyEn
     (dirty, start)
 }
 
-fn listed(files: &[ScopeEntry]) -> Result<ScopeEntrySet, ServiceError> {
+fn parse_changed_files(files: &[ScopeEntry]) -> Result<ScopeEntrySet, ServiceError> {
     if files.is_empty() {
         return Err(ServiceError::refused(
             ReasonCode::IntentInvalid,

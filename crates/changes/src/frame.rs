@@ -17,14 +17,14 @@ pub(crate) struct RootMapping {
 }
 
 impl RootMapping {
-    pub(crate) fn of(workspace: &Workspace) -> Self {
+    pub(crate) fn for_workspace(workspace: &Workspace) -> Self {
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
         let tree = probity_core::Digest::of(top.as_os_str().as_bytes()).to_hex()[..16].to_owned();
         Self { prefix: workspace.below_top(), tree }
     }
 
     /// The name of the root: which working tree, and where in it.
-    pub(crate) fn name(&self) -> String {
+    pub(crate) fn root_name(&self) -> String {
         format!("{}:{}", self.tree, escape(&self.prefix))
     }
 
@@ -34,20 +34,21 @@ impl RootMapping {
     }
 
     /// A path as the registry names it.
-    pub(crate) fn up(&self, path: &RepoPath) -> RepoPath {
+    pub(crate) fn to_repo_path(&self, path: &RepoPath) -> RepoPath {
         let joined =
             if self.prefix.is_empty() { None } else { RepoPath::parse(&self.join(path.as_bytes())).ok() };
         joined.unwrap_or_else(|| path.clone())
     }
 
     /// A path of the registry as this workspace names it; one outside the root keeps its name.
-    pub(crate) fn down(&self, path: &RepoPath) -> RepoPath {
-        let below = strip(&self.prefix, path.as_bytes()).and_then(|name| RepoPath::parse(name).ok());
+    pub(crate) fn to_workspace_path(&self, path: &RepoPath) -> RepoPath {
+        let below =
+            strip_directory(&self.prefix, path.as_bytes()).and_then(|name| RepoPath::parse(name).ok());
         below.unwrap_or_else(|| path.clone())
     }
 
     /// Literal entries as the registry names them.
-    pub(crate) fn entries_up(&self, entries: &ScopeEntrySet) -> ScopeEntrySet {
+    pub(crate) fn to_repo_entries(&self, entries: &ScopeEntrySet) -> ScopeEntrySet {
         if self.prefix.is_empty() {
             return entries.clone();
         }
@@ -55,20 +56,21 @@ impl RootMapping {
     }
 
     /// Entries of the registry as this workspace names them; those outside the root keep their names.
-    pub(crate) fn entries_down(&self, entries: &ScopeEntrySet) -> ScopeEntrySet {
+    pub(crate) fn to_workspace_entries(&self, entries: &ScopeEntrySet) -> ScopeEntrySet {
         let down = |entry: &ScopeEntry| {
-            strip(&self.prefix, entry.as_bytes()).map_or_else(|| entry.clone(), ScopeEntry::new)
+            strip_directory(&self.prefix, entry.as_bytes()).map_or_else(|| entry.clone(), ScopeEntry::new)
         };
         entries.iter().map(down).collect()
     }
 
     /// A scope as the registry names it.
-    pub(crate) fn scope_up(&self, scope: &IntentScope) -> IntentScope {
-        let pattern =
-            |entry: &ScopeEntry| ScopeEntry::new([&plain(&self.prefix), entry.as_bytes()].join(&b'/'));
+    pub(crate) fn to_repo_scope(&self, scope: &IntentScope) -> IntentScope {
+        let pattern = |entry: &ScopeEntry| {
+            ScopeEntry::new([&literal_pattern(&self.prefix), entry.as_bytes()].join(&b'/'))
+        };
         IntentScope {
-            allowed_files: self.entries_up(&scope.allowed_files),
-            allowed_related: self.entries_up(&scope.allowed_related),
+            allowed_files: self.to_repo_entries(&scope.allowed_files),
+            allowed_related: self.to_repo_entries(&scope.allowed_related),
             forbidden: match &*self.prefix {
                 b"" => scope.forbidden.clone(),
                 _ => scope.forbidden.iter().map(pattern).collect(),
@@ -77,14 +79,14 @@ impl RootMapping {
     }
 
     /// A scope of the registry as this workspace names it.
-    pub(crate) fn scope_down(&self, scope: &IntentScope) -> IntentScope {
-        let prefix = plain(&self.prefix);
+    pub(crate) fn to_workspace_scope(&self, scope: &IntentScope) -> IntentScope {
+        let prefix = literal_pattern(&self.prefix);
         let down = |entry: &ScopeEntry| {
-            strip(&prefix, entry.as_bytes()).map_or_else(|| entry.clone(), ScopeEntry::new)
+            strip_directory(&prefix, entry.as_bytes()).map_or_else(|| entry.clone(), ScopeEntry::new)
         };
         IntentScope {
-            allowed_files: self.entries_down(&scope.allowed_files),
-            allowed_related: self.entries_down(&scope.allowed_related),
+            allowed_files: self.to_workspace_entries(&scope.allowed_files),
+            allowed_related: self.to_workspace_entries(&scope.allowed_related),
             forbidden: scope.forbidden.iter().map(down).collect(),
         }
     }
@@ -94,12 +96,12 @@ impl RootMapping {
     }
 }
 
-fn strip<'a>(prefix: &[u8], name: &'a [u8]) -> Option<&'a [u8]> {
+fn strip_directory<'a>(prefix: &[u8], name: &'a [u8]) -> Option<&'a [u8]> {
     if prefix.is_empty() { None } else { name.strip_prefix(prefix)?.strip_prefix(b"/") }
 }
 
 /// A name as a pattern that matches only it.
-fn plain(name: &[u8]) -> Vec<u8> {
+fn literal_pattern(name: &[u8]) -> Vec<u8> {
     let mut pattern = Vec::with_capacity(name.len());
     for &byte in name {
         if b"*?[".contains(&byte) {
@@ -127,17 +129,17 @@ mod tests {
     fn a_root_below_the_top_has_its_own_names_and_shares_the_registry() {
         let frame = RootMapping { prefix: b"pkg[1]".to_vec(), tree: String::new() };
         let own = scope(&["a.py", "src/b.py"], &["*.lock"]);
-        let shared = frame.scope_up(&own);
+        let shared = frame.to_repo_scope(&own);
         assert_eq!(shared, scope(&["pkg[1]/a.py", "pkg[1]/src/b.py"], &["pkg[[]1]/*.lock"]));
         assert!(shared.forbids(b"pkg[1]/deep/x.lock") && !shared.forbids(b"x.lock"));
-        assert_eq!(frame.scope_down(&shared), own);
-        assert_eq!(frame.scope_down(&scope(&["other/x"], &[])), scope(&["other/x"], &[]));
+        assert_eq!(frame.to_workspace_scope(&shared), own);
+        assert_eq!(frame.to_workspace_scope(&scope(&["other/x"], &[])), scope(&["other/x"], &[]));
     }
 
     #[test]
     fn at_the_top_nothing_is_translated() {
         let frame = RootMapping { prefix: Vec::new(), tree: String::new() };
         let own = scope(&["a.py"], &["*.lock"]);
-        assert_eq!((frame.scope_up(&own), frame.scope_down(&own)), (own.clone(), own));
+        assert_eq!((frame.to_repo_scope(&own), frame.to_workspace_scope(&own)), (own.clone(), own));
     }
 }

@@ -15,21 +15,21 @@
 pub mod agents;
 mod amend;
 pub mod claims;
+mod concurrent_intents;
 mod declare;
 mod doctor;
 mod evidence;
 mod finish;
 mod frame;
-mod ground;
-mod missing;
-mod neighbours;
+mod missing_paths;
 pub mod registry;
 mod request;
 mod start;
+mod start_context;
 mod state_files;
 mod status;
 mod trail;
-pub mod uncommitted;
+pub mod uncommitted_work;
 mod view;
 
 pub use amend::amend;

@@ -3,10 +3,10 @@
 use crate::registry::{audit, handles};
 use probity_intents::IntentStatus;
 use probity_intents::registry::{Intent, RegistryHead};
+use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::contract::receipts::ReceiptStore;
-use probity_quality::runs::AnalysisStore;
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
-use probity_workspace::{DATABASE, HANDLES, StateDirectory};
+use probity_workspace::{DATABASE_FILE, HANDLES_DIR, StateDirectory};
 use std::path::Path;
 
 /// The registry of intents, its cache, kept handles, receipts, and the pins of analyses that intents need.
@@ -15,7 +15,7 @@ pub struct ChangeFiles;
 
 impl StateFiles for ChangeFiles {
     fn mark(&self, state: &StateDirectory) -> Box<dyn StateMark> {
-        Box::new(ChangeMark { intents: audit::head(state) })
+        Box::new(ChangeMark { intents: audit::log_head(state) })
     }
 }
 
@@ -39,11 +39,11 @@ impl StateMark for ChangeMark {
             ["cache", "intents"] => fate == FileFate::Gone || audit::cache_is_true(state),
             ["cache", "intents.head"] => fate == FileFate::Gone || audit::note_is_true(state),
             // A kept handle is the one of its intent's owner, and goes when its intent does.
-            [HANDLES, .., file] if fate == FileFate::Gone => {
-                is_unfinished(file) || audit::head(state) != self.intents
+            [HANDLES_DIR, .., file] if fate == FileFate::Gone => {
+                is_unfinished(file) || audit::log_head(state) != self.intents
             }
-            [HANDLES, ..] => {
-                audit::registry(state).is_some_and(|registry| handles::is_sound(&path, &registry))
+            [HANDLES_DIR, ..] => {
+                audit::read_registry(state).is_some_and(|registry| handles::is_sound(&path, &registry))
             }
             ["receipts", file] => self.explains_receipt(state, file, fate),
             ["runs", "pins", run, pin] => fate == FileFate::Gone && !self.is_needed(state, run, pin),
@@ -69,7 +69,7 @@ impl ChangeMark {
 
     /// Whether a claim counts on a pin. What a refused start or one that only waits had pinned, nobody needs.
     fn is_needed(&self, state: &StateDirectory, run: &str, pin: &str) -> bool {
-        let Some(registry) = audit::registry(state) else { return self.intents.seq.0 > 0 };
+        let Some(registry) = audit::read_registry(state) else { return self.intents.seq.0 > 0 };
         let needed = |intent: &Intent| {
             intent.status == IntentStatus::Active
                 && intent.base.run_id.ends_with(run)
@@ -80,7 +80,7 @@ impl ChangeMark {
 }
 
 fn is_unfinished_database(name: &str) -> bool {
-    name.strip_prefix(DATABASE).is_some_and(|rest| rest.starts_with(".new"))
+    name.strip_prefix(DATABASE_FILE).is_some_and(|rest| rest.starts_with(".new"))
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
     use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryAction};
     use probity_intents::start::{DirtyScopePolicy, OnConflict};
     use probity_intents::{IntentId, IntentOwner, IntentScope, ScopeEntry};
-    use probity_storage::memory::MemoryStore;
+    use probity_storage::memory_store::MemoryStore;
     use probity_storage::ports::{EventRecord, StorageEngine};
     use std::fs;
     use std::sync::Arc;
@@ -98,7 +98,7 @@ mod tests {
     /// The log of two starts.
     fn two_starts() -> Vec<EventRecord> {
         let memory = MemoryStore::new();
-        let mut shell = IntentService::over(&memory, Arc::new(LocalHost));
+        let mut shell = IntentService::on_store(&memory, Arc::new(LocalHost));
         for n in 0..2 {
             let declaration = IntentDeclaration {
                 intent_id: IntentId::parse(format!("i-{n}")).expect("an id"),
@@ -142,13 +142,13 @@ mod tests {
             let at = log.head().expect("reads");
             log.append(at, &records[n].command, &records[n].event).expect("appends");
         };
-        assert!(explains(DATABASE, |state| append(state, 0)));
-        assert!(explains(DATABASE, |state| {
+        assert!(explains(DATABASE_FILE, |state| append(state, 0)));
+        assert!(explains(DATABASE_FILE, |state| {
             append(state, 0);
             append(state, 1);
         }));
-        assert!(!explains(DATABASE, |state| append(state, 1)), "an event that follows nothing");
-        assert!(!explains(DATABASE, |state| fs::write(state.database(), "planted").expect("writes")));
+        assert!(!explains(DATABASE_FILE, |state| append(state, 1)), "an event that follows nothing");
+        assert!(!explains(DATABASE_FILE, |state| fs::write(state.database(), "planted").expect("writes")));
         let plant = |state: &StateDirectory| fs::write(state.registry_cache(), "planted").expect("writes");
         assert!(!explains("cache/intents", plant));
     }

@@ -1,19 +1,19 @@
 //! What goes on in a tree: who holds what, who waits, and whose the dirt is.
 
+use super::concurrent_intents::RegistryView;
 use super::frame::RootMapping;
-use super::neighbours::RegistryView;
-use super::uncommitted::{self, FinishedWork};
-use super::view::LISTED;
-use crate::registry::view::time;
+use super::uncommitted_work::{self, FinishedWork};
+use super::view::MAX_LISTED_PATHS;
+use crate::registry::view::format_time;
 use crate::registry::{Caller, HandleStore, IntentService};
 use probity_api::SystemPath;
 use probity_api::change::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
-use probity_core::words::short_id;
+use probity_core::text::short_id;
 use probity_intents::registry::{Intent, IntentRegistry};
 use probity_intents::{ClaimIndex, IntentId, IntentStatus, Ownership, PeerIntent};
 use probity_paths::RepoPath;
+use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze;
-use probity_quality::runs::AnalysisStore;
 use probity_workspace::run_claims::{self, OpenRunClaim};
 use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{ServiceError, Workspace};
@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Adds a path to a group; it is named while there is room.
-fn add(group: &mut DirtyGroup, path: &RepoPath) {
+fn add_path(group: &mut DirtyGroup, path: &RepoPath) {
     group.count += 1;
-    if group.paths.len() < LISTED {
+    if group.paths.len() < MAX_LISTED_PATHS {
         group.paths.push(path.clone());
     }
 }
@@ -53,20 +53,20 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Se
     let shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     shell.touch(&owner)?;
-    let circumstances = shell.circumstances()?;
-    let frame = RootMapping::of(workspace);
+    let circumstances = shell.command_context()?;
+    let frame = RootMapping::for_workspace(workspace);
     let policy = workspace.load_policy()?.policy;
-    let look = WorktreeStatus::take(workspace, &policy)?;
+    let look = WorktreeStatus::observe(workspace, &policy)?;
     let run_id = analyze::run_id(&policy, &look.snapshot)?;
     let handles = HandleStore::of(workspace);
     let kept = handles.own_intents(shell.registry(), caller);
     let usable: BTreeSet<IntentId> =
-        handles.usable(shell.registry()).into_iter().map(|kept| kept.intent_id).collect();
+        handles.usable_handles(shell.registry()).into_iter().map(|kept| kept.intent_id).collect();
     let seen = RegistryView {
         registry: shell.registry(),
         owner: &owner,
-        circumstances: &circumstances,
-        frame: &frame,
+        context: &circumstances,
+        paths: &frame,
         kept: &kept,
     };
     let mut open: Vec<&Intent> = shell.registry().open_intents().collect();
@@ -75,12 +75,15 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Se
     let here: Vec<PeerIntent> =
         open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
     let finished = FinishedWork::of(workspace, shell.registry(), &frame);
-    let (mut dirty, counts) = summarise(&look, &frame, &here, &kept, finished);
+    let (mut dirty, counts) = summarize_dirty_paths(&look, &frame, &here, &kept, finished);
     for group in &mut dirty.finished {
         let all_listed = group.changed.count == group.changed.paths.len();
         let paths = group.changed.paths.iter();
-        group.commit_command =
-            if all_listed { uncommitted::commit_command(workspace, paths, &group.description) } else { None };
+        group.commit_command = if all_listed {
+            uncommitted_work::commit_command(workspace, paths, &group.description)
+        } else {
+            None
+        };
     }
     let line = |intent: &&Intent| {
         let left = |end: u64| end.saturating_sub(circumstances.now.0);
@@ -93,8 +96,8 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Se
             handle_kept: usable.contains(&intent.id),
             is_yours: intent.ownership(&owner, &circumstances).is_own() || is_kept(&seen.peer(intent), &kept),
             description: intent.description.clone(),
-            allowed_files: frame.entries_down(&intent.scope.allowed_files),
-            since: time(intent.declared_at),
+            allowed_files: frame.to_workspace_entries(&intent.scope.allowed_files),
+            since: format_time(intent.declared_at),
             age_seconds: circumstances.now.0.saturating_sub(intent.declared_at.0),
             lease_left_seconds: left(intent.lease(&circumstances).ends_at().0),
             life_left_seconds: left(intent.expires_at.0),
@@ -133,7 +136,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Se
 }
 
 /// Whose the dirt is, and how much of it each intent holds.
-fn summarise(
+fn summarize_dirty_paths(
     look: &WorktreeStatus,
     frame: &RootMapping,
     here: &[PeerIntent],
@@ -145,7 +148,7 @@ fn summarise(
     let mut counts = BTreeMap::new();
     let mut done: BTreeMap<IntentId, FinishedGroup> = BTreeMap::new();
     for (path, entry) in &look.state.dirty {
-        let name = frame.up(path);
+        let name = frame.to_repo_path(path);
         let holders = claims.holders(name.as_bytes());
         // Whoever waits has not edited: only a claim says whose a change is (law 5).
         for (id, _) in holders.iter().filter(|(_, (peer, _))| peer.status == IntentStatus::Active) {
@@ -172,7 +175,7 @@ fn summarise(
         } else {
             &mut summary.unclaimed
         };
-        add(group, path);
+        add_path(group, path);
     }
     summary.finished = done.into_values().collect();
     (summary, counts)

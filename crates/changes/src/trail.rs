@@ -8,11 +8,11 @@ use probity_workspace::worktree::ChangesSinceStart;
 
 /// What a trail is made from.
 pub(super) struct PatchTrailInputs<'a> {
-    pub(super) frame: &'a RootMapping,
+    pub(super) paths: &'a RootMapping,
     /// As the registry names it.
     pub(super) scope: &'a IntentScope,
     pub(super) evidence: &'a ScopeEntrySet,
-    pub(super) since: &'a ChangesSinceStart,
+    pub(super) changes: &'a ChangesSinceStart,
     pub(super) scope_check: &'a ScopeCheck,
     pub(super) heads: (Option<&'a str>, Option<&'a str>),
 }
@@ -21,19 +21,19 @@ impl PatchTrailInputs<'_> {
     /// Counts and a digest; everything that they stand for in `full`.
     pub(super) fn answer(&self, detail: DetailLevel) -> PatchTrail {
         let changed: Vec<TrailEntry> = self
-            .since
-            .dirt
+            .changes
+            .dirty_paths
             .values()
-            .filter(|dirt| !dirt.as_at_start)
+            .filter(|dirt| !dirt.is_unchanged_since_start)
             .map(|dirt| TrailEntry {
                 path: dirt.entry.path.clone(),
                 change: dirt.entry.status,
                 digest: dirt.entry.digest,
-                scope_relation: self.scope.relation(self.frame.up(&dirt.entry.path).as_bytes()),
+                scope_relation: self.scope.relation(self.paths.to_repo_path(&dirt.entry.path).as_bytes()),
                 listed: self.evidence.contains(dirt.entry.path.as_bytes()),
             })
             .collect();
-        let is_dirty = |path: &[u8]| self.since.dirt.keys().any(|dirty| dirty.as_bytes() == path);
+        let is_dirty = |path: &[u8]| self.changes.dirty_paths.keys().any(|dirty| dirty.as_bytes() == path);
         let unchanged: Vec<ScopeEntry> =
             self.evidence.iter().filter(|path| !is_dirty(path.as_bytes())).cloned().collect();
         let is_outside = |entry: &&TrailEntry| entry.scope_relation == ScopeRelation::Outside;

@@ -11,12 +11,12 @@ use probity_paths::RepoPath;
 use probity_workspace::worktree::WorktreeStatus;
 
 /// How many paths a list shows unless everything is asked for.
-pub(crate) const LISTED: usize = 20;
+pub(crate) const MAX_LISTED_PATHS: usize = 20;
 
 /// One look at hygiene on its way to an answer.
 pub(crate) struct HygieneView<'a> {
-    pub(crate) look: &'a WorktreeStatus,
-    pub(crate) frame: &'a RootMapping,
+    pub(crate) status: &'a WorktreeStatus,
+    pub(crate) paths: &'a RootMapping,
     pub(crate) git_available: bool,
     pub(crate) detail: DetailLevel,
 }
@@ -24,7 +24,7 @@ pub(crate) struct HygieneView<'a> {
 impl HygieneView<'_> {
     /// Hygiene at a start.
     pub(crate) fn start(&self, decision: &StartDecision) -> StartHygieneAnswer {
-        let dirty = &self.look.state.dirty;
+        let dirty = &self.status.state.dirty;
         StartHygieneAnswer {
             git_available: self.git_available,
             blocks_edit: decision.blocks_edit,
@@ -82,7 +82,7 @@ impl HygieneView<'_> {
             unknown_unattributed_unscoped_dirty: class(DirtyClass::UnknownUnattributedUnscopedDirty),
             foreign_attributed_outside_scope: class(DirtyClass::ForeignAttributedOutsideScope),
             dirty_attribution: self.attribution(hygiene),
-            files_for_scope_check: self.frame.entries_down(&hygiene.files_for_scope_check),
+            files_for_scope_check: self.paths.to_workspace_entries(&hygiene.files_for_scope_check),
         }
     }
 
@@ -92,12 +92,12 @@ impl HygieneView<'_> {
 
     /// Paths as the caller names them; the first few, unless everything is asked for.
     fn paths<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> Vec<RepoPath> {
-        self.list(paths.map(|path| self.frame.down(path)))
+        self.list(paths.map(|path| self.paths.to_workspace_path(path)))
     }
 
     /// A list; the first few, unless everything is asked for. The counts say how many there are.
     pub(crate) fn list<T>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
-        items.take(if self.is_full() { usize::MAX } else { LISTED }).collect()
+        items.take(if self.is_full() { usize::MAX } else { MAX_LISTED_PATHS }).collect()
     }
 
     fn class(&self, hygiene: &FinishHygiene, class: DirtyClass) -> Vec<RepoPath> {
@@ -108,20 +108,25 @@ impl HygieneView<'_> {
         &self,
         overlaps: impl Iterator<Item = &'o ForeignDirtyOverlap>,
     ) -> Vec<ForeignDirtyOverlap> {
-        let down =
-            |it: &ForeignDirtyOverlap| ForeignDirtyOverlap { path: self.frame.down(&it.path), ..it.clone() };
+        let down = |it: &ForeignDirtyOverlap| ForeignDirtyOverlap {
+            path: self.paths.to_workspace_path(&it.path),
+            ..it.clone()
+        };
         self.list(overlaps.map(down))
     }
 
     fn attribution(&self, hygiene: &FinishHygiene) -> Vec<DirtyAttribution> {
-        let down = |it: &DirtyAttribution| DirtyAttribution { path: self.frame.down(&it.path), ..it.clone() };
+        let down = |it: &DirtyAttribution| DirtyAttribution {
+            path: self.paths.to_workspace_path(&it.path),
+            ..it.clone()
+        };
         hygiene.dirty_attribution.iter().map(down).collect()
     }
 
     fn snapshot(&self) -> WorktreeSnapshotAnswer {
-        let state = &self.look.state;
+        let state = &self.status.state;
         WorktreeSnapshotAnswer {
-            root: self.look.snapshot.root(),
+            root: self.status.snapshot.root(),
             head: state.head.clone(),
             paths_count: state.dirty.len(),
             aside_count: state.aside.len(),

@@ -27,7 +27,7 @@ pub struct VectorKind {
 impl VectorKind {
     /// A kind whose answers must equal what the case expects.
     pub const fn equal(name: &'static str, answer: fn(&Value) -> Result<Value, String>) -> Self {
-        Self { name, answer, accepts: |_, expect, answer| same(expect, answer) }
+        Self { name, answer, accepts: |_, expect, answer| json_equal(expect, answer) }
     }
 }
 
@@ -97,7 +97,7 @@ pub enum VectorError {
 /// Runs the vectors in `files` (folders are walked) through `kinds`.
 pub fn run(files: &[PathBuf], kinds: &[VectorKind]) -> Result<VectorReport, VectorError> {
     let mut report = VectorReport::default();
-    for path in expand(files)? {
+    for path in expand_directories(files)? {
         for case in read_cases(&path)? {
             run_case(&case, kinds, &mut report);
         }
@@ -109,7 +109,7 @@ pub fn run(files: &[PathBuf], kinds: &[VectorKind]) -> Result<VectorReport, Vect
 ///
 /// # Panics
 /// When a case fails, or when there is none.
-pub fn check(kind: VectorKind) {
+pub fn check_vectors(kind: VectorKind) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance").join(kind.name);
     let report = match run(&[folder], &[kind]) {
         Ok(report) => report,
@@ -158,18 +158,20 @@ fn run_case(case: &VectorCase, kinds: &[VectorKind], report: &mut VectorReport) 
 }
 
 /// Equality of JSON values in which `1` and `1.0` are the same number.
-fn same(a: &Value, b: &Value) -> bool {
+fn json_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| json_equal(a, b))
+        }
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| json_equal(a, b)))
         }
         _ => a == b,
     }
 }
 
-fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, VectorError> {
+fn expand_directories(files: &[PathBuf]) -> Result<Vec<PathBuf>, VectorError> {
     let mut found = Vec::new();
     for path in files {
         if path.is_dir() {
@@ -182,7 +184,7 @@ fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, VectorError> {
                 }
             }
             inside.sort();
-            found.extend(expand(&inside)?);
+            found.extend(expand_directories(&inside)?);
         } else {
             found.push(path.clone());
         }
@@ -196,12 +198,12 @@ fn read_cases(path: &Path) -> Result<Vec<VectorCase>, VectorError> {
     let file: Value = serde_json::from_slice(&bytes).map_err(|error| form(error.to_string()))?;
     let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let Some(list) = file.get("cases") else {
-        return Ok(vec![read_case(&file, &file, text(&file, "id").unwrap_or(stem)).map_err(form)?]);
+        return Ok(vec![read_case(&file, &file, text_member(&file, "id").unwrap_or(stem)).map_err(form)?]);
     };
     let list = list.as_array().ok_or_else(|| form("`cases` is no list".into()))?;
     let mut cases = Vec::new();
     for (index, case) in list.iter().enumerate() {
-        let id = text(case, "id").unwrap_or_else(|| index.to_string());
+        let id = text_member(case, "id").unwrap_or_else(|| index.to_string());
         cases.push(read_case(&file, case, format!("{stem}/{id}")).map_err(form)?);
     }
     Ok(cases)
@@ -209,13 +211,13 @@ fn read_cases(path: &Path) -> Result<Vec<VectorCase>, VectorError> {
 
 fn read_case(file: &Value, case: &Value, id: String) -> Result<VectorCase, String> {
     let member = |name: &str| case.get(name).cloned().ok_or_else(|| format!("case `{id}` has no `{name}`"));
-    let kind = text(case, "kind")
-        .or_else(|| text(file, "kind"))
+    let kind = text_member(case, "kind")
+        .or_else(|| text_member(file, "kind"))
         .ok_or_else(|| format!("case `{id}` has no `kind`"))?;
     Ok(VectorCase { given: member("given")?, expect: member("expect")?, kind, id })
 }
 
-fn text(value: &Value, name: &str) -> Option<String> {
+fn text_member(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 

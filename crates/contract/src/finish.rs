@@ -3,7 +3,7 @@
 //! hygiene → scope check → verify → receipt. The first step that stops decides; later steps are reported as
 //! not reached, never as passed (law 6).
 
-use crate::words::{ContractReason, ContractStatus};
+use crate::status::{ContractReason, ContractStatus};
 use probity_intents::hygiene::FinishBlockReason;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -58,7 +58,7 @@ pub enum FinishStep {
     Receipt,
 }
 
-const STEPS: [FinishStep; 4] =
+const FINISH_STEPS: [FinishStep; 4] =
     [FinishStep::Hygiene, FinishStep::ScopeCheck, FinishStep::Verify, FinishStep::Receipt];
 
 /// What the caller should do next.
@@ -104,13 +104,13 @@ pub struct FinishStatus {
 
 pub fn finish_status(pipeline: &PipelineOutcome, auto_clear: bool) -> FinishStatus {
     match pipeline {
-        PipelineOutcome::Queued => stopped(
+        PipelineOutcome::Queued => stopped_status(
             0,
             ContractStatus::Unverified,
             Some(ContractReason::IntentNotActive),
             FinishNextStep::PromoteThenFinish,
         ),
-        PipelineOutcome::HygieneBlocks(why) => stopped(
+        PipelineOutcome::HygieneBlocks(why) => stopped_status(
             1,
             ContractStatus::Unverified,
             Some(ContractReason::WorkspaceHygiene),
@@ -120,13 +120,13 @@ pub fn finish_status(pipeline: &PipelineOutcome, auto_clear: bool) -> FinishStat
                 FinishBlockReason::OwnUnscopedDirty => FinishNextStep::ReconcileUnscopedDirty,
             },
         ),
-        PipelineOutcome::ScopeCheckExpired => stopped(
+        PipelineOutcome::ScopeCheckExpired => stopped_status(
             2,
             ContractStatus::Expired,
             Some(ContractReason::ReportDigestMismatch),
             FinishNextStep::AnalyzeThenStart,
         ),
-        PipelineOutcome::ScopeCheckViolated => stopped(
+        PipelineOutcome::ScopeCheckViolated => stopped_status(
             2,
             ContractStatus::Violated,
             Some(ContractReason::ScopeViolation),
@@ -138,7 +138,7 @@ pub fn finish_status(pipeline: &PipelineOutcome, auto_clear: bool) -> FinishStat
                 ContractStatus::Violated => FinishNextStep::FixOrWidenScope,
                 _ => FinishNextStep::AnalyzeThenFinish,
             };
-            stopped(3, *status, *reason, next_step)
+            stopped_status(3, *status, *reason, next_step)
         }
         PipelineOutcome::Accepted { externally_changed, receipt, dirty_outside_scope } => {
             accepted(*externally_changed, *receipt, dirty_outside_scope, auto_clear)
@@ -146,7 +146,7 @@ pub fn finish_status(pipeline: &PipelineOutcome, auto_clear: bool) -> FinishStat
     }
 }
 
-fn stopped(
+fn stopped_status(
     taken: usize,
     status: ContractStatus,
     reason: Option<ContractReason>,
@@ -157,7 +157,7 @@ fn stopped(
         reason,
         intent_cleared: false,
         external_changes: None,
-        not_reached: STEPS[taken..].to_vec(),
+        not_reached: FINISH_STEPS[taken..].to_vec(),
         next_step: Some(next_step),
     }
 }

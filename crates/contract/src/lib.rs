@@ -24,23 +24,23 @@ pub mod outputs;
 mod profile;
 pub mod receipt;
 mod run;
+mod status;
 mod strictness;
 pub mod vectors;
 mod verify;
-mod words;
 
 pub use budget::{ChangeBudget, CurrentState, budget};
 pub use delta::{DeltaRefusal, DeltaVerdict, IncomparableReason, StructuralDelta, structural_delta};
 pub use finish::{FinishStatus, PipelineOutcome, finish_status};
-pub use markdown::{health_change, markdown};
+pub use markdown::{health_change, receipt_markdown};
 pub use profile::{
     BASELINE_FILE, CheckOutcome, CheckResult, ContractCheck, FileClass, ProfileReport, VerificationProfile,
-    classify, profile,
+    classify_file, profile,
 };
 pub use run::{ContractFinding, GatePreview, RunFacts, WorsenedSymbol};
-pub use strictness::{StrictnessOutcome, weigh};
+pub use status::{BaselineTrigger, ContractReason, ContractStatus};
+pub use strictness::{StrictnessOutcome, apply_strictness};
 pub use verify::{
     BaselineAbuse, ContractVerdict, DeltaSummary, EvaluationOutcome, HealthLoss, IntentState,
     PatchEvaluation, PatchIntent, VerdictFacts, VerificationInput, verify,
 };
-pub use words::{BaselineTrigger, ContractReason, ContractStatus};

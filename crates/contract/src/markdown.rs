@@ -1,79 +1,81 @@
 //! Renders a receipt as Markdown for a pull request. It shows the document and judges nothing.
 
 use crate::profile::{CheckOutcome, ContractCheck, VerificationProfile};
-use crate::words::{ContractReason, ContractStatus};
+use crate::status::{ContractReason, ContractStatus};
 use probity_core::markup::{markdown_code as code, markdown_text as plain};
 use serde_json::Value;
 use std::fmt::Write;
 
-const SHOWN: usize = 20;
+const MAX_LISTED_ITEMS: usize = 20;
 
-pub fn markdown(receipt: &Value) -> String {
+pub fn receipt_markdown(receipt: &Value) -> String {
     let mut page = String::new();
-    let status = text(&receipt["outcome"]["status"]);
-    let reason = text(&receipt["outcome"]["reason"]);
+    let status = value_text(&receipt["outcome"]["status"]);
+    let reason = value_text(&receipt["outcome"]["reason"]);
     let because = reason.parse::<ContractReason>().map_or(reason, |reason| reason.meaning().to_owned());
     let because = if because.is_empty() { String::new() } else { format!(" ({because})") };
-    let status = status.parse::<ContractStatus>().map_or(status, |status| status.words().to_owned());
-    line(&mut page, &format!("## Probity: {status}{because}"));
+    let status = status.parse::<ContractStatus>().map_or(status, |status| status.label().to_owned());
+    push_block(&mut page, &format!("## Probity: {status}{because}"));
     if let Some(intent) = receipt["intent"].as_object() {
-        let name = code(&text(&intent["intent_id"]));
-        line(
+        let name = code(&value_text(&intent["intent_id"]));
+        push_block(
             &mut page,
             &format!(
                 "{} {name}, by {}",
-                plain(&text(&intent["description"])),
-                plain(&text(&intent["agent"]))
+                plain(&value_text(&intent["description"])),
+                plain(&value_text(&intent["agent"]))
             ),
         );
     }
     facts(&mut page, receipt);
-    section(&mut page, "Checks", receipt["checks"].as_array(), |check| {
-        let (check, outcome) = (text(&check["check"]), text(&check["outcome"]));
-        let check = check.parse::<ContractCheck>().map_or(check, |check| check.words().to_owned());
+    write_section(&mut page, "Checks", receipt["checks"].as_array(), |check| {
+        let (check, outcome) = (value_text(&check["check"]), value_text(&check["outcome"]));
+        let check = check.parse::<ContractCheck>().map_or(check, |check| check.description().to_owned());
         let outcome = outcome.parse::<CheckOutcome>().map_or(outcome, |outcome| outcome.words().to_owned());
         format!("{check}: **{outcome}**")
     });
-    section(&mut page, "Gates", receipt["gates"].as_array(), |gate| {
-        format!("{}: **{}**", code(&text(&gate["id"])), text(&gate["result"]).replace('_', " "))
+    write_section(&mut page, "Gates", receipt["gates"].as_array(), |gate| {
+        format!("{}: **{}**", code(&value_text(&gate["id"])), value_text(&gate["result"]).replace('_', " "))
     });
     findings(&mut page, receipt);
-    section(&mut page, "Let through", receipt["outcome"]["let_through"].as_array(), |reason| {
-        let reason = text(reason);
+    write_section(&mut page, "Let through", receipt["outcome"]["let_through"].as_array(), |reason| {
+        let reason = value_text(reason);
         reason.parse::<ContractReason>().map_or(reason, |reason| reason.meaning().to_owned())
     });
     claims(&mut page, receipt);
-    section(&mut page, "For you to decide", receipt["decision_points"].as_array(), |point| {
+    write_section(&mut page, "For you to decide", receipt["decision_points"].as_array(), |point| {
         format!(
             "{} {}: {}",
-            text(&point["id"]),
-            text(&point["kind"]).replace('_', " "),
-            plain(&text(&point["detail"]))
+            value_text(&point["id"]),
+            value_text(&point["kind"]).replace('_', " "),
+            plain(&value_text(&point["detail"]))
         )
     });
-    section(&mut page, "Changed paths", receipt["delta"].as_array(), |entry| code(&text(&entry["path"])));
-    line(&mut page, &format!("Receipt {}", code(&text(&receipt["digest"]))));
+    write_section(&mut page, "Changed paths", receipt["delta"].as_array(), |entry| {
+        code(&value_text(&entry["path"]))
+    });
+    push_block(&mut page, &format!("Receipt {}", code(&value_text(&receipt["digest"]))));
     page
 }
 
 /// Writes the table of runs and numbers.
 fn facts(page: &mut String, receipt: &Value) {
     let rows = [
-        ("Kind", profile(&text(&receipt["profile"]["profile"]))),
-        ("Run before", text(&receipt["before"]["run_id"])),
-        ("Run after", text(&receipt["after"]["run_id"])),
+        ("Kind", profile(&value_text(&receipt["profile"]["profile"]))),
+        ("Run before", value_text(&receipt["before"]["run_id"])),
+        ("Run after", value_text(&receipt["after"]["run_id"])),
         ("Health", health(receipt)),
         ("Health against the baseline", receipt["health"]["delta"].as_i64().map(change).unwrap_or_default()),
-        ("Enforcement", text(&receipt["enforcement"])),
-        ("Sentences not checked", text(&receipt["claims"]["unchecked_sentences"])),
-        ("Not claimed", words(&receipt["claims"]["not_made"])),
+        ("Enforcement", value_text(&receipt["enforcement"])),
+        ("Sentences not checked", value_text(&receipt["claims"]["unchecked_sentences"])),
+        ("Not claimed", joined_words(&receipt["claims"]["not_made"])),
     ];
     let mut table = String::from("| | |\n|---|---|\n");
     for (name, value) in rows {
         let value = if value.is_empty() { "not known".to_owned() } else { plain(&value) };
         let _ = writeln!(table, "| {name} | {value} |");
     }
-    line(page, table.trim_end());
+    push_block(page, table.trim_end());
 }
 
 /// Returns the description of a profile; an unknown word of a later version is returned unchanged.
@@ -117,22 +119,26 @@ fn findings(page: &mut String, receipt: &Value) {
         ("New findings of others", "external_regressions", true),
     ] {
         let Some(known) = known else {
-            section(page, heading, receipt["verdict"][ids].as_array(), |id| code(&text(id)));
+            write_section(page, heading, receipt["verdict"][ids].as_array(), |id| code(&value_text(id)));
             continue;
         };
         let shown: Vec<Value> =
             known.iter().filter(|finding| of_others(finding) == are_others).cloned().collect();
-        section(page, heading, Some(&shown), |finding| {
-            let place = match text(&finding["path"]) {
+        write_section(page, heading, Some(&shown), |finding| {
+            let place = match value_text(&finding["path"]) {
                 path if path.is_empty() => String::new(),
-                path => format!(" {}", code(&format!("{path}:{}", text(&finding["line"])))),
+                path => format!(" {}", code(&format!("{path}:{}", value_text(&finding["line"])))),
             };
             let passed = if finding["let_through"] == true { " (let through)" } else { "" };
-            format!("{}{place} {}{passed}", text(&finding["severity"]), plain(&text(&finding["message"])))
+            format!(
+                "{}{place} {}{passed}",
+                value_text(&finding["severity"]),
+                plain(&value_text(&finding["message"]))
+            )
         });
     }
     if let Some(more) = receipt["new_findings_left_out"].as_u64().filter(|more| *more > 0) {
-        line(page, &format!("{more} more new findings are in the receipt by their ids alone."));
+        push_block(page, &format!("{more} more new findings are in the receipt by their ids alone."));
     }
 }
 
@@ -140,50 +146,58 @@ fn findings(page: &mut String, receipt: &Value) {
 fn claims(page: &mut String, receipt: &Value) {
     let checked = receipt["claims"]["checked"].as_array();
     if checked.is_some_and(|checked| checked.iter().all(|claim| claim.get("verdict").is_none())) {
-        return section(page, "False claims", receipt["claims"]["violations"].as_array(), |objection| {
-            format!("{}: {}", text(&objection["claim"]), text(&objection["code"]))
-        });
+        return write_section(
+            page,
+            "False claims",
+            receipt["claims"]["violations"].as_array(),
+            |objection| format!("{}: {}", value_text(&objection["claim"]), value_text(&objection["code"])),
+        );
     }
-    section(page, "Claims", checked, |claim| {
+    write_section(page, "Claims", checked, |claim| {
         let said = match claim["sentence"].as_str() {
             Some(sentence) => format!("\"{}\"", plain(sentence)),
-            None => plain(&text(&claim["claim"]).replace('_', " ")),
+            None => plain(&value_text(&claim["claim"]).replace('_', " ")),
         };
         let because: Vec<String> = ["objections", "reservations"]
             .into_iter()
             .flat_map(|list| claim[list].as_array().into_iter().flatten())
-            .map(|words| plain(&text(words)))
+            .map(|words| plain(&value_text(words)))
             .collect();
         let because = if because.is_empty() { String::new() } else { format!(": {}", because.join("; ")) };
-        format!("**{}** {said}{because}", text(&claim["verdict"]))
+        format!("**{}** {said}{because}", value_text(&claim["verdict"]))
     });
 }
 
-fn words(list: &Value) -> String {
-    let words = list.as_array().into_iter().flatten().map(|word| text(word).replace('_', " "));
+fn joined_words(list: &Value) -> String {
+    let words = list.as_array().into_iter().flatten().map(|word| value_text(word).replace('_', " "));
     let words: Vec<String> = words.collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
 
 /// Writes a list under a heading, or nothing if the list is empty.
-fn section(page: &mut String, heading: &str, items: Option<&Vec<Value>>, show: impl Fn(&Value) -> String) {
+fn write_section(
+    page: &mut String,
+    heading: &str,
+    items: Option<&Vec<Value>>,
+    show: impl Fn(&Value) -> String,
+) {
     let Some(items) = items.filter(|items| !items.is_empty()) else { return };
     let mut shown = format!("**{heading}**\n\n");
-    for item in items.iter().take(SHOWN) {
+    for item in items.iter().take(MAX_LISTED_ITEMS) {
         let _ = writeln!(shown, "- {}", show(item));
     }
-    if items.len() > SHOWN {
-        let _ = writeln!(shown, "- and {} more", items.len() - SHOWN);
+    if items.len() > MAX_LISTED_ITEMS {
+        let _ = writeln!(shown, "- and {} more", items.len() - MAX_LISTED_ITEMS);
     }
-    line(page, shown.trim_end());
+    push_block(page, shown.trim_end());
 }
 
-fn line(page: &mut String, block: &str) {
+fn push_block(page: &mut String, block: &str) {
     page.push_str(block);
     page.push_str("\n\n");
 }
 
-fn text(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => probity_core::bytes::escape(text.as_bytes()),

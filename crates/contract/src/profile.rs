@@ -43,7 +43,7 @@ const GOVERNANCE_NAMES: &[&str] = &[
 ];
 
 /// Prefixes and suffixes of further such file names.
-const GOVERNANCE_FORMS: &[(&str, &str)] = &[
+const GOVERNANCE_AFFIXES: &[(&str, &str)] = &[
     ("requirements", ".txt"),
     ("constraints", ".txt"),
     ("docker-compose", ".yml"),
@@ -93,7 +93,7 @@ pub enum FileClass {
 pub const BASELINE_FILE: &str = "probity.baseline.json";
 
 /// Returns the first class that fits a path.
-pub fn classify(path: &[u8]) -> FileClass {
+pub fn classify_file(path: &[u8]) -> FileClass {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let folders = path.strip_suffix(name).unwrap_or_default();
     let is_in_state = folders.split(|&byte| byte == b'/').any(|part| part == b".probity");
@@ -123,7 +123,7 @@ fn is_governance(path: &[u8], name: &[u8]) -> bool {
             && name.ends_with(end.as_bytes())
     };
     GOVERNANCE_NAMES.iter().any(|known| known.as_bytes() == name)
-        || GOVERNANCE_FORMS.iter().any(has_form)
+        || GOVERNANCE_AFFIXES.iter().any(has_form)
         || GOVERNANCE_FOLDERS.iter().any(|folder| path.starts_with(folder.as_bytes()))
 }
 
@@ -230,9 +230,9 @@ probity_core::word_enum! {
     }
 }
 
-const ALWAYS: [ContractCheck; 3] =
+const UNIVERSAL_CHECKS: [ContractCheck; 3] =
     [ContractCheck::ProfileClassification, ContractCheck::ScopeCheck, ContractCheck::ForbiddenPaths];
-const STRUCTURAL: [ContractCheck; 3] =
+const STRUCTURAL_CHECKS: [ContractCheck; 3] =
     [ContractCheck::StructuralDelta, ContractCheck::GateComparison, ContractCheck::WorsenedSymbols];
 
 /// The profile of a patch, with its consequences.
@@ -250,15 +250,16 @@ pub struct ProfileReport {
 
 /// Derives the profile of a patch from its changed files.
 pub fn profile<'a>(changed_files: impl IntoIterator<Item = &'a [u8]>) -> ProfileReport {
-    let classes: Vec<FileClass> = changed_files.into_iter().map(classify).collect();
+    let classes: Vec<FileClass> = changed_files.into_iter().map(classify_file).collect();
     let languages: BTreeSet<Language> = classes
         .iter()
         .filter_map(|class| if let FileClass::Source(language) = class { Some(*language) } else { None })
         .collect();
     let profile = choose(&classes, &languages);
     let after_run_required = profile.after_run_required();
-    let (mut checks_performed, mut checks_not_applicable) = (ALWAYS.to_vec(), Vec::new());
-    if after_run_required { &mut checks_performed } else { &mut checks_not_applicable }.extend(STRUCTURAL);
+    let (mut checks_performed, mut checks_not_applicable) = (UNIVERSAL_CHECKS.to_vec(), Vec::new());
+    if after_run_required { &mut checks_performed } else { &mut checks_not_applicable }
+        .extend(STRUCTURAL_CHECKS);
     ProfileReport { profile, languages, after_run_required, checks_performed, checks_not_applicable }
 }
 
@@ -300,7 +301,7 @@ probity_core::word_enum! {
 }
 
 impl ContractCheck {
-    pub const fn words(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::ProfileClassification => "own state untouched",
             Self::ScopeCheck => "declared scope",
@@ -381,7 +382,7 @@ mod tests {
     use super::*;
 
     fn class(path: &str) -> FileClass {
-        classify(path.as_bytes())
+        classify_file(path.as_bytes())
     }
 
     #[test]

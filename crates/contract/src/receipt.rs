@@ -9,12 +9,12 @@ use crate::claims::{
 };
 use crate::outputs::NewFinding;
 use crate::profile::{CheckOutcome, CheckResult, ContractCheck, ProfileReport};
+use crate::status::ContractReason;
 use crate::strictness::StrictnessOutcome;
 use crate::verify::{ContractVerdict, EvaluationOutcome, VerdictFacts};
-use crate::words::ContractReason;
 use probity_core::{Digest, json};
 use probity_evidence::EnforcementLevel;
-use probity_evidence::receipt::SCHEMA;
+use probity_evidence::receipt::RECEIPT_SCHEMA;
 use probity_intents::hygiene::{FinishBlockReason, SnapshotStatus};
 use probity_intents::registry::{EventSeq, IntentAmendment};
 use probity_intents::{
@@ -194,11 +194,11 @@ struct HealthDocument {
 
 /// Makes a receipt.
 pub fn receipt(input: &ReceiptInput<'_>) -> Value {
-    let is_made = |word: &&str| input.claims.iter().any(|it| it.claim.word() == *word);
+    let is_made = |word: &&str| input.claims.iter().any(|it| it.claim.as_str() == *word);
     let health = input.after.and_then(|run| run.health);
     let checks = check_results(input.verdict, input.scope_check, input.gates);
     let body = ReceiptBody {
-        schema: SCHEMA,
+        schema: RECEIPT_SCHEMA,
         at: input.at,
         intent: input.intent.map(intent_document),
         before: input.before,
@@ -325,7 +325,7 @@ fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
         found.push((DecisionKind::ScopeAmended, amendment.why.clone()));
     }
     if let Some(check) = input.scope_check.filter(|check| check.status == ScopeCheckStatus::Expanded) {
-        found.push((DecisionKind::ScopeExpanded, list(check.expanded_files.iter())));
+        found.push((DecisionKind::ScopeExpanded, comma_separated(check.expanded_files.iter())));
     }
     // Describe a finding by its location and message; its id means nothing to a reader.
     let finding = |id: &String| {
@@ -341,12 +341,12 @@ fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
     if let Some(evaluation) = input.verdict.evaluation().filter(|it| !it.external_regressions.is_empty()) {
         found.push((
             DecisionKind::ExternalRegressions,
-            list(evaluation.external_regressions.iter().map(finding)),
+            comma_separated(evaluation.external_regressions.iter().map(finding)),
         ));
     }
     let outside = input.hygiene.map(FinishHygiene::outside_scope).unwrap_or_default();
     if !outside.is_empty() {
-        found.push((DecisionKind::ExternalChanges, list(outside.iter())));
+        found.push((DecisionKind::ExternalChanges, comma_separated(outside.iter())));
     }
     for claim in input.claims {
         let kind = match claim.verdict {
@@ -354,18 +354,18 @@ fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
             ClaimVerdict::False => DecisionKind::FalseClaim,
             ClaimVerdict::Unverified => DecisionKind::UnprovenClaim,
         };
-        found.push((kind, format!("{}: {}", claim.quote(), claim.because())));
+        found.push((kind, format!("{}: {}", claim.quote(), claim.objection_summary())));
     }
     for gate in input.gates.iter().filter(|gate| gate.is_open()) {
         found.push((DecisionKind::GateNotRun, gate.id.clone()));
     }
     if let Some(api) = input.api.filter(|api| !api.breaks.is_empty()) {
-        found.push((DecisionKind::ApiBroken, list(api.breaks.iter())));
+        found.push((DecisionKind::ApiBroken, comma_separated(api.breaks.iter())));
     }
     let number = |(index, (kind, detail))| DecisionPoint { id: format!("D-{}", index + 1), kind, detail };
     found.into_iter().enumerate().map(number).collect()
 }
 
-fn list(items: impl Iterator<Item = impl ToString>) -> String {
+fn comma_separated(items: impl Iterator<Item = impl ToString>) -> String {
     items.map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }

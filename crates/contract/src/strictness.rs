@@ -11,8 +11,8 @@
 
 use crate::claims::{ClaimJudgment, GateFact, GateOutcome};
 use crate::run::RunFacts;
+use crate::status::{ContractReason, ContractStatus};
 use crate::verify::ContractVerdict;
-use crate::words::{ContractReason, ContractStatus};
 use probity_policy::{FalseClaims, Severity, Strictness, StrictnessProfile};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ impl StrictnessOutcome {
     pub fn with_claims(mut self, judgement: &ClaimJudgment, rule: FalseClaims) -> Self {
         let violates = rule == FalseClaims::Violate;
         if judgement.has_false_claim() {
-            return self.with(ContractReason::FalseClaim, violates);
+            return self.with_violation(ContractReason::FalseClaim, violates);
         }
         if judgement.is_valid() {
             return self;
@@ -49,7 +49,7 @@ impl StrictnessOutcome {
             self.blocking_violations.push(ContractReason::UnprovenClaim);
             return self;
         }
-        self.with(ContractReason::UnprovenClaim, violates)
+        self.with_violation(ContractReason::UnprovenClaim, violates)
     }
 
     /// Adds the results of the policy's gates: a required gate that failed blocks unless the profile is relaxed, one
@@ -62,15 +62,15 @@ impl StrictnessOutcome {
             if self.blocking_violations.contains(&gate) || self.let_through.contains(&gate) {
                 return self;
             }
-            return self.with(gate, profile != StrictnessProfile::Relaxed);
+            return self.with_violation(gate, profile != StrictnessProfile::Relaxed);
         }
         if required.any(GateFact::is_open) {
-            return self.with(ContractReason::GatesNotRun, profile == StrictnessProfile::Strict);
+            return self.with_violation(ContractReason::GatesNotRun, profile == StrictnessProfile::Strict);
         }
         self
     }
 
-    fn with(mut self, what: ContractReason, blocks: bool) -> Self {
+    fn with_violation(mut self, what: ContractReason, blocks: bool) -> Self {
         if !blocks || self.status.is_open() {
             self.let_through.push(what);
             return self;
@@ -83,7 +83,7 @@ impl StrictnessOutcome {
 }
 
 /// Applies a strictness to a verdict. `after` is the run that the verdict is based on.
-pub fn weigh(
+pub fn apply_strictness(
     verdict: &ContractVerdict,
     after: Option<&RunFacts>,
     strictness: Strictness,
@@ -99,7 +99,7 @@ pub fn weigh(
     let (let_through, mut blocking): (Vec<_>, Vec<_>) =
         verdict.contract_violations.iter().copied().partition(is_harmless);
     if strictness.profile == StrictnessProfile::Strict {
-        blocking.extend(stricter(verdict));
+        blocking.extend(strict_only_violations(verdict));
     }
     let status = if !blocking.is_empty() {
         ContractStatus::Violated
@@ -138,7 +138,7 @@ fn findings_below(
 }
 
 /// Returns the violations that only the strict profile has.
-fn stricter(verdict: &ContractVerdict) -> Vec<ContractReason> {
+fn strict_only_violations(verdict: &ContractVerdict) -> Vec<ContractReason> {
     let Some(evaluation) = verdict.evaluation() else { return Vec::new() };
     let mut found = Vec::new();
     if evaluation.structural_delta.health_delta.is_some_and(|delta| delta < 0) {

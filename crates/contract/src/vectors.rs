@@ -1,13 +1,13 @@
 //! Runs this crate's functions on conformance vectors: `profile`, `structural_delta`, `contract`,
 //! `finish_status`, `claims`.
 
-use crate::claims::{ChangeFacts, Claim, judge, recognise};
+use crate::claims::{ChangeFacts, Claim, judge_claims, recognise};
 use crate::delta::structural_delta as compare;
 use crate::finish::{PipelineOutcome, ReceiptOutcome, finish_status as answer};
 use crate::profile::{VerificationProfile, profile as derive};
 use crate::run::{ContractFinding, RunFacts};
+use crate::status::{ContractReason, ContractStatus};
 use crate::verify::{IntentState, PatchIntent, VerificationInput, verify};
-use crate::words::{ContractReason, ContractStatus};
 use probity_intents::hygiene::FinishBlockReason;
 use probity_intents::{ScopeCheckStatus, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
@@ -169,7 +169,7 @@ pub fn claims(given: &Value) -> Result<Value, String> {
     let Given { claims, text, facts } = read(given)?;
     let recognised =
         text.map(|text| recognise(&text, &facts.known_names())).unwrap_or_default().into_claims();
-    let judgement = judge(claims.iter().chain(&recognised), &facts);
+    let judgement = judge_claims(claims.iter().chain(&recognised), &facts);
     Ok(json!({
         "recognised": recognised,
         "valid": judgement.is_valid(),

@@ -4,9 +4,9 @@
 //! Only regressions in the intent's scope violate; others are reported as external.
 
 use crate::delta::{DeltaVerdict, StructuralDelta, incomparable, structural_delta};
-use crate::profile::{FileClass, ProfileReport, VerificationProfile, classify, profile};
+use crate::profile::{FileClass, ProfileReport, VerificationProfile, classify_file, profile};
 use crate::run::{ContractFinding, GatePreview, RunFacts, WorsenedSymbol};
-use crate::words::{BaselineTrigger, ContractReason, ContractStatus};
+use crate::status::{BaselineTrigger, ContractReason, ContractStatus};
 use probity_intents::{FnmatchSet, IntentId, IntentScope, ScopeCheckStatus, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -208,22 +208,28 @@ pub struct HealthLoss {
 pub fn verify(patch: &VerificationInput) -> ContractVerdict {
     let profile = profile(patch.changed_files.iter().map(ScopeEntry::as_bytes));
     if let Some((status, reason)) = before_any_run(patch, profile.profile) {
-        return early(status, Some(reason), profile);
+        return early_verdict(status, Some(reason), profile);
     }
     let runs = runs(patch, profile.profile);
     let scope_is_violated = patch.scope_check == Some(ScopeCheckStatus::Violated);
     match runs {
         RunComparability::Comparable(before, after) => full_verdict(patch, before, after, profile),
         _ if scope_is_violated => {
-            early(ContractStatus::Violated, Some(ContractReason::ScopeViolation), profile)
+            early_verdict(ContractStatus::Violated, Some(ContractReason::ScopeViolation), profile)
         }
-        RunComparability::NotNeeded => early(ContractStatus::Accepted, None, profile),
-        RunComparability::Unusable(reason) => early(ContractStatus::Unverified, Some(reason), profile),
+        RunComparability::NotNeeded => early_verdict(ContractStatus::Accepted, None, profile),
+        RunComparability::Unusable(reason) => {
+            early_verdict(ContractStatus::Unverified, Some(reason), profile)
+        }
     }
 }
 
 /// Builds a verdict without comparing runs.
-fn early(status: ContractStatus, reason: Option<ContractReason>, profile: ProfileReport) -> ContractVerdict {
+fn early_verdict(
+    status: ContractStatus,
+    reason: Option<ContractReason>,
+    profile: ProfileReport,
+) -> ContractVerdict {
     ContractVerdict {
         status,
         reason,
@@ -368,7 +374,7 @@ fn evaluate(
 }
 
 fn has_source(changed: &ScopeEntrySet) -> bool {
-    changed.iter().any(|path| matches!(classify(path.as_bytes()), FileClass::Source(_)))
+    changed.iter().any(|path| matches!(classify_file(path.as_bytes()), FileClass::Source(_)))
 }
 
 /// Decides whether a path is inside a scope for attribution: literally or by the rule *fnmatch*, not by *prefix*.
@@ -382,7 +388,7 @@ impl<'a> ScopeMatcher<'a> {
         Self { scope, patterns: FnmatchSet::new(scope.entries()) }
     }
 
-    fn holds(&self, path: &RepoPath) -> bool {
+    fn contains(&self, path: &RepoPath) -> bool {
         let name = path.as_bytes();
         let listed = self.scope.allowed_files.contains(name) || self.scope.allowed_related.contains(name);
         listed || self.patterns.matches(path)
@@ -400,7 +406,7 @@ fn partition_regressions(
 ) -> AttributionPartition {
     let Some(inside) = inside else { return (delta.regressions.clone(), BTreeSet::new()) };
     let is_ours = |finding: &ContractFinding| {
-        finding.paths.is_empty() || finding.paths.iter().any(|path| inside.holds(path))
+        finding.paths.is_empty() || finding.paths.iter().any(|path| inside.contains(path))
     };
     let ours: BTreeSet<String> = after
         .findings
@@ -417,7 +423,7 @@ fn partition_worsened(
     inside: Option<&ScopeMatcher<'_>>,
 ) -> AttributionPartition {
     let is_ours = |worsened: &WorsenedSymbol| match (inside, &worsened.path) {
-        (Some(inside), Some(path)) => inside.holds(path),
+        (Some(inside), Some(path)) => inside.contains(path),
         (None, _) | (_, None) => true,
     };
     let (mut ours, mut external) = (BTreeSet::new(), BTreeSet::new());

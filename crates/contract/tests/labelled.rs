@@ -5,7 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are what the test is run for")]
 
-use probity_contract::claims::{ChangeFacts, Claim, KnownNames, judge, recognise};
+use probity_contract::claims::{ChangeFacts, Claim, KnownNames, judge_claims, recognise};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ fn falsehoods(name: &str, set: &WithFacts) -> Score {
     let mut total = Score::default();
     for sentence in &set.sentences {
         let found = recognise(&sentence.text, &set.facts.known_names()).into_claims();
-        total.add(!judge(&found, &set.facts).is_valid(), sentence.valid == Some(false));
+        total.add(!judge_claims(&found, &set.facts).is_valid(), sentence.valid == Some(false));
     }
     println!("{name}: false claims caught: precision {} %, recall {} %", total.precision(), total.recall());
     total

@@ -1,12 +1,14 @@
 //! Strictness, budgets and receipts.
 
-use probity_contract::claims::{ChangeFacts, Claim, ClaimJudgment, GateFact, GateOutcome, check_each, judge};
+use probity_contract::claims::{
+    ChangeFacts, Claim, ClaimJudgment, GateFact, GateOutcome, check_each, judge_claims,
+};
 use probity_contract::outputs::NewFinding;
 use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, RunRef, check_results, receipt};
 use probity_contract::{
     CheckOutcome, CheckResult, ContractCheck, ContractFinding, ContractReason, ContractStatus,
     ContractVerdict, CurrentState, GatePreview, IntentState, PatchIntent, RunFacts, VerificationInput,
-    budget, markdown, verify, weigh,
+    apply_strictness, budget, receipt_markdown, verify,
 };
 use probity_evidence::EnforcementLevel;
 use probity_evidence::receipt::{ReceiptError, attested, statement, verify as verify_receipt};
@@ -101,9 +103,10 @@ fn a_budget_names_the_severities_that_findings_have() {
 fn relaxed_accepts_and_names_what_it_lets_through() {
     let patch = patch(run("after", 88, &[("F2", Severity::Critical, "src/a.py")]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
-    let ci = weigh(&verdict, patch.after.as_ref(), Strictness::default());
+    let ci = apply_strictness(&verdict, patch.after.as_ref(), Strictness::default());
     assert_eq!((ci.status, ci.let_through.len()), (ContractStatus::Violated, 0));
-    let relaxed = weigh(&verdict, patch.after.as_ref(), strictness(StrictnessProfile::Relaxed, None));
+    let relaxed =
+        apply_strictness(&verdict, patch.after.as_ref(), strictness(StrictnessProfile::Relaxed, None));
     assert_eq!(relaxed.status, ContractStatus::Accepted);
     assert_eq!(relaxed.let_through, [ContractReason::StructuralRegressions]);
     assert_eq!(relaxed.findings_let_through.get("F2"), Some(&Severity::Critical));
@@ -112,7 +115,8 @@ fn relaxed_accepts_and_names_what_it_lets_through() {
 #[test]
 fn relaxed_never_lets_a_broken_scope_through() {
     let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Violated);
-    let relaxed = weigh(&verify(&patch), patch.after.as_ref(), strictness(StrictnessProfile::Relaxed, None));
+    let relaxed =
+        apply_strictness(&verify(&patch), patch.after.as_ref(), strictness(StrictnessProfile::Relaxed, None));
     assert_eq!(relaxed.status, ContractStatus::Violated);
     assert_eq!(relaxed.blocking_violations, [ContractReason::ScopeViolation]);
 }
@@ -121,10 +125,10 @@ fn relaxed_never_lets_a_broken_scope_through() {
 fn a_severity_floor_lets_lesser_findings_through_and_no_others() {
     let floor = strictness(StrictnessProfile::Ci, Some(Severity::Warning));
     let info = patch(run("after", 90, &[("F1", Severity::Info, "src/a.py")]), ScopeCheckStatus::Clean);
-    assert_eq!(weigh(&verify(&info), info.after.as_ref(), floor).status, ContractStatus::Accepted);
+    assert_eq!(apply_strictness(&verify(&info), info.after.as_ref(), floor).status, ContractStatus::Accepted);
     let both = [("F1", Severity::Info, "src/a.py"), ("F2", Severity::Warning, "src/a.py")];
     let both = patch(run("after", 90, &both), ScopeCheckStatus::Clean);
-    let outcome = weigh(&verify(&both), both.after.as_ref(), floor);
+    let outcome = apply_strictness(&verify(&both), both.after.as_ref(), floor);
     assert_eq!(outcome.status, ContractStatus::Violated);
     assert_eq!(outcome.findings_let_through.keys().collect::<Vec<_>>(), ["F1"]);
 }
@@ -134,7 +138,8 @@ fn strict_blocks_what_the_contract_only_reports() {
     let patch = patch(run("after", 88, &[]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
     assert_eq!(verdict.status, ContractStatus::Accepted);
-    let strict = weigh(&verdict, patch.after.as_ref(), strictness(StrictnessProfile::Strict, None));
+    let strict =
+        apply_strictness(&verdict, patch.after.as_ref(), strictness(StrictnessProfile::Strict, None));
     assert_eq!(
         (strict.status, strict.reason),
         (ContractStatus::Violated, Some(ContractReason::HealthRegression))
@@ -197,7 +202,7 @@ fn sample() -> Value {
         hygiene: None,
         scope_check: Some(&scope_check(&scope(), &patch.changed_files)),
         verdict: &verdict,
-        outcome: &weigh(&verdict, patch.after.as_ref(), Strictness::default()),
+        outcome: &apply_strictness(&verdict, patch.after.as_ref(), Strictness::default()),
         gates: &[GateFact {
             id: "e2e".into(),
             kind: GateKind::Test,
@@ -206,7 +211,7 @@ fn sample() -> Value {
             detail: "it was left out".into(),
         }],
         claims: &check_each(&claims, Vec::new(), &facts(&verdict), &|_| None),
-        judgement: &judge(&claims, &facts(&verdict)),
+        judgement: &judge_claims(&claims, &facts(&verdict)),
         unchecked_sentences: 3,
         baseline_health: Some(91),
         enforcement: EnforcementLevel::Observe,
@@ -253,7 +258,7 @@ fn a_receipt_that_was_changed_is_noticed() {
 
 #[test]
 fn a_receipt_reads_well_and_the_words_of_others_have_no_effect() {
-    let page = markdown(&sample());
+    let page = receipt_markdown(&sample());
     assert!(page.starts_with("## Probity: accepted\n"));
     assert!(page.contains("Split the \\*parser\\* &lt;script&gt; `i-1`, by agent"));
     assert!(page.contains("| Health | 90 → 88 (−2) |"), "{page}");
@@ -277,7 +282,7 @@ fn a_receipt_of_an_earlier_version_still_verifies_and_shows_what_it_has() {
     receipt["verdict"]["intent_regressions"] = json!(["clone:7aaf#2"]);
     receipt["digest"] = json!(probity_core::Digest::of_json(&receipt));
     assert!(verify_receipt(&receipt).is_ok());
-    let page = markdown(&receipt);
+    let page = receipt_markdown(&receipt);
     assert!(page.contains("- `clone:7aaf#2`") && page.contains("**False claims**"), "{page}");
 }
 
@@ -286,7 +291,7 @@ fn a_health_that_stayed_is_no_zero() {
     let mut receipt = sample();
     receipt["health"]["score"] = json!(90);
     receipt["health"]["delta"] = json!(0);
-    let page = markdown(&receipt);
+    let page = receipt_markdown(&receipt);
     assert!(page.contains("| Health | 90 (no change) |"), "{page}");
     assert!(page.contains("| Health against the baseline | no change |"), "{page}");
 }
@@ -310,8 +315,8 @@ fn a_receipt_is_a_statement_about_itself_and_the_files_it_left() {
 fn policy_decides_what_a_false_claim_leads_to() {
     let patch = patch(run("after", 88, &[]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
-    let outcome = weigh(&verdict, patch.after.as_ref(), Strictness::default());
-    let judgement = judge(&[Claim::NoRegressions], &facts(&verdict));
+    let outcome = apply_strictness(&verdict, patch.after.as_ref(), Strictness::default());
+    let judgement = judge_claims(&[Claim::NoRegressions], &facts(&verdict));
     let reported = outcome.clone().with_claims(&judgement, FalseClaims::Report);
     assert_eq!(
         (reported.status, reported.let_through),
@@ -329,8 +334,8 @@ fn policy_decides_what_a_false_claim_leads_to() {
 fn an_unproven_claim_leaves_a_change_unverified_and_never_violates_it() {
     let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
-    let outcome = weigh(&verdict, patch.after.as_ref(), Strictness::default());
-    let judgement = judge(&[Claim::TestsPass { gate: None }], &facts(&verdict));
+    let outcome = apply_strictness(&verdict, patch.after.as_ref(), Strictness::default());
+    let judgement = judge_claims(&[Claim::TestsPass { gate: None }], &facts(&verdict));
     let reported = outcome.clone().with_claims(&judgement, FalseClaims::Report);
     assert_eq!(
         (reported.status, reported.let_through),
@@ -358,7 +363,7 @@ fn gates_lead_to_what_the_strictness_says_and_nothing_is_hidden() {
         (GateOutcome::NotRun, true, StrictnessProfile::Strict, Some(left_out), None),
         (GateOutcome::Skipped, false, StrictnessProfile::Strict, None, None),
     ] {
-        let outcome = weigh(&verdict, patch.after.as_ref(), strictness(profile, None))
+        let outcome = apply_strictness(&verdict, patch.after.as_ref(), strictness(profile, None))
             .with_gates(&[gate(result, required)], profile);
         assert_eq!(outcome.reason, blocks, "{result:?} {profile:?}");
         assert_eq!(outcome.status == ContractStatus::Violated, blocks.is_some());

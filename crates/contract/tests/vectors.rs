@@ -1,24 +1,24 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{VectorKind, check};
+use probity_conformance::{VectorKind, check_vectors};
 use probity_contract::vectors;
 
 #[test]
 fn profile() {
-    check(VectorKind::equal("profile", vectors::profile));
+    check_vectors(VectorKind::equal("profile", vectors::profile));
 }
 
 #[test]
 fn structural_delta() {
-    check(VectorKind::equal("structural_delta", vectors::structural_delta));
+    check_vectors(VectorKind::equal("structural_delta", vectors::structural_delta));
 }
 
 #[test]
 fn contract() {
-    check(VectorKind::equal("contract", vectors::contract));
+    check_vectors(VectorKind::equal("contract", vectors::contract));
 }
 
 #[test]
 fn claims() {
-    check(VectorKind::equal("claims", vectors::claims));
+    check_vectors(VectorKind::equal("claims", vectors::claims));
 }

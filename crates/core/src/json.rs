@@ -7,13 +7,13 @@ use crate::{ReasonCode, write};
 use serde_json::{Map, Number, Value};
 
 /// Maximum nesting of arrays and objects.
-pub const MAX_DEPTH: usize = 128;
+pub const MAX_JSON_DEPTH: usize = 128;
 
 /// Every integer up to this magnitude (2^53) is exactly representable as a double.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// An integer literal of at most this length, including the sign, is within the safe range and needs no check.
-const MAX_SHORT_INTEGER: usize = 15;
+const MAX_SHORT_INTEGER_CHARS: usize = 15;
 
 /// The reason why bytes are not strict JSON, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -154,7 +154,7 @@ impl JsonParser<'_> {
 
     /// Enters an array or object at its opening bracket, unless it is nested too deeply.
     fn open(&mut self, depth: usize) -> Result<(), JsonError> {
-        if depth > MAX_DEPTH {
+        if depth > MAX_JSON_DEPTH {
             return Err(self.error(ReasonCode::JsonTooDeep));
         }
         self.at += 1;
@@ -251,7 +251,7 @@ impl JsonParser<'_> {
             return Err(self.error(ReasonCode::JsonSyntax));
         }
         let literal = &self.text[start..self.at];
-        if is_integer && literal.len() <= MAX_SHORT_INTEGER {
+        if is_integer && literal.len() <= MAX_SHORT_INTEGER_CHARS {
             let number: i64 = literal.parse().expect("up to fifteen digits and a sign are an i64");
             return Ok(Value::from(number));
         }
@@ -354,7 +354,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_deepest_value_allowed_is_accepted() {
-        let text = format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
+        let text = format!("{}{}", "[".repeat(MAX_JSON_DEPTH), "]".repeat(MAX_JSON_DEPTH));
         assert!(parse(text.as_bytes()).is_ok());
     }
 

@@ -28,9 +28,9 @@ pub mod markup;
 pub mod reason;
 pub mod schema;
 pub mod severity;
-mod texts;
+mod string_arena;
+pub mod text;
 pub mod vectors;
-pub mod words;
 pub mod write;
 
 pub use change_kind::ChangeKind;
@@ -39,4 +39,4 @@ pub use index::HashIndex;
 pub use language::Language;
 pub use reason::ReasonCode;
 pub use severity::Severity;
-pub use texts::StringArena;
+pub use string_arena::StringArena;

@@ -20,12 +20,16 @@ pub fn sync(
     direction: SyncDirection,
 ) -> Result<StoreSyncAnswer, ServiceError> {
     let other = open(other)?;
-    let done = store.synchronise(&other, direction)?;
+    let done = store.synchronize(&other, direction)?;
     let heads = store.heads()?;
-    Ok(StoreSyncAnswer { pulled: counts(&done.pulled), pushed: counts(&done.pushed), heads })
+    Ok(StoreSyncAnswer {
+        pulled: transfer_counts(&done.pulled),
+        pushed: transfer_counts(&done.pushed),
+        heads,
+    })
 }
 
-const fn counts(moved: &TransferSummary) -> TransferCounts {
+const fn transfer_counts(moved: &TransferSummary) -> TransferCounts {
     TransferCounts {
         commits: moved.n_commits,
         known: moved.n_known,
@@ -34,8 +38,8 @@ const fn counts(moved: &TransferSummary) -> TransferCounts {
     }
 }
 
-fn transfer(file: &Path, moved: &TransferSummary) -> BundleTransferAnswer {
-    BundleTransferAnswer { file: file.to_string_lossy().into_owned(), moved: counts(moved) }
+fn transfer_answer(file: &Path, moved: &TransferSummary) -> BundleTransferAnswer {
+    BundleTransferAnswer { file: file.to_string_lossy().into_owned(), moved: transfer_counts(moved) }
 }
 
 /// Writes everything to a bundle, which must not exist yet.
@@ -51,7 +55,7 @@ pub fn export(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, 
     let done = store.export(&mut out)?;
     let finish = out.flush().and_then(|()| out.get_ref().sync_all());
     finish.map_err(ServiceError::system(place()))?;
-    Ok(transfer(file, &done))
+    Ok(transfer_answer(file, &done))
 }
 
 /// Takes in a bundle.
@@ -59,7 +63,7 @@ pub fn import(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, 
     let bundle = File::open(file)
         .map_err(|error| ServiceError::Missing(format!("cannot open {}: {error}", file.display())))?;
     let done = store.import(&mut BufReader::new(bundle))?;
-    Ok(transfer(file, &done))
+    Ok(transfer_answer(file, &done))
 }
 
 /// Makes a new store that has the state of a commit, and no history.

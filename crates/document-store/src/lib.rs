@@ -32,7 +32,7 @@ use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
 /// How many digits of an id name a commit at least.
-const LEAST_DIGITS: usize = 4;
+const MIN_ID_DIGITS: usize = 4;
 
 /// Who makes a commit and what they call it; the time is now.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +53,7 @@ impl CommitMetadata {
     }
 
     fn author(&self) -> String {
-        self.author.clone().unwrap_or_else(probity_workspace::user)
+        self.author.clone().unwrap_or_else(probity_workspace::user_name)
     }
 }
 
@@ -90,7 +90,7 @@ pub fn resolve(view: &CommitView<'_>, name: &str) -> Result<CommitId, ServiceErr
     {
         return Ok(id);
     }
-    if name.len() < LEAST_DIGITS || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    if name.len() < MIN_ID_DIGITS || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(unknown(format!("`{name}` is neither a ref nor the beginning of a commit id")));
     }
     match view.with_prefix(&name.to_ascii_lowercase()).or_fault()?.as_slice() {

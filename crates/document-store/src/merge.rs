@@ -107,7 +107,7 @@ impl AnalyzedMerge {
             ours: analysis.ours(),
             theirs: analysis.theirs(),
             base: analysis.base(),
-            two_way: analysis.two_way(),
+            two_way: analysis.is_two_way(),
             written: self.written,
             documents: analysis.documents().to_vec(),
             conflicts: conflicts.collect(),
@@ -326,7 +326,7 @@ pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<Reco
     let found = analyze(store, &MergeSelector::Written(request.merge.clone()))?;
     let plan = ReconcilePlan::new(&found, request)?;
     let stamp = request.by.stamp("survival of decisions")?;
-    let made = store.read(|view| make(view, &found, &plan, stamp.clone()))??;
+    let made = store.read(|view| apply_plan(view, &found, &plan, stamp.clone()))??;
     let (outcome, mut reconciled) = made;
     let record = DecisionRecord::new(
         &found.analysis,
@@ -350,7 +350,7 @@ pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<Reco
     Ok(reconciled)
 }
 
-fn make(
+fn apply_plan(
     view: &CommitView<'_>,
     found: &AnalyzedMerge,
     plan: &ReconcilePlan,
@@ -359,7 +359,7 @@ fn make(
     let merge = found.analysis.merge();
     let analyzer = MergeAnalyzer::new(view.schema(), view);
     let outcome =
-        analyzer.reconcile_groups(&merge, &plan.resolutions(), &plan.groups, stamp).map_err(refused)?;
+        analyzer.reconcile_groups(&merge, &plan.resolutions(), &plan.groups, stamp).map_err(refusal_error)?;
     let ops = outcome.survival.iter().flat_map(probity_documents::Commit::ops);
     let reconciled = ReconciledMerge {
         merge,
@@ -378,7 +378,7 @@ fn make(
     Ok((outcome, reconciled))
 }
 
-fn refused(error: ReconcileError) -> ServiceError {
+fn refusal_error(error: ReconcileError) -> ServiceError {
     match error {
         ReconcileError::NotAMerge(_) => ServiceError::refused(ReasonCode::MergeNone, error.to_string()),
         ReconcileError::History(error) => error.into_fault(),
@@ -398,14 +398,14 @@ struct ReconcilePlan {
 
 impl ReconcilePlan {
     fn new(found: &AnalyzedMerge, request: &ReconcileRequest) -> Result<Self, ServiceError> {
-        let given = given(found, &request.resolutions)?;
+        let given = parse_resolutions(found, &request.resolutions)?;
         let mut plan = Self { decided: Vec::new(), groups: Vec::new(), open: Vec::new() };
         // What names no conflict stays in the list: reconciliation says what is wrong with it.
         let about =
             |conflict: &MergeConflict| given.iter().filter(|one| one.is_about(conflict)).collect::<Vec<_>>();
         let strays = given.iter().filter(|one| !found.analysis.conflicts().iter().any(|c| one.is_about(c)));
         if let Some(stray) = strays.into_iter().next() {
-            let why = format!("unknown_conflict: the merge has no conflict at {}", stray.place());
+            let why = format!("unknown_conflict: the merge has no conflict at {}", stray.write_assignments());
             return Err(ServiceError::refused(ReasonCode::MergeResolutionRefused, why));
         }
         for (index, conflict) in found.analysis.conflicts().iter().enumerate() {
@@ -425,7 +425,7 @@ impl ReconcilePlan {
                 }
                 continue;
             }
-            match decide(found, request, index) {
+            match automatic_choice(found, request, index) {
                 Some((chosen, by)) => {
                     let resolution = MergeResolution::new(conflict, chosen.clone());
                     plan.decided.push((conflict.clone(), chosen, by, resolution));
@@ -451,7 +451,7 @@ impl ReconcilePlan {
 }
 
 /// What decides a conflict that nobody decided by hand.
-fn decide(
+fn automatic_choice(
     found: &AnalyzedMerge,
     request: &ReconcileRequest,
     index: usize,
@@ -470,7 +470,7 @@ fn decide(
     repeated.or_else(|| request.rest.clone().map(|chosen| (chosen, "all".into())))
 }
 
-fn given(
+fn parse_resolutions(
     found: &AnalyzedMerge,
     resolutions: &[GivenResolution],
 ) -> Result<Vec<MergeResolution>, ServiceError> {

@@ -29,7 +29,7 @@ pub fn log(store: &CommitStore, request: &LogRequest) -> Result<CommitLogAnswer,
     store.read(|view| {
         let refs = refs_of(view)?;
         let heads: BTreeSet<CommitId> = view.heads().or_fault()?.into_iter().collect();
-        let wanted = wanted(view, request)?;
+        let wanted = selected_commits(view, request)?;
         let mut commits = Vec::new();
         let mut is_cut = false;
         for seq in wanted {
@@ -49,7 +49,7 @@ pub fn log(store: &CommitStore, request: &LogRequest) -> Result<CommitLogAnswer,
 }
 
 /// The numbers of the commits that a log is about, newest first.
-fn wanted(
+fn selected_commits(
     view: &CommitView<'_>,
     request: &LogRequest,
 ) -> Result<Box<dyn Iterator<Item = CommitSeq>>, ServiceError> {
@@ -62,11 +62,11 @@ fn wanted(
         None => Box::new((0..view.n_commits()).rev().map(CommitSeq)),
     };
     let Some(from) = &request.from else { return Ok(numbers) };
-    let reached: BTreeSet<CommitSeq> = reached(view, &resolve(view, from)?)?;
+    let reached: BTreeSet<CommitSeq> = reachable_commits(view, &resolve(view, from)?)?;
     Ok(Box::new(numbers.filter(move |seq| reached.contains(seq))))
 }
 
-fn reached(view: &CommitView<'_>, top: &CommitId) -> Result<BTreeSet<CommitSeq>, ServiceError> {
+fn reachable_commits(view: &CommitView<'_>, top: &CommitId) -> Result<BTreeSet<CommitSeq>, ServiceError> {
     let mut reached = BTreeSet::new();
     let mut queue: Vec<CommitSeq> = view.find(top).or_fault()?.into_iter().collect();
     while let Some(seq) = queue.pop() {
@@ -120,12 +120,12 @@ pub fn difference(store: &CommitStore, from: &str, to: &str) -> Result<CommitDif
         let (before, after) = (engine.state(&from).or_fault()?, engine.state(&to).or_fault()?);
         let ops: Vec<Json> = diff(&before, &after).iter().map(|op| op.to_json(view.schema())).collect();
         let gone: Vec<String> =
-            names(&before).filter(|(id, _)| after.document(id).is_none()).map(|(_, n)| n).collect();
+            document_names(&before).filter(|(id, _)| after.document(id).is_none()).map(|(_, n)| n).collect();
         Ok(CommitDiffAnswer { from, to, ops, gone })
     })?
 }
 
-fn names(state: &CommitState) -> impl Iterator<Item = (&DocumentId, String)> {
+fn document_names(state: &CommitState) -> impl Iterator<Item = (&DocumentId, String)> {
     state.documents().map(|(id, _)| (id, format!("{}/{}", id.attachment, id.key)))
 }
 

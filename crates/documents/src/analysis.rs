@@ -8,7 +8,7 @@ use crate::codec;
 use crate::commit::{Commit, CommitId, CommitKind, CommitStamp};
 use crate::history::{CommitReader, HistoryError, locate};
 use crate::loss::{self, LocusLoss, MergeNode, MergeStates};
-use crate::memory::AppendError;
+use crate::memory_store::AppendError;
 use crate::op::DocumentId;
 use crate::overlay::CommitOverlay;
 use crate::path::{self, DocumentPath, read_in};
@@ -145,7 +145,7 @@ impl MergeAnalysis {
     }
 
     /// True when there is no single base to show.
-    pub const fn two_way(&self) -> bool {
+    pub const fn is_two_way(&self) -> bool {
         self.two_way
     }
 
@@ -239,9 +239,9 @@ impl<'a, C: CommitReader + ?Sized> MergeAnalyzer<'a, C> {
             return Err(AnalyzeError::NotAMerge(*id));
         };
         let merge = MergeNode { seq, ours, theirs };
-        let apart = ancestry::apart(self.commits, ours, theirs)?;
+        let apart = ancestry::divergence(self.commits, ours, theirs)?;
         let streams = loss::streams(self.commits, merge, &apart)?;
-        let mut documents = loss::suspects(self.commits, merge, &streams)?;
+        let mut documents = loss::possibly_lost_documents(self.commits, merge, &streams)?;
         documents.extend(besides.iter().cloned());
         let sides = loss::sides(self.commits, merge, &apart, &documents)?;
         let losses = loss::find(self.commits, &streams, &sides)?;
@@ -263,13 +263,13 @@ impl<'a, C: CommitReader + ?Sized> MergeAnalyzer<'a, C> {
             loci: Vec::new(),
         };
         for (document, lost) in losses {
-            self.surface(&mut examined, &document, lost.into_iter().collect());
+            self.add_conflicts(&mut examined, &document, lost.into_iter().collect());
         }
         Ok(examined)
     }
 
     /// Adds the conflicts of one document, ordered by the canonical JSON of their loci.
-    fn surface(
+    fn add_conflicts(
         &self,
         examined: &mut MergeExamination,
         document: &DocumentId,

@@ -50,7 +50,7 @@ struct CommitQueue {
 }
 
 impl CommitQueue {
-    fn matters(&self, flags: u8) -> bool {
+    fn is_pending(&self, flags: u8) -> bool {
         match self.until {
             WalkLimit::Shared => flags & BOTH != BOTH,
             WalkLimit::Bases => flags & STALE == 0,
@@ -61,8 +61,8 @@ impl CommitQueue {
         let before = self.flags.get(&seq).copied();
         let after = before.unwrap_or(0) | flags;
         self.flags.insert(seq, after);
-        self.n_open -= usize::from(before.is_some_and(|before| self.matters(before)));
-        self.n_open += usize::from(self.matters(after));
+        self.n_open -= usize::from(before.is_some_and(|before| self.is_pending(before)));
+        self.n_open += usize::from(self.is_pending(after));
     }
 
     fn pop(&mut self) -> Option<(CommitSeq, u8)> {
@@ -70,7 +70,7 @@ impl CommitQueue {
             return None;
         }
         let (seq, flags) = self.flags.pop_last()?;
-        self.n_open -= usize::from(self.matters(flags));
+        self.n_open -= usize::from(self.is_pending(flags));
         Some((seq, flags))
     }
 }
@@ -106,7 +106,7 @@ fn walk<C: CommitReader + ?Sized>(
 }
 
 /// Returns what each of two commits reaches and the other does not, with their maximal common ancestors.
-pub(crate) fn apart<C: CommitReader + ?Sized>(
+pub(crate) fn divergence<C: CommitReader + ?Sized>(
     commits: &C,
     left: CommitSeq,
     right: CommitSeq,
@@ -115,7 +115,7 @@ pub(crate) fn apart<C: CommitReader + ?Sized>(
 }
 
 /// Returns the commits that `top` reaches and `below` does not.
-pub(crate) fn above<C: CommitReader + ?Sized>(
+pub(crate) fn commits_above<C: CommitReader + ?Sized>(
     commits: &C,
     top: CommitSeq,
     below: Option<CommitSeq>,
@@ -144,7 +144,7 @@ pub(crate) fn merge_base<C: CommitReader + ?Sized>(
     left: CommitSeq,
     right: CommitSeq,
 ) -> Result<MergeBase, HistoryError> {
-    to_merge_base(commits, &apart(commits, left, right)?.bases)
+    to_merge_base(commits, &divergence(commits, left, right)?.bases)
 }
 
 pub(crate) fn to_merge_base<C: CommitReader + ?Sized>(

@@ -131,12 +131,14 @@ fn update(document: &mut DocumentValue, at: &[PathStep], value: &DocumentValue) 
 fn apply_to_xarray(array: &mut XArray, change: &PathEdit) -> Result<(), SkipReason> {
     match change {
         PathEdit::Insert { position, before, value } => match value {
-            Some(value) if array.knows(position) => put(array, position, value),
+            Some(value) if array.contains_position(position) => put(array, position, value),
             Some(value) => insert(array, position, before, SlotContent::Visible(value.clone())),
             None => insert(array, position, before, SlotContent::Tombstone),
         },
         PathEdit::Put { position, value } => put(array, position, value),
-        PathEdit::Remove { position } if !array.knows(position) => Err(SkipReason::PositionUnknown),
+        PathEdit::Remove { position } if !array.contains_position(position) => {
+            Err(SkipReason::PositionUnknown)
+        }
         PathEdit::Remove { position } => {
             if array.element(position).is_some() {
                 array.put(position, SlotContent::Tombstone);
@@ -148,7 +150,7 @@ fn apply_to_xarray(array: &mut XArray, change: &PathEdit) -> Result<(), SkipReas
 }
 
 fn put(array: &mut XArray, position: &SharedText, value: &DocumentValue) -> Result<(), SkipReason> {
-    if !array.knows(position) {
+    if !array.contains_position(position) {
         return Err(SkipReason::PositionUnknown);
     }
     if array.is_disabled(position) {
@@ -164,12 +166,12 @@ fn insert(
     before: &InsertAnchor,
     content: SlotContent,
 ) -> Result<(), SkipReason> {
-    if array.knows(position) {
+    if array.contains_position(position) {
         return Err(SkipReason::PositionKnown);
     }
     match before {
         InsertAnchor::End => array.push(position.clone(), content),
-        InsertAnchor::Before(anchor) if array.knows(anchor) => {
+        InsertAnchor::Before(anchor) if array.contains_position(anchor) => {
             array.insert_before(anchor, position.clone(), content);
         }
         InsertAnchor::Before(_) => return Err(SkipReason::AnchorUnknown),

@@ -7,7 +7,7 @@
 use crate::schema::DocumentSchema;
 use crate::types::{IntegerType, MAX_TYPE_DEPTH, StructDefinition, ValueType};
 use crate::value::{DocumentValue, FiniteDouble, SharedText, TypedValue};
-use crate::xarray::{END, SlotContent, XArray};
+use crate::xarray::{END_POSITION, SlotContent, XArray};
 use imbl::{OrdMap, OrdSet};
 use serde_json::{Map, Number, Value as Json};
 use std::sync::Arc;
@@ -28,14 +28,14 @@ impl TypeMismatch {
         Self { place: String::new(), why: why.into() }
     }
 
-    pub(crate) fn within(mut self, part: &str) -> Self {
+    pub(crate) fn with_prefix(mut self, part: &str) -> Self {
         self.place.insert_str(0, part);
         self
     }
 }
 
 /// The largest integer that every JSON reader keeps exact.
-pub(crate) const MAX_SAFE: i128 = (1 << 53) - 1;
+pub(crate) const MAX_SAFE_INTEGER: i128 = (1 << 53) - 1;
 
 /// Maximum nesting of `any` inside `any`. Each level may in turn be as deep as a type.
 const MAX_ANY_DEPTH: usize = 4;
@@ -121,10 +121,11 @@ impl ValueDecoder<'_> {
             match (members.get(&*field.name), &field.default) {
                 (Some(json), _) => {
                     used += 1;
-                    fields.push(self.value(&field.kind, json).map_err(|misfit| misfit.within(&place()))?);
+                    fields
+                        .push(self.value(&field.kind, json).map_err(|misfit| misfit.with_prefix(&place()))?);
                 }
                 (None, Some(default)) => fields.push(default.clone()),
-                (None, None) => return Err(TypeMismatch::new("the field is missing").within(&place())),
+                (None, None) => return Err(TypeMismatch::new("the field is missing").with_prefix(&place())),
             }
         }
         if used < members.len() {
@@ -132,7 +133,7 @@ impl ValueDecoder<'_> {
                 members.keys().find(|name| structure.fields.iter().all(|field| *field.name != ***name));
             let name = unknown.map_or("", String::as_str);
             return Err(TypeMismatch::new(format!("`{}` has no such field", structure.name))
-                .within(&format!(".{name}")));
+                .with_prefix(&format!(".{name}")));
         }
         Ok(DocumentValue::Struct(fields.into()))
     }
@@ -145,7 +146,7 @@ impl ValueDecoder<'_> {
         Some(
             value
                 .map(|value| DocumentValue::Optional(Some(Arc::new(value))))
-                .map_err(|misfit| misfit.within(".some")),
+                .map_err(|misfit| misfit.with_prefix(".some")),
         )
     }
 
@@ -159,7 +160,7 @@ impl ValueDecoder<'_> {
         }
         let mut values = Vec::with_capacity(items.len());
         for (index, (part, item)) in parts.iter().zip(items).enumerate() {
-            values.push(self.value(part, item).map_err(|misfit| misfit.within(&format!("[{index}]")))?);
+            values.push(self.value(part, item).map_err(|misfit| misfit.with_prefix(&format!("[{index}]")))?);
         }
         Ok(DocumentValue::List(values.into()))
     }
@@ -167,7 +168,7 @@ impl ValueDecoder<'_> {
     fn items(&self, kind: &ValueType, items: &[Json]) -> Result<Vec<DocumentValue>, TypeMismatch> {
         let mut values = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
-            values.push(self.value(kind, item).map_err(|misfit| misfit.within(&format!("[{index}]")))?);
+            values.push(self.value(kind, item).map_err(|misfit| misfit.with_prefix(&format!("[{index}]")))?);
         }
         Ok(values)
     }
@@ -183,10 +184,10 @@ impl ValueDecoder<'_> {
         for (index, item) in items.iter().enumerate() {
             let place = format!("[{index}]");
             let Some([k, v]) = item.as_array().map(Vec::as_slice) else {
-                return Err(TypeMismatch::new("an entry of a map is [key, value]").within(&place));
+                return Err(TypeMismatch::new("an entry of a map is [key, value]").with_prefix(&place));
             };
-            let k = self.value(key, k).map_err(|misfit| misfit.within("[0]").within(&place))?;
-            let v = self.value(value, v).map_err(|misfit| misfit.within("[1]").within(&place))?;
+            let k = self.value(key, k).map_err(|misfit| misfit.with_prefix("[0]").with_prefix(&place))?;
+            let v = self.value(value, v).map_err(|misfit| misfit.with_prefix("[1]").with_prefix(&place))?;
             entries.push((k, v));
         }
         check_sorted(entries.iter().map(|(key, _)| key))?;
@@ -194,7 +195,7 @@ impl ValueDecoder<'_> {
     }
 
     fn xarray(&self, kind: &ValueType, members: &Map<String, Json>) -> Result<DocumentValue, TypeMismatch> {
-        let wrong = |member: &str, why: &str| TypeMismatch::new(why).within(&format!(".{member}"));
+        let wrong = |member: &str, why: &str| TypeMismatch::new(why).with_prefix(&format!(".{member}"));
         let (Some(Json::Array(order)), Some(Json::Object(elements))) =
             (members.get("order"), members.get("elements"))
         else {
@@ -207,8 +208,8 @@ impl ValueDecoder<'_> {
         let mut array = XArray::default();
         let (mut n_elements, mut n_disabled) = (0, 0);
         for position in order {
-            let position = position_from_json(position).map_err(|misfit| misfit.within(".order"))?;
-            if array.knows(&position) {
+            let position = position_from_json(position).map_err(|misfit| misfit.with_prefix(".order"))?;
+            if array.contains_position(&position) {
                 return Err(wrong("order", &format!("`{position}` is there twice")));
             }
             let content = match (elements.get(&*position), disabled.binary_search(&&*position).is_ok()) {
@@ -221,7 +222,7 @@ impl ValueDecoder<'_> {
                 (Some(json), false) => {
                     n_elements += 1;
                     let value = self.value(kind, json);
-                    SlotContent::Visible(value.map_err(|m| m.within(&format!(".elements.{position}")))?)
+                    SlotContent::Visible(value.map_err(|m| m.with_prefix(&format!(".elements.{position}")))?)
                 }
             };
             array.push(position, content);
@@ -240,7 +241,7 @@ impl ValueDecoder<'_> {
         Some(
             value
                 .map(|value| DocumentValue::Variant(arm, Arc::new(value)))
-                .map_err(|misfit| misfit.within(".value")),
+                .map_err(|misfit| misfit.with_prefix(".value")),
         )
     }
 
@@ -253,15 +254,15 @@ impl ValueDecoder<'_> {
     }
 
     fn typed(&self, text: &str, json: &Json) -> Result<TypedValue, TypeMismatch> {
-        let kind = self.schema.parse_type(text).map_err(|why| TypeMismatch::new(why).within(".type"))?;
+        let kind = self.schema.parse_type(text).map_err(|why| TypeMismatch::new(why).with_prefix(".type"))?;
         if kind.to_string() != text {
-            return Err(TypeMismatch::new(format!("the type is written `{kind}`")).within(".type"));
+            return Err(TypeMismatch::new(format!("the type is written `{kind}`")).with_prefix(".type"));
         }
         if self.any_depth >= MAX_ANY_DEPTH {
             return Err(TypeMismatch::new(format!("`any` is nested more than {MAX_ANY_DEPTH} deep")));
         }
         let inner = ValueDecoder { schema: self.schema, any_depth: self.any_depth + 1 };
-        let value = inner.value(&kind, json).map_err(|misfit| misfit.within(".value"))?;
+        let value = inner.value(&kind, json).map_err(|misfit| misfit.with_prefix(".value"))?;
         Ok(TypedValue { text: text.into(), kind, value })
     }
 }
@@ -298,9 +299,8 @@ fn check_sorted<'a>(mut values: impl Iterator<Item = &'a DocumentValue>) -> Resu
     };
     for (index, value) in values.enumerate() {
         if last >= value {
-            return Err(
-                TypeMismatch::new("must be sorted, without duplicates").within(&format!("[{}]", index + 1))
-            );
+            return Err(TypeMismatch::new("must be sorted, without duplicates")
+                .with_prefix(&format!("[{}]", index + 1)));
         }
         last = value;
     }
@@ -310,8 +310,8 @@ fn check_sorted<'a>(mut values: impl Iterator<Item = &'a DocumentValue>) -> Resu
 /// Decodes the name of a position.
 pub(crate) fn position_from_json(json: &Json) -> Result<SharedText, TypeMismatch> {
     match json.as_str() {
-        Some(text) if !text.is_empty() && text != END => Ok(text.into()),
-        _ => Err(TypeMismatch::new(format!("a position is a text, not empty and not `{END}`"))),
+        Some(text) if !text.is_empty() && text != END_POSITION => Ok(text.into()),
+        _ => Err(TypeMismatch::new(format!("a position is a text, not empty and not `{END_POSITION}`"))),
     }
 }
 
@@ -325,9 +325,9 @@ fn disabled_positions(members: &Map<String, Json>) -> Result<Vec<&str>, TypeMism
 }
 
 fn decode_integer(integer: IntegerType, json: &Json) -> Option<DocumentValue> {
-    let is_safe = |number: &i128| (-MAX_SAFE..=MAX_SAFE).contains(number);
+    let is_safe = |number: &i128| (-MAX_SAFE_INTEGER..=MAX_SAFE_INTEGER).contains(number);
     match json {
-        Json::Number(number) => integer.value(whole(number).filter(is_safe)?),
+        Json::Number(number) => integer.value(integer_value(number).filter(is_safe)?),
         Json::String(text) => {
             let number: i128 = text.parse().ok()?;
             integer.value(number).filter(|_| !is_safe(&number) && number.to_string() == *text)
@@ -337,7 +337,7 @@ fn decode_integer(integer: IntegerType, json: &Json) -> Option<DocumentValue> {
 }
 
 /// Returns the integer that a JSON number denotes; `1.0` counts as one.
-fn whole(number: &Number) -> Option<i128> {
+fn integer_value(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_i64() {
         return Some(number.into());
     }

@@ -119,7 +119,7 @@ impl<'r> DecisionIndex<'r> {
             } else if shown(before) == (ours.clone(), theirs.clone()) && before.merged == conflict.merged {
                 Some(decision.chosen.clone())
             } else if shown(before) == (theirs, ours) {
-                Some(turned(&decision.chosen, &before.merged))
+                Some(swap_sides(&decision.chosen, &before.merged))
             } else {
                 None
             }
@@ -128,7 +128,7 @@ impl<'r> DecisionIndex<'r> {
 }
 
 /// Translates a choice to the same merge with sides swapped.
-fn turned(chosen: &ConflictChoice, merged: &LocusReading) -> ConflictChoice {
+fn swap_sides(chosen: &ConflictChoice, merged: &LocusReading) -> ConflictChoice {
     match (chosen, &merged.0) {
         (ConflictChoice::Ours, _) => ConflictChoice::Theirs,
         (ConflictChoice::Theirs, _) => ConflictChoice::Ours,

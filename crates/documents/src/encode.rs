@@ -1,6 +1,6 @@
 //! Typed encoding of values to JSON, in the form that [`crate::codec`] decodes.
 
-use crate::codec::{MAX_SAFE, uuid_text};
+use crate::codec::{MAX_SAFE_INTEGER, uuid_text};
 use crate::types::ValueType;
 use crate::value::{DocumentValue, FiniteDouble};
 use crate::xarray::XArray;
@@ -55,7 +55,7 @@ pub(crate) fn encode(kind: &ValueType, value: &DocumentValue) -> Json {
 
 fn encode_integer(number: i128) -> Json {
     match i64::try_from(number) {
-        Ok(small) if number.abs() <= MAX_SAFE => Json::from(small),
+        Ok(small) if number.abs() <= MAX_SAFE_INTEGER => Json::from(small),
         _ => Json::String(number.to_string()),
     }
 }

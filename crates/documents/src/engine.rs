@@ -4,7 +4,7 @@ use crate::ancestry::{self, MergeBase};
 use crate::apply::SkipReason;
 use crate::commit::{CommitId, CommitKind};
 use crate::history::{CommitReader, HistoryError, locate};
-use crate::linear;
+use crate::linear_order;
 use crate::op::DocumentId;
 use crate::state::{CommitState, StateDelta, StateReader};
 use crate::value::DocumentValue;
@@ -58,7 +58,7 @@ impl<'c, C: CommitReader + ?Sized> DocumentEngine<'c, C> {
 
     /// Returns the linear order of a commit, oldest first, with true for each enabled commit.
     pub fn linear(&self, commit: &CommitId) -> Result<Vec<(CommitId, bool)>, HistoryError> {
-        let tail = linear::tail(self.commits, locate(self.commits, commit)?, None)?;
+        let tail = linear_order::tail(self.commits, locate(self.commits, commit)?, None)?;
         tail.listed.iter().map(|entry| Ok((self.commits.id(entry.seq)?, entry.on))).collect()
     }
 
@@ -77,7 +77,7 @@ impl<'c, C: CommitReader + ?Sized> DocumentEngine<'c, C> {
         commit: &CommitId,
         document: &DocumentId,
     ) -> Result<Vec<OpcodeOutcome>, HistoryError> {
-        let tail = linear::tail(self.commits, locate(self.commits, commit)?, None)?;
+        let tail = linear_order::tail(self.commits, locate(self.commits, commit)?, None)?;
         let mut state = CommitState::default();
         let mut traced = Vec::new();
         for entry in tail.listed.iter().filter(|entry| entry.node.kind == CommitKind::Mutations) {

@@ -57,7 +57,7 @@ impl BoundGroup {
     }
 
     /// Returns true if the conflict is about a part of the group.
-    pub(crate) fn holds(&self, conflict: &MergeConflict) -> bool {
+    pub(crate) fn covers(&self, conflict: &MergeConflict) -> bool {
         let components = |path: &Json| path.as_array().cloned().unwrap_or_default();
         let locus = components(&conflict.path);
         *self.attachment == *conflict.attachment

@@ -6,14 +6,14 @@
 //! wrote, not on the size of the store.
 
 use crate::ancestry::CommitDivergence;
-use crate::claims::{self, LocusClaim};
+use crate::changed_documents;
 use crate::commit::{Commit, CommitId, CommitKind};
 use crate::history::{CommitReader, CommitSeq, HistoryError, SeqSet};
-use crate::linear;
+use crate::linear_order;
+use crate::locus_claims::{self, LocusClaim};
 use crate::op::DocumentId;
 use crate::path::{DocumentPath, PathStep, read_in};
 use crate::state::{CommitState, StateReader};
-use crate::touched;
 use crate::value::DocumentValue;
 use imbl::ordmap::DiffItem;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,13 +61,13 @@ pub(crate) fn streams<C: CommitReader + ?Sized>(
 }
 
 /// Returns the documents of which the merge may have lost something.
-pub(crate) fn suspects<C: CommitReader + ?Sized>(
+pub(crate) fn possibly_lost_documents<C: CommitReader + ?Sized>(
     commits: &C,
     merge: MergeNode,
     streams: &MergeStreams,
 ) -> Result<BTreeSet<DocumentId>, HistoryError> {
-    let ours = touched::between(commits, merge.ours, merge.seq)?;
-    let theirs = touched::between(commits, merge.theirs, merge.seq)?;
+    let ours = changed_documents::between(commits, merge.ours, merge.seq)?;
+    let theirs = changed_documents::between(commits, merge.theirs, merge.seq)?;
     // A stream can only lose what it wrote. A loss by both sides requires a difference on both.
     let mut suspects: BTreeSet<DocumentId> = ours.intersection(&theirs).cloned().collect();
     for (stream, changed) in [(&streams.ours, &ours), (&streams.theirs, &theirs)] {
@@ -154,7 +154,7 @@ pub(crate) fn stream<C: CommitReader + ?Sized>(
     while let Some(seq) = below.filter(|seq| only.contains(*seq)) {
         below = commits.node(seq)?.parent;
     }
-    let listed = linear::tail(commits, top, below)?.listed;
+    let listed = linear_order::tail(commits, top, below)?.listed;
     let streamed = listed.iter().filter(|entry| entry.on && entry.node.kind == CommitKind::Mutations);
     Ok(streamed.map(|entry| entry.seq).filter(|seq| only.contains(*seq)).collect())
 }
@@ -168,7 +168,7 @@ fn lost_by_stream(
 ) {
     for op in commit.ops() {
         let Some((own, merged)) = changed.get(&op.document) else { continue };
-        claims::of_act(&op.act, &mut |locus, claim| {
+        locus_claims::of_act(&op.act, &mut |locus, claim| {
             if is_lost(claim, read_in(*own, locus), read_in(*merged, locus)) {
                 let document = losses.entry(op.document.clone()).or_default();
                 let loss = document.entry(locus.to_vec()).or_default();
@@ -191,14 +191,14 @@ fn shared_loss(
 ) -> BTreeSet<DocumentPath> {
     let mut found = BTreeSet::new();
     if let Some(value) = ours {
-        claims::leaves(value, &mut Vec::new(), &mut |locus, claim| {
+        locus_claims::leaves(value, &mut Vec::new(), &mut |locus, claim| {
             if is_lost(claim, read_in(theirs, locus), read_in(merged, locus)) {
                 found.insert(locus.to_vec());
             }
         });
     }
     if let Some(value) = merged {
-        claims::leaves(value, &mut Vec::new(), &mut |locus, _| {
+        locus_claims::leaves(value, &mut Vec::new(), &mut |locus, _| {
             let absent = |end: &usize| {
                 read_in(ours, &locus[..*end]).is_none() && read_in(theirs, &locus[..*end]).is_none()
             };

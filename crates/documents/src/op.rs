@@ -5,7 +5,7 @@ use crate::path::{self, DocumentPath};
 use crate::schema::DocumentSchema;
 use crate::types::ValueType;
 use crate::value::{DocumentValue, SharedText};
-use crate::xarray::END;
+use crate::xarray::END_POSITION;
 use imbl::{OrdMap, OrdSet};
 use probity_core::Digest;
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,7 @@ impl DocumentOp {
         let document = DocumentId { attachment: attachment.clone(), key: text("key")?.into() };
         let name = text("op")?;
         let place = |misfit: TypeMismatch| {
-            misfit.within(&format!("{name} {}/{} ", document.attachment, document.key))
+            misfit.with_prefix(&format!("{name} {}/{} ", document.attachment, document.key))
         };
         let act = decode_act(schema, kind, name, members).map_err(place)?;
         Ok(Self { document, act })
@@ -190,13 +190,14 @@ fn decode_act(
     }
     let member = |name: &str| members.get(name).ok_or_else(|| missing(name));
     let value =
-        |kind: &ValueType| codec::decode(schema, kind, member("value")?).map_err(|m| m.within("value"));
+        |kind: &ValueType| codec::decode(schema, kind, member("value")?).map_err(|m| m.with_prefix("value"));
     if name == "document_set" {
         return Ok(OpAction::Set(value(kind)?));
     }
-    let (path, kind) = path::decode(schema, kind, member("path")?).map_err(|misfit| misfit.within("path"))?;
+    let (path, kind) =
+        path::decode(schema, kind, member("path")?).map_err(|misfit| misfit.with_prefix("path"))?;
     let position =
-        || codec::position_from_json(member("position")?).map_err(|misfit| misfit.within("position"));
+        || codec::position_from_json(member("position")?).map_err(|misfit| misfit.with_prefix("position"));
     let change = match (name, kind) {
         ("document_update", _) => PathEdit::Update(value(kind)?),
         ("set_union", ValueType::Set(_)) => PathEdit::SetUnion(set(value(kind)?)),
@@ -223,10 +224,10 @@ fn decode_act(
 }
 
 fn anchor(json: &Json) -> Result<InsertAnchor, TypeMismatch> {
-    if json == END {
+    if json == END_POSITION {
         return Ok(InsertAnchor::End);
     }
-    codec::position_from_json(json).map(InsertAnchor::Before).map_err(|misfit| misfit.within("before"))
+    codec::position_from_json(json).map(InsertAnchor::Before).map_err(|misfit| misfit.with_prefix("before"))
 }
 
 fn set(value: DocumentValue) -> OrdSet<DocumentValue> {
@@ -292,7 +293,7 @@ impl InsertAnchor {
     fn text(&self) -> &str {
         match self {
             Self::Before(position) => position,
-            Self::End => END,
+            Self::End => END_POSITION,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::commit::{Commit, CommitId};
 use crate::history::{CommitNode, CommitReader, CommitSeq, HistoryError};
-use crate::memory::{AppendError, check_append};
+use crate::memory_store::{AppendError, check_append};
 use crate::op::DocumentId;
 use crate::state::CommitState;
 use std::collections::BTreeSet;

@@ -52,7 +52,7 @@ pub(crate) fn decode_locus<'t>(
     let components = json.as_array().ok_or_else(|| TypeMismatch::new("a path is a list of components"))?;
     let mut path = Vec::with_capacity(components.len());
     for (index, component) in components.iter().enumerate() {
-        let place = |misfit: TypeMismatch| misfit.within(&format!("[{index}]"));
+        let place = |misfit: TypeMismatch| misfit.with_prefix(&format!("[{index}]"));
         if let Some(PathStep::Element(_)) = path.last() {
             return Err(place(TypeMismatch::new("nothing is below an `element`")));
         }

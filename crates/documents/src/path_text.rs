@@ -37,7 +37,7 @@ impl DocumentSchema {
         let mut rest = text;
         let mut components = Vec::new();
         while !rest.is_empty() {
-            let place = |misfit: TypeMismatch| misfit.within(&format!("`{text}` at `{rest}`"));
+            let place = |misfit: TypeMismatch| misfit.with_prefix(&format!("`{text}` at `{rest}`"));
             let (component, below, after) = step(kind, rest).map_err(place)?;
             components.push(component);
             (kind, rest) = (below, after);

@@ -6,12 +6,12 @@
 
 use crate::analysis::{AnalyzeError, LocusReading, MergeAnalysis, MergeAnalyzer, MergeConflict, MergeSide};
 use crate::ancestry;
-use crate::claims;
 use crate::codec;
 use crate::commit::CommitId;
 use crate::group::{BoundGroup, GroupDecision};
 use crate::history::{CommitReader, CommitSeq, HistoryError, locate};
 use crate::invariant::{Invariant, check_invariants};
+use crate::locus_claims;
 use crate::loss;
 use crate::op::DocumentId;
 use crate::path::{self, DocumentPath};
@@ -235,7 +235,7 @@ impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
         let rule_on = |conflict: &MergeConflict| {
             let of_group = |ruling: &&GroupRuling| {
                 (&ruling.attachment, &ruling.key) == (&conflict.attachment, &conflict.key)
-                    && policy.groups[ruling.group].holds(conflict)
+                    && policy.groups[ruling.group].covers(conflict)
             };
             let group = groups.iter().find(of_group);
             let rule = if group.is_some() { None } else { policy.rule_for(conflict) };
@@ -265,7 +265,7 @@ impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
         }
         let mut found: BTreeMap<(usize, SharedText, SharedText), bool> = BTreeMap::new();
         for (index, group) in policy.groups.iter().enumerate() {
-            for conflict in analysis.conflicts().iter().filter(|conflict| group.holds(conflict)) {
+            for conflict in analysis.conflicts().iter().filter(|conflict| group.covers(conflict)) {
                 found.insert((index, conflict.attachment.clone(), conflict.key.clone()), false);
             }
         }
@@ -295,7 +295,7 @@ impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
             MergeStrategy::Theirs => Some(ConflictChoice::Theirs),
             MergeStrategy::Max => self.greater(conflict, [ConflictChoice::Ours, ConflictChoice::Theirs]),
             MergeStrategy::Min => self.greater(conflict, [ConflictChoice::Theirs, ConflictChoice::Ours]),
-            MergeStrategy::Union => present(conflict),
+            MergeStrategy::Union => present_side(conflict),
             MergeStrategy::Sum => self.sum(conflict),
             MergeStrategy::Newest => last_writes.get(&conflict.id).and_then(newest),
         };
@@ -351,7 +351,7 @@ impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
         }
         let ours = locate(self.commits, &analysis.ours())?;
         let theirs = locate(self.commits, &analysis.theirs())?;
-        let apart = ancestry::apart(self.commits, ours, theirs)?;
+        let apart = ancestry::divergence(self.commits, ours, theirs)?;
         let streams = [(MergeSide::Ours, ours, &apart.left), (MergeSide::Theirs, theirs, &apart.right)];
         for (side, top, only) in streams {
             for seq in loss::stream(self.commits, top, only)? {
@@ -396,7 +396,7 @@ impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
         let time = (commit.stamp().timestamp_ms(), commit.id());
         for op in commit.ops() {
             let Some(loci) = wanted.get(op.document()) else { continue };
-            claims::of_act(&op.act, &mut |claimed, _| {
+            locus_claims::of_act(&op.act, &mut |claimed, _| {
                 for (locus, name) in loci {
                     if claimed.starts_with(locus) || locus.starts_with(claimed) {
                         let noted = &mut last.entry(name.clone()).or_default()[side as usize];
@@ -427,7 +427,7 @@ fn rule_on_group(decide: MergeStrategy, writes: Option<&[Option<(i64, CommitId)>
 }
 
 /// Returns the side that has a value where the other has none.
-fn present(conflict: &MergeConflict) -> Option<ConflictChoice> {
+fn present_side(conflict: &MergeConflict) -> Option<ConflictChoice> {
     match (&conflict.ours.0, &conflict.theirs.0) {
         (Some(_), None) => Some(ConflictChoice::Ours),
         (None, Some(_)) => Some(ConflictChoice::Theirs),

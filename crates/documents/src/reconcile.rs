@@ -4,6 +4,7 @@
 //! reconciliation leaves nothing behind.
 
 use crate::analysis::{AnalyzeError, MergeAnalyzer, MergeConflict, MergeExamination, MergeSide};
+use crate::assignment::{AssignmentError, AssignmentWriter, RestoreSource};
 use crate::codec::{self, TypeMismatch};
 use crate::commit::{Commit, CommitId, CommitStamp};
 use crate::diff;
@@ -11,7 +12,6 @@ use crate::group::GroupDecision;
 use crate::history::{CommitReader, HistoryError};
 use crate::op::DocumentId;
 use crate::path::{self, DocumentPath, PathStep, read_in};
-use crate::place::{AssignmentError, AssignmentWriter, RestoreSource};
 use crate::schema::DocumentSchema;
 use crate::state::CommitState;
 use crate::value::{DocumentValue, SharedText};
@@ -140,7 +140,7 @@ impl MergeResolution {
     }
 
     /// Returns the locus in human-readable form.
-    pub fn place(&self) -> String {
+    pub fn write_assignments(&self) -> String {
         format!("{}/{} {}", self.attachment, self.key, crate::path_text(&self.path))
     }
 
@@ -323,7 +323,7 @@ impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
         let conflicts = self.name_conflicts(merge, &examined, resolutions)?;
         let mut decrees = self.decrees(&examined, resolutions, &conflicts)?;
         for (index, group) in (resolutions.len()..).zip(groups) {
-            self.bind(&mut examined, &mut decrees, index, group)?;
+            self.assign_group(&mut examined, &mut decrees, index, group)?;
         }
         check_overlaps(&examined, &decrees)?;
         let decided: BTreeSet<DocumentId> =
@@ -340,7 +340,7 @@ impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
     }
 
     /// Assigns every part of a group; resolutions of its parts for the same side are absorbed.
-    fn bind(
+    fn assign_group(
         &self,
         examined: &mut MergeExamination,
         decrees: &mut Vec<LocusAssignment>,

@@ -6,7 +6,7 @@
 use crate::commit::{Commit, CommitId, CommitStamp};
 
 /// The author of automatic merges.
-pub const REDUCER: &str = "probity";
+pub const REDUCER_AUTHOR: &str = "probity";
 
 /// Returns the merges that reduce heads to one; empty for fewer than two heads.
 ///
@@ -17,7 +17,7 @@ pub fn reduce_heads(heads: &[TimestampedHead]) -> Vec<Commit> {
     };
     let mut others: Vec<CommitId> = heads.iter().map(|head| head.id).filter(|id| *id != first.id).collect();
     others.sort_unstable();
-    let stamp = CommitStamp::new(REDUCER, "reduce heads", first.timestamp_ms)
+    let stamp = CommitStamp::new(REDUCER_AUTHOR, "reduce heads", first.timestamp_ms)
         .expect("the time was taken from a commit, whose time is in range");
     let mut running = first.id;
     let mut merges = Vec::new();

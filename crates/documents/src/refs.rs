@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-const MAX_LENGTH: usize = 200;
+const MAX_REF_NAME_BYTES: usize = 200;
 
 /// The name of a ref: letters, digits, `.`, `_`, `-` and `/`, without empty parts and never only hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl FromStr for RefName {
         // A text of hex digits could be the prefix of a commit id, and a name must never hide a commit.
         let reads_as_id = text.chars().all(|c| c.is_ascii_hexdigit());
         let has_whole_parts = text.split('/').all(|part| !part.is_empty() && !part.starts_with(['.', '-']));
-        if text.chars().all(is_plain) && has_whole_parts && !reads_as_id && text.len() <= MAX_LENGTH {
+        if text.chars().all(is_plain) && has_whole_parts && !reads_as_id && text.len() <= MAX_REF_NAME_BYTES {
             Ok(Self(text.to_owned()))
         } else {
             Err(BadRefName(text.to_owned()))

@@ -279,7 +279,8 @@ impl SchemaLoader {
             return Err(SchemaError::new(place, "a type is a text"));
         };
         let written = TypeExpression::parse(&text).map_err(|why| SchemaError::new(place, why))?;
-        let kind = written.resolve(&mut |written| self.named(written).map_err(|error| error.to_string()));
+        let kind = written
+            .resolve(&mut |written| self.resolve_named_type(written).map_err(|error| error.to_string()));
         let kind = kind.map_err(|why| SchemaError::new(place, why))?;
         if kind.depth() > MAX_TYPE_DEPTH {
             return Err(SchemaError::new(place, format!("types are nested more than {MAX_TYPE_DEPTH} deep")));
@@ -287,7 +288,7 @@ impl SchemaLoader {
         Ok(kind)
     }
 
-    fn named(&mut self, written: &TypeExpression) -> Result<ValueType, SchemaError> {
+    fn resolve_named_type(&mut self, written: &TypeExpression) -> Result<ValueType, SchemaError> {
         let name = written.name.as_str();
         if let ("key", [attachment]) = (name, written.arguments.as_slice()) {
             if !attachment.arguments.is_empty() || !self.attachments.contains_key(&attachment.name) {

@@ -7,7 +7,7 @@ use crate::apply::{self, SkipReason};
 use crate::codec::{self, TypeMismatch};
 use crate::commit::{Commit, CommitKind};
 use crate::history::{CommitReader, CommitSeq, HistoryError, SeqSet};
-use crate::linear::{self, OrderedCommit};
+use crate::linear_order::{self, OrderedCommit};
 use crate::op::{DocumentId, DocumentOp, OpAction};
 use crate::schema::DocumentSchema;
 use crate::value::DocumentValue;
@@ -73,7 +73,7 @@ impl CommitState {
         for (attachment, keys) in json.as_object().ok_or_else(wrong)? {
             let kind = schema.document_type(attachment).ok_or_else(wrong)?;
             for (key, document) in keys.as_object().ok_or_else(wrong)? {
-                let place = |misfit: TypeMismatch| misfit.within(&format!("{attachment}/{key}"));
+                let place = |misfit: TypeMismatch| misfit.with_prefix(&format!("{attachment}/{key}"));
                 let value = codec::decode(schema, kind, document).map_err(place)?;
                 documents.insert(DocumentId::new(attachment, key), value);
             }
@@ -110,7 +110,7 @@ impl CommitState {
 }
 
 /// Cost of looking up the writers of one document, measured in commit reads.
-const LOOK_UP_COST: usize = 4;
+const LOOKUP_COST_IN_COMMITS: usize = 4;
 
 /// The start of a replay: nothing, a state kept by the reader, or a snapshot of the store.
 enum ReplayStart {
@@ -190,7 +190,7 @@ impl<'c, C: CommitReader + ?Sized> StateReader<'c, C> {
         let mut state = match start {
             // A reader with kept states always reads the same documents, so a kept state needs no restriction.
             ReplayStart::Kept(state) => state,
-            start => self.part(start, documents)?,
+            start => self.restricted_start(start, documents)?,
         };
         let writers = self.writers_among(listed, documents)?;
         let is_wanted =
@@ -217,7 +217,7 @@ impl<'c, C: CommitReader + ?Sized> StateReader<'c, C> {
         documents: &BTreeSet<DocumentId>,
     ) -> Result<Option<SeqSet>, HistoryError> {
         let oldest = listed.iter().map(|entry| entry.seq).min();
-        let is_worth = documents.len().saturating_mul(LOOK_UP_COST) < listed.len();
+        let is_worth = documents.len().saturating_mul(LOOKUP_COST_IN_COMMITS) < listed.len();
         let Some(oldest) = oldest.filter(|_| is_worth) else { return Ok(None) };
         let mut writers = SeqSet::default();
         for id in documents {
@@ -240,7 +240,7 @@ impl<'c, C: CommitReader + ?Sized> StateReader<'c, C> {
             commits.push((self.commits.commit(entry.seq)?, entry.on));
         }
         let written = commits.iter().flat_map(|(commit, _)| commit.documents()).cloned().collect();
-        let mut changed = self.part(start, &written)?;
+        let mut changed = self.restricted_start(start, &written)?;
         for (commit, on) in commits {
             changed.replay(&commit, on);
         }
@@ -253,7 +253,7 @@ impl<'c, C: CommitReader + ?Sized> StateReader<'c, C> {
     }
 
     /// Returns some documents of the state that a replay starts from.
-    fn part(
+    fn restricted_start(
         &self,
         start: ReplayStart,
         documents: &BTreeSet<DocumentId>,
@@ -274,7 +274,7 @@ impl<'c, C: CommitReader + ?Sized> StateReader<'c, C> {
             if below == Some(top) {
                 return Ok((self.start(below), Vec::new()));
             }
-            let tail = linear::tail(self.commits, top, below)?;
+            let tail = linear_order::tail(self.commits, top, below)?;
             // The snapshot is valid unless a commit that it covers, or may cover, was enabled or disabled since.
             let Some(seq) = below.filter(|seq| tail.decided_below.iter().any(|decided| decided <= seq))
             else {

@@ -209,14 +209,14 @@ impl TypeExpression {
         &self,
         named: &mut dyn FnMut(&TypeExpression) -> Result<ValueType, String>,
     ) -> Result<ValueType, String> {
-        if let Some(plain) = plain(&self.name) {
+        if let Some(plain) = simple_type(&self.name) {
             return if self.arguments.is_empty() {
                 Ok(plain)
             } else {
                 Err(format!("`{}` takes no arguments", self.name))
             };
         }
-        if !CONTAINERS.contains(&self.name.as_str()) {
+        if !CONTAINER_TYPE_NAMES.contains(&self.name.as_str()) {
             return named(self);
         }
         let mut arguments = Vec::new();
@@ -228,14 +228,14 @@ impl TypeExpression {
 }
 
 /// The names of the types that take type arguments.
-const CONTAINERS: [&str; 7] = ["optional", "vector", "set", "xarray", "map", "tuple", "variant"];
+const CONTAINER_TYPE_NAMES: [&str; 7] = ["optional", "vector", "set", "xarray", "map", "tuple", "variant"];
 
 /// Returns true for the name of a built-in type, which no definition may use.
 pub(crate) fn is_built_in(name: &str) -> bool {
-    plain(name).is_some() || CONTAINERS.contains(&name) || name == "key"
+    simple_type(name).is_some() || CONTAINER_TYPE_NAMES.contains(&name) || name == "key"
 }
 
-fn plain(name: &str) -> Option<ValueType> {
+fn simple_type(name: &str) -> Option<ValueType> {
     Some(match name {
         "bool" => ValueType::Bool,
         "float" => ValueType::Float,

@@ -3,7 +3,7 @@
 use crate::analysis::{AnalyzeError, MergeAnalysis, MergeAnalyzer, MergeConflict};
 use crate::commit::{Commit, CommitId, CommitStamp};
 use crate::engine::DocumentEngine;
-use crate::memory::MemoryCommits;
+use crate::memory_store::MemoryCommits;
 use crate::overlay::CommitOverlay;
 use crate::reconcile::{MergeReconciliation, MergeResolution};
 use crate::reduce::{TimestampedHead, reduce_heads};
@@ -66,16 +66,16 @@ impl MergeScenario {
         let (kind, argument) =
             query.as_object().and_then(|members| members.iter().next()).ok_or("a query is an object")?;
         match kind.as_str() {
-            "state" => Ok(json!({ "state": self.state(self.named(argument)?)? })),
+            "state" => Ok(json!({ "state": self.state(self.commit_id(argument)?)? })),
             "heads" => Ok(json!({ "heads": self.heads() })),
-            "analyze" => self.analyze(self.named(argument)?),
+            "analyze" => self.analyze(self.commit_id(argument)?),
             "reconcile" => self.reconcile(argument),
             "reduce_heads" => self.reduce(),
             other => Err(format!("no query `{other}`")),
         }
     }
 
-    fn named(&self, json: &Json) -> Result<CommitId, String> {
+    fn commit_id(&self, json: &Json) -> Result<CommitId, String> {
         self.id(json.as_str().ok_or("a commit is named by a text")?)
     }
 
@@ -107,7 +107,7 @@ impl MergeScenario {
             analysis.conflicts().iter().map(|conflict| self.conflict(conflict)).collect();
         Ok(json!({
             "base": analysis.base().map(|base| self.name(base)),
-            "two_way": analysis.two_way(),
+            "two_way": analysis.is_two_way(),
             "conflicts": conflicts?,
             "documents": analysis.documents(),
         }))
@@ -126,7 +126,7 @@ impl MergeScenario {
     }
 
     fn reconcile(&self, argument: &Json) -> Result<Json, String> {
-        let merge = self.named(&argument["merge"])?;
+        let merge = self.commit_id(&argument["merge"])?;
         let list = argument["resolutions"].as_array().ok_or("`resolutions` is no list")?;
         let resolutions: Result<Vec<_>, String> = list.iter().map(|json| self.resolution(json)).collect();
         let stamp = CommitStamp::new("conformance", "survival", 0).map_err(|error| error.to_string())?;

@@ -31,14 +31,14 @@ pub(crate) enum SlotContent {
 }
 
 /// The name of the place after the last position.
-pub(crate) const END: &str = "END";
+pub(crate) const END_POSITION: &str = "END";
 
 /// The distance between the labels of appended positions.
-const STRIDE: u64 = 1 << 32;
+const LABEL_STRIDE: u64 = 1 << 32;
 
 impl XArray {
     /// Returns true if the position is known, visible or not.
-    pub fn knows(&self, position: &str) -> bool {
+    pub fn contains_position(&self, position: &str) -> bool {
         self.slots.contains_key(position)
     }
 
@@ -87,13 +87,13 @@ impl XArray {
     /// Appends a new position.
     pub(crate) fn push(&mut self, position: SharedText, content: SlotContent) {
         let label = match self.order.get_max() {
-            None => STRIDE,
-            Some((last, _)) => last.checked_add(STRIDE).unwrap_or_else(|| {
+            None => LABEL_STRIDE,
+            Some((last, _)) => last.checked_add(LABEL_STRIDE).unwrap_or_else(|| {
                 self.spread(0, 64);
-                self.order.get_max().map_or(STRIDE, |(last, _)| last.midpoint(u64::MAX))
+                self.order.get_max().map_or(LABEL_STRIDE, |(last, _)| last.midpoint(u64::MAX))
             }),
         };
-        self.list(position, label, content);
+        self.insert_slot(position, label, content);
     }
 
     /// Inserts a new position just before a known one.
@@ -104,13 +104,13 @@ impl XArray {
             };
             let lower = self.order.range(..upper).next_back().map_or(0, |(label, _)| *label);
             if upper - lower >= 2 {
-                return self.list(position, lower.midpoint(upper), content);
+                return self.insert_slot(position, lower.midpoint(upper), content);
             }
             self.make_room(upper);
         }
     }
 
-    fn list(&mut self, position: SharedText, label: u64, content: SlotContent) {
+    fn insert_slot(&mut self, position: SharedText, label: u64, content: SlotContent) {
         self.order.insert(label, position.clone());
         self.slots.insert(position, XArraySlot { label, content });
     }

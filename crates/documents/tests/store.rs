@@ -224,7 +224,7 @@ fn old_commits_are_read_under_a_schema_that_has_grown() {
     let newer = DocumentSchema::from_json(&json).unwrap();
     assert_eq!(world.schema.check_successor(&newer), Ok(()));
     let mut store = MemoryCommits::new();
-    let received = import(&mut store, &newer, &export(world.store.iter())).unwrap();
+    let received = import_bundle(&mut store, &newer, &export_bundle(world.store.iter())).unwrap();
     assert_eq!((received.added.len(), store.heads()), (4, world.store.heads()), "identities stay");
     let state = DocumentEngine::new(&store).state(&merge).unwrap();
     let document = state.document_json(&newer, &DocumentId::new("ticket", "t1")).unwrap();
@@ -234,15 +234,15 @@ fn old_commits_are_read_under_a_schema_that_has_grown() {
 #[test]
 fn a_bundle_can_be_taken_in_again_and_damage_is_found() {
     let (world, _) = World::merged(rank(11), rank(12));
-    let bundle = export(world.store.iter());
+    let bundle = export_bundle(world.store.iter());
     let mut other = MemoryCommits::new();
-    assert_eq!(missing(&world.store, &other).len(), 4);
-    import(&mut other, &world.schema, &bundle).unwrap();
-    let again = import(&mut other, &world.schema, &bundle).unwrap();
+    assert_eq!(missing_commits(&world.store, &other).len(), 4);
+    import_bundle(&mut other, &world.schema, &bundle).unwrap();
+    let again = import_bundle(&mut other, &world.schema, &bundle).unwrap();
     assert_eq!((again.added.len(), again.n_known), (0, 4));
     assert_eq!(other.heads(), world.store.heads());
     let damaged = String::from_utf8(bundle).unwrap().replacen("first", "third", 1);
-    let error = import(&mut MemoryCommits::new(), &world.schema, damaged.as_bytes()).unwrap_err();
+    let error = import_bundle(&mut MemoryCommits::new(), &world.schema, damaged.as_bytes()).unwrap_err();
     assert!(matches!(error, BundleError::Append { line: 2, error: AppendError::Missing { .. } }), "{error}");
 }
 

@@ -1,8 +1,8 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{VectorKind, check};
+use probity_conformance::{VectorKind, check_vectors};
 
 #[test]
 fn merge() {
-    check(VectorKind::equal("merge", probity_documents::vectors::merge));
+    check_vectors(VectorKind::equal("merge", probity_documents::vectors::merge));
 }

@@ -1,16 +1,16 @@
 //! Assembles the files of a bundle from the facts of a run.
 
-use crate::wire::{self, ChangeV1, MANIFEST, ManifestArtifact, ManifestV1};
+use crate::manifest_v1::{self, ChangeV1, MANIFEST_FILE, ManifestArtifact, ManifestV1};
 use crate::{Manifest, ManifestChange, SecretKey, summary};
 use probity_core::{Digest, ReasonCode, json};
 use probity_paths::RepoPath;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const SCHEMA: &str = "probity/manifest/v1";
+const MANIFEST_SCHEMA: &str = "probity/manifest/v1";
 
 /// The Markdown page for people, part of every bundle.
-const SUMMARY: &str = "summary.md";
+const SUMMARY_FILE: &str = "summary.md";
 
 /// The files of a bundle by name, and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,17 +41,17 @@ impl Manifest {
         key: Option<&SecretKey>,
     ) -> Result<EvidenceBundle, AssembleError> {
         self.check(&artifacts)?;
-        artifacts.insert(SUMMARY.into(), summary::render(self).into_bytes());
+        artifacts.insert(SUMMARY_FILE.into(), summary::render(self).into_bytes());
         let mut manifest = self.to_json(&artifacts, prev_run_hash, key);
-        let run_hash = wire::run_hash(&manifest);
+        let run_hash = manifest_v1::run_hash(&manifest);
         manifest["run_hash"] = run_hash.to_string().into();
         if let Some(key) = key {
-            let signature = key.sign(&wire::signed_message(run_hash));
+            let signature = key.sign(&manifest_v1::signed_message(run_hash));
             manifest["signature"] = format!("ed25519:{}", hex::encode(signature)).into();
         }
         let mut files: BTreeMap<Vec<u8>, Vec<u8>> =
             artifacts.into_iter().map(|(name, content)| (name.into_bytes(), content)).collect();
-        files.insert(MANIFEST.into(), [json::canonical(&manifest), b"\n".to_vec()].concat());
+        files.insert(MANIFEST_FILE.into(), [json::canonical(&manifest), b"\n".to_vec()].concat());
         Ok(EvidenceBundle { files, run_hash })
     }
 
@@ -61,8 +61,9 @@ impl Manifest {
                 return Err(AssembleError::Empty(field));
             }
         }
-        let is_bad =
-            |name: &str| [MANIFEST, SUMMARY].contains(&name) || RepoPath::parse(name.as_bytes()).is_err();
+        let is_bad = |name: &str| {
+            [MANIFEST_FILE, SUMMARY_FILE].contains(&name) || RepoPath::parse(name.as_bytes()).is_err()
+        };
         if let Some(name) = artifacts.keys().find(|name| is_bad(name)) {
             return Err(AssembleError::BadName(name.clone()));
         }
@@ -84,7 +85,7 @@ impl Manifest {
         let required = self.required_fields(artifacts, prev_run_hash, key);
         let mut manifest = object(serde_json::to_value(required));
         manifest.extend(object(serde_json::to_value(&self.details)));
-        manifest.insert("schema".into(), SCHEMA.into());
+        manifest.insert("schema".into(), MANIFEST_SCHEMA.into());
         let codes: Vec<&str> = self.reasons().into_iter().map(ReasonCode::as_str).collect();
         manifest.insert("reasons".into(), codes.into());
         Value::Object(manifest)
@@ -102,7 +103,7 @@ impl Manifest {
             sha256: Digest::of(content),
         };
         ManifestV1 {
-            version: wire::VERSION.into(),
+            version: manifest_v1::MANIFEST_VERSION.into(),
             run_id: self.run_id.clone(),
             created_at: self.created_at.clone(),
             status: self.status(),

@@ -4,7 +4,7 @@
 //! the whole manifest. An envelope's signature is verified before its payload is parsed. [`seal_statement`]
 //! and [`open_statement`] do the same for statements of any kind.
 
-use crate::wire::{self, MANIFEST, ManifestV1};
+use crate::manifest_v1::{self, MANIFEST_FILE, ManifestV1};
 use crate::{PublicKey, SecretKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
@@ -20,7 +20,7 @@ pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 
 /// In-toto predicate type: a manifest of version 1.
-pub const PREDICATE_TYPE: &str = "https://probity.dev/attestation/run/v1";
+pub const RUN_PREDICATE_TYPE: &str = "https://probity.dev/attestation/run/v1";
 
 /// Signatures beyond this many are ignored, so that an envelope cannot cost unbounded work.
 const MAX_SIGNATURES: usize = 32;
@@ -58,11 +58,11 @@ pub fn pre_authentication_encoding(payload_type: &str, payload: &[u8]) -> Vec<u8
 pub fn statement(manifest: &[u8]) -> Result<Value, AttestError> {
     let value = json::parse(manifest).map_err(|error| AttestError::Manifest(error.to_string()))?;
     let fields = ManifestV1::read(&value).map_err(AttestError::Manifest)?;
-    if !json::is_canonical(manifest, &value) || wire::run_hash(&value) != fields.run_hash {
+    if !json::is_canonical(manifest, &value) || manifest_v1::run_hash(&value) != fields.run_hash {
         return Err(AttestError::Manifest("it was changed after it was hashed".into()));
     }
-    let subjects = [(fields.run_id, fields.run_hash), (MANIFEST.to_owned(), Digest::of(manifest))];
-    Ok(statement_about(subjects, PREDICATE_TYPE, &value))
+    let subjects = [(fields.run_id, fields.run_hash), (MANIFEST_FILE.to_owned(), Digest::of(manifest))];
+    Ok(statement_about(subjects, RUN_PREDICATE_TYPE, &value))
 }
 
 /// An in-toto statement.
@@ -189,7 +189,7 @@ fn attested(statement: &Value) -> Result<(String, Digest), AttestError> {
     for candidate in expected {
         if candidate.map_err(|error| AttestError::Statement(error.to_string()))? == *statement {
             let run_id = statement["predicate"]["run_id"].as_str().unwrap_or_default().to_owned();
-            return Ok((run_id, wire::run_hash(&statement["predicate"])));
+            return Ok((run_id, manifest_v1::run_hash(&statement["predicate"])));
         }
     }
     Err(AttestError::Statement("its subjects are not those of its predicate".into()))

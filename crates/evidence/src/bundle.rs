@@ -19,18 +19,18 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of files in a bundle.
-pub const MAX_FILES: usize = 10_000;
+pub const MAX_BUNDLE_FILES: usize = 10_000;
 
 /// Maximum total size of the files in a bundle.
-pub const MAX_BYTES: u64 = 1 << 30;
+pub const MAX_BUNDLE_BYTES: u64 = 1 << 30;
 
 /// Maximum nesting of directories in a bundle.
-pub const MAX_DEPTH: usize = 8;
+pub const MAX_BUNDLE_DEPTH: usize = 8;
 
 /// Name prefix of unfinished bundles.
-const PARTIAL: &str = ".partial-";
+const PARTIAL_PREFIX: &str = ".partial-";
 
-const ATTEMPTS: u32 = 100;
+const MAX_NAME_ATTEMPTS: u32 = 100;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
@@ -82,8 +82,11 @@ struct BundleReader<'a> {
 
 impl BundleReader<'_> {
     fn folder(&mut self, folder: &OwnedFd, prefix: &[u8], depth: usize) -> Result<(), BundleError> {
-        if depth > MAX_DEPTH {
-            return Err(BundleError::TooLarge { what: "levels of directories", limit: MAX_DEPTH as u64 });
+        if depth > MAX_BUNDLE_DEPTH {
+            return Err(BundleError::TooLarge {
+                what: "levels of directories",
+                limit: MAX_BUNDLE_DEPTH as u64,
+            });
         }
         for entry in Dir::read_from(folder).map_err(|errno| self.io(prefix, errno))? {
             let entry = entry.map_err(|errno| self.io(prefix, errno))?;
@@ -120,15 +123,15 @@ impl BundleReader<'_> {
     }
 
     fn file(&mut self, file: File, path: Vec<u8>) -> Result<(), BundleError> {
-        if self.files.len() == MAX_FILES {
-            return Err(BundleError::TooLarge { what: "files", limit: MAX_FILES as u64 });
+        if self.files.len() == MAX_BUNDLE_FILES {
+            return Err(BundleError::TooLarge { what: "files", limit: MAX_BUNDLE_FILES as u64 });
         }
         let mut content = Vec::new();
-        let left = MAX_BYTES - self.bytes;
+        let left = MAX_BUNDLE_BYTES - self.bytes;
         let read = file.take(left + 1).read_to_end(&mut content);
         read.map_err(BundleError::io(&self.dir.join(OsStr::from_bytes(&path))))?;
         if content.len() as u64 > left {
-            return Err(BundleError::TooLarge { what: "bytes", limit: MAX_BYTES });
+            return Err(BundleError::TooLarge { what: "bytes", limit: MAX_BUNDLE_BYTES });
         }
         self.bytes += content.len() as u64;
         self.files.insert(path, content);
@@ -146,7 +149,10 @@ pub fn write_bundle(
     run_id: &str,
     files: &BTreeMap<Vec<u8>, Vec<u8>>,
 ) -> Result<PathBuf, BundleError> {
-    if run_id.starts_with(PARTIAL) || run_id.contains('/') || RepoPath::parse(run_id.as_bytes()).is_err() {
+    if run_id.starts_with(PARTIAL_PREFIX)
+        || run_id.contains('/')
+        || RepoPath::parse(run_id.as_bytes()).is_err()
+    {
         return Err(BundleError::BadName(bytes::escape(run_id.as_bytes())));
     }
     if let Some(name) = files.keys().find(|name| RepoPath::parse(name).is_err()) {
@@ -154,7 +160,7 @@ pub fn write_bundle(
     }
     let target = parent.join(run_id);
     let partial = PartialBundle::create(parent, run_id)?;
-    let written = fill(&partial.path, files).and_then(|()| publish(&partial.path, &target));
+    let written = write_files(&partial.path, files).and_then(|()| publish(&partial.path, &target));
     if written.is_err() {
         // If this fails too, `clean_leftovers` removes the directory later.
         let _ = fs::remove_dir_all(&partial.path);
@@ -169,7 +175,7 @@ pub fn clean_leftovers(parent: &Path) -> Result<usize, BundleError> {
     let mut removed = 0;
     for entry in fs::read_dir(parent).map_err(BundleError::io(parent))? {
         let entry = entry.map_err(BundleError::io(parent))?;
-        if !entry.file_name().as_bytes().starts_with(PARTIAL.as_bytes()) {
+        if !entry.file_name().as_bytes().starts_with(PARTIAL_PREFIX.as_bytes()) {
             continue;
         }
         let path = entry.path();
@@ -195,8 +201,8 @@ struct PartialBundle {
 
 impl PartialBundle {
     fn create(parent: &Path, run_id: &str) -> Result<Self, BundleError> {
-        for attempt in 0..ATTEMPTS {
-            let path = parent.join(format!("{PARTIAL}{run_id}.{}.{attempt}", std::process::id()));
+        for attempt in 0..MAX_NAME_ATTEMPTS {
+            let path = parent.join(format!("{PARTIAL_PREFIX}{run_id}.{}.{attempt}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -223,7 +229,7 @@ fn open_dir(path: &Path) -> Result<OwnedFd, Errno> {
     rustix::fs::open(path, flags, Mode::empty())
 }
 
-fn fill(partial: &Path, files: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<(), BundleError> {
+fn write_files(partial: &Path, files: &BTreeMap<Vec<u8>, Vec<u8>>) -> Result<(), BundleError> {
     let mut folders = BTreeSet::from([partial.to_owned()]);
     for (name, content) in files {
         let path = partial.join(OsStr::from_bytes(name));

@@ -1,9 +1,10 @@
 //! The verifier's checks, one function each. The numbers are those of section 7 of
 //! `conformance/README-scope-plan-evidence.md`.
 
-use crate::wire::{self, MANIFEST, ManifestV1, RunStatus};
+use crate::manifest_v1::{self, MANIFEST_FILE, ManifestV1, RunStatus};
 use crate::{
-    ByteString, ChainPredecessor, RefChange, SignatureRule, TrustRequirements, amended_scope, judge, keys,
+    ByteString, ChainPredecessor, RefChange, SignatureRule, TrustRequirements, amended_scope, gate_rules,
+    keys,
 };
 use probity_core::{Digest, ReasonCode, bytes, json};
 use probity_paths::{RepoPath, Scope, reconcile};
@@ -12,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Maximum number of names listed in a detail; the rest are counted.
-const MAX_NAMES: usize = 5;
+const MAX_DETAIL_NAMES: usize = 5;
 
 /// A reason for which a bundle fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,10 +28,10 @@ impl CheckFailure {
     }
 
     /// Reports `reason` for `names`, or nothing if there are no names.
-    fn about<'a>(reason: ReasonCode, names: impl IntoIterator<Item = &'a [u8]>) -> Option<Self> {
+    fn for_names<'a>(reason: ReasonCode, names: impl IntoIterator<Item = &'a [u8]>) -> Option<Self> {
         let names: Vec<String> = names.into_iter().map(|name| format!("`{}`", bytes::escape(name))).collect();
-        let more = names.len().saturating_sub(MAX_NAMES);
-        let first = names.get(..MAX_NAMES).unwrap_or(&names).join(", ");
+        let more = names.len().saturating_sub(MAX_DETAIL_NAMES);
+        let first = names.get(..MAX_DETAIL_NAMES).unwrap_or(&names).join(", ");
         let detail = if more > 0 { format!("{first} and {more} more") } else { first };
         (!names.is_empty()).then(|| Self::new(reason, &detail))
     }
@@ -62,18 +63,18 @@ impl<'a> VerificationSubject<'a> {
         value: &'a Value,
         manifest: &'a ManifestV1,
     ) -> Self {
-        Self { files, trust, bytes, value, manifest, run_hash: wire::run_hash(value) }
+        Self { files, trust, bytes, value, manifest, run_hash: manifest_v1::run_hash(value) }
     }
 
     /// Check 4: the bytes are the canonical form of the manifest.
     pub(crate) fn canonical(&self) -> Vec<CheckFailure> {
-        unless(json::is_canonical(self.bytes, self.value), ReasonCode::EvidenceNotCanonical, "")
+        failure_unless(json::is_canonical(self.bytes, self.value), ReasonCode::EvidenceNotCanonical, "")
     }
 
     /// Check 5: the recorded run hash is the recomputed one.
     pub(crate) fn run_hash(&self) -> Vec<CheckFailure> {
         let detail = format!("the manifest's hash is {}", self.run_hash);
-        unless(self.manifest.run_hash == self.run_hash, ReasonCode::EvidenceRunHashMismatch, &detail)
+        failure_unless(self.manifest.run_hash == self.run_hash, ReasonCode::EvidenceRunHashMismatch, &detail)
     }
 
     /// Check 6: closed world. Every listed file exists with its digest, and every file that exists is listed.
@@ -98,14 +99,14 @@ impl<'a> VerificationSubject<'a> {
             .files
             .keys()
             .map(Vec::as_slice)
-            .filter(|name| *name != MANIFEST.as_bytes() && !listed.contains(name));
+            .filter(|name| *name != MANIFEST_FILE.as_bytes() && !listed.contains(name));
         let outside = outside.iter().map(|artifact| artifact.path.as_bytes());
         let changed = changed.map(|artifact| artifact.path.as_bytes());
         [
-            CheckFailure::about(ReasonCode::EvidencePathTraversal, outside),
-            CheckFailure::about(ReasonCode::EvidenceArtifactMissing, missing),
-            CheckFailure::about(ReasonCode::EvidenceArtifactMismatch, changed),
-            CheckFailure::about(ReasonCode::EvidenceArtifactUnlisted, unlisted),
+            CheckFailure::for_names(ReasonCode::EvidencePathTraversal, outside),
+            CheckFailure::for_names(ReasonCode::EvidenceArtifactMissing, missing),
+            CheckFailure::for_names(ReasonCode::EvidenceArtifactMismatch, changed),
+            CheckFailure::for_names(ReasonCode::EvidenceArtifactUnlisted, unlisted),
         ]
         .into_iter()
         .flatten()
@@ -123,27 +124,31 @@ impl<'a> VerificationSubject<'a> {
             )];
         }
         let is_same = self.manifest.scope == self.manifest.plan.scope;
-        unless(is_same, ReasonCode::SealPlanMismatch, "`scope` is not that of the plan")
+        failure_unless(is_same, ReasonCode::SealPlanMismatch, "`scope` is not that of the plan")
     }
 
     /// Check 7: the recorded policy versions are those of the plan.
     pub(crate) fn policy(&self) -> Vec<CheckFailure> {
         let is_same = self.manifest.policy_versions == self.manifest.plan.policy_versions;
-        unless(is_same, ReasonCode::SealPolicyDrift, "")
+        failure_unless(is_same, ReasonCode::SealPolicyDrift, "")
     }
 
     /// Check 7, if required: the plan is the one that was sealed.
     pub(crate) fn seal(&self) -> Option<Vec<CheckFailure>> {
         let sealed = self.trust.plan_hash?;
         let detail = format!("{sealed} was sealed");
-        Some(unless(self.manifest.plan_hash == sealed, ReasonCode::SealPlanMismatch, &detail))
+        Some(failure_unless(self.manifest.plan_hash == sealed, ReasonCode::SealPlanMismatch, &detail))
     }
 
     /// Check 7, if required: the plan was made under this profile.
     pub(crate) fn profile(&self) -> Option<Vec<CheckFailure>> {
         let profile = self.trust.profile.as_ref()?;
         let detail = format!("`{}` and not `{profile}`", self.manifest.plan.profile);
-        Some(unless(self.manifest.plan.profile == *profile, ReasonCode::EvidenceProfileMismatch, &detail))
+        Some(failure_unless(
+            self.manifest.plan.profile == *profile,
+            ReasonCode::EvidenceProfileMismatch,
+            &detail,
+        ))
     }
 
     /// Check 8: recomputes D and U from the facts in the manifest.
@@ -157,7 +162,7 @@ impl<'a> VerificationSubject<'a> {
         };
         let mut faults = observed.contradiction().into_iter().chain(bad_pattern).collect::<Vec<_>>();
         if let Ok(scope) = scope {
-            faults.extend(observed.against(&scope));
+            faults.extend(observed.check_scope(&scope));
         }
         faults
     }
@@ -166,9 +171,11 @@ impl<'a> VerificationSubject<'a> {
     pub(crate) fn gates(&self) -> Vec<CheckFailure> {
         let demanded = self.trust.required_gates.iter().map(String::as_str);
         let required = self.manifest.plan.required_gates().chain(demanded);
-        judge::gate_reasons(required, &self.manifest.gate_results)
+        gate_rules::gate_reasons(required, &self.manifest.gate_results)
             .into_iter()
-            .filter_map(|(reason, gates)| CheckFailure::about(reason, gates.into_iter().map(str::as_bytes)))
+            .filter_map(|(reason, gates)| {
+                CheckFailure::for_names(reason, gates.into_iter().map(str::as_bytes))
+            })
             .collect()
     }
 
@@ -184,7 +191,7 @@ impl<'a> VerificationSubject<'a> {
         // `EVIDENCE.*` codes mean that recorded lists contradict each other, not that the run should have failed.
         let is_about_the_run = |fault: &CheckFailure| !fault.code.starts_with("EVIDENCE.");
         let should_fail = reconciliation.iter().any(is_about_the_run) || !gates.is_empty();
-        unless(!should_fail, ReasonCode::EvidenceStatusMismatch, "")
+        failure_unless(!should_fail, ReasonCode::EvidenceStatusMismatch, "")
     }
 
     /// Check 11, if required: the run follows the expected predecessor.
@@ -193,7 +200,7 @@ impl<'a> VerificationSubject<'a> {
             ChainPredecessor::Nothing => None,
             ChainPredecessor::Run(hash) => Some(hash),
         };
-        Some(unless(self.manifest.prev_run_hash == demanded, ReasonCode::EvidenceChainBroken, ""))
+        Some(failure_unless(self.manifest.prev_run_hash == demanded, ReasonCode::EvidenceChainBroken, ""))
     }
 
     /// Check 11, if required: a trusted key signed the recomputed run hash.
@@ -215,12 +222,12 @@ impl<'a> VerificationSubject<'a> {
         };
         let mut signature_bytes = [0; 64];
         let is_good = keys::decode(signature, &mut signature_bytes).is_some()
-            && key.verifies(&wire::signed_message(self.run_hash), &signature_bytes);
-        unless(is_good, ReasonCode::EvidenceSignatureInvalid, "")
+            && key.verifies(&manifest_v1::signed_message(self.run_hash), &signature_bytes);
+        failure_unless(is_good, ReasonCode::EvidenceSignatureInvalid, "")
     }
 }
 
-fn unless(holds: bool, reason: ReasonCode, detail: &str) -> Vec<CheckFailure> {
+fn failure_unless(holds: bool, reason: ReasonCode, detail: &str) -> Vec<CheckFailure> {
     if holds { Vec::new() } else { vec![CheckFailure::new(reason, detail)] }
 }
 
@@ -256,7 +263,7 @@ impl<'a> DeltaObservation<'a> {
     fn contradiction(&self) -> Option<CheckFailure> {
         if self.delta != self.listed {
             let different = self.delta.symmetric_difference(&self.listed).map(|path| path.as_bytes());
-            return CheckFailure::about(ReasonCode::EvidenceDeltaMismatch, different);
+            return CheckFailure::for_names(ReasonCode::EvidenceDeltaMismatch, different);
         }
         let something_changed = !self.delta.is_empty() || !self.exempt.is_empty();
         let mut listed = self.delta.iter().chain(&self.exempt);
@@ -271,10 +278,10 @@ impl<'a> DeltaObservation<'a> {
     }
 
     /// Recomputes U from the scope and the union of both path lists.
-    fn against(&self, scope: &Scope) -> Vec<CheckFailure> {
+    fn check_scope(&self, scope: &Scope) -> Vec<CheckFailure> {
         let all = self.delta.iter().chain(&self.listed).chain(&self.untracked).chain(&self.exempt);
         let invalid = all.map(|path| path.as_bytes()).filter(|path| RepoPath::parse(path).is_err());
-        if let Some(fault) = CheckFailure::about(ReasonCode::PathInvalid, invalid) {
+        if let Some(fault) = CheckFailure::for_names(ReasonCode::PathInvalid, invalid) {
             return vec![fault];
         }
         let delta: Vec<RepoPath> =
@@ -285,8 +292,8 @@ impl<'a> DeltaObservation<'a> {
         let different = computed.symmetric_difference(&recorded).copied();
         let untracked = computed.union(&recorded).copied();
         [
-            CheckFailure::about(ReasonCode::EvidenceReconciliationMismatch, different),
-            CheckFailure::about(ReasonCode::ReconUntrackedDelta, untracked),
+            CheckFailure::for_names(ReasonCode::EvidenceReconciliationMismatch, different),
+            CheckFailure::for_names(ReasonCode::ReconUntrackedDelta, untracked),
         ]
         .into_iter()
         .flatten()

@@ -11,9 +11,9 @@ use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
-const SECRET_SCHEMA: &str = "probity/key/v1";
-const PUBLIC_SCHEMA: &str = "probity/public-key/v1";
-const PREFIX: &str = "ed25519:";
+const SECRET_KEY_SCHEMA: &str = "probity/key/v1";
+const PUBLIC_KEY_SCHEMA: &str = "probity/public-key/v1";
+const KEY_PREFIX: &str = "ed25519:";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is no key: {0}")]
@@ -56,7 +56,7 @@ impl SecretKey {
             .expect("64 digits have room for 32 bytes");
         let public = self.public();
         let head = format!(
-            "{{\"key_id\":\"{}\",\"public\":\"{public}\",\"schema\":\"{SECRET_SCHEMA}\",\"secret\":\"{PREFIX}",
+            "{{\"key_id\":\"{}\",\"public\":\"{public}\",\"schema\":\"{SECRET_KEY_SCHEMA}\",\"secret\":\"{KEY_PREFIX}",
             public.key_id()
         );
         let tail = b"\"}\n";
@@ -70,7 +70,7 @@ impl SecretKey {
 
     /// Parses a secret key file and checks that its public key and key id match.
     pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
-        let file = KeyFile::parse(bytes, SECRET_SCHEMA)?;
+        let file = KeyFile::parse(bytes, SECRET_KEY_SCHEMA)?;
         let secret = Zeroizing::new(file.secret.ok_or(KeyError("a part of it is missing"))?);
         let mut random = Zeroizing::new([0; 32]);
         decode(&secret, random.as_mut_slice()).ok_or(KeyError("its secret half is not 64 hex digits"))?;
@@ -103,14 +103,14 @@ impl PublicKey {
     }
 
     pub fn to_file(&self) -> Vec<u8> {
-        let (schema, key_id) = (PUBLIC_SCHEMA.to_owned(), self.key_id());
+        let (schema, key_id) = (PUBLIC_KEY_SCHEMA.to_owned(), self.key_id());
         let file = KeyFile { schema, key_id, public: *self, secret: None };
         [json::canonical_of(&file), b"\n".to_vec()].concat()
     }
 
     /// Parses a public key file and checks that its key id matches.
     pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
-        match KeyFile::parse(bytes, PUBLIC_SCHEMA)? {
+        match KeyFile::parse(bytes, PUBLIC_KEY_SCHEMA)? {
             KeyFile { secret: None, public, .. } => Ok(public),
             KeyFile { secret: Some(_), .. } => Err(KeyError("it has not the form of a key file")),
         }
@@ -144,7 +144,7 @@ impl KeyFile {
 /// Decodes `ed25519:` followed by lower-case hex digits that fill `into` exactly. Rejects upper case so that
 /// each key has one spelling.
 pub(crate) fn decode(text: &str, into: &mut [u8]) -> Option<()> {
-    let digits = text.strip_prefix(PREFIX)?;
+    let digits = text.strip_prefix(KEY_PREFIX)?;
     if digits.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return None;
     }
@@ -164,7 +164,7 @@ impl FromStr for PublicKey {
 
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}", hex::encode(self.0))
+        write!(f, "{KEY_PREFIX}{}", hex::encode(self.0))
     }
 }
 

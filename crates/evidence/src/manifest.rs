@@ -4,8 +4,8 @@
 //! lists, the untracked paths and the status. A manifest written by this code therefore never claims a pass
 //! that its own facts contradict.
 
-use crate::wire::{ChangeV1, GateResult, ManifestV1, RunStatus};
-use crate::{Amendment, ManifestDetails, Plan, amended_scope, judge};
+use crate::manifest_v1::{ChangeV1, GateResult, ManifestV1, RunStatus};
+use crate::{Amendment, ManifestDetails, Plan, amended_scope, gate_rules};
 use probity_core::{ChangeKind, Digest, ReasonCode, json};
 use probity_paths::{PathError, RepoPath, reconcile};
 use serde::Deserialize;
@@ -47,7 +47,7 @@ impl Manifest {
         let is_untracked = self.untracked().is_some_and(|paths| !paths.is_empty());
         let has_snapshots = self.before_root.is_some() && self.after_root.is_some() && self.delta.is_some();
         let scope = amended_scope(&self.plan.scope, &self.amendments);
-        let gates = judge::gate_reasons(self.plan.required_gates(), &self.gate_results).into_keys();
+        let gates = gate_rules::gate_reasons(self.plan.required_gates(), &self.gate_results).into_keys();
         let mut reasons: Vec<ReasonCode> = Vec::new();
         let all = is_untracked
             .then_some(ReasonCode::ReconUntrackedDelta)
@@ -159,9 +159,9 @@ fn changes(delta: &[ChangeV1]) -> Result<Vec<ManifestChange>, PathError> {
 /// Returns the name of a log in a bundle, safe for any id: `logs/001-lint.stdout`.
 pub fn log_path(index: usize, id: &str, stream: &str) -> String {
     /// Longer ids are truncated; the index keeps names distinct.
-    const MAX_ID: usize = 80;
+    const MAX_LOG_ID_CHARS: usize = 80;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let name: String =
-        id.chars().take(MAX_ID).map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
+        id.chars().take(MAX_LOG_ID_CHARS).map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
     format!("logs/{index:03}-{name}.{stream}")
 }

@@ -57,7 +57,7 @@ pub struct PackCap {
 }
 
 impl Plan {
-    pub const VERSION: &str = "1";
+    pub const PLAN_VERSION: &str = "1";
 
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("a plan has text keys and whole numbers only")

@@ -9,14 +9,14 @@ use probity_paths::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub const SCHEMA: &str = "probity/receipt/v1";
+pub const RECEIPT_SCHEMA: &str = "probity/receipt/v1";
 
 /// Receipts are documents for people; anything larger is rejected unparsed.
 const MAX_RECEIPT_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiptError {
-    #[error("the document is no {SCHEMA}")]
+    #[error("the document is no {RECEIPT_SCHEMA}")]
     Schema,
     /// The digest is missing or malformed.
     #[error("the receipt has no digest")]
@@ -40,7 +40,7 @@ impl ReceiptError {
 
 /// Checks that `document` is a receipt and has not been changed. Returns its digest.
 pub fn verify(document: &Value) -> Result<Digest, ReceiptError> {
-    if document.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+    if document.get("schema").and_then(Value::as_str) != Some(RECEIPT_SCHEMA) {
         return Err(ReceiptError::Schema);
     }
     let mut body = document.clone();
@@ -51,7 +51,7 @@ pub fn verify(document: &Value) -> Result<Digest, ReceiptError> {
 }
 
 /// In-toto predicate type of a receipt.
-pub const PREDICATE_TYPE: &str = "https://probity.dev/attestation/receipt/v1";
+pub const RECEIPT_PREDICATE_TYPE: &str = "https://probity.dev/attestation/receipt/v1";
 
 /// Builds the in-toto statement of a receipt. Its subjects are the receipt itself and every file that the
 /// change left behind.
@@ -61,7 +61,7 @@ pub fn statement(receipt: &Value) -> Result<Value, ReceiptError> {
     let left =
         delta.into_iter().filter_map(|entry| Some((bytes::escape(entry.path.as_bytes()), entry.after?)));
     let subjects = std::iter::once(("probity-receipt".to_owned(), digest)).chain(left);
-    Ok(attest::statement_about(subjects, PREDICATE_TYPE, receipt))
+    Ok(attest::statement_about(subjects, RECEIPT_PREDICATE_TYPE, receipt))
 }
 
 /// What the checks need of a receipt. Anything else in it is covered by its digest.
@@ -222,7 +222,7 @@ mod tests {
 
     fn receipt() -> Value {
         let mut document = json!({
-            "schema": SCHEMA,
+            "schema": RECEIPT_SCHEMA,
             "delta": [{ "path": "a.txt", "before": null, "after": Digest::of(b"a") }],
         });
         document["digest"] = json!(Digest::of_json(&document));

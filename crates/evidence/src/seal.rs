@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-const SCHEMA: &str = "probity/seal/v1";
+const SEAL_SCHEMA: &str = "probity/seal/v1";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealContents {
@@ -142,7 +142,7 @@ fn unsealed(contents: &SealContents) -> Map<String, Value> {
     let Value::Object(mut members) = json else {
         unreachable!("a struct is written as an object");
     };
-    members.insert("schema".into(), SCHEMA.into());
+    members.insert("schema".into(), SEAL_SCHEMA.into());
     members.insert("plan_hash".into(), contents.plan.hash().to_string().into());
     members
 }
@@ -162,7 +162,7 @@ mod tests {
             required: true,
         };
         let plan = Plan {
-            version: Plan::VERSION.into(),
+            version: Plan::PLAN_VERSION.into(),
             profile: "team".into(),
             policy_versions: Map::new(),
             packs: Vec::new(),

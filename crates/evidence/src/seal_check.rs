@@ -92,7 +92,7 @@ impl SealCheck {
             Err(error) => return self.codes.push(error.reason),
         };
         // A path that is not valid in a tree is outside every scope.
-        let is_inside = |path: &[u8]| RepoPath::parse(path).is_ok_and(|path| scope.lets_in(&path));
+        let is_inside = |path: &[u8]| RepoPath::parse(path).is_ok_and(|path| scope.contains(&path));
         self.scope_violations =
             observed.workspace_delta_paths.iter().filter(|path| !is_inside(path)).cloned().collect();
         if !self.scope_violations.is_empty() {

@@ -1,6 +1,6 @@
 //! Renders a run as a Markdown page for people. Every path appears on it, and none can pass for markup.
 
-use crate::wire::GateResult;
+use crate::manifest_v1::GateResult;
 use crate::{Amendment, Manifest, ManifestChange, ManifestFinding};
 use probity_core::bytes;
 use probity_core::markup::markdown_code;
@@ -41,8 +41,8 @@ pub fn render(manifest: &Manifest) -> String {
             format!(
                 "{}: {} → {}",
                 code(it.name.as_bytes()),
-                known(it.before.as_ref()),
-                known(it.after.as_ref())
+                code_or_none(it.before.as_ref()),
+                code_or_none(it.after.as_ref())
             )
         }),
     );
@@ -81,7 +81,11 @@ fn facts(manifest: &Manifest) -> Vec<String> {
             code(manifest.plan.tier.as_bytes())
         ),
         format!("plan `{}`", manifest.plan.hash()),
-        format!("tree before: {}, after: {}", known(manifest.before_root), known(manifest.after_root)),
+        format!(
+            "tree before: {}, after: {}",
+            code_or_none(manifest.before_root),
+            code_or_none(manifest.after_root)
+        ),
         format!("enforcement: {}{weakness}", details.enforcement),
     ];
     if let Some(delta) = &manifest.delta {
@@ -89,10 +93,15 @@ fn facts(manifest: &Manifest) -> Vec<String> {
     }
     if let Some(command) = &details.command {
         let argv: Vec<String> = command.argv.iter().map(|word| code(word.as_bytes())).collect();
-        facts.push(format!("command {}, exit code {}", argv.join(" "), known(command.exit_code)));
+        facts.push(format!("command {}, exit code {}", argv.join(" "), code_or_none(command.exit_code)));
     }
     for (name, budget) in &details.budgets {
-        facts.push(format!("budget {}: {} of {}", code(name.as_bytes()), budget.used, known(budget.limit)));
+        facts.push(format!(
+            "budget {}: {} of {}",
+            code(name.as_bytes()),
+            budget.used,
+            code_or_none(budget.limit)
+        ));
     }
     if let Some(before) = details.amended_from {
         facts.push(format!("amends the run `{before}`"));
@@ -116,7 +125,7 @@ fn gate(manifest: &Manifest, result: &GateResult) -> String {
         "{}: **{}** ({required}), exit code {}, {} ms",
         code(result.gate_id.as_bytes()),
         result.status,
-        known(result.exit_code),
+        code_or_none(result.exit_code),
         result.duration_ms
     )
 }
@@ -136,7 +145,7 @@ fn amendment(amendment: &Amendment) -> String {
     format!("{} by {by} at {at}: {why}", globs.join(", "))
 }
 
-fn known<T: Display>(value: Option<T>) -> String {
+fn code_or_none<T: Display>(value: Option<T>) -> String {
     value.map_or_else(|| "none".into(), |value| code(value.to_string().as_bytes()))
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const SCHEMA: &str = "probity/trust/v1";
+const TRUST_SCHEMA: &str = "probity/trust/v1";
 
 /// What a bundle must prove. The verifier reports each check without a requirement as skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -72,7 +72,7 @@ impl TrustRequirements {
     pub fn parse(bytes: &[u8]) -> Result<Self, TrustError> {
         let value = json::parse(bytes).map_err(|error| TrustError(error.to_string()))?;
         if value.get("schema").is_none() {
-            return Err(TrustError(format!("it has no `schema`, which must be `{SCHEMA}`")));
+            return Err(TrustError(format!("it has no `schema`, which must be `{TRUST_SCHEMA}`")));
         }
         Self::from_json(&value)
     }
@@ -83,8 +83,8 @@ impl TrustRequirements {
             return Err(TrustError("it is no object".into()));
         }
         let form = TrustDocument::deserialize(value).map_err(|error| TrustError(error.to_string()))?;
-        if form.schema.as_deref().is_some_and(|schema| schema != SCHEMA) {
-            return Err(TrustError(format!("its `schema` is not `{SCHEMA}`")));
+        if form.schema.as_deref().is_some_and(|schema| schema != TRUST_SCHEMA) {
+            return Err(TrustError(format!("its `schema` is not `{TRUST_SCHEMA}`")));
         }
         Ok(Self {
             profile: form.profile,

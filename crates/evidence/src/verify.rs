@@ -5,7 +5,7 @@
 
 use crate::TrustRequirements;
 use crate::checks::{CheckFailure, VerificationSubject};
-use crate::wire::{MANIFEST, ManifestV1};
+use crate::manifest_v1::{MANIFEST_FILE, ManifestV1};
 use probity_core::{ReasonCode, json};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -59,7 +59,7 @@ pub enum CheckStatus {
 
 /// Verifies the files of a bundle, keyed by `/`-separated name, against `trust`.
 pub fn verify(files: &BTreeMap<Vec<u8>, Vec<u8>>, trust: &TrustRequirements) -> BundleVerification {
-    let Some(bytes) = files.get(MANIFEST.as_bytes()) else {
+    let Some(bytes) = files.get(MANIFEST_FILE.as_bytes()) else {
         return unreadable(CheckFailure::new(ReasonCode::EvidenceManifestMissing, ""));
     };
     let value = match json::parse(bytes) {
@@ -79,23 +79,23 @@ fn all_checks(subject: &VerificationSubject<'_>) -> Vec<BundleCheck> {
     let gates = subject.gates();
     let status = subject.status(&reconciliation, &gates);
     vec![
-        made("manifest", Vec::new()),
-        made("canonical", subject.canonical()),
-        made("run_hash", subject.run_hash()),
-        made("artifacts", subject.artifacts()),
-        made("plan", subject.plan()),
-        made("policy", subject.policy()),
-        demanded("seal", subject.seal()),
-        demanded("profile", subject.profile()),
-        made("reconciliation", reconciliation),
-        made("gates", gates),
-        made("status", status),
-        demanded("chain", subject.chain()),
-        demanded("signature", subject.signature()),
+        completed_check("manifest", Vec::new()),
+        completed_check("canonical", subject.canonical()),
+        completed_check("run_hash", subject.run_hash()),
+        completed_check("artifacts", subject.artifacts()),
+        completed_check("plan", subject.plan()),
+        completed_check("policy", subject.policy()),
+        optional_check("seal", subject.seal()),
+        optional_check("profile", subject.profile()),
+        completed_check("reconciliation", reconciliation),
+        completed_check("gates", gates),
+        completed_check("status", status),
+        optional_check("chain", subject.chain()),
+        optional_check("signature", subject.signature()),
     ]
 }
 
-fn made(name: &'static str, faults: Vec<CheckFailure>) -> BundleCheck {
+fn completed_check(name: &'static str, faults: Vec<CheckFailure>) -> BundleCheck {
     let status = if faults.is_empty() { CheckStatus::Passed } else { CheckStatus::Failed };
     let detail: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let codes = faults.into_iter().map(|fault| fault.code).collect();
@@ -103,14 +103,14 @@ fn made(name: &'static str, faults: Vec<CheckFailure>) -> BundleCheck {
 }
 
 /// Builds a check that is made only if the caller requires something; otherwise it is reported as skipped.
-fn demanded(name: &'static str, faults: Option<Vec<CheckFailure>>) -> BundleCheck {
+fn optional_check(name: &'static str, faults: Option<Vec<CheckFailure>>) -> BundleCheck {
     let not_demanded = || BundleCheck {
         name,
         status: CheckStatus::Skipped,
         codes: BTreeSet::new(),
         detail: "nothing was demanded".into(),
     };
-    faults.map_or_else(not_demanded, |faults| made(name, faults))
+    faults.map_or_else(not_demanded, |faults| completed_check(name, faults))
 }
 
 fn unreadable(fault: CheckFailure) -> BundleVerification {
@@ -120,7 +120,7 @@ fn unreadable(fault: CheckFailure) -> BundleVerification {
         codes: BTreeSet::new(),
         detail: "the manifest could not be read".into(),
     };
-    conclude(vec![made("manifest", vec![fault]), rest])
+    conclude(vec![completed_check("manifest", vec![fault]), rest])
 }
 
 fn conclude(checks: Vec<BundleCheck>) -> BundleVerification {

@@ -1,8 +1,8 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{VectorKind, check};
+use probity_conformance::{VectorKind, check_vectors};
 
 #[test]
 fn evidence() {
-    check(VectorKind::equal("evidence", probity_evidence::vectors::evidence));
+    check_vectors(VectorKind::equal("evidence", probity_evidence::vectors::evidence));
 }

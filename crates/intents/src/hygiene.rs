@@ -225,7 +225,7 @@ impl FinishHygiene {
 
 /// Classifies every uncommitted path and decides whether the finish may proceed.
 pub fn hygiene_finish(state: &FinishState) -> FinishHygiene {
-    let claims = ClaimIndex::live(&state.foreign_intents);
+    let claims = ClaimIndex::of_live_peers(&state.foreign_intents);
     let at_start = match &state.start_snapshot {
         Some(StartSnapshot::Available { entries }) => Some(by_path(entries)),
         Some(StartSnapshot::Unreadable) | None => None,

@@ -12,7 +12,7 @@ pub struct Timestamp(pub u64);
 
 impl Timestamp {
     #[must_use]
-    pub const fn plus(self, seconds: u64) -> Self {
+    pub const fn plus_seconds(self, seconds: u64) -> Self {
         Self(self.0.saturating_add(seconds))
     }
 }
@@ -37,7 +37,7 @@ pub struct IntentOwner {
 
 impl IntentOwner {
     /// Returns true if `reader` is this owner: same token, or same process if the owner has no token.
-    pub fn is(&self, reader: &Self) -> bool {
+    pub fn is_same_owner(&self, reader: &Self) -> bool {
         match &self.token {
             Some(token) => reader.token.as_ref() == Some(token),
             None => self.process() == reader.process(),
@@ -65,7 +65,7 @@ impl Lease {
 
     /// Returns the first moment at which the lease has lapsed.
     pub fn ends_at(&self) -> Timestamp {
-        self.renewed_at.plus(self.seconds)
+        self.renewed_at.plus_seconds(self.seconds)
     }
 }
 
@@ -126,7 +126,7 @@ pub fn ownership(
     let fresh = held.lease.is_fresh(now);
     if held.expires_at.is_none_or(|end| end <= now) {
         Ownership::Expired
-    } else if held.owner.is(reader) {
+    } else if held.owner.is_same_owner(reader) {
         if fresh { Ownership::OwnActive } else { Ownership::OwnStale }
     } else if is_dead(held.owner, reader, probe) {
         Ownership::Recoverable
@@ -155,15 +155,15 @@ mod tests {
 
     #[test]
     fn a_token_outweighs_the_process() {
-        assert!(owner(Some("a")).is(&IntentOwner { pid: 8, ..owner(Some("a")) }));
-        assert!(!owner(Some("a")).is(&owner(Some("b"))));
-        assert!(!owner(Some("a")).is(&owner(None)));
+        assert!(owner(Some("a")).is_same_owner(&IntentOwner { pid: 8, ..owner(Some("a")) }));
+        assert!(!owner(Some("a")).is_same_owner(&owner(Some("b"))));
+        assert!(!owner(Some("a")).is_same_owner(&owner(None)));
     }
 
     #[test]
     fn without_a_token_the_process_is_the_owner() {
-        assert!(owner(None).is(&owner(Some("a"))));
-        assert!(!owner(None).is(&IntentOwner { pid: 8, ..owner(None) }));
+        assert!(owner(None).is_same_owner(&owner(Some("a"))));
+        assert!(!owner(None).is_same_owner(&IntentOwner { pid: 8, ..owner(None) }));
     }
 
     #[test]

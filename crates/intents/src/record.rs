@@ -128,7 +128,7 @@ pub struct ClaimIndex<'a> {
 
 impl<'a> ClaimIndex<'a> {
     /// Indexes the live claims of other agents.
-    pub fn live(peers: &'a [PeerIntent]) -> Self {
+    pub fn of_live_peers(peers: &'a [PeerIntent]) -> Self {
         Self::of(peers.iter().filter(|peer| peer.is_live()))
     }
 

@@ -51,9 +51,9 @@ pub struct ScopeOverlap {
 
 /// Compares `target` (the caller's scope) with `foreign`.
 pub fn relations(target: &IntentScope, foreign: &IntentScope) -> ScopeOverlap {
-    let hard = meeting(&target.allowed_files, &foreign.allowed_files);
-    let mut soft = meeting(&target.allowed_files, &foreign.allowed_related);
-    soft.append(&mut meeting(&target.allowed_related, &foreign.allowed_files));
+    let hard = narrower_overlap(&target.allowed_files, &foreign.allowed_files);
+    let mut soft = narrower_overlap(&target.allowed_files, &foreign.allowed_related);
+    soft.append(&mut narrower_overlap(&target.allowed_related, &foreign.allowed_files));
     soft.retain(|entry| !hard.contains(entry));
     let overlap_type = match (hard.is_empty(), soft.is_empty()) {
         (false, false) => Some(OverlapType::Both),
@@ -77,9 +77,9 @@ pub fn relations(target: &IntentScope, foreign: &IntentScope) -> ScopeOverlap {
 
 /// Returns true if the two must not be active at the same time: [`relations`] without the details.
 pub fn overlap(target: &IntentScope, foreign: &IntentScope) -> bool {
-    meet(&target.allowed_files, &foreign.allowed_files)
-        || meet(&target.allowed_files, &foreign.allowed_related)
-        || meet(&target.allowed_related, &foreign.allowed_files)
+    entries_overlap(&target.allowed_files, &foreign.allowed_files)
+        || entries_overlap(&target.allowed_files, &foreign.allowed_related)
+        || entries_overlap(&target.allowed_related, &foreign.allowed_files)
 }
 
 fn exclusion(target: &IntentScope, foreign: &IntentScope) -> (RelationKind, ScopeEntrySet) {
@@ -98,7 +98,7 @@ fn matched(patterns: &ScopeEntrySet, entries: &ScopeEntrySet) -> ScopeEntrySet {
 }
 
 /// Returns the narrower entry of each pair in which one covers the other.
-fn meeting(a: &ScopeEntrySet, b: &ScopeEntrySet) -> ScopeEntrySet {
+fn narrower_overlap(a: &ScopeEntrySet, b: &ScopeEntrySet) -> ScopeEntrySet {
     let below = |set: &ScopeEntrySet, other: &ScopeEntrySet| -> ScopeEntrySet {
         set.iter().filter(|entry| covered(other, entry.as_bytes())).cloned().collect()
     };
@@ -107,7 +107,7 @@ fn meeting(a: &ScopeEntrySet, b: &ScopeEntrySet) -> ScopeEntrySet {
     narrower
 }
 
-fn meet(a: &ScopeEntrySet, b: &ScopeEntrySet) -> bool {
+fn entries_overlap(a: &ScopeEntrySet, b: &ScopeEntrySet) -> bool {
     a.iter().any(|entry| covered(b, entry.as_bytes())) || b.iter().any(|entry| covered(a, entry.as_bytes()))
 }
 
@@ -152,8 +152,8 @@ mod tests {
                     }
                 }
             }
-            prop_assert_eq!(meet(&a, &b), !naive.is_empty());
-            prop_assert_eq!(meeting(&a, &b), naive);
+            prop_assert_eq!(entries_overlap(&a, &b), !naive.is_empty());
+            prop_assert_eq!(narrower_overlap(&a, &b), naive);
         }
     }
 }

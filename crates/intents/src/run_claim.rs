@@ -21,7 +21,11 @@ pub struct RunClaim {
 impl RunClaim {
     /// Returns the entries of an intent's scope (relative to the top of the working tree) that the run may
     /// touch, wholly or in part. `is_file` identifies entries that cannot have anything below them.
-    pub fn contested(&self, scope: &IntentScope, is_file: &dyn Fn(&ScopeEntry) -> bool) -> ScopeEntrySet {
+    pub fn contested_entries(
+        &self,
+        scope: &IntentScope,
+        is_file: &dyn Fn(&ScopeEntry) -> bool,
+    ) -> ScopeEntrySet {
         let run = ScopeClaim { scope: self.scope.clone(), ..ScopeClaim::default() };
         let meets = |entry: &&ScopeEntry| match self.claim_of(entry, is_file(entry)) {
             // Patterns too complex to decide count as overlapping: claims are refused in doubt.
@@ -32,8 +36,8 @@ impl RunClaim {
     }
 
     /// Returns the run as a peer for the start rules, if it conflicts with `scope`.
-    pub fn peer(&self, scope: &IntentScope, is_file: &dyn Fn(&ScopeEntry) -> bool) -> Option<PeerIntent> {
-        let allowed_files = self.contested(scope, is_file);
+    pub fn as_peer(&self, scope: &IntentScope, is_file: &dyn Fn(&ScopeEntry) -> bool) -> Option<PeerIntent> {
+        let allowed_files = self.contested_entries(scope, is_file);
         if allowed_files.is_empty() {
             return None;
         }
@@ -67,7 +71,7 @@ pub fn run_conflicts<'p>(
     is_file: &dyn Fn(&ScopeEntry) -> bool,
 ) -> Vec<(&'p PeerIntent, ScopeEntrySet)> {
     let live = peers.into_iter().filter(|peer| peer.status == IntentStatus::Active);
-    let contested = live.map(|peer| (peer, run.contested(&peer.scope, is_file)));
+    let contested = live.map(|peer| (peer, run.contested_entries(&peer.scope, is_file)));
     contested.filter(|(_, entries)| !entries.is_empty()).collect()
 }
 
@@ -93,7 +97,7 @@ mod tests {
 
     fn contested(run: &RunClaim, files: &[&str]) -> Vec<String> {
         let is_file = |entry: &ScopeEntry| entry.as_bytes().ends_with(b".py");
-        run.contested(&scope(files, &[]), &is_file).iter().map(ToString::to_string).collect()
+        run.contested_entries(&scope(files, &[]), &is_file).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -120,14 +124,14 @@ mod tests {
     #[test]
     fn related_paths_count_too() {
         let run = run("", &["docs/**"]);
-        let contested = run.contested(&scope(&["src/a.py"], &["docs/d.md"]), &|_| true);
+        let contested = run.contested_entries(&scope(&["src/a.py"], &["docs/d.md"]), &|_| true);
         assert_eq!(contested, [ScopeEntry::new("docs/d.md")].into());
     }
 
     #[test]
     fn a_run_blocks_or_queues_a_start_as_an_intent_does() {
         let wanted = scope(&["src/a.py"], &[]);
-        let peer = run("", &["src/**"]).peer(&wanted, &|_| true).expect("is in the way");
+        let peer = run("", &["src/**"]).as_peer(&wanted, &|_| true).expect("is in the way");
         for (on_conflict, status) in
             [(OnConflict::Block, StartStatus::Blocked), (OnConflict::Queue, StartStatus::Queued)]
         {
@@ -141,6 +145,6 @@ mod tests {
             });
             assert_eq!(decision.status, status);
         }
-        assert_eq!(run("", &["docs/**"]).peer(&wanted, &|_| true), None);
+        assert_eq!(run("", &["docs/**"]).as_peer(&wanted, &|_| true), None);
     }
 }

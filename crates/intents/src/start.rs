@@ -165,7 +165,7 @@ pub fn start_decision(state: &StartState) -> StartDecision {
         .cloned()
         .collect();
     let foreign_dirty_overlaps =
-        ClaimIndex::live(&state.concurrent_intents).dirty_overlaps(&state.scope, state.dirty.iter());
+        ClaimIndex::of_live_peers(&state.concurrent_intents).dirty_overlaps(&state.scope, state.dirty.iter());
 
     let wip_goes_on =
         state.dirty_scope_policy == DirtyScopePolicy::ContinueOwnWip && foreign_dirty_overlaps.is_empty();

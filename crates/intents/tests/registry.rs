@@ -86,7 +86,7 @@ fn a_newcomer_may_take_the_free_part_of_a_waiter_that_is_blocked_elsewhere_but_n
     let mut world = World::default();
     world.run(0, &a, start("i-a", &["p"], Block)).expect("granted");
     world.run(0, &b, start("i-b", &["p", "q"], Queue)).expect("queued");
-    for round in 0..probity_intents::registry::MAX_PASSES {
+    for round in 0..probity_intents::registry::MAX_QUEUE_PASSES {
         let name = format!("i-c{round}");
         let granted = world.run(1, &c, start(&name, &["q"], Block)).expect("may pass");
         world.run(1, &c, release(&name, granted.seq)).expect("released");

@@ -1,24 +1,24 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{VectorKind, check};
+use probity_conformance::{VectorKind, check_vectors};
 use probity_intents::vectors;
 
 #[test]
 fn ownership() {
-    check(VectorKind::equal("ownership", vectors::ownership));
+    check_vectors(VectorKind::equal("ownership", vectors::ownership));
 }
 
 #[test]
 fn relations() {
-    check(VectorKind::equal("relations", vectors::relations));
+    check_vectors(VectorKind::equal("relations", vectors::relations));
 }
 
 #[test]
 fn start_decision() {
-    check(VectorKind::equal("start_decision", vectors::start_decision));
+    check_vectors(VectorKind::equal("start_decision", vectors::start_decision));
 }
 
 #[test]
 fn hygiene_finish() {
-    check(VectorKind::equal("hygiene_finish", vectors::hygiene_finish));
+    check_vectors(VectorKind::equal("hygiene_finish", vectors::hygiene_finish));
 }

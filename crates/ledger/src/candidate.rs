@@ -4,7 +4,7 @@
 //! [`DeltaProposal`] is a candidate, or whatever could be read of something that is none: the reconciler gives that its
 //! position and its code too.
 
-use crate::words::{ConfidenceLevel, DeltaKind, ItemKind, RevisionMode};
+use crate::vocabulary::{ConfidenceLevel, DeltaKind, ItemKind, RevisionMode};
 use probity_core::Digest;
 use probity_core::digest::DigestHasher;
 
@@ -106,7 +106,7 @@ pub struct DeltaProposal<'a> {
 impl<'a> From<ProposedDelta<'a>> for DeltaProposal<'a> {
     fn from(candidate: ProposedDelta<'a>) -> Self {
         let kind = Some(candidate.delta.kind());
-        let delta = match candidate.fault() {
+        let delta = match candidate.invalid_field() {
             None => Ok(candidate.delta),
             Some(field) => Err(field),
         };
@@ -121,7 +121,7 @@ impl DeltaProposal<'_> {
     }
 
     /// The handle or target that the delta is about; empty if it could not be read.
-    pub(crate) fn name(&self) -> &str {
+    pub(crate) fn subject_handle(&self) -> &str {
         match &self.delta {
             Ok(ItemDelta::Create { handle, .. }) => handle,
             Ok(ItemDelta::Change { target, .. }) => target,
@@ -130,7 +130,7 @@ impl DeltaProposal<'_> {
     }
 
     /// The item that the delta would end or promote: the one whose status it changes.
-    pub(crate) fn ends(&self) -> Option<&str> {
+    pub(crate) fn ended_item(&self) -> Option<&str> {
         match &self.delta {
             Ok(ItemDelta::Change { target, change }) => match change {
                 ItemChange::ReviseDecision { .. }
@@ -143,7 +143,7 @@ impl DeltaProposal<'_> {
     }
 
     /// The words that the delta brings, if it brings any.
-    pub(crate) fn words(&self) -> Option<&str> {
+    pub(crate) fn main_text(&self) -> Option<&str> {
         let mut words = None;
         if let Ok(delta) = &self.delta {
             delta.each_text(&mut |name, text| {
@@ -173,13 +173,13 @@ impl DeltaProposal<'_> {
 
 impl ProposedDelta<'_> {
     /// The first field whose value is not allowed.
-    fn fault(&self) -> Option<&'static str> {
+    fn invalid_field(&self) -> Option<&'static str> {
         let blank_key = self.key.is_some_and(is_blank);
-        blank_key.then_some("key").or_else(|| sources_fault(&self.sources)).or_else(|| self.delta.fault())
+        blank_key.then_some("key").or_else(|| invalid_sources(&self.sources)).or_else(|| self.delta.fault())
     }
 }
 
-fn sources_fault(sources: &[TurnSource<'_>]) -> Option<&'static str> {
+fn invalid_sources(sources: &[TurnSource<'_>]) -> Option<&'static str> {
     let empty_range = |source: &TurnSource<'_>| source.range.is_some_and(|(start, end)| start >= end);
     (sources.len() > MAX_SOURCES || sources.iter().any(empty_range)).then_some("sources")
 }

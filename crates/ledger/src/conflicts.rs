@@ -3,8 +3,8 @@
 //! A contradiction is never merged and never refused; it is put on record when it arises and settled when one of the
 //! two is final or says something else. What tentative items say is no claim, so it contradicts nothing.
 
-use crate::index::count;
-use crate::record::{ItemId, LedgerSeq};
+use crate::item_record::{ItemId, LedgerSeq};
+use crate::name_table::count;
 use std::collections::BTreeSet;
 
 /// Two items that contradict each other.

@@ -4,9 +4,9 @@
 //! that only looks a little like a path does not. So in doubt a constraint is shown: nobody is harmed by reading one
 //! that does not concern them.
 
+use crate::item_record::ItemId;
 use crate::ledger::Ledger;
-use crate::record::ItemId;
-use crate::words::{ItemKind, ItemStatus};
+use crate::vocabulary::{ItemKind, ItemStatus};
 use probity_paths::{RepoPath, Scope, ScopeClaim};
 
 /// A constraint that touches a scope.
@@ -32,15 +32,15 @@ impl Ledger {
             record.kind == ItemKind::Constraint && record.status == ItemStatus::Active
         };
         let mut touching: Vec<_> =
-            self.ids().filter(is_active).filter_map(|item| self.touches(item, claim)).collect();
+            self.ids().filter(is_active).filter_map(|item| self.scoped_constraint(item, claim)).collect();
         touching.sort_by_key(|constraint| (!constraint.hard, constraint.item));
         touching
     }
 
-    fn touches(&self, item: ItemId, claim: &ScopeClaim) -> Option<ScopedConstraint<'_>> {
+    fn scoped_constraint(&self, item: ItemId, claim: &ScopeClaim) -> Option<ScopedConstraint<'_>> {
         let summary = self.summary(item);
         let named = paths_in(summary);
-        let because = match named.iter().find(|path| meets(path, claim)) {
+        let because = match named.iter().find(|path| overlaps_claim(path, claim)) {
             None if !named.is_empty() => return None,
             found => found.cloned(),
         };
@@ -64,7 +64,8 @@ fn path_of(word: &str, is_quoted: bool) -> Option<String> {
     let last = word.rsplit('/').next().unwrap_or(word);
     let first = word.split('/').next().unwrap_or(word);
     let has_slash = word.contains('/');
-    let is_path = (has_slash && (is_quoted || word.ends_with('/') || ROOTS.contains(&first)))
+    let is_path = (has_slash
+        && (is_quoted || word.ends_with('/') || COMMON_ROOT_DIRECTORIES.contains(&first)))
         || (word.contains('*') && (has_slash || word.contains('.')))
         || has_extension(last, is_quoted);
     (is_clean && is_path).then(|| word.to_owned())
@@ -78,7 +79,7 @@ fn has_extension(name: &str, is_quoted: bool) -> bool {
     })
 }
 
-const ROOTS: &[&str] = &[
+const COMMON_ROOT_DIRECTORIES: &[&str] = &[
     "src",
     "lib",
     "test",
@@ -112,7 +113,7 @@ const EXTENSIONS: &[&str] = &[
 ];
 
 /// Whether a path or pattern of a sentence shares a path with a claim. What cannot be decided counts as shared.
-fn meets(word: &str, claim: &ScopeClaim) -> bool {
+fn overlaps_claim(word: &str, claim: &ScopeClaim) -> bool {
     let directory = word.trim_end_matches('/');
     let mut patterns = vec![directory.to_owned(), format!("{directory}/**")];
     if !word.contains('/') {

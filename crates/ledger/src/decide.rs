@@ -5,11 +5,11 @@
 
 use crate::candidate::{DeltaProposal, ItemChange, ItemContent, ItemDelta};
 use crate::identity::{NormalizedStatement, StatementKey};
+use crate::item_record::ItemId;
 use crate::ledger::{ItemExtra, ItemRewording, Ledger};
 use crate::outcome::RejectCode;
-use crate::record::ItemId;
 use crate::sources::KnownSource;
-use crate::words::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
+use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
 use probity_prose::normal_form::{Normalizer, normal_form};
 use std::borrow::Cow;
 
@@ -149,7 +149,7 @@ impl Ledger {
             confidence: content.confidence(),
             hard: content.is_hard(),
         };
-        let taken = self.named(handle);
+        let taken = self.find_by_handle(handle);
         if let Some(item) = taken {
             self.check_taken(item, kind)?;
         }
@@ -185,14 +185,14 @@ impl Ledger {
         change: &'a ItemChange<'a>,
         normalizer: &mut Normalizer,
     ) -> Result<CandidatePlan<'a>, RejectCode> {
-        let item = self.named(target).ok_or(RejectCode::TargetNotFound)?;
+        let item = self.find_by_handle(target).ok_or(RejectCode::TargetNotFound)?;
         self.check_target(item, change)?;
         if self.record(item).hardened.is_some() && !self.policy.may_change_hard_constraints(author) {
             return Err(RejectCode::NotAuthorised);
         }
         let plan = self.plan_change(item, change, normalizer)?;
         match change.successor_handle() {
-            Some(handle) if self.named(handle).is_some() => Err(RejectCode::HandleConflict),
+            Some(handle) if self.find_by_handle(handle).is_some() => Err(RejectCode::HandleConflict),
             _ => Ok(plan),
         }
     }
@@ -278,7 +278,7 @@ impl Ledger {
     }
 
     fn check_by(&self, item: ItemId, by: &str) -> Result<ItemId, RejectCode> {
-        let by = self.named(by).ok_or(RejectCode::TargetNotFound)?;
+        let by = self.find_by_handle(by).ok_or(RejectCode::TargetNotFound)?;
         if by == item {
             return Err(RejectCode::InvalidLink);
         }

@@ -3,11 +3,11 @@
 //! The state is written as canonical JSON, one line for each thing, and hashed line by line: a million items never
 //! stand in memory as JSON at once.
 
+use crate::item_record::LedgerSeq;
+use crate::item_view::ItemView;
 use crate::ledger::Ledger;
 use crate::outcome::{VerdictCode, VerdictKind};
-use crate::record::LedgerSeq;
-use crate::view::ItemView;
-use crate::words::DeltaKind;
+use crate::vocabulary::DeltaKind;
 use probity_core::digest::DigestHasher;
 use probity_core::{Digest, json};
 use serde::Serialize;

@@ -7,10 +7,10 @@
 //!
 //! Law: the state of a ledger's last commit is [`documents`] of the ledger.
 
+use crate::item_record::{ItemId, LedgerSeq};
+use crate::item_view::ItemView;
 use crate::ledger::Ledger;
-use crate::record::{ItemId, LedgerSeq};
-use crate::view::ItemView;
-use crate::words::{ConfidenceLevel, ItemKind, ItemStatus};
+use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus};
 use probity_core::json;
 use probity_documents::{Commit, CommitId, CommitStamp, CommitState, DocumentSchema, diff};
 use serde::Serialize;
@@ -18,10 +18,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// The attachment of items.
-pub const ITEM: &str = "item";
+pub const ITEM_ATTACHMENT: &str = "item";
 
 /// The attachment of further handles.
-pub const ALIAS: &str = "alias";
+pub const ALIAS_ATTACHMENT: &str = "alias";
 
 /// How a handle is called in the commit store.
 pub(crate) type HandleNaming<'n> = &'n dyn Fn(&str) -> String;
@@ -75,8 +75,9 @@ pub(crate) fn documents_at(
             of_aliases.insert(naming(alias), naming(item.handle).into());
         }
     }
-    let attachments =
-        [(ITEM, of_items), (ALIAS, of_aliases)].into_iter().filter(|(_, keys)| !keys.is_empty());
+    let attachments = [(ITEM_ATTACHMENT, of_items), (ALIAS_ATTACHMENT, of_aliases)]
+        .into_iter()
+        .filter(|(_, keys)| !keys.is_empty());
     let json: Map<String, Value> =
         attachments.map(|(name, keys)| (name.to_owned(), Value::Object(keys))).collect();
     CommitState::from_json(schema, &Value::Object(json))
@@ -153,7 +154,7 @@ pub(crate) fn named_commits(
     let mut parent = parent;
     let mut from = since;
     while from < ledger.head() {
-        let to = ledger.end_of_run(from);
+        let to = ledger.end_of_author_run(from);
         let touched = ledger.touched_between(from, to);
         let [before, after] = [from, to].map(|at| documents_at(schema, ledger, &touched, at, naming));
         let ops = diff(&before, &after);
@@ -188,11 +189,11 @@ impl Ledger {
     }
 
     /// The last position after `from` up to which all inputs have one author.
-    fn end_of_run(&self, from: LedgerSeq) -> LedgerSeq {
+    fn end_of_author_run(&self, from: LedgerSeq) -> LedgerSeq {
         let first = from.0 as usize;
         let author = self.entries[first].author;
         let n = self.entries[first..].iter().take_while(|entry| entry.author == author).count();
-        LedgerSeq(from.0 + crate::index::count(n))
+        LedgerSeq(from.0 + crate::name_table::count(n))
     }
 
     /// The items that the inputs between two positions had an effect on.

@@ -4,10 +4,10 @@
 //! status, and by recency. Lines are never cut: what does not fit is left out whole, and the text says how much.
 //! The same ledger and the same options give the same bytes.
 
+use crate::item_lines::ContextSection;
+use crate::item_record::{ItemId, LedgerSeq};
 use crate::ledger::Ledger;
-use crate::lines::ContextSection;
-use crate::record::{ItemId, LedgerSeq};
-use crate::words::ItemStatus;
+use crate::vocabulary::ItemStatus;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub struct ExportOptions<'a> {
 
 impl ExportOptions<'_> {
     /// Everything that is live, within a budget, counted by [`estimate_tokens`].
-    pub const fn within(budget: usize) -> Self {
+    pub const fn with_budget(budget: usize) -> Self {
         Self { budget, count: estimate_tokens, query: None, since: None }
     }
 }
@@ -69,26 +69,26 @@ struct CandidateLine {
 impl Ledger {
     /// Writes a context for the next prompt.
     pub fn export(&self, options: &ExportOptions<'_>) -> ExportedContext {
-        let wishes = self.wishes(options);
+        let wishes = self.candidate_lines(options);
         let title = format!("# Ledger at position {}\n", self.head());
         let mut page = ContextBuilder::new(options, title, wishes.len());
         for wish in wishes {
             // Once the page is full, the lines that come after are counted and never written.
-            let line = page.has_room().then(|| self.wish_line(&wish));
+            let line = page.has_room().then(|| self.render_line(&wish));
             page.take(wish, line);
         }
         page.finish(self.head())
     }
 
-    fn wish_line(&self, wish: &CandidateLine) -> String {
+    fn render_line(&self, wish: &CandidateLine) -> String {
         match wish.other {
-            None => self.line(wish.item),
+            None => self.item_line(wish.item),
             Some(other) => self.contradiction_line(wish.item, other),
         }
     }
 
     /// All lines, the most important first.
-    fn wishes(&self, options: &ExportOptions<'_>) -> Vec<CandidateLine> {
+    fn candidate_lines(&self, options: &ExportOptions<'_>) -> Vec<CandidateLine> {
         let mut items: Vec<_> = match options.since {
             Some(since) => self.changed_since(since),
             None => self.ids().filter(|&item| self.record(item).status.is_live()).collect(),
@@ -125,12 +125,13 @@ impl Ledger {
 
     /// How much each item has to do with the query: shared words, rare ones counting more.
     fn relevance(&self, items: &[ItemId], query: &str) -> BTreeMap<ItemId, u32> {
-        let asked: BTreeSet<_> = words(query).collect();
+        let asked: BTreeSet<_> = keywords(query).collect();
         if asked.is_empty() {
             return BTreeMap::new();
         }
         let shared = |&item: &ItemId| {
-            let found: BTreeSet<_> = words(self.summary(item)).filter(|word| asked.contains(word)).collect();
+            let found: BTreeSet<_> =
+                keywords(self.summary(item)).filter(|word| asked.contains(word)).collect();
             (!found.is_empty()).then_some((item, found))
         };
         let shared: Vec<_> = items.iter().filter_map(shared).collect();
@@ -147,14 +148,14 @@ impl Ledger {
 }
 
 /// The words of a text that can make it relevant.
-fn words(text: &str) -> impl Iterator<Item = String> {
+fn keywords(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.chars().count() > 1)
         .map(str::to_lowercase)
-        .filter(|word| !COMMON.contains(&word.as_str()))
+        .filter(|word| !STOP_WORDS.contains(&word.as_str()))
 }
 
-const COMMON: &[&str] = &[
+const STOP_WORDS: &[&str] = &[
     "the", "an", "of", "to", "in", "on", "at", "by", "for", "from", "with", "and", "or", "is", "are", "was",
     "be", "it", "its", "this", "that", "we", "our", "you", "they", "as", "do", "does", "not", "no", "use",
     "will", "what", "how", "which", "when", "why", "should", "can", "must",
@@ -174,7 +175,7 @@ struct ContextBuilder<'a> {
 
 impl<'a> ContextBuilder<'a> {
     fn new(options: &'a ExportOptions<'a>, title: String, n_wishes: usize) -> Self {
-        let reserve = (options.count)(&remark(n_wishes, n_wishes));
+        let reserve = (options.count)(&left_out_note(n_wishes, n_wishes));
         let cost = (options.count)(&title);
         let title = if cost <= options.budget { title } else { String::new() };
         let tokens = if title.is_empty() { 0 } else { cost };
@@ -224,21 +225,24 @@ impl<'a> ContextBuilder<'a> {
             text.push_str(line);
             text.push('\n');
         }
-        let remark = remark(self.left_out.len(), hard_left_out);
+        let remark = left_out_note(self.left_out.len(), hard_left_out);
         let cost = (self.options.count)(&remark);
         if !self.left_out.is_empty() && self.tokens + cost <= self.options.budget {
             text.push_str(&remark);
             self.tokens += cost;
         }
         let mut seen = BTreeSet::new();
-        let shown = distinct(self.taken.iter().map(|(wish, _)| wish), &mut seen);
-        let left_out = distinct(self.left_out.iter(), &mut seen);
+        let shown = distinct_items(self.taken.iter().map(|(wish, _)| wish), &mut seen);
+        let left_out = distinct_items(self.left_out.iter(), &mut seen);
         ExportedContext { text, tokens: self.tokens, position, shown, left_out, hard_left_out }
     }
 }
 
 /// The items of some lines, each once.
-fn distinct<'a>(wishes: impl Iterator<Item = &'a CandidateLine>, seen: &mut BTreeSet<ItemId>) -> Vec<ItemId> {
+fn distinct_items<'a>(
+    wishes: impl Iterator<Item = &'a CandidateLine>,
+    seen: &mut BTreeSet<ItemId>,
+) -> Vec<ItemId> {
     let all = wishes.flat_map(|wish| [Some(wish.item), wish.other]).flatten();
     all.filter(|&item| seen.insert(item)).collect()
 }
@@ -247,7 +251,7 @@ fn heading(section: ContextSection) -> String {
     format!("\n## {}\n", section.title())
 }
 
-fn remark(n_left_out: usize, n_hard: usize) -> String {
+fn left_out_note(n_left_out: usize, n_hard: usize) -> String {
     let hard = if n_hard == 0 { String::new() } else { format!(", {n_hard} of them hard constraints") };
     format!("\n({n_left_out} more did not fit{hard})\n")
 }

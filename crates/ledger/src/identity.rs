@@ -2,8 +2,8 @@
 //!
 //! Two summaries of one kind are the same exactly when their normal forms are ([`probity_prose::normal_form`]).
 
-use crate::index::hash_of;
-use crate::words::ItemKind;
+use crate::name_table::hash_of;
+use crate::vocabulary::ItemKind;
 use probity_prose::normal_form::Normalizer;
 
 /// What a text states, whatever its kind.

@@ -6,14 +6,14 @@
 
 use crate::conflicts::ConflictIndex;
 use crate::identity::StatementKey;
-use crate::index::{NameTable, count};
+use crate::item_record::{InputEntry, ItemId, ItemRecord, LedgerSeq, VersionRecord};
+use crate::name_table::{NameTable, count};
 use crate::outcome::CandidateVerdict;
 use crate::policy::ConstraintPolicy;
-use crate::record::{InputEntry, ItemId, ItemRecord, LedgerSeq, VersionRecord};
 use crate::scoreboard::VerdictTally;
 use crate::sources::{KnownSource, SourceIndex, SourceIndexMark};
 use crate::statements::StatementIndex;
-use crate::words::{ConfidenceLevel, ItemStatus, RevisionMode};
+use crate::vocabulary::{ConfidenceLevel, ItemStatus, RevisionMode};
 use probity_core::{Digest, StringArena};
 use probity_prose::normal_form::Normalizer;
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ impl Ledger {
         &self.items[item.at()]
     }
 
-    pub(crate) fn named(&self, handle: &str) -> Option<ItemId> {
+    pub(crate) fn find_by_handle(&self, handle: &str) -> Option<ItemId> {
         self.handles.find(handle).map(|at| *self.handles.value(at))
     }
 
@@ -164,7 +164,7 @@ impl Ledger {
             confidence: new.confidence,
         });
         self.handles.add(new.handle, item);
-        self.list(item);
+        self.index_statement(item);
         self.raise_conflicts(item, seq);
         item
     }
@@ -203,12 +203,12 @@ impl Ledger {
         if self.record(item).meaning == new.meaning {
             return;
         }
-        self.unlist(item);
+        self.unindex_statement(item);
         self.settle_conflicts(item, seq);
         // Noted between the two index changes: each must be taken back under the meaning it was made with.
         self.note_record(item);
         self.items[item.at()].meaning = new.meaning;
-        self.list(item);
+        self.index_statement(item);
         self.raise_conflicts(item, seq);
     }
 
@@ -243,13 +243,19 @@ impl Ledger {
     }
 
     /// Ends an item: superseded or resolved, for the reason that `note` gives.
-    pub(crate) fn end(&mut self, item: ItemId, status: ItemStatus, note: Option<&str>, seq: LedgerSeq) {
+    pub(crate) fn close_item(
+        &mut self,
+        item: ItemId,
+        status: ItemStatus,
+        note: Option<&str>,
+        seq: LedgerSeq,
+    ) {
         self.set_status(item, status, seq);
         let note = note.and_then(|note| NonZeroU32::new(self.texts.push(note) + 1));
         let record = &mut self.items[item.at()];
         record.ended = NonZeroU32::new(seq.0);
         record.note = note;
-        self.unlist(item);
+        self.unindex_statement(item);
         self.settle_conflicts(item, seq);
     }
 
@@ -265,7 +271,7 @@ impl Ledger {
     }
 
     /// Links an item to its successor.
-    pub(crate) fn link(&mut self, old: ItemId, new: ItemId, seq: LedgerSeq) {
+    pub(crate) fn link_successor(&mut self, old: ItemId, new: ItemId, seq: LedgerSeq) {
         self.note_record(old);
         self.note_record(new);
         let last = self.record(new).last_superseded;
@@ -304,12 +310,12 @@ impl Ledger {
         self.authors.find(author).unwrap_or_else(|| self.authors.add(author, VerdictTally::default()))
     }
 
-    fn list(&mut self, item: ItemId) {
+    fn index_statement(&mut self, item: ItemId) {
         self.note(UndoStep::Listed(item));
         self.statements.list(item, &self.items);
     }
 
-    fn unlist(&mut self, item: ItemId) {
+    fn unindex_statement(&mut self, item: ItemId) {
         self.note(UndoStep::Unlisted(item));
         self.statements.unlist(item, &self.items);
     }
@@ -364,7 +370,7 @@ impl Ledger {
                 UndoStep::Settled(at) => self.conflicts.reopen(at),
             }
         }
-        self.sources.cut(mark.sources);
+        self.sources.truncate_to(mark.sources);
         self.extras.split_off(&ItemId::new(count(mark.items)));
         self.items.truncate(mark.items);
         self.versions.truncate(mark.versions);
@@ -393,7 +399,7 @@ impl Ledger {
 /// An item to be.
 #[derive(Debug)]
 pub(crate) struct NewItem<'a> {
-    pub(crate) kind: crate::words::ItemKind,
+    pub(crate) kind: crate::vocabulary::ItemKind,
     pub(crate) status: ItemStatus,
     pub(crate) handle: &'a str,
     pub(crate) summary: &'a str,

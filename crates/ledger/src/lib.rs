@@ -25,14 +25,14 @@
 //! Inside: `ledger` holds the state and its primitives, `record`, `texts`, `sources`, `statements` and `index` how it
 //! is kept, `decide` and `reconcile` the rules.
 
-mod book;
 pub mod candidate;
 pub mod extract;
+mod project_ledger;
 pub mod snapshot;
 pub mod transcript;
 pub mod vectors;
+pub mod vocabulary;
 pub mod wire;
-pub mod words;
 
 mod conflicts;
 mod constraint_scope;
@@ -41,38 +41,38 @@ mod digest;
 pub mod documents;
 mod export;
 mod identity;
-mod index;
+mod item_lines;
+mod item_record;
+mod item_view;
 mod ledger;
-mod lines;
 mod markdown;
 pub mod merge;
 pub mod model;
+mod name_table;
 mod outcome;
 mod policy;
 mod query;
 mod read;
 mod reconcile;
-mod record;
 mod scoreboard;
 mod sources;
 mod statements;
 mod suggest;
-mod view;
 
-pub use book::{Citation, PendingTurn, ProjectLedger, ProjectLedgerError, StreamState};
 pub use candidate::{DeltaProposal, ItemChange, ItemContent, ItemDelta, ProposedDelta, TurnSource};
 pub use conflicts::ItemConflict;
 pub use constraint_scope::ScopedConstraint;
 pub use export::{ExportOptions, ExportedContext, estimate_tokens};
+pub use item_record::{ItemId, LedgerSeq};
+pub use item_view::{ItemView, SourceView, VersionView};
 pub use ledger::Ledger;
 pub use markdown::LedgerProjection;
 pub use outcome::{CandidateOutcome, CandidateVerdict, MergeCode, RejectCode, VerdictCode, VerdictKind};
 pub use policy::ConstraintPolicy;
+pub use project_ledger::{Citation, PendingTurn, ProjectLedger, ProjectLedgerError, StreamState};
 pub use query::{ExplanationView, LogEntry, PositionCode, PositionError};
 pub use read::CandidateDelta;
 pub use reconcile::{BatchMode, LedgerFull};
-pub use record::{ItemId, LedgerSeq};
 pub use scoreboard::AuthorScore;
 pub use suggest::{LedgerSuggestion, SuggestionKind};
-pub use view::{ItemView, SourceView, VersionView};
-pub use words::{ConfidenceLevel, DeltaKind, ItemKind, ItemStatus, RevisionMode};
+pub use vocabulary::{ConfidenceLevel, DeltaKind, ItemKind, ItemStatus, RevisionMode};

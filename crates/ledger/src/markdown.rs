@@ -1,9 +1,9 @@
 //! Projections of the ledger as Markdown, for people. They are written and never read back.
 
+use crate::item_lines::ContextSection;
+use crate::item_record::ItemId;
 use crate::ledger::Ledger;
-use crate::lines::ContextSection;
-use crate::record::ItemId;
-use crate::words::ItemKind;
+use crate::vocabulary::ItemKind;
 
 /// Which part of the ledger a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Ledger {
     }
 
     fn write_section(&self, page: &mut String, title: &str, items: impl Iterator<Item = ItemId>) {
-        let mut lines = items.map(|item| self.line(item)).peekable();
+        let mut lines = items.map(|item| self.item_line(item)).peekable();
         if lines.peek().is_some() {
             write_lines(page, title, lines);
         }

@@ -1,6 +1,6 @@
 //! What becomes of a candidate: accepted, merged, or rejected with a stable code.
 
-use crate::record::{ItemId, LedgerSeq};
+use crate::item_record::{ItemId, LedgerSeq};
 use schemars::JsonSchema;
 use serde::Serialize;
 

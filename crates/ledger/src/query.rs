@@ -4,12 +4,12 @@
 //! *Why* and *what replaced it* follow an item's own chains, *what does this turn support* the turn's.
 
 use crate::conflicts::ItemConflict;
-use crate::index::count;
+use crate::item_record::{ItemId, LedgerSeq};
+use crate::item_view::ItemView;
 use crate::ledger::Ledger;
+use crate::name_table::count;
 use crate::outcome::CandidateVerdict;
-use crate::record::{ItemId, LedgerSeq};
-use crate::view::ItemView;
-use crate::words::DeltaKind;
+use crate::vocabulary::DeltaKind;
 use serde::Serialize;
 
 /// A position that the ledger does not have.
@@ -135,7 +135,7 @@ impl Ledger {
 
     /// Every input that took effect on an item, in order.
     pub fn inputs_of(&self, item: ItemId) -> impl Iterator<Item = LogEntry<'_>> {
-        let is_about = move |entry: &crate::record::InputEntry| {
+        let is_about = move |entry: &crate::item_record::InputEntry| {
             entry.took_effect() && (entry.item == Some(item) || entry.other == Some(item))
         };
         let touched = self.entries.iter().enumerate().filter(move |(_, entry)| is_about(entry));

@@ -5,7 +5,7 @@
 use crate::candidate::{
     DeltaProposal, ItemChange, ItemContent, ItemDelta, MAX_SOURCES, TurnSource, is_blank,
 };
-use crate::words::{ConfidenceLevel, DeltaKind, RevisionMode};
+use crate::vocabulary::{ConfidenceLevel, DeltaKind, RevisionMode};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -6,11 +6,11 @@
 use crate::candidate::{DeltaProposal, ItemContent, MAX_ALTERNATIVES};
 use crate::decide::{CandidatePlan, ItemAlteration, ReconcileScratch, SuccessorItem};
 use crate::identity::StatementKey;
+use crate::item_record::{InputEntry, ItemId, LedgerSeq};
 use crate::ledger::{DeliveredDelta, Ledger, NewItem};
 use crate::outcome::{CandidateOutcome, CandidateVerdict, MergeCode, RejectCode};
-use crate::record::{InputEntry, ItemId, LedgerSeq};
 use crate::sources::KnownSource;
-use crate::words::{ConfidenceLevel, ItemKind, ItemStatus};
+use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus};
 
 /// What happens to a batch when one of its candidates is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,9 +183,9 @@ impl Ledger {
             }
             CandidatePlan::Supersede { item, reason, by } => {
                 self.add_sources(item, sources, seq);
-                self.end(item, ItemStatus::Superseded, Some(reason), seq);
+                self.close_item(item, ItemStatus::Superseded, Some(reason), seq);
                 if let Some(by) = by {
-                    self.link(item, by, seq);
+                    self.link_successor(item, by, seq);
                 }
                 (CandidateVerdict::Accepted, item, by)
             }
@@ -201,7 +201,7 @@ impl Ledger {
         match *how {
             ItemAlteration::Reword(ref rewording) => self.reword(item, rewording, seq),
             ItemAlteration::Reweigh(confidence) => self.set_confidence(item, confidence, seq),
-            ItemAlteration::Resolve { note } => self.end(item, ItemStatus::Resolved, Some(note), seq),
+            ItemAlteration::Resolve { note } => self.close_item(item, ItemStatus::Resolved, Some(note), seq),
             ItemAlteration::Promote(confidence) => {
                 let news = confidence.filter(|&confidence| confidence != self.record(item).confidence);
                 if let Some(confidence) = news {
@@ -262,7 +262,7 @@ impl Ledger {
     ) -> ItemId {
         self.add_sources(item, sources, seq);
         if let Some(status) = new.old_status {
-            self.end(item, status, None, seq);
+            self.close_item(item, status, None, seq);
         }
         let successor = self.add_item(
             &NewItem {
@@ -280,7 +280,7 @@ impl Ledger {
         if let Some(reason) = new.reason {
             self.add_reopening(successor, reason);
         }
-        self.link(item, successor, seq);
+        self.link_successor(item, successor, seq);
         successor
     }
 }

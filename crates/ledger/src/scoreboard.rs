@@ -4,15 +4,15 @@ use crate::ledger::Ledger;
 use crate::outcome::{CandidateVerdict, MergeCode, RejectCode};
 use std::collections::BTreeMap;
 
-const N_MERGE: usize = MergeCode::ALL.len();
-const N_REJECT: usize = RejectCode::ALL.len();
+const N_MERGE_CODES: usize = MergeCode::ALL.len();
+const N_REJECT_CODES: usize = RejectCode::ALL.len();
 
 /// What became of an author's inputs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct VerdictTally {
     accepted: u64,
-    merged: [u64; N_MERGE],
-    rejected: [u64; N_REJECT],
+    merged: [u64; N_MERGE_CODES],
+    rejected: [u64; N_REJECT_CODES],
 }
 
 impl VerdictTally {

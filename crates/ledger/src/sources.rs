@@ -4,8 +4,8 @@
 //! Whether a pair is already there is looked up in an index (all but the first source of an item stand in it), so an
 //! item with twenty thousand sources takes the next one as fast as an item with two.
 
-use crate::index::{NameTable, count, hash_of};
-use crate::record::{ItemId, ItemRecord, LedgerSeq};
+use crate::item_record::{ItemId, ItemRecord, LedgerSeq};
+use crate::name_table::{NameTable, count, hash_of};
 use probity_core::HashIndex;
 
 /// A source whose turn is known.
@@ -151,7 +151,7 @@ impl SourceIndex {
     }
 
     /// Takes back every source added since `mark`. The records of the items are restored by the caller.
-    pub(crate) fn cut(&mut self, mark: SourceIndexMark) {
+    pub(crate) fn truncate_to(&mut self, mark: SourceIndexMark) {
         while self.list.len() > mark.list {
             let at = count(self.list.len() - 1);
             let source = self.list[at as usize];

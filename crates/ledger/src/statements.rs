@@ -4,13 +4,13 @@
 //! others, which are rare, stand in an ordered set. Nothing depends on which of them is the leader.
 
 use crate::identity::{Polarity, StatementKey};
-use crate::index::count;
-use crate::record::{ItemId, ItemRecord};
+use crate::item_record::{ItemId, ItemRecord};
+use crate::name_table::count;
 use probity_core::HashIndex;
 use std::collections::BTreeSet;
 
 /// How many different statements with one neutral form are looked through for an opposite.
-const MAX_RELATED: usize = 64;
+const MAX_RELATED_ITEMS: usize = 64;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StatementIndex {
@@ -75,7 +75,7 @@ impl StatementIndex {
         };
         let mut found = vec![leader];
         let mut from = 0;
-        for _ in 0..MAX_RELATED {
+        for _ in 0..MAX_RELATED_ITEMS {
             let next = self.twins.range((meaning.neutral, from, ItemId::new(0))..).next();
             let Some(&(_, full, item)) = next.filter(|twin| twin.0 == meaning.neutral) else {
                 break;

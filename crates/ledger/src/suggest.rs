@@ -1,8 +1,8 @@
 //! What a person might want to do next about the ledger. Suggestions are advice: nothing follows from them by itself.
 
+use crate::item_record::ItemId;
 use crate::ledger::Ledger;
-use crate::record::ItemId;
-use crate::words::{ConfidenceLevel, ItemKind, ItemStatus};
+use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus};
 use std::collections::BTreeSet;
 
 probity_core::word_enum! {
@@ -31,7 +31,7 @@ pub struct LedgerSuggestion {
 }
 
 /// How many turns must support something before it is worth remembering or confirming.
-const ENOUGH_TURNS: usize = 2;
+const MIN_SUPPORTING_TURNS: usize = 2;
 
 impl Ledger {
     /// Everything worth doing: contradictions first, then open choices, guesses, and what is worth remembering.
@@ -52,7 +52,7 @@ impl Ledger {
 
     fn advice_on(&self, item: ItemId) -> Option<SuggestionKind> {
         let record = self.record(item);
-        let is_supported = || self.n_turns(item) >= ENOUGH_TURNS;
+        let is_supported = || self.n_turns(item) >= MIN_SUPPORTING_TURNS;
         match (record.kind, record.status) {
             (ItemKind::Branch, ItemStatus::Tentative) => Some(SuggestionKind::Decide),
             (ItemKind::Hypothesis, ItemStatus::Tentative) => {

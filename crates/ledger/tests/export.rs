@@ -43,7 +43,7 @@ fn sample() -> Ledger {
 
 #[test]
 fn every_kind_has_its_place() {
-    let text = sample().export(&ExportOptions::within(1000)).text;
+    let text = sample().export(&ExportOptions::with_budget(1000)).text;
     assert_eq!(
         text,
         "# Ledger at position 10\n\
@@ -64,7 +64,7 @@ fn hard_constraints_are_paid_for_first() {
     let mut deltas: Vec<_> =
         (0..200).map(|n| constraint(&format!("s{n}"), &format!("Prefer style {n}"), false)).collect();
     deltas.insert(0, constraint("h", "Never commit secrets", true));
-    let context = ledger_of(&deltas).export(&ExportOptions::within(80));
+    let context = ledger_of(&deltas).export(&ExportOptions::with_budget(80));
     assert!(context.text.contains("Never commit secrets"), "{}", context.text);
     assert_eq!(context.hard_left_out, 0);
     assert!(context.text.ends_with("more did not fit)\n"));
@@ -75,7 +75,7 @@ fn hard_constraints_are_paid_for_first() {
 fn a_budget_that_is_too_small_for_the_hard_constraints_says_so() {
     let deltas: Vec<_> =
         (0..50).map(|n| constraint(&format!("h{n}"), &format!("Never do thing number {n}"), true)).collect();
-    let context = ledger_of(&deltas).export(&ExportOptions::within(60));
+    let context = ledger_of(&deltas).export(&ExportOptions::with_budget(60));
     assert!(context.hard_left_out > 0);
     assert!(context.text.contains("of them hard constraints"), "{}", context.text);
 }
@@ -86,9 +86,10 @@ fn the_query_decides_what_fits() {
         (0..100).map(|n| decision(&format!("d{n}"), &format!("Use tool {n} for job {n}"))).collect();
     deltas.insert(0, decision("old", "Encrypt backups with age"));
     let ledger = ledger_of(&deltas);
-    let options = ExportOptions { query: Some("how are backups encrypted?"), ..ExportOptions::within(60) };
+    let options =
+        ExportOptions { query: Some("how are backups encrypted?"), ..ExportOptions::with_budget(60) };
     assert!(ledger.export(&options).text.contains("Encrypt backups"));
-    assert!(!ledger.export(&ExportOptions::within(60)).text.contains("Encrypt backups"));
+    assert!(!ledger.export(&ExportOptions::with_budget(60)).text.contains("Encrypt backups"));
 }
 
 #[test]
@@ -98,13 +99,13 @@ fn an_increment_shows_what_changed_and_what_ended() {
     let close =
         json!({ "kind": "task_closed", "target": "k", "resolution": "done", "sources": [{ "turn": "t1" }] });
     ledger.reconcile("me", BatchMode::BestEffort, &[DeltaProposal::read(&close)]).unwrap();
-    let options = ExportOptions { since: Some(position), ..ExportOptions::within(1000) };
+    let options = ExportOptions { since: Some(position), ..ExportOptions::with_budget(1000) };
     let context = ledger.export(&options);
     assert_eq!(
         context.text,
         "# Ledger at position 11\n\n## No longer in force\n- [k] Write the docs (closed: done)\n"
     );
-    let nothing = ExportOptions { since: Some(context.position), ..ExportOptions::within(1000) };
+    let nothing = ExportOptions { since: Some(context.position), ..ExportOptions::with_budget(1000) };
     assert_eq!(ledger.export(&nothing).shown, []);
 }
 
@@ -129,12 +130,12 @@ proptest! {
     fn no_budget_is_ever_exceeded(budget in 0usize..400, query in prop::option::of("[a-z ]{0,20}"), since in prop::option::of(0i64..10)) {
         let ledger = sample();
         let since = since.map(|since| ledger.position(since).unwrap());
-        let options = ExportOptions { query: query.as_deref(), since, ..ExportOptions::within(budget) };
+        let options = ExportOptions { query: query.as_deref(), since, ..ExportOptions::with_budget(budget) };
         let context = ledger.export(&options);
         prop_assert!(context.tokens <= budget);
         prop_assert!(estimate_tokens(&context.text) <= context.tokens);
         prop_assert_eq!(ledger.export(&options), context.clone(), "the same answer twice");
-        let whole: Vec<_> = sample().export(&ExportOptions::within(100_000)).text.lines().map(str::to_owned).collect();
+        let whole: Vec<_> = sample().export(&ExportOptions::with_budget(100_000)).text.lines().map(str::to_owned).collect();
         for line in context.text.lines().filter(|line| line.starts_with("- [") && since.is_none()) {
             prop_assert!(whole.iter().any(|known| known == line), "no line is cut: {}", line);
         }

@@ -89,20 +89,22 @@ impl ToolCall {
             resume_unwind(Box::new(CallCancellation));
         }
         match progress {
-            ProgressStep::Looking => self.step(0, None, "looking at the tree"),
+            ProgressStep::Looking => self.send_progress(0, None, "looking at the tree"),
             ProgressStep::Reading(done, total) if done.is_multiple_of((total / 50).max(1)) => {
-                self.step(done as u64, Some(total as u64), "reading files");
+                self.send_progress(done as u64, Some(total as u64), "reading files");
             }
             ProgressStep::Reading(..) => {}
-            ProgressStep::Comparing => self.step(0, None, "comparing files"),
-            ProgressStep::Storing => self.step(0, None, "keeping the run"),
-            ProgressStep::Gate(which, all) => self.step(which as u64, Some(all as u64), "running gates"),
-            ProgressStep::Waiting => self.step(0, None, "waiting for those ahead in the queue"),
+            ProgressStep::Comparing => self.send_progress(0, None, "comparing files"),
+            ProgressStep::Storing => self.send_progress(0, None, "keeping the run"),
+            ProgressStep::Gate(which, all) => {
+                self.send_progress(which as u64, Some(all as u64), "running gates")
+            }
+            ProgressStep::Waiting => self.send_progress(0, None, "waiting for those ahead in the queue"),
         }
     }
 
     /// Nobody need listen. The number only ever grows, as the protocol wants it, also when files are read out of order.
-    fn step(&self, done: u64, total: Option<u64>, what: &str) {
+    fn send_progress(&self, done: u64, total: Option<u64>, what: &str) {
         let Some(steps) = &self.steps else { return };
         // Held while sending: the numbers must leave in the order in which they were taken.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,12 +124,12 @@ pub(crate) struct CallOutcome {
 
 impl CallOutcome {
     /// An answer.
-    pub(crate) fn with(document: Value) -> Self {
+    pub(crate) fn answer(document: Value) -> Self {
         Self { document, is_refusal: false }
     }
 
     /// A refusal, in the document that every surface shows.
-    pub(crate) fn refused(fault: &ServiceError) -> Self {
+    pub(crate) fn refusal(fault: &ServiceError) -> Self {
         Self { document: fault.answer().to_document(), is_refusal: true }
     }
 }

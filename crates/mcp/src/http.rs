@@ -64,7 +64,7 @@ async fn only_with_token(
     next: Next,
 ) -> Result<Response, StatusCode> {
     let given = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
-    if given.is_some_and(|given| same(given, expected.as_bytes())) {
+    if given.is_some_and(|given| constant_time_eq(given, expected.as_bytes())) {
         Ok(next.run(request).await)
     } else {
         Err(StatusCode::UNAUTHORIZED)
@@ -72,7 +72,7 @@ async fn only_with_token(
 }
 
 /// Compares without telling by its time how much was right.
-fn same(given: &[u8], expected: &[u8]) -> bool {
+fn constant_time_eq(given: &[u8], expected: &[u8]) -> bool {
     let differing = given.iter().zip(expected).fold(0, |seen, (one, other)| seen | (one ^ other));
     given.len() == expected.len() && differing == 0
 }

@@ -1,16 +1,16 @@
 //! Resources: runs, receipts and evidence that an agent, or the person behind it, may want to read in full.
 
 use probity_api::Answer as _;
+use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze::{self, FindingLimits};
 use probity_quality::contract::receipts::ReceiptStore;
-use probity_quality::runs::AnalysisStore;
 use probity_runner::bundles;
 use probity_workspace::{ServiceError, Workspace};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use std::path::Path;
 
 /// How many of each kind are listed; every one can be read by its id.
-const LISTED: usize = 20;
+const MAX_LISTED_RESOURCES: usize = 20;
 
 /// A kind of resource: `probity://<kind>/<id>`.
 struct ResourceKind {
@@ -22,7 +22,7 @@ struct ResourceKind {
     read: fn(&Workspace, &str) -> Result<String, ServiceError>,
 }
 
-const KINDS: [ResourceKind; 3] = [
+const RESOURCE_KINDS: [ResourceKind; 3] = [
     ResourceKind {
         name: "evidence",
         description: "The manifest of a governed run",
@@ -39,7 +39,7 @@ fn run_ids(workspace: &Workspace) -> Result<Vec<String>, ServiceError> {
 }
 
 fn run(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
-    let (answer, _) = analyze::show_run(workspace, name, FindingLimits::whole(usize::MAX))?;
+    let (answer, _) = analyze::show_run(workspace, name, FindingLimits::with_all_locations(usize::MAX))?;
     Ok(answer.to_document().to_string())
 }
 
@@ -67,11 +67,11 @@ fn evidence(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
 
 /// The newest of each kind.
 pub(crate) fn list(root: &Path) -> Result<Vec<Resource>, ErrorData> {
-    let workspace = Workspace::find(Some(root), root).map_err(|fault| refused(&fault))?;
+    let workspace = Workspace::find(Some(root), root).map_err(|fault| not_found_error(&fault))?;
     let mut resources = Vec::new();
-    for kind in &KINDS {
-        let ids = (kind.ids)(&workspace).map_err(|fault| refused(&fault))?;
-        resources.extend(ids.into_iter().take(LISTED).map(|id| {
+    for kind in &RESOURCE_KINDS {
+        let ids = (kind.ids)(&workspace).map_err(|fault| not_found_error(&fault))?;
+        resources.extend(ids.into_iter().take(MAX_LISTED_RESOURCES).map(|id| {
             Resource::new(format!("probity://{}/{id}", kind.name), id)
                 .with_description(kind.description)
                 .with_mime_type("application/json")
@@ -82,7 +82,7 @@ pub(crate) fn list(root: &Path) -> Result<Vec<Resource>, ErrorData> {
 
 /// How the resources of each kind are named.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
-    KINDS
+    RESOURCE_KINDS
         .iter()
         .map(|kind| {
             ResourceTemplate::new(format!("probity://{}/{{id}}", kind.name), kind.name)
@@ -96,14 +96,14 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 pub(crate) fn read(root: &Path, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let unknown = || ErrorData::resource_not_found(format!("there is no resource {uri}"), None);
     let (kind, id) = uri.strip_prefix("probity://").and_then(|it| it.split_once('/')).ok_or_else(unknown)?;
-    let kind = KINDS.iter().find(|known| known.name == kind).ok_or_else(unknown)?;
-    let workspace = Workspace::find(Some(root), root).map_err(|fault| refused(&fault))?;
-    let text = (kind.read)(&workspace, id).map_err(|fault| refused(&fault))?;
+    let kind = RESOURCE_KINDS.iter().find(|known| known.name == kind).ok_or_else(unknown)?;
+    let workspace = Workspace::find(Some(root), root).map_err(|fault| not_found_error(&fault))?;
+    let text = (kind.read)(&workspace, id).map_err(|fault| not_found_error(&fault))?;
     let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
 /// A refusal keeps its document: reason and next step are in the data.
-fn refused(fault: &ServiceError) -> ErrorData {
+fn not_found_error(fault: &ServiceError) -> ErrorData {
     ErrorData::resource_not_found(fault.to_string(), Some(fault.answer().to_document()))
 }

@@ -74,7 +74,7 @@ impl McpServer {
         let work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
         // The steps end when the call does, and all of them are sent before its answer: the protocol allows none after.
         if let Some(token) = listener {
-            tell(&context.peer, &token, steps).await;
+            forward_progress(&context.peer, &token, steps).await;
         }
         let answered = work.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(result_of(answered))
@@ -90,7 +90,7 @@ fn result_of(answered: CallOutcome) -> CallToolResult {
 }
 
 /// Sends the steps of a call to the one who asked for them.
-async fn tell(
+async fn forward_progress(
     peer: &Peer<RoleServer>,
     token: &ProgressToken,
     mut steps: mpsc::UnboundedReceiver<ProgressUpdate>,
@@ -141,7 +141,7 @@ impl ServerHandler for McpServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let root = self.root.clone();
-        blocking(move || resources::list(&root)).await.map(ListResourcesResult::with_all_items)
+        run_blocking(move || resources::list(&root)).await.map(ListResourcesResult::with_all_items)
     }
 
     async fn list_resource_templates(
@@ -158,11 +158,11 @@ impl ServerHandler for McpServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let root = self.root.clone();
-        blocking(move || resources::read(&root, &request.uri)).await.map(ReadResourceResponse::from)
+        run_blocking(move || resources::read(&root, &request.uri)).await.map(ReadResourceResponse::from)
     }
 }
 
-async fn blocking<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ErrorData> + Send + 'static,
 ) -> Result<T, ErrorData> {
     let done = tokio::task::spawn_blocking(work).await;

@@ -3,8 +3,8 @@
 //! Equivalent to [`program::matches`](crate::program::matches), for questions about many paths at once. The input must
 //! be a prefix of a path; other input gives no meaningful result.
 
+use crate::chars::PathChar;
 use crate::program::{CharSet, PatternStep};
-use crate::units::PathChar;
 
 /// A state: before a step, or in the middle of a segment consumed by [`Step::Directories`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,10 +29,10 @@ impl AutomatonState {
         for (step, kind) in (self.step..).zip(self.rest(program)) {
             match kind {
                 PatternStep::One(set) => {
-                    places.extend(set.takes(unit).then_some(Self::before(step + 1)));
+                    places.extend(set.contains(unit).then_some(Self::before(step + 1)));
                     return;
                 }
-                PatternStep::Run(set) => places.extend(set.takes(unit).then_some(Self::before(step))),
+                PatternStep::Run(set) => places.extend(set.contains(unit).then_some(Self::before(step))),
                 PatternStep::Directories => places.push(Self { step, midway: true }),
             }
         }

@@ -61,7 +61,7 @@ impl DeclarationReport {
     }
 
     /// Adds the diagnosis of one entry.
-    fn note(&mut self, field: DeclarationField, index: usize, verdict: EntryDiagnosis) {
+    fn add_entry(&mut self, field: DeclarationField, index: usize, verdict: EntryDiagnosis) {
         let index = Some(index);
         match verdict {
             Ok(warnings) => {
@@ -101,7 +101,7 @@ pub fn declare_intent(scope: IntentScope<'_>, tree: &TreeNames<'_>) -> Declarati
         let guard = Fnmatch::new(pattern);
         let verdict = judge_guard(pattern, &guard, tree);
         guards.extend(verdict.is_ok().then_some(guard));
-        declaration.note(DeclarationField::Forbidden, index, verdict);
+        declaration.add_entry(DeclarationField::Forbidden, index, verdict);
     }
     let mut seen = BTreeSet::new();
     for (field, list) in [
@@ -110,7 +110,7 @@ pub fn declare_intent(scope: IntentScope<'_>, tree: &TreeNames<'_>) -> Declarati
     ] {
         for (index, entry) in list.iter().enumerate() {
             let is_new = seen.insert(entry);
-            declaration.note(field, index, judge_literal(entry, is_new, &guards, tree));
+            declaration.add_entry(field, index, judge_literal(entry, is_new, &guards, tree));
         }
     }
     if scope.allowed_files.is_empty() && scope.allowed_related.is_empty() {
@@ -130,12 +130,12 @@ pub fn declare_plan(scope: &[Vec<u8>], tree: &TreeNames<'_>) -> DeclarationRepor
             if pattern.excludes() {
                 let is_inert = !only_excludes
                     && includes.iter().all(|include| are_apart(include.glob(), pattern.glob()));
-                return those([(is_inert, ReasonCode::ScopeExcludeInert)]);
+                return applicable_reasons([(is_inert, ReasonCode::ScopeExcludeInert)]);
             }
             includes.push(pattern);
             judge_include(text, tree)
         });
-        declaration.note(DeclarationField::Scope, index, verdict);
+        declaration.add_entry(DeclarationField::Scope, index, verdict);
     }
     let (field, index) = (DeclarationField::Scope, None);
     if scope.is_empty() {
@@ -148,7 +148,7 @@ pub fn declare_plan(scope: &[Vec<u8>], tree: &TreeNames<'_>) -> DeclarationRepor
 
 fn judge_literal(entry: &[u8], is_new: bool, guards: &[Fnmatch], tree: &TreeNames<'_>) -> EntryDiagnosis {
     let path = RepoPath::parse(entry).map_err(|error| error.reason)?;
-    let is_present = tree.has(entry);
+    let is_present = tree.contains(entry);
     if !is_present && entry.iter().any(|byte| b"*?".contains(byte)) {
         return Err(ReasonCode::ScopeGlobInLiteral);
     }
@@ -156,7 +156,7 @@ fn judge_literal(entry: &[u8], is_new: bool, guards: &[Fnmatch], tree: &TreeName
         return Err(ReasonCode::ScopeAllowedAndForbidden);
     }
     let mut warnings = judge_name(entry, tree);
-    warnings.extend(those([
+    warnings.extend(applicable_reasons([
         (!is_present && has_brackets(entry), ReasonCode::ScopeLooksLikeGlob),
         (!is_present && entry.starts_with(b"!"), ReasonCode::ScopeLiteralBang),
         (!is_new, ReasonCode::ScopeDuplicate),
@@ -169,8 +169,8 @@ fn judge_guard(pattern: &[u8], guard: &Fnmatch, tree: &TreeNames<'_>) -> EntryDi
         return Err(reason);
     }
     let mut warnings = judge_plain(pattern, tree);
-    warnings.extend(those([
-        (pattern.starts_with(b"!") && !tree.has(pattern), ReasonCode::ScopeLiteralBang),
+    warnings.extend(applicable_reasons([
+        (pattern.starts_with(b"!") && !tree.contains(pattern), ReasonCode::ScopeLiteralBang),
         (pattern.iter().all(|&byte| byte == b'*'), ReasonCode::ScopeCatchAll),
     ]));
     Ok(warnings)
@@ -180,7 +180,7 @@ fn judge_include(pattern: &[u8], tree: &TreeNames<'_>) -> Vec<ReasonCode> {
     let before_last = pattern.strip_suffix(b"/*").unwrap_or(pattern);
     let is_catch_all = before_last.split(|&byte| byte == b'/').all(|segment| segment == b"**");
     let mut warnings = judge_plain(pattern, tree);
-    warnings.extend(those([(is_catch_all, ReasonCode::ScopeCatchAll)]));
+    warnings.extend(applicable_reasons([(is_catch_all, ReasonCode::ScopeCatchAll)]));
     warnings
 }
 
@@ -192,14 +192,14 @@ fn judge_plain(pattern: &[u8], tree: &TreeNames<'_>) -> Vec<ReasonCode> {
 
 /// Returns the warnings about a name, in any list.
 fn judge_name(name: &[u8], tree: &TreeNames<'_>) -> Vec<ReasonCode> {
-    those([
+    applicable_reasons([
         (tree.has_directory(name), ReasonCode::ScopeNamesDirectory),
-        (tree.look_alike(name).is_some(), ReasonCode::ScopeLookAlike),
+        (tree.confusable_name(name).is_some(), ReasonCode::ScopeLookAlike),
     ])
 }
 
 /// Returns the reasons whose condition holds.
-fn those<const N: usize>(reasons: [(bool, ReasonCode); N]) -> Vec<ReasonCode> {
+fn applicable_reasons<const N: usize>(reasons: [(bool, ReasonCode); N]) -> Vec<ReasonCode> {
     reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect()
 }
 

@@ -4,9 +4,9 @@
 //! declaration rejects those that cannot mean what they say; see [`Fnmatch::flaw`].
 
 use crate::RepoPath;
-use crate::class::{self, CharClass};
+use crate::char_class::{self, CharClass};
+use crate::chars::{self, PathChar};
 use crate::program::{self, CharSet, PatternStep};
-use crate::units::{self, PathChar};
 use probity_core::ReasonCode;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,17 +22,17 @@ pub fn matches(pattern: &[u8], path: &RepoPath) -> bool {
 
 impl Fnmatch {
     pub fn new(pattern: &[u8]) -> Self {
-        let units = units::decode(pattern);
+        let units = chars::decode(pattern);
         let mut program = Vec::with_capacity(units.len());
         let (mut unclosed, mut bad_range) = (false, false);
         let mut at = 0;
         while let Some(&unit) = units.get(at) {
             program.push(match unit {
-                star if star.is(b'*') => PatternStep::Run(CharSet::All),
-                mark if mark.is(b'?') => PatternStep::One(CharSet::All),
+                star if star.is_ascii_byte(b'*') => PatternStep::Run(CharSet::All),
+                mark if mark.is_ascii_byte(b'?') => PatternStep::One(CharSet::All),
                 // If one `[` is never closed, no later one is either.
-                open if open.is(b'[') && !unclosed => {
-                    if let Some(close) = class::end(&units[at..], negates) {
+                open if open.is_ascii_byte(b'[') && !unclosed => {
+                    if let Some(close) = char_class::end(&units[at..], negates) {
                         let written = FnmatchClass::read(&units[at + 1..at + close]);
                         bad_range |= written.has_bad_range;
                         at += close;
@@ -61,7 +61,7 @@ impl Fnmatch {
 }
 
 fn negates(unit: PathChar) -> bool {
-    unit.is(b'!')
+    unit.is_ascii_byte(b'!')
 }
 
 /// A class as Python parses it.
@@ -79,7 +79,7 @@ struct FnmatchClass {
 impl FnmatchClass {
     /// Parses the text between the brackets.
     fn read(body: &[PathChar]) -> Self {
-        let pieces = cut(body);
+        let pieces = split_ranges(body);
         let mut written = Self::default();
         let mut from = 0;
         for (index, piece) in pieces.iter().enumerate() {
@@ -118,11 +118,11 @@ impl FnmatchClass {
 /// Splits a class at the dashes that form ranges: each from the last character of one piece to the first of the next.
 ///
 /// No piece is empty, and only the first and the last can be a single character.
-fn cut(body: &[PathChar]) -> Vec<Vec<PathChar>> {
+fn split_ranges(body: &[PathChar]) -> Vec<Vec<PathChar>> {
     let mut pieces = Vec::new();
     let mut begin = 0;
     let mut search = if negates(body[0]) { 2 } else { 1 };
-    while let Some(dash) = (search..body.len()).find(|&index| body[index].is(b'-')) {
+    while let Some(dash) = (search..body.len()).find(|&index| body[index].is_ascii_byte(b'-')) {
         pieces.push(body[begin..dash].to_vec());
         begin = dash + 1;
         search = dash + 3;

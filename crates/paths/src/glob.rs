@@ -2,10 +2,10 @@
 //!
 //! An ambiguous pattern is rejected, never guessed at.
 
-use crate::class::{self, CharClass};
+use crate::char_class::{self, CharClass};
+use crate::chars::{self, PathChar};
 use crate::program::{self, CharSet, PatternStep};
 use crate::repo_path::{self, RepoPath};
-use crate::units::{self, PathChar};
 use probity_core::ReasonCode;
 
 /// A compiled glob, without the `!` of an exclusion.
@@ -54,12 +54,12 @@ impl Glob {
     }
 
     fn new(stem: &[u8], rest: Vec<PatternStep>) -> Self {
-        let head = units::encode(rest.iter().map_while(plain));
-        let tail: Vec<PathChar> = rest.iter().rev().map_while(plain).collect();
+        let head = chars::encode(rest.iter().map_while(literal_char));
+        let tail: Vec<PathChar> = rest.iter().rev().map_while(literal_char).collect();
         Self {
             head: [stem, &head].concat().into(),
             stem_bytes: stem.len(),
-            tail: units::encode(tail.into_iter().rev()).into(),
+            tail: chars::encode(tail.into_iter().rev()).into(),
             rest: rest.into(),
         }
     }
@@ -93,7 +93,7 @@ impl Glob {
 
     /// Returns the whole glob as one program.
     pub(crate) fn program(&self) -> Vec<PatternStep> {
-        let stem = units::decode(self.stem()).into_iter().map(|unit| PatternStep::One(CharSet::Unit(unit)));
+        let stem = chars::decode(self.stem()).into_iter().map(|unit| PatternStep::One(CharSet::Unit(unit)));
         stem.chain(self.rest.iter().cloned()).collect()
     }
 }
@@ -106,7 +106,7 @@ enum GlobSegment {
 
 impl GlobSegment {
     fn is_plain(&self) -> bool {
-        matches!(self, Self::Name(steps) if steps.iter().all(|step| plain(step).is_some()))
+        matches!(self, Self::Name(steps) if steps.iter().all(|step| literal_char(step).is_some()))
     }
 }
 
@@ -117,16 +117,16 @@ fn parse_segment(segment: &[u8]) -> Result<GlobSegment, ReasonCode> {
     if segment.windows(2).any(|pair| pair == b"**") {
         return Err(ReasonCode::ScopeDoubleStarInSegment);
     }
-    let segment = units::decode(segment);
+    let segment = chars::decode(segment);
     let mut steps = Vec::with_capacity(segment.len());
     let mut bad_range = false;
     let mut at = 0;
     while let Some(&unit) = segment.get(at) {
         steps.push(match unit {
-            star if star.is(b'*') => PatternStep::Run(CharSet::Name),
-            mark if mark.is(b'?') => PatternStep::One(CharSet::Name),
-            open if open.is(b'[') => {
-                let close = class::end(&segment[at..], negates).ok_or(ReasonCode::ScopeUnclosedClass)?;
+            star if star.is_ascii_byte(b'*') => PatternStep::Run(CharSet::Name),
+            mark if mark.is_ascii_byte(b'?') => PatternStep::One(CharSet::Name),
+            open if open.is_ascii_byte(b'[') => {
+                let close = char_class::end(&segment[at..], negates).ok_or(ReasonCode::ScopeUnclosedClass)?;
                 let (negated, ranges) = parse_class(&segment[at + 1..at + close]);
                 at += close;
                 bad_range |= ranges.iter().any(|(low, high)| low > high);
@@ -140,7 +140,7 @@ fn parse_segment(segment: &[u8]) -> Result<GlobSegment, ReasonCode> {
 }
 
 fn negates(unit: PathChar) -> bool {
-    unit.is(b'!') || unit.is(b'^')
+    unit.is_ascii_byte(b'!') || unit.is_ascii_byte(b'^')
 }
 
 /// Parses the text between the brackets; returns whether it is negated, and its ranges. A `-` between two characters
@@ -151,7 +151,7 @@ fn parse_class(body: &[PathChar]) -> (bool, Vec<(PathChar, PathChar)>) {
     let mut ranges = Vec::new();
     while let [low, more @ ..] = rest {
         let (high, more) = match more {
-            [dash, high, more @ ..] if dash.is(b'-') => (high, more),
+            [dash, high, more @ ..] if dash.is_ascii_byte(b'-') => (high, more),
             _ => (low, more),
         };
         ranges.push((*low, *high));
@@ -185,7 +185,7 @@ fn differ<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a
 }
 
 /// Returns the only character that a step matches, if there is just one.
-fn plain(step: &PatternStep) -> Option<PathChar> {
+fn literal_char(step: &PatternStep) -> Option<PathChar> {
     match step {
         PatternStep::One(CharSet::Unit(unit)) => Some(*unit),
         _ => None,

@@ -15,24 +15,24 @@
 //! * [`WorkingDirectory`]: converts what people type inside a directory to paths and patterns from the root.
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 
-mod alphabet;
 mod automaton;
-mod class;
+mod char_class;
+mod chars;
 mod declare;
 pub mod fnmatch;
 mod glob;
 mod overlap;
+mod path_grammar;
+mod prefix_index;
 mod program;
 mod reconcile;
 mod repo_path;
+mod representative_chars;
 mod rule;
 mod scope;
 mod search;
-mod shape;
-mod stems;
 mod suggest;
 mod tree_names;
-mod units;
 pub mod vectors;
 mod working_directory;
 
@@ -45,6 +45,6 @@ pub use repo_path::{PathError, RepoPath};
 pub use rule::{MatchRule, PathMatcher, UnknownRule};
 pub use scope::{DecidingPattern, PathCoverage, PatternError, Scope, ScopePattern};
 pub use search::TooComplex;
-pub use suggest::{escape, suggest};
+pub use suggest::{escape_glob, suggest};
 pub use tree_names::TreeNames;
 pub use working_directory::{TypedPathError, WorkingDirectory};

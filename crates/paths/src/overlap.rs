@@ -27,8 +27,8 @@ impl ScopeClaim {
         Self { scope: Scope::subtree(path), ..Self::name(path) }
     }
 
-    pub fn has(&self, path: &RepoPath) -> bool {
-        self.literals.contains(path) || self.scope.lets_in(path)
+    pub fn contains(&self, path: &RepoPath) -> bool {
+        self.literals.contains(path) || self.scope.contains(path)
     }
 }
 
@@ -36,24 +36,24 @@ impl ScopeClaim {
 ///
 /// The choice of path is unspecified; it is short, and readable where possible.
 pub fn overlap(a: &ScopeClaim, b: &ScopeClaim) -> Result<Option<RepoPath>, TooComplex> {
-    let of_a = a.literals.iter().find(|path| b.has(path));
-    if let Some(path) = of_a.or_else(|| b.literals.iter().find(|path| a.has(path))) {
+    let of_a = a.literals.iter().find(|path| b.contains(path));
+    if let Some(path) = of_a.or_else(|| b.literals.iter().find(|path| a.contains(path))) {
         return Ok(Some(path.clone()));
     }
-    let found = meeting(grants(&a.scope), &grants(&b.scope).collect::<Vec<_>>(), &[])?;
-    Ok(found.map(|path| pleasanter(path, |path| a.has(path) && b.has(path))))
+    let found = find_shared_path(grants(&a.scope), &grants(&b.scope).collect::<Vec<_>>(), &[])?;
+    Ok(found.map(|path| more_readable(path, |path| a.contains(path) && b.contains(path))))
 }
 
 /// Returns a path that `a` contains and `b` does not, or `None` if `b` contains all of `a`.
 pub fn outside(a: &ScopeClaim, b: &ScopeClaim) -> Result<Option<RepoPath>, TooComplex> {
-    if let Some(path) = a.literals.iter().find(|path| !b.has(path)) {
+    if let Some(path) = a.literals.iter().find(|path| !b.contains(path)) {
         return Ok(Some(path.clone()));
     }
     let names: Vec<Glob> = b.literals.iter().map(Glob::name).collect();
     let everything = Glob::everything();
     let denials: Vec<GlobDifference<'_>> = denials(&b.scope, &everything).collect();
-    let found = meeting(grants(&a.scope), &denials, &names)?;
-    Ok(found.map(|path| pleasanter(path, |path| a.has(path) && !b.has(path))))
+    let found = find_shared_path(grants(&a.scope), &denials, &names)?;
+    Ok(found.map(|path| more_readable(path, |path| a.contains(path) && !b.contains(path))))
 }
 
 /// Returns true if it is certain that no path matches both globs.
@@ -68,7 +68,7 @@ struct GlobDifference<'a> {
 }
 
 /// Returns a path that is in one of `parts`, in one of `others`, and not among `names`.
-fn meeting<'a>(
+fn find_shared_path<'a>(
     parts: impl Iterator<Item = GlobDifference<'a>>,
     others: &[GlobDifference<'a>],
     names: &'a [Glob],
@@ -133,7 +133,7 @@ fn shared<'a>(
 }
 
 /// Inserts a letter before every segment that starts with a dot, as long as the path still `holds`.
-fn pleasanter(path: RepoPath, holds: impl Fn(&RepoPath) -> bool) -> RepoPath {
+fn more_readable(path: RepoPath, holds: impl Fn(&RepoPath) -> bool) -> RepoPath {
     let mut segments: Vec<Vec<u8>> = path.segments().map(<[u8]>::to_vec).collect();
     let mut best = path;
     for index in 0..segments.len() {
@@ -215,7 +215,7 @@ mod tests {
             let below = RepoPath::parse(&[name, b"/deep/x"].concat()).expect("a path");
             let beside = RepoPath::parse(&[name, b"y/x"].concat()).expect("a path");
             let claim = ScopeClaim::subtree(&path);
-            assert!(claim.has(&path) && claim.has(&below) && !claim.has(&beside), "{path}");
+            assert!(claim.contains(&path) && claim.contains(&below) && !claim.contains(&beside), "{path}");
         }
     }
 

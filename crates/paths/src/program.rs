@@ -3,8 +3,8 @@
 //! A program is a list of steps over the characters of a path. [`matches`] takes time proportional to path × program at
 //! most and allocates nothing: when several runs could be extended, only the last one needs another try.
 
-use crate::class::CharClass;
-use crate::units::{self, PathChar};
+use crate::char_class::CharClass;
+use crate::chars::{self, PathChar};
 
 /// The characters that one step matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub(crate) enum CharSet {
 }
 
 impl CharSet {
-    pub(crate) fn takes(&self, unit: PathChar) -> bool {
+    pub(crate) fn contains(&self, unit: PathChar) -> bool {
         match self {
             Self::Unit(own) => *own == unit,
             Self::All => true,
             Self::Name => unit != PathChar::SLASH,
-            Self::Class(class) => class.takes(unit),
+            Self::Class(class) => class.contains(unit),
         }
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn matches(program: &[PatternStep], path: &[u8]) -> bool {
     let mut run: Option<BacktrackPoint> = None;
     let mut directories: Option<BacktrackPoint> = None;
     loop {
-        let unit = units::first(&path[place.at..]);
+        let unit = chars::first(&path[place.at..]);
         match (program.get(place.step), unit) {
             (None, None) => return true,
             (Some(PatternStep::Run(CharSet::All)), _) if place.step + 1 == program.len() => return true,
@@ -58,7 +58,7 @@ pub(crate) fn matches(program: &[PatternStep], path: &[u8]) -> bool {
                 place.step += 1;
                 continue;
             }
-            (Some(PatternStep::One(set)), Some((unit, length))) if set.takes(unit) => {
+            (Some(PatternStep::One(set)), Some((unit, length))) if set.contains(unit) => {
                 if unit == PathChar::SLASH {
                     // Splitting the same segment differently cannot end elsewhere, so its runs need no retry.
                     run = run.filter(|run| run.crosses(program));
@@ -68,9 +68,9 @@ pub(crate) fn matches(program: &[PatternStep], path: &[u8]) -> bool {
             }
             _ => {}
         }
-        run = run.and_then(|run| run.one_unit_on(program, path));
+        run = run.and_then(|run| run.advance_char(program, path));
         if run.is_none() {
-            directories = directories.and_then(|directories| directories.one_segment_on(path));
+            directories = directories.and_then(|directories| directories.advance_segment(path));
         }
         match run.or(directories) {
             Some(again) => place = BacktrackPoint { step: again.step + 1, ..again },
@@ -88,16 +88,16 @@ struct BacktrackPoint {
 
 impl BacktrackPoint {
     fn crosses(self, program: &[PatternStep]) -> bool {
-        matches!(&program[self.step], PatternStep::Run(set) if set.takes(PathChar::SLASH))
+        matches!(&program[self.step], PatternStep::Run(set) if set.contains(PathChar::SLASH))
     }
 
-    fn one_unit_on(self, program: &[PatternStep], path: &[u8]) -> Option<Self> {
-        let (unit, length) = units::first(&path[self.at..])?;
+    fn advance_char(self, program: &[PatternStep], path: &[u8]) -> Option<Self> {
+        let (unit, length) = chars::first(&path[self.at..])?;
         let PatternStep::Run(set) = &program[self.step] else { return None };
-        set.takes(unit).then_some(Self { at: self.at + length, ..self })
+        set.contains(unit).then_some(Self { at: self.at + length, ..self })
     }
 
-    fn one_segment_on(self, path: &[u8]) -> Option<Self> {
+    fn advance_segment(self, path: &[u8]) -> Option<Self> {
         let slash = path[self.at..].iter().position(|&byte| byte == b'/')?;
         Some(Self { at: self.at + slash + 1, ..self })
     }

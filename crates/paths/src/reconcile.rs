@@ -31,7 +31,7 @@ impl DeltaReconciliation {
 
 /// Checks that every path of `delta` is inside `scope`.
 pub fn reconcile(scope: &Scope, delta: &[RepoPath]) -> DeltaReconciliation {
-    DeltaReconciliation { untracked: delta.iter().filter(|path| !scope.lets_in(path)).cloned().collect() }
+    DeltaReconciliation { untracked: delta.iter().filter(|path| !scope.contains(path)).cloned().collect() }
 }
 
 /// Returns the delta D of two snapshots: every path whose entry was added, removed or changed, sorted by bytes.

@@ -49,7 +49,7 @@ impl RepoPath {
     }
 
     /// Returns the directories above the entry, from the root down, then the path itself.
-    pub fn lineage(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn ancestors_and_self(&self) -> impl Iterator<Item = &[u8]> {
         let slashes = self.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(index, _)| index);
         slashes.chain([self.0.len()]).map(|end| &self.0[..end])
     }
@@ -167,7 +167,10 @@ mod tests {
     #[test]
     fn a_lineage_goes_from_the_root_to_the_entry() {
         let path = RepoPath::parse(b"docs/book/a.md").expect("a path");
-        assert_eq!(path.lineage().collect::<Vec<_>>(), [&b"docs"[..], b"docs/book", b"docs/book/a.md"]);
+        assert_eq!(
+            path.ancestors_and_self().collect::<Vec<_>>(),
+            [&b"docs"[..], b"docs/book", b"docs/book/a.md"]
+        );
     }
 
     #[test]

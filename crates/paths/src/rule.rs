@@ -35,8 +35,8 @@ impl MatchRule {
     /// Compiles a list of patterns under this rule, or returns the first invalid one.
     pub fn compile<P: AsRef<[u8]>>(self, patterns: &[P]) -> Result<PathMatcher, PatternError> {
         Ok(PathMatcher(match self {
-            Self::Literal => CompiledPatterns::Literal(names(patterns)?),
-            Self::Prefix => CompiledPatterns::Prefix(names(patterns)?),
+            Self::Literal => CompiledPatterns::Literal(parse_names(patterns)?),
+            Self::Prefix => CompiledPatterns::Prefix(parse_names(patterns)?),
             Self::Fnmatch => {
                 CompiledPatterns::Fnmatch(patterns.iter().map(|text| Fnmatch::new(text.as_ref())).collect())
             }
@@ -62,14 +62,14 @@ impl PathMatcher {
     pub fn matches(&self, path: &RepoPath) -> bool {
         match &self.0 {
             CompiledPatterns::Literal(names) => names.contains(path.as_bytes()),
-            CompiledPatterns::Prefix(names) => path.lineage().any(|path| names.contains(path)),
+            CompiledPatterns::Prefix(names) => path.ancestors_and_self().any(|path| names.contains(path)),
             CompiledPatterns::Fnmatch(patterns) => patterns.iter().any(|pattern| pattern.matches(path)),
-            CompiledPatterns::Glob(scope) => scope.lets_in(path),
+            CompiledPatterns::Glob(scope) => scope.contains(path),
         }
     }
 }
 
-fn names<P: AsRef<[u8]>>(patterns: &[P]) -> Result<BTreeSet<Box<[u8]>>, PatternError> {
+fn parse_names<P: AsRef<[u8]>>(patterns: &[P]) -> Result<BTreeSet<Box<[u8]>>, PatternError> {
     let parse = |(index, text): (usize, &P)| {
         let name = text.as_ref();
         match repo_path::name_error(name) {

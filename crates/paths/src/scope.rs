@@ -2,8 +2,8 @@
 
 use crate::RepoPath;
 use crate::glob::Glob;
-use crate::stems::PrefixIndex;
-use crate::suggest::escape;
+use crate::prefix_index::PrefixIndex;
+use crate::suggest::escape_glob;
 use probity_core::{ReasonCode, bytes};
 
 /// The paths that a change may touch, as compiled glob patterns.
@@ -93,7 +93,7 @@ impl Scope {
 
     /// Returns the scope of everything below `path`, which is taken literally.
     pub(crate) fn subtree(path: &RepoPath) -> Self {
-        let text = [&escape(path.as_bytes())[..], b"/**"].concat();
+        let text = [&escape_glob(path.as_bytes())[..], b"/**"].concat();
         let glob = Glob::parse(&text).expect("an escaped path is a glob");
         let stems = PrefixIndex::new(std::iter::once(glob.stem()));
         Self { patterns: vec![ScopePattern { text: text.into(), excludes: false, glob }], stems }
@@ -104,14 +104,14 @@ impl Scope {
     }
 
     /// Returns true if a change of `path` is inside this scope.
-    pub fn lets_in(&self, path: &RepoPath) -> bool {
+    pub fn contains(&self, path: &RepoPath) -> bool {
         self.decision(path).is_some_and(|decision| !decision.pattern.excludes)
     }
 
     /// Counts the paths of a tree that are inside this scope.
     pub fn coverage<'a>(&self, tree: impl IntoIterator<Item = &'a RepoPath>) -> PathCoverage {
         tree.into_iter().fold(PathCoverage::default(), |coverage, path| PathCoverage {
-            covered: coverage.covered + usize::from(self.lets_in(path)),
+            covered: coverage.covered + usize::from(self.contains(path)),
             total: coverage.total + 1,
         })
     }
@@ -147,16 +147,16 @@ mod tests {
         assert_eq!(decided("src/gen/keep.rs"), Some(2));
         assert_eq!(decided("src/gen/a.md"), Some(3));
         assert_eq!(decided("lib/a.rs"), None);
-        assert!(!scope.lets_in(&path("src/gen/a.rs")) && !scope.lets_in(&path("lib/a.rs")));
-        assert!(scope.lets_in(&path("src/gen/a.md")));
+        assert!(!scope.contains(&path("src/gen/a.rs")) && !scope.contains(&path("lib/a.rs")));
+        assert!(scope.contains(&path("src/gen/a.md")));
     }
 
     #[test]
     fn an_amendment_decides_last_and_leaves_the_scope_as_it_was() {
         let scope = Scope::parse(&["src/**"]).expect("a scope");
         let amended = scope.amended(&["!src/a", "lib/*"]).expect("a scope");
-        assert!(scope.lets_in(&path("src/a")) && !amended.lets_in(&path("src/a")));
-        assert!(!scope.lets_in(&path("lib/a")) && amended.lets_in(&path("lib/a")));
+        assert!(scope.contains(&path("src/a")) && !amended.contains(&path("src/a")));
+        assert!(!scope.contains(&path("lib/a")) && amended.contains(&path("lib/a")));
         let error = scope.amended(&["ok", "["]).expect_err("no pattern");
         assert_eq!((error.reason, error.index), (ReasonCode::ScopeUnclosedClass, 2));
     }

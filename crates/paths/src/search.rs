@@ -8,11 +8,11 @@
 //! Without programs that must not match, the work grows with the product of the two lengths. With them it can grow
 //! exponentially, because the problem itself is that hard, so a [`SearchBudget`] bounds time and memory.
 
-use crate::alphabet;
 use crate::automaton::AutomatonState;
+use crate::chars::{self, PathChar};
+use crate::path_grammar::PathGrammarState;
 use crate::program::PatternStep;
-use crate::shape::PathGrammarState;
-use crate::units::{self, PathChar};
+use crate::representative_chars;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -25,25 +25,25 @@ pub struct TooComplex;
 /// anything beyond that is shared by all of them.
 pub(crate) struct SearchBudget {
     /// The remaining allowance of the current search.
-    little: usize,
-    more: usize,
+    per_search_left: usize,
+    shared_left: usize,
 }
 
 impl SearchBudget {
     /// Ample for patterns that people write.
-    const LITTLE: usize = 200_000;
+    const PER_SEARCH_LIMIT: usize = 200_000;
     /// About one to two seconds, and less than 200 MB.
-    const MORE: usize = 100_000_000;
+    const SHARED_LIMIT: usize = 100_000_000;
     /// The cost of storing one prefix, to account for its memory.
-    const KEEPING: usize = 128;
+    const NODE_MEMORY_COST: usize = 128;
     /// Number of earlier prefixes, those with the fewest states first, that a new one is compared with.
-    const COMPARED: usize = 16;
+    const MAX_COMPARED_NODES: usize = 16;
 
     fn spend(&mut self, amount: usize) -> Result<(), TooComplex> {
-        if let Some(little) = self.little.checked_sub(amount) {
-            self.little = little;
+        if let Some(little) = self.per_search_left.checked_sub(amount) {
+            self.per_search_left = little;
         } else {
-            self.more = self.more.checked_sub(amount).ok_or(TooComplex)?;
+            self.shared_left = self.shared_left.checked_sub(amount).ok_or(TooComplex)?;
         }
         Ok(())
     }
@@ -51,7 +51,7 @@ impl SearchBudget {
 
 impl Default for SearchBudget {
     fn default() -> Self {
-        Self { little: 0, more: Self::MORE }
+        Self { per_search_left: 0, shared_left: Self::SHARED_LIMIT }
     }
 }
 
@@ -61,10 +61,10 @@ pub(crate) fn shortest(
     outside: &[&[PatternStep]],
     budget: &mut SearchBudget,
 ) -> Result<Option<Vec<u8>>, TooComplex> {
-    budget.little = SearchBudget::LITTLE;
+    budget.per_search_left = SearchBudget::PER_SEARCH_LIMIT;
     let programs = || inside.into_iter().chain(outside.iter().copied());
-    budget.spend(alphabet::work(programs()))?;
-    let letters = alphabet::of(programs());
+    budget.spend(representative_chars::work(programs()))?;
+    let letters = representative_chars::of(programs());
     let mut search = WitnessSearch { inside, outside, budget, reached: Vec::new(), kept: BTreeSet::new() };
     search.start()?;
     let mut from = 0;
@@ -137,7 +137,7 @@ impl WitnessSearch<'_> {
     fn follow(&mut self, from: usize, unit: PathChar) -> Result<bool, TooComplex> {
         let here = &self.reached[from];
         self.budget.spend(here.outside.n_places + 1)?;
-        let Some(shape) = here.shape.with(unit) else { return Ok(false) };
+        let Some(shape) = here.shape.advance(unit) else { return Ok(false) };
         let mut ways = [Vec::new(), Vec::new()];
         for ((way, place), program) in ways.iter_mut().zip(here.inside).zip(self.inside) {
             place.read(program, unit, way);
@@ -184,14 +184,15 @@ impl WitnessSearch<'_> {
     fn reach(&mut self, beginning: SearchNode) -> Result<bool, TooComplex> {
         let SearchNode { inside, shape, ref outside, .. } = beginning;
         let earlier = self.kept.range((inside, shape, ExcludedStates::default())..);
-        let mut rivals =
-            earlier.take_while(|kept| (kept.0, kept.1) == (inside, shape)).take(SearchBudget::COMPARED);
-        self.budget.spend(SearchBudget::COMPARED * outside.n_places)?;
+        let mut rivals = earlier
+            .take_while(|kept| (kept.0, kept.1) == (inside, shape))
+            .take(SearchBudget::MAX_COMPARED_NODES);
+        self.budget.spend(SearchBudget::MAX_COMPARED_NODES * outside.n_places)?;
         if rivals.any(|kept| kept.2.is_within(outside)) || !self.kept.insert((inside, shape, outside.clone()))
         {
             return Ok(false);
         }
-        self.budget.spend(SearchBudget::KEEPING + outside.n_places)?;
+        self.budget.spend(SearchBudget::NODE_MEMORY_COST + outside.n_places)?;
         let wanted = self.is_wanted(&beginning);
         self.reached.push(beginning);
         Ok(wanted)
@@ -215,7 +216,7 @@ impl WitnessSearch<'_> {
             units.push(unit);
             came = self.reached[from].came;
         }
-        units::encode(units.into_iter().rev())
+        chars::encode(units.into_iter().rev())
     }
 }
 
@@ -233,7 +234,10 @@ mod tests {
 
     #[test]
     fn what_is_too_intricate_is_not_guessed() {
-        assert_eq!(search(&mut SearchBudget { more: 10_000, ..SearchBudget::default() }), Err(TooComplex));
+        assert_eq!(
+            search(&mut SearchBudget { shared_left: 10_000, ..SearchBudget::default() }),
+            Err(TooComplex)
+        );
         assert_eq!(search(&mut SearchBudget::default()), Ok(None));
     }
 }

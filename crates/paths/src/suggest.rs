@@ -7,7 +7,7 @@ use crate::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of paths of one directory to list by name before naming the directory instead.
-const LISTED: usize = 8;
+const MAX_LISTED_PATHS: usize = 8;
 
 /// Returns a readable scope that contains `paths` and nothing else of `tree`.
 pub fn suggest<'a>(paths: &'a [RepoPath], tree: impl IntoIterator<Item = &'a RepoPath>) -> Vec<Vec<u8>> {
@@ -48,20 +48,20 @@ impl<'a> SuggestionContext<'a> {
     /// Returns the patterns for `path`: the highest directory that can be named, or the path itself.
     fn patterns_for(&self, path: &'a [u8]) -> Vec<Vec<u8>> {
         if path.starts_with(b"!") {
-            return self.banged(path);
+            return self.bang_name_patterns(path);
         }
         let whole = directories(path)
-            .find(|directory| self.below[directory] > LISTED && self.is_all_wanted(directory));
+            .find(|directory| self.below[directory] > MAX_LISTED_PATHS && self.is_all_wanted(directory));
         if let Some(directory) = whole {
-            return vec![[&escape(directory), &b"/**"[..]].concat()];
+            return vec![[&escape_glob(directory), &b"/**"[..]].concat()];
         }
         let directory = parent(path);
-        if self.held[directory] > LISTED && !self.parents_of_others.contains(directory) {
+        if self.held[directory] > MAX_LISTED_PATHS && !self.parents_of_others.contains(directory) {
             let prefix =
-                if directory.is_empty() { Vec::new() } else { [&escape(directory), &b"/"[..]].concat() };
+                if directory.is_empty() { Vec::new() } else { [&escape_glob(directory), &b"/"[..]].concat() };
             return vec![[&prefix, &b"*"[..]].concat()];
         }
-        vec![escape(path)]
+        vec![escape_glob(path)]
     }
 
     fn is_all_wanted(&self, directory: &[u8]) -> bool {
@@ -71,11 +71,12 @@ impl<'a> SuggestionContext<'a> {
 
     /// Returns patterns for a name that starts with `!`, which a pattern cannot do literally. The class `[ -!]`
     /// contains `!` and the space; if the tree has the same name with a space, that one is excluded again.
-    fn banged(&self, path: &[u8]) -> Vec<Vec<u8>> {
+    fn bang_name_patterns(&self, path: &[u8]) -> Vec<Vec<u8>> {
         let rest = &path[1..];
         let spaced = [b" ", rest].concat();
-        let include = [&b"[ -!]"[..], &escape(rest)].concat();
-        let exclude = self.others.contains(spaced.as_slice()).then(|| [&b"!"[..], &escape(&spaced)].concat());
+        let include = [&b"[ -!]"[..], &escape_glob(rest)].concat();
+        let exclude =
+            self.others.contains(spaced.as_slice()).then(|| [&b"!"[..], &escape_glob(&spaced)].concat());
         [include].into_iter().chain(exclude).collect()
     }
 }
@@ -92,7 +93,7 @@ fn parent(path: &[u8]) -> &[u8] {
 
 /// Returns the pattern that matches exactly `name`. A name that starts with `!` needs another `!` or a directory in
 /// front.
-pub fn escape(name: &[u8]) -> Vec<u8> {
+pub fn escape_glob(name: &[u8]) -> Vec<u8> {
     let mut pattern = Vec::with_capacity(name.len());
     for &byte in name {
         match byte {
@@ -125,12 +126,12 @@ mod tests {
     #[test]
     fn few_paths_are_listed_by_name() {
         assert_eq!(suggested(&["src/b", "src/a", "README.md"], &["src/c"]), ["README.md", "src/a", "src/b"]);
-        assert_eq!(of(&numbered("src/", LISTED), &[]).len(), LISTED);
+        assert_eq!(of(&numbered("src/", MAX_LISTED_PATHS), &[]).len(), MAX_LISTED_PATHS);
     }
 
     #[test]
     fn a_directory_is_named_when_it_holds_nothing_else() {
-        let many = numbered("src/gen/", LISTED + 1);
+        let many = numbered("src/gen/", MAX_LISTED_PATHS + 1);
         assert_eq!(of(&many, &["src/a"]), ["src/gen/**"]);
         assert_eq!(of(&many, &[]), ["src/**"], "the highest that holds nothing else");
         assert_eq!(of(&many, &["src/gen/deep/x"]), ["src/gen/*"]);
@@ -139,8 +140,8 @@ mod tests {
 
     #[test]
     fn the_root_is_never_named_as_a_whole() {
-        assert_eq!(of(&numbered("", LISTED + 1), &["src/a"]), ["*"]);
-        assert_eq!(of(&numbered("", LISTED + 1), &["x"]), numbered("", LISTED + 1));
+        assert_eq!(of(&numbered("", MAX_LISTED_PATHS + 1), &["src/a"]), ["*"]);
+        assert_eq!(of(&numbered("", MAX_LISTED_PATHS + 1), &["x"]), numbered("", MAX_LISTED_PATHS + 1));
     }
 
     #[test]

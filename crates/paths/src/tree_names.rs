@@ -23,10 +23,10 @@ impl<'a> TreeNames<'a> {
         let mut tree = Self::default();
         for file in files {
             tree.names.insert(file.as_bytes());
-            tree.add_directories(file.lineage().filter(|name| name.len() < file.as_bytes().len()));
+            tree.add_directories(file.ancestors_and_self().filter(|name| name.len() < file.as_bytes().len()));
         }
         for directory in directories {
-            tree.add_directories(directory.lineage());
+            tree.add_directories(directory.ancestors_and_self());
         }
         tree
     }
@@ -39,7 +39,7 @@ impl<'a> TreeNames<'a> {
     }
 
     /// Returns true if a file or directory has exactly this name.
-    pub fn has(&self, name: &[u8]) -> bool {
+    pub fn contains(&self, name: &[u8]) -> bool {
         self.names.contains(name)
     }
 
@@ -49,8 +49,8 @@ impl<'a> TreeNames<'a> {
     }
 
     /// Returns a name of the tree that a person could confuse with `name`, if the tree does not have `name` itself.
-    pub fn look_alike(&self, name: &[u8]) -> Option<&'a [u8]> {
-        if self.has(name) {
+    pub fn confusable_name(&self, name: &[u8]) -> Option<&'a [u8]> {
+        if self.contains(name) {
             return None;
         }
         let folded =
@@ -94,10 +94,10 @@ mod tests {
         let (file, directory) = (path(b"src/auth/a.py"), path(b"build/out"));
         let tree = TreeNames::new([&file], [&directory]);
         for name in [&b"src"[..], b"src/auth", b"build", b"build/out"] {
-            assert!(tree.has(name) && tree.has_directory(name));
+            assert!(tree.contains(name) && tree.has_directory(name));
         }
-        assert!(tree.has(b"src/auth/a.py") && !tree.has_directory(b"src/auth/a.py"));
-        assert!(!tree.has(b"auth"));
+        assert!(tree.contains(b"src/auth/a.py") && !tree.has_directory(b"src/auth/a.py"));
+        assert!(!tree.contains(b"auth"));
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
             (b"README.md", None),
             (b"other.md", None),
         ] {
-            assert_eq!(tree.look_alike(name), alike, "{}", name.escape_ascii());
+            assert_eq!(tree.confusable_name(name), alike, "{}", name.escape_ascii());
         }
     }
 }

@@ -79,7 +79,7 @@ pub fn accepts_scope_overlap(given: &Value, expect: &Value, answer: &Value) -> b
         return expect == answer;
     }
     let Some(Ok(witness)) = answer.get("witness").map(RepoPath::deserialize) else { return false };
-    let has_it = |name| claim(given, name).is_ok_and(|claim| claim.has(&witness));
+    let has_it = |name| claim(given, name).is_ok_and(|claim| claim.contains(&witness));
     *answer == json!({ "overlap": true, "witness": witness }) && has_it("a") && has_it("b")
 }
 

@@ -1,7 +1,7 @@
 //! Converts paths and patterns between the typed form, relative to the current directory or with a leading `/` from the
 //! root, and the form from the root that everything below the command line uses.
 
-use crate::suggest::escape;
+use crate::suggest::escape_glob;
 use probity_core::{ReasonCode, bytes};
 use std::fmt;
 
@@ -53,9 +53,9 @@ impl WorkingDirectory {
     /// Returns the glob from the root that `typed` means; a leading `!` stays in front.
     pub fn pattern(&self, typed: &[u8]) -> Result<Vec<u8>, TypedPathError> {
         if let Some(excluded) = typed.strip_prefix(b"!") {
-            return Ok([&b"!"[..], &self.resolve(excluded, escape)?].concat());
+            return Ok([&b"!"[..], &self.resolve(excluded, escape_glob)?].concat());
         }
-        let pattern = self.resolve(typed, escape)?;
+        let pattern = self.resolve(typed, escape_glob)?;
         if pattern.starts_with(b"!") {
             return Err(TypedPathError::LeadingBang { typed: typed.to_vec() });
         }
@@ -71,7 +71,7 @@ impl WorkingDirectory {
 
     /// Returns the fnmatch pattern from the root that `typed` means; there a leading `!` is part of the name.
     pub fn fnmatch(&self, typed: &[u8]) -> Result<Vec<u8>, TypedPathError> {
-        self.resolve(typed, escape)
+        self.resolve(typed, escape_glob)
     }
 
     /// Returns the text to type here for the path or pattern `from_root`: relative if it lies below, otherwise with a
@@ -95,7 +95,7 @@ impl WorkingDirectory {
         if self.is_root() {
             return Some(from_root);
         }
-        from_root.strip_prefix(escape(&self.below_root).as_slice())?.strip_prefix(b"/")
+        from_root.strip_prefix(escape_glob(&self.below_root).as_slice())?.strip_prefix(b"/")
     }
 
     fn resolve(&self, typed: &[u8], name: impl Fn(&[u8]) -> Vec<u8>) -> Result<Vec<u8>, TypedPathError> {
@@ -214,8 +214,8 @@ mod tests {
     fn special_characters_of_the_directory_are_part_of_its_name() {
         let odd = WorkingDirectory::new(b"a[x]*?");
         let scope = Scope::parse(&[odd.pattern(b"*.py").expect("a pattern")]).expect("a scope");
-        assert!(scope.lets_in(&RepoPath::parse(b"a[x]*?/m.py").expect("a path")));
-        assert!(!scope.lets_in(&RepoPath::parse(b"ax12/m.py").expect("a path")));
+        assert!(scope.contains(&RepoPath::parse(b"a[x]*?/m.py").expect("a path")));
+        assert!(!scope.contains(&RepoPath::parse(b"ax12/m.py").expect("a path")));
         assert_eq!(text(odd.path(b"m.py")), "a[x]*?/m.py", "a literal path needs no escape");
         let bang = WorkingDirectory::new(b"!x");
         assert_eq!(text(bang.pattern(b"a")), "USAGE.INVALID");

@@ -88,7 +88,7 @@ fn some_paths() -> impl Iterator<Item = &'static RepoPath> {
 }
 
 fn let_in(scope: &Scope) -> BTreeSet<&'static RepoPath> {
-    some_paths().filter(|path| scope.lets_in(path)).collect()
+    some_paths().filter(|path| scope.contains(path)).collect()
 }
 
 proptest! {
@@ -108,7 +108,7 @@ proptest! {
     #[test]
     fn two_stars_are_everything(path: Vec<u8>) {
         if let Ok(path) = RepoPath::parse(&path) {
-            prop_assert!(scope(&[b"**".to_vec()]).lets_in(&path));
+            prop_assert!(scope(&[b"**".to_vec()]).contains(&path));
         }
     }
 
@@ -128,7 +128,7 @@ proptest! {
     fn reconciliation_splits_the_delta(list in list(), delta in vec(select(SMALL_PATHS.as_slice()), 0..20)) {
         let scope = scope(&list);
         let found = reconcile(&scope, &delta);
-        let outside: Vec<RepoPath> = delta.into_iter().filter(|path| !scope.lets_in(path)).collect();
+        let outside: Vec<RepoPath> = delta.into_iter().filter(|path| !scope.contains(path)).collect();
         prop_assert_eq!(found.passed(), outside.is_empty());
         prop_assert_eq!(found.untracked, outside);
     }
@@ -139,18 +139,18 @@ proptest! {
         let back = overlap(&b, &a).expect("simple enough");
         prop_assert_eq!(found.is_some(), back.is_some());
         for witness in found.iter().chain(&back) {
-            prop_assert!(a.has(witness) && b.has(witness), "{} is not in both", witness);
+            prop_assert!(a.contains(witness) && b.contains(witness), "{} is not in both", witness);
         }
-        let missed = SMALL_PATHS.iter().find(|path| a.has(path) && b.has(path));
+        let missed = SMALL_PATHS.iter().find(|path| a.contains(path) && b.contains(path));
         prop_assert!(found.is_some() || missed.is_none(), "{:?} was missed", missed);
     }
 
     #[test]
     fn a_claim_lies_within_another_or_a_path_says_why_not(a in claim(), b in claim()) {
         if let Some(path) = outside(&a, &b).expect("simple enough") {
-            prop_assert!(a.has(&path) && !b.has(&path), "{} proves nothing", path);
+            prop_assert!(a.contains(&path) && !b.contains(&path), "{} proves nothing", path);
         } else {
-            let missed = SMALL_PATHS.iter().find(|path| a.has(path) && !b.has(path));
+            let missed = SMALL_PATHS.iter().find(|path| a.contains(path) && !b.contains(path));
             prop_assert_eq!(missed, None);
         }
     }
@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn globs_match_as_the_definition_says(glob in glob(), path in vec(select(&BYTES[..]), 1..12)) {
         if let Ok(path) = RepoPath::parse(&path) {
-            prop_assert_eq!(scope(from_ref(&glob)).lets_in(&path), naive::glob(&glob, path.as_bytes()));
+            prop_assert_eq!(scope(from_ref(&glob)).contains(&path), naive::glob(&glob, path.as_bytes()));
         }
     }
 
@@ -172,10 +172,10 @@ proptest! {
         let paths: Vec<RepoPath> = paths.into_iter().map(|(path, _)| path).collect();
         let scope = Scope::parse(&suggest(&paths, &tree)).expect("valid patterns");
         for path in &paths {
-            prop_assert!(scope.lets_in(path), "{} is missing", path);
+            prop_assert!(scope.contains(path), "{} is missing", path);
         }
         for (path, _) in &others {
-            prop_assert!(!scope.lets_in(path), "{} is let in", path);
+            prop_assert!(!scope.contains(path), "{} is let in", path);
         }
     }
 

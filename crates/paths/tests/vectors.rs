@@ -1,21 +1,21 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{VectorKind, check};
+use probity_conformance::{VectorKind, check_vectors};
 use probity_paths::vectors;
 
 #[test]
 fn scope_match() {
-    check(VectorKind::equal("scope_match", vectors::scope_match));
+    check_vectors(VectorKind::equal("scope_match", vectors::scope_match));
 }
 
 #[test]
 fn scope_declare() {
-    check(VectorKind::equal("scope_declare", vectors::scope_declare));
+    check_vectors(VectorKind::equal("scope_declare", vectors::scope_declare));
 }
 
 #[test]
 fn scope_overlap() {
-    check(VectorKind {
+    check_vectors(VectorKind {
         name: "scope_overlap",
         answer: vectors::scope_overlap,
         accepts: vectors::accepts_scope_overlap,
@@ -24,5 +24,5 @@ fn scope_overlap() {
 
 #[test]
 fn reconciliation() {
-    check(VectorKind::equal("reconciliation", vectors::reconciliation));
+    check_vectors(VectorKind::equal("reconciliation", vectors::reconciliation));
 }

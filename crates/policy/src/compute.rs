@@ -22,7 +22,7 @@ pub struct PlanRequest {
     pub scope: GlobList,
 }
 
-pub fn compute(policy: &Policy, request: &PlanRequest) -> Result<Plan, PlanError> {
+pub fn compute_plan(policy: &Policy, request: &PlanRequest) -> Result<Plan, PlanError> {
     policy.check()?;
     let profile = policy.profile(&request.profile).ok_or_else(|| PlanError::UnknownProfile {
         asked: request.profile.clone(),
@@ -35,14 +35,14 @@ pub fn compute(policy: &Policy, request: &PlanRequest) -> Result<Plan, PlanError
     let tier = highest_tier(profile, request, &packs)?;
     let (gates, skipped_gates) = choose_gates(policy, &packs, &tier);
     Ok(Plan {
-        version: Plan::VERSION.into(),
+        version: Plan::PLAN_VERSION.into(),
         profile: profile.id.clone(),
         policy_versions: policy.versions.clone(),
         packs: ids(&packs),
         tier: tier.to_string(),
         gates,
         skipped_gates,
-        scope: requested(request, &packs),
+        scope: planned_scope(request, &packs),
         pack_cap,
     })
 }
@@ -78,7 +78,7 @@ fn choose_packs<'a>(
 fn is_needed(pack: &PolicyPack, changed: &[RepoPath]) -> Result<bool, PlanError> {
     let globs = pack.when.as_ref().unwrap_or(&pack.scope);
     let when = check::scope(globs, || format!("`when` of pack `{}`", pack.id))?;
-    Ok(changed.iter().any(|path| when.lets_in(path)))
+    Ok(changed.iter().any(|path| when.contains(path)))
 }
 
 fn cap(profile: &PolicyProfile, packs: &[&PolicyPack]) -> Result<PackCap, PlanError> {
@@ -114,10 +114,10 @@ fn choose_gates(policy: &Policy, packs: &[&PolicyPack], tier: &Tier) -> (Vec<Pla
         .iter()
         .filter(|gate| belongs(gate))
         .partition(|gate| Tier::parse(&gate.tier).is_some_and(|of_gate| of_gate <= *tier));
-    (runs.into_iter().map(planned).collect(), skipped.into_iter().map(|gate| gate.id.clone()).collect())
+    (runs.into_iter().map(planned_gate).collect(), skipped.into_iter().map(|gate| gate.id.clone()).collect())
 }
 
-fn planned(gate: &Gate) -> PlannedGate {
+fn planned_gate(gate: &Gate) -> PlannedGate {
     PlannedGate {
         id: gate.id.clone(),
         tier: gate.tier.clone(),
@@ -128,7 +128,7 @@ fn planned(gate: &Gate) -> PlannedGate {
 }
 
 /// Builds R: the weakest pack first, the request last, because the last match decides.
-fn requested(request: &PlanRequest, packs: &[&PolicyPack]) -> GlobList {
+fn planned_scope(request: &PlanRequest, packs: &[&PolicyPack]) -> GlobList {
     let mut scope = GlobList::default();
     for pack in packs.iter().rev() {
         scope.extend(&pack.scope);
@@ -169,7 +169,7 @@ mod tests {
 
     fn code(policy: &Value, request: &PlanRequest) -> &'static str {
         let policy = Policy::from_json(policy).expect("a policy");
-        compute(&policy, request).map_or_else(|error| error.reason().as_str(), |_| "a plan")
+        compute_plan(&policy, request).map_or_else(|error| error.reason().as_str(), |_| "a plan")
     }
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
             changed_files: vec![b"src/a".to_vec()],
             ..PlanRequest::default()
         };
-        let plan = compute(&policy, &request).expect("a plan");
+        let plan = compute_plan(&policy, &request).expect("a plan");
         assert_eq!(plan.scope, GlobList::new(["src/**", "!src/keys/**"]));
     }
 }

@@ -1,8 +1,8 @@
 //! The policy in `probity.toml`. Nothing is ignored: an unknown key is an error with its line and a suggestion.
 
-use crate::forms::{PolicyForm, PolicySections, ProfileForm};
 use crate::gate::Gate;
 use crate::policy::{Policy, PolicyPack, WorkspaceRules};
+use crate::policy_forms::{PolicyForm, PolicySections, ProfileForm};
 use crate::{AnalysisRules, ChangeRules, ContractRules, suggest};
 use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {message}{}", hint(.suggestion.as_deref()))]
+#[error("line {line}, column {column}: {message}{}", suggestion_hint(.suggestion.as_deref()))]
 pub struct ConfigError {
     /// The line, from 1.
     pub line: usize,
@@ -21,7 +21,7 @@ pub struct ConfigError {
     pub suggestion: Option<String>,
 }
 
-fn hint(suggestion: Option<&str>) -> String {
+fn suggestion_hint(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
@@ -43,7 +43,7 @@ impl Policy {
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let file: PolicyFile = toml::from_str(text).map_err(|error| ConfigError::new(text, &error))?;
         let versions = file.versions.into_iter().map(|(part, version)| (part, Value::String(version)));
-        let profiles = file.profile.into_iter().map(|(id, form)| form.named(id));
+        let profiles = file.profile.into_iter().map(|(id, form)| form.into_profile(id));
         Ok(Self::from(PolicyForm {
             versions: versions.collect(),
             packs: file.pack,

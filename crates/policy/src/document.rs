@@ -4,8 +4,8 @@
 //! error, because a misspelled obligation would not be enforced.
 
 use crate::config::suggestion;
-use crate::forms::{PolicyForm, PolicySections, ProfileForm};
 use crate::policy::{Policy, PolicyProfile, WorkspaceRules};
+use crate::policy_forms::{PolicyForm, PolicySections, ProfileForm};
 use crate::{AnalysisRules, ChangeRules, ContractRules};
 use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
@@ -14,11 +14,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// Keys that describe a part of a policy without any effect.
-const DESCRIPTIONS: &[&str] =
+const DESCRIPTIVE_KEYS: &[&str] =
     &["about", "coverage_tags", "description", "name", "owner", "path", "replacement", "status", "version"];
 
 /// Further descriptive keys of packs. Not of gates: the `kind` of a gate decides which claims it proves.
-const PACK_DESCRIPTIONS: &[&str] = &["kind"];
+const DESCRIPTIVE_PACK_KEYS: &[&str] = &["kind"];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}{}", .suggestion.as_ref().map_or_else(String::new, |word| format!("; did you mean `{word}`?")))]
@@ -59,7 +59,7 @@ impl Policy {
         let document: PolicyDocument = read("the policy", value, &[])?;
         Ok(Self::from(PolicyForm {
             versions: document.versions,
-            packs: read_list("packs", &document.packs, PACK_DESCRIPTIONS)?,
+            packs: read_list("packs", &document.packs, DESCRIPTIVE_PACK_KEYS)?,
             gates: read_list("gates", &document.gates, &[])?,
             profiles: document.profiles.iter().enumerate().map(read_profile).collect::<Result<_, _>>()?,
             sections: PolicySections {
@@ -81,7 +81,7 @@ fn read_profile((index, value): (usize, &Value)) -> Result<PolicyProfile, Policy
         let message = "missing field `id`: the name of the profile".to_owned();
         return Err(PolicyFormError { place, message, suggestion: None });
     };
-    Ok(read::<ProfileForm>(&place, &Value::Object(members), &[])?.named(id))
+    Ok(read::<ProfileForm>(&place, &Value::Object(members), &[])?.into_profile(id))
 }
 
 fn read_list<T: DeserializeOwned>(
@@ -102,7 +102,7 @@ fn read<T: DeserializeOwned>(
     descriptions: &[&str],
 ) -> Result<T, PolicyFormError> {
     let mut members = members(place, value)?;
-    let describes = |key: &str| DESCRIPTIONS.contains(&key) || descriptions.contains(&key);
+    let describes = |key: &str| DESCRIPTIVE_KEYS.contains(&key) || descriptions.contains(&key);
     members.retain(|key, _| !describes(key));
     serde_json::from_value(Value::Object(members)).map_err(|error| PolicyFormError::new(place, &error))
 }

@@ -3,11 +3,11 @@
 use probity_core::{ReasonCode, bytes};
 use probity_paths::PathError;
 
-fn meant(asked: &str, known: &[String]) -> String {
+fn suggestion_text(asked: &str, known: &[String]) -> String {
     crate::did_you_mean(asked, known.iter().map(String::as_str))
 }
 
-fn list(known: &[String]) -> String {
+fn joined_or_none(known: &[String]) -> String {
     if known.is_empty() { "none".into() } else { known.join(", ") }
 }
 
@@ -32,11 +32,15 @@ pub enum PlanError {
         /// One of the `SCOPE.*` codes.
         reason: ReasonCode,
     },
-    #[error("the policy has no profile `{asked}`; it has {}{}", known.join(", "), meant(asked, known))]
+    #[error("the policy has no profile `{asked}`; it has {}{}", known.join(", "), suggestion_text(asked, known))]
     UnknownProfile { asked: String, known: Vec<String> },
     #[error(transparent)]
     InvalidPath(PathError),
-    #[error("the policy has no pack `{asked}`; it has {}{}", list(known), meant(asked, known))]
+    #[error(
+        "the policy has no pack `{asked}`; it has {}{}",
+        joined_or_none(known),
+        suggestion_text(asked, known)
+    )]
     UnknownPack { asked: String, known: Vec<String> },
     #[error("the change needs {} packs ({}), and the profile allows {cap}", packs.len(), packs.join(", "))]
     PackCapExceeded { cap: u64, packs: Vec<String> },
@@ -44,7 +48,7 @@ pub enum PlanError {
 
 impl PlanError {
     /// Returns the offending text as written in the policy, if the error is about one.
-    fn word(&self) -> Option<&[u8]> {
+    fn offending_text(&self) -> Option<&[u8]> {
         match self {
             Self::DuplicateId { id, .. } => Some(id.as_bytes()),
             Self::UnknownGate { gate, .. } => Some(gate.as_bytes()),
@@ -57,7 +61,7 @@ impl PlanError {
     /// Returns line and column (from 1) of the offending text in a policy file. If it occurs several times,
     /// the last one counts: the second use of an id is the duplicate.
     pub fn place_in(&self, text: &str) -> Option<(usize, usize)> {
-        let word = std::str::from_utf8(self.word()?).ok()?;
+        let word = std::str::from_utf8(self.offending_text()?).ok()?;
         let quoted = ['"', '\''].map(|quote| format!("{quote}{word}{quote}"));
         let at = quoted.iter().filter_map(|quoted| text.rfind(quoted.as_str())).max()?;
         Some(crate::line_and_column(text, at))

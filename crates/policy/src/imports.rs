@@ -185,7 +185,7 @@ const KNOWN_PROGRAMS: &[(&[&str], &[&str])] = &[
 ];
 
 /// Metadata files of package managers in `node_modules`.
-const NODE_BOOKS: &[&[u8]] = &[
+const NODE_METADATA_FILES: &[&[u8]] = &[
     b".package-lock.json",
     b".yarn-integrity",
     b".yarn-state.yml",
@@ -201,7 +201,7 @@ const NODE_CACHES: &[&[u8]] = &[b".cache", b".vite", b".vite-temp", b".vitest"];
 const DATA_DIRECTORIES: &[&[u8]] = &[b"share", b"etc", b"include", b"man", b"doc"];
 
 /// What tox and nox write into each environment on every run, without loading anything from it.
-const RUNNER_RECORDS: &[&[u8]] = &[b"log", b"tmp", b".tox-info.json"];
+const TEST_RUNNER_RECORDS: &[&[u8]] = &[b"log", b"tmp", b".tox-info.json"];
 
 /// Directories in which Bundler keeps something for each gem.
 const GEM_DIRECTORIES: &[&[u8]] =
@@ -245,13 +245,13 @@ pub fn is_never_imported(root: &RepoPath, path: &RepoPath) -> bool {
     is_bytecode
         || match layout(root) {
             PackageLayout::NodeModules => {
-                let is_book = names.len() == 1 && NODE_BOOKS.contains(&names[0]);
+                let is_book = names.len() == 1 && NODE_METADATA_FILES.contains(&names[0]);
                 let is_cache = names.first().is_some_and(|name| NODE_CACHES.contains(name));
                 is_book || is_cache || names == [&b".pnpm"[..], b"lock.yaml"]
             }
             PackageLayout::PythonEnvironment if matches!(root.file_name(), b".tox" | b".nox") => {
                 names.first() == Some(&&b".tmp"[..])
-                    || names.get(1).is_some_and(|name| RUNNER_RECORDS.contains(name))
+                    || names.get(1).is_some_and(|name| TEST_RUNNER_RECORDS.contains(name))
             }
             PackageLayout::DartTool => {
                 !matches!(names.as_slice(), [] | [b"package_config.json" | b"package_graph.json"])

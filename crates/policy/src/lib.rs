@@ -14,19 +14,19 @@
 //! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.
 
 mod amend;
-mod analysis;
-mod change;
+mod analysis_rules;
+mod change_rules;
 mod check;
 mod compute;
 mod config;
 mod contract_rules;
 mod document;
 mod error;
-mod forms;
 mod gate;
 mod imports;
 mod outputs;
 mod policy;
+mod policy_forms;
 mod sealing;
 mod suggest;
 mod tier;
@@ -34,9 +34,9 @@ pub mod vectors;
 mod wrappers;
 
 pub use amend::{AmendmentTiming, may_amend};
-pub use analysis::{AnalysisGates, AnalysisRules};
-pub use change::ChangeRules;
-pub use compute::{PlanRequest, compute};
+pub use analysis_rules::{AnalysisGates, AnalysisRules};
+pub use change_rules::ChangeRules;
+pub use compute::{PlanRequest, compute_plan};
 pub use config::{ConfigError, line_and_column};
 pub use contract_rules::{ContractRules, FalseClaims, Strictness, StrictnessProfile};
 pub use document::PolicyFormError;
@@ -46,7 +46,7 @@ pub use imports::{any_imports, is_never_imported, program_imports, takes_package
 pub use outputs::{
     MarkedDirectory, OutputLook, OutputProposal, ReadText, code_in_output, declares_plugins,
     is_entry_points_file, is_module_of_environment, is_valid_mark, output_root, propose_build_outputs,
-    recognize,
+    recognize_outputs,
 };
 pub use policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 pub use probity_core::Severity;

@@ -86,7 +86,7 @@ impl Default for Policy {
             versions: Map::new(),
             packs: Vec::new(),
             gates: Vec::new(),
-            profiles: vec![PolicyProfile::named(DEFAULT_PROFILE)],
+            profiles: vec![PolicyProfile::without_obligations(DEFAULT_PROFILE)],
             workspace: WorkspaceRules::default(),
             amend: AmendPolicy::default(),
             contract: ContractRules::default(),
@@ -97,7 +97,7 @@ impl Default for Policy {
 }
 
 impl PolicyProfile {
-    pub(crate) fn named(id: &str) -> Self {
+    pub(crate) fn without_obligations(id: &str) -> Self {
         Self { id: id.into(), tier: default_tier(), pack_cap: None, signature: SignatureRule::default() }
     }
 }

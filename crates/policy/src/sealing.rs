@@ -38,7 +38,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PlanRequest, compute};
+    use crate::{PlanRequest, compute_plan};
 
     const POLICY: &str = r#"
 [workspace]
@@ -64,7 +64,7 @@ signature = "required"
             scope: GlobList::new(["src/**"]),
             ..PlanRequest::default()
         };
-        let plan = compute(&policy, &request).expect("a plan");
+        let plan = compute_plan(&policy, &request).expect("a plan");
         let contents = policy.seal_contents(plan, "run-1", "2026-03-01T10:00:00Z", Digest::of(b"tree"));
         assert_eq!(contents.signature, SignatureRule::Required);
         assert_eq!(contents.build_outputs, GlobList::new(["target/**"]));

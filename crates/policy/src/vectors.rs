@@ -1,6 +1,6 @@
 //! Runs this crate's functions on conformance vectors of kind `plan`.
 
-use crate::{PlanRequest, Policy, compute};
+use crate::{PlanRequest, Policy, compute_plan};
 use probity_core::{Digest, bytes};
 use probity_evidence::{Amendment, GateStatus, GlobList, RunObservation, SealCheck, seal_check};
 use serde::Deserialize;
@@ -36,7 +36,7 @@ fn answer_compute(given: &Value) -> Result<Value, String> {
         packs: request.packs,
         scope: request.scope,
     };
-    Ok(match compute(&policy, &request) {
+    Ok(match compute_plan(&policy, &request) {
         Ok(plan) => json!({ "plan": plan.to_json(), "plan_hash": plan.hash() }),
         Err(error) => json!({ "error": error.reason().as_str() }),
     })

@@ -39,7 +39,7 @@ impl WrapperProgram {
         Self { n_operands, ..self }
     }
 
-    const fn behind(self, subcommands: &'static [&'static str]) -> Self {
+    const fn with_subcommands(self, subcommands: &'static [&'static str]) -> Self {
         Self { subcommands, ..self }
     }
 }
@@ -97,7 +97,7 @@ const WRAPPERS: &[WrapperProgram] = &[
         &["npm", "pnpm", "yarn", "bun"],
         &["-C", "--dir", "--cwd", "--prefix", "--package", "-w", "--filter"],
     )
-    .behind(&["exec", "x", "run", "dlx"]),
+    .with_subcommands(&["exec", "x", "run", "dlx"]),
     WrapperProgram::new(
         &["uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi"],
         &[
@@ -117,16 +117,16 @@ const WRAPPERS: &[WrapperProgram] = &[
         ],
     )
     .flags(&["--frozen", "--locked", "--no-sync", "--all-extras", "--isolated", "--active", "-q", "-v"])
-    .behind(&["run"]),
+    .with_subcommands(&["run"]),
     WrapperProgram::new(&["conda", "mamba", "micromamba"], &["-n", "-p", "--name", "--prefix", "--cwd"])
         .flags(&["--no-capture-output", "--live-stream"])
-        .behind(&["run"]),
+        .with_subcommands(&["run"]),
     WrapperProgram::new(&["bundle", "bundler", "rbenv", "pyenv", "asdf", "mise", "nodenv"], &["--gemfile"])
         .flags(&["--keep-file-descriptors"])
-        .behind(&["exec", "x"]),
+        .with_subcommands(&["exec", "x"]),
     WrapperProgram::new(&["coverage"], &["--source", "--rcfile", "--omit", "--include", "--data-file"])
         .flags(&["--branch", "-a", "--append", "-p"])
-        .behind(&["run"]),
+        .with_subcommands(&["run"]),
 ];
 
 /// Shells, whose scripts may start anything.

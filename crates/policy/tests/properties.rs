@@ -2,7 +2,7 @@
 //! matter, and asking for less never lowers anything.
 
 use probity_evidence::{GlobList, Plan};
-use probity_policy::{PlanError, PlanRequest, Policy, compute};
+use probity_policy::{PlanError, PlanRequest, Policy, compute_plan};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -62,12 +62,12 @@ proptest! {
         let mut turned = request.clone();
         turned.changed_files.reverse();
         turned.packs.reverse();
-        prop_assert_eq!(compute(&policy(&packs), &request), compute(&policy(&shuffled), &turned));
+        prop_assert_eq!(compute_plan(&policy(&packs), &request), compute_plan(&policy(&shuffled), &turned));
     }
 
     #[test]
     fn a_plan_is_read_back_as_it_was_written(packs in packs(), request in request()) {
-        if let Ok(plan) = compute(&policy(&packs), &request) {
+        if let Ok(plan) = compute_plan(&policy(&packs), &request) {
             let read: Plan = serde_json::from_value(plan.to_json()).expect("a plan");
             prop_assert_eq!(read.hash(), plan.hash());
             prop_assert_eq!(read, plan);
@@ -77,7 +77,7 @@ proptest! {
     #[test]
     fn no_gate_is_lost_and_none_runs_above_the_tier(packs in packs(), request in request()) {
         let policy = policy(&packs);
-        let Ok(plan) = compute(&policy, &request) else { return Ok(()) };
+        let Ok(plan) = compute_plan(&policy, &request) else { return Ok(()) };
         let is_named = |pack: &probity_policy::PolicyPack, id: &str| pack.gates.iter().any(|gate| gate == id);
         for gate in &policy.gates {
             let free = policy.packs.iter().all(|pack| !is_named(pack, &gate.id));
@@ -91,7 +91,7 @@ proptest! {
 
     #[test]
     fn packs_are_never_dropped(packs in packs(), request in request()) {
-        match compute(&policy(&packs), &request) {
+        match compute_plan(&policy(&packs), &request) {
             Ok(plan) => prop_assert!(request.packs.iter().all(|pack| plan.packs.contains(pack))),
             Err(error) => {
                 let refused = matches!(error, PlanError::PackCapExceeded { cap: 3, ref packs } if packs.len() > 3);
@@ -104,7 +104,7 @@ proptest! {
     fn asking_for_less_lowers_nothing(packs in packs(), request in request()) {
         let policy = policy(&packs);
         let silent = PlanRequest { tier: None, ..request.clone() };
-        let (Ok(asked), Ok(silent)) = (compute(&policy, &request), compute(&policy, &silent)) else { return Ok(()) };
+        let (Ok(asked), Ok(silent)) = (compute_plan(&policy, &request), compute_plan(&policy, &silent)) else { return Ok(()) };
         prop_assert!(number(&asked.tier) >= number(&silent.tier));
     }
 

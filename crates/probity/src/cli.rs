@@ -1,12 +1,12 @@
 //! The command line: what can be said, and the help that goes with it. No behaviour lives here.
 
+use crate::caller_location::Selection;
 use crate::commands::change::{FinishArgs, StartArgs, StatusArgs};
 use crate::commands::contract::{ClaimsCommand, ContractCommand};
 use crate::commands::evidence::EvidenceCommand;
 use crate::commands::identity::IdentityArgs;
 use crate::commands::keys::KeysCommand;
 use crate::commands::receipt::ReceiptCommand;
-use crate::place::Selection;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use clap::builder::styling::Style;
 use std::fmt::Write;
 
 /// The groups of commands, in the order of the page.
-const GROUPS: &[(&str, &[&str])] = &[
+const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Govern a run", &["run", "plan", "amend", "revert", "explain", "evidence", "keys"]),
     ("Share a tree", &["start", "finish", "status", "intent", "log"]),
     ("Review and CI", &["analyze", "runs", "contract", "claims", "receipt"]),
@@ -27,10 +27,10 @@ pub(crate) fn template(commands: &clap::Command) -> String {
     let styles = clap::builder::Styles::styled();
     let (heading, literal) = (styles.get_header(), styles.get_literal());
     let mut page = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n");
-    for (title, names) in GROUPS {
+    for (title, names) in COMMAND_GROUPS {
         let _ = write!(page, "\n{}\n", styled(*heading, &format!("{title}:")));
         for name in *names {
-            let about = about(commands, name);
+            let about = command_summary(commands, name);
             let gap = " ".repeat(NAME_COLUMN_WIDTH.saturating_sub(name.len()));
             let _ = writeln!(page, "  {}{gap}{about}", styled(*literal, name));
         }
@@ -39,7 +39,7 @@ pub(crate) fn template(commands: &clap::Command) -> String {
     page
 }
 
-fn about(commands: &clap::Command, name: &str) -> String {
+fn command_summary(commands: &clap::Command, name: &str) -> String {
     if name == HELP_COMMAND.0 {
         return HELP_COMMAND.1.to_owned();
     }
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn every_command_stands_in_exactly_one_group_and_every_group_has_real_commands() {
         let command = Cli::command();
-        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let grouped: Vec<&str> = COMMAND_GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         for name in command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name) {
             assert_eq!(grouped.iter().filter(|it| **it == name).count(), 1, "`{name}` is not in one group");
         }
@@ -79,7 +79,7 @@ mod tests {
             for line in page.lines() {
                 assert!(line.chars().count() <= COLUMNS, "too wide: {line}");
             }
-            for (title, names) in GROUPS {
+            for (title, names) in COMMAND_GROUPS {
                 assert!(page.contains(&format!("\n{title}:\n  {} ", names[0])), "{page}");
             }
             assert!(page.contains("\nOptions:\n") && page.contains("Exit codes:"), "{page}");

@@ -44,7 +44,7 @@ fn from_environment() -> Option<Targets> {
     let text = std::env::var_os(FILTER_VARIABLE).filter(|text| !text.is_empty())?;
     let filter = parse(&text.to_string_lossy());
     if filter.is_none() {
-        ui::say(format_args!(
+        ui::eprint(format_args!(
             "{}: {FILTER_VARIABLE} is no filter; write a level as `info` or `debug`, or `probity_storage=debug`",
             ui::warn("warning")
         ));

@@ -1,11 +1,11 @@
 //! The binary: reads the command line, asks a service, and says what it answered. No rule lives here.
 
 mod answer;
+mod caller_location;
 mod cli;
 mod commands;
 mod help;
 mod logging;
-mod place;
 mod progress;
 mod review;
 mod ui;
@@ -24,7 +24,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> std::process::ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return report_usage_error(&error),
     };
     logging::install(cli.verbose);
     let json = cli.json;
@@ -47,10 +47,10 @@ fn process_exit_code(answer: &CommandAnswer) -> std::process::ExitCode {
 }
 
 /// What a command line gets that is none; or help, which is no refusal.
-fn usage(error: &clap::Error) -> std::process::ExitCode {
+fn report_usage_error(error: &clap::Error) -> std::process::ExitCode {
     let _ = error.print();
     if let Some(hint) = usage_hint(error) {
-        ui::say(format_args!("{}: {hint}", ui::warn("hint")));
+        ui::eprint(format_args!("{}: {hint}", ui::warn("hint")));
     }
     let words = std::env::args_os().skip(1).take_while(|word| word != "--");
     if !error.use_stderr() || !words.into_iter().any(|word| word == "--json") {
@@ -93,11 +93,11 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         what: "cannot determine the current directory".into(),
         source,
     })?;
-    let workspace = || workspace(root.as_deref(), &cwd);
+    let workspace = || find_workspace(root.as_deref(), &cwd);
     // Commands that are about the whole tree say first which one that is.
     let about = |command: &str| {
         let workspace = workspace()?;
-        place::announce(command, &workspace);
+        caller_location::announce(command, &workspace);
         Ok::<_, ServiceError>(workspace)
     };
     match cli.command {
@@ -139,17 +139,17 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         }
         CliCommand::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
         CliCommand::Conformance { files } => commands::conformance::conformance(&files),
-        CliCommand::Completions { shell } => Ok(commands::shell::completions(Cli::command(), shell)),
-        CliCommand::Man => Ok(commands::shell::man(Cli::command())),
+        CliCommand::Completions { shell } => Ok(commands::completions::completions(Cli::command(), shell)),
+        CliCommand::Man => Ok(commands::completions::man(Cli::command())),
     }
 }
 
 /// Finds the tree. Whoever calls it more than once is told about it once.
-fn workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, ServiceError> {
+fn find_workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, ServiceError> {
     let mut workspace = Workspace::find(root, cwd)?;
     workspace.progress = progress::meter().clone();
-    if place::remember(&workspace, root) {
-        place::mention_state_above(&workspace);
+    if caller_location::remember_location(&workspace, root) {
+        caller_location::mention_state_above(&workspace);
     }
     Ok(workspace)
 }
@@ -161,11 +161,11 @@ fn show_fault(fault: &ServiceError) {
         fault => ui::bad(fault.code()),
     };
     ui::say_sentence(format_args!("{}: {fault} {code}", ui::bad("probity")));
-    ui::row("next", fault.next_step());
+    ui::eprint_row("next", fault.next_step());
 }
 
 /// A path shown relative to where the reader stands, if it lies below.
-fn shown(path: &std::path::Path) -> PathBuf {
+fn relative_to_cwd(path: &std::path::Path) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).to_owned()
 }

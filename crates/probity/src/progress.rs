@@ -43,7 +43,7 @@ pub(crate) fn meter() -> &'static ProgressMeter {
 }
 
 /// Does something long, and shows the steps of its analysis meanwhile.
-pub(crate) fn watched<T>(
+pub(crate) fn with_progress<T>(
     work: impl FnOnce(&(dyn Fn(ProgressStep) + Sync)) -> Result<T, ServiceError>,
 ) -> Result<T, ServiceError> {
     let phase = meter().begin("starting");
@@ -133,11 +133,11 @@ impl ProgressDisplay {
             return None;
         }
         self.written_at = Some(now);
-        Some(text(phase, busy))
+        Some(progress_line(phase, busy))
     }
 }
 
-fn text(phase: &PhaseProgress, busy: Duration) -> String {
+fn progress_line(phase: &PhaseProgress, busy: Duration) -> String {
     let what = &phase.what;
     let seconds = busy.as_secs();
     match (phase.done, phase.total) {
@@ -194,7 +194,7 @@ mod tests {
     fn how_much_is_done_is_said_where_it_is_known() {
         let phase = |done, total| PhaseProgress { what: "checking bundles".into(), done, total };
         let busy = Duration::from_secs(3);
-        assert_eq!(text(&phase(7, Some(9)), busy), "checking bundles: 7 of 9 (3 s)");
-        assert_eq!(text(&phase(0, None), busy), "checking bundles (3 s)");
+        assert_eq!(progress_line(&phase(7, Some(9)), busy), "checking bundles: 7 of 9 (3 s)");
+        assert_eq!(progress_line(&phase(0, None), busy), "checking bundles (3 s)");
     }
 }

@@ -23,7 +23,7 @@ const WARN: Style = AnsiColor::Yellow.on_default();
 const CODE: Style = AnsiColor::Cyan.on_default();
 
 /// Writes a line of words to stderr.
-pub(crate) fn say(line: impl Display) {
+pub(crate) fn eprint(line: impl Display) {
     let _ = write_undisturbed(|| writeln!(anstream::stderr(), "{line}"));
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn code(text: impl Display) -> String {
 }
 
 /// A whole number as people read it: `1,204`.
-pub(crate) fn number(number: usize) -> String {
+pub(crate) fn format_number(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -158,12 +158,16 @@ pub(crate) fn number(number: usize) -> String {
 }
 
 /// A number of things, in words: `1 change`, `2 changes`.
-pub(crate) fn count(number: usize, thing: &str) -> String {
-    probity_core::words::count(number, thing)
+pub(crate) fn count_of(number: usize, thing: &str) -> String {
+    probity_core::text::count(number, thing)
 }
 
 /// The form of a verb that fits a number of things: `1 file needs`, `2 files need`.
-pub(crate) const fn verb(number: usize, singular: &'static str, plural: &'static str) -> &'static str {
+pub(crate) const fn agreeing_verb(
+    number: usize,
+    singular: &'static str,
+    plural: &'static str,
+) -> &'static str {
     if number == 1 { singular } else { plural }
 }
 
@@ -181,15 +185,15 @@ fn size_of(stream: &(impl IsTerminal + AsFd)) -> Option<(usize, usize)> {
 }
 
 /// Text that fits into the rest of a line of the terminal, behind `used` columns; all of it where there is no terminal.
-pub(crate) fn fit(text: &str, used: usize) -> String {
+pub(crate) fn fit_to_terminal(text: &str, used: usize) -> String {
     match terminal_size() {
-        Some((columns, _)) => cut(text, columns.saturating_sub(used)),
+        Some((columns, _)) => truncate(text, columns.saturating_sub(used)),
         None => text.to_owned(),
     }
 }
 
 /// Text of at most `room` characters; an ellipsis stands for the rest.
-fn cut(text: &str, room: usize) -> String {
+fn truncate(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.to_owned();
     }
@@ -202,18 +206,18 @@ const VALUE_COLUMN: usize = 12;
 const SENTENCE_INDENT: usize = 2;
 
 /// A label and its value, in the columns that all reports share.
-pub(crate) fn row(label: &str, value: impl Display) {
-    say(fit_to(&std::io::stderr(), &labelled(label, value), VALUE_COLUMN));
+pub(crate) fn eprint_row(label: &str, value: impl Display) {
+    eprint(fit_to(&std::io::stderr(), &labeled_row(label, value), VALUE_COLUMN));
 }
 
 /// The same as part of an answer.
 pub(crate) fn print_row(label: &str, value: impl Display) {
-    print(fit_to(&std::io::stdout(), &labelled(label, value), VALUE_COLUMN));
+    print(fit_to(&std::io::stdout(), &labeled_row(label, value), VALUE_COLUMN));
 }
 
 /// Writes a sentence to stderr.
 pub(crate) fn say_sentence(sentence: impl Display) {
-    say(fit_to(&std::io::stderr(), &sentence.to_string(), SENTENCE_INDENT));
+    eprint(fit_to(&std::io::stderr(), &sentence.to_string(), SENTENCE_INDENT));
 }
 
 /// Writes a sentence of the answer to stdout.
@@ -283,7 +287,7 @@ fn pieces(line: &str) -> Vec<&str> {
 }
 
 /// A label that is wider than its column still has a space behind it.
-fn labelled(label: &str, value: impl Display) -> String {
+fn labeled_row(label: &str, value: impl Display) -> String {
     format!("  {} {value}", dim(format_args!("{label:<9}")))
 }
 
@@ -294,7 +298,7 @@ mod tests {
     #[test]
     fn text_is_cut_to_its_room() {
         assert_eq!(
-            (cut("häuser", 6), cut("häuser", 4), cut("a", 0)),
+            (truncate("häuser", 6), truncate("häuser", 4), truncate("a", 0)),
             ("häuser".into(), "häu…".into(), "…".into())
         );
     }
@@ -319,7 +323,7 @@ mod tests {
             wrap(quoted, 40, VALUE_COLUMN),
             "  next      type\n            `probity finish 0199c2 --strict`\n            when you are done"
         );
-        let colored = labelled("revert", code("probity revert 0199c2 README.md"));
+        let colored = labeled_row("revert", code("probity revert 0199c2 README.md"));
         assert_eq!(wrap(&colored, 30, VALUE_COLUMN), colored);
         // A lone backtick is no command.
         assert_eq!(wrap("a ` b c", 4, 1), "a `\n b c");
@@ -333,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_label_never_runs_into_its_value() {
-        let plain = |label| anstream::adapter::strip_str(&labelled(label, "value")).to_string();
+        let plain = |label| anstream::adapter::strip_str(&labeled_row(label, "value")).to_string();
         assert_eq!(plain("next"), "  next      value");
         assert_eq!(plain("implements"), "  implements value");
         assert_eq!(plain("not allowed"), "  not allowed value");

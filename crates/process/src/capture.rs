@@ -5,7 +5,7 @@
 //! programs that Probity itself chooses; untrusted programs run under a [`Supervisor`](crate::Supervisor).
 
 use crate::ProcessEnvironment;
-use crate::children::HelperProcess;
+use crate::helper_processes::HelperProcess;
 use crate::job::JobOutcome;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -21,7 +21,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// First and longest interval between checks for the exit of a helper that has closed its output.
-const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(5));
+const HELPER_EXIT_POLL_INTERVALS: (Duration, Duration) =
+    (Duration::from_micros(50), Duration::from_millis(5));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaptureLimits {
@@ -89,8 +90,8 @@ pub fn capture_from(
     let began = Instant::now();
     let answer = HelperProcess::start(&mut command)
         .map_err(CaptureFailure::from)
-        .and_then(|helper| listen(helper, limits));
-    let answer = answer.map_err(|stop| stop.of(program, limits));
+        .and_then(|helper| collect_output(helper, limits));
+    let answer = answer.map_err(|stop| stop.into_error(program, limits));
     let outcome = answer.as_ref().map(|captured| &captured.outcome);
     tracing::debug!(program = ?program, elapsed = ?began.elapsed(), ?outcome, "helper ended");
     answer
@@ -110,7 +111,7 @@ impl From<io::Error> for CaptureFailure {
 }
 
 impl CaptureFailure {
-    fn of(self, program: &OsStr, limits: CaptureLimits) -> CaptureError {
+    fn into_error(self, program: &OsStr, limits: CaptureLimits) -> CaptureError {
         let program = program.to_owned();
         match self {
             Self::Io(source) => CaptureError::Io { program, source },
@@ -120,7 +121,10 @@ impl CaptureFailure {
     }
 }
 
-fn listen(mut helper: HelperProcess, limits: CaptureLimits) -> Result<CapturedOutput, CaptureFailure> {
+fn collect_output(
+    mut helper: HelperProcess,
+    limits: CaptureLimits,
+) -> Result<CapturedOutput, CaptureFailure> {
     let group = Pid::from_child(helper.child());
     let until = Instant::now() + limits.time;
     let pipes = (helper.child().stdout.take(), helper.child().stderr.take());
@@ -194,7 +198,7 @@ fn read_some(
 /// Waits for a helper to exit without reaping it.
 fn wait_until_ended(helper: Pid, until: Instant) -> Result<(), CaptureFailure> {
     let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let (mut pause, longest) = PAUSES;
+    let (mut pause, longest) = HELPER_EXIT_POLL_INTERVALS;
     loop {
         match waitid(WaitId::Pid(helper), peek) {
             Ok(Some(_)) => return Ok(()),

@@ -4,7 +4,7 @@
 //! again, so that no process of the job is ever outside. Where the system does not allow that, jobs are held by the
 //! other means alone, and `Containment` reports why.
 
-use crate::children;
+use crate::helper_processes;
 use rustix::io::Errno;
 use rustix::process::{Pid, getpid, test_kill_process};
 use std::ffi::OsStr;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Prefix of group names; the id of the process that created the group follows.
-const NAME: &str = "probity-";
+const CGROUP_NAME_PREFIX: &str = "probity-";
 
 /// Distinguishes the groups of one process.
-static NEXT: AtomicU32 = AtomicU32::new(0);
+static NEXT_CGROUP_NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// A control group created by this process, removed when dropped.
 #[derive(Debug)]
@@ -29,11 +29,11 @@ pub(crate) struct Cgroup {
 impl Cgroup {
     /// Creates a group below the current one and tests that it works, or returns the reason it does not.
     pub(crate) fn new() -> Result<Self, String> {
-        let _nobody_moves = children::helpers();
+        let _nobody_moves = helper_processes::helpers();
         let home = own_folder().ok_or("there is no control group of version 2")?;
         remove_stale(&home);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = home.join(format!("{NAME}{}-{number}", getpid()));
+        let number = NEXT_CGROUP_NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = home.join(format!("{CGROUP_NAME_PREFIX}{}-{number}", getpid()));
         fs::create_dir(&folder).map_err(|error| format!("no control group can be made ({error})"))?;
         let cgroup = Self { home, folder };
         if !cgroup.folder.join("cgroup.kill").exists() {
@@ -45,7 +45,7 @@ impl Cgroup {
     }
 
     /// Starts a process inside the group, or not at all. The caller must keep other processes from starting meanwhile.
-    pub(crate) fn around<T>(&self, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    pub(crate) fn start_inside<T>(&self, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         self.enter().map_err(|error| io::Error::other(format!("its control group is closed ({error})")))?;
         let started = start();
         // If this fails, `kill` notices.
@@ -55,7 +55,7 @@ impl Cgroup {
 
     /// Kills all processes in the group, unless this process is stuck in it.
     pub(crate) fn kill(&self) {
-        let _nobody_moves = children::helpers();
+        let _nobody_moves = helper_processes::helpers();
         if own_folder().is_some_and(|folder| folder == self.home) {
             let _ = fs::write(self.folder.join("cgroup.kill"), "1");
         }
@@ -94,7 +94,7 @@ fn remove_stale(home: &Path) {
 }
 
 fn maker_of(name: &OsStr) -> Option<Pid> {
-    let (maker, _) = name.to_str()?.strip_prefix(NAME)?.split_once('-')?;
+    let (maker, _) = name.to_str()?.strip_prefix(CGROUP_NAME_PREFIX)?.split_once('-')?;
     Pid::from_raw(maker.parse().ok()?)
 }
 

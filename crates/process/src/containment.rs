@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 use crate::{cgroup::Cgroup, descendants::DescendantProcesses};
-use crate::{group::ProcessGroup, tree::ProcessTree};
+use crate::{process_group::ProcessGroup, process_tree::ProcessTree};
 
 /// How firmly jobs are held on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,9 +9,9 @@
 //! child of the job, not even a dead one, therefore proves that no process of the job was left when the scan began.
 
 use crate::cgroup::Cgroup;
-use crate::children;
-use crate::process::{self, ProcessEntry};
-use crate::tree::{ProcessIdentity, ProcessScan, ProcessTree};
+use crate::helper_processes;
+use crate::process_entry::{self, ProcessEntry};
+use crate::process_tree::{ProcessIdentity, ProcessScan, ProcessTree};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,9 +19,9 @@ use std::io;
 use std::process::Command;
 
 /// Number of processes that one round of a strike checks.
-const NEWEST: usize = 16;
+const PROCESSES_PER_STRIKE: usize = 16;
 /// Maximum rounds of one strike.
-const STRIKES: usize = 50;
+const ROUNDS_PER_STRIKE: usize = 50;
 
 /// The processes of one job.
 pub(crate) struct DescendantProcesses<'a> {
@@ -36,30 +36,31 @@ impl<'a> DescendantProcesses<'a> {
     /// Records the existing children before the job starts.
     pub(crate) fn before_start(cgroup: Option<&'a Cgroup>) -> Self {
         let me = getpid();
-        let children = process::all().into_iter().filter(|process| process.parent == me.as_raw_pid());
-        Self { me, main: None, before: children.map(|child| child.member.key()).collect(), cgroup }
+        let children =
+            process_entry::all_processes().into_iter().filter(|process| process.parent == me.as_raw_pid());
+        Self { me, main: None, before: children.map(|child| child.member.sort_key()).collect(), cgroup }
     }
 
     /// Kills a child of this process. Its id is not reused until it is reaped, so this cannot hit another process.
     fn end_child(&self, child: ProcessIdentity) {
         let _ = kill_process(child.pid, Signal::KILL);
-        self.bury(child);
+        self.reap(child);
     }
 
     /// Returns true if the process is a child of this process that came from the job.
-    fn owns(&self, child: &ProcessEntry, helpers: &BTreeSet<u32>) -> bool {
+    fn is_of_job(&self, child: &ProcessEntry, helpers: &BTreeSet<u32>) -> bool {
         child.parent == self.me.as_raw_pid()
             && !helpers.contains(&child.member.pid.as_raw_pid().cast_unsigned())
-            && !self.before.contains(&child.member.key())
+            && !self.before.contains(&child.member.sort_key())
     }
 }
 
 impl ProcessTree for DescendantProcesses<'_> {
     fn start(&mut self, command: &mut Command) -> io::Result<Pid> {
         // No helper may start while this process is in the job's control group.
-        let _nobody_else = children::helpers();
+        let _nobody_else = helper_processes::helpers();
         let child = match self.cgroup {
-            Some(cgroup) => cgroup.around(|| command.spawn())?,
+            Some(cgroup) => cgroup.start_inside(|| command.spawn())?,
             None => command.spawn()?,
         };
         let main = Pid::from_child(&child);
@@ -71,11 +72,11 @@ impl ProcessTree for DescendantProcesses<'_> {
         self.main = None;
     }
 
-    fn look(&self) -> ProcessScan {
-        let helpers = children::helpers();
-        let all = process::all();
+    fn scan(&self) -> ProcessScan {
+        let helpers = helper_processes::helpers();
+        let all = process_entry::all_processes();
         let children: Vec<ProcessEntry> =
-            all.iter().copied().filter(|child| self.owns(child, &helpers)).collect();
+            all.iter().copied().filter(|child| self.is_of_job(child, &helpers)).collect();
         // Where other users' processes are hidden, only the kernel still shows a child that changed its user.
         let nobody_else = helpers.is_empty() && self.before.is_empty();
         let hidden = children.is_empty() && nobody_else && !is_childless();
@@ -86,33 +87,34 @@ impl ProcessTree for DescendantProcesses<'_> {
         ProcessScan { living, dead, hidden }
     }
 
-    fn bury(&self, dead: ProcessIdentity) {
+    fn reap(&self, dead: ProcessIdentity) {
         if self.main != Some(dead.pid) {
             let _ = waitid(WaitId::Pid(dead.pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
         }
     }
 
     fn signal(&self, member: ProcessIdentity, signal: Signal) {
-        process::signal(member, signal);
+        process_entry::signal(member, signal);
     }
 
     fn command(&self, member: ProcessIdentity) -> String {
-        process::command(member.pid)
+        process_entry::command(member.pid)
     }
 
     /// Kills the whole control group at once, if there is one. Then kills the newest children one by one as they are
     /// seen, which can catch a process that forks and exits so fast that every full scan misses it.
-    fn strike(&self) {
+    fn kill_now(&self) {
         if let Some(cgroup) = self.cgroup {
             cgroup.kill();
         }
-        let helpers = children::helpers();
+        let helpers = helper_processes::helpers();
         let strike_newest = || {
-            let newest = process::newest(NEWEST).filter(|child| self.owns(child, &helpers));
+            let newest = process_entry::newest_processes(PROCESSES_PER_STRIKE)
+                .filter(|child| self.is_of_job(child, &helpers));
             newest.map(|child| self.end_child(child.member)).count()
         };
         // Bounded, and over as soon as there is nothing left to kill.
-        let _ = (0..STRIKES).find(|_| strike_newest() == 0);
+        let _ = (0..ROUNDS_PER_STRIKE).find(|_| strike_newest() == 0);
     }
 }
 

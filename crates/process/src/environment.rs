@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The variables that a gate sees if they are set; a name that ends in `*` is a prefix.
-pub const ALLOWED: &[&str] = &[
+pub const ALLOWED_VARIABLES: &[&str] = &[
     // User and location
     "HOME",
     "LOGNAME",
@@ -57,7 +57,8 @@ pub const ALLOWED: &[&str] = &[
 ];
 
 /// The variables that no gate inherits, even if its definition lists them.
-const NEVER: &[&str] = &["GIT_*", "PROBITY_*", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"];
+const FORBIDDEN_VARIABLES: &[&str] =
+    &["GIT_*", "PROBITY_*", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"];
 
 /// The variable that holds the run a process belongs to.
 pub const RUN_VARIABLE: &str = "PROBITY_RUN_ID";
@@ -81,7 +82,7 @@ impl ProcessEnvironment {
     /// `GIT_…`, `PROBITY_…` and the location of Python bytecode are left out even when listed. `PATH` loses its
     /// relative entries, which would be looked up in the tree being judged.
     pub fn allow_listed(extra: &[String]) -> Self {
-        Self::inherited().only(extra)
+        Self::inherited().retain_allowed(extra)
     }
 
     /// Adds `PROBITY_RUN_ID` and `PROBITY_REPO_DIR`.
@@ -117,7 +118,7 @@ impl ProcessEnvironment {
         self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 
-    fn only(mut self, extra: &[String]) -> Self {
+    fn retain_allowed(mut self, extra: &[String]) -> Self {
         self.0.retain(|name, _| is_allowed(name.as_bytes(), extra));
         if let Some(path) = self.0.get_mut(OsStr::new("PATH")) {
             *path = absolute_entries(path);
@@ -127,9 +128,9 @@ impl ProcessEnvironment {
 }
 
 fn is_allowed(name: &[u8], extra: &[String]) -> bool {
-    let listed = ALLOWED.iter().any(|pattern| matches(pattern, name));
+    let listed = ALLOWED_VARIABLES.iter().any(|pattern| matches(pattern, name));
     let asked_for = extra.iter().any(|wanted| wanted.as_bytes() == name);
-    (listed || asked_for) && !NEVER.iter().any(|pattern| matches(pattern, name))
+    (listed || asked_for) && !FORBIDDEN_VARIABLES.iter().any(|pattern| matches(pattern, name))
 }
 
 fn matches(pattern: &str, name: &[u8]) -> bool {
@@ -162,19 +163,19 @@ mod tests {
     fn keeps_only_what_is_listed() {
         let all =
             given(&[("LC_ALL", "C"), ("LD_PRELOAD", "x"), ("SECRET", "x"), ("HOME", "/h"), ("LCX", "")]);
-        assert_eq!(names(&all.only(&[])), ["HOME", "LC_ALL"]);
+        assert_eq!(names(&all.retain_allowed(&[])), ["HOME", "LC_ALL"]);
     }
 
     #[test]
     fn a_gate_may_ask_for_more() {
         let all = given(&[("SECRET", "x"), ("SECRETS", "x"), ("A", "x")]);
-        assert_eq!(names(&all.only(&["SECRET".into()])), ["SECRET"]);
+        assert_eq!(names(&all.retain_allowed(&["SECRET".into()])), ["SECRET"]);
     }
 
     #[test]
     fn variables_that_redirect_git_never_pass() {
         let all = given(&[("GIT_DIR", "/else"), ("PROBITY_RUN_ID", "old"), ("TERM", "dumb")]);
-        assert_eq!(names(&all.only(&["GIT_DIR".into(), "PROBITY_RUN_ID".into()])), ["TERM"]);
+        assert_eq!(names(&all.retain_allowed(&["GIT_DIR".into(), "PROBITY_RUN_ID".into()])), ["TERM"]);
     }
 
     #[test]
@@ -185,14 +186,14 @@ mod tests {
             ("PYTHONPATH", "lib"),
         ]);
         let wanted = ["PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH"].map(String::from);
-        let gate = all.only(&wanted).with_python_cache(Path::new("/private"));
+        let gate = all.retain_allowed(&wanted).with_python_cache(Path::new("/private"));
         assert_eq!(names(&gate), ["PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONPYCACHEPREFIX"]);
         assert_eq!(gate.get("PYTHONPYCACHEPREFIX").unwrap(), "/private");
     }
 
     #[test]
     fn the_search_path_keeps_absolute_entries_only() {
-        let all = given(&[("PATH", ":/usr/bin:.:node_modules/.bin:/bin:")]).only(&[]);
+        let all = given(&[("PATH", ":/usr/bin:.:node_modules/.bin:/bin:")]).retain_allowed(&[]);
         assert_eq!(all.get("PATH").unwrap(), "/usr/bin:/bin");
     }
 

@@ -37,28 +37,28 @@
 mod capture;
 #[cfg(target_os = "linux")]
 mod cgroup;
-mod children;
 mod containment;
 #[cfg(target_os = "linux")]
 mod descendants;
 mod environment;
-mod group;
+mod helper_processes;
 mod job;
 mod orphans;
 #[cfg(target_os = "linux")]
-mod process;
+mod process_entry;
+mod process_group;
+mod process_tree;
 mod signals;
 mod supervisor;
 mod sweep;
 mod terminal;
-mod tree;
 
 pub use capture::{CaptureError, CaptureLimits, CapturedOutput, capture, capture_from};
 pub use containment::Containment;
-pub use environment::{ALLOWED, ProcessEnvironment, RUN_VARIABLE};
+pub use environment::{ALLOWED_VARIABLES, ProcessEnvironment, RUN_VARIABLE};
 pub use job::{Job, JobInput, JobOutcome, JobOutput, JobReport, NotStarted, SurvivingProcess};
 pub use orphans::{OrphanProcess, processes_with_variable};
 #[cfg(target_os = "linux")]
-pub use process::parent_of;
-pub use supervisor::{GRACE, Supervisor};
+pub use process_entry::parent_of;
+pub use supervisor::{DEFAULT_GRACE_TIMEOUT, Supervisor};
 pub use sweep::MAX_LISTED_SURVIVORS;

@@ -1,12 +1,12 @@
 //! Runs one job at a time until it exits, exceeds a limit, or this process must stop.
 
-use crate::children;
 use crate::containment::{Containment, ContainmentMeans};
+use crate::helper_processes;
 use crate::job::{Job, JobInput, JobOutcome, JobOutput, JobReport, NotStarted};
+use crate::process_tree::ProcessTree;
 use crate::signals::SignalListener;
 use crate::sweep::{SweepReport, end_survivors};
 use crate::terminal::TerminalGuard;
-use crate::tree::ProcessTree;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -14,13 +14,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Time for processes to exit after being asked, before they are killed.
-pub const GRACE: Duration = Duration::from_secs(1);
+pub const DEFAULT_GRACE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Time to wait for a process after SIGKILL. Waiting longer only helps if the kernel itself is stuck.
-const FORCE: Duration = Duration::from_secs(5);
-const OUTPUT_CHECK: Duration = Duration::from_millis(100);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Upper limit between two checks of the job, in case a signal gets lost.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+const MAX_SLEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs jobs, one at a time.
 ///
@@ -36,7 +36,7 @@ impl Supervisor {
     /// Starts listening to signals, and becomes the parent of orphans where the system supports that.
     pub fn new() -> io::Result<Self> {
         let signals = SignalListener::listen()?;
-        Ok(Self { means: ContainmentMeans::find(), signals, grace: GRACE })
+        Ok(Self { means: ContainmentMeans::find(), signals, grace: DEFAULT_GRACE_TIMEOUT })
     }
 
     /// Replaces [`GRACE`], the time jobs have to exit when asked.
@@ -60,7 +60,7 @@ impl Supervisor {
     /// one.
     #[tracing::instrument(level = "debug", name = "process", skip_all, fields(program = ?job.argv.first()))]
     pub fn run(&mut self, job: &Job) -> JobReport {
-        let _turn = children::one_job_at_a_time();
+        let _turn = helper_processes::lock_job();
         if let Some(signal) = self.signals.request() {
             return JobReport::without_running(JobOutcome::Cancelled(signal));
         }
@@ -70,10 +70,16 @@ impl Supervisor {
             Ok(main) => main,
             Err(why) => return JobReport::without_running(JobOutcome::NotStarted(why)),
         };
-        let loan = if job.stdin == JobInput::Inherit { TerminalGuard::to(main) } else { None };
-        let (outcome, polite_until) =
-            JobMonitor { job, main, begun, loan, signals: &mut self.signals, grace: self.grace }
-                .attend(tree.as_mut());
+        let loan = if job.stdin == JobInput::Inherit { TerminalGuard::lend_to(main) } else { None };
+        let (outcome, polite_until) = JobMonitor {
+            job,
+            main,
+            started: begun,
+            terminal: loan,
+            signals: &mut self.signals,
+            grace: self.grace,
+        }
+        .wait_for_end(tree.as_mut());
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let SweepReport { n_survivors, survivors, all_gone } = end_survivors(tree.as_ref(), polite_until);
         JobReport { outcome, duration_ms, survivors, n_survivors, all_gone }
@@ -113,8 +119,8 @@ fn start(job: &Job, tree: &mut dyn ProcessTree) -> Result<Pid, NotStarted> {
 struct JobMonitor<'a> {
     job: &'a Job,
     main: Pid,
-    begun: Instant,
-    loan: Option<TerminalGuard>,
+    started: Instant,
+    terminal: Option<TerminalGuard>,
     signals: &'a mut SignalListener,
     grace: Duration,
 }
@@ -122,28 +128,28 @@ struct JobMonitor<'a> {
 impl JobMonitor<'_> {
     /// Waits until the job's own process has ended. Returns its outcome and the time until which its other processes
     /// are not killed.
-    fn attend(mut self, tree: &mut dyn ProcessTree) -> (JobOutcome, Instant) {
+    fn wait_for_end(mut self, tree: &mut dyn ProcessTree) -> (JobOutcome, Instant) {
         loop {
-            if let Some(outcome) = self.look() {
+            if let Some(outcome) = self.poll_outcome() {
                 tree.main_ended();
                 return (outcome, Instant::now() + self.grace);
             }
             if let Some((outcome, signal)) = self.reason_to_end() {
                 let polite_until = Instant::now() + self.grace;
-                self.bring_down(tree, signal, polite_until);
+                self.terminate(tree, signal, polite_until);
                 return (outcome, polite_until);
             }
-            self.signals.sleep(self.nap());
+            self.signals.sleep(self.sleep_interval());
         }
     }
 
     /// Returns the outcome of the job's own process if it has ended. If it was stopped on the terminal, this process
     /// stops too.
-    fn look(&mut self) -> Option<JobOutcome> {
+    fn poll_outcome(&mut self) -> Option<JobOutcome> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG;
         match waitid(WaitId::Pid(self.main), options) {
             Ok(Some(status)) if status.stopped() => {
-                if let (Some(loan), Some(signal)) = (&mut self.loan, status.stopping_signal()) {
+                if let (Some(loan), Some(signal)) = (&mut self.terminal, status.stopping_signal()) {
                     loan.stopped_by(signal);
                 }
                 None
@@ -160,7 +166,7 @@ impl JobMonitor<'_> {
             let signal = Signal::from_named_raw(number).unwrap_or(Signal::TERM);
             return Some((JobOutcome::Cancelled(number), signal));
         }
-        if self.job.timeout.is_some_and(|timeout| self.begun.elapsed() >= timeout) {
+        if self.job.timeout.is_some_and(|timeout| self.started.elapsed() >= timeout) {
             return Some((JobOutcome::TimedOut, Signal::TERM));
         }
         self.wrote_too_much().then_some((JobOutcome::TooMuchOutput, Signal::TERM))
@@ -174,33 +180,33 @@ impl JobMonitor<'_> {
     }
 
     /// Returns the time to sleep before the next check.
-    fn nap(&self) -> Duration {
-        let until_timeout = self.job.timeout.map(|timeout| timeout.saturating_sub(self.begun.elapsed()));
+    fn sleep_interval(&self) -> Duration {
+        let until_timeout = self.job.timeout.map(|timeout| timeout.saturating_sub(self.started.elapsed()));
         let until_check = match self.job.output {
-            JobOutput::Files { .. } => OUTPUT_CHECK,
-            JobOutput::Inherit | JobOutput::ToStderr => LONGEST_SLEEP,
+            JobOutput::Files { .. } => OUTPUT_CHECK_INTERVAL,
+            JobOutput::Inherit | JobOutput::ToStderr => MAX_SLEEP_INTERVAL,
         };
         until_timeout.map_or(until_check, |until_timeout| until_timeout.min(until_check))
     }
 
     /// Ends the job's own process: asks all processes, then kills them when time is over or a second stop request
     /// comes.
-    fn bring_down(&mut self, tree: &mut dyn ProcessTree, signal: Signal, polite_until: Instant) {
+    fn terminate(&mut self, tree: &mut dyn ProcessTree, signal: Signal, polite_until: Instant) {
         tree.signal_all(signal);
         tree.signal_all(Signal::CONT);
-        self.loan = None;
+        self.terminal = None;
         if self.is_gone_by(polite_until, true) {
             return tree.main_ended();
         }
         tree.signal_all(Signal::KILL);
-        if self.is_gone_by(Instant::now() + FORCE, false) {
+        if self.is_gone_by(Instant::now() + KILL_TIMEOUT, false) {
             tree.main_ended();
         }
     }
 
     fn is_gone_by(&mut self, until: Instant, hurries_on_request: bool) -> bool {
         loop {
-            if self.look().is_some() {
+            if self.poll_outcome().is_some() {
                 return true;
             }
             let hurry = hurries_on_request && self.signals.fresh_request();

@@ -4,7 +4,7 @@
 //! reported. All waiting is bounded; what cannot be ended within the bounds is reported as still running.
 
 use crate::job::SurvivingProcess;
-use crate::tree::{ProcessIdentity, ProcessScan, ProcessTree};
+use crate::process_tree::{ProcessIdentity, ProcessScan, ProcessTree};
 use rustix::process::Signal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 pub const MAX_LISTED_SURVIVORS: usize = 100;
 
 /// Time for processes to exit on their own after their job.
-const SETTLE: Duration = Duration::from_millis(100);
+const SETTLE_TIMEOUT: Duration = Duration::from_millis(100);
 /// Time limit for killing. Only processes that the kernel holds, or that belong to another user, need it.
-const FORCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(5);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+const SWEEP_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Above this number of processes, dead or alive, they are killed without asking first: they might multiply meanwhile.
-const STORM: usize = 64;
+const MAX_POLITE_PROCESSES: usize = 64;
 
 pub(crate) struct SweepReport {
     pub(crate) n_survivors: usize,
@@ -32,38 +32,38 @@ pub(crate) fn end_survivors(tree: &dyn ProcessTree, polite_until: Instant) -> Sw
     let mut census = SurvivorCensus::default();
     let all_gone = has_settled(tree)
         || has_obeyed(tree, polite_until, &mut census)
-        || was_forced(tree, Instant::now() + FORCE, &mut census);
-    let left = if all_gone { ProcessScan::default() } else { tree.look() };
+        || was_forced(tree, Instant::now() + KILL_TIMEOUT, &mut census);
+    let left = if all_gone { ProcessScan::default() } else { tree.scan() };
     census.report(all_gone, tree, &left)
 }
 
 /// Waits a moment for processes that are about to exit.
 fn has_settled(tree: &dyn ProcessTree) -> bool {
-    let until = Instant::now() + SETTLE;
+    let until = Instant::now() + SETTLE_TIMEOUT;
     let mut n_dead = 0;
-    until_gone(tree, |look| {
+    poll_until_gone(tree, |look| {
         n_dead += look.dead.len();
-        n_dead + look.living.len() <= STORM && Instant::now() < until
+        n_dead + look.living.len() <= MAX_POLITE_PROCESSES && Instant::now() < until
     })
 }
 
 /// Asks every process once, then waits.
 fn has_obeyed(tree: &dyn ProcessTree, until: Instant, census: &mut SurvivorCensus) -> bool {
-    until_gone(tree, |look| {
-        let strangers = census.meet(tree, look);
+    poll_until_gone(tree, |look| {
+        let strangers = census.record(tree, look);
         for stranger in strangers {
             tree.signal(stranger, Signal::TERM);
             tree.signal(stranger, Signal::CONT);
         }
-        census.0.len() <= STORM && Instant::now() < until
+        census.0.len() <= MAX_POLITE_PROCESSES && Instant::now() < until
     })
 }
 
 fn was_forced(tree: &dyn ProcessTree, until: Instant, census: &mut SurvivorCensus) -> bool {
-    tree.strike();
-    until_gone(tree, |look| {
-        census.meet(tree, look);
-        tree.strike();
+    tree.kill_now();
+    poll_until_gone(tree, |look| {
+        census.record(tree, look);
+        tree.kill_now();
         for &member in &look.living {
             tree.signal(member, Signal::KILL);
         }
@@ -72,19 +72,19 @@ fn was_forced(tree: &dyn ProcessTree, until: Instant, census: &mut SurvivorCensu
 }
 
 /// Scans repeatedly until nothing is left or `goes_on` returns false.
-fn until_gone(tree: &dyn ProcessTree, mut goes_on: impl FnMut(&ProcessScan) -> bool) -> bool {
+fn poll_until_gone(tree: &dyn ProcessTree, mut goes_on: impl FnMut(&ProcessScan) -> bool) -> bool {
     loop {
-        let look = tree.look();
+        let look = tree.scan();
         if look.is_empty() {
             return true;
         }
         let again = goes_on(&look);
-        look.dead.iter().for_each(|&dead| tree.bury(dead));
+        look.dead.iter().for_each(|&dead| tree.reap(dead));
         if !again {
             return false;
         }
         if look.dead.is_empty() {
-            sleep(PAUSE);
+            sleep(SWEEP_POLL_INTERVAL);
         }
     }
 }
@@ -95,14 +95,14 @@ struct SurvivorCensus(BTreeMap<(i32, u64), String>);
 
 impl SurvivorCensus {
     /// Records a scan; returns the living processes that were not known yet.
-    fn meet(&mut self, tree: &dyn ProcessTree, look: &ProcessScan) -> Vec<ProcessIdentity> {
+    fn record(&mut self, tree: &dyn ProcessTree, look: &ProcessScan) -> Vec<ProcessIdentity> {
         let is_new = |census: &mut Self, member: ProcessIdentity| {
-            if census.0.contains_key(&member.key()) {
+            if census.0.contains_key(&member.sort_key()) {
                 return false;
             }
             // In a fork storm, command lines past the limit are neither read nor kept.
             let is_listed = census.0.len() < MAX_LISTED_SURVIVORS;
-            census.0.insert(member.key(), if is_listed { tree.command(member) } else { String::new() });
+            census.0.insert(member.sort_key(), if is_listed { tree.command(member) } else { String::new() });
             true
         };
         look.dead.iter().for_each(|&member| _ = is_new(self, member));
@@ -110,8 +110,8 @@ impl SurvivorCensus {
     }
 
     fn report(mut self, all_gone: bool, tree: &dyn ProcessTree, left: &ProcessScan) -> SweepReport {
-        self.meet(tree, left);
-        let still_there: BTreeSet<_> = left.living.iter().map(|member| member.key()).collect();
+        self.record(tree, left);
+        let still_there: BTreeSet<_> = left.living.iter().map(|member| member.sort_key()).collect();
         let n_survivors = self.0.len();
         let survivor = |(key, command): ((i32, u64), String)| SurvivingProcess {
             pid: key.0,
@@ -130,7 +130,7 @@ impl SurvivorCensus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::group::ProcessGroup;
+    use crate::process_group::ProcessGroup;
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     use std::cell::Cell;
     use std::os::unix::process::CommandExt;
@@ -170,14 +170,14 @@ mod tests {
 
         fn main_ended(&mut self) {}
 
-        fn look(&self) -> ProcessScan {
+        fn scan(&self) -> ProcessScan {
             let left = self.looks_left.get();
             self.looks_left.set(left.saturating_sub(1));
             let member = ProcessIdentity { pid: Pid::INIT, started: 0 };
             ProcessScan { living: if left > 0 { vec![member] } else { Vec::new() }, ..ProcessScan::default() }
         }
 
-        fn bury(&self, _: ProcessIdentity) {}
+        fn reap(&self, _: ProcessIdentity) {}
 
         fn signal(&self, _: ProcessIdentity, _: Signal) {
             panic!("it was about to end");
@@ -187,7 +187,7 @@ mod tests {
             String::new()
         }
 
-        fn strike(&self) {}
+        fn kill_now(&self) {}
     }
 
     #[test]

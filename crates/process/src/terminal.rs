@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Time for a stop signal to this process to take effect when it has several threads. It also slows down a job that
 /// asks again and again for a terminal nobody can give it.
-const SELF_STOP: Duration = Duration::from_millis(50);
+const SELF_STOP_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The terminal on standard input while a job may use it. Dropping it takes the terminal back.
 pub(crate) struct TerminalGuard {
@@ -25,7 +25,7 @@ pub(crate) struct TerminalGuard {
 
 impl TerminalGuard {
     /// Lends the terminal to the process group `borrower`; `None` if standard input is not a terminal.
-    pub(crate) fn to(borrower: Pid) -> Option<Self> {
+    pub(crate) fn lend_to(borrower: Pid) -> Option<Self> {
         let terminal = stdin();
         if !isatty(&terminal) {
             return None;
@@ -52,7 +52,7 @@ impl TerminalGuard {
         if !(asked_for_terminal && self.is_with_borrower()) {
             self.take_back();
             let _ = kill_current_process_group(Signal::TSTP);
-            sleep(SELF_STOP);
+            sleep(SELF_STOP_TIMEOUT);
         }
         self.lend();
     }

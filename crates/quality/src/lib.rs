@@ -8,9 +8,9 @@
 //! * [`contract`]: the verdict on a patch, its review claims and its receipts.
 //! * [`AnalysisFiles`]: what analyses write to the state directory.
 
+pub mod analysis_store;
 pub mod analyze;
 pub mod contract;
-pub mod runs;
 mod state_files;
 
 pub use state_files::AnalysisFiles;

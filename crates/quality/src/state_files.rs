@@ -1,7 +1,7 @@
 //! Analyses go on while a command is governed: which writes to their files are honest.
 
+use crate::analysis_store::AnalysisStore;
 use crate::analyze::cache;
-use crate::runs::AnalysisStore;
 use probity_core::Digest;
 use probity_workspace::StateDirectory;
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, name_parts};
@@ -56,7 +56,7 @@ impl StateMark for AnalysisMark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probity_analysis::{AnalysisInput, AnalysisRun, AnalysisSettings, RunId, SourceInput, analyse};
+    use probity_analysis::{AnalysisInput, AnalysisRun, AnalysisSettings, RunId, SourceInput, analyze};
     use probity_paths::RepoPath;
     use std::fs;
     use std::path::PathBuf;
@@ -65,7 +65,7 @@ mod tests {
     fn analysis_of(text: &str) -> AnalysisRun {
         let path = RepoPath::parse(b"a.py").expect("a path");
         let sources = BTreeMap::from([(path, SourceInput::Bytes(text.as_bytes()))]);
-        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
+        analyze(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
     }
 
     fn state() -> (tempfile::TempDir, StateDirectory) {

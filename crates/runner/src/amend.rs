@@ -1,7 +1,7 @@
 //! Widening a scope on the record (law 2): while a run goes on, or afterwards as a new judgement of the same facts.
 
 use crate::attest::{self, ChainHeadSource, WrittenBundle};
-use crate::{bundles, channel};
+use crate::{amendment_channel, bundles};
 use probity_api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgment};
 use probity_changes::claims;
 use probity_changes::registry::CallerCredentials;
@@ -83,13 +83,13 @@ pub fn amend(
         // A run that goes on must not grow over what others hold. Nobody may claim more until it has grown.
         let _alone = run_claims::lock(&workspace.state)?;
         claims::check_run(workspace, credentials, &added)?;
-        let granted = channel::ask(&open.folder, add, by, why);
+        let granted = amendment_channel::request_amendment(&open.folder, add, by, why);
         return match granted {
             Ok(amendment) => Ok(AmendmentEffect::Open { run_id: open.run_id, amendment }),
-            Err(channel::ChannelError::Refused { reason, detail }) => {
+            Err(amendment_channel::ChannelError::Refused { reason, detail }) => {
                 Err(ServiceError::refused(reason, detail))
             }
-            Err(channel::ChannelError::Unreachable { path, source }) => Err(ServiceError::System {
+            Err(amendment_channel::ChannelError::Unreachable { path, source }) => Err(ServiceError::System {
                 what: format!("cannot reach the run at {}", path.display()),
                 source,
             }),
@@ -130,7 +130,7 @@ fn judge_again(
     by: &str,
     why: &str,
 ) -> Result<AmendmentEffect, ServiceError> {
-    let bundles::SoundBundle { files, stored } = bundles::sound(workspace, run_id)?;
+    let bundles::SoundBundle { files, stored } = bundles::read_sound_bundle(workspace, run_id)?;
     let seal = bundles::seal(&files, run_id)?;
     let amendment = Amendment::new(GlobList::new(add.iter().cloned()), by, why, &clock::now())
         .map_err(|error| ServiceError::refused(error.reason(), error.to_string()))?;

@@ -156,7 +156,8 @@ pub fn publish(
         }
     })?;
     let parent = workspace.state.evidence();
-    let dir = write(&parent, manifest, &bundle).or_else(|_| write(&elsewhere()?, manifest, &bundle))?;
+    let dir = write(&parent, manifest, &bundle)
+        .or_else(|_| write(&create_fallback_directory()?, manifest, &bundle))?;
     if let Some(chain) = chain.as_mut().filter(|_| dir.starts_with(&parent)) {
         chain.advance(&manifest.run_id, bundle.run_hash)?;
     }
@@ -164,7 +165,7 @@ pub fn publish(
 }
 
 /// A folder for evidence where our own is destroyed: for its owner only, and with a name that nobody can take before.
-fn elsewhere() -> Result<PathBuf, ServiceError> {
+fn create_fallback_directory() -> Result<PathBuf, ServiceError> {
     let for_owner = fs::Permissions::from_mode(0o700);
     let made = tempfile::Builder::new().prefix("probity-evidence-").permissions(for_owner).tempdir();
     Ok(made.map_err(ServiceError::system("there is no place for the evidence"))?.keep())
@@ -189,7 +190,11 @@ fn write(parent: &Path, manifest: &Manifest, bundle: &EvidenceBundle) -> Result<
 
 /// The manifest of the bundle that an open run wrote just before a kill, if it wrote one. Whatever else lies in its place
 /// was planted: a bundle must hold together, and where the repository has a key it must be signed.
-pub fn finished(workspace: &Workspace, run_id: &str, key: Option<&SecretKey>) -> Option<StoredManifest> {
+pub fn finished_manifest(
+    workspace: &Workspace,
+    run_id: &str,
+    key: Option<&SecretKey>,
+) -> Option<StoredManifest> {
     let dir = workspace.state.evidence().join(run_id);
     let (verification, files) = bundles::verify(&dir, &bundles::next_trust(key)).ok()?;
     let stored = StoredManifest::parse(files.get(&b"manifest.json"[..])?).ok()?;
@@ -209,7 +214,7 @@ fn advance_past_finished(
     key: Option<&SecretKey>,
 ) -> Result<(), ServiceError> {
     for OpenRun { run_id, .. } in workspace.state.open_runs()? {
-        let Some(stored) = finished(workspace, &run_id, key) else { continue };
+        let Some(stored) = finished_manifest(workspace, &run_id, key) else { continue };
         if stored.prev_run_hash == chain.head()?.map(|head| head.digest) {
             chain.advance(&run_id, stored.run_hash)?;
         }

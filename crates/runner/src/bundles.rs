@@ -81,7 +81,7 @@ pub(crate) struct SoundBundle {
 }
 
 /// Reads the bundle of a run and refuses one that does not hold together, or that is of another worktree.
-pub(crate) fn sound(workspace: &Workspace, run_id: &str) -> Result<SoundBundle, ServiceError> {
+pub(crate) fn read_sound_bundle(workspace: &Workspace, run_id: &str) -> Result<SoundBundle, ServiceError> {
     let (verification, files) = verify(&workspace.state.evidence().join(run_id), &own_trust(workspace)?)?;
     if let Some(code) = flaws(&verification).next() {
         let reason = code.parse().unwrap_or(ReasonCode::EvidenceSchemaInvalid);
@@ -212,7 +212,7 @@ pub struct ListedBundle {
 
 /// Every bundle of the repository, oldest first.
 pub fn list(workspace: &Workspace) -> Result<Vec<ListedBundle>, ServiceError> {
-    let reverts = RevertIndex::of(workspace)?;
+    let reverts = RevertIndex::read(workspace)?;
     let listed = |run_id: String| {
         let stored = manifest(workspace, &run_id);
         let entry = list_entry(workspace, &reverts, &run_id, &stored);
@@ -262,7 +262,7 @@ pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, Evidenc
     let run_id = find(workspace, run)?;
     let dir = workspace.state.evidence().join(&run_id);
     let stored = manifest(workspace, &run_id)?;
-    let reverted_by = RevertIndex::of(workspace)?.reverted_by(&stored);
+    let reverted_by = RevertIndex::read(workspace)?.reverted_by(&stored);
     let bytes = probity_storage::durable::read(&dir.join("manifest.json"))?;
     let as_stored = bytes.and_then(|bytes| probity_core::json::parse(&bytes).ok());
     let answer = EvidenceAnswer { run_id, evidence_dir: dir.into(), manifest: as_stored, reverted_by };
@@ -291,7 +291,7 @@ pub fn verification_answer(
 }
 
 /// Reads a trust file. Without one nothing is demanded, a signature neither.
-pub fn trust(path: Option<&Path>) -> Result<TrustRequirements, ServiceError> {
+pub fn read_trust(path: Option<&Path>) -> Result<TrustRequirements, ServiceError> {
     let Some(path) = path else {
         return Ok(TrustRequirements { signature: SignatureRule::Ignore, ..TrustRequirements::default() });
     };

@@ -47,7 +47,7 @@ impl ChainReport {
             codes: bundles::flaws(&link.verification).cloned().collect(),
         };
         let links: Vec<EvidenceChainLink> = self.links.iter().map(link).collect();
-        let problems: Vec<String> = self.breaks.iter().cloned().chain(self.loose_words()).collect();
+        let problems: Vec<String> = self.breaks.iter().cloned().chain(self.loose_messages()).collect();
         let mut codes: BTreeSet<String> = links.iter().flat_map(|link| link.codes.iter().cloned()).collect();
         if !problems.is_empty() {
             codes.insert(ReasonCode::EvidenceChainBroken.as_str().into());
@@ -56,7 +56,7 @@ impl ChainReport {
         EvidenceChain { outcome, codes, links, problems, pruned: self.pruned }
     }
 
-    fn loose_words(&self) -> impl Iterator<Item = String> {
+    fn loose_messages(&self) -> impl Iterator<Item = String> {
         self.loose.iter().map(|id| format!("{id} does not hang on the chain"))
     }
 
@@ -66,7 +66,7 @@ impl ChainReport {
             let code = bundles::flaws(&link.verification).next()?;
             Some(format!("{}: {code}", link.run_id))
         });
-        flawed.chain(self.breaks.iter().cloned()).chain(self.loose_words())
+        flawed.chain(self.breaks.iter().cloned()).chain(self.loose_messages())
     }
 }
 
@@ -80,10 +80,10 @@ pub fn check(workspace: &Workspace, trust: &TrustRequirements) -> Result<ChainRe
     let phase = workspace.progress.begin_counted("checking bundles", walk.left.len());
     let mut next = chain.head()?.map(|head| head.digest);
     while let Some(hash) = next {
-        next = walk.step(hash)?;
+        next = walk.check_link(hash)?;
         phase.advance();
     }
-    Ok(walk.end())
+    Ok(walk.into_report())
 }
 
 struct ChainWalk<'a> {
@@ -112,7 +112,7 @@ impl<'a> ChainWalk<'a> {
     }
 
     /// Checks the bundle with this run hash; returns the run hash of the one before.
-    fn step(&mut self, hash: Digest) -> Result<Option<Digest>, ServiceError> {
+    fn check_link(&mut self, hash: Digest) -> Result<Option<Digest>, ServiceError> {
         if self.removed.contains_key(&hash) {
             return Ok(None);
         }
@@ -127,7 +127,7 @@ impl<'a> ChainWalk<'a> {
         let (verification, files) = bundles::verify(&dir, &demands)?;
         self.note_signature(&manifest.run_id, key_id.is_some());
         if manifest.details.pruned.is_some() && bundles::is_sound(&verification) {
-            self.removed.extend(pruned(&files).into_iter().map(|run| (run.run_hash, run.run_id)));
+            self.removed.extend(pruned_runs(&files).into_iter().map(|run| (run.run_hash, run.run_id)));
         }
         let (run_id, created_at) = (manifest.run_id, manifest.created_at);
         self.report.links.push(ChainLink { run_id, run_hash: hash, created_at, verification });
@@ -145,7 +145,7 @@ impl<'a> ChainWalk<'a> {
         }
     }
 
-    fn end(mut self) -> ChainReport {
+    fn into_report(mut self) -> ChainReport {
         self.report.pruned = self.removed.len();
         for (run_hash, stored) in self.left {
             let run_id = stored.manifest.run_id;
@@ -160,7 +160,7 @@ impl<'a> ChainWalk<'a> {
 }
 
 /// The bundles that a sound bundle says were removed.
-fn pruned(files: &BundleFiles) -> Vec<PrunedRun> {
+fn pruned_runs(files: &BundleFiles) -> Vec<PrunedRun> {
     let value = files.get(PRUNED_FILE.as_bytes()).and_then(|bytes| json::parse(bytes).ok());
     let file: Option<PrunedFile> = value.and_then(|value| serde_json::from_value(value).ok());
     file.map(|file| file.runs).unwrap_or_default()

@@ -31,7 +31,7 @@ impl NearMatch {
 pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, ServiceError> {
     let mut idle = Vec::new();
     for pattern in scope.iter().filter(|pattern| !pattern.starts_with(b"!")) {
-        if count(pattern, files)? == 0 {
+        if count_matches(pattern, files)? == 0 {
             idle.push(pattern.clone());
         }
     }
@@ -39,7 +39,7 @@ pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec
 }
 
 /// Refuses a scope that is empty, or covers no file of a tree that has files, unless the caller says that this is meant.
-pub(crate) fn require(
+pub(crate) fn require_coverage(
     directory: &WorkingDirectory,
     selection: &Selection,
     preview: &PlanPreview,
@@ -50,7 +50,7 @@ pub(crate) fn require(
         if scope.is_empty() {
             return Ok(());
         }
-        let detail = format!("`--no-changes` and a scope ({}) exclude each other", listed(scope));
+        let detail = format!("`--no-changes` and a scope ({}) exclude each other", quoted_patterns(scope));
         return Err(ServiceError::refused(ReasonCode::UsageInvalid, detail));
     }
     if scope.is_empty() {
@@ -66,7 +66,7 @@ pub(crate) fn require(
     // The path of a submodule stands for the commit that it is at: a scope of that path alone covers it.
     let is_repository = |path: &RepoPath| path.file_name() == b".git";
     let mut repositories = files.iter().chain(&directories).filter(|path| is_repository(path));
-    if repositories.any(|path| path.parent().is_some_and(|path| preview.scope.lets_in(&path))) {
+    if repositories.any(|path| path.parent().is_some_and(|path| preview.scope.contains(&path))) {
         return Ok(());
     }
     let from_root = if directory.is_root() {
@@ -87,19 +87,19 @@ pub(crate) fn require(
     let detail = format!(
         "the scope covers none of the {} files: it means {}{from_root}{hint}",
         preview.coverage.files,
-        listed(scope)
+        quoted_patterns(scope)
     );
     Err(ServiceError::refused(ReasonCode::ScopeCoversNothing, detail))
 }
 
-fn listed(scope: &[Vec<u8>]) -> String {
+fn quoted_patterns(scope: &[Vec<u8>]) -> String {
     let shown: Vec<String> = scope.iter().map(|pattern| format!("`{}`", bytes::escape(pattern))).collect();
     shown.join(" ")
 }
 
-fn count(pattern: &[u8], files: &[RepoPath]) -> Result<usize, ServiceError> {
+fn count_matches(pattern: &[u8], files: &[RepoPath]) -> Result<usize, ServiceError> {
     let scope = Scope::parse(&[pattern])?;
-    Ok(files.iter().filter(|path| scope.lets_in(path)).count())
+    Ok(files.iter().filter(|path| scope.contains(path)).count())
 }
 
 /// What would cover something, the likeliest first: the same text read from the root, a directory taken for a file, a name
@@ -117,14 +117,14 @@ fn near_matches(
         let mut candidates: Vec<Vec<u8>> = Vec::new();
         candidates.extend(typed.map(<[u8]>::to_vec).filter(|typed| typed != pattern));
         candidates.push([pattern.as_slice(), b"/**"].concat());
-        candidates.extend(tree.look_alike(pattern).map(<[u8]>::to_vec));
+        candidates.extend(tree.confusable_name(pattern).map(<[u8]>::to_vec));
         let mut elsewhere = matches_elsewhere(typed.unwrap_or(pattern), files)?;
         candidates.append(&mut elsewhere);
         candidates.extend(misspelled_file(pattern, files, directories));
-        candidates.extend(respelled(pattern, directories));
+        candidates.extend(respelled_pattern(pattern, directories));
         for pattern in candidates {
             // A candidate need not be a pattern: then it is none.
-            let n_files = count(&pattern, files).unwrap_or(0);
+            let n_files = count_matches(&pattern, files).unwrap_or(0);
             if n_files > 0 && near.iter().all(|known| known.pattern != pattern) {
                 near.push(NearMatch { pattern, n_files });
             }
@@ -138,11 +138,11 @@ fn near_matches(
 fn matches_elsewhere(pattern: &[u8], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, ServiceError> {
     let anywhere = Scope::parse(&[[&b"**/"[..], pattern].concat()])?;
     let mut found: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
-    for file in files.iter().filter(|file| anywhere.lets_in(file)) {
-        for directory in file.lineage() {
+    for file in files.iter().filter(|file| anywhere.contains(file)) {
+        for directory in file.ancestors_and_self() {
             let below = WorkingDirectory::new(directory);
             let Ok(candidate) = below.pattern(pattern) else { continue };
-            if Scope::parse(&[&candidate]).is_ok_and(|scope| scope.lets_in(file)) {
+            if Scope::parse(&[&candidate]).is_ok_and(|scope| scope.contains(file)) {
                 *found.entry(candidate).or_default() += 1;
                 break;
             }
@@ -166,7 +166,7 @@ fn misspelled_file(pattern: &[u8], files: &[RepoPath], directories: &[RepoPath])
 }
 
 /// The pattern with its plain leading directory replaced by the directory of the tree whose name is nearest.
-fn respelled(pattern: &[u8], directories: &[RepoPath]) -> Option<Vec<u8>> {
+fn respelled_pattern(pattern: &[u8], directories: &[RepoPath]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(pattern).ok()?;
     let wildcard = text.find(['*', '?', '[']).unwrap_or(text.len());
     let (stem, rest) = text.split_at(text[..wildcard].rfind('/')?);

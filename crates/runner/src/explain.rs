@@ -1,8 +1,8 @@
 //! What the policy and a finished run say about one path: is it protected, exempt, in scope, and did it change?
 
-mod standing;
+mod path_standing;
 
-pub use standing::standing;
+pub use path_standing::standing;
 
 use crate::bundles;
 use probity_api::codes::KnownCode;
@@ -65,7 +65,7 @@ pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathExplana
     let delta = manifest.delta.as_deref().unwrap_or_default();
     Ok(PathExplanation {
         now,
-        in_scope: Some(scope.lets_in(&path)),
+        in_scope: Some(scope.contains(&path)),
         decided_by,
         amended,
         change: delta.iter().find(|change| change.path == path).map(|change| change.change),

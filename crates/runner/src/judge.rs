@@ -10,7 +10,7 @@ use probity_evidence::{PlannedGate, RecognizedOutput, RefsRule};
 use probity_paths::{RepoPath, Scope};
 use probity_process::{JobOutcome, JobReport};
 use probity_snapshot::{ChangeKind, EntryState, TouchKind, TouchedEntry, TreeChange, TreeFinding};
-use probity_workspace::exempt::Exemptions;
+use probity_workspace::exemptions::Exemptions;
 use probity_workspace::gates::GateResult;
 use probity_workspace::observe::ZoneChange;
 use probity_workspace::refs::describe_movement;
@@ -131,15 +131,15 @@ pub fn judge(case: &VerdictInputs<'_>) -> RunVerdict {
         delta.into_iter().filter(|path| !case.tree.changed_by_command.contains(path)).collect();
 
     let mut say = FindingCollector::default();
-    untracked(case, &verdict, &mut say);
-    protected(case, &mut say);
-    unsafe_entries(case, &verdict, &mut say);
-    gates(case, &verdict, &mut say);
-    command(case, &mut say);
+    report_untracked(case, &verdict, &mut say);
+    report_protected(case, &mut say);
+    report_unsafe_entries(case, &verdict, &mut say);
+    report_gates(case, &verdict, &mut say);
+    report_command(case, &mut say);
     for (reason, detail) in case.execution.refused_amendments {
         say.note(*reason, None, detail);
     }
-    touched(case, &mut say);
+    report_touched(case, &mut say);
     verdict.findings = say.findings;
     for finding in verdict.findings.iter().filter(|finding| finding.severity == FindingSeverity::Error) {
         if !verdict.reasons.contains(&finding.reason) {
@@ -192,7 +192,7 @@ fn is_gate_output(case: &VerdictInputs<'_>, path: &RepoPath) -> bool {
     let mut writers = case.execution.gate_writes.iter().filter(|gate| gate.changed.contains(path)).peekable();
     !case.tree.changed_by_command.contains(path)
         && writers.peek().is_some()
-        && writers.all(|gate| gate.outputs.lets_in(path))
+        && writers.all(|gate| gate.outputs.contains(path))
 }
 
 #[derive(Default)]
@@ -202,14 +202,14 @@ struct FindingCollector {
 
 impl FindingCollector {
     fn error(&mut self, reason: ReasonCode, path: Option<&RepoPath>, detail: impl Into<String>) {
-        self.say(FindingSeverity::Error, reason, path, detail.into());
+        self.push(FindingSeverity::Error, reason, path, detail.into());
     }
 
     fn note(&mut self, reason: ReasonCode, path: Option<&RepoPath>, detail: impl Into<String>) {
-        self.say(FindingSeverity::Note, reason, path, detail.into());
+        self.push(FindingSeverity::Note, reason, path, detail.into());
     }
 
-    fn say(
+    fn push(
         &mut self,
         severity: FindingSeverity,
         reason: ReasonCode,
@@ -220,7 +220,7 @@ impl FindingCollector {
     }
 }
 
-fn untracked(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
+fn report_untracked(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
     let changes: BTreeMap<&RepoPath, &TreeChange> =
         verdict.delta.iter().map(|change| (&change.path, change)).collect();
     let mut packages: BTreeMap<RepoPath, usize> = BTreeMap::new();
@@ -244,7 +244,9 @@ fn untracked(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCo
                 Some(path),
                 "it was too large to keep, or did not rest",
             );
-        } else if change.is_some_and(|change| change.before.is_some()) && case.rules.exemptions.spares(path) {
+        } else if change.is_some_and(|change| change.before.is_some())
+            && case.rules.exemptions.is_disposable(path)
+        {
             *packages
                 .entry(probity_policy::output_root(path).unwrap_or_else(|| path.clone()))
                 .or_default() += 1;
@@ -252,15 +254,15 @@ fn untracked(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCo
     }
     // One note for each directory of packages: an update changes thousands of files in it.
     for (root, n_changed) in packages {
-        let files = probity_core::words::count(n_changed, "changed file");
+        let files = probity_core::text::count(n_changed, "changed file");
         let detail = format!("of installed packages no copy is kept ({files}): install them again");
         say.note(ReasonCode::RevertNoBeforeImage, Some(&root), detail);
     }
 }
 
-fn protected(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
+fn report_protected(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
     for change in case.tree.changes {
-        if case.rules.protected.lets_in(&change.path) {
+        if case.rules.protected.contains(&change.path) {
             protected_change(case, say, &change.path, change.change.as_str());
         }
     }
@@ -280,7 +282,7 @@ fn protected(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
 
 /// What was granted is not hidden: it is told, and fails nothing.
 fn protected_change(case: &VerdictInputs<'_>, say: &mut FindingCollector, path: &RepoPath, detail: &str) {
-    if case.rules.grants.lets_in(path) {
+    if case.rules.grants.contains(path) {
         say.note(ReasonCode::ProtectedChanged, Some(path), format!("{detail}, as granted"));
     } else {
         say.error(ReasonCode::ProtectedChanged, Some(path), detail);
@@ -288,7 +290,7 @@ fn protected_change(case: &VerdictInputs<'_>, say: &mut FindingCollector, path: 
 }
 
 /// What is new or changed since the start fails the run; what was there before and stayed is reported.
-fn unsafe_entries(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
+fn report_unsafe_entries(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
     let known: BTreeSet<_> =
         case.tree.found_at_start.iter().map(|found| (&found.path, found.reason)).collect();
     let changed: BTreeSet<&RepoPath> = verdict.delta.iter().map(|change| &change.path).collect();
@@ -296,7 +298,7 @@ fn unsafe_entries(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Find
     for found in case.tree.found_at_end {
         let is_old = known.contains(&(&found.path, found.reason)) && !changed.contains(&found.path);
         let is_spared = if is_blind(found.reason) {
-            case.rules.exemptions.spares(&found.path)
+            case.rules.exemptions.is_disposable(&found.path)
         } else {
             case.rules.exemptions.covers(&found.path)
         };
@@ -325,12 +327,12 @@ pub fn is_blind(reason: ReasonCode) -> bool {
     matches!(reason, ReasonCode::TreeUnavailable | ReasonCode::TreeUnstable)
 }
 
-fn gates(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
+fn report_gates(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
     for result in case.execution.gate_results {
         let is_required = case.rules.gates.iter().any(|gate| gate.id == result.gate_id && gate.required);
         let severity = if is_required { FindingSeverity::Error } else { FindingSeverity::Note };
         for (reason, detail) in &result.troubles {
-            say.say(severity, *reason, None, format!("gate `{}`: {detail}", result.gate_id));
+            say.push(severity, *reason, None, format!("gate `{}`: {detail}", result.gate_id));
         }
     }
     let answered: BTreeSet<&str> =
@@ -339,13 +341,13 @@ fn gates(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollec
         say.error(ReasonCode::GateMissing, None, format!("gate `{}` has no result", gate.id));
     }
     for gate in case.rules.gates {
-        gate_inputs(case, verdict, gate, say);
-        gate_imports(case, verdict, gate, say);
+        report_gate_inputs(case, verdict, gate, say);
+        report_gate_imports(case, verdict, gate, say);
     }
 }
 
 /// What a gate executes or is given by name may change within the scope: it is told.
-fn gate_inputs(
+fn report_gate_inputs(
     case: &VerdictInputs<'_>,
     verdict: &RunVerdict,
     gate: &PlannedGate,
@@ -355,7 +357,7 @@ fn gate_inputs(
     for change in &verdict.delta {
         let is_input = inputs.is_some_and(|inputs| inputs.contains(&change.path));
         // What the command added was not there when the inputs were looked up.
-        if is_input || gate.run.iter().any(|word| names(word, &change.path)) {
+        if is_input || gate.run.iter().any(|word| is_path_word(word, &change.path)) {
             let detail = format!("gate `{}` executes it, or its command names it", gate.id);
             say.note(ReasonCode::GateInputChanged, Some(&change.path), detail);
         }
@@ -363,12 +365,12 @@ fn gate_inputs(
 }
 
 /// Whether a word of a command line names a path of the tree.
-fn names(word: &str, path: &RepoPath) -> bool {
+fn is_path_word(word: &str, path: &RepoPath) -> bool {
     word.strip_prefix("./").unwrap_or(word).as_bytes() == path.as_bytes()
 }
 
 /// New packages are exempt, but a gate may import them: told once for each directory.
-fn gate_imports(
+fn report_gate_imports(
     case: &VerdictInputs<'_>,
     verdict: &RunVerdict,
     gate: &PlannedGate,
@@ -391,13 +393,13 @@ fn gate_imports(
 }
 
 /// At most this many touched entries are named one by one; the others are counted. `git checkout` and back touches a whole tree.
-const MAX_TOUCHED: usize = 100;
+const MAX_LISTED_TOUCHED_ENTRIES: usize = 100;
 
 /// What was touched fails nothing: the tree is what it was, as far as D goes. But it is told (law 3).
-fn touched(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
+fn report_touched(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
     let seen: Vec<&TouchedEntry> =
         case.tree.touched.iter().filter(|touched| !case.rules.exemptions.covers(&touched.path)).collect();
-    for TouchedEntry { path, touch } in seen.iter().take(MAX_TOUCHED) {
+    for TouchedEntry { path, touch } in seen.iter().take(MAX_LISTED_TOUCHED_ENTRIES) {
         let detail = match touch {
             TouchKind::Attributes => "its owner, attributes or names changed, or it was moved away and back",
             TouchKind::Written => "it was written and holds the same again, or its times were set",
@@ -405,7 +407,7 @@ fn touched(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
         };
         say.note(ReasonCode::TreeTouched, Some(path), detail);
     }
-    if let Some(more) = seen.len().checked_sub(MAX_TOUCHED).filter(|more| *more > 0) {
+    if let Some(more) = seen.len().checked_sub(MAX_LISTED_TOUCHED_ENTRIES).filter(|more| *more > 0) {
         say.note(ReasonCode::TreeTouched, None, format!("{more} more entries were touched"));
     }
 }
@@ -414,7 +416,7 @@ fn touched(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
 const SIGINT: i32 = 2;
 const EXIT_AFTER_CTRL_C: i32 = 130;
 
-fn command(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
+fn report_command(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
     let Some(command) = case.execution.command else {
         // Law 6: what did not run did not pass, even if the tree can be seen again by now.
         return say.error(
@@ -450,7 +452,7 @@ fn command(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
             .collect();
         let detail = format!("{} left behind: {}", command.n_survivors, listed.join(", "));
         let severity = if command.all_gone { FindingSeverity::Note } else { FindingSeverity::Error };
-        say.say(severity, ReasonCode::RunSurvivors, None, detail);
+        say.push(severity, ReasonCode::RunSurvivors, None, detail);
     }
 }
 

@@ -7,7 +7,7 @@ use probity_storage::durable;
 use probity_workspace::{ServiceError, Workspace, signing};
 
 /// Makes a key, unless there is one.
-pub fn generate(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
+pub fn generate_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     if let Some(key) = signing::signing_key(workspace)? {
         let detail = format!(
             "there is a key already: {} in {}",
@@ -23,7 +23,7 @@ pub fn generate(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
         return Err(ServiceError::Held { holder: format!("run {}", open.run_id) });
     }
     let mut random = [0; 32];
-    fill(&mut random).map_err(ServiceError::system("cannot get random bytes from the system"))?;
+    fill_random(&mut random).map_err(ServiceError::system("cannot get random bytes from the system"))?;
     let key = SecretKey::from_random(&random);
     durable::write(&workspace.state.signing_key(), &key.to_file())?;
     Ok(key.public())
@@ -40,12 +40,12 @@ pub fn public(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
 /// A secret word that nobody can guess.
 pub fn random_token() -> Result<String, ServiceError> {
     let mut random = [0; 16];
-    fill(&mut random).map_err(ServiceError::system("cannot get random bytes from the system"))?;
+    fill_random(&mut random).map_err(ServiceError::system("cannot get random bytes from the system"))?;
     Ok(format!("{:032x}", u128::from_be_bytes(random)))
 }
 
 /// Random bytes from the system.
-fn fill(buffer: &mut [u8]) -> std::io::Result<()> {
+fn fill_random(buffer: &mut [u8]) -> std::io::Result<()> {
     use std::io::Read;
     std::fs::File::open("/dev/urandom")?.read_exact(buffer)
 }

@@ -12,18 +12,18 @@
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod amend;
+mod amendment_channel;
 pub mod attest;
-mod before;
+mod before_images;
 pub mod bundles;
 pub mod chain;
-mod channel;
 mod coverage;
-pub mod deed;
 pub mod explain;
 pub mod export;
 pub mod init;
 pub mod judge;
 pub mod keys;
+pub mod maintenance_run;
 pub mod planning;
 pub mod prune;
 pub mod recover;

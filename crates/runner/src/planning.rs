@@ -7,17 +7,17 @@ use probity_evidence::GlobList;
 use probity_paths::RepoPath;
 use probity_policy::{OutputProposal, Policy};
 use probity_snapshot::Snapshot;
-use probity_workspace::exempt::Exemptions;
+use probity_workspace::exemptions::Exemptions;
 use probity_workspace::observe::WorkspaceObserver;
-use probity_workspace::selection::{PlanPreview, Selection, names, plan_of};
-use probity_workspace::{ServiceError, Workspace, exempt, git};
+use probity_workspace::selection::{PlanPreview, Selection, compute_plan, names};
+use probity_workspace::{ServiceError, Workspace, exemptions, git};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// A scope that covers more than this part of the files, in percent, is pointed out as broad.
-const BROAD_PERCENT: usize = 50;
+const BROAD_SCOPE_PERCENT: usize = 50;
 /// In a tree with fewer files than this, covering half of them is nothing special.
-const BROAD_FROM_FILES: usize = 10;
+const MIN_BROAD_SCOPE_FILES: usize = 10;
 
 /// What would be sealed, and what the tree suggests to exempt.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(crate) fn preview(
     snapshot: &Snapshot,
     exemptions: &Exemptions,
 ) -> Result<PlanPreview, ServiceError> {
-    let plan = plan_of(policy, selection)?;
+    let plan = compute_plan(policy, selection)?;
     let (files, dirs) = names(snapshot);
     let declaration = probity_paths::declare_plan(
         plan.scope.as_slice(),
@@ -69,7 +69,7 @@ pub(crate) fn preview(
     // A build output is not judged, so it says nothing about how much a scope lets change.
     let (exempt, judged): (Vec<&RepoPath>, Vec<&RepoPath>) =
         files.iter().partition(|path| exemptions.exempts_path(path));
-    let n_covered = |paths: &[&RepoPath]| paths.iter().filter(|path| scope.lets_in(path)).count();
+    let n_covered = |paths: &[&RepoPath]| paths.iter().filter(|path| scope.contains(path)).count();
     let coverage = ScopeCoverage { covered: n_covered(&judged), files: judged.len() };
     let covers_outputs = n_covered(&exempt) > 0;
     let mut warnings: Vec<PlanWarning> = declaration
@@ -101,18 +101,18 @@ pub(crate) fn preview(
 }
 
 fn is_broad(coverage: ScopeCoverage) -> bool {
-    coverage.files >= BROAD_FROM_FILES && coverage.covered * 100 > coverage.files * BROAD_PERCENT
+    coverage.files >= MIN_BROAD_SCOPE_FILES && coverage.covered * 100 > coverage.files * BROAD_SCOPE_PERCENT
 }
 
 /// What would be sealed for `selection` on the tree as it is now.
-pub fn of_tree(workspace: &Workspace, selection: &Selection) -> Result<ProposedPlan, ServiceError> {
+pub fn propose_plan(workspace: &Workspace, selection: &Selection) -> Result<ProposedPlan, ServiceError> {
     let _phase = workspace.progress.begin("planning");
     let policy = workspace.load_policy()?.policy;
     let snapshot = WorkspaceObserver::new(workspace).content(None)?;
     let committed = git::head_tree(workspace).ok();
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
     let preview = preview(&policy, selection, &snapshot, &exemptions)?;
-    coverage::require(&workspace.working_directory, selection, &preview, &snapshot)?;
+    coverage::require_coverage(&workspace.working_directory, selection, &preview, &snapshot)?;
     let build_outputs = policy.workspace.build_outputs;
     let is_known =
         |proposal: &OutputProposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());
@@ -184,7 +184,7 @@ pub fn suggest(
                 )
             })?;
             let sources;
-            (sources, n_outputs_left_out) = exempt::sources_among(&delta);
+            (sources, n_outputs_left_out) = exemptions::sources_among(&delta);
             sources
         }
         None => paths

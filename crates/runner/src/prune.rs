@@ -9,8 +9,8 @@
 use crate::attest::MaintenanceOperation;
 use crate::attest::WrittenBundle;
 use crate::chain::{self, ChainReport};
-use crate::deed::MaintenanceRun;
 use crate::judge::RunVerdict;
+use crate::maintenance_run::MaintenanceRun;
 use crate::planning;
 use crate::{bundles, recover, revert, run};
 use probity_api::govern::delta::PrunedRun;
@@ -18,7 +18,7 @@ use probity_api::govern::evidence::EvidenceRemoval;
 use probity_core::{Digest, ReasonCode};
 use probity_evidence::GlobList;
 use probity_storage::{FileLock, LockError};
-use probity_workspace::exempt::Exemptions;
+use probity_workspace::exemptions::Exemptions;
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::selection::Selection;
 use probity_workspace::{ServiceError, Workspace, clock};
@@ -44,16 +44,16 @@ pub fn prune(
 ) -> Result<EvidenceRemoval, ServiceError> {
     let _tree = run::take_tree(workspace, "evidence gc")?;
     recover::close_interrupted(workspace)?;
-    let _images = FileLock::try_take(&workspace.state.before_lock(), "evidence gc").map_err(held)?;
+    let _images = FileLock::try_take(&workspace.state.before_lock(), "evidence gc").map_err(lock_error)?;
     let chain = chain::check(workspace, &bundles::own_trust(workspace)?)?;
     if let Some(problem) = chain.problems().next() {
         let detail = format!("{problem}; nothing was removed");
         return Err(ServiceError::refused(ReasonCode::EvidenceChainBroken, detail));
     }
-    let doomed = doomed(&chain, keep);
+    let doomed = bundles_to_prune(&chain, keep);
     let kept = chain.links.len() - doomed.len();
     let going: Vec<&PrunedRun> = chain.leftovers.iter().chain(&doomed).collect();
-    let mut bytes: u64 = going.iter().map(|run| size(workspace, &run.run_id)).sum();
+    let mut bytes: u64 = going.iter().map(|run| bundle_size_bytes(workspace, &run.run_id)).sum();
     let attested = if dry_run || doomed.is_empty() { None } else { Some(attest(workspace, &doomed)?) };
     if !dry_run {
         going.iter().try_for_each(|run| remove_bundle(workspace, &run.run_id))?;
@@ -79,7 +79,7 @@ pub fn prune(
     })
 }
 
-fn held(error: LockError) -> ServiceError {
+fn lock_error(error: LockError) -> ServiceError {
     match error {
         LockError::Held { .. } => ServiceError::Held { holder: "a run goes on in this repository".into() },
         LockError::Store(error) => error.into(),
@@ -87,11 +87,11 @@ fn held(error: LockError) -> ServiceError {
 }
 
 /// The old end of the chain, oldest first. What is younger than something that stays, stays.
-fn doomed(chain: &ChainReport, keep: BundleRetention) -> Vec<PrunedRun> {
+fn bundles_to_prune(chain: &ChainReport, keep: BundleRetention) -> Vec<PrunedRun> {
     let stays = match keep {
         BundleRetention::Newest(n) => n,
         BundleRetention::YoungerThan(age) => {
-            let limit = clock::ago(age);
+            let limit = clock::format_time_ago(age);
             chain.links.iter().rposition(|link| link.created_at >= limit).map_or(0, |last| last + 1)
         }
     };
@@ -122,7 +122,7 @@ fn remove_bundle(workspace: &Workspace, run_id: &str) -> Result<(), ServiceError
     fs::remove_dir_all(&to).map_err(cannot(&to))
 }
 
-fn size(workspace: &Workspace, run_id: &str) -> u64 {
+fn bundle_size_bytes(workspace: &Workspace, run_id: &str) -> u64 {
     let files = bundles::read(&workspace.state.evidence().join(run_id)).unwrap_or_default();
     files.values().map(|bytes| bytes.len() as u64).sum()
 }
@@ -134,7 +134,7 @@ fn needed_images(workspace: &Workspace, gone: &BTreeSet<&str>) -> Result<BTreeSe
     for run_id in workspace.state.bundles()?.iter().filter(|id| !gone.contains(id.as_str())) {
         // Fail closed: a bundle that cannot be read might need any of them.
         let files = bundles::read(&workspace.state.evidence().join(run_id))?;
-        needed.extend(revert::needed(&files, run_id)?);
+        needed.extend(revert::needed_contents(&files, run_id)?);
         phase.advance();
     }
     Ok(needed)

@@ -73,12 +73,12 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, S
     // Whoever killed the supervisor could also have forged what the next run would take for known.
     durable::remove(&run.cache)?;
     let key = signing::signing_key(workspace)?;
-    let closed = if attest::finished(workspace, &run.run_id, key.as_ref()).is_some() {
+    let closed = if attest::finished_manifest(workspace, &run.run_id, key.as_ref()).is_some() {
         // Killed after the bundle was written: only the chain may still miss it.
         attest::repair_chain(workspace, key.as_ref())?;
         None
     } else {
-        close(workspace, &run.folder, key.as_ref())?.map(|dir| ClosedRun {
+        close_killed_run(workspace, &run.folder, key.as_ref())?.map(|dir| ClosedRun {
             orphans: probity_process::processes_with_variable(probity_process::RUN_VARIABLE, &run.run_id),
             run_id: run.run_id,
             dir,
@@ -90,7 +90,7 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, S
 }
 
 /// Writes the bundle of a killed run; `None` if it was killed before it was sealed, and so before anything ran.
-fn close(
+fn close_killed_run(
     workspace: &Workspace,
     folder: &Path,
     key: Option<&SecretKey>,
@@ -102,12 +102,12 @@ fn close(
         return set_aside(folder).map(|()| None);
     };
     let detail = "its supervisor ended without a word; what it changed is not known";
-    let attested = unjudged(workspace, &seal, key, folder, detail, ChainHeadSource::OnDisk)?;
+    let attested = record_unjudged(workspace, &seal, key, folder, detail, ChainHeadSource::OnDisk)?;
     Ok(Some(attested.dir))
 }
 
 /// Leaves evidence of a run that was sealed and cannot be judged: it failed, and why (law 11).
-pub(crate) fn unjudged(
+pub(crate) fn record_unjudged(
     workspace: &Workspace,
     seal: &Seal,
     key: Option<&SecretKey>,

@@ -9,8 +9,8 @@ mod staged;
 
 use crate::attest::MaintenanceOperation;
 use crate::bundles::DELTA_FILE;
-use crate::deed::MaintenanceRun;
 use crate::judge::RunVerdict;
+use crate::maintenance_run::MaintenanceRun;
 use crate::{bundles, recover, run};
 use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
@@ -43,7 +43,7 @@ pub fn revert(
     dry_run: bool,
 ) -> Result<RevertAnswer, ServiceError> {
     let run_id = bundles::find_judged(workspace, run)?;
-    let bundles::SoundBundle { files, stored } = bundles::sound(workspace, &run_id)?;
+    let bundles::SoundBundle { files, stored } = bundles::read_sound_bundle(workspace, &run_id)?;
     if stored.manifest.reasons().contains(&ReasonCode::RunInterrupted) {
         let detail =
             format!("run {run_id} was interrupted: what it changed is not known, so nothing was undone");
@@ -71,19 +71,19 @@ pub fn revert(
     let now = observer.content(None)?;
     let paths: Vec<RepoPath> = meant.iter().map(|change| change.path.clone()).collect();
     let is_done = !dry_run && !paths.is_empty();
-    let deed = is_done.then(|| seal_deed(workspace, &seal, &paths, &now)).transpose()?;
+    let deed = is_done.then(|| seal_maintenance_run(workspace, &seal, &paths, &now)).transpose()?;
     let movements = recorded_movements(&manifest.details.refs);
     let undoing = ChangeReverter {
         workspace,
         movements: &movements,
         // Whoever names a path has decided about it; otherwise what somebody works on is left alone (law 5).
-        holders: if only.is_empty() { claims::holders(workspace, &paths)? } else { BTreeMap::new() },
+        holders: if only.is_empty() { claims::path_holders(workspace, &paths)? } else { BTreeMap::new() },
         now,
         restorer: TreeRestorer::open(&workspace.root, &dir_mode)
             .map_err(ServiceError::system("cannot open the tree"))?,
         dry_run,
     };
-    let mut undone: Vec<PathRevert> = meant.iter().map(|change| undoing.undo(change)).collect();
+    let mut undone: Vec<PathRevert> = meant.iter().map(|change| undoing.revert_change(change)).collect();
     undone.sort_by(|one, other| one.path.cmp(&other.path));
     let staged = staged::find(workspace, &meant, &undone);
     let attested = match deed {
@@ -115,7 +115,7 @@ pub fn revert(
 }
 
 /// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.
-fn seal_deed(
+fn seal_maintenance_run(
     workspace: &Workspace,
     of: &Seal,
     paths: &[RepoPath],
@@ -138,7 +138,7 @@ fn verdict(
     let meant: BTreeSet<&RepoPath> = undone.iter().map(|one| &one.path).collect();
     let (exempt, delta): (Vec<_>, Vec<_>) = probity_snapshot::delta(before, after)
         .into_iter()
-        .partition(|change| build_outputs.lets_in(&change.path) && !meant.contains(&change.path));
+        .partition(|change| build_outputs.contains(&change.path) && !meant.contains(&change.path));
     let refused = |one: &PathRevert| {
         let (path, detail) = (Some(one.path.clone()), one.detail.clone());
         Some(RunFinding { reason: one.reason?, path, detail, severity: FindingSeverity::Error })
@@ -156,7 +156,10 @@ fn verdict(
 }
 
 /// The contents that undoing a run may need; none if it does not know what it changed.
-pub(crate) fn needed(files: &bundles::BundleFiles, run_id: &str) -> Result<Vec<Digest>, ServiceError> {
+pub(crate) fn needed_contents(
+    files: &bundles::BundleFiles,
+    run_id: &str,
+) -> Result<Vec<Digest>, ServiceError> {
     if !files.contains_key(DELTA_FILE.as_bytes()) {
         return Ok(Vec::new());
     }
@@ -191,7 +194,7 @@ struct ChangeReverter<'a> {
 }
 
 impl ChangeReverter<'_> {
-    fn undo(&self, change: &RecordedChange) -> PathRevert {
+    fn revert_change(&self, change: &RecordedChange) -> PathRevert {
         let path = change.path.clone();
         if let Some(holder) = self.holders.get(&path) {
             let (action, detail) = (RevertAction::Refused, holder.clone());
@@ -206,7 +209,7 @@ impl ChangeReverter<'_> {
             };
         }
         let action = if change.before.is_some() { RevertAction::Restored } else { RevertAction::Removed };
-        match self.try_undo(change) {
+        match self.try_revert_change(change) {
             Ok(()) => PathRevert { path, action, reason: None, detail: String::new() },
             Err((reason, detail)) => {
                 PathRevert { path, action: RevertAction::Refused, reason: Some(reason), detail }
@@ -214,7 +217,7 @@ impl ChangeReverter<'_> {
         }
     }
 
-    fn try_undo(&self, change: &RecordedChange) -> Result<(), RevertRefusal> {
+    fn try_revert_change(&self, change: &RecordedChange) -> Result<(), RevertRefusal> {
         if let Some(head) = self.moved_head(&change.path) {
             return self.check_submodule(&change.path, head);
         }
@@ -226,7 +229,7 @@ impl ChangeReverter<'_> {
             .transpose()?
             .unwrap_or_default();
         let wanted =
-            change.before.as_ref().map_or(Ok(WantedEntry::Nothing), |side| wanted(side, &content))?;
+            change.before.as_ref().map_or(Ok(WantedEntry::Nothing), |side| wanted_entry(side, &content))?;
         if self.dry_run {
             return if self.side_now(&change.path) == expected {
                 Ok(())
@@ -313,7 +316,7 @@ impl ChangeReverter<'_> {
 
 /// What was recorded, as the tree knows it.
 fn side_of(recorded: &RecordedSide) -> Result<EntryState, RevertRefusal> {
-    let size = recorded.size.parse().map_err(|_| damaged())?;
+    let size = recorded.size.parse().map_err(|_| damaged_delta())?;
     let kind = match recorded.kind {
         EntryKind::File => SnapshotEntryKind::File,
         EntryKind::Directory => SnapshotEntryKind::Directory,
@@ -327,10 +330,10 @@ fn side_of(recorded: &RecordedSide) -> Result<EntryState, RevertRefusal> {
 }
 
 fn mode_of(recorded: &RecordedSide) -> Result<u32, RevertRefusal> {
-    u32::from_str_radix(&recorded.mode, 8).map_err(|_| damaged())
+    u32::from_str_radix(&recorded.mode, 8).map_err(|_| damaged_delta())
 }
 
-fn wanted<'c>(recorded: &RecordedSide, content: &'c [u8]) -> Result<WantedEntry<'c>, RevertRefusal> {
+fn wanted_entry<'c>(recorded: &RecordedSide, content: &'c [u8]) -> Result<WantedEntry<'c>, RevertRefusal> {
     let mode = mode_of(recorded)?;
     match recorded.kind {
         EntryKind::File => Ok(WantedEntry::File { bytes: content, mode }),
@@ -340,6 +343,6 @@ fn wanted<'c>(recorded: &RecordedSide, content: &'c [u8]) -> Result<WantedEntry<
     }
 }
 
-fn damaged() -> RevertRefusal {
+fn damaged_delta() -> RevertRefusal {
     (ReasonCode::EvidenceSchemaInvalid, format!("{DELTA_FILE} has a side that is none"))
 }

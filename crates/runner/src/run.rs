@@ -4,8 +4,8 @@
 //! the signing key and the head of the chain stay in this process's memory while the command runs; what lies on disk
 //! meanwhile is never read back as truth. From the seal on every end leaves evidence, a fault of ours too (law 11).
 
+use crate::amendment_channel::AmendmentChannel;
 use crate::attest::{self, BundleInputs, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle};
-use crate::channel::AmendmentChannel;
 use crate::judge::{
     GateWrites, ObservedExecution, ObservedTree, RunRules, RunVerdict, VerdictInputs, is_blind, judge,
     renames,
@@ -13,7 +13,7 @@ use crate::judge::{
 use crate::planning;
 use crate::recover::{self, ClosedRun};
 use crate::state_guard::StateGuard;
-use crate::{before, coverage};
+use crate::{before_images, coverage};
 use probity_api::PathClaim;
 use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
 use probity_api::govern::run::{NextCommand, RefMovement, RunAnswer};
@@ -29,11 +29,11 @@ use probity_policy::Policy;
 use probity_process::{Job, JobInput, JobOutcome, JobOutput, JobReport, ProcessEnvironment, Supervisor};
 use probity_storage::{FileLock, LockError, durable};
 use probity_workspace::amendment_journal::AmendmentJournal;
-use probity_workspace::exempt::marks::OutputRecognizer;
-use probity_workspace::exempt::{Exemptions, inputs, plugins};
+use probity_workspace::exemptions::output_markers::OutputRecognizer;
+use probity_workspace::exemptions::{Exemptions, gate_inputs, plugins};
 use probity_workspace::gates::{self, GatePlace, GateResult};
 use probity_workspace::observe::{WorkspaceObservation, WorkspaceObserver};
-use probity_workspace::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
+use probity_workspace::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME};
 use probity_workspace::selection::{PlanPreview, Selection};
 use probity_workspace::state_files::StateFiles;
 use probity_workspace::{ServiceError, Workspace, clock, git};
@@ -158,20 +158,20 @@ pub fn run(
         watch(RunEvent::Closed(&closed));
     }
     let observer = WorkspaceObserver::new(workspace);
-    let begun = begin(workspace, &observer, request, owners, &run_id)?;
+    let begun = seal_run(workspace, &observer, request, owners, &run_id)?;
     watch(RunEvent::Sealed(&begun.seal, begun.preview.coverage, &begun.preview.warnings));
     if !begun.own_claims.is_empty() {
         watch(RunEvent::OwnClaims(&begun.own_claims));
     }
-    let concluded = act(workspace, &observer, request, &begun, watch)
-        .and_then(|acted| conclude(workspace, &observer, request, &begun, acted));
+    let concluded = execute(workspace, &observer, request, &begun, watch)
+        .and_then(|acted| judge_and_attest(workspace, &observer, request, &begun, acted));
     concluded.map_err(|fault| leave_evidence(workspace, &begun, fault))
 }
 
 /// Closes a run that could not be judged, and says where its evidence is.
 fn leave_evidence(workspace: &Workspace, begun: &StartedRun, fault: ServiceError) -> ServiceError {
     let detail = format!("it could not be judged: {fault}");
-    let closed = recover::unjudged(
+    let closed = recover::record_unjudged(
         workspace,
         &begun.seal,
         begun.key.as_ref(),
@@ -228,7 +228,7 @@ impl StartedRun {
 struct ExecutionOutcome {
     /// How the command ended; `None` if it was withheld.
     command: Option<JobReport>,
-    asked: AmendmentJournal,
+    amendments: AmendmentJournal,
     changed_by_command: BTreeSet<RepoPath>,
     gate_results: Vec<GateResult>,
     gate_writes: Vec<GateWrites>,
@@ -238,7 +238,7 @@ struct ExecutionOutcome {
 
 /// Observes, plans, seals, and keeps what could be lost. The seal is on disk before anything runs.
 #[tracing::instrument(name = "begin", skip_all)]
-fn begin(
+fn seal_run(
     workspace: &Workspace,
     observer: &WorkspaceObserver<'_>,
     request: &RunRequest,
@@ -252,7 +252,7 @@ fn begin(
     let (exemptions, recognition) =
         Exemptions::at_start(workspace, &policy, committed.as_ref(), &start.content)?;
     let preview = planning::preview(&policy, &request.selection, &start.content, &exemptions)?;
-    coverage::require(&workspace.working_directory, &request.selection, &preview, &start.content)?;
+    coverage::require_coverage(&workspace.working_directory, &request.selection, &preview, &start.content)?;
     let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start)?;
     let scopes = SealedScopes::of(&seal)?;
     // Once before the long work, and once more when nobody can claim anything meanwhile.
@@ -263,7 +263,12 @@ fn begin(
     }
     let recognition = recognition.map(RefCell::new);
     refuse_unsafe_scope(workspace, &preview.scope, &exemptions, &start)?;
-    let not_kept = before::keep(workspace, committed.unwrap_or_default(), &start.content, &exemptions)?;
+    let not_kept = before_images::keep_before_images(
+        workspace,
+        committed.unwrap_or_default(),
+        &start.content,
+        &exemptions,
+    )?;
     let key = signing::signing_key(workspace)?;
     if seal.contents().signature == SignatureRule::Required && key.is_none() {
         let detail = format!("profile `{}` requires signed evidence", seal.contents().plan.profile);
@@ -279,7 +284,7 @@ fn begin(
         own_claims
     };
     durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;
-    let guard = StateGuard::set(&workspace.state, &open, &chain, head, key.as_ref(), owners);
+    let guard = StateGuard::capture(&workspace.state, &open, &chain, head, key.as_ref(), owners);
     let folder = open.folder;
     Ok(StartedRun {
         start,
@@ -297,7 +302,7 @@ fn begin(
 }
 
 /// Runs the command and the gates, and observes after each.
-fn act(
+fn execute(
     workspace: &Workspace,
     observer: &WorkspaceObserver<'_>,
     request: &RunRequest,
@@ -317,7 +322,7 @@ fn act(
     // Not before: while the command runs, the terminal is its own.
     let _phase = workspace.progress.begin("checking what changed");
     let middle = observer.observe(Some(&begun.start))?;
-    let changed_by_command = changed(&begun.start, &middle);
+    let changed_by_command = changed_paths(&begun.start, &middle);
     let mut gate_writes = Vec::new();
     let mut end = middle;
     let gate_results = match command.as_ref().map(|ended| &ended.outcome) {
@@ -334,7 +339,7 @@ fn act(
                 if result.status != GateStatus::Skip && begun.scopes.has_gate_outputs() {
                     let now = observer.observe(Some(&end))?;
                     let outputs = begun.scopes.outputs_of(&result.gate_id);
-                    gate_writes.push(GateWrites { outputs, changed: changed(&end, &now) });
+                    gate_writes.push(GateWrites { outputs, changed: changed_paths(&end, &now) });
                     end = now;
                 }
                 Ok(())
@@ -349,16 +354,24 @@ fn act(
         end = observer.observe(Some(&end))?;
     }
     let containment = supervisor.containment().notes.clone();
-    Ok(ExecutionOutcome { command, asked, changed_by_command, gate_results, gate_writes, end, containment })
+    Ok(ExecutionOutcome {
+        command,
+        amendments: asked,
+        changed_by_command,
+        gate_results,
+        gate_writes,
+        end,
+        containment,
+    })
 }
 
 /// The paths of content that differ from one look to the next.
-fn changed(before: &WorkspaceObservation, after: &WorkspaceObservation) -> BTreeSet<RepoPath> {
+fn changed_paths(before: &WorkspaceObservation, after: &WorkspaceObservation) -> BTreeSet<RepoPath> {
     before.delta(after).into_iter().map(|change| change.path).collect()
 }
 
 /// Judges, and leaves evidence.
-fn conclude(
+fn judge_and_attest(
     workspace: &Workspace,
     observer: &WorkspaceObserver<'_>,
     request: &RunRequest,
@@ -370,7 +383,7 @@ fn conclude(
     let exemptions = begun.exemptions_at(workspace, &acted.end);
     let touched = guard.touched();
     observer.remember(&acted.end.content);
-    let scope = probity_evidence::amended_scope(&seal.contents().plan.scope, &acted.asked.granted)?;
+    let scope = probity_evidence::amended_scope(&seal.contents().plan.scope, &acted.amendments.granted)?;
     let mut zone_changes = start.zone_changes(&acted.end);
     zone_changes.extend(observer.state_changes(&touched));
     let ref_movements = start.ref_movements(&acted.end);
@@ -395,7 +408,7 @@ fn conclude(
         },
         execution: ObservedExecution {
             command: acted.command.as_ref(),
-            refused_amendments: &acted.asked.refusals(),
+            refused_amendments: &acted.amendments.refusals(),
             gate_results: &acted.gate_results,
             gate_writes: &acted.gate_writes,
         },
@@ -405,7 +418,7 @@ fn conclude(
     let attested = attest::attest(
         workspace,
         &BundleInputs {
-            sealed: SealedRun { seal, key: key.as_ref(), amendments: &acted.asked.granted, folder },
+            sealed: SealedRun { seal, key: key.as_ref(), amendments: &acted.amendments.granted, folder },
             tree: TreeRecord {
                 verdict: &verdict,
                 before_root: root_of(start),
@@ -423,7 +436,7 @@ fn conclude(
         },
     )?;
     Ok(RunReport {
-        amendments: acted.asked.granted,
+        amendments: acted.amendments.granted,
         verdict,
         warnings: preview.warnings.clone(),
         coverage: preview.coverage,
@@ -465,7 +478,7 @@ fn refuse_unsafe_scope(
 ) -> Result<(), ServiceError> {
     let leads_out = |reason| matches!(reason, ReasonCode::UnsafeLinkEscapes | ReasonCode::UnsafeHardLink);
     let found = start.content.findings().iter().find(|found| {
-        leads_out(found.reason) && scope.lets_in(&found.path) && !exemptions.covers(&found.path)
+        leads_out(found.reason) && scope.contains(&found.path) && !exemptions.covers(&found.path)
     });
     found.map_or(Ok(()), |found| {
         let (path, meaning) = (&found.path, found.reason.meaning());
@@ -503,14 +516,14 @@ pub(crate) fn contents_of(
     let mut contents = policy.seal_contents(plan, run_id, &clock::now(), start.root());
     // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every
     // later run.
-    let roots = [POLICY_FILE.to_owned(), JSON_POLICY_FILE.to_owned(), format!("{OWN_STATE}/**")];
+    let roots = [POLICY_FILE.to_owned(), JSON_POLICY_FILE.to_owned(), format!("{STATE_DIR_NAME}/**")];
     contents.protected.extend(&GlobList::new(roots.map(|name| format!("**/{name}"))));
-    let environments = inputs::virtual_environments(start);
+    let environments = gate_inputs::virtual_environments(start);
     for gate in &contents.plan.gates {
         let settings = contents.gate_settings.entry(gate.id.clone()).or_default();
         let environment = ProcessEnvironment::allow_listed(&settings.env);
         let search_path = environment.get("PATH").unwrap_or_default();
-        let found = inputs::look_up(&workspace.root, gate, search_path, &environments);
+        let found = gate_inputs::look_up(&workspace.root, gate, search_path, &environments);
         settings.inputs = found.inputs.into_iter().collect();
         // Where nothing can be exempt, everything is judged, imported or not.
         if contents.recognize_outputs || !contents.build_outputs.is_empty() {
@@ -575,5 +588,5 @@ impl SealedScopes {
 /// Whether everything that is not exempt could be seen.
 fn is_seen(observation: &WorkspaceObservation, exemptions: &Exemptions) -> bool {
     let mut blind = observation.content.findings().iter().filter(|found| is_blind(found.reason));
-    blind.all(|found| exemptions.spares(&found.path))
+    blind.all(|found| exemptions.is_disposable(&found.path))
 }

@@ -26,8 +26,8 @@ use std::time::Duration;
 const MAX_NEW_LINKS: usize = 100_000;
 
 /// How often what is not explained is looked at again, and how long after each look.
-const LOOKS: usize = 40;
-const PAUSE: Duration = Duration::from_millis(25);
+const MAX_RECHECKS: usize = 40;
+const RECHECK_INTERVAL: Duration = Duration::from_millis(25);
 
 /// What tells two states of a file of ours apart.
 type FileStamp = (u64, u64, i64, i64);
@@ -48,7 +48,7 @@ pub(crate) struct StateGuard {
 impl StateGuard {
     /// Remembers the state directory for `run`. `head` is the head of the chain, which is locked: no bundle is half there.
     /// Whoever adds a bundle while there is a `key` must have signed it. `owners` vouch for what is not of runs.
-    pub(crate) fn set(
+    pub(crate) fn capture(
         state: &StateDirectory,
         run: &OpenRun,
         _locked: &HashChain<String>,
@@ -74,13 +74,13 @@ impl StateGuard {
 
     /// The files that changed and do not explain themselves, relative to the state directory.
     pub(crate) fn touched(&self) -> Vec<PathBuf> {
-        self.touched_after(|| std::thread::sleep(PAUSE))
+        self.touched_after(|| std::thread::sleep(RECHECK_INTERVAL))
     }
 
     /// Calls `pause` before it looks again.
     fn touched_after(&self, mut pause: impl FnMut()) -> Vec<PathBuf> {
         let mut touched = self.unexplained();
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_RECHECKS {
             if touched.is_empty() {
                 break;
             }
@@ -258,7 +258,7 @@ mod tests {
 
     fn touched(change: impl FnOnce(&StateDirectory)) -> Vec<PathBuf> {
         let (_dir, state) = state();
-        let guard = StateGuard::set(
+        let guard = StateGuard::capture(
             &state,
             &own_run(&state),
             &state.chain().expect("opens"),
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn what_is_only_just_being_written_is_looked_at_again() {
         let (_dir, state) = state();
-        let guard = StateGuard::set(
+        let guard = StateGuard::capture(
             &state,
             &own_run(&state),
             &state.chain().expect("opens"),

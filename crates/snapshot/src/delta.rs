@@ -11,7 +11,9 @@
 //! D is empty exactly when the two root hashes are equal.
 
 use crate::entry::size;
-use crate::record::{DirId, DirectoryRecord, EntryContent, EntryFacts, EntryRecord, ROOT, SnapshotEntryKind};
+use crate::entry_record::{
+    DirId, DirectoryRecord, EntryContent, EntryFacts, EntryRecord, ROOT, SnapshotEntryKind,
+};
 use crate::snapshot::Snapshot;
 use probity_core::{ChangeKind, Digest};
 use probity_paths::RepoPath;
@@ -52,7 +54,9 @@ impl EntryState {
 /// Returns the paths that differ, sorted by their bytes.
 pub fn delta(before: &Snapshot, after: &Snapshot) -> Vec<TreeChange> {
     let mut changes = Vec::new();
-    compare(before, after, EqualDirectoryPolicy::Skip, |pair| changes.extend(change(before, after, pair)));
+    compare(before, after, EqualDirectoryPolicy::Skip, |pair| {
+        changes.extend(entry_change(before, after, pair))
+    });
     changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     changes
 }
@@ -83,7 +87,7 @@ pub fn touched(before: &Snapshot, after: &Snapshot) -> Vec<TouchedEntry> {
     let mut touched = Vec::new();
     compare(before, after, EqualDirectoryPolicy::Visit, |pair| {
         if let EntryPair::Both(one, (dir, place)) = pair
-            && let Some(touch) = touch(before.record(one), after.record((dir, place)))
+            && let Some(touch) = touch_kind(before.record(one), after.record((dir, place)))
         {
             touched.push(TouchedEntry { path: after.path(dir, place), touch });
         }
@@ -92,7 +96,7 @@ pub fn touched(before: &Snapshot, after: &Snapshot) -> Vec<TouchedEntry> {
     touched
 }
 
-fn touch(old: &EntryRecord, new: &EntryRecord) -> Option<TouchKind> {
+fn touch_kind(old: &EntryRecord, new: &EntryRecord) -> Option<TouchKind> {
     let object = |facts: &EntryFacts| (facts.device, facts.inode);
     if old.facts == new.facts || !is_same(old, new) {
         return None;
@@ -147,7 +151,7 @@ fn compare(
         {
             continue;
         }
-        for (i, j) in merge(old, new) {
+        for (i, j) in merge_children(old, new) {
             let spots = (one.zip(i), other.zip(j));
             match spots {
                 (Some(one), Some(other)) => visit(EntryPair::Both(one, other)),
@@ -155,7 +159,10 @@ fn compare(
                 (None, Some(other)) => visit(EntryPair::After(other)),
                 (None, None) => {}
             }
-            let below = (spots.0.and_then(|at| before.below(at)), spots.1.and_then(|at| after.below(at)));
+            let below = (
+                spots.0.and_then(|at| before.directory_at(at)),
+                spots.1.and_then(|at| after.directory_at(at)),
+            );
             if below != (None, None) {
                 todo.push(below);
             }
@@ -164,7 +171,7 @@ fn compare(
 }
 
 /// Pairs the children of both sides by name.
-fn merge<'a>(
+fn merge_children<'a>(
     old: Option<&'a DirectoryRecord>,
     new: Option<&'a DirectoryRecord>,
 ) -> impl Iterator<Item = (Option<usize>, Option<usize>)> + 'a {
@@ -186,7 +193,7 @@ fn merge<'a>(
     })
 }
 
-fn change(before: &Snapshot, after: &Snapshot, pair: EntryPair) -> Option<TreeChange> {
+fn entry_change(before: &Snapshot, after: &Snapshot, pair: EntryPair) -> Option<TreeChange> {
     match pair {
         EntryPair::Both(one, other) => {
             let (old, new) = (before.record(one), after.record(other));
@@ -198,13 +205,13 @@ fn change(before: &Snapshot, after: &Snapshot, pair: EntryPair) -> Option<TreeCh
                 after: Some(EntryState::of(new)),
             })
         }
-        EntryPair::Before(one) => (!before.is_told_by_children(one)).then(|| TreeChange {
+        EntryPair::Before(one) => (!before.is_implied_by_children(one)).then(|| TreeChange {
             path: before.path(one.0, one.1),
             change: ChangeKind::Deleted,
             before: Some(EntryState::of(before.record(one))),
             after: None,
         }),
-        EntryPair::After(other) => (!after.is_told_by_children(other)).then(|| TreeChange {
+        EntryPair::After(other) => (!after.is_implied_by_children(other)).then(|| TreeChange {
             path: after.path(other.0, other.1),
             change: ChangeKind::Added,
             before: None,
@@ -240,14 +247,14 @@ impl Snapshot {
     }
 
     /// Returns the directory at a position, if it is one that was entered.
-    fn below(&self, at: EntryPosition) -> Option<DirId> {
+    fn directory_at(&self, at: EntryPosition) -> Option<DirId> {
         match self.record(at).held {
             EntryContent::Directory(id) => id,
             _ => None,
         }
     }
 
-    fn is_told_by_children(&self, at: EntryPosition) -> bool {
-        self.below(at).is_some_and(|id| !self.dir(id).records.is_empty())
+    fn is_implied_by_children(&self, at: EntryPosition) -> bool {
+        self.directory_at(at).is_some_and(|id| !self.dir(id).records.is_empty())
     }
 }

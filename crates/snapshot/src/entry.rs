@@ -1,7 +1,7 @@
 //! The entries of a snapshot as callers see them, and their order.
 
-use crate::object::GitId;
-use crate::record::{DirId, DirectoryRecord, EntryContent, EntryRecord, ROOT, SnapshotEntryKind};
+use crate::entry_record::{DirId, DirectoryRecord, EntryContent, EntryRecord, ROOT, SnapshotEntryKind};
+use crate::git_object::GitId;
 use crate::snapshot::Snapshot;
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -124,7 +124,7 @@ impl<'a> EntryIterator<'a> {
     }
 
     /// Returns the directory whose children come next on this level, if it is their turn.
-    fn turn(dir: &DirectoryRecord, level: &DirectoryLevel) -> Option<usize> {
+    fn next_waiting_directory(dir: &DirectoryRecord, level: &DirectoryLevel) -> Option<usize> {
         let &place = level.waiting.last()?;
         let name = dir.name(&dir.records[place]);
         let sibling = dir.records.get(level.next).map(|record| dir.name(record));
@@ -149,7 +149,7 @@ impl<'a> Iterator for EntryIterator<'a> {
             let level = self.levels.last_mut()?;
             let dir = self.snapshot.dir(level.dir);
             let path_len = level.path_len;
-            if let Some(place) = Self::turn(dir, level) {
+            if let Some(place) = Self::next_waiting_directory(dir, level) {
                 level.waiting.pop();
                 self.set_name(path_len, dir.name(&dir.records[place]));
                 if let EntryContent::Directory(Some(id)) = dir.records[place].held {

@@ -1,6 +1,6 @@
 //! Findings of a snapshot: entries that are unsafe to judge or could not be read.
 
-use crate::record::DirId;
+use crate::entry_record::DirId;
 use probity_core::ReasonCode;
 use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};

@@ -45,30 +45,30 @@
 //! clock back to a chosen nanosecond, keeping a writable memory map from before the earlier snapshot, or forging that
 //! snapshot. It is stored with Probity's state, which agents may not write.
 
+mod child_entry;
+mod deceptive_names;
 mod delta;
 mod entry;
+mod entry_record;
 mod finding;
 pub mod git;
+mod git_object;
 mod links;
-mod look;
 mod merkle;
-mod names;
-mod object;
-mod pool;
 mod read;
-mod record;
 pub mod restore;
 mod snapshot;
 mod sys;
 mod take;
+mod task_pool;
 mod walk;
 mod wire;
 
 pub use delta::{EntryState, TouchKind, TouchedEntry, TreeChange, delta, touched};
 pub use entry::SnapshotEntry;
+pub use entry_record::SnapshotEntryKind;
 pub use finding::TreeFinding;
-pub use object::{GitId, ObjectFormat};
+pub use git_object::{GitId, ObjectFormat};
 pub use probity_core::ChangeKind;
-pub use record::SnapshotEntryKind;
 pub use snapshot::{Snapshot, SnapshotNote};
 pub use take::{Options, TreeError};

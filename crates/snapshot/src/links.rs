@@ -4,8 +4,8 @@
 //! climbs above the root or names an absolute path that does not start with the root's. An absolute link into the root
 //! is inside, and noted. Links that form a cycle or lead to nothing do not leave the tree.
 
+use crate::entry_record::{DirId, EntryContent, ROOT, SnapshotEntryKind};
 use crate::finding::TreeFinding;
-use crate::record::{DirId, EntryContent, ROOT, SnapshotEntryKind};
 use crate::snapshot::{Snapshot, SnapshotNote};
 use probity_core::{ReasonCode, bytes};
 use std::collections::BTreeMap;
@@ -13,13 +13,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Number of links that the system follows in one path.
-const MAX_LINKS: usize = 40;
+const MAX_SYMLINKS: usize = 40;
 
 /// Maximum number of names in a path after expanding all links; a longer one counts as leaving the tree.
-const MAX_STEPS: usize = 4096;
+const MAX_PATH_NAMES: usize = 4096;
 
 /// Reports every way out.
-pub(crate) fn judge(snapshot: &mut Snapshot, root: &Path) {
+pub(crate) fn report_escapes(snapshot: &mut Snapshot, root: &Path) {
     let (mut findings, mut notes) = (Vec::new(), Vec::new());
     symlinks(snapshot, root.as_os_str().as_bytes(), &mut findings, &mut notes);
     hard_links(snapshot, &mut findings);
@@ -117,7 +117,7 @@ impl<'a> LinkWalker<'a> {
         if !self.enter(target) {
             return LinkDestination::Out;
         }
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MAX_PATH_NAMES {
             match self.ahead.pop() {
                 None => return LinkDestination::Inside,
                 Some(b"" | b".") => {}
@@ -126,7 +126,7 @@ impl<'a> LinkWalker<'a> {
                 Some(name) => match self.step(name) {
                     None => {}
                     // The system gives up here, so nothing can be written through this link.
-                    Some(_) if n_links == MAX_LINKS => return LinkDestination::Inside,
+                    Some(_) if n_links == MAX_SYMLINKS => return LinkDestination::Inside,
                     Some(target) => {
                         n_links += 1;
                         if !self.enter(target) {

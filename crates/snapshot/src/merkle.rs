@@ -28,7 +28,7 @@
 //! permission bits are in no hash. Times, inodes, owners, link counts and the sizes of directories are in no hash
 //! either; only an unread entry is hashed by its device, inode, size and times, because nothing else can be compared.
 
-use crate::record::{DirectoryRecord, EntryContent, EntryFacts, EntryRecord};
+use crate::entry_record::{DirectoryRecord, EntryContent, EntryFacts, EntryRecord};
 use probity_core::Digest;
 use probity_core::digest::DigestHasher;
 

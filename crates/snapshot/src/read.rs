@@ -1,8 +1,8 @@
 //! Reads one entry consistently: it is checked before and after, and read again if it changed in between. Memory use
 //! does not depend on the size of the file.
 
-use crate::object::{BlobHasher, ObjectFormat};
-use crate::record::{EntryStat, SnapshotEntryKind};
+use crate::entry_record::{EntryStat, SnapshotEntryKind};
+use crate::git_object::{BlobHasher, ObjectFormat};
 use crate::sys;
 use probity_core::digest::DigestHasher;
 use probity_core::{Digest, ReasonCode};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Attempts to read an entry before it is reported as unstable.
-pub(crate) const ATTEMPTS: u32 = 4;
+pub(crate) const MAX_READ_ATTEMPTS: u32 = 4;
 
 const BUFFER_BYTES: usize = 128 * 1024;
 
@@ -39,7 +39,7 @@ impl fmt::Display for EntryReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gone => f.write_str("it vanished while it was looked at"),
-            Self::Changed => write!(f, "it changed during each of {ATTEMPTS} attempts to read it"),
+            Self::Changed => write!(f, "it changed during each of {MAX_READ_ATTEMPTS} attempts to read it"),
             Self::Refused(error) => fmt::Display::fmt(error, f),
         }
     }
@@ -75,11 +75,11 @@ impl RetryBudget {
     }
 
     /// Repeats `step` while its object changes, a bounded number of times.
-    pub(crate) fn settle<T>(
+    pub(crate) fn retry_while_changing<T>(
         &self,
         mut step: impl FnMut() -> Result<T, EntryReadError>,
     ) -> Result<T, EntryReadError> {
-        for attempt in 0..ATTEMPTS - 1 {
+        for attempt in 0..MAX_READ_ATTEMPTS - 1 {
             match step() {
                 Err(EntryReadError::Changed) => self.pause(attempt),
                 done => return done,
@@ -114,7 +114,7 @@ impl FileReader {
         }
         let mut hasher = DigestHasher::default();
         let mut blob = self.git.map(|format| BlobHasher::new(format, before.size));
-        self.pieces(&file, before.size, |piece| {
+        self.read_pieces(&file, before.size, |piece| {
             hasher.update(piece);
             if let Some(blob) = &mut blob {
                 blob.update(piece);
@@ -130,7 +130,7 @@ impl FileReader {
     }
 
     /// Passes the `size` bytes of `file` to `take`, piece by piece.
-    fn pieces(
+    fn read_pieces(
         &mut self,
         file: impl AsFd,
         size: u64,
@@ -175,7 +175,7 @@ mod tests {
     /// Retries something that changes `n_changes` times, and counts the attempts.
     fn settle(n_changes: u32) -> (Result<(), EntryReadError>, u32) {
         let mut n_attempts = 0;
-        let result = RetryBudget::default().settle(|| {
+        let result = RetryBudget::default().retry_while_changing(|| {
             n_attempts += 1;
             if n_attempts > n_changes { Ok(()) } else { Err(EntryReadError::Changed) }
         });
@@ -185,15 +185,15 @@ mod tests {
     #[test]
     fn what_comes_to_rest_is_read_and_what_does_not_is_given_up() {
         assert_eq!(settle(0), (Ok(()), 1));
-        assert_eq!(settle(ATTEMPTS - 1), (Ok(()), ATTEMPTS));
-        assert_eq!(settle(ATTEMPTS), (Err(EntryReadError::Changed), ATTEMPTS));
+        assert_eq!(settle(MAX_READ_ATTEMPTS - 1), (Ok(()), MAX_READ_ATTEMPTS));
+        assert_eq!(settle(MAX_READ_ATTEMPTS), (Err(EntryReadError::Changed), MAX_READ_ATTEMPTS));
     }
 
     #[test]
     fn what_is_gone_or_refused_is_not_tried_again() {
         for trouble in [EntryReadError::Gone, EntryReadError::Refused(Errno::ACCESS)] {
             let mut n_attempts = 0;
-            let result: Result<(), _> = RetryBudget::default().settle(|| {
+            let result: Result<(), _> = RetryBudget::default().retry_while_changing(|| {
                 n_attempts += 1;
                 Err(trouble)
             });

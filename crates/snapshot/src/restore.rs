@@ -6,8 +6,8 @@
 //! and extended attributes are not restored.
 
 use crate::delta::EntryState;
+use crate::entry_record::{EntryContent, EntryFacts, EntryRecord, EntryStat, SnapshotEntryKind};
 use crate::read::{self, EntryReadError, FileReader};
-use crate::record::{EntryContent, EntryFacts, EntryRecord, EntryStat, SnapshotEntryKind};
 use crate::sys;
 use probity_core::{Digest, ReasonCode};
 use probity_paths::RepoPath;
@@ -113,7 +113,7 @@ impl<'a> TreeRestorer<'a> {
             };
         };
         let name = path.file_name();
-        let found = look(&parent, name)?;
+        let found = current_state(&parent, name)?;
         // A missing directory took nothing with it: it may just have been pruned.
         let was_dir = present.is_some_and(|side| side.kind == SnapshotEntryKind::Directory);
         let present = if found.is_none() && was_dir { None } else { present };
@@ -121,22 +121,22 @@ impl<'a> TreeRestorer<'a> {
             return Err(RestoreFailure::Changed(describe(found.as_ref())));
         }
         match *wanted {
-            WantedEntry::Nothing => clear(&parent, name, present)?,
+            WantedEntry::Nothing => remove_entry(&parent, name, present)?,
             WantedEntry::Directory { mode } => {
                 if present.is_none_or(|side| side.kind != SnapshotEntryKind::Directory) {
-                    clear(&parent, name, present)?;
+                    remove_entry(&parent, name, present)?;
                     rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o700))?;
                 }
                 set_mode(&sys::open_dir(&parent, name)?, mode)?;
             }
             WantedEntry::File { bytes, mode } => {
                 let draft = write_draft(&parent, bytes, mode)?;
-                put(&parent, &draft, name, present)?;
+                move_into_place(&parent, &draft, name, present)?;
             }
             WantedEntry::Symlink { target } => {
                 let draft = draft_name();
                 rustix::fs::symlinkat(target, &parent, &draft[..])?;
-                put(&parent, &draft, name, present)?;
+                move_into_place(&parent, &draft, name, present)?;
             }
         }
         rustix::fs::fsync(&parent)?;
@@ -195,7 +195,7 @@ impl<'a> TreeRestorer<'a> {
 }
 
 /// Returns the current state of `name`.
-fn look(dir: &OwnedFd, name: &[u8]) -> Result<Option<EntryState>, RestoreFailure> {
+fn current_state(dir: &OwnedFd, name: &[u8]) -> Result<Option<EntryState>, RestoreFailure> {
     let stat = match sys::stat_at(dir, name) {
         Err(Errno::NOENT) => return Ok(None),
         stat => stat?,
@@ -211,10 +211,10 @@ fn look(dir: &OwnedFd, name: &[u8]) -> Result<Option<EntryState>, RestoreFailure
         }
         _ => (stat, EntryContent::unread(&stat)),
     };
-    Ok(Some(side(&stat, held)))
+    Ok(Some(entry_state(&stat, held)))
 }
 
-fn side(stat: &EntryStat, held: EntryContent) -> EntryState {
+fn entry_state(stat: &EntryStat, held: EntryContent) -> EntryState {
     EntryState::of(&EntryRecord { name: (0, 0), facts: EntryFacts::from(stat), held })
 }
 
@@ -228,7 +228,7 @@ fn describe(found: Option<&EntryState>) -> String {
 }
 
 /// Removes the entry at `name`.
-fn clear(dir: &OwnedFd, name: &[u8], present: Option<&EntryState>) -> SysResult<()> {
+fn remove_entry(dir: &OwnedFd, name: &[u8], present: Option<&EntryState>) -> SysResult<()> {
     match present {
         None => Ok(()),
         Some(side) if side.kind == SnapshotEntryKind::Directory => {
@@ -265,9 +265,9 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> SysResult<()> {
 }
 
 /// Moves the draft into place. A directory is removed first, because nothing can be renamed over one.
-fn put(dir: &OwnedFd, draft: &[u8], name: &[u8], present: Option<&EntryState>) -> SysResult<()> {
+fn move_into_place(dir: &OwnedFd, draft: &[u8], name: &[u8], present: Option<&EntryState>) -> SysResult<()> {
     let is_dir = present.is_some_and(|side| side.kind == SnapshotEntryKind::Directory);
-    let room = if is_dir { clear(dir, name, present) } else { Ok(()) };
+    let room = if is_dir { remove_entry(dir, name, present) } else { Ok(()) };
     let placed = room.and_then(|()| rustix::fs::renameat(dir, draft, dir, name));
     if placed.is_err() {
         // The first error is the one that matters.

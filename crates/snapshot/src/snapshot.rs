@@ -1,8 +1,8 @@
 //! A snapshot: every entry of the content zone at one time, with a root hash.
 
+use crate::entry_record::{DirId, DirectoryRecord, EntryContent, ROOT};
 use crate::finding::TreeFinding;
-use crate::object::ObjectFormat;
-use crate::record::{DirId, DirectoryRecord, EntryContent, ROOT};
+use crate::git_object::ObjectFormat;
 use crate::wire::StoredSnapshot;
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -11,7 +11,7 @@ use std::fmt;
 
 /// Kernels stamp files with a clock that may lag by some milliseconds, and some file systems store whole or only even
 /// seconds. A file written shortly before a snapshot began could be written again with the same time.
-const RACY_NS: i64 = 2_000_000_000;
+const RACY_WINDOW_NS: i64 = 2_000_000_000;
 
 /// Something worth knowing about how a snapshot was taken. It fails nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ impl Snapshot {
 
     /// Returns the time before which nothing can have been written again unnoticed.
     pub(crate) fn settled_ns(&self) -> i64 {
-        self.started_ns.saturating_sub(RACY_NS)
+        self.started_ns.saturating_sub(RACY_WINDOW_NS)
     }
 
     /// Returns the path of the child at index `place` of directory `id`.
@@ -116,12 +116,12 @@ impl Snapshot {
             names.push(dir.name(&dir.records[place as usize]));
             at = parent;
         }
-        join(&names)
+        join_names(&names)
     }
 }
 
 /// Joins names, the last first.
-pub(crate) fn join(names: &[&[u8]]) -> RepoPath {
+pub(crate) fn join_names(names: &[&[u8]]) -> RepoPath {
     let path: Vec<&[u8]> = names.iter().rev().copied().collect();
     RepoPath::parse(&path.join(&b'/'))
         .expect("the system lists no name that is empty, `.`, `..` or has a `/` or NUL")

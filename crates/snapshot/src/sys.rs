@@ -3,7 +3,7 @@
 //! On Linux metadata comes from `statx`, which also reports the mount; elsewhere (and where `statx` is missing) from
 //! `fstatat`, which does not. Nothing above this module knows the difference except through [`EntryStat::mount`].
 
-use crate::record::{EntryStat, SnapshotEntryKind};
+use crate::entry_record::{EntryStat, SnapshotEntryKind};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
@@ -210,9 +210,9 @@ fn kind(kind: FileType) -> SnapshotEntryKind {
 #[cfg(target_os = "linux")]
 pub(crate) fn times_tell(dir: &OwnedFd) -> bool {
     /// tmpfs, ramfs, FUSE, NFS, SMB (two kinds), 9p and Ceph.
-    const UNTOLD: [rustix::fs::FsWord; 8] =
+    const UNRELIABLE_TIME_FILESYSTEMS: [rustix::fs::FsWord; 8] =
         [0x0102_1994, 0x8584_58f6, 0x6573_5546, 0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x00c3_6400];
-    rustix::fs::fstatfs(dir).is_ok_and(|facts| !UNTOLD.contains(&facts.f_type))
+    rustix::fs::fstatfs(dir).is_ok_and(|facts| !UNRELIABLE_TIME_FILESYSTEMS.contains(&facts.f_type))
 }
 
 /// Other systems have no file system numbers to compare.

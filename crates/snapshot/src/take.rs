@@ -1,11 +1,11 @@
 //! Taking a snapshot: the walk, the order of its directories, and what is judged about the whole tree.
 
+use crate::child_entry::WalkContext;
+use crate::entry_record::{DirectoryRecord, EntryContent, EntryStat, ROOT};
 use crate::finding::{TreeFinding, WalkFinding, WalkLocation};
-use crate::look::WalkContext;
-use crate::object::ObjectFormat;
+use crate::git_object::ObjectFormat;
 use crate::read::{FileReader, RetryBudget};
-use crate::record::{DirectoryRecord, EntryContent, EntryStat, ROOT};
-use crate::snapshot::{Snapshot, SnapshotNote, join};
+use crate::snapshot::{Snapshot, SnapshotNote, join_names};
 use crate::walk::{self, DirectoryPlace, WalkResult};
 use crate::{links, merkle, sys};
 use probity_core::ReasonCode;
@@ -53,7 +53,7 @@ impl Snapshot {
             detail: error.to_string(),
         };
         let real_root = root.canonicalize().map_err(refused)?;
-        let ground = ground(&real_root, options, known).map_err(|error| refused(error.into()))?;
+        let ground = walk_context(&real_root, options, known).map_err(|error| refused(error.into()))?;
         let mut left_out = options.own_state.clone();
         if !options.dot_git_is_content {
             left_out.push(b".git".to_vec());
@@ -70,7 +70,7 @@ impl Snapshot {
         if ground.root_stat.mount.is_none() {
             snapshot.notes.push(SnapshotNote::NoMountIds);
         }
-        links::judge(&mut snapshot, &real_root);
+        links::report_escapes(&mut snapshot, &real_root);
         snapshot.findings.sort_unstable();
         snapshot.notes.sort_unstable();
         Ok(snapshot)
@@ -108,7 +108,7 @@ impl Snapshot {
     }
 }
 
-fn ground<'a>(
+fn walk_context<'a>(
     root: &Path,
     options: &Options,
     known: Option<&'a Snapshot>,
@@ -119,7 +119,7 @@ fn ground<'a>(
     let git_id_len = options.git_ids.map_or(0, ObjectFormat::id_len);
     let known = known.filter(|_| sys::times_tell(&root));
     let n_entries_seen = options.n_entries_seen.clone();
-    Ok(WalkContext { root, root_stat, known, git_id_len, patience: RetryBudget::default(), n_entries_seen })
+    Ok(WalkContext { root, root_stat, known, git_id_len, retries: RetryBudget::default(), n_entries_seen })
 }
 
 /// The walked finding with its path; `None` for the root itself, which was reported before.
@@ -133,7 +133,7 @@ fn place(finding: WalkFinding, places: &[DirectoryPlace]) -> Option<TreeFinding>
         names.push(&places[at as usize].name);
         at = places[at as usize].parent;
     }
-    (!names.is_empty()).then(|| TreeFinding { path: join(&names), reason, detail })
+    (!names.is_empty()).then(|| TreeFinding { path: join_names(&names), reason, detail })
 }
 
 fn number(n: usize) -> u32 {

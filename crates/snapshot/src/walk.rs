@@ -4,20 +4,20 @@
 //! swapped parent can lead the walk elsewhere. It is listed, its children are inspected, and if it changed meanwhile it
 //! is listed again. Large directories are shared between the threads.
 
+use crate::child_entry::{ChildEntry, DirectoryPart, WalkContext};
+use crate::entry_record::{DirId, DirectoryRecord, EntryContent, EntryRecord, EntryStat, ROOT};
 use crate::finding::{WalkFinding, WalkLocation};
-use crate::look::{ChildEntry, DirectoryPart, WalkContext};
-use crate::pool::{self, TaskQueue};
-use crate::read::{ATTEMPTS, EntryReadError, FileReader};
-use crate::record::{DirId, DirectoryRecord, EntryContent, EntryRecord, EntryStat, ROOT};
+use crate::read::{EntryReadError, FileReader, MAX_READ_ATTEMPTS};
 use crate::sys::{self, DirectoryNames};
-use crate::{merkle, names};
+use crate::task_pool::{self, TaskQueue};
+use crate::{deceptive_names, merkle};
 use probity_core::{Digest, ReasonCode, bytes};
 use rustix::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Number of children that one thread inspects before another may take the next.
-const PART_LEN: usize = 64;
+const CHILDREN_PER_PART: usize = 64;
 
 /// Maximum number of handles waiting for their subdirectories. Beyond that a directory is opened again from the root.
 const MAX_WAITING_HANDLES: usize = 100;
@@ -40,17 +40,18 @@ pub(crate) struct DirectoryPlace {
 
 /// Walks the tree below `ground.root`, leaving out the names in `left_out` at the top.
 pub(crate) fn walk(
-    ground: &WalkContext<'_>,
+    context: &WalkContext<'_>,
     left_out: &[Vec<u8>],
     make_reader: impl Fn() -> FileReader,
     n_threads: usize,
 ) -> WalkResult {
-    let walk = TreeWalk { ground, left_out, places: Mutex::default(), n_handles: AtomicUsize::new(0) };
+    let walk =
+        TreeWalk { ground: context, left_out, places: Mutex::default(), n_handles: AtomicUsize::new(0) };
     walk.places().push(DirectoryPlace { parent: ROOT, name: Box::default() });
-    let known = ground.known.map(|_| ROOT);
-    let first = WalkTask::Visit(DirectoryVisit { dir: ROOT, parent: None, stat: ground.root_stat, known });
+    let known = context.known.map(|_| ROOT);
+    let first = WalkTask::Visit(DirectoryVisit { dir: ROOT, parent: None, stat: context.root_stat, known });
     let workers = (0..n_threads).map(|_| WalkWorker::new(make_reader())).collect();
-    let workers = pool::run(workers, first, |worker, task, queue| walk.work(worker, task, queue));
+    let workers = task_pool::run(workers, first, |worker, task, queue| walk.work(worker, task, queue));
     let mut walked = WalkResult { dirs: Vec::new(), places: Vec::new(), findings: Vec::new() };
     for worker in workers {
         walked.dirs.extend(worker.dirs);
@@ -133,7 +134,7 @@ struct DirectoryListing<'a> {
 
 impl DirectoryListing<'_> {
     fn n_parts(&self) -> usize {
-        self.names.listed.len().div_ceil(PART_LEN)
+        self.names.listed.len().div_ceil(CHILDREN_PER_PART)
     }
 }
 
@@ -141,7 +142,7 @@ impl<'a> TreeWalk<'a> {
     fn work(&'a self, worker: &mut WalkWorker, task: WalkTask<'a>, queue: &TaskQueue<WalkTask<'a>>) {
         match task {
             WalkTask::Visit(visit) => self.visit(worker, &visit, queue),
-            WalkTask::Part(listing, number) => self.part(worker, &listing, number, queue),
+            WalkTask::Part(listing, number) => self.process_part(worker, &listing, number, queue),
         }
     }
 
@@ -152,7 +153,7 @@ impl<'a> TreeWalk<'a> {
     /// Opens a directory and checks that it is the one its parent listed.
     fn visit(&'a self, worker: &mut WalkWorker, visit: &DirectoryVisit<'a>, queue: &TaskQueue<WalkTask<'a>>) {
         let mut expected = visit.stat;
-        let opened = self.ground.patience.settle(|| self.open(visit, &mut expected));
+        let opened = self.ground.retries.retry_while_changing(|| self.open(visit, &mut expected));
         match opened {
             Ok((_, stat)) if self.ground.is_foreign(&stat) => {
                 let (at, detail) =
@@ -229,20 +230,20 @@ impl<'a> TreeWalk<'a> {
         let listing = Arc::new(DirectoryListing { visited, names, done: Mutex::default() });
         match listing.n_parts() {
             0 => self.finish(worker, &listing, Vec::new(), queue),
-            1 => self.part(worker, &listing, 0, queue),
+            1 => self.process_part(worker, &listing, 0, queue),
             n => queue.push((0..n).rev().map(|number| WalkTask::Part(Arc::clone(&listing), number))),
         }
     }
 
     /// Inspects some of the children; the thread that finishes the last part finishes the directory.
-    fn part(
+    fn process_part(
         &'a self,
         worker: &mut WalkWorker,
         listing: &Arc<DirectoryListing<'a>>,
         number: usize,
         queue: &TaskQueue<WalkTask<'a>>,
     ) {
-        let part = self.look(worker, listing, number);
+        let part = self.inspect_part(worker, listing, number);
         let mut done = listing.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.push((number, part));
         if done.len() == listing.n_parts() {
@@ -254,9 +255,14 @@ impl<'a> TreeWalk<'a> {
     }
 
     /// Inspects one part of the children, in step with what is known about them.
-    fn look(&self, worker: &mut WalkWorker, listing: &DirectoryListing<'a>, number: usize) -> DirectoryPart {
-        let start = number * PART_LEN;
-        let end = listing.names.listed.len().min(start + PART_LEN);
+    fn inspect_part(
+        &self,
+        worker: &mut WalkWorker,
+        listing: &DirectoryListing<'a>,
+        number: usize,
+    ) -> DirectoryPart {
+        let start = number * CHILDREN_PER_PART;
+        let end = listing.names.listed.len().min(start + CHILDREN_PER_PART);
         let known = self.known_dir(listing.visited.known);
         let mut next = known.map_or(0, |known| {
             let first = listing.names.name(listing.names.listed[start]);
@@ -274,7 +280,7 @@ impl<'a> TreeWalk<'a> {
             });
             let (dir, dir_id) = (listing.visited.handle.fd.as_fd(), listing.visited.dir);
             let child = ChildEntry { dir, dir_id, name, listed, known };
-            part.look(self.ground, &mut worker.reader, &child);
+            part.inspect(self.ground, &mut worker.reader, &child);
         }
         if let Some(n_entries_seen) = &self.ground.n_entries_seen {
             n_entries_seen.fetch_add((end - start) as u64, Ordering::Relaxed);
@@ -292,8 +298,8 @@ impl<'a> TreeWalk<'a> {
     ) {
         let now = sys::stat_fd(&listing.visited.handle.fd);
         if now != Ok(listing.visited.stat) || parts.iter().any(|part| part.is_stale) {
-            if listing.visited.attempt + 1 < ATTEMPTS {
-                self.ground.patience.pause(listing.visited.attempt);
+            if listing.visited.attempt + 1 < MAX_READ_ATTEMPTS {
+                self.ground.retries.pause(listing.visited.attempt);
                 let again = OpenDirectory {
                     stat: now.unwrap_or(listing.visited.stat),
                     handle: Arc::clone(&listing.visited.handle),
@@ -304,7 +310,7 @@ impl<'a> TreeWalk<'a> {
             }
             worker.report(listing.visited.dir, EntryReadError::Changed);
         }
-        let (mut dir, subdirs) = join(&listing.names, parts, &mut worker.findings);
+        let (mut dir, subdirs) = join_parts(&listing.names, parts, &mut worker.findings);
         report_collisions(&dir, listing.visited.dir, &mut worker.findings);
         self.descend(&listing.visited, &mut dir, subdirs, queue);
         merkle::hash_leaf(&mut dir);
@@ -349,7 +355,7 @@ impl<'a> TreeWalk<'a> {
 }
 
 /// Joins the parts of a directory. Its names are copied in order, without those that were left out.
-fn join(
+fn join_parts(
     names: &DirectoryNames,
     parts: Vec<DirectoryPart>,
     findings: &mut Vec<WalkFinding>,
@@ -359,9 +365,9 @@ fn join(
     let mut bytes = Vec::with_capacity(names.bytes.len());
     let (mut targets, mut git_ids, mut subdirs) = (Vec::new(), Vec::new(), Vec::new());
     for part in parts {
-        let base = place(records.len());
+        let base = to_u32(records.len());
         for record in part.records {
-            let start = place(bytes.len());
+            let start = to_u32(bytes.len());
             bytes.extend_from_slice(&names.bytes[record.name.0 as usize..][..usize::from(record.name.1)]);
             records.push(EntryRecord { name: (start, record.name.1), ..record });
         }
@@ -381,12 +387,12 @@ fn join(
     (dir, subdirs)
 }
 
-fn place(n: usize) -> u32 {
+fn to_u32(n: usize) -> u32 {
     u32::try_from(n).expect("a listing has at most 2^32 bytes of names")
 }
 
 fn report_collisions(dir: &DirectoryRecord, id: DirId, findings: &mut Vec<WalkFinding>) {
-    for (one, other) in names::collisions(dir) {
+    for (one, other) in deceptive_names::name_collisions(dir) {
         let name = |place: usize| dir.name(&dir.records[place]);
         for (this, that) in [(one, other), (other, one)] {
             let detail = format!("the file system takes it for `{}`", bytes::escape(name(that)));

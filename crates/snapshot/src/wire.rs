@@ -3,10 +3,10 @@
 //!
 //! The hashes of the directories are read and not computed again: whoever keeps a snapshot checks that it is whole.
 
+use crate::entry_record::ROOT;
+use crate::entry_record::{DirectoryRecord, EntryContent};
 use crate::finding::TreeFinding;
-use crate::object::ObjectFormat;
-use crate::record::ROOT;
-use crate::record::{DirectoryRecord, EntryContent};
+use crate::git_object::ObjectFormat;
 use crate::snapshot::{Snapshot, SnapshotNote};
 use probity_paths::RepoPath;
 use serde::Deserialize;

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Names the last start of this machine; empty where the system does not say.
-pub fn id() -> &'static str {
-    static ID: OnceLock<String> = OnceLock::new();
-    ID.get_or_init(|| {
+pub fn boot_id() -> &'static str {
+    static BOOT_ID: OnceLock<String> = OnceLock::new();
+    BOOT_ID.get_or_init(|| {
         let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         text.trim().to_owned()
     })
@@ -28,8 +28,8 @@ mod tests {
 
     #[test]
     fn time_goes_on_and_the_start_stays() {
-        let (first, name) = (since_boot(), id());
+        let (first, name) = (since_boot(), boot_id());
         assert!(since_boot() >= first && !first.is_zero());
-        assert_eq!(name, id());
+        assert_eq!(name, boot_id());
     }
 }

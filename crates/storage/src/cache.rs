@@ -60,7 +60,7 @@ impl CacheFile {
     /// Replaces the content with a value.
     pub fn store(&self, value: &impl Serialize) -> Result<(), StoreError> {
         let body =
-            postcard::to_stdvec(value).map_err(io::Error::other).map_err(StoreError::io(&self.path))?;
+            postcard::to_stdvec(value).map_err(io::Error::other).map_err(StoreError::io_error(&self.path))?;
         self.write(0, |file| file.write_all(&body))
     }
 

@@ -143,23 +143,31 @@ fn watchers_are_woken(store: &dyn StorageEngine, name: &str) -> Result<(), Confo
 
 fn refs_compare(refs: &dyn RefStore) -> Result<(), ConformanceError> {
     expect("a pointer is not there at first", &refs.get("head")?, &None)?;
-    expect("a pointer is made", &refs.swap("head", None, Some(b"a"))?, &SwapOutcome::Done)?;
+    expect("a pointer is made", &refs.compare_and_set("head", None, Some(b"a"))?, &SwapOutcome::Done)?;
     let found = Some(b"a".to_vec());
     let moved = "a pointer that stands elsewhere is left there";
-    expect(moved, &refs.swap("head", None, Some(b"b"))?, &SwapOutcome::Moved { found: found.clone() })?;
-    expect(moved, &refs.swap("head", Some(b"b"), None)?, &SwapOutcome::Moved { found: found.clone() })?;
+    expect(
+        moved,
+        &refs.compare_and_set("head", None, Some(b"b"))?,
+        &SwapOutcome::Moved { found: found.clone() },
+    )?;
+    expect(
+        moved,
+        &refs.compare_and_set("head", Some(b"b"), None)?,
+        &SwapOutcome::Moved { found: found.clone() },
+    )?;
     expect(moved, &refs.get("head")?, &found)?;
-    expect("a pointer moves", &refs.swap("head", Some(b"a"), Some(b"\0"))?, &SwapOutcome::Done)?;
+    expect("a pointer moves", &refs.compare_and_set("head", Some(b"a"), Some(b"\0"))?, &SwapOutcome::Done)?;
     expect("a pointer is read back", &refs.get("head")?, &Some(vec![0]))?;
-    refs.swap("b", None, Some(b"2"))?;
+    refs.compare_and_set("b", None, Some(b"2"))?;
     let listed = [("b".to_owned(), b"2".to_vec()), ("head".to_owned(), vec![0])];
     expect("pointers are listed by name", &refs.list()?, &listed.to_vec())?;
-    expect("a pointer is taken away", &refs.swap("head", Some(b"\0"), None)?, &SwapOutcome::Done)?;
+    expect("a pointer is taken away", &refs.compare_and_set("head", Some(b"\0"), None)?, &SwapOutcome::Done)?;
     expect("a pointer that was taken away is gone", &refs.get("head")?, &None)
 }
 
 fn refs_are_apart(one: &dyn RefStore, other: &dyn RefStore) -> Result<(), ConformanceError> {
-    one.swap("a", None, Some(b"1"))?;
+    one.compare_and_set("a", None, Some(b"1"))?;
     expect("a space knows nothing of another", &other.get("a")?, &None)?;
     expect("a space lists nothing of another", &other.list()?, &Vec::new())
 }
@@ -197,7 +205,7 @@ fn leases_run_and_end(leases: &dyn LeaseStore) -> Result<(), ConformanceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::MemoryStore;
+    use crate::memory_store::MemoryStore;
     use crate::ports::{EventRecord, ObjectStore};
 
     #[test]

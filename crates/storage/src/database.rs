@@ -6,18 +6,18 @@
 //! * Never emptied: a database is made complete and then put in place, so that a file that is there and empty, cut off
 //!   or not ours is damage, and is said to be.
 
-use crate::{FileLock, LockError, StoreError, durable, local};
+use crate::{FileLock, LockError, StoreError, durable, local_disk};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a write waits for its turn. Whoever holds it longer is stopped or stuck, for a write takes a millisecond.
-const TURN: Duration = Duration::from_secs(30);
+const WRITE_LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long SQLite itself waits: the second line, for processes that do not take the lock.
-const BUSY: Duration = Duration::from_secs(10);
+const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// A database has at least one page.
-const LEAST_BYTES: u64 = 512;
+const MIN_DATABASE_BYTES: u64 = 512;
 
 /// What a kind of database is made of.
 pub struct DatabaseFormat {
@@ -32,10 +32,10 @@ pub struct DatabaseFormat {
 impl DatabaseFormat {
     /// Opens the database at `path`, and makes it if there is none.
     pub fn open_or_create(&self, path: &Path) -> Result<Connection, StoreError> {
-        let folder = durable::folder(path);
+        let folder = durable::parent_directory(path);
         durable::create_dir(folder)?;
-        local::check(folder)?;
-        if !is_there(path)? {
+        local_disk::check(folder)?;
+        if !exists(path)? {
             self.create(path)?;
         }
         self.open(path)
@@ -45,8 +45,8 @@ impl DatabaseFormat {
     pub fn open(&self, path: &Path) -> Result<Connection, StoreError> {
         let mut connection = connect(path)?;
         if self.check(&connection, path)? < self.version() {
-            let _turn = turn(path)?;
-            migrate(&mut connection, self.migrations).map_err(StoreError::engine(path))?;
+            let _turn = lock_for_writing(path)?;
+            migrate(&mut connection, self.migrations).map_err(StoreError::engine_error(path))?;
         }
         Ok(connection)
     }
@@ -58,12 +58,12 @@ impl DatabaseFormat {
     /// The version of a database that is ours and not newer than this program.
     fn check(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
         let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        let application = number("application_id").map_err(StoreError::engine(path))?;
+        let application = number("application_id").map_err(StoreError::engine_error(path))?;
         if application != self.application {
             let why = format!("it is a database, but no {} of Probity's", self.what);
             return Err(StoreError::Damaged { path: path.to_owned(), why });
         }
-        let found = number("user_version").map_err(StoreError::engine(path))?;
+        let found = number("user_version").map_err(StoreError::engine_error(path))?;
         if found > self.version() {
             return Err(StoreError::Newer { path: path.to_owned(), found, known: self.version() });
         }
@@ -72,8 +72,8 @@ impl DatabaseFormat {
 
     /// Makes a new database aside and puts it in place when it is whole.
     fn create(&self, path: &Path) -> Result<(), StoreError> {
-        let _turn = turn(path)?;
-        if is_there(path)? {
+        let _turn = lock_for_writing(path)?;
+        if exists(path)? {
             return Ok(());
         }
         let beside = |suffix: &str| {
@@ -81,7 +81,7 @@ impl DatabaseFormat {
             name.push(suffix);
             PathBuf::from(name)
         };
-        if is_there(&beside("-wal"))? {
+        if exists(&beside("-wal"))? {
             // It would be replayed into the new one.
             let why = "it is gone, but its write-ahead log is still there";
             return Err(StoreError::Damaged { path: path.to_owned(), why: why.into() });
@@ -92,9 +92,9 @@ impl DatabaseFormat {
         }
         // An empty file that its owner alone can read is what SQLite fills; its own would be readable for others.
         durable::write(&unfinished, b"")?;
-        self.fill(&unfinished).map_err(StoreError::engine(&unfinished))?;
-        std::fs::rename(&unfinished, path).map_err(StoreError::io(path))?;
-        durable::sync_dir(durable::folder(path))
+        self.fill(&unfinished).map_err(StoreError::engine_error(&unfinished))?;
+        std::fs::rename(&unfinished, path).map_err(StoreError::io_error(path))?;
+        durable::sync_dir(durable::parent_directory(path))
     }
 
     /// Fills a new file.
@@ -114,7 +114,7 @@ pub fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreErro
     let mut found = Vec::new();
     let read = connection
         .pragma_query(None, "integrity_check", |row| row.get(0).map(|line: String| found.push(line)));
-    read.map_err(StoreError::engine(path))?;
+    read.map_err(StoreError::engine_error(path))?;
     match found.as_slice() {
         [line] if line == "ok" => Ok(()),
         lines => Err(StoreError::Damaged { path: path.to_owned(), why: lines.join("; ") }),
@@ -122,16 +122,16 @@ pub fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreErro
 }
 
 /// Waits for this process's turn to write.
-pub fn turn(path: &Path) -> Result<FileLock, StoreError> {
+pub fn lock_for_writing(path: &Path) -> Result<FileLock, StoreError> {
     let lock = path.with_extension("lock");
-    FileLock::take_within(&lock, TURN).map_err(|error| match error {
+    FileLock::take_within(&lock, WRITE_LOCK_TIMEOUT).map_err(|error| match error {
         LockError::Held { holder } => StoreError::Busy { path: path.to_owned(), holder },
         LockError::Store(error) => error,
     })
 }
 
 /// Whether there is something at `path`.
-pub fn is_there(path: &Path) -> Result<bool, StoreError> {
+pub fn exists(path: &Path) -> Result<bool, StoreError> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -140,8 +140,8 @@ pub fn is_there(path: &Path) -> Result<bool, StoreError> {
 }
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {
-    let facts = std::fs::symlink_metadata(path).map_err(StoreError::io(path))?;
-    if !facts.is_file() || facts.len() < LEAST_BYTES {
+    let facts = std::fs::symlink_metadata(path).map_err(StoreError::io_error(path))?;
+    if !facts.is_file() || facts.len() < MIN_DATABASE_BYTES {
         let why = "it is no database: not a plain file, or cut off";
         return Err(StoreError::Damaged { path: path.to_owned(), why: why.into() });
     }
@@ -149,7 +149,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let open = || {
         let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(BUSY)?;
+        connection.busy_timeout(SQLITE_BUSY_TIMEOUT)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "trusted_schema", "OFF")?;
         connection.pragma_update(None, "cell_size_check", "ON")?;
@@ -157,7 +157,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(connection)
     };
-    open().map_err(StoreError::engine(path))
+    open().map_err(StoreError::engine_error(path))
 }
 
 /// Brings a database up to date, all of it or nothing. Another process may have done so meanwhile.

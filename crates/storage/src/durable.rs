@@ -9,14 +9,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The folder that a file lies in; for a bare name the present one.
-pub(crate) fn folder(path: &Path) -> &Path {
+pub(crate) fn parent_directory(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Puts `bytes` at `path` atomically and durably. The file is readable for its owner only.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace(path, bytes, File::sync_all)?;
-    sync_dir(folder(path))
+    sync_dir(parent_directory(path))
 }
 
 /// Puts `bytes` at `path` atomically, for content that its reader checks: a kill leaves all of it or none, but if the
@@ -38,7 +38,7 @@ fn replace(path: &Path, bytes: &[u8], sync: fn(&File) -> std::io::Result<()>) ->
 }
 
 fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), StoreError> {
-    let parent = folder(path);
+    let parent = parent_directory(path);
     create_dir(parent)?;
     let temporary = parent.join(temporary_name(path));
     // Whatever lies there was left by a kill or planted: it is taken away and never written through.
@@ -48,10 +48,10 @@ fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()
         .create_new(true)
         .mode(0o600)
         .open(&temporary)
-        .map_err(StoreError::io(&temporary))?;
+        .map_err(StoreError::io_error(&temporary))?;
     let written = write(&mut file)
-        .map_err(StoreError::io(&temporary))
-        .and_then(|()| fs::rename(&temporary, path).map_err(StoreError::io(path)));
+        .map_err(StoreError::io_error(&temporary))
+        .and_then(|()| fs::rename(&temporary, path).map_err(StoreError::io_error(path)));
     if written.is_err() {
         // The first error is the one that matters.
         let _ = fs::remove_file(&temporary);
@@ -70,12 +70,12 @@ fn temporary_name(path: &Path) -> OsString {
 
 /// Makes a directory and its parents, for its owner only.
 pub fn create_dir(path: &Path) -> Result<(), StoreError> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(StoreError::io(path))
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(StoreError::io_error(path))
 }
 
 /// Makes what was created, renamed or removed in a directory durable.
 pub fn sync_dir(path: &Path) -> Result<(), StoreError> {
-    File::open(path).and_then(|dir| dir.sync_all()).map_err(StoreError::io(path))
+    File::open(path).and_then(|dir| dir.sync_all()).map_err(StoreError::io_error(path))
 }
 
 /// Removes a file that may be there.
@@ -94,26 +94,26 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         return Ok(None);
     };
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(StoreError::io(path))?;
+    file.read_to_end(&mut bytes).map_err(StoreError::io_error(path))?;
     Ok(Some(bytes))
 }
 
 /// Opens a plain file for reading, like [`read`].
 pub(crate) fn open(path: &Path) -> Result<Option<File>, StoreError> {
-    let opened = OpenOptions::new().read(true).custom_flags(NO_TRICKS).open(path);
+    let opened = OpenOptions::new().read(true).custom_flags(NOFOLLOW_NONBLOCK).open(path);
     let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(StoreError::Io { path: path.to_owned(), source }),
     };
-    if !file.metadata().map_err(StoreError::io(path))?.is_file() {
+    if !file.metadata().map_err(StoreError::io_error(path))?.is_file() {
         return Err(StoreError::Damaged { path: path.to_owned(), why: "it is no plain file".into() });
     }
     Ok(Some(file))
 }
 
 /// Opens what stands there, and nothing that it leads to; and waits for nobody.
-pub(crate) const NO_TRICKS: i32 =
+pub(crate) const NOFOLLOW_NONBLOCK: i32 =
     (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
 
 #[cfg(test)]

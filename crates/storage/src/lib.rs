@@ -17,20 +17,20 @@
 
 pub mod boot;
 mod cache;
-mod chain;
+mod chain_head;
 pub mod conformance;
 pub mod database;
 pub mod durable;
 pub mod journal;
-mod local;
+mod local_disk;
 mod lock;
-pub mod memory;
+pub mod memory_store;
 mod objects;
 pub mod ports;
 pub mod sqlite;
 
 pub use cache::{CacheFile, CacheKind};
-pub use chain::HashChain;
+pub use chain_head::HashChain;
 pub use journal::{Journal, JournalPosition, JournalWriter, TornTail};
 pub use lock::{FileLock, LockError};
 pub use objects::ObjectFiles;
@@ -107,13 +107,13 @@ pub enum StoreError {
 
 impl StoreError {
     /// What the system said about `path`.
-    pub fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn io_error(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
     }
 
     /// What the engine said about the database at `path`.
-    pub fn engine(path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
+    pub fn engine_error(path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let path = path.to_owned();
         move |error| match error.sqlite_error_code() {

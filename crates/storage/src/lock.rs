@@ -41,7 +41,7 @@ impl FileLock {
         let mut file = open(path)?;
         match file.try_lock() {
             Ok(()) => {
-                note(&mut file, holder).map_err(StoreError::io(path))?;
+                write_holder(&mut file, holder).map_err(StoreError::io_error(path))?;
                 Ok(Self { _file: file })
             }
             Err(TryLockError::WouldBlock) => {
@@ -110,7 +110,7 @@ impl FileLock {
         }
         let file = open(path)?;
         let _wait = log_wait(path);
-        file.lock_shared().map_err(StoreError::io(path))?;
+        file.lock_shared().map_err(StoreError::io_error(path))?;
         Ok(Self { _file: file })
     }
 
@@ -168,7 +168,7 @@ impl FileLock {
         }
         let file = open(path)?;
         let _wait = log_wait(path);
-        file.lock().map_err(StoreError::io(path))?;
+        file.lock().map_err(StoreError::io_error(path))?;
         Ok(Self { _file: file })
     }
 }
@@ -194,23 +194,23 @@ fn holder_process(path: &Path) -> String {
 
 fn open(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).custom_flags(durable::NO_TRICKS);
+    options.read(true).write(true).create(true).truncate(false).custom_flags(durable::NOFOLLOW_NONBLOCK);
     let file = match options.open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            durable::create_dir(durable::folder(path))?;
+            durable::create_dir(durable::parent_directory(path))?;
             options.open(path)
         }
         opened => opened,
     };
-    let file = file.map_err(StoreError::io(path))?;
-    if file.metadata().map_err(StoreError::io(path))?.is_file() {
+    let file = file.map_err(StoreError::io_error(path))?;
+    if file.metadata().map_err(StoreError::io_error(path))?.is_file() {
         Ok(file)
     } else {
         Err(StoreError::Damaged { path: path.to_owned(), why: "a lock must be a plain file".into() })
     }
 }
 
-fn note(file: &mut File, holder: &str) -> std::io::Result<()> {
+fn write_holder(file: &mut File, holder: &str) -> std::io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     file.write_all(holder.as_bytes())

@@ -28,7 +28,7 @@ impl ObjectFiles {
     pub fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
         let digest = self.put_unsynced(bytes)?;
         let path = self.path(&digest);
-        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io(&path))?;
+        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io_error(&path))?;
         // The names on the way to it must last too, and they may be as new as the object.
         for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.dir)) {
             durable::sync_dir(folder)?;
@@ -70,7 +70,7 @@ impl ObjectFiles {
             let prefix = folder.file_name();
             for file in entries(&folder.path())? {
                 let name = format!("sha256:{}{}", prefix.display(), file.file_name().display());
-                let size = file.metadata().map_err(StoreError::io(&file.path()))?.len();
+                let size = file.metadata().map_err(StoreError::io_error(&file.path()))?.len();
                 objects.extend(name.parse().map(|digest: Digest| (digest, size)));
             }
         }
@@ -102,7 +102,7 @@ impl ports::ObjectStore for ObjectFiles {
 /// What lies in a folder; nothing if it is none.
 fn entries(dir: &Path) -> Result<Vec<DirEntry>, StoreError> {
     match std::fs::read_dir(dir) {
-        Ok(entries) => entries.collect::<std::io::Result<_>>().map_err(StoreError::io(dir)),
+        Ok(entries) => entries.collect::<std::io::Result<_>>().map_err(StoreError::io_error(dir)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(Vec::new())
         }

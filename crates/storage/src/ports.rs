@@ -12,7 +12,7 @@ pub const MAX_VALUE_BYTES: usize = 1024 * 1024;
 /// The longest name of a log, a pointer, a command or an owner.
 pub const MAX_NAME_BYTES: usize = 256;
 /// The most records that one reading gives.
-pub const MAX_PAGE: usize = 10_000;
+pub const MAX_EVENTS_PER_READ: usize = 10_000;
 
 /// An engine: where the ports come from. Logs, pointers and leases of different names know nothing of each other.
 pub trait StorageEngine: Send + Sync {
@@ -81,7 +81,7 @@ pub trait RefStore: Send + Sync {
     fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Moves a pointer from `expected` to `value`; `None` is a pointer that is not there.
-    fn swap(
+    fn compare_and_set(
         &self,
         name: &str,
         expected: Option<&[u8]>,

@@ -9,9 +9,9 @@ use std::path::Path;
 /// The journal, in the directory of the run.
 pub const JOURNAL_FILE: &str = "amendments.json";
 /// At most this many refusals are kept word for word; further ones are only counted.
-const MAX_REFUSED: usize = 100;
+const MAX_KEPT_REFUSALS: usize = 100;
 /// So much of a refused request is kept.
-const MAX_WORDS: usize = 400;
+const MAX_KEPT_REQUEST_BYTES: usize = 400;
 
 /// All that was asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,12 +41,12 @@ impl AmendmentJournal {
 
     /// Notes that `request` was refused; says whether that is more than a number that grew.
     pub fn refuse(&mut self, request: &[u8], reason: ReasonCode, why: &str) -> bool {
-        if self.refused.len() >= MAX_REFUSED {
+        if self.refused.len() >= MAX_KEPT_REFUSALS {
             self.more = self.more.saturating_add(1);
             return false;
         }
         let words = request.trim_ascii();
-        let words = bytes::escape(words.get(..MAX_WORDS).unwrap_or(words));
+        let words = bytes::escape(words.get(..MAX_KEPT_REQUEST_BYTES).unwrap_or(words));
         self.refused.push(RefusedAmendment { reason, detail: format!("refused: {why}; asked: {words}") });
         true
     }
@@ -79,7 +79,7 @@ mod tests {
     fn a_flood_of_requests_is_counted() {
         let mut asked = AmendmentJournal::default();
         let kept = (0..150).filter(|_| asked.refuse(b"{}", ReasonCode::AmendFromInside, "no")).count();
-        assert_eq!((kept, asked.refusals().len()), (MAX_REFUSED, MAX_REFUSED + 1));
-        assert!(asked.refusals()[MAX_REFUSED].1.starts_with("50 more"));
+        assert_eq!((kept, asked.refusals().len()), (MAX_KEPT_REFUSALS, MAX_KEPT_REFUSALS + 1));
+        assert!(asked.refusals()[MAX_KEPT_REFUSALS].1.starts_with("50 more"));
     }
 }

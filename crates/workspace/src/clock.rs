@@ -8,18 +8,18 @@ pub fn now() -> String {
 }
 
 /// The time now, in whole seconds since 1970.
-pub fn seconds() -> u64 {
+pub fn now_seconds() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0)
 }
 
 /// A time in whole seconds as RFC 3339; far beyond the calendar it is the last second that has a name.
-pub fn rfc3339(seconds: u64) -> String {
+pub fn format_rfc3339(seconds: u64) -> String {
     let named = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     named.unwrap_or(jiff::Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// The time so long ago, in the same form.
-pub fn ago(age: std::time::Duration) -> String {
+pub fn format_time_ago(age: std::time::Duration) -> String {
     let now = jiff::Timestamp::now();
     let then = jiff::SignedDuration::try_from(age).ok().and_then(|age| now.checked_sub(age).ok());
     format!("{:.3}", then.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn seconds_have_a_name() {
-        assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
-        assert_eq!(rfc3339(u64::MAX), rfc3339(u64::MAX - 1));
+        assert_eq!(format_rfc3339(0), "1970-01-01T00:00:00Z");
+        assert_eq!(format_rfc3339(u64::MAX), format_rfc3339(u64::MAX - 1));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub enum ServiceError {
         holder: String,
     },
     /// Others hold paths of the scope of a run.
-    #[error("{}", claimed(.claims))]
+    #[error("{}", describe_claims(.claims))]
     Claimed {
         /// Their claims.
         claims: Vec<PathClaim>,
@@ -193,11 +193,11 @@ impl ServiceError {
     pub fn next_step(&self) -> String {
         match (self, self.reason()) {
             (Self::Intent(refusal), _) => refusal.next_step().into(),
-            (Self::Claimed { claims }, _) => way_around(claims),
+            (Self::Claimed { claims }, _) => describe_exclusions(claims),
             (Self::Git(failure), _) => failure.next_step(),
             (Self::Policy { path, reason, .. }, _) => correct_policy(path, *reason),
             (Self::Unjudged { source, .. }, _) => source.next_step(),
-            (Self::Store(StoreError::Damaged { path, .. }), _) if path.ends_with(crate::DATABASE) => {
+            (Self::Store(StoreError::Damaged { path, .. }), _) if path.ends_with(crate::DATABASE_FILE) => {
                 damaged_database(path)
             }
             (_, reason) => reason.unwrap_or(ReasonCode::SystemIo).next_step().into(),
@@ -248,22 +248,22 @@ fn correct_policy(path: &Path, reason: ReasonCode) -> String {
 fn refused_by_registry(refusal: &CommandRefusal) -> String {
     match refusal {
         CommandRefusal::WrongStatus { closed_at: Some(at), .. } => {
-            format!("{refusal} ({})", crate::clock::rfc3339(at.0))
+            format!("{refusal} ({})", crate::clock::format_rfc3339(at.0))
         }
         _ => refusal.to_string(),
     }
 }
 
 /// How many claims or paths of one a sentence names.
-const MAX_NAMED: usize = 5;
+const MAX_NAMED_CLAIMS: usize = 5;
 
 /// Who holds what of a run's scope, and until when.
-fn claimed(claims: &[PathClaim]) -> String {
+fn describe_claims(claims: &[PathClaim]) -> String {
     let one = |claim: &PathClaim| {
         let mut paths: Vec<String> =
-            claim.paths.iter().take(MAX_NAMED).map(|path| format!("`{path}`")).collect();
-        if claim.paths.len() > MAX_NAMED {
-            paths.push(format!("{} more paths", claim.paths.len() - MAX_NAMED));
+            claim.paths.iter().take(MAX_NAMED_CLAIMS).map(|path| format!("`{path}`")).collect();
+        if claim.paths.len() > MAX_NAMED_CLAIMS {
+            paths.push(format!("{} more paths", claim.paths.len() - MAX_NAMED_CLAIMS));
         }
         format!(
             "{} held by {} with intent {} until {} at the latest",
@@ -273,22 +273,22 @@ fn claimed(claims: &[PathClaim]) -> String {
             claim.expires_at
         )
     };
-    let mut words: Vec<String> = claims.iter().take(MAX_NAMED).map(one).collect();
-    if claims.len() > MAX_NAMED {
-        words.push(format!("{} more intents hold paths of the scope", claims.len() - MAX_NAMED));
+    let mut words: Vec<String> = claims.iter().take(MAX_NAMED_CLAIMS).map(one).collect();
+    if claims.len() > MAX_NAMED_CLAIMS {
+        words.push(format!("{} more intents hold paths of the scope", claims.len() - MAX_NAMED_CLAIMS));
     }
     words.join("; ")
 }
 
 /// How to run all the same: later, or without the paths that others hold.
-fn way_around(claims: &[PathClaim]) -> String {
+fn describe_exclusions(claims: &[PathClaim]) -> String {
     let exclusions: Vec<&Vec<u8>> = claims.iter().flat_map(|claim| claim.exclude.as_slice()).collect();
     let flags: Vec<String> = exclusions
         .iter()
         .map(|pattern| format!("--scope {}", probity_core::bytes::shell_word(pattern)))
         .collect();
     let wait = "wait until it is finished (`probity status` shows it)";
-    if flags.is_empty() || flags.len() > MAX_NAMED * 2 {
+    if flags.is_empty() || flags.len() > MAX_NAMED_CLAIMS * 2 {
         return format!("{wait}, or choose a narrower scope");
     }
     format!("{wait}, or leave it out: add {}", flags.join(" "))

@@ -119,7 +119,7 @@ pub fn run(
     let mut stopped_by: Option<String> = None;
     for (index, gate) in gates.iter().enumerate() {
         let result = if let Some(by) = &stopped_by {
-            skipped(gate, &format!("not run, because gate `{by}` did not pass"))
+            skipped_result(gate, &format!("not run, because gate `{by}` did not pass"))
         } else {
             before(gate);
             run_one(supervisor, seal, gate, index + 1, place)
@@ -135,10 +135,10 @@ pub fn run(
 
 /// All gates of a seal as not run, for one reason.
 pub fn skip_all(seal: &Seal, why: &str) -> Vec<GateResult> {
-    seal.contents().plan.gates.iter().map(|gate| skipped(gate, why)).collect()
+    seal.contents().plan.gates.iter().map(|gate| skipped_result(gate, why)).collect()
 }
 
-fn skipped(gate: &PlannedGate, why: &str) -> GateResult {
+fn skipped_result(gate: &PlannedGate, why: &str) -> GateResult {
     GateResult {
         gate_id: gate.id.clone(),
         status: probity_evidence::GateStatus::Skip,
@@ -171,7 +171,7 @@ fn run_one(
     };
     let [mut stdout, mut stderr] = files;
     let logs = read("stdout", &mut stdout).and_then(|log| Ok(vec![log, read("stderr", &mut stderr)?]));
-    let mut troubles = troubles(gate, &ended);
+    let mut troubles = failure_reasons(gate, &ended);
     let logs = logs.unwrap_or_else(|error: io::Error| {
         troubles.push((ReasonCode::GateFailed, format!("its output could not be read back: {error}")));
         Vec::new()
@@ -244,7 +244,7 @@ fn read_back(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn troubles(gate: &PlannedGate, ended: &JobReport) -> Vec<(ReasonCode, String)> {
+fn failure_reasons(gate: &PlannedGate, ended: &JobReport) -> Vec<(ReasonCode, String)> {
     let mut troubles = match &ended.outcome {
         JobOutcome::Exited(0) => Vec::new(),
         JobOutcome::Exited(code) => vec![(ReasonCode::GateFailed, format!("exit code {code}"))],

@@ -28,14 +28,14 @@ const MAX_ANSWER_BYTES: usize = 1 << 30;
 
 /// How often a command is tried that the system could not carry out for want of processes or memory. All commands only
 /// read, so trying again does no harm.
-const MAX_ATTEMPTS: u32 = 5;
+const MAX_GIT_ATTEMPTS: u32 = 5;
 const FIRST_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Runs a command and returns its whole answer.
-fn output(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailure> {
+fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailure> {
     match attempt(layout, command, None)? {
         captured if captured.succeeded() => Ok(captured.stdout),
-        captured => Err(failed(command, &captured)),
+        captured => Err(git_failure(command, &captured)),
     }
 }
 
@@ -53,11 +53,11 @@ fn output_of_lines(
     let file = questions().map_err(|error| GitFailure::new(command, GitFailureCause::Io(error), b""))?;
     match attempt(layout, command, Some(&file))? {
         captured if captured.succeeded() => Ok(captured.stdout),
-        captured => Err(failed(command, &captured)),
+        captured => Err(git_failure(command, &captured)),
     }
 }
 
-fn failed(command: &GitCommand, captured: &CapturedOutput) -> GitFailure {
+fn git_failure(command: &GitCommand, captured: &CapturedOutput) -> GitFailure {
     let cause = match captured.outcome {
         JobOutcome::Exited(code) => GitFailureCause::Exit(code),
         JobOutcome::Signalled(signal) => GitFailureCause::Signal(signal),
@@ -73,10 +73,10 @@ fn attempt(
     input: Option<&File>,
 ) -> Result<CapturedOutput, GitFailure> {
     let mut pause = FIRST_RETRY_INTERVAL;
-    for _ in 1..MAX_ATTEMPTS {
+    for _ in 1..MAX_GIT_ATTEMPTS {
         let result = attempt_once(layout, command, input);
         let is_transient = match &result {
-            Ok(captured) => !captured.succeeded() && failed(command, captured).is_transient(),
+            Ok(captured) => !captured.succeeded() && git_failure(command, captured).is_transient(),
             Err(failure) => failure.is_transient(),
         };
         if !is_transient {
@@ -146,7 +146,7 @@ pub fn find_commit(workspace: &Workspace, revision: &str) -> Result<Option<Strin
     match captured.outcome {
         JobOutcome::Exited(0) => {}
         JobOutcome::Exited(1) => return Ok(None),
-        _ => return Err(failed(&command, &captured).into()),
+        _ => return Err(git_failure(&command, &captured).into()),
     }
     let id = String::from_utf8(captured.stdout)
         .map_err(|_| GitFailure::bad_answer(&command, "the commit's id is no text"))?;
@@ -178,7 +178,7 @@ fn no_repository(workspace: &Workspace, revision: &str) -> ServiceError {
 pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, ServiceError> {
     let git = workspace.git.as_ref().ok_or_else(|| no_repository(workspace, id))?;
     let command = ls_tree_command(git, id);
-    let listed = output(git, &command).map_err(|failure| match failure.cause {
+    let listed = run_git(git, &command).map_err(|failure| match failure.cause {
         // A clone that was filtered by trees may know a commit and not its tree.
         GitFailureCause::Exit(_) if git.is_partial() => ServiceError::refused(
             ReasonCode::GitObjectMissing,
@@ -202,11 +202,11 @@ pub fn head_tree(workspace: &Workspace) -> Result<HeadTree, ServiceError> {
 /// What a repository at `place` in the tree tracks, committed or staged, by path from the root of the tree.
 pub fn tracked_paths(layout: &GitLayout, place: &RepoPath) -> Result<BTreeSet<RepoPath>, GitFailure> {
     let staged = git_command(layout, &["ls-files", "-z", "--cached", "--full-name"]);
-    let mut names = output(layout, &staged)?;
+    let mut names = run_git(layout, &staged)?;
     // A repository without a commit has no HEAD to list.
     if matches!(refs(layout), RefListing::Read { refs, .. } if !refs.is_empty()) {
         let committed = git_command(layout, &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"]);
-        names.extend(output(layout, &committed)?);
+        names.extend(run_git(layout, &committed)?);
     }
     let names = names.split(|&byte| byte == 0).filter(|name| !name.is_empty());
     let paths: Result<BTreeSet<RepoPath>, _> = names.map(|name| place.join(name)).collect();
@@ -217,7 +217,7 @@ pub fn tracked_paths(layout: &GitLayout, place: &RepoPath) -> Result<BTreeSet<Re
 pub fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, ServiceError> {
     let Some(git) = &workspace.git else { return Ok(BTreeSet::new()) };
     let command = git_command(git, &["ls-files", "-z", "--cached", "--full-name"]);
-    let answer = output(git, &command)?;
+    let answer = run_git(git, &command)?;
     let names = answer.split(|&byte| byte == 0).filter(|name| !name.is_empty());
     let paths: Result<BTreeSet<RepoPath>, _> = names.map(RepoPath::parse).collect();
     let paths = paths.map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
@@ -225,17 +225,17 @@ pub fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, Service
     Ok(if prefix.is_empty() {
         paths
     } else {
-        paths.iter().filter_map(|path| inside(path, &prefix)).collect()
+        paths.iter().filter_map(|path| relative_to(path, &prefix)).collect()
     })
 }
 
 /// The part of the tree below a directory, as seen from there.
 fn below_prefix(tree: HeadTree, prefix: &[u8]) -> HeadTree {
-    tree.into_iter().filter_map(|(path, held)| Some((inside(&path, prefix)?, held))).collect()
+    tree.into_iter().filter_map(|(path, held)| Some((relative_to(&path, prefix)?, held))).collect()
 }
 
 /// A path as seen from a directory, if it lies there.
-fn inside(path: &RepoPath, prefix: &[u8]) -> Option<RepoPath> {
+fn relative_to(path: &RepoPath, prefix: &[u8]) -> Option<RepoPath> {
     RepoPath::parse(path.as_bytes().strip_prefix(prefix)?.strip_prefix(b"/")?).ok()
 }
 
@@ -263,12 +263,12 @@ pub fn blobs(
     let blobs = present_blobs(layout, &ids)?;
     match wanted.iter().filter(|(_, id)| !blobs.contains_key(id)).collect::<Vec<_>>()[..] {
         [] => Ok(blobs),
-        [(path, id), ref more @ ..] => Err(lacking(layout, path, id, more.len())),
+        [(path, id), ref more @ ..] => Err(missing_content_error(layout, path, id, more.len())),
     }
 }
 
 /// The refusal for a content that this clone lacks.
-pub fn lacking(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usize) -> ServiceError {
+pub fn missing_content_error(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usize) -> ServiceError {
     let why = if layout.is_partial() { "partial clone" } else { "the repository is damaged" };
     let more = if n_more == 0 { String::new() } else { format!(" and the contents of {n_more} more files") };
     let detail =
@@ -280,7 +280,7 @@ pub fn lacking(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usize) -> 
 pub fn count_commits(layout: &GitLayout, from: &str, to: &str) -> Result<u64, GitFailure> {
     let range = format!("{from}..{to}");
     let command = git_command(layout, &["rev-list", "--count", "--end-of-options", &range]);
-    let answer = output(layout, &command)?;
+    let answer = run_git(layout, &command)?;
     let number = std::str::from_utf8(&answer).ok().and_then(|text| text.trim().parse().ok());
     number.ok_or_else(|| GitFailure::bad_answer(&command, "it is no number"))
 }

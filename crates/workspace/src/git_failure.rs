@@ -88,7 +88,7 @@ impl GitFailure {
 
     /// Whether the system was short of something that may be there a moment later.
     pub fn is_transient(&self) -> bool {
-        const WORDS: [&str; 3] =
+        const TRANSIENT_MESSAGES: [&str; 3] =
             ["Resource temporarily unavailable", "Cannot allocate memory", "Too many open files in system"];
         match &self.cause {
             GitFailureCause::Io(error) => {
@@ -97,7 +97,7 @@ impl GitFailure {
                     || Errno::from_io_error(error) == Some(Errno::NFILE)
             }
             GitFailureCause::Signal(_) => true,
-            GitFailureCause::Exit(_) => WORDS.iter().any(|words| self.stderr.contains(words)),
+            GitFailureCause::Exit(_) => TRANSIENT_MESSAGES.iter().any(|words| self.stderr.contains(words)),
             _ => false,
         }
     }

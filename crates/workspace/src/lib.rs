@@ -14,7 +14,7 @@
 
 pub mod amendment_journal;
 pub mod clock;
-pub mod exempt;
+pub mod exemptions;
 mod fault;
 pub mod gates;
 pub mod git;
@@ -35,11 +35,11 @@ pub mod worktree;
 pub use fault::ServiceError;
 pub use git_failure::{GitFailure, GitFailureCause};
 pub use progress::ProgressMeter;
-pub use state::{DATABASE, HANDLES, OpenRun, StateDirectory, is_tree_key, tree_key};
+pub use state::{DATABASE_FILE, HANDLES_DIR, OpenRun, StateDirectory, is_tree_key, tree_key};
 pub use workspace::{LoadedPolicy, PolicySource, Workspace};
 
 /// Who is asking, where nobody says so: the user's name, or the number of the user.
-pub fn user() -> String {
+pub fn user_name() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let named = named.filter(|name| !name.trim().is_empty());
     named

@@ -2,7 +2,7 @@
 
 use crate::ServiceError;
 use crate::Workspace;
-use crate::own_files::{OWN_STATE, OWN_STATE_IN_GIT};
+use crate::own_files::{STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
 use crate::refs::{NestedRefs, RefFacts};
 use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
@@ -63,7 +63,7 @@ impl GitFacts {
         let index =
             index.map(|bytes| (Digest::of(&bytes), git::index_is_sound(&bytes, layout.object_format)));
         Self {
-            zone: git::protected_snapshot(layout, &[OWN_STATE_IN_GIT.as_bytes()]),
+            zone: git::protected_snapshot(layout, &[STATE_DIR_NAME_IN_GIT.as_bytes()]),
             refs: RefFacts::gather(layout),
             index,
         }
@@ -149,7 +149,7 @@ impl<'a> WorkspaceObserver<'a> {
         let content = self.content(earlier.map(|earlier| &earlier.content))?;
         let git = self.workspace.git.as_ref().map(GitFacts::gather);
         let nested = match earlier {
-            Some(earlier) => earlier.nested.again(),
+            Some(earlier) => earlier.nested.reread(),
             None => NestedRefs::gather(self.workspace, &content),
         };
         Ok(WorkspaceObservation { content, git, nested })
@@ -191,8 +191,11 @@ impl<'a> WorkspaceObserver<'a> {
 
     /// Touched files of our own state, as changes of protected paths.
     pub fn state_changes(&self, touched: &[PathBuf]) -> Vec<ZoneChange> {
-        let base =
-            if self.workspace.git.is_some() { format!(".git/{OWN_STATE_IN_GIT}") } else { OWN_STATE.into() };
+        let base = if self.workspace.git.is_some() {
+            format!(".git/{STATE_DIR_NAME_IN_GIT}")
+        } else {
+            STATE_DIR_NAME.into()
+        };
         let name = |path: &PathBuf| {
             RepoPath::parse(&[base.as_bytes(), path.as_os_str().as_bytes()].join(&b'/')).ok()
         };

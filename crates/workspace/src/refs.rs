@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 pub const HEAD: &str = "HEAD";
 
 /// What a reference holds that stands for another one begins so.
-pub const SYMBOLIC: &str = "ref: ";
+pub const SYMBOLIC_REF_PREFIX: &str = "ref: ";
 
 /// How many digits of an id a message shows.
 const SHOWN_ID_DIGITS: usize = 10;
@@ -27,7 +27,7 @@ pub fn describe_movement(movement: &RefMovement) -> String {
     let name = shown_name(&movement.name);
     let what = match (movement.before.as_deref(), movement.after.as_deref()) {
         // What cannot be read is told under a name that no reference has.
-        (None, Some(why)) if movement.name == UNREADABLE => why.to_owned(),
+        (None, Some(why)) if movement.name == UNREADABLE_REFS_NAME => why.to_owned(),
         (None, after) => format!("new {name} at {}", shown_value(after.unwrap_or("nothing"))),
         (Some(before), None) => format!("{name} deleted (was at {})", shown_value(before)),
         (Some(before), Some(after)) => {
@@ -38,7 +38,7 @@ pub fn describe_movement(movement: &RefMovement) -> String {
 }
 
 /// The name under which references that cannot be read are told.
-const UNREADABLE: &str = "refs";
+const UNREADABLE_REFS_NAME: &str = "refs";
 
 /// `branch main` for `refs/heads/main`.
 pub fn shown_name(name: &str) -> String {
@@ -51,7 +51,7 @@ pub fn shown_name(name: &str) -> String {
 
 /// The first digits of an id, or the branch that a reference stands for.
 pub fn shown_value(value: &str) -> String {
-    if let Some(name) = value.strip_prefix(SYMBOLIC) {
+    if let Some(name) = value.strip_prefix(SYMBOLIC_REF_PREFIX) {
         return shown_name(name);
     }
     let is_id = value.len() >= 40 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -85,17 +85,17 @@ impl RefFacts {
 
     /// The branch that is checked out; `None` if HEAD names a commit.
     pub fn branch(&self) -> Option<&str> {
-        self.get(HEAD)?.strip_prefix(SYMBOLIC)
+        self.get(HEAD)?.strip_prefix(SYMBOLIC_REF_PREFIX)
     }
 
     /// The commit that is checked out.
     pub fn commit(&self) -> Option<&str> {
         let head = self.get(HEAD)?;
-        let id = match head.strip_prefix(SYMBOLIC) {
+        let id = match head.strip_prefix(SYMBOLIC_REF_PREFIX) {
             Some(name) => self.get(name)?,
             None => head,
         };
-        (!id.starts_with(SYMBOLIC)).then_some(id)
+        (!id.starts_with(SYMBOLIC_REF_PREFIX)).then_some(id)
     }
 
     /// How they moved from here to `later`.
@@ -117,7 +117,7 @@ impl RefFacts {
         }
         // What cannot be read is not taken for unmoved: it is recorded, and a violation where refs are protected (law 13).
         if let Some(why) = &later.unreadable {
-            movements.push(movement(UNREADABLE, None, Some(why)));
+            movements.push(movement(UNREADABLE_REFS_NAME, None, Some(why)));
         }
         movements
     }
@@ -195,11 +195,11 @@ impl NestedRefs {
 
     /// Reads them again, of the same repositories in the same places: one that was put there since is content.
     #[must_use]
-    pub fn again(&self) -> Self {
+    pub fn reread(&self) -> Self {
         Self { found: self.found.iter().map(|(nested, _)| (nested.clone(), nested.refs())).collect() }
     }
 
-    fn pairs<'a>(
+    fn ref_pairs<'a>(
         &'a self,
         later: &'a Self,
     ) -> impl Iterator<Item = (&'a NestedRepository, &'a RefFacts, &'a RefFacts)> {
@@ -208,7 +208,7 @@ impl NestedRefs {
 
     /// How the references moved from here to `later`.
     pub fn movements(&self, later: &Self) -> Vec<RefMovement> {
-        self.pairs(later)
+        self.ref_pairs(later)
             .flat_map(|(nested, before, after)| before.movements(after, Some(&nested.path)))
             .collect()
     }
@@ -217,7 +217,7 @@ impl NestedRefs {
     /// would record at their path.
     pub fn changes(&self, later: &Self, content: [&Snapshot; 2]) -> Vec<TreeChange> {
         let moved = self
-            .pairs(later)
+            .ref_pairs(later)
             .filter(|(nested, before, after)| !nested.is_own_worktree && before.commit() != after.commit());
         moved
             .filter_map(|(nested, before, after)| {

@@ -1,7 +1,7 @@
 //! Which directory is the root of the tree, when nobody names it.
 
 use crate::ServiceError;
-use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, POLICY_FILE};
+use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME};
 use probity_core::ReasonCode;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -38,8 +38,9 @@ pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Ser
         );
         return Err(ServiceError::refused(ReasonCode::RootTooBroad, detail));
     }
-    let mut above = from.ancestors().skip(1).filter(|_| nearest.is_none() && !from.join(OWN_STATE).is_dir());
-    let state_above = above.find(|directory| directory.join(OWN_STATE).is_dir()).map(Path::to_owned);
+    let mut above =
+        from.ancestors().skip(1).filter(|_| nearest.is_none() && !from.join(STATE_DIR_NAME).is_dir());
+    let state_above = above.find(|directory| directory.join(STATE_DIR_NAME).is_dir()).map(Path::to_owned);
     Ok(FoundRoot { root: root.to_owned(), state_above })
 }
 

@@ -43,7 +43,7 @@ pub struct PlanPreview {
 }
 
 /// The plan that a policy makes of `selection`.
-pub fn plan_of(policy: &Policy, selection: &Selection) -> Result<Plan, ServiceError> {
+pub fn compute_plan(policy: &Policy, selection: &Selection) -> Result<Plan, ServiceError> {
     let request = PlanRequest {
         profile: profile(policy, selection)?,
         changed_files: selection.changed.clone(),
@@ -51,7 +51,7 @@ pub fn plan_of(policy: &Policy, selection: &Selection) -> Result<Plan, ServiceEr
         packs: selection.packs.clone(),
         scope: GlobList::new(selection.scope.iter().cloned()),
     };
-    Ok(probity_policy::compute(policy, &request)?)
+    Ok(probity_policy::compute_plan(policy, &request)?)
 }
 
 /// The profile that is meant: the one asked for, or the policy's default one.

@@ -15,10 +15,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The name of the database.
-pub const DATABASE: &str = "store.sqlite";
+pub const DATABASE_FILE: &str = "store.sqlite";
 
 /// The name of the directory of kept handles.
-pub const HANDLES: &str = "handles";
+pub const HANDLES_DIR: &str = "handles";
 
 /// How many digits of a digest name a tree.
 const TREE_KEY_DIGITS: usize = 16;
@@ -89,7 +89,7 @@ impl StateDirectory {
 
     /// The database.
     pub fn database(&self) -> PathBuf {
-        self.dir.join(DATABASE)
+        self.dir.join(DATABASE_FILE)
     }
 
     /// The store, made if there is none yet.
@@ -165,7 +165,7 @@ impl StateDirectory {
 
     /// The handles of the intents that were started in the working tree at `root`.
     pub fn handles(&self, root: &Path) -> PathBuf {
-        self.dir.join(HANDLES).join(tree_key(root))
+        self.dir.join(HANDLES_DIR).join(tree_key(root))
     }
 
     /// The signing key.
@@ -193,7 +193,7 @@ fn list(dir: &Path) -> Result<Vec<String>, StoreError> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        let name = entry.map_err(StoreError::io(dir))?.file_name();
+        let name = entry.map_err(StoreError::io_error(dir))?.file_name();
         if let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) {
             names.push(name.to_owned());
         }

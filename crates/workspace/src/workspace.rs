@@ -1,7 +1,7 @@
 //! Finding the tree that a command is about: its root, its repository, its state.
 
 use crate::StateDirectory;
-use crate::own_files::{JSON_POLICY_FILE, OWN_STATE, OWN_STATE_IN_GIT, POLICY_FILE};
+use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
 use crate::root::{FoundRoot, find_root, user_homes};
 use crate::{ProgressMeter, ServiceError};
 use probity_core::ReasonCode;
@@ -42,8 +42,8 @@ impl Workspace {
         }
         let git = root.ancestors().find_map(GitLayout::find);
         let state = match &git {
-            Some(git) => git.common_dir.join(OWN_STATE_IN_GIT),
-            None => root.join(OWN_STATE),
+            Some(git) => git.common_dir.join(STATE_DIR_NAME_IN_GIT),
+            None => root.join(STATE_DIR_NAME),
         };
         let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
         let below_root = from.strip_prefix(&root).unwrap_or(Path::new(""));
@@ -77,7 +77,7 @@ impl Workspace {
 
     /// The top-level names of the tree that are our own and no content.
     pub fn own_names(&self) -> Vec<Vec<u8>> {
-        if self.git.is_some() { Vec::new() } else { vec![OWN_STATE.into()] }
+        if self.git.is_some() { Vec::new() } else { vec![STATE_DIR_NAME.into()] }
     }
 }
 

@@ -20,9 +20,11 @@ pub(crate) fn complaints(files: &[SourceFile]) -> Vec<TidyComplaint> {
 
 fn absent_citation(line: &str, file: &SourceFile) -> Option<String> {
     let name = ABSENT_DOCUMENTS.into_iter().find(|name| has_word(line, name)).map(str::to_owned);
-    name.or_else(|| numbered(line, "seed ").filter(|number| number.len() == 3).map(|it| format!("seed {it}")))
-        .or_else(|| numbered(line, "design ").map(|it| format!("design {it}")))
-        .or_else(|| section(line, file))
+    name.or_else(|| {
+        number_after(line, "seed ").filter(|number| number.len() == 3).map(|it| format!("seed {it}"))
+    })
+    .or_else(|| number_after(line, "design ").map(|it| format!("design {it}")))
+    .or_else(|| unknown_section(line, file))
 }
 
 fn has_word(line: &str, word: &str) -> bool {
@@ -34,7 +36,7 @@ fn has_word(line: &str, word: &str) -> bool {
 }
 
 /// The number right behind `start`, if there is one.
-fn numbered<'a>(line: &'a str, start: &str) -> Option<&'a str> {
+fn number_after<'a>(line: &'a str, start: &str) -> Option<&'a str> {
     line.match_indices(start).find_map(|(at, _)| {
         let stands_alone = !line[..at].chars().next_back().is_some_and(char::is_alphanumeric);
         let rest = &line[at + start.len()..];
@@ -44,8 +46,8 @@ fn numbered<'a>(line: &'a str, start: &str) -> Option<&'a str> {
 }
 
 /// A section sign with a number that is no heading of the page itself.
-fn section(line: &str, file: &SourceFile) -> Option<String> {
-    let number = numbered(line, "§").or_else(|| numbered(line, "§ "))?;
+fn unknown_section(line: &str, file: &SourceFile) -> Option<String> {
+    let number = number_after(line, "§").or_else(|| number_after(line, "§ "))?;
     let is_heading = |text: &str| {
         text.starts_with('#') && text.trim_start_matches('#').trim_start().starts_with(&format!("{number}."))
     };

@@ -5,7 +5,7 @@
 
 use super::allowances::RuleHit;
 use super::crates::CrateGraph;
-use super::{SourceFile, lines};
+use super::{SourceFile, line_counts};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules by name, each with those that it imports from.
@@ -36,8 +36,9 @@ fn module_path(inside: &str) -> Vec<&str> {
 fn modules(name: &str, files: &[SourceFile]) -> ModuleImports {
     let prefix = format!("crates/{name}/src/");
     let inside = |file: &'_ SourceFile| file.path.strip_prefix(&prefix).map(str::to_owned);
-    let texts: Vec<(String, String)> =
-        lines::shipped(name, files).filter_map(|file| Some((inside(file)?, code(&file.text)))).collect();
+    let texts: Vec<(String, String)> = line_counts::shipped_files(name, files)
+        .filter_map(|file| Some((inside(file)?, code(&file.text))))
+        .collect();
     let tops: BTreeSet<&str> =
         texts.iter().filter_map(|(path, _)| module_path(path).first().copied()).collect();
     let root = texts.iter().filter(|(path, _)| module_path(path).is_empty());
@@ -60,7 +61,7 @@ fn modules(name: &str, files: &[SourceFile]) -> ModuleImports {
 
 /// The text without tests and comments.
 fn code(text: &str) -> String {
-    let lines = lines::without_tests(text).map(|(_, line)| line.split("//").next().unwrap_or(line));
+    let lines = line_counts::without_tests(text).map(|(_, line)| line.split("//").next().unwrap_or(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -4,14 +4,14 @@
 //! and that list may only shrink.
 
 mod allowances;
+mod avoided_words;
 mod citations;
+mod crate_headers;
 mod crates;
 mod cycles;
-mod doors;
 pub mod graph;
-mod lines;
+mod line_counts;
 mod rust_text;
-mod words;
 
 use crate::{ChoreResult, root};
 use allowances::Allowances;
@@ -32,11 +32,11 @@ pub(crate) type TidyComplaint = String;
 const SKIPPED_DIRECTORIES: [&str; 4] = ["target", ".git", "node_modules", "corpus"];
 
 /// Where allowances are listed.
-const ALLOWANCES: &str = "xtask/allowances.txt";
+const ALLOWANCES_FILE: &str = "xtask/allowances.txt";
 
 /// Runs every check and reports all that is out of order.
 pub(crate) fn tidy() -> ChoreResult {
-    let found = examine(&Allowances::parse(&read(ALLOWANCES)?)?)?;
+    let found = examine(&Allowances::parse(&read(ALLOWANCES_FILE)?)?)?;
     if found.complaints.is_empty() {
         eprintln!("── tidy: every check passed; {} allowances are left", found.used.total());
         return Ok(());
@@ -48,11 +48,11 @@ pub(crate) fn tidy() -> ChoreResult {
 }
 
 /// Lowers allowances to what is still needed. It never raises one.
-pub(crate) fn lower() -> ChoreResult {
-    let allowed = Allowances::parse(&read(ALLOWANCES)?)?;
+pub(crate) fn lower_allowances() -> ChoreResult {
+    let allowed = Allowances::parse(&read(ALLOWANCES_FILE)?)?;
     let used = examine(&allowed)?.used;
-    fs::write(root().join(ALLOWANCES), allowed.lowered_to(&used).to_text())
-        .map_err(|error| format!("{ALLOWANCES}: {error}"))
+    fs::write(root().join(ALLOWANCES_FILE), allowed.lowered_to(&used).to_text())
+        .map_err(|error| format!("{ALLOWANCES_FILE}: {error}"))
 }
 
 struct TidyReport {
@@ -64,13 +64,13 @@ fn examine(allowed: &Allowances) -> Result<TidyReport, String> {
     let graph = crates::CrateGraph::read()?;
     let files = sources()?;
     let mut complaints = crates::complaints(&graph);
-    complaints.extend(doors::complaints(&graph, &files));
+    complaints.extend(crate_headers::complaints(&graph, &files));
     complaints.extend(citations::complaints(&files));
-    complaints.extend(lines::verifier_complaint(&graph, &files));
+    complaints.extend(line_counts::verifier_complaint(&graph, &files));
     complaints.extend(graph::complaint(&graph, &files)?);
     let mut used = Allowances::default();
     let mut hits = cycles::hits(&graph, &files);
-    hits.extend(words::hits(&words::parse(&read("xtask/words.txt")?)?, &files));
+    hits.extend(avoided_words::hits(&avoided_words::parse(&read("xtask/words.txt")?)?, &files));
     for hit in &hits {
         used.add(hit.rule, &hit.subject, hit.weight);
     }

@@ -15,10 +15,10 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// How many earlier matches are considered as predecessors.
-const MAX_LOOK_BACK: usize = 64;
+const MAX_LOOK_BACK_MATCHES: usize = 64;
 /// Minimum share of variable uses that follow one renaming, and of members that are the same.
-const MIN_CONSISTENT: usize = 80;
-const MIN_SAME_MEMBERS: usize = 50;
+const MIN_CONSISTENT_PERCENT: usize = 80;
+const MIN_SAME_MEMBERS_PERCENT: usize = 50;
 
 /// Matched positions of two sequences, in order.
 type MatchChain = Vec<(u32, u32)>;
@@ -73,7 +73,7 @@ impl SequenceAligner<'_> {
             return Vec::new();
         }
         let chains = self.chains(matches);
-        chains.into_iter().filter_map(|chain| self.judge(&first, &second, chain)).collect()
+        chains.into_iter().filter_map(|chain| self.evaluate_chain(&first, &second, chain)).collect()
     }
 
     fn item(&self, position: u32) -> &SequenceItem {
@@ -114,7 +114,7 @@ impl SequenceAligner<'_> {
         let mut best: Vec<(u32, Option<usize>)> = Vec::with_capacity(matches.len());
         for (index, found) in matches.iter().enumerate() {
             let own = self.item(found.first).n_tokens;
-            let before = (index.saturating_sub(MAX_LOOK_BACK)..index)
+            let before = (index.saturating_sub(MAX_LOOK_BACK_MATCHES)..index)
                 .filter(|&before| self.follows(&matches[before], found))
                 .max_by_key(|&before| (best[before].0, before));
             best.push((own + before.map_or(0, |before| best[before].0), before));
@@ -123,7 +123,7 @@ impl SequenceAligner<'_> {
         ends.sort_by_key(|&end| (u32::MAX - best[end].0, end));
         let mut is_used = vec![false; matches.len()];
         ends.iter()
-            .map(|&end| trace(matches, &best, &mut is_used, end))
+            .map(|&end| trace_chain(matches, &best, &mut is_used, end))
             .filter(|chain| !chain.is_empty())
             .collect()
     }
@@ -144,7 +144,7 @@ impl SequenceAligner<'_> {
         offset(one) == offset(other)
     }
 
-    fn judge(
+    fn evaluate_chain(
         &self,
         first: &StatementSequence,
         second: &StatementSequence,
@@ -287,7 +287,7 @@ impl SequenceAligner<'_> {
 }
 
 /// Traces the chain that ends with a match back to its start, or to a match that a heavier chain already uses.
-fn trace(
+fn trace_chain(
     matches: &[SeedMatch],
     best: &[(u32, Option<usize>)],
     is_used: &mut [bool],
@@ -351,8 +351,9 @@ impl NameMatchCounts {
 
     /// Returns true if the second fragment is the first with other names, except for small edits.
     const fn is_renaming(&self, is_large: bool) -> bool {
-        let is_consistent = self.consistent * 100 >= (self.variables + self.unpaired) * MIN_CONSISTENT;
-        let same = self.same_members * 100 >= self.members * MIN_SAME_MEMBERS;
+        let is_consistent =
+            self.consistent * 100 >= (self.variables + self.unpaired) * MIN_CONSISTENT_PERCENT;
+        let same = self.same_members * 100 >= self.members * MIN_SAME_MEMBERS_PERCENT;
         let renamed = is_large && self.consistent_members * 100 >= self.members * 90;
         is_consistent && (same || renamed)
     }

@@ -11,10 +11,10 @@ use crate::finding::{CloneType, FindingDraft, FindingFamily, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of locations per finding: a thousand copies are a thousand findings, not a million locations.
-const MAX_PLACES: usize = 20;
+const MAX_CLONE_LOCATIONS: usize = 20;
 
 /// Copies of one fragment that together repeat at least this many tokens are critical.
-const MUCH: u32 = 1_000;
+const CRITICAL_CLONE_TOKENS: u32 = 1_000;
 
 /// Turns everything that was found into findings, the largest first.
 pub(super) fn report(
@@ -73,13 +73,13 @@ impl<'a> CloneReporter<'a> {
     }
 
     fn add_group(&mut self, group: &CloneGroup) {
-        let apart = self.apart(&group.members);
+        let apart = self.unconnected_members(&group.members);
         let original = group.original().map(CodeFragment::place);
         for member in group.members.iter().filter(|member| Some(member.place()) != original) {
-            self.repeat(member.file, member.statements.start..member.statements.end);
+            self.mark_repeated(member.file, member.statements.start..member.statements.end);
         }
         for member in &group.members[1..] {
-            self.relate(&group.members[0], member);
+            self.add_siblings(&group.members[0], member);
         }
         if apart.len() < 2 {
             return;
@@ -89,11 +89,11 @@ impl<'a> CloneReporter<'a> {
             let number = n_known + index + 1;
             self.drafts.push(self.draft(group, copy, number));
         }
-        self.tell(group);
+        self.mark_reported(group);
     }
 
     /// Returns the members that no reported group connects: the first of each part.
-    fn apart(&self, members: &[CodeFragment]) -> Vec<CodeFragment> {
+    fn unconnected_members(&self, members: &[CodeFragment]) -> Vec<CodeFragment> {
         let mut parts = UnionFind::default();
         let mut seen: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for (index, member) in members.iter().enumerate() {
@@ -108,7 +108,7 @@ impl<'a> CloneReporter<'a> {
     }
 
     /// Records a group, so that fragments inside it are not reported again.
-    fn tell(&mut self, group: &CloneGroup) {
+    fn mark_reported(&mut self, group: &CloneGroup) {
         let mut first = None;
         for member in &group.members {
             let node = self.forest.add();
@@ -122,7 +122,7 @@ impl<'a> CloneReporter<'a> {
     fn draft(&self, group: &CloneGroup, copy: &CodeFragment, number: u32) -> FindingDraft {
         let original = group.members.iter().find(|member| member.place() != copy.place()).unwrap_or(copy);
         let others = group.members.iter().filter(|member| member.place() != copy.place());
-        let places = std::iter::once(copy).chain(others).take(MAX_PLACES);
+        let places = std::iter::once(copy).chain(others).take(MAX_CLONE_LOCATIONS);
         let locations = places.map(|member| member.location(self.files)).collect();
         let (family, what) = if copy.is_unit {
             (
@@ -134,7 +134,8 @@ impl<'a> CloneReporter<'a> {
         };
         let what = if what.is_empty() { "the file" } else { what };
         let n_repeated = (number - 1).saturating_mul(group.n_tokens);
-        let severity = if n_repeated >= MUCH { Severity::Critical } else { Severity::Warning };
+        let severity =
+            if n_repeated >= CRITICAL_CLONE_TOKENS { Severity::Critical } else { Severity::Warning };
         let kind = clone_type(self.files, original, copy);
         let word = if kind == CloneType::Exact { "repeats" } else { "repeats, with other names," };
         FindingDraft {
@@ -157,8 +158,8 @@ impl<'a> CloneReporter<'a> {
         }
         let nodes = [self.node(&pair.first), self.node(&pair.second)];
         let is_new = self.forest.union(nodes[0], nodes[1]);
-        self.repeat(pair.repeated_in, pair.repeated.iter().copied());
-        self.relate(&pair.first, &pair.second);
+        self.mark_repeated(pair.repeated_in, pair.repeated.iter().copied());
+        self.add_siblings(&pair.first, &pair.second);
         if is_new {
             self.drafts.push(self.pair_draft(pair));
         }
@@ -219,14 +220,14 @@ impl<'a> CloneReporter<'a> {
         }
     }
 
-    fn repeat(&mut self, file: u32, statements: impl IntoIterator<Item = u32>) {
+    fn mark_repeated(&mut self, file: u32, statements: impl IntoIterator<Item = u32>) {
         let repeated = &mut self.repeated[file as usize];
         for statement in statements {
             repeated[statement as usize] = true;
         }
     }
 
-    fn relate(&mut self, one: &CodeFragment, other: &CodeFragment) {
+    fn add_siblings(&mut self, one: &CodeFragment, other: &CodeFragment) {
         if one.file != other.file {
             self.siblings.insert((one.file.min(other.file), one.file.max(other.file)));
         }

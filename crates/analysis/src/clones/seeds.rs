@@ -6,11 +6,11 @@ use crate::hash::mix;
 use rayon::prelude::*;
 
 /// More frequent runs are linked only to the one with the most similar continuation.
-const COMMON: usize = 12;
+const COMMON_RUN_THRESHOLD: usize = 12;
 
 /// Runs compared by shape alone must be longer than runs that also name the same members.
-const LOOSE: SeedKind = SeedKind { n_statements: 3, min_tokens: 15, is_strict: false };
-const STRICT: SeedKind = SeedKind { n_statements: 2, min_tokens: 10, is_strict: true };
+const LOOSE_SEED: SeedKind = SeedKind { n_statements: 3, min_tokens: 15, is_strict: false };
+const STRICT_SEED: SeedKind = SeedKind { n_statements: 2, min_tokens: 10, is_strict: true };
 
 #[derive(Clone, Copy)]
 struct SeedKind {
@@ -31,7 +31,7 @@ pub(super) struct SeedMatch {
 pub(super) fn find(all: &SequenceTable) -> Vec<SeedMatch> {
     let owner = owners(all);
     let (mut matches, strict) =
-        rayon::join(|| find_kind(all, LOOSE, &owner), || find_kind(all, STRICT, &owner));
+        rayon::join(|| find_kind(all, LOOSE_SEED, &owner), || find_kind(all, STRICT_SEED, &owner));
     matches.extend(strict);
     matches.par_sort_unstable();
     matches.dedup();
@@ -41,7 +41,7 @@ pub(super) fn find(all: &SequenceTable) -> Vec<SeedMatch> {
 fn find_kind(all: &SequenceTable, kind: SeedKind, owner: &[u32]) -> Vec<SeedMatch> {
     let runs = runs(all, kind);
     let equal = runs.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1);
-    equal.flat_map(|equal| link(all, equal, kind, owner)).collect()
+    equal.flat_map(|equal| link_occurrences(all, equal, kind, owner)).collect()
 }
 
 /// Returns the sequence of each position.
@@ -79,13 +79,18 @@ fn run(all: &SequenceTable, position: u32, kind: SeedKind) -> Option<(u64, u32)>
 }
 
 /// Number of statements after a run that are compared as its continuation.
-const HORIZON: u32 = 8;
+const CONTINUATION_STATEMENTS: u32 = 8;
 
 /// Links the occurrences of one run: all with all if they are few, otherwise each with the one with the most
 /// similar continuation.
-fn link(all: &SequenceTable, equal: &[(u64, u32)], kind: SeedKind, owner: &[u32]) -> Vec<SeedMatch> {
+fn link_occurrences(
+    all: &SequenceTable,
+    equal: &[(u64, u32)],
+    kind: SeedKind,
+    owner: &[u32],
+) -> Vec<SeedMatch> {
     let mut places: Vec<u32> = equal.iter().map(|&(_, position)| position).collect();
-    let is_common = places.len() > COMMON;
+    let is_common = places.len() > COMMON_RUN_THRESHOLD;
     if is_common {
         places
             .sort_by_cached_key(|&place| (continuation(all, place + kind.n_statements, owner, place), place));
@@ -113,6 +118,6 @@ fn link(all: &SequenceTable, equal: &[(u64, u32)], kind: SeedKind, owner: &[u32]
 
 /// Returns the statements that follow a run in its sequence.
 fn continuation(all: &SequenceTable, next: u32, owner: &[u32], run: u32) -> Vec<u64> {
-    let end = all.distinct[owner[run as usize] as usize].positions.end.min(next + HORIZON);
+    let end = all.distinct[owner[run as usize] as usize].positions.end.min(next + CONTINUATION_STATEMENTS);
     all.items(IndexRange { start: next, end }).iter().map(|item| item.strict).collect()
 }

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 const MAX_VARIANTS: usize = 16;
 
 /// Minimum share of equal members of two units, in percent: for callables, and for files and classes.
-const MIN_SAME_MEMBERS: usize = 50;
-const MIN_SAME_MEMBERS_OF_PARTS: usize = 80;
+const MIN_SAME_MEMBERS_PERCENT: usize = 50;
+const MIN_SAME_CLASS_MEMBERS_PERCENT: usize = 80;
 
 /// A unit that is large enough to be compared.
 struct CandidateUnit {
@@ -89,7 +89,7 @@ fn split_by_members(
     // copies is not a copy either, and the similarity would vanish with the next edit.
     let is_callable = unit.kind.is_callable();
     let is_large = is_callable && first.n_tokens >= settings.clone_tokens * 3;
-    let least = if is_callable { MIN_SAME_MEMBERS } else { MIN_SAME_MEMBERS_OF_PARTS };
+    let least = if is_callable { MIN_SAME_MEMBERS_PERCENT } else { MIN_SAME_CLASS_MEMBERS_PERCENT };
     let mut groups: Vec<Vec<UnitVariant>> = if is_large {
         let fragments = equal.iter().map(|candidate| candidate.fragment).collect();
         vec![vec![UnitVariant { members: Vec::new(), fragments }]]

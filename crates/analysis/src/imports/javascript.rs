@@ -1,6 +1,6 @@
 //! JavaScript and TypeScript: relative paths, workspace packages, `paths` of a `tsconfig.json`.
 
-use super::{ImportTarget, SourceTree, climb, folder, join};
+use super::{ImportTarget, SourceTree, folder, join, resolve_relative};
 use crate::facts::ImportStatement;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ impl JavaScriptPackages {
         let here = folder(&tree.files[from as usize].path);
         let module = import.module.split(['?', '#']).next().unwrap_or_default();
         if module.starts_with('.') {
-            let Some(path) = climb(&here, module) else { return ImportTarget::External };
+            let Some(path) = resolve_relative(&here, module) else { return ImportTarget::External };
             return match file_at(tree, &path) {
                 Some(file) => ImportTarget::Files(vec![file]),
                 None if is_known(tree, &path) || is_asset(module) => ImportTarget::External,
@@ -84,12 +84,16 @@ fn aliases(folder: &str, text: &str) -> Vec<(String, String, String)> {
     let Ok(config) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let Some(options) = config.get("compilerOptions") else { return Vec::new() };
     let base = options.get("baseUrl").and_then(Value::as_str).unwrap_or(".");
-    let Some(base) = climb(folder, base) else { return Vec::new() };
+    let Some(base) = resolve_relative(folder, base) else { return Vec::new() };
     let paths = options.get("paths").and_then(Value::as_object).into_iter().flatten();
     paths
         .filter_map(|(alias, targets)| {
             let target = targets.get(0)?.as_str()?.trim_end_matches('*').trim_end_matches('/');
-            Some((folder.to_owned(), alias.trim_end_matches('*').to_owned(), climb(&base, target)?))
+            Some((
+                folder.to_owned(),
+                alias.trim_end_matches('*').to_owned(),
+                resolve_relative(&base, target)?,
+            ))
         })
         .collect()
 }

@@ -115,7 +115,7 @@ fn join(folder: &str, name: &str) -> String {
 }
 
 /// Resolves a relative path within a directory. Returns `None` if it climbs out of the tree.
-fn climb(folder: &str, relative: &str) -> Option<String> {
+fn resolve_relative(folder: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in relative.split('/') {
         match part {
@@ -217,9 +217,9 @@ mod tests {
 
     #[test]
     fn relative_paths_stay_inside_the_tree() {
-        assert_eq!(climb("a/b", "./c").as_deref(), Some("a/b/c"));
-        assert_eq!(climb("a/b", "../c/./d").as_deref(), Some("a/c/d"));
-        assert_eq!(climb("", "c").as_deref(), Some("c"));
-        assert_eq!(climb("a", "../../c"), None);
+        assert_eq!(resolve_relative("a/b", "./c").as_deref(), Some("a/b/c"));
+        assert_eq!(resolve_relative("a/b", "../c/./d").as_deref(), Some("a/c/d"));
+        assert_eq!(resolve_relative("", "c").as_deref(), Some("c"));
+        assert_eq!(resolve_relative("a", "../../c"), None);
     }
 }

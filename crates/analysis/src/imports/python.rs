@@ -65,7 +65,7 @@ impl PythonModules {
         }
         let top = module.split('.').next().unwrap_or_default();
         let is_ours = self.packages.contains(top) && !self.packages.contains(module);
-        if is_ours && !is_generated(module) && !self.exists_otherwise(tree, module) {
+        if is_ours && !is_generated(module) && !self.exists_in_other_form(tree, module) {
             return ImportTarget::Missing;
         }
         ImportTarget::External
@@ -82,7 +82,7 @@ impl PythonModules {
     }
 
     /// Returns true if a module exists in another form: a C extension, a stub, a data directory.
-    fn exists_otherwise(&self, tree: &SourceTree<'_>, module: &str) -> bool {
+    fn exists_in_other_form(&self, tree: &SourceTree<'_>, module: &str) -> bool {
         let path = module.replace('.', "/");
         self.roots.iter().any(|root| has_other_form(tree, &join(root, &path)))
     }

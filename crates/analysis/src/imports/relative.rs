@@ -1,7 +1,7 @@
 //! Languages that import files by path: Bash (`source`), C and C++ (`#include "…"`), Ruby
 //! (`require_relative`), PHP (`include`).
 
-use super::{ImportTarget, SourceTree, climb, folder, join};
+use super::{ImportTarget, SourceTree, folder, join, resolve_relative};
 use crate::facts::{ImportStatement, count};
 use crate::language::Language;
 use std::collections::BTreeMap;
@@ -27,24 +27,24 @@ impl FileNameIndex {
         let is_bare_name = file.language == Language::Ruby && !import.module.starts_with('.');
         let name = import.module.trim_end_matches(extension).to_owned() + extension;
         if is_bare_name {
-            return self.anywhere(tree, &join("lib", &name));
+            return self.by_path_suffix(tree, &join("lib", &name));
         }
-        let Some(path) = climb(&here, &name) else { return ImportTarget::External };
+        let Some(path) = resolve_relative(&here, &name) else { return ImportTarget::External };
         match tree.file(path.as_bytes()) {
             Some(found) => ImportTarget::Files(vec![found]),
             // A script names files relative to where it is started. That is unknown, but often the root.
             None if file.language == Language::Bash => {
-                let at_root = climb("", &name).and_then(|path| tree.file(path.as_bytes()));
+                let at_root = resolve_relative("", &name).and_then(|path| tree.file(path.as_bytes()));
                 at_root.map_or(ImportTarget::External, |found| ImportTarget::Files(vec![found]))
             }
-            None if matches!(file.language, Language::C | Language::Cpp) => self.anywhere(tree, &name),
+            None if matches!(file.language, Language::C | Language::Cpp) => self.by_path_suffix(tree, &name),
             None if tree.exists(&path) => ImportTarget::External,
             None => ImportTarget::Missing,
         }
     }
 
     /// Returns the only file whose path ends like this: the include directories are unknown here.
-    fn anywhere(&self, tree: &SourceTree<'_>, path: &str) -> ImportTarget {
+    fn by_path_suffix(&self, tree: &SourceTree<'_>, path: &str) -> ImportTarget {
         let last = path.rsplit('/').next().unwrap_or(path);
         let tail = format!("/{path}");
         let ends = |file: &&u32| {

@@ -38,7 +38,7 @@ impl CrateModules {
 
     pub(super) fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
         if import.kind == ImportKind::Part {
-            return part(tree, from, import);
+            return resolve_mod_declaration(tree, from, import);
         }
         let Some(place) = self.places.get(&from) else { return ImportTarget::External };
         let path: Vec<&str> = import.module.split("::").filter(|part| !part.is_empty()).collect();
@@ -71,7 +71,7 @@ impl CrateModules {
 
 /// Resolves `mod name;`. The file must be in the directory of the module. A manifest may make any file a
 /// root, so the directory of the file itself is accepted, too.
-fn part(tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
+fn resolve_mod_declaration(tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
     let file = &tree.files[from as usize];
     let here = folder(&file.path);
     let name = String::from_utf8_lossy(file.path.file_name()).into_owned();

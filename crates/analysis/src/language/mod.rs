@@ -18,7 +18,7 @@ mod rust;
 mod table;
 mod typescript;
 
-pub(crate) use table::{ATOMS, NodeKind, NodeKindTable, NodeRole, RoleSet, TokenKind};
+pub(crate) use table::{ATOM_ROLES, NodeKind, NodeKindTable, NodeRole, RoleSet, TokenKind};
 
 use crate::facts::ImportStatement;
 pub use probity_core::Language;

@@ -110,7 +110,7 @@ impl RoleSet {
 }
 
 /// Nodes that count as one token, whatever is inside.
-pub(crate) const ATOMS: RoleSet = RoleSet::of(&[
+pub(crate) const ATOM_ROLES: RoleSet = RoleSet::of(&[
     NodeRole::Comment,
     NodeRole::Name,
     NodeRole::MemberName,

@@ -1,13 +1,13 @@
 //! A run as Markdown, short enough for a comment on a pull request.
 
-use super::{ReportSubject, words};
+use super::{ReportSubject, labels};
 use crate::compare::{AnalysisComparison, ComparisonVerdict};
 use crate::finding::{Finding, FindingFamily, Severity};
 use crate::run::AnalysisRun;
 use probity_core::markup::{markdown_code as code, markdown_text as text};
 use std::collections::{BTreeMap, BTreeSet};
 
-const SHOWN: usize = 20;
+const MAX_LISTED_ENTRIES: usize = 20;
 
 /// Renders the run. With a comparison that ends in this run, the changes come first.
 pub fn markdown(run: &AnalysisRun, against: Option<&AnalysisComparison>, subject: &ReportSubject) -> String {
@@ -17,7 +17,7 @@ pub fn markdown(run: &AnalysisRun, against: Option<&AnalysisComparison>, subject
     parts.push(counts(run));
     parts.extend(worst(run, against));
     parts.extend(hot_spots(run));
-    parts.extend(not_analysed(run));
+    parts.extend(not_analyzed(run));
     parts.extend(joined(run));
     parts.join("\n") + "\n"
 }
@@ -31,20 +31,20 @@ fn subject_line(subject: &ReportSubject) -> String {
 }
 
 fn head(run: &AnalysisRun, against: Option<&AnalysisComparison>, subject: &ReportSubject) -> String {
-    let health = words::health(run);
+    let health = labels::health(run);
     let delta = against.and_then(|comparison| comparison.health_delta_milli);
-    let delta = delta.map_or(String::new(), |delta| format!(" ({})", words::signed_milli(delta)));
+    let delta = delta.map_or(String::new(), |delta| format!(" ({})", labels::format_signed_milli(delta)));
     let (n_analysed, n_skipped, n_failed) = run.file_counts();
     let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
     format!(
         "# {health}{delta}\n\n{}Run `{}` · {} analysed, {} left out, {} given up · {} lines · {}\n",
         subject_line(subject),
         run.id.short(),
-        words::counted(n_analysed, "file"),
-        words::number(n_skipped as u64),
-        words::number(n_failed as u64),
-        words::number(n_lines),
-        words::counted(run.findings.len(), "finding"),
+        labels::format_count(n_analysed, "file"),
+        labels::format_number(n_skipped as u64),
+        labels::format_number(n_failed as u64),
+        labels::format_number(n_lines),
+        labels::format_count(run.findings.len(), "finding"),
     )
 }
 
@@ -65,8 +65,8 @@ fn changes(comparison: &AnalysisComparison) -> String {
         comparison.unchanged
     );
     let new: Vec<&Finding> = comparison.regressions.iter().map(|new| &new.finding).collect();
-    text.push_str(&list("New", new));
-    text.push_str(&list("Gone", comparison.improvements.iter().collect()));
+    text.push_str(&finding_list("New", new));
+    text.push_str(&finding_list("Gone", comparison.improvements.iter().collect()));
     let breaks: Vec<String> = comparison
         .api_breaks
         .iter()
@@ -75,18 +75,18 @@ fn changes(comparison: &AnalysisComparison) -> String {
                 "- {} in {}: {}",
                 code(&found.symbol),
                 code(&found.path.to_string()),
-                found.change.words()
+                found.change.description()
             )
         })
         .collect();
-    text.push_str(&bounded("Breaks of the public interface", &breaks));
+    text.push_str(&bounded_list("Breaks of the public interface", &breaks));
     text
 }
 
 fn dimensions(run: &AnalysisRun) -> String {
     let rows = run.health.dimensions.iter().map(|part| {
-        let name = words::dimension(part.dimension);
-        format!("| {name} | {} | {} % |\n", words::milli(part.score_milli), part.dimension.weight())
+        let name = labels::dimension(part.dimension);
+        format!("| {name} | {} | {} % |\n", labels::format_milli(part.score_milli), part.dimension.weight())
     });
     format!("## Dimensions\n\n| Dimension | Score | Weight |\n|---|---:|---:|\n{}", rows.collect::<String>())
 }
@@ -102,7 +102,7 @@ fn counts(run: &AnalysisRun) -> String {
     let rows = counts.iter().map(|(family, by_severity)| {
         let [info, warning, critical] =
             by_severity.map(|n| if n == 0 { String::new() } else { n.to_string() });
-        format!("| {} | {critical} | {warning} | {info} |\n", words::family(*family))
+        format!("| {} | {critical} | {warning} | {info} |\n", labels::family(*family))
     });
     let head = "| Family | critical | warning | info |\n|---|---:|---:|---:|\n";
     format!("## Findings\n\n{head}{}", rows.collect::<String>())
@@ -116,27 +116,27 @@ fn worst(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> Option<Stri
         .iter()
         .filter(|finding| finding.severity > Severity::Info && !new.contains(&finding.id))
         .collect();
-    found.sort_by_key(|finding| words::rank(finding));
-    (!found.is_empty()).then(|| list("What matters most", found))
+    found.sort_by_key(|finding| labels::rank(finding));
+    (!found.is_empty()).then(|| finding_list("What matters most", found))
 }
 
-fn list(title: &str, mut found: Vec<&Finding>) -> String {
-    found.sort_by_key(|finding| words::rank(finding));
-    let lines: Vec<String> = found.into_iter().map(line).collect();
-    bounded(title, &lines)
+fn finding_list(title: &str, mut found: Vec<&Finding>) -> String {
+    found.sort_by_key(|finding| labels::rank(finding));
+    let lines: Vec<String> = found.into_iter().map(finding_line).collect();
+    bounded_list(title, &lines)
 }
 
-fn line(finding: &Finding) -> String {
-    let place = finding.locations.first().map_or(String::new(), words::place);
-    let severity = words::severity(finding.severity);
+fn finding_line(finding: &Finding) -> String {
+    let place = finding.locations.first().map_or(String::new(), labels::format_location);
+    let severity = labels::severity(finding.severity);
     format!("- **{severity}** {}: {}", code(&place), text(&finding.message))
 }
 
-fn bounded(title: &str, lines: &[String]) -> String {
+fn bounded_list(title: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let n_more = lines.len().saturating_sub(SHOWN);
+    let n_more = lines.len().saturating_sub(MAX_LISTED_ENTRIES);
     let more = if n_more > 0 { format!("- and {n_more} more\n") } else { String::new() };
     format!("\n### {title}\n\n{}\n{more}", lines[..lines.len() - n_more].join("\n"))
 }
@@ -145,7 +145,7 @@ fn hot_spots(run: &AnalysisRun) -> Option<String> {
     let hot = super::hard_callables(run).production;
     let rows = hot.iter().take(10).map(|unit| {
         let place = format!("{}:{} {}", run.path(unit.file), unit.line, unit.symbol);
-        format!("| {} | {} | {} | {} |\n", cell(&place), unit.cyclomatic, unit.cognitive, unit.lines)
+        format!("| {} | {} | {} | {} |\n", table_cell(&place), unit.cyclomatic, unit.cognitive, unit.lines)
     });
     let rows: String = rows.collect();
     let head = "| Function | Cyclomatic | Cognitive | Lines |\n|---|---:|---:|---:|\n";
@@ -153,11 +153,11 @@ fn hot_spots(run: &AnalysisRun) -> Option<String> {
 }
 
 /// Lists what was not analyzed, by reason.
-fn not_analysed(run: &AnalysisRun) -> Option<String> {
+fn not_analyzed(run: &AnalysisRun) -> Option<String> {
     let mut reasons: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
-    for file in run.files.iter().filter(|file| !file.is_analysed()) {
+    for file in run.files.iter().filter(|file| !file.is_analyzed()) {
         for note in &file.notes {
-            let reason = reasons.entry(words::note(*note)).or_default();
+            let reason = reasons.entry(labels::note_text(*note)).or_default();
             reason.0 += 1;
             if reason.1.len() < 3 {
                 reason.1.insert(file.path.to_string());
@@ -166,7 +166,7 @@ fn not_analysed(run: &AnalysisRun) -> Option<String> {
     }
     let rows = reasons.iter().map(|(reason, (n_files, some))| {
         let some: Vec<String> = some.iter().map(|path| code(path)).collect();
-        format!("- {} {reason}, such as {}\n", words::counted(*n_files, "file") + ":", some.join(", "))
+        format!("- {} {reason}, such as {}\n", labels::format_count(*n_files, "file") + ":", some.join(", "))
     });
     let rows: String = rows.collect();
     (!rows.is_empty()).then(|| format!("## Not analysed\n\n{rows}"))
@@ -175,7 +175,7 @@ fn not_analysed(run: &AnalysisRun) -> Option<String> {
 fn joined(run: &AnalysisRun) -> Option<String> {
     let rows = run.joined.iter().map(|report| {
         let left: Vec<String> =
-            report.left_out.iter().map(|(why, n)| format!("{n} {}", words::left_out(*why))).collect();
+            report.left_out.iter().map(|(why, n)| format!("{n} {}", labels::omission_text(*why))).collect();
         let left = if left.is_empty() { String::new() } else { format!("; left out: {}", left.join(", ")) };
         let tools =
             if report.tools.is_empty() { report.format.as_str().to_owned() } else { report.tools.join(", ") };
@@ -186,6 +186,6 @@ fn joined(run: &AnalysisRun) -> Option<String> {
 }
 
 /// A code span in a table, where a bar ends the cell even inside code.
-fn cell(text: &str) -> String {
+fn table_cell(text: &str) -> String {
     code(&text.replace('|', "\u{2502}"))
 }

@@ -4,9 +4,9 @@
 //! much they omit. Text from the tree is untrusted: every writer escapes it for its format.
 
 mod html;
+mod labels;
 mod markdown;
 mod sarif;
-mod words;
 
 pub use html::html;
 pub use markdown::markdown;

@@ -3,7 +3,7 @@
 //! Finding ids are the fingerprints, so services match findings across edits as Probity does. Regions have only lines:
 //! our columns count bytes, which SARIF does not support. Files that were not analyzed are notifications (law 6).
 
-use super::words;
+use super::labels;
 use crate::compare::AnalysisComparison;
 use crate::facts::{FileNote, count};
 use crate::finding::{CloneType, CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
@@ -12,12 +12,12 @@ use probity_paths::RepoPath;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-const SCHEMA: &str =
+const SARIF_SCHEMA_URL: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// What every path is relative to.
 const SOURCE_ROOT: &str = "SRCROOT";
 const MAX_NOTIFICATIONS: usize = 1_000;
-const MAX_RELATED: usize = 20;
+const MAX_RELATED_LOCATIONS: usize = 20;
 
 /// Renders the run. With a comparison that ends in this run, each finding says whether it is new, and
 /// findings that are gone are listed as absent.
@@ -30,7 +30,7 @@ pub fn sarif(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> String 
     let kept = run.findings.iter().map(|finding| rules.result(finding, against.map(|_| state(finding))));
     let absent = gone.iter().map(|finding| rules.result(finding, Some("absent")));
     let log = SarifLog {
-        schema: SCHEMA,
+        schema: SARIF_SCHEMA_URL,
         runs: [SarifRun {
             automation_details: AutomationDetails { id: "probity/analyze/" },
             column_kind: "unicodeCodePoints",
@@ -85,10 +85,10 @@ impl<'a> SarifRuleIndex<'a> {
     fn descriptions(&self) -> Vec<Rule<'a>> {
         let describe = |(id, (_, family)): (&&'a str, &(usize, FindingFamily))| Rule {
             default_configuration: Configuration { level: "warning" },
-            full_description: text(words::family_meaning(*family)),
+            full_description: text(labels::family_meaning(*family)),
             id,
-            name: words::family(*family),
-            short_description: text(words::family(*family)),
+            name: labels::family(*family),
+            short_description: text(labels::family(*family)),
         };
         self.0.iter().map(describe).collect()
     }
@@ -140,11 +140,11 @@ fn message(finding: &Finding) -> String {
 }
 
 fn related(places: &[CodeLocation]) -> Vec<SarifLocation<'_>> {
-    let n_more = places.len().saturating_sub(1 + MAX_RELATED);
-    let others = places.iter().skip(1).take(MAX_RELATED).zip(1..);
+    let n_more = places.len().saturating_sub(1 + MAX_RELATED_LOCATIONS);
+    let others = places.iter().skip(1).take(MAX_RELATED_LOCATIONS).zip(1..);
     let related = others.map(|(place, number)| {
-        let mut words = words::place(place);
-        if number == MAX_RELATED && n_more > 0 {
+        let mut words = labels::format_location(place);
+        if number == MAX_RELATED_LOCATIONS && n_more > 0 {
             words = format!("{words}, and {n_more} more");
         }
         SarifLocation { id: Some(number), message: Some(text(words)), ..SarifLocation::of(place) }
@@ -154,7 +154,7 @@ fn related(places: &[CodeLocation]) -> Vec<SarifLocation<'_>> {
 
 impl<'a> SarifLocation<'a> {
     fn of(place: &'a CodeLocation) -> Self {
-        let (first, last) = words::lines(&place.range);
+        let (first, last) = labels::lines(&place.range);
         let logical = Some(place.symbol.as_str()).filter(|symbol| !symbol.is_empty());
         Self {
             logical_locations: logical.map(|name| [LogicalLocation { fully_qualified_name: name }]),
@@ -210,7 +210,7 @@ fn notification(file: &RunFile, note: FileNote) -> Notification<'_> {
         descriptor: Some(Descriptor { id: note.as_str() }),
         level: if note.is_skip() { "note" } else { "warning" },
         locations: vec![SarifLocation { physical_location: place, ..SarifLocation::default() }],
-        message: text(format!("{}: {}", file.path, words::note(note))),
+        message: text(format!("{}: {}", file.path, labels::note_text(note))),
     }
 }
 

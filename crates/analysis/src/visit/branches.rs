@@ -6,12 +6,12 @@ use crate::language::{NodeRole, RoleSet};
 use tree_sitter::Node;
 
 /// Shorter branches are not worth a finding.
-const MIN_TOKENS: u32 = 10;
+const MIN_BRANCH_TOKENS: u32 = 10;
 
-const CONDITIONALS: RoleSet = RoleSet::of(&[NodeRole::If, NodeRole::Switch, NodeRole::Match]);
-const PARTS: RoleSet = RoleSet::of(&[NodeRole::If, NodeRole::Elif, NodeRole::Else]);
-const CHOICES: RoleSet = RoleSet::of(&[NodeRole::Switch, NodeRole::Match]);
-const CLAUSES: RoleSet = RoleSet::of(&[NodeRole::Elif, NodeRole::Else, NodeRole::Block]);
+const CONDITIONAL_ROLES: RoleSet = RoleSet::of(&[NodeRole::If, NodeRole::Switch, NodeRole::Match]);
+const IF_CHAIN_ROLES: RoleSet = RoleSet::of(&[NodeRole::If, NodeRole::Elif, NodeRole::Else]);
+const SWITCH_ROLES: RoleSet = RoleSet::of(&[NodeRole::Switch, NodeRole::Match]);
+const CLAUSE_ROLES: RoleSet = RoleSet::of(&[NodeRole::Elif, NodeRole::Else, NodeRole::Block]);
 
 /// The branches of an open conditional.
 #[derive(Debug, Default)]
@@ -32,13 +32,14 @@ impl<'tree> SyntaxVisitor<'tree> {
             case.token = frame.token;
         }
         let is_further_condition = frame.roles.has(NodeRole::If) && parent.after_else;
-        if frame.roles.any(CONDITIONALS) && !is_further_condition {
+        if frame.roles.any(CONDITIONAL_ROLES) && !is_further_condition {
             let unit = self.innermost().unit;
             self.chains.push(ConditionalBranches { unit, ..ConditionalBranches::default() });
             frame.chain = count(self.chains.len());
             frame.opened_chain = true;
-        } else if (parent.roles.any(PARTS) && (frame.roles.any(CLAUSES) || is_further_condition))
-            || parent.roles.any(CHOICES)
+        } else if (parent.roles.any(IF_CHAIN_ROLES)
+            && (frame.roles.any(CLAUSE_ROLES) || is_further_condition))
+            || parent.roles.any(SWITCH_ROLES)
             || frame.roles.has(NodeRole::Arm)
         {
             frame.chain = parent.chain;
@@ -53,7 +54,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             self.close_chain();
             return;
         }
-        let is_part = self.frames.last().is_some_and(|parent| parent.roles.any(PARTS));
+        let is_part = self.frames.last().is_some_and(|parent| parent.roles.any(IF_CHAIN_ROLES));
         if frame.roles.has(NodeRole::Arm) || (is_part && frame.roles.has(NodeRole::Block)) {
             self.add_branch(frame, node);
         }
@@ -61,7 +62,7 @@ impl<'tree> SyntaxVisitor<'tree> {
 
     fn add_branch(&mut self, frame: &NodeFrame, node: Node<'tree>) {
         let end = self.tokens.len();
-        if count(end) < frame.token + MIN_TOKENS {
+        if count(end) < frame.token + MIN_BRANCH_TOKENS {
             return;
         }
         let content = self.tokens.range(frame.token as usize, end);

@@ -9,17 +9,17 @@ use crate::facts::{FileFacts, IndexRange, NameUse, Statement, count};
 use crate::hash::mix;
 
 /// Units nested deeper get no fingerprints: each level costs a pass over the whole unit.
-const MAX_DEPTH: u32 = 12;
+const MAX_UNIT_DEPTH: u32 = 12;
 
 /// Computes the fingerprints of all units.
-pub(super) fn fill(facts: &mut FileFacts) {
+pub(super) fn fill_fingerprints(facts: &mut FileFacts) {
     let earlier = NameDistances::of(&facts.names, facts.symbols.len());
     let mut depths = Vec::with_capacity(facts.units.len());
     for index in 0..facts.units.len() {
         let unit = &facts.units[index];
         let depth = unit.parent.map_or(0, |parent| depths[parent as usize] + 1);
         depths.push(depth);
-        if depth <= MAX_DEPTH {
+        if depth <= MAX_UNIT_DEPTH {
             let statements = &facts.statements[unit.statements.usize()];
             let exact = exact(statements);
             let renamed = renamed(statements, &earlier, unit.names.end);

@@ -9,7 +9,7 @@ use super::{NodeFrame, SyntaxVisitor};
 use crate::language::{NodeRole, RoleSet, TokenKind};
 use tree_sitter::Node;
 
-const FLOW: RoleSet = RoleSet::of(&[
+const FLOW_ROLES: RoleSet = RoleSet::of(&[
     NodeRole::If,
     NodeRole::Elif,
     NodeRole::Loop,
@@ -22,7 +22,7 @@ const FLOW: RoleSet = RoleSet::of(&[
     NodeRole::Jump,
 ]);
 
-const DECISIONS: RoleSet = RoleSet::of(&[
+const DECISION_ROLES: RoleSet = RoleSet::of(&[
     NodeRole::If,
     NodeRole::Elif,
     NodeRole::Loop,
@@ -31,7 +31,7 @@ const DECISIONS: RoleSet = RoleSet::of(&[
     NodeRole::Clause,
 ]);
 
-const NESTING: RoleSet = RoleSet::of(&[
+const NESTING_ROLES: RoleSet = RoleSet::of(&[
     NodeRole::If,
     NodeRole::Loop,
     NodeRole::Switch,
@@ -40,20 +40,20 @@ const NESTING: RoleSet = RoleSet::of(&[
     NodeRole::Ternary,
 ]);
 
-const CONDITIONS: RoleSet = RoleSet::of(&[NodeRole::If, NodeRole::Elif]);
+const CONDITION_ROLES: RoleSet = RoleSet::of(&[NodeRole::If, NodeRole::Elif]);
 
 impl<'tree> SyntaxVisitor<'tree> {
     pub(super) fn enter_flow(&mut self, node: Node<'tree>, parent: &NodeFrame, frame: &mut NodeFrame) {
-        if !frame.roles.any(FLOW) {
+        if !frame.roles.any(FLOW_ROLES) {
             return;
         }
-        let is_decision = frame.roles.any(DECISIONS) || self.is_deciding_case(node, frame);
+        let is_decision = frame.roles.any(DECISION_ROLES) || self.is_deciding_case(node, frame);
         let is_jump = frame.roles.has(NodeRole::Jump) && has_label(node);
         let open = self.innermost();
         open.cyclomatic += u32::from(is_decision);
         open.cognitive += u32::from(frame.roles.has(NodeRole::Elif) || is_jump);
         let is_further_condition = frame.roles.has(NodeRole::If) && parent.after_else;
-        if frame.roles.any(NESTING) && !is_further_condition {
+        if frame.roles.any(NESTING_ROLES) && !is_further_condition {
             open.cognitive += 1 + open.nesting;
             open.nesting += 1;
             open.deepest = open.deepest.max(open.nesting);
@@ -82,7 +82,7 @@ impl<'tree> SyntaxVisitor<'tree> {
         if word == TokenKind::Else {
             frame.after_else = true;
             let is_clause = frame.roles.has(NodeRole::Else)
-                && around.last().is_some_and(|parent| parent.roles.any(CONDITIONS));
+                && around.last().is_some_and(|parent| parent.roles.any(CONDITION_ROLES));
             if frame.roles.has(NodeRole::If) || is_clause {
                 open.cognitive += 1;
             } else if frame.roles.has(NodeRole::Guard) {

@@ -14,9 +14,9 @@ mod tokens;
 mod units;
 
 use crate::cohesion;
-use crate::facts::{FileFacts, ImportKind, MAX_ERRORS, SourceRange, count};
+use crate::facts::{FileFacts, ImportKind, MAX_ERROR_RANGES, SourceRange, count};
 use crate::hash::PrefixHashes;
-use crate::language::{ATOMS, Language, LanguageSpec, NodeKindTable, NodeRole, RoleSet};
+use crate::language::{ATOM_ROLES, Language, LanguageSpec, NodeKindTable, NodeRole, RoleSet};
 use branches::ConditionalBranches;
 use symbols::SymbolTable;
 use tokens::OpenStatement;
@@ -141,7 +141,7 @@ impl<'tree> SyntaxVisitor<'tree> {
         let mut frame =
             NodeFrame { roles: kind.roles, token: count(self.tokens.len()), ..NodeFrame::default() };
         self.enter_statement(cursor, &parent, &mut frame);
-        let is_atom = kind.roles.any(ATOMS);
+        let is_atom = kind.roles.any(ATOM_ROLES);
         if is_atom {
             self.token(cursor, kind);
             self.leave_statement(&frame);
@@ -179,10 +179,10 @@ impl<'tree> SyntaxVisitor<'tree> {
 
     /// Counts a child of the innermost frame. A decorator is remembered until the next child that is not one.
     fn count_child(&mut self, roles: RoleSet) {
-        const KEEP: RoleSet = RoleSet::of(&[NodeRole::Decorator, NodeRole::Modifiers]);
+        const PREFIX_ROLES: RoleSet = RoleSet::of(&[NodeRole::Decorator, NodeRole::Modifiers]);
         if let Some(parent) = self.frames.last_mut() {
             parent.n_children += 1;
-            if !roles.any(KEEP) {
+            if !roles.any(PREFIX_ROLES) {
                 parent.decorated = false;
                 parent.test = false;
             }
@@ -210,7 +210,7 @@ impl<'tree> SyntaxVisitor<'tree> {
 
     fn note_error(&mut self, node: Node<'tree>) {
         self.facts.n_errors += 1;
-        if self.facts.errors.len() < MAX_ERRORS {
+        if self.facts.errors.len() < MAX_ERROR_RANGES {
             self.facts.errors.push(SourceRange::of(node));
         }
     }
@@ -247,8 +247,8 @@ impl<'tree> SyntaxVisitor<'tree> {
         self.facts.n_lines = SourceRange::of(root).n_lines();
         self.facts.n_tokens = count(self.tokens.len());
         self.facts.symbols = self.symbols.into_texts();
-        content::fill(&mut self.facts);
-        cohesion::fill(&mut self.facts, &self.fields, self.spec);
+        content::fill_fingerprints(&mut self.facts);
+        cohesion::fill_lcom4(&mut self.facts, &self.fields, self.spec);
         units::prune(&mut self.facts);
         self.facts
     }

@@ -11,17 +11,17 @@ use crate::language::{NodeKind, NodeRole, RoleSet, TokenKind};
 use tree_sitter::TreeCursor;
 
 /// Shapes of blanked tokens. Node kinds have numbers below 2^16.
-const NAME: u64 = 1 << 20;
-const MEMBER: u64 = 2 << 20;
-const OWN: u64 = 3 << 20;
-const TEXT: u64 = 4 << 20;
-const NUMBER: u64 = 5 << 20;
-const CONSTANT: u64 = 6 << 20;
-const WORDS: u64 = 7 << 20;
+const NAME_SHAPE: u64 = 1 << 20;
+const MEMBER_SHAPE: u64 = 2 << 20;
+const OWN_OBJECT_SHAPE: u64 = 3 << 20;
+const TEXT_SHAPE: u64 = 4 << 20;
+const NUMBER_SHAPE: u64 = 5 << 20;
+const CONSTANT_SHAPE: u64 = 6 << 20;
+const WORDS_SHAPE: u64 = 7 << 20;
 
-const NAMES: RoleSet = RoleSet::of(&[NodeRole::Name, NodeRole::MemberName]);
-const CALLABLES: RoleSet = RoleSet::of(&[NodeRole::Function, NodeRole::Lambda]);
-const NO_STATEMENTS: RoleSet =
+const NAME_ROLES: RoleSet = RoleSet::of(&[NodeRole::Name, NodeRole::MemberName]);
+const CALLABLE_ROLES: RoleSet = RoleSet::of(&[NodeRole::Function, NodeRole::Lambda]);
+const NON_STATEMENT_ROLES: RoleSet =
     RoleSet::of(&[NodeRole::Block, NodeRole::Params, NodeRole::Decorator, NodeRole::Modifiers]);
 
 /// A statement that has not been left yet.
@@ -40,15 +40,15 @@ impl<'tree> SyntaxVisitor<'tree> {
         parent: &NodeFrame,
         frame: &mut NodeFrame,
     ) {
-        const HOLDERS: RoleSet =
+        const STATEMENT_PARENT_ROLES: RoleSet =
             RoleSet::of(&[NodeRole::Block, NodeRole::Arm, NodeRole::Function, NodeRole::Lambda]);
-        if !parent.roles.any(HOLDERS) || frame.roles.any(NO_STATEMENTS) {
+        if !parent.roles.any(STATEMENT_PARENT_ROLES) || frame.roles.any(NON_STATEMENT_ROLES) {
             return;
         }
         let node = cursor.node();
         let is_child =
             parent.roles.has(NodeRole::Block) || (parent.roles.has(NodeRole::Arm) && parent.after_then);
-        let is_body = parent.roles.any(CALLABLES) && cursor.field_name() == Some("body");
+        let is_body = parent.roles.any(CALLABLE_ROLES) && cursor.field_name() == Some("body");
         if !node.is_named() || !(is_child || is_body) {
             return;
         }
@@ -87,21 +87,21 @@ impl<'tree> SyntaxVisitor<'tree> {
         if text.is_empty() {
             return;
         }
-        let (shape, exact) = if kind.roles.any(NAMES) {
+        let (shape, exact) = if kind.roles.any(NAME_ROLES) {
             self.name(cursor, kind, text)
         } else if kind.roles.has(NodeRole::Own) {
             self.own_word();
-            (OWN, OWN)
+            (OWN_OBJECT_SHAPE, OWN_OBJECT_SHAPE)
         } else if kind.roles.has(NodeRole::Text) {
             self.mention(text);
-            (TEXT, hash::of_bytes(text))
+            (TEXT_SHAPE, hash::of_bytes(text))
         } else if kind.roles.has(NodeRole::Words) {
             text.split(|&byte| !is_word(byte)).for_each(|word| self.mention(word));
-            (WORDS, hash::of_bytes(text))
+            (WORDS_SHAPE, hash::of_bytes(text))
         } else if kind.roles.has(NodeRole::Number) {
-            (NUMBER, hash::of_bytes(text))
+            (NUMBER_SHAPE, hash::of_bytes(text))
         } else if kind.roles.has(NodeRole::Constant) {
-            (CONSTANT, hash::of_bytes(text))
+            (CONSTANT_SHAPE, hash::of_bytes(text))
         } else {
             (u64::from(node.kind_id()), u64::from(node.kind_id()))
         };
@@ -115,7 +115,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             return;
         }
         let Some(open) = self.statements.last_mut() else { return };
-        open.has_code |= shape != TEXT;
+        open.has_code |= shape != TEXT_SHAPE;
         let statement = &mut self.facts.statements[open.index as usize];
         statement.shape = hash::mix(statement.shape, shape);
         statement.exact = hash::mix(statement.exact, exact);
@@ -174,7 +174,7 @@ impl<'tree> SyntaxVisitor<'tree> {
         self.bind(cursor, &parent, symbol);
         self.recurse(is_callee, is_own, symbol);
         self.export(symbol);
-        (if is_member { MEMBER } else { NAME }, fingerprint)
+        (if is_member { MEMBER_SHAPE } else { NAME_SHAPE }, fingerprint)
     }
 
     /// Records the name that a binding binds, and the fields that a class declares.

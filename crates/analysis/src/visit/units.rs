@@ -37,7 +37,7 @@ struct DeclarationHead {
     inherits: bool,
 }
 
-const UNITS: RoleSet = RoleSet::of(&[NodeRole::Function, NodeRole::Lambda, NodeRole::Class]);
+const UNIT_ROLES: RoleSet = RoleSet::of(&[NodeRole::Function, NodeRole::Lambda, NodeRole::Class]);
 
 impl<'tree> SyntaxVisitor<'tree> {
     pub(super) fn open_file(&mut self, root: Node<'tree>) {
@@ -45,7 +45,7 @@ impl<'tree> SyntaxVisitor<'tree> {
     }
 
     pub(super) fn enter_unit(&mut self, node: Node<'tree>, parent: &NodeFrame, frame: &mut NodeFrame) {
-        if frame.roles.any(UNITS) {
+        if frame.roles.any(UNIT_ROLES) {
             self.open_unit(node, parent, frame.roles);
             frame.opened_unit = true;
         } else if frame.roles.has(NodeRole::Namespace)
@@ -193,13 +193,13 @@ impl<'tree> SyntaxVisitor<'tree> {
 
     /// Returns the words before a declaration, and whether it inherits.
     fn head(&self, node: Node<'tree>) -> DeclarationHead {
-        const LONGEST: usize = 12;
+        const MAX_HEAD_CHILDREN: usize = 12;
         let mut head = DeclarationHead {
             inherits: node.child_by_field_name("trait").is_some(),
             ..DeclarationHead::default()
         };
         let mut cursor = node.walk();
-        for child in node.children(&mut cursor).take(LONGEST) {
+        for child in node.children(&mut cursor).take(MAX_HEAD_CHILDREN) {
             let roles = self.kinds.get(child.kind_id()).roles;
             if roles.has(NodeRole::Modifiers) {
                 let words = text(child, self.source);
@@ -287,7 +287,7 @@ impl<'tree> SyntaxVisitor<'tree> {
 
 /// Returns the node with the name of a declaration.
 fn name_node(node: Node<'_>) -> Option<Node<'_>> {
-    const DEEPEST: usize = 8;
+    const MAX_DECLARATOR_DEPTH: usize = 8;
     if let Some(name) = node.child_by_field_name("name") {
         return Some(name);
     }
@@ -297,7 +297,7 @@ fn name_node(node: Node<'_>) -> Option<Node<'_>> {
     }
     // In C the name is nested in as many declarators as the type has parts.
     let mut name = node.child_by_field_name("declarator")?;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DECLARATOR_DEPTH {
         name = match name.child_by_field_name("declarator") {
             Some(inner) => inner,
             None if name.kind() == "reference_declarator" => name.named_child(0)?,
@@ -320,12 +320,12 @@ fn receiver(node: Node<'_>, source: &[u8]) -> Option<String> {
 
 /// Folds anonymous callables without a decision into the enclosing code, unless they are long.
 pub(super) fn prune(facts: &mut FileFacts) {
-    const LONG: u32 = 10;
+    const MAX_FOLDED_LINES: u32 = 10;
     let mut places = Vec::with_capacity(facts.units.len());
     let mut kept: Vec<CodeUnit> = Vec::with_capacity(facts.units.len());
     for mut unit in std::mem::take(&mut facts.units) {
         unit.parent = unit.parent.map(|parent| places[parent as usize]);
-        if unit.kind == UnitKind::Lambda && unit.cyclomatic == 1 && unit.range.n_lines() <= LONG {
+        if unit.kind == UnitKind::Lambda && unit.cyclomatic == 1 && unit.range.n_lines() <= MAX_FOLDED_LINES {
             places.push(unit.parent.unwrap_or(0));
         } else {
             places.push(count(kept.len()));

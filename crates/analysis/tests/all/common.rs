@@ -2,7 +2,7 @@
 
 use probity_analysis::{
     AnalysisInput, AnalysisOutput, AnalysisRun, AnalysisSettings, Finding, FindingFamily, SourceInput,
-    analyse,
+    analyze,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub(crate) fn analysis(files: &[(&str, &str)]) -> AnalysisOutput {
         governance: governance.iter().map(|(name, text)| (path(name), text.as_bytes())).collect(),
         others: BTreeSet::new(),
     };
-    analyse(&input, &AnalysisSettings::default())
+    analyze(&input, &AnalysisSettings::default())
 }
 
 pub(crate) fn run(files: &[(&str, &str)]) -> AnalysisRun {

@@ -229,7 +229,7 @@ fn the_run_id_knows_nothing_of_cache_and_folder() {
         (path.clone(), known)
     });
     let input = probity_analysis::AnalysisInput { sources: sources.collect(), ..Default::default() };
-    let warm = probity_analysis::analyse(&input, &probity_analysis::AnalysisSettings::default());
+    let warm = probity_analysis::analyze(&input, &probity_analysis::AnalysisSettings::default());
     assert_eq!(cold.run, warm.run);
 }
 

@@ -1,6 +1,6 @@
 //! Complexity compared with values counted by hand: each fixture states the expectation above a function.
 
-use probity_analysis::{CodeUnit, Language, read};
+use probity_analysis::{CodeUnit, Language, read_facts};
 
 /// Every fixture, compiled in: this crate's tests read no files.
 macro_rules! fixtures {
@@ -52,7 +52,7 @@ fn words(unit: &CodeUnit) -> String {
 fn complexity_is_what_a_person_counts() {
     let mut wrong = Vec::new();
     for (name, text) in FIXTURES {
-        let facts = read(language(name), text.as_bytes(), 1 << 20);
+        let facts = read_facts(language(name), text.as_bytes(), 1 << 20);
         assert_eq!(facts.n_errors, 0, "{name} does not parse: {:?}", facts.errors);
         for (line, expected) in expectations(text) {
             let below =

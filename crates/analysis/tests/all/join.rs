@@ -3,7 +3,7 @@
 use crate::common::{findings, path, run};
 use probity_analysis::{
     AnalysisRun, ExternalReport, Finding, FindingFamily, JoinError, LeftOut, ReportFormat, ReportKind,
-    Severity, compare, join,
+    Severity, compare, join_reports,
 };
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn report(kind: ReportKind, bytes: &[u8]) -> ExternalReport<'_> {
 fn joined(source: &str, kind: ReportKind, bytes: &[u8]) -> Result<AnalysisRun, JoinError> {
     let sources =
         |wanted: &probity_paths::RepoPath| (*wanted == path("a.py")).then(|| source.as_bytes().to_vec());
-    join(run(&[("a.py", source)]), &[report(kind, bytes)], ROOT, &sources)
+    join_reports(run(&[("a.py", source)]), &[report(kind, bytes)], ROOT, &sources)
 }
 
 fn with_findings(source: &str, results: &[Value]) -> AnalysisRun {
@@ -134,8 +134,9 @@ fn a_run_that_others_joined_is_another_run_and_order_does_not_matter() {
     let plain = run(&[("a.py", SOURCE)]);
     let (one, two) = (log(&[result("E1", "a.py", 1)]), log(&[result("E2", "a.py", 2)]));
     let (one, two) = (report(ReportKind::Findings, &one), report(ReportKind::Findings, &two));
-    let with =
-        |reports: &[ExternalReport<'_>]| join(plain.clone(), reports, ROOT, &|_| None).expect("good reports");
+    let with = |reports: &[ExternalReport<'_>]| {
+        join_reports(plain.clone(), reports, ROOT, &|_| None).expect("good reports")
+    };
     assert_eq!(with(&[]), plain);
     assert_ne!(with(&[one]).id, plain.id);
     assert_eq!(with(&[one, two, one]), with(&[two, one]));

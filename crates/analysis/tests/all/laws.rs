@@ -1,7 +1,9 @@
 //! Properties: determinism, no panic on any edit of any language, copies never raise health.
 
 use crate::common::{path, run};
-use probity_analysis::{AnalysisInput, AnalysisSettings, FileFacts, Language, SourceInput, analyse, read};
+use probity_analysis::{
+    AnalysisInput, AnalysisSettings, FileFacts, Language, SourceInput, analyze, read_facts,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -25,7 +27,7 @@ const FLOW: [(&str, &str); 14] = [
 fn with_threads(n_threads: usize, input: &AnalysisInput<'_>) -> String {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
     pool.install(|| {
-        serde_json::to_string(&analyse(input, &AnalysisSettings::default()).run).expect("serialises")
+        serde_json::to_string(&analyze(input, &AnalysisSettings::default()).run).expect("serialises")
     })
 }
 
@@ -44,7 +46,7 @@ fn the_same_tree_gives_the_same_bytes_with_any_number_of_threads() {
 fn facts_survive_their_stored_form() {
     for (name, text) in FLOW {
         let language = Language::of_file_name(path(name).file_name()).expect("a language");
-        let facts = read(language, text.as_bytes(), 1 << 20);
+        let facts = read_facts(language, text.as_bytes(), 1 << 20);
         let stored = serde_json::to_string(&facts).expect("serialises");
         assert_eq!(serde_json::from_str::<FileFacts>(&stored).expect("reads back"), facts);
         assert!(facts.is_sound());
@@ -53,13 +55,13 @@ fn facts_survive_their_stored_form() {
 
 #[test]
 fn damaged_facts_are_told_and_never_used() {
-    let mut facts = read(Language::Python, b"def f(a):\n    return a\n", 1 << 20);
+    let mut facts = read_facts(Language::Python, b"def f(a):\n    return a\n", 1 << 20);
     facts.units[1].parent = Some(7);
     assert!(!facts.is_sound());
     let known = SourceInput::Known { content: probity_core::Digest::of(b"x"), facts: facts.into() };
     let input =
         AnalysisInput { sources: BTreeMap::from([(path("a.py"), known)]), ..AnalysisInput::default() };
-    let run = analyse(&input, &AnalysisSettings::default()).run;
+    let run = analyze(&input, &AnalysisSettings::default()).run;
     assert_eq!(run.file_counts(), (0, 0, 1));
 }
 
@@ -138,7 +140,7 @@ proptest! {
             }
         }
         let input = AnalysisInput { sources: BTreeMap::from([(path(name), SourceInput::Bytes(&bytes))]), ..AnalysisInput::default() };
-        let analysis = analyse(&input, &AnalysisSettings::default());
+        let analysis = analyze(&input, &AnalysisSettings::default());
         for (_, facts) in analysis.facts.values() {
             prop_assert!(facts.is_sound());
         }
@@ -148,6 +150,6 @@ proptest! {
     #[test]
     fn random_bytes_never_break_the_engine(which in 0usize..13, bytes: Vec<u8>) {
         let language = Language::of_file_name(FLOW[which].0.as_bytes()).expect("a language");
-        prop_assert!(read(language, &bytes, 1 << 20).is_sound());
+        prop_assert!(read_facts(language, &bytes, 1 << 20).is_sound());
     }
 }

@@ -1,9 +1,9 @@
 //! The answer to a finish.
 
 use super::hygiene::FinishHygieneAnswer;
-use super::trail::PatchTrail;
+use super::patch_trail::PatchTrail;
 use crate::document::Answer;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::kept_part::KeptPart;
 use crate::quality::{CheckedClaims, FinishVerification};
 use probity_contract::claims::ClaimVerdict;

@@ -6,10 +6,10 @@ mod finish;
 mod hygiene;
 mod intents;
 mod neighbors;
+mod patch_trail;
 mod request;
 mod start;
 mod status;
-mod trail;
 
 pub use amend::AmendAnswer;
 pub use doctor::{CheckupStatus, DoctorAnswer, DoctorCheckup};
@@ -26,10 +26,10 @@ pub use intents::{
     IntentLogAnswer, IntentResetAnswer, IntentView, LoggedEvent, OwnerView, ResetAction, ResetEntry,
 };
 pub use neighbors::{ConcurrentRun, ConcurrentWork, RelatedIntent, RelatedIntentAction};
+pub use patch_trail::{PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
 pub use request::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
 pub use start::{
     BlastLevel, BlastSummary, ConstraintInScope, GateForecast, MissingPath, ScopeWarning, StartAnswer,
     StartBudget, StartObstacle,
 };
 pub use status::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
-pub use trail::{PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};

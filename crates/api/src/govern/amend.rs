@@ -1,7 +1,7 @@
 //! The answer of `probity amend` for a run.
 
 use crate::document::Answer;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::system_path::SystemPath;
 use probity_core::{Digest, ReasonCode};
 use probity_evidence::Amendment;

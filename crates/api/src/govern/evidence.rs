@@ -2,7 +2,7 @@
 
 use super::delta::PrunedRun;
 use crate::document::Answer;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::system_path::SystemPath;
 use probity_core::{Digest, ReasonCode};
 use probity_evidence::{BundleCheck, BundleVerdict, RunStatus};

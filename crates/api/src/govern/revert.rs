@@ -2,7 +2,7 @@
 
 use super::run::RefMovement;
 use crate::document::Answer;
-use crate::exit::ExitCode;
+use crate::exit_code::ExitCode;
 use crate::system_path::SystemPath;
 use probity_core::ReasonCode;
 use probity_paths::RepoPath;

@@ -32,7 +32,7 @@ const fn user() -> Role {
 /// Reads a role, also by the words that programs use for it in their transcripts.
 fn role<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     let word = String::deserialize(deserializer)?;
-    probity_ledger::transcript::role_of(&word)
+    probity_ledger::transcript::parse_role(&word)
         .ok_or_else(|| serde::de::Error::custom(format!("`{word}` is no role")))
 }
 

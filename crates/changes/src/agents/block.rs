@@ -8,12 +8,12 @@ pub(super) struct BlockMarkers {
 }
 
 /// In Markdown.
-pub(super) const MARKDOWN: BlockMarkers =
+pub(super) const MARKDOWN_MARKERS: BlockMarkers =
     BlockMarkers { begin: "<!-- probity:begin -->", end: "<!-- probity:end -->" };
 /// In TOML.
-pub(super) const TOML: BlockMarkers = BlockMarkers { begin: "# probity:begin", end: "# probity:end" };
+pub(super) const TOML_MARKERS: BlockMarkers = BlockMarkers { begin: "# probity:begin", end: "# probity:end" };
 
-const CODEX: &str = "[mcp_servers.probity]\ncommand = \"probity\"\nargs = [\"mcp\"]\n";
+const CODEX_ENTRY: &str = "[mcp_servers.probity]\ncommand = \"probity\"\nargs = [\"mcp\"]\n";
 
 const INSTRUCTIONS: &str = "\
 ## Changes go through Probity
@@ -30,28 +30,28 @@ Without MCP the same commands are `probity start`, `probity amend --intent` and 
 
 /// The user's instructions with ours.
 pub(super) fn with_instructions(text: &str) -> String {
-    with(MARKDOWN, text, INSTRUCTIONS)
+    insert_block(MARKDOWN_MARKERS, text, INSTRUCTIONS)
 }
 
 /// A Codex configuration with our server.
 pub(super) fn with_codex(text: &str) -> Result<String, String> {
     let rest: toml::Table =
-        without(TOML, text).parse().map_err(|error| format!("not valid TOML: {error}"))?;
+        remove_block(TOML_MARKERS, text).parse().map_err(|error| format!("not valid TOML: {error}"))?;
     let servers = rest.get("mcp_servers").and_then(|servers| servers.as_table());
     if servers.is_some_and(|servers| servers.contains_key("probity")) {
         return Err("a server called probity stands there that Probity did not write; remove it first".into());
     }
-    let wished = with(TOML, text, CODEX);
+    let wished = insert_block(TOML_MARKERS, text, CODEX_ENTRY);
     match wished.parse::<toml::Table>() {
         Ok(_) => Ok(wished),
-        Err(_) => Err(format!("no table can be added at its end; add this by hand:\n{CODEX}")),
+        Err(_) => Err(format!("no table can be added at its end; add this by hand:\n{CODEX_ENTRY}")),
     }
 }
 
 /// The text with `inner` in our block: where the block stands, else at the end.
-fn with(marks: BlockMarkers, text: &str, inner: &str) -> String {
+fn insert_block(marks: BlockMarkers, text: &str, inner: &str) -> String {
     let block = format!("{}\n{inner}{}\n", marks.begin, marks.end);
-    match find(marks, text) {
+    match split_at_block(marks, text) {
         Some((before, after)) => format!("{before}{block}{after}"),
         None if text.trim().is_empty() => block,
         None => format!("{}\n\n{block}", text.trim_end_matches('\n')),
@@ -59,8 +59,8 @@ fn with(marks: BlockMarkers, text: &str, inner: &str) -> String {
 }
 
 /// The text without our block.
-pub(super) fn without(marks: BlockMarkers, text: &str) -> String {
-    match find(marks, text) {
+pub(super) fn remove_block(marks: BlockMarkers, text: &str) -> String {
+    match split_at_block(marks, text) {
         None => text.to_owned(),
         Some((before, after)) if before.trim().is_empty() => after.trim_start_matches('\n').to_owned(),
         Some((before, after)) => format!("{}\n{after}", before.trim_end_matches('\n')),
@@ -68,7 +68,7 @@ pub(super) fn without(marks: BlockMarkers, text: &str) -> String {
 }
 
 /// What stands before and after our block. A mark counts only as a whole line.
-fn find(marks: BlockMarkers, text: &str) -> Option<(&str, &str)> {
+fn split_at_block(marks: BlockMarkers, text: &str) -> Option<(&str, &str)> {
     let begin = line_start(text, marks.begin)?;
     let end = begin + line_start(&text[begin..], marks.end)?;
     let after = text[end..].find('\n').map_or(text.len(), |newline| end + newline + 1);

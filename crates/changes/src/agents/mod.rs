@@ -42,7 +42,7 @@ trait AgentFiles: Sized {
     fn instructions_file(self, root: &Path) -> &'static str;
 
     /// Its configuration with our entry as wished, from what stands in it now.
-    fn configured(self, text: &str, wish: RegistrationWish) -> Result<String, String>;
+    fn updated_config(self, text: &str, wish: RegistrationWish) -> Result<String, String>;
 }
 
 impl AgentFiles for CodingAgent {
@@ -71,10 +71,10 @@ impl AgentFiles for CodingAgent {
         if is_led { SHARED_INSTRUCTIONS } else { own }
     }
 
-    fn configured(self, text: &str, wish: RegistrationWish) -> Result<String, String> {
+    fn updated_config(self, text: &str, wish: RegistrationWish) -> Result<String, String> {
         match (self, wish) {
             (Self::Codex, RegistrationWish::Register) => block::with_codex(text),
-            (Self::Codex, RegistrationWish::Unregister) => Ok(block::without(block::TOML, text)),
+            (Self::Codex, RegistrationWish::Unregister) => Ok(block::remove_block(block::TOML_MARKERS, text)),
             (_, RegistrationWish::Register) => servers::with_probity(text),
             (_, RegistrationWish::Unregister) => servers::without_probity(text),
         }
@@ -89,7 +89,7 @@ pub fn register(
     dry_run: bool,
 ) -> Result<AgentRegistration, ServiceError> {
     let root = &workspace.root;
-    let mut changes = vec![change(root, agent.config_file(), |text| agent.configured(text, wish))?];
+    let mut changes = vec![change(root, agent.config_file(), |text| agent.updated_config(text, wish))?];
     // The instructions speak of Probity, not of one agent: a file keeps them while a registered agent reads it.
     let is_meant = |other: &CodingAgent| {
         if *other == agent { wish == RegistrationWish::Register } else { is_registered(workspace, *other) }
@@ -104,7 +104,7 @@ pub fn register(
         let change = if needed.contains(file) {
             change(root, file, |text| Ok(block::with_instructions(text)))?
         } else if let Ok(Some(_)) = text_of(root, file) {
-            change(root, file, |text| Ok(block::without(block::MARKDOWN, text)))?
+            change(root, file, |text| Ok(block::remove_block(block::MARKDOWN_MARKERS, text)))?
         } else {
             continue;
         };
@@ -123,7 +123,7 @@ pub fn register(
 pub fn is_registered(workspace: &Workspace, agent: CodingAgent) -> bool {
     let Ok(Some(text)) = text_of(&workspace.root, agent.config_file()) else { return false };
     // Registering changes nothing exactly where Probity is registered.
-    agent.configured(&text, RegistrationWish::Register).is_ok_and(|wished| wished == text)
+    agent.updated_config(&text, RegistrationWish::Register).is_ok_and(|wished| wished == text)
 }
 
 /// Whether a file of instructions is a link to the shared one, as many projects have it.
@@ -134,7 +134,7 @@ fn links_to_shared(root: &Path, file: &str) -> bool {
 
 /// Whether instructions import the shared ones: `@AGENTS.md` as a word of its own.
 fn imports_shared(text: &str) -> bool {
-    let own = block::without(block::MARKDOWN, text);
+    let own = block::remove_block(block::MARKDOWN_MARKERS, text);
     own.split_whitespace().any(|word| {
         word.strip_prefix('@').is_some_and(|it| it.trim_start_matches("./") == SHARED_INSTRUCTIONS)
     })

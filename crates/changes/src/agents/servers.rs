@@ -5,11 +5,11 @@ use serde_json::value::RawValue;
 use std::fmt;
 
 /// The member that lists servers.
-const SERVERS: &str = "mcpServers";
+const SERVERS_KEY: &str = "mcpServers";
 /// What we are called there.
-const NAME: &str = "probity";
+const SERVER_NAME: &str = "probity";
 /// How we are started: found on the path, in the folder of the project.
-const ENTRY: &str =
+const SERVER_ENTRY: &str =
     "{\n      \"type\": \"stdio\",\n      \"command\": \"probity\",\n      \"args\": [\"mcp\"]\n    }";
 
 /// The members of an object in the order of the file, each value as its text. An ordinary map would reorder the
@@ -44,7 +44,7 @@ impl OrderedMembers {
             return Ok(Self(Vec::new()));
         }
         serde_json::from_str(text).map_err(|error| {
-            format!("not plain JSON ({error}); add this to \"{SERVERS}\" by hand: \"{NAME}\": {ENTRY}")
+            format!("not plain JSON ({error}); add this to \"{SERVERS_KEY}\" by hand: \"{SERVER_NAME}\": {SERVER_ENTRY}")
         })
     }
 
@@ -79,27 +79,27 @@ impl OrderedMembers {
 /// The configuration with our entry.
 pub(super) fn with_probity(text: &str) -> Result<String, String> {
     let mut config = OrderedMembers::read(text)?;
-    let mut servers = OrderedMembers::read(config.get(SERVERS).unwrap_or_default())?;
-    if servers.get(NAME).is_some_and(|entry| same_json(entry, ENTRY)) {
+    let mut servers = OrderedMembers::read(config.get(SERVERS_KEY).unwrap_or_default())?;
+    if servers.get(SERVER_NAME).is_some_and(|entry| same_json(entry, SERVER_ENTRY)) {
         return Ok(text.to_owned());
     }
-    servers.set(NAME, ENTRY.to_owned());
-    config.set(SERVERS, servers.render(1));
+    servers.set(SERVER_NAME, SERVER_ENTRY.to_owned());
+    config.set(SERVERS_KEY, servers.render(1));
     Ok(config.render(0) + "\n")
 }
 
 /// The configuration without our entry; empty when nothing else is left of it.
 pub(super) fn without_probity(text: &str) -> Result<String, String> {
     let mut config = OrderedMembers::read(text)?;
-    let mut servers = OrderedMembers::read(config.get(SERVERS).unwrap_or_default())?;
-    if servers.get(NAME).is_none() {
+    let mut servers = OrderedMembers::read(config.get(SERVERS_KEY).unwrap_or_default())?;
+    if servers.get(SERVER_NAME).is_none() {
         return Ok(text.to_owned());
     }
-    servers.remove(NAME);
+    servers.remove(SERVER_NAME);
     if servers.0.is_empty() {
-        config.remove(SERVERS);
+        config.remove(SERVERS_KEY);
     } else {
-        config.set(SERVERS, servers.render(1));
+        config.set(SERVERS_KEY, servers.render(1));
     }
     Ok(if config.0.is_empty() { String::new() } else { config.render(0) + "\n" })
 }

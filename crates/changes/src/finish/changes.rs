@@ -1,8 +1,8 @@
 //! What a finish saw: the paths of the change, and the uncommitted changes outside its scope, with whose they are.
 
 use super::{FinishContext, FinishHandler};
-use crate::uncommitted::FinishedWork;
-use crate::view::LISTED;
+use crate::uncommitted_work::FinishedWork;
+use crate::view::MAX_LISTED_PATHS;
 use probity_api::change::{ChangeAttribution, ChangedPath, DetailLevel, ExternalChange, ExternalChanges};
 use probity_intents::hygiene::{DirtyAttribution, DirtyClass};
 use probity_paths::RepoPath;
@@ -12,19 +12,20 @@ impl FinishHandler<'_> {
     /// The paths of the change that differ from the commit or from the start. A path that is listed and differs from
     /// neither is no change; the trail names it.
     pub(super) fn changes(scene: &FinishContext) -> Vec<ChangedPath> {
-        let dirt = scene.since.dirt.values();
+        let dirt = scene.changes.dirty_paths.values();
         dirt.filter(|dirt| scene.evidence.contains(dirt.entry.path.as_bytes()))
             .map(|dirt| ChangedPath {
                 path: dirt.entry.path.clone(),
                 change: dirt.entry.status,
-                since_start: !dirt.as_at_start,
+                since_start: !dirt.is_unchanged_since_start,
             })
             .collect()
     }
 
     /// What was committed outside the scope since the start: no uncommitted change, and nobody's who is known.
     pub(super) fn committed_outside(&self, scene: &FinishContext) -> Vec<RepoPath> {
-        let outside = scene.hygiene.outside_scope().into_iter().map(|path| self.frame.down(path));
+        let outside =
+            scene.hygiene.outside_scope().into_iter().map(|path| self.frame.to_workspace_path(path));
         let committed = outside.filter(|path| !is_uncommitted(scene, path));
         committed.take(self.most_listed()).collect()
     }
@@ -34,7 +35,8 @@ impl FinishHandler<'_> {
         let registry = self.shell.registry();
         let mut finished = FinishedWork::of(self.workspace, registry, &self.frame);
         let mut one = |dirt: &DirtyAttribution| {
-            let entry = scene.since.dirt.get(&self.frame.down(&dirt.path))?.entry.clone();
+            let entry =
+                scene.changes.dirty_paths.get(&self.frame.to_workspace_path(&dirt.path))?.entry.clone();
             let by = if dirt.class == DirtyClass::ForeignAttributedOutsideScope {
                 dirt.foreign_intents.first().and_then(|id| registry.intent(id))
             } else {
@@ -71,11 +73,12 @@ impl FinishHandler<'_> {
     }
 
     fn most_listed(&self) -> usize {
-        if self.request.detail_level == DetailLevel::Full { usize::MAX } else { LISTED }
+        if self.request.detail_level == DetailLevel::Full { usize::MAX } else { MAX_LISTED_PATHS }
     }
 }
 
 /// Whether a changed path is not what the commit holds now. What was committed since the start is.
 fn is_uncommitted(scene: &FinishContext, path: &RepoPath) -> bool {
-    scene.look.state.dirty.contains_key(path) || scene.since.dirt.get(path).is_some_and(|dirt| dirt.aside)
+    scene.status.state.dirty.contains_key(path)
+        || scene.changes.dirty_paths.get(path).is_some_and(|dirt| dirt.is_outside_git)
 }

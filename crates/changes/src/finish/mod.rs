@@ -5,11 +5,11 @@
 //! The policy is the one of the start: whoever is judged may have changed the file since (law 8).
 
 mod changes;
+mod context;
+mod release;
 mod replay;
-mod scene;
-mod settle;
+mod report;
 mod verify;
-mod words;
 
 use super::frame::RootMapping;
 use super::request::FinishEvidence;
@@ -30,7 +30,7 @@ use probity_workspace::workspace::PolicySource;
 use probity_workspace::worktree::StartRecord;
 use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
 use probity_workspace::{ServiceError, Workspace};
-use words::FinishReportBuilder;
+use report::FinishReportBuilder;
 
 /// Finishes a change.
 #[tracing::instrument(name = "finish", skip_all)]
@@ -43,7 +43,7 @@ pub fn finish(
     let evidence = FinishEvidence::of(request)?;
     let shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
-    let frame = RootMapping::of(workspace);
+    let frame = RootMapping::for_workspace(workspace);
     if let Some(answer) = replay::recall(workspace, &shell, &owner, request, &evidence)? {
         return Ok(answer);
     }
@@ -60,17 +60,17 @@ pub fn finish(
 
 /// The intent that is to be finished, if it is the caller's own and of this tree.
 fn resolve(
-    shell: &IntentService,
+    service: &IntentService,
     owner: &IntentOwner,
     id: &str,
-    frame: &RootMapping,
+    paths: &RootMapping,
 ) -> Result<Intent, ServiceError> {
-    let intent = shell.resolve(id)?;
+    let intent = service.resolve(id)?;
     let intent_id = intent.id.clone();
     if intent.status.is_closed() {
         return Err(CommandRefusal::wrong_status(intent).into());
     }
-    match intent.ownership(owner, &shell.circumstances()?) {
+    match intent.ownership(owner, &service.command_context()?) {
         Ownership::OwnActive | Ownership::OwnStale => {}
         Ownership::Expired => return Err(CommandRefusal::Expired { intent_id }.into()),
         ownership => {
@@ -79,7 +79,7 @@ fn resolve(
         }
     }
     match &intent.base.tree {
-        Some(tree) if *tree != frame.name() => {
+        Some(tree) if *tree != paths.root_name() => {
             let detail = format!("intent {intent_id} was started in another worktree, or from another root");
             Err(ServiceError::refused(ReasonCode::IntentInvalid, detail))
         }
@@ -118,8 +118,8 @@ struct FinishHandler<'a> {
 
 /// The tree after the change, and what it says.
 struct FinishContext {
-    look: WorktreeStatus,
-    since: ChangesSinceStart,
+    status: WorktreeStatus,
+    changes: ChangesSinceStart,
     /// What counts as this change, as the caller names it.
     evidence: ScopeEntrySet,
     hygiene: FinishHygiene,
@@ -130,7 +130,7 @@ struct FinishContext {
 
 impl FinishHandler<'_> {
     fn run(mut self, progress: &(dyn Fn(ProgressStep) + Sync)) -> Result<FinishAnswer, ServiceError> {
-        let scene = self.scene(progress)?;
+        let scene = self.collect_context(progress)?;
         let mut parts = FinishReportBuilder {
             hygiene: Some(self.view(&scene).finish(&scene.hygiene)),
             changes: Self::changes(&scene),
@@ -138,21 +138,21 @@ impl FinishHandler<'_> {
             ..FinishReportBuilder::default()
         };
         if let Some(why) = scene.hygiene.finish_block_reason {
-            return Ok(self.stop(parts, &PipelineOutcome::HygieneBlocks(why)));
+            return Ok(self.blocked_answer(parts, &PipelineOutcome::HygieneBlocks(why)));
         }
-        let own_scope = self.frame.scope_down(&self.intent.scope);
+        let own_scope = self.frame.to_workspace_scope(&self.intent.scope);
         let mut check = scope_check(&own_scope, &scene.evidence);
         let is_other =
             |side: &AnalysisSide| Some(side.report_digest.to_string()) != self.intent.base.report_digest;
         if scene.before.as_ref().is_some_and(is_other) {
             check.status = ScopeCheckStatus::Expired;
             parts.scope_check = Some(check);
-            return Ok(self.stop(parts, &PipelineOutcome::ScopeCheckExpired));
+            return Ok(self.blocked_answer(parts, &PipelineOutcome::ScopeCheckExpired));
         }
-        parts.trail = Some(self.trail(&scene, &check));
+        parts.trail = Some(self.patch_trail(&scene, &check));
         parts.scope_check = Some(check.clone());
         if check.status == ScopeCheckStatus::Violated {
-            return Ok(self.stop(parts, &PipelineOutcome::ScopeCheckViolated));
+            return Ok(self.blocked_answer(parts, &PipelineOutcome::ScopeCheckViolated));
         }
         let gates = self.gates(&scene, progress)?;
         parts.failed_gates = verify::failed_gates(&gates);
@@ -161,19 +161,19 @@ impl FinishHandler<'_> {
         let advisory = verified.verdict.health_regression_advisory();
         parts.advisory = advisory.map(|health_delta| HealthAdvisory { health_delta });
         parts.claims = Some(verified.claims_summary().into());
-        parts.summary = Some(verify::summary(&verified, &check, self.request));
+        parts.summary = Some(verify::finish_summary(&verified, &check, self.request));
         let review = verified.review();
         parts.verification = Some(self.verification(&verified, &review).into());
         parts.review = self.review(&review);
         let status = verified.outcome.status;
         if !status.is_accepted() {
             let reason = verified.outcome.reason;
-            return Ok(self.stop(parts, &PipelineOutcome::NotAccepted { status, reason }));
+            return Ok(self.blocked_answer(parts, &PipelineOutcome::NotAccepted { status, reason }));
         }
         self.accept(parts, &scene, &verified)
     }
 
-    fn stop(&self, parts: FinishReportBuilder, pipeline: &PipelineOutcome) -> FinishAnswer {
+    fn blocked_answer(&self, parts: FinishReportBuilder, pipeline: &PipelineOutcome) -> FinishAnswer {
         let status = finish_status(pipeline, self.request.auto_clear);
         let notices = self.shell.registry().notices(&self.owner);
         parts.answer(&self.intent, &self.evidence, status, notices)
@@ -181,8 +181,8 @@ impl FinishHandler<'_> {
 
     fn view<'s>(&'s self, scene: &'s FinishContext) -> HygieneView<'s> {
         HygieneView {
-            look: &scene.look,
-            frame: &self.frame,
+            status: &scene.status,
+            paths: &self.frame,
             git_available: self.workspace.git.is_some(),
             detail: self.request.detail_level,
         }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// The space of pointers from an intent to what its finish answered.
-const SPACE: &str = "finish";
+const FINISH_ANSWER_SPACE: &str = "finish";
 
 /// Keeps what a finish is about to answer.
 pub(super) fn keep(
@@ -34,7 +34,7 @@ pub(super) fn keep(
     let mut found = refs.get(intent.id.as_str())?;
     // Only the holder of the claim gets here, so this ends after a turn or two.
     while let SwapOutcome::Moved { found: other } =
-        refs.swap(intent.id.as_str(), found.as_deref(), Some(pointer.as_bytes()))?
+        refs.compare_and_set(intent.id.as_str(), found.as_deref(), Some(pointer.as_bytes()))?
     {
         found = other;
     }
@@ -50,7 +50,7 @@ pub(super) fn recall(
     evidence: &FinishEvidence,
 ) -> Result<Option<FinishAnswer>, ServiceError> {
     let Ok(intent) = shell.resolve(&request.intent_id) else { return Ok(None) };
-    if intent.status != IntentStatus::Released || !intent.owner.is(owner) {
+    if intent.status != IntentStatus::Released || !intent.owner.is_same_owner(owner) {
         return Ok(None);
     }
     let pointer = refs(workspace)?.get(intent.id.as_str())?;
@@ -69,7 +69,7 @@ pub(super) fn recall(
 }
 
 fn refs(workspace: &Workspace) -> Result<Box<dyn RefStore>, ServiceError> {
-    Ok(workspace.state.store()?.refs(SPACE))
+    Ok(workspace.state.store()?.refs(FINISH_ANSWER_SPACE))
 }
 
 /// An answer as it is kept: with what a surface shows of it.

@@ -29,7 +29,7 @@ use std::time::Duration;
 const MAX_SUMMARY_FINDINGS: usize = 5;
 
 /// How often leases are looked at while gates run: several times in the shortest one.
-const RENEWAL: Duration = Duration::from_secs(10);
+const LEASE_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 impl FinishHandler<'_> {
     /// Runs the gates of the policy for what was changed.
@@ -39,13 +39,13 @@ impl FinishHandler<'_> {
         progress: &(dyn Fn(ProgressStep) + Sync),
     ) -> Result<GateAnswers, ServiceError> {
         let choice = judge::GateChoice { skip: self.request.skip_gates, ..judge::GateChoice::default() };
-        let changed = changed(&scene.evidence);
+        let changed = changed_paths(&scene.evidence);
         let run = || {
-            let (policy, look) = (&self.policy, &scene.look);
+            let (policy, look) = (&self.policy, &scene.status);
             judge::policy_gates::run(self.workspace, policy, &choice, &changed, look, progress)
         };
         // Gates may take longer than a lease. What cannot be renewed has lapsed, and the release will tell.
-        meanwhile(RENEWAL, || drop(self.shell.touch(&self.owner)), run)
+        run_with_heartbeat(LEASE_CHECK_INTERVAL, || drop(self.shell.touch(&self.owner)), run)
     }
 
     /// The baseline at the start: as it is now, if it has not moved; else what the commit of the start has.
@@ -55,14 +55,14 @@ impl FinishHandler<'_> {
         since: &ChangesSinceStart,
     ) -> Result<Option<BaselineFile>, ServiceError> {
         let path = baseline_path();
-        if since.dirt.get(&path).is_none_or(|dirt| dirt.as_at_start) {
+        if since.dirty_paths.get(&path).is_none_or(|dirt| dirt.is_unchanged_since_start) {
             return Ok(self.baseline_now(look));
         }
         let Some(record) = &self.record else { return Ok(None) };
         if let Some(entry) = record.dirty.get(&path) {
             return Ok(entry.digest.map(|digest| BaselineFile { digest, bytes: None }));
         }
-        Ok(self.committed(record, &path)?.map(BaselineFile::new))
+        Ok(self.committed_content(record, &path)?.map(BaselineFile::new))
     }
 
     /// The baseline as the look at the tree saw it.
@@ -73,7 +73,7 @@ impl FinishHandler<'_> {
     }
 
     /// What the commit of the start has at a path.
-    pub(super) fn committed(
+    pub(super) fn committed_content(
         &self,
         record: &StartRecord,
         path: &RepoPath,
@@ -98,9 +98,9 @@ impl FinishHandler<'_> {
                 intent_id: self.intent.id.clone(),
                 status: IntentState::Active,
                 report_digest: self.intent.base.report_digest.clone(),
-                scope: self.frame.scope_down(&self.intent.scope),
+                scope: self.frame.to_workspace_scope(&self.intent.scope),
             }),
-            changed: changed(&scene.evidence),
+            changed: changed_paths(&scene.evidence),
             scope_check: Some(check.clone()),
             before: scene.before.as_ref(),
             after: scene.after.as_ref(),
@@ -113,14 +113,14 @@ impl FinishHandler<'_> {
         }))
     }
 
-    pub(super) fn trail(&self, scene: &FinishContext, check: &ScopeCheck) -> PatchTrail {
+    pub(super) fn patch_trail(&self, scene: &FinishContext, check: &ScopeCheck) -> PatchTrail {
         let trail = PatchTrailInputs {
-            frame: &self.frame,
+            paths: &self.frame,
             scope: &self.intent.scope,
             evidence: &scene.evidence,
-            since: &scene.since,
+            changes: &scene.changes,
             scope_check: check,
-            heads: (self.intent.base.head.as_deref(), scene.look.state.head.as_deref()),
+            heads: (self.intent.base.head.as_deref(), scene.status.state.head.as_deref()),
         };
         trail.answer(self.request.detail_level)
     }
@@ -147,8 +147,8 @@ impl FinishHandler<'_> {
                 .iter()
                 .map(|claim| RefutedClaim {
                     verdict: claim.verdict,
-                    claimed: claim.sentence.clone().unwrap_or_else(|| claim.claim.word().to_owned()),
-                    because: claim.because(),
+                    claimed: claim.sentence.clone().unwrap_or_else(|| claim.claim.as_str().to_owned()),
+                    because: claim.objection_summary(),
                 })
                 .collect(),
         }
@@ -194,7 +194,7 @@ pub(super) fn failed_structural_gates(verified: &judge::ContractResult) -> Vec<F
 }
 
 /// Does some work, and something else on a thread beside it again and again until the work is done.
-fn meanwhile<T>(every: Duration, again: impl Fn() + Send, work: impl FnOnce() -> T) -> T {
+fn run_with_heartbeat<T>(every: Duration, again: impl Fn() + Send, work: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
         let (working, done) = mpsc::channel::<()>();
         scope.spawn(move || {
@@ -208,7 +208,7 @@ fn meanwhile<T>(every: Duration, again: impl Fn() + Send, work: impl FnOnce() ->
 }
 
 /// The paths of some evidence.
-fn changed(evidence: &ScopeEntrySet) -> BTreeSet<RepoPath> {
+fn changed_paths(evidence: &ScopeEntrySet) -> BTreeSet<RepoPath> {
     evidence.iter().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
 }
 
@@ -217,7 +217,7 @@ fn baseline_path() -> RepoPath {
 }
 
 /// The verdict in a few words.
-pub(super) fn summary(
+pub(super) fn finish_summary(
     verified: &judge::ContractResult,
     check: &ScopeCheck,
     request: &FinishRequest,
@@ -253,9 +253,10 @@ mod tests {
     fn what_is_done_meanwhile_goes_on_until_the_work_is_done() {
         let (called, calls) = mpsc::channel();
         let again = move || called.send(()).unwrap_or_default();
-        let n_calls = meanwhile(Duration::from_millis(1), again, || calls.iter().take(3).count());
+        let n_calls = run_with_heartbeat(Duration::from_millis(1), again, || calls.iter().take(3).count());
         assert_eq!(n_calls, 3);
-        let quick = meanwhile(Duration::from_hours(1), || unreachable!("the work was done at once"), || 7);
+        let quick =
+            run_with_heartbeat(Duration::from_hours(1), || unreachable!("the work was done at once"), || 7);
         assert_eq!(quick, 7);
     }
 }

@@ -7,9 +7,9 @@ use probity_intents::{IntentId, IntentOwner, Ownership};
 use probity_workspace::ServiceError;
 
 /// How long an intent lives if nothing else is asked for.
-pub const TTL_SECONDS: u64 = 3_600;
+pub const DEFAULT_TTL_SECONDS: u64 = 3_600;
 /// How long its owner may be silent if nothing else is asked for.
-pub const LEASE_SECONDS: u64 = 300;
+pub const DEFAULT_LEASE_SECONDS: u64 = 300;
 
 /// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone. One's own
 /// whose process is gone is neither: that is recovered or cleared, which is said. `owner` says who asks about each of them.
@@ -42,8 +42,8 @@ fn reset_one(
     }
     let renew = RegistryAction::Renew {
         intent_id: intent_id.clone(),
-        lease_seconds: LEASE_SECONDS,
-        ttl_seconds: Some(TTL_SECONDS),
+        lease_seconds: DEFAULT_LEASE_SECONDS,
+        ttl_seconds: Some(DEFAULT_TTL_SECONDS),
     };
     let clear = RegistryAction::Clear { intent_id: intent_id.clone() };
     let mut last = None;
@@ -69,11 +69,11 @@ fn orphaned(
     by: &IntentOwner,
     intent_id: &IntentId,
 ) -> Result<Option<CommandRefusal>, ServiceError> {
-    let circumstances = shell.circumstances()?;
+    let circumstances = shell.command_context()?;
     let Some(intent) = shell.registry().intent(intent_id) else { return Ok(None) };
     let stranger = IntentOwner { token: Some(String::new()), ..by.clone() };
     let ownership = intent.ownership(&stranger, &circumstances);
-    let is_orphaned = intent.owner.is(by) && ownership == Ownership::Recoverable;
+    let is_orphaned = intent.owner.is_same_owner(by) && ownership == Ownership::Recoverable;
     let agent = intent.owner.label.clone();
     Ok(is_orphaned.then(|| CommandRefusal::HeldByOther { intent_id: intent_id.clone(), agent, ownership }))
 }

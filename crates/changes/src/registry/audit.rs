@@ -1,7 +1,7 @@
 //! Reading the log itself: for people, and for whoever must know that nobody rewrote it meanwhile.
 
 use super::view::logged_event;
-use super::{IntentService, LocalHost, NAME, PAGE, cache, damaged, parse};
+use super::{EVENTS_PER_READ, IntentService, LOG_NAME, LocalHost, cache, damaged, parse};
 use probity_api::change::{ChainStatus, IntentLogAnswer};
 use probity_core::Digest;
 use probity_intents::IntentRegistry;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<IntentLogAnswer, ServiceError> {
     let store = workspace.state.store()?;
     store.check()?;
-    let mut shell = IntentService::over(&store, Arc::new(LocalHost));
+    let mut shell = IntentService::on_store(&store, Arc::new(LocalHost));
     shell.database = workspace.state.database();
     shell.refresh()?;
     let records = shell.log.read_after(after, limit)?;
@@ -26,9 +26,9 @@ pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<Inten
 }
 
 /// Where the log ends now; the end of an empty one if there is no database, or none that can be read.
-pub(crate) fn head(state: &StateDirectory) -> RegistryHead {
+pub(crate) fn log_head(state: &StateDirectory) -> RegistryHead {
     let last = || -> Option<RegistryHead> {
-        let log = open(state)?;
+        let log = open_log(state)?;
         let head = log.head().ok()?;
         let event = parse(log.read_after(head.checked_sub(1)?, 1).ok()?.first()?).ok()?;
         Some(RegistryHead { seq: event.seq, digest: event.digest() })
@@ -38,7 +38,7 @@ pub(crate) fn head(state: &StateDirectory) -> RegistryHead {
 
 /// Whether the log still leads back to `known`, link by link: it grew, and nothing else.
 pub(crate) fn leads_back(state: &StateDirectory, known: RegistryHead) -> bool {
-    let Some(log) = open(state) else {
+    let Some(log) = open_log(state) else {
         // Where no database is, there was none; one that cannot be opened is no log that grew.
         return known == RegistryHead::default() && state.database().symlink_metadata().is_err();
     };
@@ -46,7 +46,7 @@ pub(crate) fn leads_back(state: &StateDirectory, known: RegistryHead) -> bool {
         let mut at = RegistryHead::default();
         let mut from = known.seq.0.saturating_sub(1);
         loop {
-            let records = log.read_after(from, PAGE).map_err(|error| error.to_string())?;
+            let records = log.read_after(from, EVENTS_PER_READ).map_err(|error| error.to_string())?;
             for record in &records {
                 let event = parse(record)?;
                 let follows = event.seq <= known.seq || event.prev == at.digest;
@@ -56,7 +56,7 @@ pub(crate) fn leads_back(state: &StateDirectory, known: RegistryHead) -> bool {
                 }
                 from = record.seq;
             }
-            if records.len() < PAGE {
+            if records.len() < EVENTS_PER_READ {
                 return Ok(at.seq >= known.seq);
             }
         }
@@ -65,9 +65,9 @@ pub(crate) fn leads_back(state: &StateDirectory, known: RegistryHead) -> bool {
 }
 
 /// The registry that the log describes; `None` if it cannot be read.
-pub(crate) fn registry(state: &StateDirectory) -> Option<IntentRegistry> {
+pub(crate) fn read_registry(state: &StateDirectory) -> Option<IntentRegistry> {
     let store = state.store().ok().filter(|_| state.database().symlink_metadata().is_ok())?;
-    let mut shell = IntentService::over(&store, Arc::new(LocalHost));
+    let mut shell = IntentService::on_store(&store, Arc::new(LocalHost));
     shell.refresh().ok()?;
     Some(shell.registry)
 }
@@ -75,9 +75,9 @@ pub(crate) fn registry(state: &StateDirectory) -> Option<IntentRegistry> {
 /// The receipts with which intents were finished after event `after`.
 pub(crate) fn receipts_after(state: &StateDirectory, after: EventSeq) -> BTreeSet<Digest> {
     let mut receipts = BTreeSet::new();
-    let Some(log) = open(state) else { return receipts };
+    let Some(log) = open_log(state) else { return receipts };
     let mut from = after.0;
-    while let Ok(records) = log.read_after(from, PAGE) {
+    while let Ok(records) = log.read_after(from, EVENTS_PER_READ) {
         let Some(last) = records.last() else { break };
         from = last.seq;
         for event in records.iter().filter_map(|record| parse(record).ok()) {
@@ -96,10 +96,10 @@ pub(crate) fn cache_is_true(state: &StateDirectory) -> bool {
     };
     let replay = || -> Option<IntentRegistry> {
         let mut registry = IntentRegistry::default();
-        let log = open(state)?;
+        let log = open_log(state)?;
         while registry.head().seq < snapshot.head().seq {
             let left = snapshot.head().seq.0 - registry.head().seq.0;
-            let limit = usize::try_from(left).unwrap_or(PAGE).min(PAGE);
+            let limit = usize::try_from(left).unwrap_or(EVENTS_PER_READ).min(EVENTS_PER_READ);
             let records = log.read_after(registry.head().seq.0, limit).ok()?;
             for record in &records {
                 let event = parse(record).ok()?;
@@ -114,14 +114,14 @@ pub(crate) fn cache_is_true(state: &StateDirectory) -> bool {
 }
 
 /// The log, if there is a database and it can be opened. None is made.
-fn open(state: &StateDirectory) -> Option<Box<dyn EventLog>> {
+fn open_log(state: &StateDirectory) -> Option<Box<dyn EventLog>> {
     let there = state.database().symlink_metadata().is_ok();
-    there.then(|| state.store().ok().map(|store| store.log(NAME))).flatten()
+    there.then(|| state.store().ok().map(|store| store.log(LOG_NAME))).flatten()
 }
 
 /// Whether the note of where the log ended says no more than the log.
 pub(crate) fn note_is_true(state: &StateDirectory) -> bool {
-    cache::noted(&state.registry_cache()) <= head(state).seq.0
+    cache::noted(&state.registry_cache()) <= log_head(state).seq.0
 }
 
 /// Whether the database and the cache are whole: what `doctor` asks. Answers where the log ends.

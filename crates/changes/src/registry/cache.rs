@@ -33,7 +33,7 @@ impl RegistryCache {
     }
 
     /// Notes that the log has grown up to `head`. In place and without waiting for the disk: it is a lower bound.
-    pub(super) fn note(&self, head: u64) {
+    pub(super) fn note_head(&self, head: u64) {
         let path = head_file(&self.path);
         let no_links = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
         let open = || {
@@ -49,7 +49,7 @@ impl RegistryCache {
     }
 
     /// Where the log ended at least.
-    pub(super) fn noted(&self) -> u64 {
+    pub(super) fn read_noted_head(&self) -> u64 {
         noted(&self.path)
     }
 
@@ -59,13 +59,13 @@ impl RegistryCache {
     }
 
     /// Takes note that the file was used.
-    pub(super) const fn used(&mut self, head: RegistryHead) {
+    pub(super) const fn mark_used(&mut self, head: RegistryHead) {
         self.held = head.seq.0;
     }
 
     /// Writes the file if it lags behind and nobody else has written it meanwhile. It is a cache: what cannot be written is
     /// read from the log next time.
-    pub(super) fn keep(&mut self, registry: &IntentRegistry) {
+    pub(super) fn save_if_behind(&mut self, registry: &IntentRegistry) {
         let head = registry.head().seq.0;
         let lag = MIN_LAG_EVENTS + (registry.n_intents() / INTENTS_PER_LAG_EVENT) as u64;
         let lags = |held: u64| head >= held.saturating_add(lag);

@@ -58,7 +58,7 @@ impl KeptHandle {
     }
 
     /// Whether this is the handle of the intent's present owner.
-    pub fn opens(&self, registry: &IntentRegistry) -> bool {
+    pub fn is_current(&self, registry: &IntentRegistry) -> bool {
         let owner = registry.intent(&self.intent_id).map(|intent| &intent.owner);
         owner.is_some_and(|owner| owner.token == Some(self.handle.digest()))
     }
@@ -94,8 +94,8 @@ impl HandleStore {
     }
 
     /// The kept handles that open an intent of the registry, by intent.
-    pub fn usable(&self, registry: &IntentRegistry) -> Vec<KeptHandle> {
-        let is_usable = |kept: &KeptHandle| kept.opens(registry);
+    pub fn usable_handles(&self, registry: &IntentRegistry) -> Vec<KeptHandle> {
+        let is_usable = |kept: &KeptHandle| kept.is_current(registry);
         let mut usable: Vec<_> = self.files().into_iter().filter_map(|path| read(&path)).collect();
         usable.retain(is_usable);
         usable.sort_by(|a, b| a.intent_id.cmp(&b.intent_id));
@@ -112,7 +112,7 @@ impl HandleStore {
             AgentLabel::Assumed(_) => None,
         };
         let is_own = |kept: &KeptHandle| handle_for_intent(None, agent, Some(kept)).is_some();
-        self.usable(registry).into_iter().filter(is_own).map(|kept| kept.intent_id).collect()
+        self.usable_handles(registry).into_iter().filter(is_own).map(|kept| kept.intent_id).collect()
     }
 
     /// The one intent that a caller who names none can mean: of the owner whose handle was given, else one whose handle is
@@ -124,8 +124,11 @@ impl HandleStore {
         credentials: &CallerCredentials,
     ) -> Result<IntentId, ServiceError> {
         let now = shell.host().now();
-        let kept: BTreeMap<IntentId, KeptHandle> =
-            self.usable(shell.registry()).into_iter().map(|kept| (kept.intent_id.clone(), kept)).collect();
+        let kept: BTreeMap<IntentId, KeptHandle> = self
+            .usable_handles(shell.registry())
+            .into_iter()
+            .map(|kept| (kept.intent_id.clone(), kept))
+            .collect();
         let (mut open, mut finished) = (Vec::new(), Vec::new());
         for intent in shell.registry().intents() {
             let group = match intent.status {
@@ -134,7 +137,7 @@ impl HandleStore {
                 _ => continue,
             };
             let caller = credentials.caller_for_intent(kept.get(&intent.id));
-            if !caller.is_new && intent.owner.is(&shell.owner_of(&caller)?) {
+            if !caller.is_new && intent.owner.is_same_owner(&shell.owner_of(&caller)?) {
                 group.push(intent);
             }
         }
@@ -163,7 +166,7 @@ impl HandleStore {
 
     /// Removes the handle of an intent that an event has given up. That of a finished one stays until the next start: it
     /// opens nothing but the answer of that finish, for whoever lost it.
-    pub fn follow(&self, event: &RegistryEvent) -> Result<(), ServiceError> {
+    pub fn forget_closed(&self, event: &RegistryEvent) -> Result<(), ServiceError> {
         match &event.change {
             RegistryChange::Cleared { intent_id } => self.forget(intent_id),
             _ => Ok(()),
@@ -214,7 +217,7 @@ fn age(path: &Path) -> Option<Duration> {
 pub(crate) fn is_sound(path: &Path, registry: &IntentRegistry) -> bool {
     read(path).is_some_and(|kept| {
         path.file_name().is_some_and(|name| *name == *file_name(&kept.intent_id))
-            && (registry.intent(&kept.intent_id).is_none() || kept.opens(registry))
+            && (registry.intent(&kept.intent_id).is_none() || kept.is_current(registry))
     })
 }
 

@@ -22,18 +22,18 @@ pub trait RegistryHost: Send + Sync {
     fn now(&self) -> Timestamp;
 
     /// The name under which owners of this machine are recorded.
-    fn name(&self) -> &str;
+    fn host_name(&self) -> &str;
 
     /// Which start of the machine this is, where known.
     fn boot_id(&self) -> Option<&str>;
 
     /// What the machine says about one of its processes.
-    fn probe(&self, pid: u32) -> ProcessProbe;
+    fn probe_process(&self, pid: u32) -> ProcessProbe;
 }
 
 /// Whether an owner can be asked about here: it named a process, and the process is one of this host.
 pub(super) fn can_probe(host: &dyn RegistryHost, owner: &IntentOwner) -> bool {
-    owner.pid != 0 && owner.host == host.name() && owner.boot_id.as_deref() == host.boot_id()
+    owner.pid != 0 && owner.host == host.host_name() && owner.boot_id.as_deref() == host.boot_id()
 }
 
 /// This machine.
@@ -42,19 +42,19 @@ pub struct LocalHost;
 
 impl RegistryHost for LocalHost {
     fn now(&self) -> Timestamp {
-        Timestamp(clock::seconds())
+        Timestamp(clock::now_seconds())
     }
 
-    fn name(&self) -> &str {
-        static NAME: OnceLock<String> = OnceLock::new();
-        NAME.get_or_init(name)
+    fn host_name(&self) -> &str {
+        static HOST_NAME: OnceLock<String> = OnceLock::new();
+        HOST_NAME.get_or_init(name)
     }
 
     fn boot_id(&self) -> Option<&str> {
-        Some(probity_storage::boot::id()).filter(|id| !id.is_empty())
+        Some(probity_storage::boot::boot_id()).filter(|id| !id.is_empty())
     }
 
-    fn probe(&self, pid: u32) -> ProcessProbe {
+    fn probe_process(&self, pid: u32) -> ProcessProbe {
         probe(pid)
     }
 }
@@ -75,7 +75,7 @@ fn probe(pid: u32) -> ProcessProbe {
         Some(ProcessStat { state: 'Z' | 'X', .. }) => ProcessProbe { exists: false, pid_start: None },
         Some(stat) => ProcessProbe { exists: true, pid_start: in_first_time_namespace(stat.start) },
         // Its entry may be hidden from us. Only if the system knows no such process is it gone.
-        None => ProcessProbe { exists: can_be_signalled(pid), pid_start: None },
+        None => ProcessProbe { exists: can_be_signaled(pid), pid_start: None },
     }
 }
 
@@ -118,7 +118,7 @@ fn without_offset(start: u64, offset: i128) -> Option<u64> {
     is_exact.then(|| u64::try_from(i128::from(start) - offset / TICK_NANOSECONDS).ok()).flatten()
 }
 
-fn can_be_signalled(pid: u32) -> bool {
+fn can_be_signaled(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn a_process_has_one_start_in_every_time_namespace() {
         if let Some(pid) = std::env::var(ASKED_PID).ok().and_then(|pid| pid.parse().ok()) {
-            return println!("<{:?}>", LocalHost.probe(pid));
+            return println!("<{:?}>", LocalHost.probe_process(pid));
         }
-        let own = LocalHost.probe(std::process::id());
+        let own = LocalHost.probe_process(std::process::id());
         for offset in ["86400", "-1"] {
             let test = "registry::host::tests::a_process_has_one_start_in_every_time_namespace";
             let mut command = std::process::Command::new("unshare");
@@ -202,23 +202,23 @@ mod tests {
 
     #[test]
     fn this_process_exists_and_one_that_is_gone_does_not() {
-        let own = LocalHost.probe(std::process::id());
+        let own = LocalHost.probe_process(std::process::id());
         assert!(own.exists && own.pid_start.is_some());
         // No system gives a process this id; that of an ended one could have come to mean another.
-        assert!(!LocalHost.probe(i32::MAX.cast_unsigned()).exists);
+        assert!(!LocalHost.probe_process(i32::MAX.cast_unsigned()).exists);
     }
 
     #[test]
     fn one_that_has_ended_and_was_not_asked_for_is_gone() {
         let mut child = std::process::Command::new("true").spawn().expect("starts");
-        probity_testkit::wait_until("it has ended", || !LocalHost.probe(child.id()).exists);
+        probity_testkit::wait_until("it has ended", || !LocalHost.probe_process(child.id()).exists);
         child.wait().expect("ends");
     }
 
     #[test]
     fn processes_of_another_host_or_another_boot_are_not_asked_about() {
         let here = IntentOwner {
-            host: LocalHost.name().into(),
+            host: LocalHost.host_name().into(),
             boot_id: LocalHost.boot_id().map(Into::into),
             pid: 1,
             ..IntentOwner::default()

@@ -16,7 +16,7 @@ use probity_workspace::ServiceError;
 use std::fmt;
 
 /// The shortest and the longest handle that is taken.
-const BYTES: std::ops::RangeInclusive<usize> = 16..=128;
+const HANDLE_BYTES: std::ops::RangeInclusive<usize> = 16..=128;
 /// The longest name of an agent.
 const MAX_LABEL_BYTES: usize = 128;
 
@@ -32,11 +32,15 @@ impl OwnerHandle {
 
     /// Takes a text as a handle, if it can be one.
     pub fn parse(text: &str) -> Result<Self, ServiceError> {
-        let is_good = BYTES.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_good = HANDLE_BYTES.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         if is_good {
             return Ok(Self(text.to_owned()));
         }
-        let bounds = format!("{} to {} printable ASCII characters without space", BYTES.start(), BYTES.end());
+        let bounds = format!(
+            "{} to {} printable ASCII characters without space",
+            HANDLE_BYTES.start(),
+            HANDLE_BYTES.end()
+        );
         Err(ServiceError::refused(ReasonCode::OwnerInvalid, format!("an owner's handle has {bounds}")))
     }
 
@@ -138,7 +142,7 @@ impl Caller {
                 let detail = format!("process {pid} is neither this one nor one that started it");
                 return Err(ServiceError::refused(ReasonCode::OwnerInvalid, detail));
             }
-            Some(pid) => host.probe(pid).pid_start,
+            Some(pid) => host.probe_process(pid).pid_start,
             None => None,
         };
         let label = self.label.as_str();
@@ -147,7 +151,7 @@ impl Caller {
             return Err(ServiceError::refused(ReasonCode::OwnerInvalid, detail));
         }
         Ok(IntentOwner {
-            host: host.name().to_owned(),
+            host: host.host_name().to_owned(),
             boot_id: host.boot_id().map(Into::into),
             pid: self.pid.unwrap_or(0),
             pid_start,
@@ -172,7 +176,7 @@ mod tests {
         let owner = caller(None).owner(&LocalHost).expect("an owner");
         let text = serde_json::to_string(&owner).expect("JSON");
         assert!(!text.contains("0123456789abcdef"), "{text}");
-        assert!(owner.is(&caller(Some(std::process::id())).owner(&LocalHost).expect("an owner")));
+        assert!(owner.is_same_owner(&caller(Some(std::process::id())).owner(&LocalHost).expect("an owner")));
     }
 
     #[test]

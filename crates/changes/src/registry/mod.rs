@@ -39,23 +39,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The name of the log and of the leases.
-const NAME: &str = "intents";
+const LOG_NAME: &str = "intents";
 /// How many events are read at once.
-const PAGE: usize = 1_000;
+const EVENTS_PER_READ: usize = 1_000;
 /// How often a command is decided anew before it gives up.
-const MAX_TRIES: usize = 10_000;
+const MAX_DECISION_ATTEMPTS: usize = 10_000;
 /// How long a command waits for its turn. The turn only keeps those who contend from deciding in vain, so a process that
 /// was stopped in the middle of its own holds nobody up for longer.
-const TURN: Duration = Duration::from_secs(2);
+const TURN_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often it looks whether it is its turn, at first and at last.
-const FIRST_PAUSE: Duration = Duration::from_micros(50);
-const LAST_PAUSE: Duration = Duration::from_millis(1);
+const FIRST_TURN_POLL_INTERVAL: Duration = Duration::from_micros(50);
+const MAX_TURN_POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// So many times a command lets others go first that were faster.
-const PATIENCE: usize = 3;
+const MAX_LOST_RACES: usize = 3;
 /// How long closed intents are kept.
-pub const RETENTION_SECONDS: u64 = 14 * 24 * 3600;
+pub const CLOSED_INTENT_RETENTION_SECONDS: u64 = 14 * 24 * 3600;
 /// How many intents must be over or long closed before a start tidies up.
-const UNTIDY: usize = 100;
+const MIN_INTENTS_TO_TIDY: usize = 100;
 
 /// What a start or a promotion must know about the tree.
 #[derive(Debug, Clone, Default)]
@@ -97,7 +97,7 @@ impl IntentService {
     #[tracing::instrument(name = "open registry", skip_all)]
     pub fn open(workspace: &Workspace) -> Result<Self, ServiceError> {
         let store = workspace.state.store()?;
-        let mut shell = Self::over(&store, Arc::new(LocalHost));
+        let mut shell = Self::on_store(&store, Arc::new(LocalHost));
         shell.database = workspace.state.database();
         shell.cache = Some(RegistryCache::new(workspace.state.registry_cache()));
         shell.turn = Some(workspace.state.registry_turn());
@@ -108,13 +108,13 @@ impl IntentService {
     }
 
     /// The registry on a store, with nothing read yet. Simulations use it; [`Self::refresh`] reads.
-    pub fn over(store: &dyn StorageEngine, host: Arc<dyn RegistryHost>) -> Self {
+    pub fn on_store(store: &dyn StorageEngine, host: Arc<dyn RegistryHost>) -> Self {
         Self {
-            log: store.log(NAME),
-            leases: store.leases(NAME),
+            log: store.log(LOG_NAME),
+            leases: store.leases(LOG_NAME),
             host,
             registry: IntentRegistry::default(),
-            database: PathBuf::from(NAME),
+            database: PathBuf::from(LOG_NAME),
             cache: None,
             turn: None,
             runs: None,
@@ -145,11 +145,11 @@ impl IntentService {
     /// Reads what was appended since.
     pub fn refresh(&mut self) -> Result<(), ServiceError> {
         loop {
-            let records = self.log.read_after(self.registry.head().seq.0, PAGE)?;
+            let records = self.log.read_after(self.registry.head().seq.0, EVENTS_PER_READ)?;
             for record in &records {
-                self.take(record)?;
+                self.apply_record(record)?;
             }
-            if records.len() < PAGE {
+            if records.len() < EVENTS_PER_READ {
                 return Ok(());
             }
         }
@@ -162,8 +162,8 @@ impl IntentService {
     }
 
     /// What this host sees now, without looking at the tree.
-    pub fn circumstances(&self) -> Result<CommandContext, ServiceError> {
-        self.circumstances_in(&TreeFacts::default(), Vec::new())
+    pub fn command_context(&self) -> Result<CommandContext, ServiceError> {
+        self.command_context_in(&TreeFacts::default(), Vec::new())
     }
 
     /// The governed runs of the repository that go on, but for one that this process is part of.
@@ -178,7 +178,7 @@ impl IntentService {
     pub(crate) fn run_peers(&self, scope: &IntentScope) -> Result<Vec<PeerIntent>, ServiceError> {
         let Some((_, top)) = &self.runs else { return Ok(Vec::new()) };
         let is_file = |entry: &ScopeEntry| run_claims::is_file(top, entry);
-        Ok(self.open_runs()?.iter().filter_map(|run| run.claim.peer(scope, &is_file)).collect())
+        Ok(self.open_runs()?.iter().filter_map(|run| run.claim.as_peer(scope, &is_file)).collect())
     }
 
     /// The paths that an action would claim.
@@ -215,19 +215,19 @@ impl IntentService {
         command: &RegistryCommand,
         tree: &TreeFacts,
     ) -> Result<CommandResult, ServiceError> {
-        let done = self.attempt(command, tree)?;
+        let done = self.try_execute(command, tree)?;
         if matches!(command.action, RegistryAction::Start { .. }) && !done.repeated {
             self.tidy(&command.by)?;
         }
         if let Some(cache) = &mut self.cache {
-            cache.keep(&self.registry);
+            cache.save_if_behind(&self.registry);
         }
         Ok(done)
     }
 
     /// Renews the leases of an owner's open intents by use, where a third of them is over.
     pub fn touch(&self, by: &IntentOwner) -> Result<(), ServiceError> {
-        let seen = self.circumstances()?;
+        let seen = self.command_context()?;
         for intent in self.registry.open_intents().filter(|intent| intent.ownership(by, &seen).is_own()) {
             let left = intent.lease(&seen).ends_at().0.saturating_sub(seen.now.0);
             if left.saturating_mul(3) < intent.lease.seconds.saturating_mul(2) {
@@ -244,13 +244,13 @@ impl IntentService {
         record.map(|record| self.parse(&record)).transpose()
     }
 
-    fn attempt(
+    fn try_execute(
         &mut self,
         command: &RegistryCommand,
         tree: &TreeFacts,
     ) -> Result<CommandResult, ServiceError> {
         let mut turn = None;
-        for n_tries in 0..MAX_TRIES {
+        for n_tries in 0..MAX_DECISION_ATTEMPTS {
             self.refresh()?;
             // From the look at governed runs to the append no run may begin: see `run_claims`.
             let (runs, _share) = match (self.claimed_by(&command.action), &self.runs) {
@@ -260,10 +260,10 @@ impl IntentService {
                 }
                 _ => (Vec::new(), None),
             };
-            let seen = self.circumstances_in(tree, runs)?;
+            let seen = self.command_context_in(tree, runs)?;
             let event = match self.registry.decide(&seen, command)? {
                 CommandDecision::Append(event) => event,
-                CommandDecision::Known(event) => return Ok(CommandResult::again(*event)),
+                CommandDecision::Known(event) => return Ok(CommandResult::repeated(*event)),
                 CommandDecision::Nothing => {
                     let notices = self.registry.notices(&command.by);
                     return Ok(CommandResult { event: None, notices, repeated: false });
@@ -273,7 +273,7 @@ impl IntentService {
             if turn.is_none()
                 && let Some(path) = &self.turn
             {
-                turn = self.take_turn(path, n_tries >= PATIENCE)?;
+                turn = self.take_turn(path, n_tries >= MAX_LOST_RACES)?;
                 if self.log.head()? != self.registry.head().seq.0 {
                     continue;
                 }
@@ -283,7 +283,7 @@ impl IntentService {
             match self.log.append(before, command.id.as_str(), &bytes)? {
                 AppendOutcome::At(_) => {
                     self.registry.apply_stored(&event, Digest::of(&bytes));
-                    self.cache.iter().for_each(|cache| cache.note(event.seq.0));
+                    self.cache.iter().for_each(|cache| cache.note_head(event.seq.0));
                     drop(turn);
                     let notices = event.notices.clone();
                     return Ok(CommandResult { event: Some(*event), notices, repeated: false });
@@ -293,7 +293,9 @@ impl IntentService {
                 AppendOutcome::Moved { .. } | AppendOutcome::Unknown => {}
             }
         }
-        let why = format!("the log of intents moved on {MAX_TRIES} times before this command got its turn");
+        let why = format!(
+            "the log of intents moved on {MAX_DECISION_ATTEMPTS} times before this command got its turn"
+        );
         Err(StoreError::Engine { path: self.database.clone(), why }.into())
     }
 
@@ -301,8 +303,8 @@ impl IntentService {
     /// more, and whoever must release what all want would stand behind them; who is `patient` stays. `None` also if
     /// somebody keeps the turn for too long: it only keeps those who contend from deciding in vain.
     fn take_turn(&self, path: &Path, patient: bool) -> Result<Option<FileLock>, ServiceError> {
-        let end = Instant::now() + TURN;
-        let mut pause = FIRST_PAUSE;
+        let end = Instant::now() + TURN_LOCK_TIMEOUT;
+        let mut pause = FIRST_TURN_POLL_INTERVAL;
         loop {
             match FileLock::poll(path) {
                 Ok(Some(lock)) => return Ok(Some(lock)),
@@ -311,7 +313,7 @@ impl IntentService {
                 Err(_) => return Ok(None),
             }
             std::thread::sleep(pause);
-            pause = (pause * 2).min(LAST_PAUSE);
+            pause = (pause * 2).min(MAX_TURN_POLL_INTERVAL);
             let has_moved = !patient && self.log.head()? != self.registry.head().seq.0;
             if has_moved || Instant::now() > end {
                 return Ok(None);
@@ -327,7 +329,7 @@ impl IntentService {
     ) -> Result<CommandResult, ServiceError> {
         let stored = self.event(at)?.ok_or_else(|| self.damaged(format!("event {at} is gone")))?;
         if stored.request == decided.request {
-            Ok(CommandResult::again(stored))
+            Ok(CommandResult::repeated(stored))
         } else {
             Err(CommandRefusal::CommandIdReused.into())
         }
@@ -337,24 +339,24 @@ impl IntentService {
     /// the winner.
     fn tidy(&mut self, by: &IntentOwner) -> Result<(), ServiceError> {
         let head = self.registry.head().seq.0;
-        if self.tidied_at.is_some_and(|at| head < at.saturating_add(UNTIDY as u64)) {
+        if self.tidied_at.is_some_and(|at| head < at.saturating_add(MIN_INTENTS_TO_TIDY as u64)) {
             return Ok(());
         }
         self.tidied_at = Some(head);
         let now = self.host.now();
         let is_litter = |intent: &&Intent| match intent.closed_at {
-            Some(at) => at.plus(RETENTION_SECONDS) <= now,
+            Some(at) => at.plus_seconds(CLOSED_INTENT_RETENTION_SECONDS) <= now,
             None => intent.expires_at <= now,
         };
-        if self.registry.intents().filter(is_litter).count() < UNTIDY {
+        if self.registry.intents().filter(is_litter).count() < MIN_INTENTS_TO_TIDY {
             return Ok(());
         }
-        let action = RegistryAction::Collect { retention_seconds: RETENTION_SECONDS };
+        let action = RegistryAction::Collect { retention_seconds: CLOSED_INTENT_RETENTION_SECONDS };
         let id = CommandId::parse(clock::run_id()).map_err(|error| self.damaged(error.to_string()))?;
-        self.attempt(&RegistryCommand { id, by: by.clone(), action }, &TreeFacts::default()).map(drop)
+        self.try_execute(&RegistryCommand { id, by: by.clone(), action }, &TreeFacts::default()).map(drop)
     }
 
-    fn circumstances_in(
+    fn command_context_in(
         &self,
         tree: &TreeFacts,
         runs: Vec<PeerIntent>,
@@ -380,12 +382,12 @@ impl IntentService {
             .filter(|intent| host::can_probe(self.host(), &intent.owner))
             .map(|intent| {
                 let pid = intent.owner.pid;
-                (intent.id.clone(), *known.entry(pid).or_insert_with(|| self.host.probe(pid)))
+                (intent.id.clone(), *known.entry(pid).or_insert_with(|| self.host.probe_process(pid)))
             })
             .collect()
     }
 
-    fn take(&mut self, record: &EventRecord) -> Result<(), ServiceError> {
+    fn apply_record(&mut self, record: &EventRecord) -> Result<(), ServiceError> {
         let event = self.parse(record)?;
         self.registry.check_next(&event).map_err(|error| self.damaged(error.to_string()))?;
         self.registry.apply_stored(&event, Digest::of(&record.event));
@@ -398,7 +400,7 @@ impl IntentService {
 
     /// Begins with the cache if it is of this log, else with the first event.
     fn catch_up_from_cache(&mut self) -> Result<(), ServiceError> {
-        let noted = self.cache.as_ref().map_or(0, RegistryCache::noted);
+        let noted = self.cache.as_ref().map_or(0, RegistryCache::read_noted_head);
         let head = self.log.head()?;
         if noted > head {
             return Err(cache::lost_events(&self.database, noted, head));
@@ -414,12 +416,12 @@ impl IntentService {
             };
             if is_of_this_log {
                 self.registry = snapshot.into();
-                self.cache.iter_mut().for_each(|cache| cache.used(known));
+                self.cache.iter_mut().for_each(|cache| cache.mark_used(known));
             }
         }
         self.refresh()?;
         if let Some(cache) = &mut self.cache {
-            cache.keep(&self.registry);
+            cache.save_if_behind(&self.registry);
         }
         Ok(())
     }
@@ -430,7 +432,7 @@ impl IntentService {
 }
 
 impl CommandResult {
-    fn again(event: RegistryEvent) -> Self {
+    fn repeated(event: RegistryEvent) -> Self {
         Self { notices: event.notices.clone(), event: Some(event), repeated: true }
     }
 }

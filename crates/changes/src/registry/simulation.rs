@@ -11,7 +11,7 @@ use super::*;
 use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryChange};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
 use probity_intents::{IntentScope, IntentStatus, ScopeEntry, Timestamp, overlap};
-use probity_storage::memory::{MemoryStore, WriteFate};
+use probity_storage::memory_store::{MemoryStore, WriteFate};
 use probity_storage::ports::{ObjectStore, RefStore};
 use std::sync::{Mutex, PoisonError};
 
@@ -55,7 +55,7 @@ struct SimulatedMachine {
 
 /// Somebody who is faster now and then: between an agent's decision and its append.
 struct RivalAgent {
-    shell: Mutex<IntentService>,
+    service: Mutex<IntentService>,
     dice: Mutex<SeededRng>,
     /// What it was granted and has not given back.
     held: Mutex<Vec<IntentId>>,
@@ -69,7 +69,7 @@ impl RivalAgent {
         if dice.roll(6) != 0 {
             return;
         }
-        let (mut shell, mut held) = (lock(&self.shell), lock(&self.held));
+        let (mut shell, mut held) = (lock(&self.service), lock(&self.held));
         let by = owner("rival", Self::PID);
         let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
         if let Some(intent_id) = held.pop() {
@@ -170,13 +170,13 @@ impl RegistryHost for SimulatedMachine {
     fn now(&self) -> Timestamp {
         Timestamp(*lock(&self.now))
     }
-    fn name(&self) -> &'static str {
+    fn host_name(&self) -> &'static str {
         "h"
     }
     fn boot_id(&self) -> Option<&str> {
         Some("b")
     }
-    fn probe(&self, pid: u32) -> ProcessProbe {
+    fn probe_process(&self, pid: u32) -> ProcessProbe {
         let is_wrong = self.mutant == Some(LoopMutant::LiveIsDead) && pid.is_multiple_of(2);
         ProcessProbe { exists: !is_wrong && !lock(&self.dead).contains(&pid), pid_start: None }
     }
@@ -226,7 +226,7 @@ impl RegistrySimulation {
         let world =
             Arc::new(SimulatedMachine { now: Mutex::new(10_000), mutant, ..SimulatedMachine::default() });
         let rival = Arc::new(RivalAgent {
-            shell: Mutex::new(IntentService::over(&memory, world.clone())),
+            service: Mutex::new(IntentService::on_store(&memory, world.clone())),
             dice: Mutex::new(SeededRng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) | 1)),
             held: Mutex::default(),
         });
@@ -234,14 +234,14 @@ impl RegistrySimulation {
         let agent = |n: usize| SimulatedAgent {
             name: format!("agent-{n}"),
             pid: u32::try_from(n).unwrap_or(0) + 11,
-            shell: IntentService::over(&reached, world.clone()),
+            shell: IntentService::on_store(&reached, world.clone()),
             held: BTreeMap::new(),
             old: Vec::new(),
         };
         let agents = (0..AGENTS).map(agent).collect();
         let n_pids = 100;
         let dice = SeededRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let reader = IntentService::over(&memory, world.clone());
+        let reader = IntentService::on_store(&memory, world.clone());
         Self {
             dice,
             memory,
@@ -355,7 +355,7 @@ impl RegistrySimulation {
         let held = std::mem::take(&mut self.agents[who].held);
         let agent = &mut self.agents[who];
         agent.pid = self.n_pids;
-        agent.shell = IntentService::over(&self.reached, self.world.clone());
+        agent.shell = IntentService::on_store(&self.reached, self.world.clone());
         agent.held = held;
     }
 
@@ -412,7 +412,7 @@ impl RegistrySimulation {
     /// Every command is in the log once, no grant went past somebody whose turn it was, and none pushed aside somebody who
     /// lives and whose time is not over.
     fn check_order(&self) {
-        let records = self.memory.log(NAME).read_after(0, 10_000).expect("reads");
+        let records = self.memory.log(LOG_NAME).read_after(0, 10_000).expect("reads");
         let commands: BTreeSet<&str> = records.iter().map(|record| record.command.as_str()).collect();
         assert_eq!(commands.len(), records.len(), "every command is in the log once");
         let mut registry = IntentRegistry::default();
@@ -448,7 +448,7 @@ impl RegistrySimulation {
         let holds =
             |other: &Intent| other.status == IntentStatus::Active && overlap(&waiter.scope, &other.scope);
         waiter.status == IntentStatus::Queued
-            && !waiter.owner.is(&event.by)
+            && !waiter.owner.is_same_owner(&event.by)
             && waiter.expires_at > event.at
             && waiter.lease.is_fresh(event.at)
             && !lock(&self.world.dead).contains(&waiter.owner.pid)
@@ -475,7 +475,7 @@ fn run(seed: u64, mutant: Option<LoopMutant>) -> u64 {
     }
     simulation.check_acknowledged();
     simulation.check_order();
-    simulation.memory.log(NAME).head().expect("reads")
+    simulation.memory.log(LOG_NAME).head().expect("reads")
 }
 
 /// Says which seed failed.

@@ -4,7 +4,7 @@ use super::*;
 use probity_intents::registry::{IntentBase, IntentDeclaration};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
 use probity_intents::{IntentScope, IntentStatus, Ownership, ScopeEntry, Timestamp};
-use probity_storage::memory::{MemoryStore, WriteFate};
+use probity_storage::memory_store::{MemoryStore, WriteFate};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A machine whose clock is set by hand, and on which every process with an odd number is dead.
@@ -15,13 +15,13 @@ impl RegistryHost for Fake {
     fn now(&self) -> Timestamp {
         Timestamp(1_000 + self.0.load(Ordering::Relaxed))
     }
-    fn name(&self) -> &'static str {
+    fn host_name(&self) -> &'static str {
         "h"
     }
     fn boot_id(&self) -> Option<&str> {
         Some("b")
     }
-    fn probe(&self, pid: u32) -> ProcessProbe {
+    fn probe_process(&self, pid: u32) -> ProcessProbe {
         ProcessProbe { exists: pid.is_multiple_of(2), pid_start: None }
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn tree() -> TreeFacts {
 }
 
 fn shell(memory: &MemoryStore) -> IntentService {
-    IntentService::over(memory, Arc::new(Fake::default()))
+    IntentService::on_store(memory, Arc::new(Fake::default()))
 }
 
 fn code(result: Result<CommandResult, ServiceError>) -> &'static str {
@@ -77,7 +77,7 @@ fn of_two_shells_one_is_granted_and_the_other_learns_by_whom() {
     let refused = two.execute(&owner("b", 4), start("i-b", "src/x"), &tree());
     assert_eq!(code(refused), "blocked");
     assert_eq!(two.registry().head(), one.registry().head());
-    assert_eq!(memory.log(NAME).head().expect("reads"), 1);
+    assert_eq!(memory.log(LOG_NAME).head().expect("reads"), 1);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_lost_reply_is_no_second_grant() {
         memory.inject(move || fates.next().unwrap_or(WriteFate::Answered));
         let done = shell(&memory).execute(&owner("a", 2), start("i-a", "src"), &tree()).expect("granted");
         assert_eq!(done.repeated, lost == WriteFate::LostAfter);
-        assert_eq!(memory.log(NAME).head().expect("reads"), 1, "{lost:?}");
+        assert_eq!(memory.log(LOG_NAME).head().expect("reads"), 1, "{lost:?}");
     }
 }
 
@@ -101,7 +101,7 @@ fn a_command_that_the_rules_forgot_is_known_to_the_store() {
     let first = RegistryCommand { id: id("first"), by: by.clone(), action: start("i-0", "src") };
     let granted = shell.execute_command(&first, &tree()).expect("granted");
     shell.execute(&by, clear("i-0"), &tree()).expect("cleared");
-    for n in 1..=probity_intents::registry::REMEMBERED_COMMANDS / 2 {
+    for n in 1..=probity_intents::registry::MAX_REMEMBERED_COMMANDS / 2 {
         shell.execute(&by, start(&format!("i-{n}"), "src"), &tree()).expect("granted");
         shell.execute(&by, clear(&format!("i-{n}")), &tree()).expect("cleared");
     }
@@ -119,7 +119,7 @@ fn a_command_that_the_rules_forgot_is_known_to_the_store() {
 
 /// What an intent is to a reader.
 fn ownership(shell: &IntentService, reader: &IntentOwner, id: &str) -> Ownership {
-    let seen = shell.circumstances().expect("is seen");
+    let seen = shell.command_context().expect("is seen");
     shell.resolve(id).expect("is there").ownership(reader, &seen)
 }
 
@@ -127,7 +127,7 @@ fn ownership(shell: &IntentService, reader: &IntentOwner, id: &str) -> Ownership
 fn use_renews_a_lease_without_an_event() {
     let memory = MemoryStore::new();
     let host = Arc::new(Fake::default());
-    let mut shell = IntentService::over(&memory, host.clone());
+    let mut shell = IntentService::on_store(&memory, host.clone());
     let (a, b) = (owner("a", 2), owner("b", 4));
     shell.execute(&a, start("i-a", "src"), &tree()).expect("granted");
     host.0.store(59, Ordering::Relaxed);
@@ -158,8 +158,8 @@ fn the_claim_of_a_dead_process_is_recoverable_here_and_nowhere_else() {
 fn a_start_tidies_up_what_is_over() {
     let memory = MemoryStore::new();
     let host = Arc::new(Fake::default());
-    let mut shell = IntentService::over(&memory, host.clone());
-    for n in 0..UNTIDY {
+    let mut shell = IntentService::on_store(&memory, host.clone());
+    for n in 0..MIN_INTENTS_TO_TIDY {
         shell.execute(&owner("a", 2), start(&format!("i-{n}"), &format!("f{n}")), &tree()).expect("granted");
     }
     host.0.store(3600, Ordering::Relaxed);
@@ -193,12 +193,12 @@ impl OnDisk {
         let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
         let memory = MemoryStore::new();
         let mut source = shell(&memory);
-        let log = workspace.state.store().expect("opens").log(NAME);
+        let log = workspace.state.store().expect("opens").log(LOG_NAME);
         for n in 0..n_events {
             let (id, file) = (format!("i-{n}"), format!("f{n}"));
             source.execute(&owner("a", 0), start(&id, &file), &tree()).expect("granted");
         }
-        for record in memory.log(NAME).read_after(0, 10_000).expect("reads") {
+        for record in memory.log(LOG_NAME).read_after(0, 10_000).expect("reads") {
             log.append(record.seq - 1, &record.command, &record.event).expect("appends");
         }
         Self { _dir: dir, workspace }

@@ -15,13 +15,13 @@ struct ViewerContext {
     owner: IntentOwner,
     /// The intents that are the reader's own by a handle kept in this worktree.
     kept: BTreeSet<IntentId>,
-    seen: CommandContext,
+    context: CommandContext,
 }
 
 fn amendment_view(amendment: &IntentAmendment) -> AmendmentView {
     AmendmentView {
         seq: amendment.seq,
-        at: time(amendment.at),
+        at: format_time(amendment.at),
         by: amendment.by.label.clone(),
         why: amendment.why.clone(),
         allowed_files: amendment.allowed_files.clone(),
@@ -37,8 +37,8 @@ impl IntentService {
         caller: &Caller,
         closed_too: bool,
     ) -> Result<IntentListAnswer, ServiceError> {
-        let reader = self.reader(workspace, caller)?;
-        let view = |intent| self.view(intent, &reader);
+        let reader = self.viewer_context(workspace, caller)?;
+        let view = |intent| self.intent_view(intent, &reader);
         let intents = if closed_too {
             self.registry.intents().map(view).collect()
         } else {
@@ -55,7 +55,7 @@ impl IntentService {
         id: &str,
     ) -> Result<IntentAnswer, ServiceError> {
         let intent = self.resolve(id)?;
-        Ok(IntentAnswer { intent: self.view(intent, &self.reader(workspace, caller)?) })
+        Ok(IntentAnswer { intent: self.intent_view(intent, &self.viewer_context(workspace, caller)?) })
     }
 
     /// What was done for `caller`.
@@ -80,11 +80,11 @@ impl IntentService {
         })
     }
 
-    fn reader(&self, workspace: &Workspace, caller: &Caller) -> Result<ViewerContext, ServiceError> {
+    fn viewer_context(&self, workspace: &Workspace, caller: &Caller) -> Result<ViewerContext, ServiceError> {
         Ok(ViewerContext {
             owner: self.owner_of(caller)?,
             kept: HandleStore::of(workspace).own_intents(&self.registry, caller),
-            seen: self.circumstances()?,
+            context: self.command_context()?,
         })
     }
 
@@ -104,15 +104,15 @@ impl IntentService {
         }
     }
 
-    fn view(&self, intent: &Intent, reader: &ViewerContext) -> IntentView {
-        let ViewerContext { owner, kept, seen } = reader;
+    fn intent_view(&self, intent: &Intent, reader: &ViewerContext) -> IntentView {
+        let ViewerContext { owner, kept, context: seen } = reader;
         let ownership = intent.ownership(owner, seen);
         let lease = intent.lease(seen);
         IntentView {
             intent_id: intent.id.clone(),
             status: intent.status,
             ownership,
-            is_own: intent.owner.is(owner),
+            is_own: intent.owner.is_same_owner(owner),
             handle_kept: kept.contains(&intent.id),
             description: intent.description.clone(),
             expected_effects: intent.expected_effects.clone(),
@@ -121,9 +121,9 @@ impl IntentService {
             agent: intent.owner.label.clone(),
             lease_seconds: lease.seconds,
             lease_expires_in_seconds: lease.ends_at().0.saturating_sub(seen.now.0),
-            declared_at: time(intent.declared_at),
-            expires_at: time(intent.expires_at),
-            closed_at: intent.closed_at.map(time),
+            declared_at: format_time(intent.declared_at),
+            expires_at: format_time(intent.expires_at),
+            closed_at: intent.closed_at.map(format_time),
             base: intent.base.clone(),
             fencing_token: intent.token,
             queue_position: self.registry.queue_position(&intent.id, owner, seen),
@@ -134,11 +134,11 @@ impl IntentService {
 }
 
 /// A time as people and programs read it.
-pub fn time(at: Timestamp) -> String {
-    clock::rfc3339(at.0)
+pub fn format_time(at: Timestamp) -> String {
+    clock::format_rfc3339(at.0)
 }
 
 /// An event with its digest, and its time in words.
 pub fn logged_event(event: RegistryEvent) -> LoggedEvent {
-    LoggedEvent { digest: event.digest(), at_utc: time(event.at), event }
+    LoggedEvent { digest: event.digest(), at_utc: format_time(event.at), event }
 }

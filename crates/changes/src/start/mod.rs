@@ -2,14 +2,14 @@
 //! refuses. A refused start leaves nothing behind (law 4).
 
 mod promote;
-mod words;
+mod report;
 
 pub use promote::{promote, promote_when_free};
 
+use super::concurrent_intents::RegistryView;
 use super::declare;
 use super::frame::RootMapping;
-use super::ground::StartContext;
-use super::neighbours::RegistryView;
+use super::start_context::StartContext;
 use crate::registry::{Caller, CommandResult, HandleStore, IntentService, KeptHandle, TreeFacts, admin};
 use probity_api::change::{DetailLevel, ScopeWarning, StartAnswer, StartObstacle, StartRequest};
 use probity_intents::registry::{
@@ -23,7 +23,7 @@ use probity_intents::{
 };
 use probity_knowledge::ledger;
 use probity_policy::StrictnessProfile;
-use probity_quality::runs::AnalysisStore;
+use probity_quality::analysis_store::AnalysisStore;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
@@ -43,32 +43,32 @@ pub fn start(
     let command = command_id(request)?;
     let intent_id =
         IntentId::parse(command.as_str()).map_err(|error| ServiceError::Missing(error.to_string()))?;
-    let ground = StartContext::survey(workspace, request.analyze, progress)?;
-    let (scope, warnings) = declare::scope(request, &ground.look.snapshot)?;
+    let ground = StartContext::collect(workspace, request.analyze, progress)?;
+    let (scope, warnings) = declare::validate_scope(request, &ground.status.snapshot)?;
     let ask = StartAttempt {
-        ground: &ground,
-        scope: ground.frame.scope_up(&scope),
+        context: &ground,
+        scope: ground.paths.to_repo_scope(&scope),
         warnings,
         policy: request.dirty_scope_policy,
         on_conflict: request.on_conflict,
         strictness: request.strictness,
         detail: request.detail_level,
-        place: None,
+        queued_intent: None,
     };
-    if let Some(known) = desk.known(&intent_id, request, &ask.scope)? {
+    if let Some(known) = desk.find_repeated_start(&intent_id, request, &ask.scope)? {
         return desk.replay(&ask, &known);
     }
     let decision = desk.decision(&ask)?;
     if decision.claim == ClaimState::None {
-        return desk.refused(&ask, &decision);
+        return desk.refused_answer(&ask, &decision);
     }
     let declaration = IntentDeclaration {
         intent_id: intent_id.clone(),
         description: request.description.clone(),
         expected_effects: request.expected_effects.clone(),
         scope: ask.scope.clone(),
-        ttl_seconds: request.ttl_seconds.unwrap_or(admin::TTL_SECONDS),
-        lease_seconds: request.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
+        ttl_seconds: request.ttl_seconds.unwrap_or(admin::DEFAULT_TTL_SECONDS),
+        lease_seconds: request.lease_seconds.unwrap_or(admin::DEFAULT_LEASE_SECONDS),
         base: ground.base(workspace, &ask.scope)?,
     };
     let action = RegistryAction::Start {
@@ -88,7 +88,7 @@ pub fn start(
         if answer.claim == ClaimState::None {
             handles.forget(&intent_id)?;
         }
-        handles.prune(desk.shell.registry(), desk.shell.host().now())?;
+        handles.prune(desk.service.registry(), desk.service.host().now())?;
     }
     if answer.claim != ClaimState::None && !request.implements.is_empty() {
         let cited = ledger::cite(workspace, intent_id.as_str(), &request.implements, &desk.owner.label)?;
@@ -99,7 +99,7 @@ pub fn start(
 
 /// What is asked for, with the ground that it is asked on.
 struct StartAttempt<'a> {
-    ground: &'a StartContext,
+    context: &'a StartContext,
     /// As the registry names it.
     scope: IntentScope,
     warnings: Vec<ScopeWarning>,
@@ -108,13 +108,13 @@ struct StartAttempt<'a> {
     strictness: Option<StrictnessProfile>,
     detail: DetailLevel,
     /// The waiting intent that asks, if it is one.
-    place: Option<IntentId>,
+    queued_intent: Option<IntentId>,
 }
 
 /// One owner at the registry.
 struct StartHandler<'a> {
     workspace: &'a Workspace,
-    shell: IntentService,
+    service: IntentService,
     owner: IntentOwner,
     /// The intents that are the caller's own by a handle kept in this worktree.
     kept: BTreeSet<IntentId>,
@@ -125,42 +125,42 @@ impl<'a> StartHandler<'a> {
         let shell = IntentService::open(workspace)?;
         let owner = shell.owner_of(caller)?;
         let kept = HandleStore::of(workspace).own_intents(shell.registry(), caller);
-        Ok(Self { workspace, shell, owner, kept })
+        Ok(Self { workspace, service: shell, owner, kept })
     }
 
     /// The intent that this very start led to before, if it did.
-    fn known(
+    fn find_repeated_start(
         &self,
         id: &IntentId,
         request: &StartRequest,
         scope: &IntentScope,
     ) -> Result<Option<Intent>, ServiceError> {
         let is_same = |intent: &&Intent| {
-            intent.owner.is(&self.owner)
+            intent.owner.is_same_owner(&self.owner)
                 && with_amendments(scope, intent) == intent.scope
                 && intent.description == request.description
         };
-        match (self.shell.registry().intent(id), &request.command_id) {
+        match (self.service.registry().intent(id), &request.command_id) {
             (Some(intent), _) if is_same(&intent) => Ok(Some(intent.clone())),
             (Some(_), _) => Err(CommandRefusal::CommandIdReused.into()),
             (None, Some(_)) => Ok(None),
             (None, None) => {
-                let seen = self.shell.circumstances()?;
+                let seen = self.service.command_context()?;
                 let is_own = |intent: &&Intent| intent.ownership(&self.owner, &seen).is_own();
-                Ok(self.shell.registry().open_intents().filter(is_own).find(is_same).cloned())
+                Ok(self.service.registry().open_intents().filter(is_own).find(is_same).cloned())
             }
         }
     }
 
     /// What the start rules say now.
     fn decision(&self, ask: &StartAttempt<'_>) -> Result<StartDecision, ServiceError> {
-        let circumstances = self.shell.circumstances()?;
-        let seen = self.seen(&circumstances, &ask.ground.frame);
+        let circumstances = self.service.command_context()?;
+        let seen = self.registry_view(&circumstances, &ask.context.paths);
         Ok(start_decision(&StartState {
-            run_available: ask.ground.run.is_some(),
+            run_available: ask.context.analysis.is_some(),
             scope: ask.scope.clone(),
-            concurrent_intents: self.peers(&seen, &ask.scope, ask.place.as_ref())?,
-            dirty: ask.ground.dirty(),
+            concurrent_intents: self.peers(&seen, &ask.scope, ask.queued_intent.as_ref())?,
+            dirty: ask.context.dirty_repo_paths(),
             dirty_scope_policy: ask.policy,
             on_conflict: ask.on_conflict,
         }))
@@ -174,29 +174,32 @@ impl<'a> StartHandler<'a> {
         command: &RegistryCommand,
     ) -> Result<StartAnswer, ServiceError> {
         let runs = AnalysisStore::open(self.workspace);
-        if let Some(side) = &ask.ground.run {
+        if let Some(side) = &ask.context.analysis {
             runs.pin(side.run.id, id.as_str())?;
         }
-        let tree = TreeFacts { run_available: ask.ground.run.is_some(), dirty: ask.ground.dirty() };
-        match self.shell.execute_command(command, &tree) {
-            Ok(done) => self.granted(ask, id, done),
+        let tree = TreeFacts {
+            run_available: ask.context.analysis.is_some(),
+            dirty: ask.context.dirty_repo_paths(),
+        };
+        match self.service.execute_command(command, &tree) {
+            Ok(done) => self.granted_answer(ask, id, done),
             Err(ServiceError::Intent(refusal)) => {
-                if ask.place.is_none() {
+                if ask.queued_intent.is_none() {
                     runs.unpin(id.as_str())?;
                 }
-                self.refusal(ask, *refusal)
+                self.refusal_answer(ask, *refusal)
             }
             Err(fault) => Err(fault),
         }
     }
 
-    fn granted(
+    fn granted_answer(
         &self,
         ask: &StartAttempt<'_>,
         id: &IntentId,
         done: CommandResult,
     ) -> Result<StartAnswer, ServiceError> {
-        let mut decision = self.decision_as(ask, id)?;
+        let mut decision = self.decision_for_intent(ask, id)?;
         let queued = matches!(done.event.map(|event| event.change), Some(RegistryChange::Queued { .. }));
         if queued {
             // Its before-run is the one of the tree at its promotion.
@@ -204,26 +207,30 @@ impl<'a> StartHandler<'a> {
         }
         decision.status = if queued { StartStatus::Queued } else { StartStatus::Active };
         decision.edit_allowed = !queued;
-        let mut answer = self.compose(ask, &decision, Some(id), done.notices)?;
+        let mut answer = self.build_answer(ask, &decision, Some(id), done.notices)?;
         answer.idempotent_replay = done.repeated;
         Ok(answer)
     }
 
     /// The decision as it looks to the intent itself, once it is there.
-    fn decision_as(&self, ask: &StartAttempt<'_>, id: &IntentId) -> Result<StartDecision, ServiceError> {
-        let circumstances = self.shell.circumstances()?;
-        let seen = self.seen(&circumstances, &ask.ground.frame);
+    fn decision_for_intent(
+        &self,
+        ask: &StartAttempt<'_>,
+        id: &IntentId,
+    ) -> Result<StartDecision, ServiceError> {
+        let circumstances = self.service.command_context()?;
+        let seen = self.registry_view(&circumstances, &ask.context.paths);
         let mut decision = start_decision(&StartState {
             run_available: true,
             scope: ask.scope.clone(),
             concurrent_intents: self.peers(&seen, &ask.scope, Some(id))?,
-            dirty: ask.ground.dirty(),
+            dirty: ask.context.dirty_repo_paths(),
             dirty_scope_policy: ask.policy,
             on_conflict: ask.on_conflict,
         });
-        let position = self.shell.registry().queue_position(id, &self.owner, &circumstances);
+        let position = self.service.registry().queue_position(id, &self.owner, &circumstances);
         decision.queue_position = position;
-        let status = self.shell.registry().intent(id).map(|intent| intent.status);
+        let status = self.service.registry().intent(id).map(|intent| intent.status);
         (decision.next_step, decision.claim) = match status {
             Some(IntentStatus::Queued) => (StartNextStep::WaitThenPromote, ClaimState::Queued),
             _ => (StartNextStep::EditInScope, ClaimState::Granted),
@@ -234,16 +241,24 @@ impl<'a> StartHandler<'a> {
         Ok(decision)
     }
 
-    fn refused(&self, ask: &StartAttempt<'_>, decision: &StartDecision) -> Result<StartAnswer, ServiceError> {
-        let notices = self.shell.registry().notices(&self.owner);
-        self.compose(ask, decision, ask.place.as_ref(), notices)
+    fn refused_answer(
+        &self,
+        ask: &StartAttempt<'_>,
+        decision: &StartDecision,
+    ) -> Result<StartAnswer, ServiceError> {
+        let notices = self.service.registry().notices(&self.owner);
+        self.build_answer(ask, decision, ask.queued_intent.as_ref(), notices)
     }
 
     /// A refusal that is an answer to a start; any other is a fault of the caller.
-    fn refusal(&self, ask: &StartAttempt<'_>, refusal: CommandRefusal) -> Result<StartAnswer, ServiceError> {
+    fn refusal_answer(
+        &self,
+        ask: &StartAttempt<'_>,
+        refusal: CommandRefusal,
+    ) -> Result<StartAnswer, ServiceError> {
         let (code, advice) = (refusal.code(), refusal.next_step());
         let (blocked_by, step) = match refusal {
-            CommandRefusal::Blocked { decision } => return self.refused(ask, &decision),
+            CommandRefusal::Blocked { decision } => return self.refused_answer(ask, &decision),
             CommandRefusal::QueueAhead { waiters } => (waiters, StartNextStep::QueueOrNarrowScope),
             CommandRefusal::OverlapsOwn { holder } => ([holder].into(), StartNextStep::FinishOwnIntent),
             other => return Err(other.into()),
@@ -254,7 +269,7 @@ impl<'a> StartHandler<'a> {
         decision.claim = ClaimState::None;
         decision.blocked_by = blocked_by;
         decision.reasons.clear();
-        let mut answer = self.refused(ask, &decision)?;
+        let mut answer = self.refused_answer(ask, &decision)?;
         answer.reasons = vec![StartObstacle::Registry(code)];
         answer.reason = answer.reasons.first().copied();
         answer.next_step = step;
@@ -263,16 +278,16 @@ impl<'a> StartHandler<'a> {
     }
 
     fn replay(&mut self, ask: &StartAttempt<'_>, known: &Intent) -> Result<StartAnswer, ServiceError> {
-        self.shell.touch(&self.owner)?;
-        let mut decision = self.decision_as(ask, &known.id)?;
+        self.service.touch(&self.owner)?;
+        let mut decision = self.decision_for_intent(ask, &known.id)?;
         decision.status = match known.status {
             IntentStatus::Active => StartStatus::Active,
             IntentStatus::Queued => StartStatus::Queued,
             _ => return Err(CommandRefusal::wrong_status(known).into()),
         };
         decision.edit_allowed = known.status == IntentStatus::Active;
-        let notices = self.shell.registry().notices(&self.owner);
-        let mut answer = self.compose(ask, &decision, Some(&known.id), notices)?;
+        let notices = self.service.registry().notices(&self.owner);
+        let mut answer = self.build_answer(ask, &decision, Some(&known.id), notices)?;
         answer.idempotent_replay = true;
         answer.run_id = Some(known.base.run_id.clone());
         Ok(answer)
@@ -285,15 +300,19 @@ impl<'a> StartHandler<'a> {
         scope: &IntentScope,
         except: Option<&IntentId>,
     ) -> Result<Vec<PeerIntent>, ServiceError> {
-        Ok(seen.peers(except).into_iter().chain(self.shell.run_peers(scope)?).collect())
+        Ok(seen.peers(except).into_iter().chain(self.service.run_peers(scope)?).collect())
     }
 
-    fn seen<'s>(&'s self, circumstances: &'s CommandContext, frame: &'s RootMapping) -> RegistryView<'s> {
+    fn registry_view<'s>(
+        &'s self,
+        circumstances: &'s CommandContext,
+        frame: &'s RootMapping,
+    ) -> RegistryView<'s> {
         RegistryView {
-            registry: self.shell.registry(),
+            registry: self.service.registry(),
             owner: &self.owner,
-            circumstances,
-            frame,
+            context: circumstances,
+            paths: frame,
             kept: &self.kept,
         }
     }

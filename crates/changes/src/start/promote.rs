@@ -2,8 +2,8 @@
 
 use super::{StartAttempt, StartHandler};
 use crate::frame::RootMapping;
-use crate::ground::StartContext;
 use crate::registry::Caller;
+use crate::start_context::StartContext;
 use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle};
 use probity_intents::registry::{RegistryAction, RegistryCommand};
 use probity_intents::start::{ClaimState, OnConflict, StartReason, StartStatus};
@@ -13,7 +13,7 @@ use probity_workspace::{ServiceError, Workspace, clock};
 use std::time::{Duration, Instant};
 
 /// How long a waiter sleeps at most before it says again that it is alive.
-const PULSE: Duration = Duration::from_secs(5);
+const WAITER_HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Turns a place in the queue into a claim, from the tree as it is now.
 pub fn promote(
@@ -38,26 +38,26 @@ pub fn promote_when_free(
     let end = Instant::now().checked_add(patience);
     let mut desk = StartHandler::open(workspace, caller)?;
     loop {
-        let left = end.map_or(PULSE, |end| end.saturating_duration_since(Instant::now()));
+        let left = end.map_or(WAITER_HEARTBEAT_INTERVAL, |end| end.saturating_duration_since(Instant::now()));
         if left.is_zero() || desk.is_free(&request.intent_id)? {
             return desk.promote(request, progress);
         }
         progress(ProgressStep::Waiting);
-        desk.shell.touch(&desk.owner)?;
-        desk.shell.wait(left.min(PULSE))?;
+        desk.service.touch(&desk.owner)?;
+        desk.service.wait(left.min(WAITER_HEARTBEAT_INTERVAL))?;
     }
 }
 
 impl StartHandler<'_> {
     fn is_free(&mut self, id: &str) -> Result<bool, ServiceError> {
-        self.shell.refresh()?;
-        let intent = self.shell.resolve(id)?;
-        let circumstances = self.shell.circumstances()?;
-        let frame = RootMapping::of(self.workspace);
-        let seen = self.seen(&circumstances, &frame);
-        let in_the_way = seen.neighbours(&intent.scope, Some(&intent.id), DetailLevel::Full);
-        let first = self.shell.registry().queue_position(&intent.id, &self.owner, &circumstances);
-        let runs = self.shell.run_peers(&intent.scope)?;
+        self.service.refresh()?;
+        let intent = self.service.resolve(id)?;
+        let circumstances = self.service.command_context()?;
+        let frame = RootMapping::for_workspace(self.workspace);
+        let seen = self.registry_view(&circumstances, &frame);
+        let in_the_way = seen.concurrent_work(&intent.scope, Some(&intent.id), DetailLevel::Full);
+        let first = self.service.registry().queue_position(&intent.id, &self.owner, &circumstances);
+        let runs = self.service.run_peers(&intent.scope)?;
         Ok(runs.is_empty()
             && in_the_way.concurrent_intents.is_empty()
             && first.is_none_or(|position| position == 1))
@@ -68,23 +68,23 @@ impl StartHandler<'_> {
         request: &PromoteRequest,
         progress: &(dyn Fn(ProgressStep) + Sync),
     ) -> Result<StartAnswer, ServiceError> {
-        let intent = self.shell.resolve(&request.intent_id)?.clone();
-        let ground = StartContext::survey(self.workspace, request.analyze, progress)?;
+        let intent = self.service.resolve(&request.intent_id)?.clone();
+        let ground = StartContext::collect(self.workspace, request.analyze, progress)?;
         let ask = StartAttempt {
-            ground: &ground,
+            context: &ground,
             scope: intent.scope.clone(),
             warnings: Vec::new(),
             policy: request.dirty_scope_policy,
             on_conflict: OnConflict::Block,
             strictness: request.strictness,
             detail: request.detail_level,
-            place: Some(intent.id.clone()),
+            queued_intent: Some(intent.id.clone()),
         };
-        if intent.owner.is(&self.owner) && intent.status == IntentStatus::Active {
+        if intent.owner.is_same_owner(&self.owner) && intent.status == IntentStatus::Active {
             return self.replay(&ask, &intent);
         }
-        if ground.run.is_none() {
-            let mut answer = self.refused(&ask, &self.decision(&ask)?)?;
+        if ground.analysis.is_none() {
+            let mut answer = self.refused_answer(&ask, &self.decision(&ask)?)?;
             answer.reasons = vec![StartObstacle::Rule(StartReason::BeforeRunEvicted)];
             answer.reason = answer.reasons.first().copied();
             return Ok(answer);
@@ -105,7 +105,7 @@ impl StartHandler<'_> {
             answer.message = format!(
                 "still queued: do not edit yet; `probity intent promote {}` when those before you have finished, with \
                  `--wait SECONDS` to wait for it",
-                self.shell.registry().short_id(&intent.id)
+                self.service.registry().short_id(&intent.id)
             );
         }
         Ok(answer)

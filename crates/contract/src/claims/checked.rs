@@ -1,6 +1,6 @@
 //! Each claim with its verdict, the sentence that makes it, and the supporting or contradicting facts in plain words.
 
-use super::{AssertedClaim, ChangeFacts, Claim, ClaimJudgment, ClaimObjection, ObjectionCode, judge};
+use super::{AssertedClaim, ChangeFacts, Claim, ClaimJudgment, ClaimObjection, ObjectionCode, judge_claims};
 use probity_intents::ScopeEntry;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -62,7 +62,7 @@ impl CheckedClaim {
             | Claim::Verified => {}
         }
         ClaimReport {
-            claim: self.claim.word(),
+            claim: self.claim.as_str(),
             finding,
             gate,
             paths,
@@ -77,11 +77,11 @@ impl CheckedClaim {
     pub fn quote(&self) -> String {
         match &self.sentence {
             Some(sentence) => format!("\"{sentence}\""),
-            None => self.claim.word().to_owned(),
+            None => self.claim.as_str().to_owned(),
         }
     }
 
-    pub fn because(&self) -> String {
+    pub fn objection_summary(&self) -> String {
         let all: Vec<&str> = self.objections.iter().chain(&self.reservations).map(String::as_str).collect();
         all.join("; ")
     }
@@ -127,8 +127,8 @@ pub fn check_each(
             known.sentence = known.sentence.take().or(sentence);
             continue;
         }
-        let judgement = judge([&claim], facts);
-        let words = |objection: &ClaimObjection| words(objection, facts, finding);
+        let judgement = judge_claims([&claim], facts);
+        let words = |objection: &ClaimObjection| objection_text(objection, facts, finding);
         let is_new = |warning: &&ClaimObjection| !judgement.violations.contains(*warning);
         checked.push(CheckedClaim {
             sentence,
@@ -144,14 +144,14 @@ pub fn check_each(
 const MAX_LISTED_NAMES: usize = 5;
 
 /// Describes an objection by the fact that contradicts the claim.
-fn words(
+fn objection_text(
     objection: &ClaimObjection,
     facts: &ChangeFacts,
     finding: &dyn Fn(&str) -> Option<String>,
 ) -> String {
-    let names = || list(objection.detail.iter().map(ToString::to_string));
+    let names = || joined_names(objection.detail.iter().map(ToString::to_string));
     let findings = || {
-        list(objection.detail.iter().map(|id| {
+        joined_names(objection.detail.iter().map(|id| {
             let id = id.to_string();
             finding(&id).unwrap_or(id)
         }))
@@ -198,7 +198,7 @@ fn not_run(claim: &str, facts: &ChangeFacts) -> String {
     }
 }
 
-fn list(names: impl ExactSizeIterator<Item = String>) -> String {
+fn joined_names(names: impl ExactSizeIterator<Item = String>) -> String {
     let more = names.len().saturating_sub(MAX_LISTED_NAMES);
     let mut shown: Vec<String> = names.take(MAX_LISTED_NAMES).collect();
     if more > 0 {
@@ -211,7 +211,7 @@ fn list(names: impl ExactSizeIterator<Item = String>) -> String {
 mod tests {
     use super::*;
     use crate::claims::{GateFact, GateOutcome, recognise};
-    use crate::words::ContractStatus;
+    use crate::status::ContractStatus;
     use probity_paths::RepoPath;
     use probity_policy::GateKind;
 
@@ -235,7 +235,10 @@ mod tests {
     fn check(text: &str, facts: &ChangeFacts) -> Vec<(&'static str, String)> {
         let recognition = recognise(text, &facts.known_names());
         let checked = check_each(&[], recognition.claims, facts, &|_| None);
-        checked.iter().map(|it| (it.verdict.as_str(), format!("{}  {}", it.quote(), it.because()))).collect()
+        checked
+            .iter()
+            .map(|it| (it.verdict.as_str(), format!("{}  {}", it.quote(), it.objection_summary())))
+            .collect()
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Judges claims against the facts, by fixed rules.
 
 use super::{ChangeFacts, Claim, GateFact, GateOutcome};
-use crate::profile::{ContractCheck, FileClass, classify};
-use crate::words::ContractStatus;
+use crate::profile::{ContractCheck, FileClass, classify_file};
+use crate::status::ContractStatus;
 use probity_intents::{ScopeEntry, ScopeEntrySet, covered};
 use probity_policy::GateKind;
 use schemars::JsonSchema;
@@ -98,10 +98,10 @@ impl ClaimJudgment {
     }
 }
 
-pub fn judge<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &ChangeFacts) -> ClaimJudgment {
+pub fn judge_claims<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &ChangeFacts) -> ClaimJudgment {
     let mut judgement = ClaimJudgment::default();
     for claim in claims {
-        let mut judge = ClaimJudge { claim: claim.word(), facts, judgement: &mut judgement };
+        let mut judge = ClaimJudge { claim: claim.as_str(), facts, judgement: &mut judgement };
         match claim {
             Claim::NoRegressions => judge.no_regressions(),
             Claim::Verified => judge.verified(),
@@ -141,11 +141,14 @@ impl ClaimJudge<'_> {
         if self.facts.status.is_open() {
             self.violation(ObjectionCode::NotVerified, BTreeSet::new());
         } else if self.delta_not_applicable() {
-            self.warning(ObjectionCode::CheckNotApplicable, texts(["structural_delta"]));
+            self.warning(ObjectionCode::CheckNotApplicable, entry_set(["structural_delta"]));
         } else {
-            self.violation_if_any(ObjectionCode::RegressionsPresent, texts(&self.facts.intent_regressions));
+            self.violation_if_any(
+                ObjectionCode::RegressionsPresent,
+                entry_set(&self.facts.intent_regressions),
+            );
             if !self.facts.external_regressions.is_empty() {
-                let external = texts(&self.facts.external_regressions);
+                let external = entry_set(&self.facts.external_regressions);
                 self.warning(ObjectionCode::ExternalRegressionsPresent, external);
             }
         }
@@ -158,7 +161,7 @@ impl ClaimJudge<'_> {
         } else if self.facts.status.is_open() {
             self.violation(ObjectionCode::NotVerified, BTreeSet::new());
         } else if self.delta_not_applicable() {
-            self.violation(ObjectionCode::CheckNotApplicable, texts(["structural_delta"]));
+            self.violation(ObjectionCode::CheckNotApplicable, entry_set(["structural_delta"]));
         }
         self.health();
     }
@@ -172,8 +175,8 @@ impl ClaimJudge<'_> {
         }
         let gates: Vec<&GateFact> = self.facts.gates.iter().collect();
         self.violation_if_any(ObjectionCode::GateFailed, ids(&gates, &[GateOutcome::Failed]));
-        self.violation_if_any(ObjectionCode::GateNotRun, ids(&gates, NOT_RUN));
-        let skipped = self.facts.checks_not_applicable.iter().map(|check| word(*check)).collect();
+        self.violation_if_any(ObjectionCode::GateNotRun, ids(&gates, NOT_RUN_OUTCOMES));
+        let skipped = self.facts.checks_not_applicable.iter().map(|check| check_entry(*check)).collect();
         self.violation_if_any(ObjectionCode::CheckNotApplicable, skipped);
         self.health();
     }
@@ -194,7 +197,7 @@ impl ClaimJudge<'_> {
         let gates: Vec<&GateFact> = self.facts.gates.iter().filter(meant).collect();
         let failed = ids(&gates, &[GateOutcome::Failed]);
         let passed = ids(&gates, &[GateOutcome::Passed]);
-        let not_run = ids(&gates, NOT_RUN);
+        let not_run = ids(&gates, NOT_RUN_OUTCOMES);
         let some_ran = !failed.is_empty() || !passed.is_empty();
         if some_ran && !not_run.is_empty() {
             self.warning(ObjectionCode::GateNotRun, not_run.clone());
@@ -222,7 +225,7 @@ impl ClaimJudge<'_> {
     }
 
     fn fixed(&mut self, finding: &str) {
-        let detail = texts([finding]);
+        let detail = entry_set([finding]);
         if self.facts.after_findings.contains(finding) {
             self.violation(ObjectionCode::FindingStillPresent, detail);
         } else if !self.facts.before_findings.contains(finding) {
@@ -234,7 +237,7 @@ impl ClaimJudge<'_> {
 
     fn docs_only(&mut self) {
         let is_other =
-            |path: &&probity_paths::RepoPath| classify(path.as_bytes()) != FileClass::Documentation;
+            |path: &&probity_paths::RepoPath| classify_file(path.as_bytes()) != FileClass::Documentation;
         let others = self.facts.delta.iter().filter(is_other).map(ScopeEntry::from).collect();
         self.violation_if_any(ObjectionCode::NonDocumentationTouched, others);
     }
@@ -242,12 +245,12 @@ impl ClaimJudge<'_> {
     /// Without changed source files no interface can have changed, compared or not.
     fn no_api_change(&mut self) {
         let is_source =
-            |path: &probity_paths::RepoPath| matches!(classify(path.as_bytes()), FileClass::Source(_));
+            |path: &probity_paths::RepoPath| matches!(classify_file(path.as_bytes()), FileClass::Source(_));
         match &self.facts.api {
             Some(api) => {
-                self.violation_if_any(ObjectionCode::ApiBroken, texts(&api.breaks));
+                self.violation_if_any(ObjectionCode::ApiBroken, entry_set(&api.breaks));
                 if !api.additions.is_empty() {
-                    self.warning(ObjectionCode::ApiExtended, texts(&api.additions));
+                    self.warning(ObjectionCode::ApiExtended, entry_set(&api.additions));
                 }
             }
             None if self.facts.delta.iter().any(is_source) => {
@@ -262,7 +265,7 @@ impl ClaimJudge<'_> {
     }
 }
 
-const NOT_RUN: &[GateOutcome] = &[GateOutcome::Skipped, GateOutcome::NotRun];
+const NOT_RUN_OUTCOMES: &[GateOutcome] = &[GateOutcome::Skipped, GateOutcome::NotRun];
 
 fn ids(gates: &[&GateFact], outcomes: &[GateOutcome]) -> BTreeSet<ScopeEntry> {
     gates
@@ -272,11 +275,11 @@ fn ids(gates: &[&GateFact], outcomes: &[GateOutcome]) -> BTreeSet<ScopeEntry> {
         .collect()
 }
 
-fn texts(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> BTreeSet<ScopeEntry> {
+fn entry_set(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> BTreeSet<ScopeEntry> {
     items.into_iter().map(ScopeEntry::new).collect()
 }
 
-fn word(check: ContractCheck) -> ScopeEntry {
+fn check_entry(check: ContractCheck) -> ScopeEntry {
     ScopeEntry::new(check.as_str())
 }
 
@@ -301,7 +304,7 @@ mod tests {
     }
 
     fn codes(facts: &ChangeFacts) -> (Vec<ObjectionCode>, Vec<ObjectionCode>) {
-        let judgement = judge(&[Claim::NoApiChange], facts);
+        let judgement = judge_claims(&[Claim::NoApiChange], facts);
         let codes = |from: &BTreeSet<ClaimObjection>| from.iter().map(|it| it.code).collect();
         (codes(&judgement.violations), codes(&judgement.warnings))
     }

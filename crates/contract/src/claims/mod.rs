@@ -8,11 +8,11 @@ mod judge;
 mod text;
 
 pub use checked::{CheckedClaim, ClaimReport, ClaimVerdict, check_each};
-pub use judge::{ClaimJudgment, ClaimObjection, ObjectionCode, judge};
+pub use judge::{ClaimJudgment, ClaimObjection, ObjectionCode, judge_claims};
 pub use text::{AssertedClaim, KnownNames, Recognition, recognise};
 
 use crate::profile::ContractCheck;
-use crate::words::ContractStatus;
+use crate::status::ContractStatus;
 use probity_intents::ScopeEntry;
 use probity_paths::RepoPath;
 use probity_policy::GateKind;
@@ -77,7 +77,7 @@ impl Claim {
         }
     }
 
-    pub const fn word(&self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match self {
             Self::AllChecksPassed => "all_checks_passed",
             Self::DocsOnly => "docs_only",
@@ -134,7 +134,7 @@ impl GateFact {
 }
 
 impl GateOutcome {
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::NotRun => "not run",
             Self::Passed | Self::Failed | Self::Skipped => self.as_str(),

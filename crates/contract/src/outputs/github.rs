@@ -4,12 +4,12 @@ use super::{ChangeReview, NewFinding};
 use crate::claims::{GateFact, GateOutcome};
 use crate::markdown::health_change;
 use crate::profile::CheckResult;
-use crate::words::ContractStatus;
+use crate::status::ContractStatus;
 use probity_core::markup::{markdown_code as code, markdown_text as plain};
 use probity_policy::Severity;
 use std::fmt::Write;
 
-const SHOWN: usize = 20;
+const MAX_LISTED_ITEMS: usize = 20;
 
 /// GitHub shows fewer, and a log with thousands helps no one.
 const MAX_ANNOTATIONS: usize = 50;
@@ -21,7 +21,7 @@ pub fn github_summary(review: &ChangeReview) -> String {
         ContractStatus::Violated => "❌",
         ContractStatus::Unverified | ContractStatus::Expired => "⚠️",
     };
-    let mut page = format!("## {mark} Probity: {}\n\n", review.status.words());
+    let mut page = format!("## {mark} Probity: {}\n\n", review.status.label());
     if let Some(reason) = &review.reason {
         let _ = writeln!(page, "**Because:** {}  ", plain(reason.meaning()));
     }
@@ -31,15 +31,22 @@ pub fn github_summary(review: &ChangeReview) -> String {
     facts(&mut page, review);
     let ours: Vec<&NewFinding> = review.findings.iter().filter(|finding| finding.is_ours).collect();
     let others: Vec<&NewFinding> = review.findings.iter().filter(|finding| !finding.is_ours).collect();
-    list(&mut page, "New findings of this change", &ours, |finding| finding_line(finding));
-    list(&mut page, "Not declared", &review.out_of_scope, |path| code(&path.to_string()));
-    list(&mut page, "Gates", &review.gates, gate_line);
-    list(&mut page, "Claims that do not hold", &review.refuted_claims, |claim| {
-        format!("**{}** {}: {}", claim.verdict.as_str(), plain(&claim.quote()), plain(&claim.because()))
+    write_list(&mut page, "New findings of this change", &ours, |finding| finding_line(finding));
+    write_list(&mut page, "Not declared", &review.out_of_scope, |path| code(&path.to_string()));
+    write_list(&mut page, "Gates", &review.gates, gate_line);
+    write_list(&mut page, "Claims that do not hold", &review.refuted_claims, |claim| {
+        format!(
+            "**{}** {}: {}",
+            claim.verdict.as_str(),
+            plain(&claim.quote()),
+            plain(&claim.objection_summary())
+        )
     });
-    list(&mut page, "Breaks of the public interface", &review.api_breaks, |symbol| code(symbol));
-    list(&mut page, "Let through", &review.let_through, |what| plain(what));
-    list(&mut page, "New findings outside the declared scope", &others, |finding| finding_line(finding));
+    write_list(&mut page, "Breaks of the public interface", &review.api_breaks, |symbol| code(symbol));
+    write_list(&mut page, "Let through", &review.let_through, |what| plain(what));
+    write_list(&mut page, "New findings outside the declared scope", &others, |finding| {
+        finding_line(finding)
+    });
     page
 }
 
@@ -53,7 +60,7 @@ fn facts(page: &mut String, review: &ChangeReview) {
     let _ = writeln!(page, "| Runs | {} → {} |", run(&review.runs.0), run(&review.runs.1));
     let _ = writeln!(page, "| Health | {health} |");
     for CheckResult { check, outcome } in &review.checks {
-        let _ = writeln!(page, "| {} | {} |", sentence_case(check.words()), outcome.words());
+        let _ = writeln!(page, "| {} | {} |", sentence_case(check.description()), outcome.words());
     }
 }
 
@@ -64,7 +71,7 @@ fn sentence_case(words: &str) -> String {
 fn gate_line(gate: &GateFact) -> String {
     let optional = if gate.required { "" } else { " (not required)" };
     let why = if gate.detail.is_empty() { String::new() } else { format!(": {}", plain(&gate.detail)) };
-    format!("{} **{}**{optional}{why}", code(&gate.id), gate.result.words())
+    format!("{} **{}**{optional}{why}", code(&gate.id), gate.result.label())
 }
 
 fn finding_line(finding: &NewFinding) -> String {
@@ -76,16 +83,16 @@ fn finding_line(finding: &NewFinding) -> String {
     format!("{} **{}**{place} {}{passed}", finding.severity, plain(&finding.rule), plain(&finding.message))
 }
 
-fn list<T>(page: &mut String, heading: &str, items: &[T], show: impl Fn(&T) -> String) {
+fn write_list<T>(page: &mut String, heading: &str, items: &[T], show: impl Fn(&T) -> String) {
     if items.is_empty() {
         return;
     }
     let _ = write!(page, "\n**{heading}** ({})\n\n", items.len());
-    for item in items.iter().take(SHOWN) {
+    for item in items.iter().take(MAX_LISTED_ITEMS) {
         let _ = writeln!(page, "- {}", show(item));
     }
-    if items.len() > SHOWN {
-        let _ = writeln!(page, "- and {} more", items.len() - SHOWN);
+    if items.len() > MAX_LISTED_ITEMS {
+        let _ = writeln!(page, "- and {} more", items.len() - MAX_LISTED_ITEMS);
     }
 }
 
@@ -98,7 +105,7 @@ pub fn github_annotations(review: &ChangeReview) -> String {
         ContractStatus::Unverified | ContractStatus::Expired => "warning",
     };
     let because = review.reason.map_or_else(String::new, |reason| format!(" ({})", reason.meaning()));
-    let verdict = format!("{}{because}", review.status.words());
+    let verdict = format!("{}{because}", review.status.label());
     lines.push(format!("::{level} title=Probity::{}", data(&verdict)));
     for path in &review.out_of_scope {
         let file = property(&path.to_string());

@@ -8,17 +8,17 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 /// Renders the report. A check that does not apply is skipped, never passed (law 6).
 pub fn junit(review: &ChangeReview) -> String {
     let suites = [
-        suite("checks", review.checks.iter().map(|result| of_check(*result, review))),
-        suite("gates", review.gates.iter().map(of_gate)),
-        suite("new findings", review.findings.iter().map(of_finding)),
-        suite("claims", review.refuted_claims.iter().map(of_claim)),
+        write_suite("checks", review.checks.iter().map(|result| of_check(*result, review))),
+        write_suite("gates", review.gates.iter().map(of_gate)),
+        write_suite("new findings", review.findings.iter().map(of_finding)),
+        write_suite("claims", review.refuted_claims.iter().map(of_claim)),
     ];
     let mut report = Report::new("probity");
     report.add_test_suites(suites);
     report.to_string().expect("a report of text and counts is always written")
 }
 
-fn suite(name: &str, cases: impl Iterator<Item = TestCase>) -> TestSuite {
+fn write_suite(name: &str, cases: impl Iterator<Item = TestCase>) -> TestSuite {
     let class = format!("probity.{}", name.replace(' ', "_"));
     let mut suite = TestSuite::new(name);
     for mut case in cases {
@@ -41,13 +41,13 @@ fn of_check(CheckResult { check, outcome }: CheckResult, review: &ChangeReview) 
 }
 
 fn of_claim(claim: &CheckedClaim) -> TestCase {
-    let words = format!("{}: {}", claim.quote(), claim.because());
+    let words = format!("{}: {}", claim.quote(), claim.objection_summary());
     let status = match claim.verdict {
         ClaimVerdict::True => TestCaseStatus::success(),
         ClaimVerdict::False => failed(&words),
         ClaimVerdict::Unverified => skipped(&format!("unverified: {words}")),
     };
-    TestCase::new(claim.claim.word(), status)
+    TestCase::new(claim.claim.as_str(), status)
 }
 
 fn of_gate(gate: &GateFact) -> TestCase {

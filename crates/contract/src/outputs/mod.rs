@@ -15,7 +15,7 @@ pub use junit::junit;
 
 use crate::claims::{CheckedClaim, GateFact};
 use crate::profile::CheckResult;
-use crate::words::{ContractReason, ContractStatus};
+use crate::status::{ContractReason, ContractStatus};
 use probity_paths::RepoPath;
 use probity_policy::Severity;
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! Writing within one transaction: commits with their indexes, and whatever belongs to them.
 
-use super::view::{CommitView, SnapshotDistance, kind_code, prefix};
+use super::commit_view::{CommitView, SnapshotDistance, id_prefix, kind_code};
 use super::{CommitStore, CommitsError, snapshots};
 use probity_documents::{
     Commit, CommitId, CommitKind, CommitNode, CommitReader, CommitSeq, DocumentEngine, DocumentId,
@@ -10,7 +10,7 @@ use rusqlite::{Connection, Params};
 use std::sync::Arc;
 
 /// What the bytes of a commit that was merged are taken to be, where they are not read.
-const MERGED_BYTES: i64 = 256;
+const ASSUMED_MERGE_BYTES: i64 = 256;
 
 /// A transaction that writes. It is kept when the closure that got it succeeds.
 pub struct WriteTransaction<'c> {
@@ -41,7 +41,7 @@ impl<'c> WriteTransaction<'c> {
         let node = check_append(&self.view, &commit)?;
         self.check_blobs(&commit)?;
         let seq = self.view.end;
-        let parent = node.parent.map(|parent| self.view.known(parent)).transpose()?;
+        let parent = node.parent.map(|parent| self.view.indexed_node(parent)).transpose()?;
         let before = parent.map_or_else(SnapshotDistance::default, |parent| parent.since);
         // Whoever merges waits to see what that lost: the state is kept with the next commit.
         let is_first_merge = node.kind == CommitKind::Merge
@@ -104,7 +104,7 @@ impl<'c> WriteTransaction<'c> {
             commit.bytes(),
         );
         self.execute("INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", row)?;
-        self.execute("INSERT INTO node_id VALUES (?1, ?2)", (prefix(&id), seq.0))?;
+        self.execute("INSERT INTO node_id VALUES (?1, ?2)", (id_prefix(&id), seq.0))?;
         for document in commit.documents() {
             let number = self.document(document)?;
             self.execute("INSERT INTO writer VALUES (?1, ?2)", (number, seq.0))?;
@@ -135,7 +135,7 @@ impl<'c> WriteTransaction<'c> {
         let more = n_commits.saturating_sub(since.n_commits).max(0);
         let since = SnapshotDistance {
             n_commits,
-            n_bytes: since.n_bytes + more.saturating_mul(MERGED_BYTES),
+            n_bytes: since.n_bytes + more.saturating_mul(ASSUMED_MERGE_BYTES),
             ..since
         };
         self.set_since(seq, since)?;

@@ -1,6 +1,6 @@
 //! Reading many commits at once: few queries, decoded in parallel.
 
-use super::view::CommitView;
+use super::commit_view::CommitView;
 use probity_core::Digest;
 use probity_documents::{Commit, CommitId, CommitSeq, DocumentSchema, HistoryError};
 use rayon::prelude::*;
@@ -60,7 +60,7 @@ impl CommitView<'_> {
     fn stored_many(&self, seqs: &[CommitSeq]) -> Result<Vec<StoredCommit>, HistoryError> {
         let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Ok(Vec::new()) };
         if (last.0 - first.0) as usize > seqs.len() * MAX_UNWANTED_ROWS_PER_WANTED {
-            return seqs.iter().map(|seq| self.stored(*seq)).collect();
+            return seqs.iter().map(|seq| self.stored_commit(*seq)).collect();
         }
         let sql = "SELECT seq, id, bytes FROM node WHERE seq BETWEEN ?1 AND ?2";
         let mut statement = self.db.prepare_cached(sql).map_err(self.engine())?;

@@ -1,6 +1,6 @@
 //! Checking a whole store: every commit against its hash, and what is derived against the commits.
 
-use super::view::CommitView;
+use super::commit_view::CommitView;
 use super::{CommitStore, CommitsError, lock};
 use probity_documents::{
     Commit, CommitId, CommitReader, CommitSeq, DocumentEngine, DocumentId, HistoryError,

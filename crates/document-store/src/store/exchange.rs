@@ -14,9 +14,9 @@ use serde_json::{Value as Json, json};
 use std::io::{self, BufRead, Write};
 
 /// How many commits are kept in one flush.
-const PORTION: usize = 1000;
+const COMMITS_PER_FLUSH: usize = 1000;
 /// The longest line of a bundle: a blob in hex digits, and a little.
-const MAX_LINE_BYTES: u64 = 2 * super::records::MAX_BLOB_BYTES as u64 + 1024;
+const MAX_LINE_BYTES: u64 = 2 * super::metadata::MAX_BLOB_BYTES as u64 + 1024;
 
 /// What was new to a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,19 +53,19 @@ pub struct SyncSummary {
 
 impl CommitStore {
     /// Makes this store and another have the same commits, blobs and decisions. Every head of both remains.
-    pub fn synchronise(&self, other: &Self, direction: SyncDirection) -> Result<SyncSummary, CommitsError> {
+    pub fn synchronize(&self, other: &Self, direction: SyncDirection) -> Result<SyncSummary, CommitsError> {
         let mut done = SyncSummary::default();
         if direction != SyncDirection::Push {
-            done.pulled = self.take_from(other)?;
+            done.pulled = self.pull_from(other)?;
         }
         if direction != SyncDirection::Pull {
-            done.pushed = other.take_from(self)?;
+            done.pushed = other.pull_from(self)?;
         }
         Ok(done)
     }
 
     /// Adds whatever `source` has and this store lacks.
-    fn take_from(&self, source: &Self) -> Result<TransferSummary, CommitsError> {
+    fn pull_from(&self, source: &Self) -> Result<TransferSummary, CommitsError> {
         if self.schema.version() < source.schema.version() || self.schema.to_json() != source.schema.to_json()
         {
             self.schema_must_cover(&source.schema)?;
@@ -81,7 +81,7 @@ impl CommitStore {
         let end = source.read(|view| view.n_commits())?;
         let mut next = 0;
         while next < end {
-            let portion = (next..end).take(PORTION);
+            let portion = (next..end).take(COMMITS_PER_FLUSH);
             next += u32::try_from(portion.len()).unwrap_or(u32::MAX);
             let missing = self.missing(source, portion)?;
             moved.n_known += missing.1;
@@ -171,14 +171,14 @@ impl CommitStore {
         let mut lines = BundleLines { bundle, line: 0 };
         let mut moved = TransferSummary::default();
         loop {
-            let portion = lines.portion()?;
+            let portion = lines.next_portion()?;
             if portion.is_empty() {
                 return Ok(moved);
             }
             let mut added = moved;
             self.write(|writing| {
                 for (line, bytes) in &portion {
-                    take_line(writing, &mut added, bytes).map_err(|error| at(*line, error))?;
+                    take_line(writing, &mut added, bytes).map_err(|error| at_line(*line, error))?;
                 }
                 Ok(())
             })?;
@@ -188,7 +188,7 @@ impl CommitStore {
 }
 
 /// Says at which line something is wrong; faults of the store have their own place.
-fn at(line: usize, error: CommitsError) -> CommitsError {
+fn at_line(line: usize, error: CommitsError) -> CommitsError {
     match error {
         CommitsError::Store(_) | CommitsError::Unknown | CommitsError::SchemaMoved { .. } => error,
         refused => CommitsError::Bundle { line, why: refused.to_string() },
@@ -202,9 +202,9 @@ struct BundleLines<'b> {
 
 impl BundleLines<'_> {
     /// The next lines, with their numbers; none at the end.
-    fn portion(&mut self) -> Result<Vec<(usize, Vec<u8>)>, CommitsError> {
+    fn next_portion(&mut self) -> Result<Vec<(usize, Vec<u8>)>, CommitsError> {
         let mut portion = Vec::new();
-        while portion.len() < PORTION {
+        while portion.len() < COMMITS_PER_FLUSH {
             let mut bytes = Vec::new();
             let bad = |why: String| CommitsError::Bundle { line: self.line + 1, why };
             let mut bounded = io::Read::take(&mut *self.bundle, MAX_LINE_BYTES);

@@ -37,24 +37,24 @@
 mod append;
 mod batch_read;
 mod check;
+mod commit_cache;
+mod commit_view;
 mod exchange;
-mod recent;
-mod records;
+mod metadata;
+mod schema;
 mod snapshots;
-mod tables;
-mod view;
 
 pub use append::WriteTransaction;
 pub use check::{StoreCheckReport, StoreFinding};
+pub use commit_view::CommitView;
 pub use exchange::{SyncDirection, SyncSummary, TransferSummary};
-pub use records::MAX_BLOB_BYTES;
-pub use view::CommitView;
+pub use metadata::MAX_BLOB_BYTES;
 
+use commit_cache::CommitCache;
 use probity_documents::{
     AppendError, BadRefName, CommitId, DocumentSchema, HistoryError, SchemaError, TypeMismatch,
 };
 use probity_storage::{StoreError, database};
-use recent::CommitCache;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -140,16 +140,16 @@ pub struct CommitStore {
 impl CommitStore {
     /// Makes a store at `path`, where there must be none yet.
     pub fn create(path: &Path, schema: &DocumentSchema) -> Result<Self, CommitsError> {
-        if database::is_there(path)? {
+        if database::exists(path)? {
             return Err(CommitsError::Exists(path.to_owned()));
         }
-        let connection = tables::FORM.open_or_create(path)?;
+        let connection = schema::COMMIT_STORE_FORMAT.open_or_create(path)?;
         let json = probity_core::json::canonical(&schema.to_json());
         let version = i64::from(schema.version());
         // Whoever is first decides; a second maker opens what the first one made.
         let first =
             "INSERT INTO schema_version SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM schema_version)";
-        connection.execute(first, (version, json)).map_err(StoreError::engine(path))?;
+        connection.execute(first, (version, json)).map_err(StoreError::engine_error(path))?;
         drop(connection);
         Self::open(path)
     }
@@ -157,8 +157,8 @@ impl CommitStore {
     /// Opens the store at `path`.
     pub fn open(path: &Path) -> Result<Self, CommitsError> {
         let connect = || {
-            let connection = tables::FORM.open(path)?;
-            tune(&connection).map_err(StoreError::engine(path))?;
+            let connection = schema::COMMIT_STORE_FORMAT.open(path)?;
+            set_pragmas(&connection).map_err(StoreError::engine_error(path))?;
             Ok::<_, StoreError>(connection)
         };
         let (writer, reader) = (connect()?, connect()?);
@@ -214,7 +214,7 @@ impl CommitStore {
     ) -> Result<T, CommitsError> {
         let connection = lock(&self.writer);
         // SQLite alone would let one process starve another under contention.
-        let _turn = database::turn(&self.path)?;
+        let _turn = database::lock_for_writing(&self.path)?;
         let transaction = SqlTransaction::begin(&connection, "BEGIN IMMEDIATE").map_err(self.engine())?;
         let mut writing = WriteTransaction::new(CommitView::new(self, &connection, true)?)?;
         let answer = write(&mut writing)?;
@@ -226,7 +226,7 @@ impl CommitStore {
     }
 
     fn engine(&self) -> impl Fn(rusqlite::Error) -> CommitsError + '_ {
-        |error| StoreError::engine(&self.path)(error).into()
+        |error| StoreError::engine_error(&self.path)(error).into()
     }
 }
 
@@ -261,7 +261,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn tune(connection: &Connection) -> rusqlite::Result<()> {
+fn set_pragmas(connection: &Connection) -> rusqlite::Result<()> {
     // The indexes of a long history do not fit into the small default.
     connection.pragma_update(None, "cache_size", -16_000)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -272,7 +272,7 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
 fn read_schema(connection: &Connection, path: &Path) -> Result<DocumentSchema, CommitsError> {
     let newest = "SELECT json FROM schema_version ORDER BY version DESC LIMIT 1";
     let bytes: Vec<u8> =
-        connection.query_row(newest, [], |row| row.get(0)).map_err(StoreError::engine(path))?;
+        connection.query_row(newest, [], |row| row.get(0)).map_err(StoreError::engine_error(path))?;
     let damaged =
         |why: String| StoreError::Damaged { path: path.to_owned(), why: format!("its schema: {why}") };
     let json = probity_core::json::parse(&bytes).map_err(|error| damaged(error.to_string()))?;

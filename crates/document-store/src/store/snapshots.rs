@@ -8,7 +8,7 @@
 
 use super::CommitsError;
 use super::append::WriteTransaction;
-use super::view::{CommitView, SnapshotDistance};
+use super::commit_view::{CommitView, SnapshotDistance};
 use probity_core::Digest;
 use probity_documents::{
     CommitId, CommitReader, CommitSeq, CommitState, DocumentEngine, DocumentId, DocumentSchema,
@@ -19,11 +19,11 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many commits share one kept state at least.
-const LEAST_COMMITS: i64 = 1024;
+const MIN_SNAPSHOT_COMMITS: i64 = 1024;
 /// How many bytes of fewer commits are enough.
-const LEAST_BYTES: i64 = 1024 * 1024;
+const MIN_SNAPSHOT_BYTES: i64 = 1024 * 1024;
 /// How many bytes of kept state one byte of commits may cost.
-const SHARE: i64 = 4;
+const MAX_STATE_BYTES_PER_COMMIT_BYTE: i64 = 4;
 /// A document's number and its version's, four and eight bytes.
 const ENTRY_BYTES: usize = 12;
 
@@ -58,8 +58,8 @@ fn entry(bytes: &[u8]) -> Option<(u32, i64)> {
 
 /// Whether the state of a commit is to be kept.
 pub(super) fn is_due(since: SnapshotDistance) -> bool {
-    (since.n_commits >= LEAST_COMMITS || since.n_bytes >= LEAST_BYTES)
-        && since.n_bytes.saturating_mul(SHARE) >= since.kept_bytes
+    (since.n_commits >= MIN_SNAPSHOT_COMMITS || since.n_bytes >= MIN_SNAPSHOT_BYTES)
+        && since.n_bytes.saturating_mul(MAX_STATE_BYTES_PER_COMMIT_BYTE) >= since.kept_bytes
 }
 
 /// Keeps the state of a commit that was just added, and says how many bytes that took.
@@ -98,7 +98,7 @@ pub(super) fn keep(
 }
 
 /// A kept state.
-pub(super) fn whole(view: &CommitView<'_>, seq: CommitSeq) -> Result<CommitState, HistoryError> {
+pub(super) fn load_state(view: &CommitView<'_>, seq: CommitSeq) -> Result<CommitState, HistoryError> {
     let mut kept = Vec::new();
     for (number, version) in versions_of(view, seq)?.iter() {
         let sql = "SELECT attachment, key FROM document WHERE document = ?1";
@@ -108,11 +108,11 @@ pub(super) fn whole(view: &CommitView<'_>, seq: CommitSeq) -> Result<CommitState
             name.ok_or_else(|| damaged(view, seq, &format!("document {number} has no name")))?;
         kept.push(StoredDocument::read(view, seq, DocumentId::new(&attachment, &key), number, version)?);
     }
-    decoded(view, seq, kept)
+    decode_state(view, seq, kept)
 }
 
 /// Some documents of a kept state.
-pub(super) fn part(
+pub(super) fn load_documents(
     view: &CommitView<'_>,
     seq: CommitSeq,
     documents: &BTreeSet<DocumentId>,
@@ -125,11 +125,11 @@ pub(super) fn part(
             kept.push(StoredDocument::read(view, seq, id.clone(), number, version)?);
         }
     }
-    decoded(view, seq, kept)
+    decode_state(view, seq, kept)
 }
 
 /// The documents as values.
-fn decoded(
+fn decode_state(
     view: &CommitView<'_>,
     seq: CommitSeq,
     kept: Vec<StoredDocument>,
@@ -172,23 +172,23 @@ impl StoredDocument {
         let row = view.query(sql, (version, number), |row| Ok((row.get(0)?, row.get(1)?)))?;
         match row {
             Some((digest, bytes)) => Ok(Self { id, digest: Digest::from_bytes(digest), bytes }),
-            None => Err(damaged(view, seq, &wrong(&id, "is not there"))),
+            None => Err(damaged(view, seq, &document_error(&id, "is not there"))),
         }
     }
 
     /// The value, or what is wrong with it.
     fn value(&self, schema: &DocumentSchema) -> Result<DocumentValue, String> {
         if Digest::of(&self.bytes) != self.digest {
-            return Err(wrong(&self.id, "has another hash"));
+            return Err(document_error(&self.id, "has another hash"));
         }
-        let json =
-            probity_core::json::parse(&self.bytes).map_err(|error| wrong(&self.id, &error.to_string()))?;
+        let json = probity_core::json::parse(&self.bytes)
+            .map_err(|error| document_error(&self.id, &error.to_string()))?;
         let value = schema.read_document(&self.id.attachment, &json);
-        value.map_err(|misfit| wrong(&self.id, &misfit.to_string()))
+        value.map_err(|misfit| document_error(&self.id, &misfit.to_string()))
     }
 }
 
-fn wrong(id: &DocumentId, why: &str) -> String {
+fn document_error(id: &DocumentId, why: &str) -> String {
     format!("document {}/{} {why}", id.attachment, id.key)
 }
 

@@ -332,11 +332,11 @@ fn two_stores_come_together_and_reduce_to_the_same() {
     theirs.append(rank(None, "a", 0, 0)).expect("appends");
     ours.append(rank(Some(root), "a", 1, 1)).expect("appends");
     theirs.append(rank(Some(root), "a", 2, 2)).expect("appends");
-    let done = ours.synchronise(&theirs, SyncDirection::Both).expect("synchronises");
+    let done = ours.synchronize(&theirs, SyncDirection::Both).expect("synchronises");
     assert_eq!((done.pulled.n_commits, done.pushed.n_commits), (1, 1));
     assert_eq!(ours.heads().expect("reads"), theirs.heads().expect("reads"));
     assert_eq!(ours.reduce().expect("reduces"), theirs.reduce().expect("reduces"));
-    let done = ours.synchronise(&theirs, SyncDirection::Both).expect("synchronises");
+    let done = ours.synchronize(&theirs, SyncDirection::Both).expect("synchronises");
     assert_eq!((done.pulled.n_commits, done.pushed.n_commits), (0, 0));
 }
 
@@ -498,7 +498,7 @@ fn a_store_of_the_first_form_is_brought_up_to_date() {
     let ids = chain(&new, 30);
     let path = folder.path().join("old.db");
     let raw = Connection::open(&path).expect("opens");
-    raw.execute_batch(tables::FORM.migrations[0]).expect("is made");
+    raw.execute_batch(schema::COMMIT_STORE_FORMAT.migrations[0]).expect("is made");
     raw.execute("ATTACH ?1 AS new", [new.path().to_str()]).expect("attaches");
     raw.execute_batch(
         "INSERT INTO schema_version SELECT * FROM new.schema_version;
@@ -509,7 +509,7 @@ fn a_store_of_the_first_form_is_brought_up_to_date() {
     )
     .expect("is filled");
     raw.pragma_update(None, "user_version", 1).expect("is marked");
-    raw.pragma_update(None, "application_id", tables::FORM.application).expect("is marked");
+    raw.pragma_update(None, "application_id", schema::COMMIT_STORE_FORMAT.application).expect("is marked");
     drop(raw);
     let old = CommitStore::open(&path).expect("opens");
     assert_eq!(old.heads().expect("reads"), ids[29..]);
@@ -527,7 +527,7 @@ fn a_store_with_commits_that_were_not_indexed_yet_is_brought_up_to_date() {
     let merge = new.append(Commit::merge(ids[29], theirs, stamp(41))).expect("appends");
     let path = folder.path().join("old.db");
     let raw = Connection::open(&path).expect("opens");
-    raw.execute_batch(&tables::FORM.migrations[..2].concat()).expect("is made");
+    raw.execute_batch(&schema::COMMIT_STORE_FORMAT.migrations[..2].concat()).expect("is made");
     raw.execute("ATTACH ?1 AS new", [new.path().to_str()]).expect("attaches");
     raw.execute_batch(
         "INSERT INTO schema_version SELECT * FROM new.schema_version;
@@ -542,7 +542,7 @@ fn a_store_with_commits_that_were_not_indexed_yet_is_brought_up_to_date() {
     )
     .expect("is filled");
     raw.pragma_update(None, "user_version", 2).expect("is marked");
-    raw.pragma_update(None, "application_id", tables::FORM.application).expect("is marked");
+    raw.pragma_update(None, "application_id", schema::COMMIT_STORE_FORMAT.application).expect("is marked");
     drop(raw);
     let old = CommitStore::open(&path).expect("opens");
     assert_eq!(old.heads().expect("reads"), [merge]);

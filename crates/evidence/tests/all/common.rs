@@ -22,7 +22,7 @@ pub(crate) fn plan() -> Plan {
         required,
     };
     Plan {
-        version: Plan::VERSION.into(),
+        version: Plan::PLAN_VERSION.into(),
         profile: "team".into(),
         policy_versions: [("policy".into(), "3".into())].into_iter().collect(),
         packs: Vec::new(),

@@ -1,8 +1,8 @@
 //! Applies stored events. Total: an event about an unknown intent only advances the head.
 
 use super::{
-    ClosureReason, Intent, IntentDeclaration, IntentRegistry, NoticeKind, OwnerNotice, REMEMBERED_COMMANDS,
-    RegistryChange, RegistryEvent, RegistryHead, owner_key,
+    ClosureReason, Intent, IntentDeclaration, IntentRegistry, MAX_REMEMBERED_COMMANDS, NoticeKind,
+    OwnerNotice, RegistryChange, RegistryEvent, RegistryHead, owner_key,
 };
 use crate::owner::{IntentOwner, Lease, Timestamp};
 use crate::record::{IntentId, IntentStatus};
@@ -19,7 +19,7 @@ impl IntentRegistry {
     pub fn apply_stored(&mut self, event: &RegistryEvent, digest: Digest) {
         self.head = RegistryHead { seq: event.seq, digest };
         self.remember(event);
-        self.deliver(event);
+        self.remove_delivered_notices(event);
         match &event.change {
             RegistryChange::Granted { declaration, displaced, passed } => {
                 self.displace(event, displaced, &declaration.intent_id);
@@ -38,7 +38,7 @@ impl IntentRegistry {
             RegistryChange::Promoted { intent_id, base, displaced, passed } => {
                 self.displace(event, displaced, intent_id);
                 self.count_passes(passed);
-                self.edit(event, intent_id, |intent| {
+                self.update_intent(event, intent_id, |intent| {
                     intent.status = IntentStatus::Active;
                     intent.token = Some(event.seq);
                     intent.base = base.clone();
@@ -46,14 +46,14 @@ impl IntentRegistry {
                 });
             }
             RegistryChange::Renewed { intent_id, lease, expires_at } => {
-                self.edit(event, intent_id, |intent| {
+                self.update_intent(event, intent_id, |intent| {
                     intent.lease = *lease;
                     intent.expires_at = *expires_at;
                 })
             }
             RegistryChange::Amended { intent_id, amendment, displaced } => {
                 self.displace(event, displaced, intent_id);
-                self.edit(event, intent_id, |intent| {
+                self.update_intent(event, intent_id, |intent| {
                     intent.scope.allowed_files.extend(amendment.allowed_files.iter().cloned());
                     intent.scope.allowed_related.extend(amendment.allowed_related.iter().cloned());
                     intent.amendments.push(amendment.clone());
@@ -67,7 +67,7 @@ impl IntentRegistry {
                 self.close(event, intent_id, IntentStatus::Released)
             }
             RegistryChange::Cleared { intent_id } => {
-                self.tell(event, intent_id, closed(ClosureReason::Cleared, None));
+                self.notify_owner(event, intent_id, closed(ClosureReason::Cleared, None));
                 self.close(event, intent_id, IntentStatus::Cleared);
             }
             RegistryChange::Recovered { intent_id, lease, expires_at } => {
@@ -80,7 +80,7 @@ impl IntentRegistry {
     fn remember(&mut self, event: &RegistryEvent) {
         self.commands.insert(event.command.clone(), event.clone());
         self.command_order.insert(event.seq, event.command.clone());
-        if self.command_order.len() > REMEMBERED_COMMANDS
+        if self.command_order.len() > MAX_REMEMBERED_COMMANDS
             && let Some((_, oldest)) = self.command_order.pop_first()
         {
             self.commands.remove(&oldest);
@@ -88,7 +88,7 @@ impl IntentRegistry {
     }
 
     /// Removes the notices that the event delivers to its owner.
-    fn deliver(&mut self, event: &RegistryEvent) {
+    fn remove_delivered_notices(&mut self, event: &RegistryEvent) {
         let process = IntentOwner { token: None, ..event.by.clone() };
         for key in [owner_key(&event.by), owner_key(&process)] {
             if let Some(waiting) = self.notices.get_mut(&key) {
@@ -106,7 +106,7 @@ impl IntentRegistry {
         self.intents.insert(intent.id.clone(), intent);
     }
 
-    fn edit(&mut self, event: &RegistryEvent, id: &IntentId, change: impl FnOnce(&mut Intent)) {
+    fn update_intent(&mut self, event: &RegistryEvent, id: &IntentId, change: impl FnOnce(&mut Intent)) {
         if let Some(intent) = self.intents.get_mut(id) {
             change(intent);
             intent.history.push(event.seq);
@@ -126,7 +126,7 @@ impl IntentRegistry {
 
     fn displace(&mut self, event: &RegistryEvent, displaced: &BTreeSet<IntentId>, by: &IntentId) {
         for id in displaced {
-            self.tell(event, id, closed(ClosureReason::Displaced, Some(by.clone())));
+            self.notify_owner(event, id, closed(ClosureReason::Displaced, Some(by.clone())));
             self.close(event, id, IntentStatus::Expired);
         }
     }
@@ -140,8 +140,8 @@ impl IntentRegistry {
     }
 
     fn recover(&mut self, event: &RegistryEvent, id: &IntentId, lease: Lease, expires_at: Timestamp) {
-        self.tell(event, id, NoticeKind::TakenOver { by: event.by.label.clone() });
-        self.edit(event, id, |intent| {
+        self.notify_owner(event, id, NoticeKind::TakenOver { by: event.by.label.clone() });
+        self.update_intent(event, id, |intent| {
             intent.owner = event.by.clone();
             intent.lease = lease;
             intent.expires_at = expires_at;
@@ -158,7 +158,7 @@ impl IntentRegistry {
         forgotten: &BTreeSet<IntentId>,
     ) {
         for id in expired {
-            self.tell(event, id, closed(ClosureReason::Expired, None));
+            self.notify_owner(event, id, closed(ClosureReason::Expired, None));
             self.close(event, id, IntentStatus::Expired);
         }
         for id in forgotten {
@@ -167,8 +167,8 @@ impl IntentRegistry {
     }
 
     /// Leaves a notice for the owner of an intent, unless that owner caused the event.
-    fn tell(&mut self, event: &RegistryEvent, id: &IntentId, kind: NoticeKind) {
-        if let Some(intent) = self.intents.get(id).filter(|intent| !intent.owner.is(&event.by)) {
+    fn notify_owner(&mut self, event: &RegistryEvent, id: &IntentId, kind: NoticeKind) {
+        if let Some(intent) = self.intents.get(id).filter(|intent| !intent.owner.is_same_owner(&event.by)) {
             let notice = OwnerNotice { seq: event.seq, intent_id: id.clone(), kind };
             self.notices.entry(owner_key(&intent.owner)).or_default().push(notice);
         }
@@ -188,7 +188,7 @@ fn declared(event: &RegistryEvent, declaration: &IntentDeclaration, status: Inte
         status,
         owner: event.by.clone(),
         lease: Lease { renewed_at: event.at, seconds: declaration.lease_seconds },
-        expires_at: event.at.plus(declaration.ttl_seconds),
+        expires_at: event.at.plus_seconds(declaration.ttl_seconds),
         declared_at: event.at,
         base: declaration.base.clone(),
         token: None,

@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lifetime limits of an intent, in seconds.
-pub const MIN_TTL: u64 = 60;
-pub const MAX_TTL: u64 = 86_400;
+pub const MIN_TTL_SECONDS: u64 = 60;
+pub const MAX_TTL_SECONDS: u64 = 86_400;
 /// Limits of a lease, in seconds.
-pub const MIN_LEASE: u64 = 60;
-pub const MAX_LEASE: u64 = 600;
-pub(super) const MAX_ENTRIES: usize = 10_000;
-pub(super) const MAX_OPEN: usize = 10_000;
+pub const MIN_LEASE_SECONDS: u64 = 60;
+pub const MAX_LEASE_SECONDS: u64 = 600;
+pub(super) const MAX_SCOPE_ENTRIES: usize = 10_000;
+pub(super) const MAX_OPEN_INTENTS: usize = 10_000;
 
 /// A change that an agent declares.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -1,11 +1,11 @@
 //! Decides commands: returns the event that would carry a command out, or a refusal. Changes nothing.
 
-use super::command::{MAX_ENTRIES, MAX_OPEN};
+use super::command::{MAX_OPEN_INTENTS, MAX_SCOPE_ENTRIES};
 use super::queue::is_gone;
 use super::{
     CommandContext, CommandRefusal, EventSeq, Intent, IntentAmendment, IntentBase, IntentDeclaration,
-    IntentRegistry, MAX_LEASE, MAX_TTL, MIN_LEASE, MIN_TTL, NoticeKind, OwnerNotice, RegistryAction,
-    RegistryChange, RegistryCommand, RegistryEvent,
+    IntentRegistry, MAX_LEASE_SECONDS, MAX_TTL_SECONDS, MIN_LEASE_SECONDS, MIN_TTL_SECONDS, NoticeKind,
+    OwnerNotice, RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
 };
 use crate::owner::{IntentOwner, Lease, Ownership, Timestamp};
 use crate::record::{IntentId, IntentStatus};
@@ -66,7 +66,8 @@ impl IntentRegistry {
     ) -> Vec<OwnerNotice> {
         let mut notices = self.notices(by);
         let intent = change.intent_id().and_then(|id| self.intents.get(id));
-        let lapsed = |intent: &&Intent| intent.owner.is(by) && !intent.lease(seen).is_fresh(seen.now);
+        let lapsed =
+            |intent: &&Intent| intent.owner.is_same_owner(by) && !intent.lease(seen).is_fresh(seen.now);
         if let Some(intent) = intent.filter(lapsed) {
             notices.push(OwnerNotice {
                 seq: self.head.seq.next(),
@@ -100,7 +101,7 @@ impl CommandDecider<'_> {
                 self.amend(intent_id, *token, allowed_files, allowed_related, why).map(Some)
             }
             RegistryAction::Release { intent_id, token, receipt } => {
-                self.fenced(intent_id, *token)?;
+                self.fenced_intent(intent_id, *token)?;
                 Ok(Some(RegistryChange::Released { intent_id: intent_id.clone(), receipt: *receipt }))
             }
             RegistryAction::Clear { intent_id } => self.clear(intent_id).map(Some),
@@ -138,7 +139,7 @@ impl CommandDecider<'_> {
         base: &IntentBase,
         policy: DirtyScopePolicy,
     ) -> Result<RegistryChange, CommandRefusal> {
-        let intent = self.own(id)?;
+        let intent = self.own_intent(id)?;
         if intent.status != IntentStatus::Queued {
             return Err(CommandRefusal::wrong_status(intent));
         }
@@ -202,16 +203,16 @@ impl CommandDecider<'_> {
         lease_seconds: u64,
         ttl_seconds: Option<u64>,
     ) -> Result<RegistryChange, CommandRefusal> {
-        let intent = self.own(id)?;
-        check_bounds("lease_seconds", lease_seconds, MIN_LEASE, MAX_LEASE)?;
+        let intent = self.own_intent(id)?;
+        check_bounds("lease_seconds", lease_seconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS)?;
         if let Some(ttl) = ttl_seconds {
-            check_bounds("ttl_seconds", ttl, MIN_TTL, MAX_TTL)?;
+            check_bounds("ttl_seconds", ttl, MIN_TTL_SECONDS, MAX_TTL_SECONDS)?;
         }
         let now = self.seen.now;
         Ok(RegistryChange::Renewed {
             intent_id: id.clone(),
             lease: Lease { renewed_at: now, seconds: lease_seconds },
-            expires_at: ttl_seconds.map_or(intent.expires_at, |ttl| now.plus(ttl)),
+            expires_at: ttl_seconds.map_or(intent.expires_at, |ttl| now.plus_seconds(ttl)),
         })
     }
 
@@ -223,7 +224,7 @@ impl CommandDecider<'_> {
         allowed_related: &ScopeEntrySet,
         why: &str,
     ) -> Result<RegistryChange, CommandRefusal> {
-        let intent = self.fenced(id, token)?;
+        let intent = self.fenced_intent(id, token)?;
         let added = IntentScope {
             allowed_files: allowed_files.clone(),
             allowed_related: allowed_related.clone(),
@@ -274,8 +275,8 @@ impl CommandDecider<'_> {
         ttl_seconds: u64,
     ) -> Result<RegistryChange, CommandRefusal> {
         let intent = self.open(id)?;
-        check_bounds("lease_seconds", lease_seconds, MIN_LEASE, MAX_LEASE)?;
-        check_bounds("ttl_seconds", ttl_seconds, MIN_TTL, MAX_TTL)?;
+        check_bounds("lease_seconds", lease_seconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS)?;
+        check_bounds("ttl_seconds", ttl_seconds, MIN_TTL_SECONDS, MAX_TTL_SECONDS)?;
         // An expired intent can come back too, but only for its owner, or if its owner is dead.
         let unending = Intent { expires_at: Timestamp(u64::MAX), ..intent.clone() };
         if self.ownership(&unending).is_foreign() {
@@ -286,7 +287,7 @@ impl CommandDecider<'_> {
         Ok(RegistryChange::Recovered {
             intent_id: id.clone(),
             lease: Lease { renewed_at: now, seconds: lease_seconds },
-            expires_at: now.plus(ttl_seconds),
+            expires_at: now.plus_seconds(ttl_seconds),
         })
     }
 
@@ -296,7 +297,7 @@ impl CommandDecider<'_> {
             self.registry.intents().filter(|intent| wanted(intent)).map(|intent| intent.id.clone()).collect()
         };
         let expired = pick(&|intent| !intent.status.is_closed() && intent.expires_at <= now);
-        let forgotten = pick(&|it| it.closed_at.is_some_and(|at| at.plus(retention_seconds) <= now));
+        let forgotten = pick(&|it| it.closed_at.is_some_and(|at| at.plus_seconds(retention_seconds) <= now));
         (!expired.is_empty() || !forgotten.is_empty())
             .then_some(RegistryChange::Collected { expired, forgotten })
     }
@@ -315,7 +316,7 @@ impl CommandDecider<'_> {
     }
 
     /// Returns an open, unexpired intent of the caller.
-    fn own(&self, id: &IntentId) -> Result<&Intent, CommandRefusal> {
+    fn own_intent(&self, id: &IntentId) -> Result<&Intent, CommandRefusal> {
         let intent = self.open(id)?;
         match self.ownership(intent) {
             Ownership::OwnActive | Ownership::OwnStale => Ok(intent),
@@ -325,8 +326,8 @@ impl CommandDecider<'_> {
     }
 
     /// Returns an active intent of the caller whose claim is still the one the token was issued for.
-    fn fenced(&self, id: &IntentId, token: EventSeq) -> Result<&Intent, CommandRefusal> {
-        let intent = self.own(id)?;
+    fn fenced_intent(&self, id: &IntentId, token: EventSeq) -> Result<&Intent, CommandRefusal> {
+        let intent = self.own_intent(id)?;
         if intent.status != IntentStatus::Active {
             return Err(CommandRefusal::wrong_status(intent));
         }
@@ -337,8 +338,8 @@ impl CommandDecider<'_> {
     }
 
     fn check_declaration(&self, declaration: &IntentDeclaration) -> Result<(), CommandRefusal> {
-        check_bounds("ttl_seconds", declaration.ttl_seconds, MIN_TTL, MAX_TTL)?;
-        check_bounds("lease_seconds", declaration.lease_seconds, MIN_LEASE, MAX_LEASE)?;
+        check_bounds("ttl_seconds", declaration.ttl_seconds, MIN_TTL_SECONDS, MAX_TTL_SECONDS)?;
+        check_bounds("lease_seconds", declaration.lease_seconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS)?;
         if declaration.scope.allowed_files.is_empty() {
             return Err(CommandRefusal::EmptyScope);
         }
@@ -347,7 +348,7 @@ impl CommandDecider<'_> {
             return Err(CommandRefusal::IntentExists { intent_id: declaration.intent_id.clone() });
         }
         let open = self.registry.open_ids.len() as u64;
-        check_bounds("open intents", open, 0, MAX_OPEN as u64 - 1)
+        check_bounds("open intents", open, 0, MAX_OPEN_INTENTS as u64 - 1)
     }
 }
 
@@ -356,7 +357,7 @@ fn held_by_other(intent: &Intent, ownership: Ownership) -> CommandRefusal {
 }
 
 fn check_size(n_entries: usize) -> Result<(), CommandRefusal> {
-    check_bounds("scope entries", n_entries as u64, 0, MAX_ENTRIES as u64)
+    check_bounds("scope entries", n_entries as u64, 0, MAX_SCOPE_ENTRIES as u64)
 }
 
 fn check_bounds(what: &'static str, given: u64, least: u64, most: u64) -> Result<(), CommandRefusal> {

@@ -17,12 +17,12 @@ mod refusal;
 mod snapshot;
 
 pub use command::{
-    CommandContext, IntentDeclaration, MAX_LEASE, MAX_TTL, MIN_LEASE, MIN_TTL, RegistryAction,
-    RegistryCommand,
+    CommandContext, IntentDeclaration, MAX_LEASE_SECONDS, MAX_TTL_SECONDS, MIN_LEASE_SECONDS,
+    MIN_TTL_SECONDS, RegistryAction, RegistryCommand,
 };
 pub use decide::CommandDecision;
 pub use event::{ClosureReason, EventSeq, NoticeKind, OwnerNotice, RegistryChange, RegistryEvent};
-pub use queue::MAX_PASSES;
+pub use queue::MAX_QUEUE_PASSES;
 pub use refusal::{CommandRefusal, RefusalCode};
 pub use snapshot::RegistrySnapshot;
 
@@ -138,7 +138,7 @@ fn owner_key(owner: &IntentOwner) -> OwnerKey {
 }
 
 /// How many completed commands are kept in memory to recognize repeats. The store also knows older ones.
-pub const REMEMBERED_COMMANDS: usize = 1_000;
+pub const MAX_REMEMBERED_COMMANDS: usize = 1_000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IntentRegistry {
@@ -205,7 +205,7 @@ impl IntentRegistry {
         let is_unique = |beginning: &str| {
             !self.intents.values().any(|other| other.id != *id && other.id.as_str().starts_with(beginning))
         };
-        let least = probity_core::words::short_id(text).len();
+        let least = probity_core::text::short_id(text).len();
         let ends = text.char_indices().map(|(end, _)| end).filter(|end| *end >= least);
         let found = ends.map(|end| &text[..end]).find(|beginning| is_unique(beginning));
         found.unwrap_or(text)
@@ -238,7 +238,8 @@ impl IntentRegistry {
     /// Returns the label of the owner's latest intent, preferring open ones.
     pub fn label_of(&self, owner: &IntentOwner) -> Option<&str> {
         let latest = |intents: &mut dyn Iterator<Item = &'_ Intent>| -> Option<IntentId> {
-            let own = intents.filter(|intent| intent.owner.token.is_some() && intent.owner.is(owner));
+            let own =
+                intents.filter(|intent| intent.owner.token.is_some() && intent.owner.is_same_owner(owner));
             own.max_by_key(|intent| (intent.declared_at, &intent.id)).map(|intent| intent.id.clone())
         };
         let id = latest(&mut self.open_intents()).or_else(|| latest(&mut self.intents()))?;

@@ -11,7 +11,7 @@ use crate::scope::IntentScope;
 use std::collections::BTreeSet;
 
 /// How often a blocked waiter may be passed.
-pub const MAX_PASSES: u32 = 8;
+pub const MAX_QUEUE_PASSES: u32 = 8;
 
 impl IntentRegistry {
     /// Returns the 1-based position of a waiting intent among the overlapping ones that came earlier and are not gone.
@@ -36,7 +36,7 @@ impl IntentRegistry {
     ) -> BTreeSet<IntentId> {
         self.waiters(scope, place)
             .filter(|waiter| waiter.ownership(reader, seen) == Ownership::ForeignActive)
-            .filter(|waiter| waiter.passed >= MAX_PASSES || self.way_is_free(waiter, reader, seen))
+            .filter(|waiter| waiter.passed >= MAX_QUEUE_PASSES || self.way_is_free(waiter, reader, seen))
             .map(|waiter| waiter.id.clone())
             .collect()
     }

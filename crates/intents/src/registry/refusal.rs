@@ -95,7 +95,7 @@ pub enum CommandRefusal {
         ownership: Ownership,
     },
     /// A number is outside its bounds.
-    #[error("{} must be between {least} and {most}, not {given}", in_words(.what))]
+    #[error("{} must be between {least} and {most}, not {given}", limit_label(.what))]
     OutOfBounds {
         /// The name of the number.
         what: &'static str,
@@ -210,7 +210,7 @@ const fn status_words(status: IntentStatus) -> &'static str {
 }
 
 /// Returns the label of a bounded number in messages.
-fn in_words(what: &str) -> &str {
+fn limit_label(what: &str) -> &str {
     match what {
         "lease_seconds" => "the lease (`--lease`, in seconds)",
         "ttl_seconds" => "the life time (`--ttl`, in seconds)",

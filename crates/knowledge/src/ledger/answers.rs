@@ -13,7 +13,7 @@ pub struct LedgerNotices {
 
 impl LedgerNotices {
     /// The notices in words.
-    pub fn words(&self) -> Vec<String> {
+    pub fn messages(&self) -> Vec<String> {
         let torn = |torn: &TornTail| {
             let TornTail { at, n_bytes, kept } = torn;
             format!(

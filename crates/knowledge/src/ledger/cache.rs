@@ -15,7 +15,7 @@ use std::path::Path;
 const LEDGER_CACHE: CacheKind = CacheKind { name: "ledger", version: 1 };
 
 /// How much is logged between two snapshots. Reading this much takes about a tenth of a second.
-pub(super) const EVERY_BYTES: u64 = 8 << 20;
+pub(super) const SNAPSHOT_INTERVAL_BYTES: u64 = 8 << 20;
 
 fn cache_file(folder: &Path) -> CacheFile {
     CacheFile::new(folder.join("snapshot"), LEDGER_CACHE)
@@ -47,7 +47,7 @@ pub(super) fn load(
 }
 
 /// Whether the snapshot says what the log says; `None` when there is none that would be used.
-pub(super) fn agrees(folder: &Path, journal: &Journal) -> Result<Option<bool>, ServiceError> {
+pub(super) fn snapshot_agrees(folder: &Path, journal: &Journal) -> Result<Option<bool>, ServiceError> {
     let Some((kept, position)) = load(folder, journal)? else {
         return Ok(None);
     };

@@ -8,7 +8,7 @@ use super::answers::outcome_of;
 use super::fault::OrFault as _;
 use super::model::ModelRequest;
 use super::propose::{add_turn, decide, ledger_of, start_stream};
-use super::shell::LedgerService;
+use super::service::LedgerService;
 use probity_api::ledger::{IngestAnswer, TurnInput};
 use probity_ledger::extract::{Role, Turn, extract};
 use probity_ledger::transcript::{self, Transcript, TranscriptPart, TranscriptTurn};
@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::sync::atomic::Ordering;
 
 /// How many turns are written to the log together.
-const TURNS_TOGETHER: usize = 500;
+const TURNS_PER_TRANSACTION: usize = 500;
 
 /// What is to be taken in.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,7 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAn
         report(&mut answer, name, &transcript);
         let author = request.author.as_deref().or(transcript.agent).unwrap_or("agent");
         let reader = TurnReader { request, author };
-        for parts in transcript.parts.chunks(TURNS_TOGETHER) {
+        for parts in transcript.parts.chunks(TURNS_PER_TRANSACTION) {
             shell.transact(|book| reader.take_in(book, parts, &mut answer))?;
             phase.counter().fetch_add(parts.len() as u64, Ordering::Relaxed);
         }
@@ -64,7 +64,7 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAn
     }
     answer.seq = ledger_of(shell.book(), request.stream.as_deref())?.head().get();
     answer.turns_pending = shell.book().pending().len();
-    answer.notices = shell.notices().words();
+    answer.notices = shell.notices().messages();
     Ok(answer)
 }
 
@@ -91,10 +91,10 @@ impl TurnReader<'_> {
         parts: &[TranscriptPart],
         answer: &mut IngestAnswer,
     ) -> Result<EventPayloads, ServiceError> {
-        let mut payloads = self.begin(book);
+        let mut payloads = self.begin_stream(book);
         for part in parts {
             match part {
-                TranscriptPart::Said(said) => payloads.extend(self.hear(book, said, answer)?),
+                TranscriptPart::Said(said) => payloads.extend(self.ingest_turn(book, said, answer)?),
                 TranscriptPart::Proposed(delta) => {
                     payloads.push(self.propose(
                         book,
@@ -109,13 +109,13 @@ impl TurnReader<'_> {
         Ok((payloads, ()))
     }
 
-    pub(super) fn begin(&self, book: &mut ProjectLedger) -> Vec<Vec<u8>> {
+    pub(super) fn begin_stream(&self, book: &mut ProjectLedger) -> Vec<Vec<u8>> {
         let events = start_stream(book, self.request.stream.as_deref());
         if events.is_empty() { Vec::new() } else { vec![encode(&events)] }
     }
 
     /// Makes a turn known and reads it; nothing if it was known.
-    fn hear(
+    fn ingest_turn(
         &self,
         book: &mut ProjectLedger,
         said: &TranscriptTurn,
@@ -185,7 +185,7 @@ impl TurnReader<'_> {
         book: &mut ProjectLedger,
         answer: &mut IngestAnswer,
     ) -> Result<EventPayloads, ServiceError> {
-        let mut payloads = self.begin(book);
+        let mut payloads = self.begin_stream(book);
         let mut pending: Vec<_> = book.pending().clone().into_iter().collect();
         pending.sort_by_key(|(_, turn)| turn.order);
         for (id, turn) in pending {

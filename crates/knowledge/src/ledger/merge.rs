@@ -1,7 +1,7 @@
 //! Merging streams into the ledger.
 
 use super::fault::OrFault as _;
-use super::shell::LedgerService;
+use super::service::LedgerService;
 use probity_api::ledger::{LedgerMergeAnswer, LedgerMergeStatus, LedgerStream, StreamListAnswer};
 use probity_core::Digest;
 
@@ -39,11 +39,11 @@ pub fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<LedgerMerg
             (true, true) => LedgerMergeStatus::Planned,
             (true, false) => LedgerMergeStatus::Merged,
         };
-        let bundle = goes_through.then(|| probity_documents::export(&plan.commits));
+        let bundle = goes_through.then(|| probity_documents::export_bundle(&plan.commits));
         let object = bundle.map(|bundle| workspace.state.objects().put(&bundle)).transpose()?;
         Ok((payloads, answer(request, plan, status, object, book.main().head().get())))
     })?;
-    answer.notices = shell.notices().words();
+    answer.notices = shell.notices().messages();
     Ok(answer)
 }
 

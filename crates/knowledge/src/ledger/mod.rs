@@ -12,28 +12,28 @@
 
 mod answers;
 mod cache;
+mod change_links;
 mod fault;
-mod guard;
+mod guardians;
 mod ingest;
-mod links;
 mod merge;
 mod model;
 mod propose;
-mod questions;
+mod queries;
 mod replay;
-mod shell;
+mod service;
 mod state_files;
 mod suggest;
 
 pub use answers::LedgerNotices;
-pub use guard::guard;
+pub use change_links::{ConstraintView, check_items, cite, cited_by, constraints_touching};
+pub use guardians::guard;
 pub use ingest::{IngestRequest, ingest};
-pub use links::{ConstraintView, check_items, cite, cited_by, constraints_touching};
 pub use merge::{MergeRequest, merge, streams};
 pub use model::{ModelAt, ModelRequest};
 pub use propose::propose;
-pub use questions::{ExportRequest, ItemFilter, as_of, changed, explain, export, history, scores, show};
+pub use queries::{ExportRequest, ItemFilter, as_of, changed, explain, export, history, scores, show};
 pub use replay::replay;
-pub use shell::LedgerService;
+pub use service::LedgerService;
 pub use state_files::LedgerFiles;
 pub use suggest::suggest;

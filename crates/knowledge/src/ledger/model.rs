@@ -7,7 +7,7 @@
 use super::fault::OrFault as _;
 use super::ingest::{IngestRequest, TurnReader};
 use super::propose::ledger_of;
-use super::shell::LedgerService;
+use super::service::LedgerService;
 use crate::model::{
     CommandProvider, HttpApi, HttpProvider, ModelClient, ModelProvider, ModelQuestion, RetryPolicy, Trouble,
     UsageBudget,
@@ -140,7 +140,7 @@ fn propose(
     used.dropped.extend(found.dropped);
     used.weakened += found.n_weakened;
     shell.transact(|book| {
-        let mut payloads = reader.begin(book);
+        let mut payloads = reader.begin_stream(book);
         for turn in window.iter().filter(|turn| book.pending().contains_key(&turn.id)).collect::<Vec<_>>() {
             let event = LedgerEvent::Read { turn: &turn.id };
             book.apply(&event).or_fault()?;

@@ -2,7 +2,7 @@
 
 use super::answers::{outcome_of, outcome_of_verdict};
 use super::fault::OrFault as _;
-use super::shell::LedgerService;
+use super::service::LedgerService;
 use probity_api::LeftOutOfLists;
 use probity_api::ledger::{LedgerItem, ProposeAnswer, ProposeRequest, TurnInput};
 use probity_core::ReasonCode;
@@ -41,7 +41,7 @@ pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<Propos
     } else {
         shell.transact(|book| proposing.propose(book))?
     };
-    proposed.notices = shell.notices().words();
+    proposed.notices = shell.notices().messages();
     Ok(proposed)
 }
 

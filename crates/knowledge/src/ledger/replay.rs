@@ -2,14 +2,14 @@
 
 use super::cache;
 use super::fault::OrFault as _;
-use super::shell::LedgerService;
+use super::service::LedgerService;
 use probity_api::ledger::{ReplayAnswer, ReplayedInput};
 use probity_ledger::ProjectLedger;
 use probity_storage::JournalPosition;
 use probity_workspace::{ServiceError, Workspace};
 
 /// The most inputs that are listed.
-const MAX_LISTED: usize = 10_000;
+const MAX_LISTED_INPUTS: usize = 10_000;
 
 /// Replays the log from its beginning, checking every frame, and lists the inputs after `since`.
 pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer, ServiceError> {
@@ -32,7 +32,7 @@ pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer,
         state_digest,
         transactions,
         log_bytes: end.bytes,
-        snapshot_agrees: cache::agrees(&folder, &journal)?,
+        snapshot_agrees: cache::snapshot_agrees(&folder, &journal)?,
         decided_otherwise: book.n_decided_otherwise(),
         inputs,
     })
@@ -41,7 +41,7 @@ pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer,
 fn inputs_after(book: &ProjectLedger, since: i64) -> Result<Vec<ReplayedInput>, ServiceError> {
     let ledger = book.main();
     let since = ledger.position(since).or_fault()?;
-    let entries = ledger.entries_after(since).take(MAX_LISTED);
+    let entries = ledger.entries_after(since).take(MAX_LISTED_INPUTS);
     Ok(entries
         .map(|entry| ReplayedInput {
             item: entry.item.map(|item| ledger.handle(item).to_owned()),

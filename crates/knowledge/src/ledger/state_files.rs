@@ -1,6 +1,6 @@
 //! Agents propose while they are governed: the log of the ledger may grow, and nothing else.
 
-use super::shell::{end_of_log, has_grown_from};
+use super::service::{end_of_log, has_grown_from};
 use probity_storage::JournalPosition;
 use probity_workspace::StateDirectory;
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, name_parts};

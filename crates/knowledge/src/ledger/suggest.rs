@@ -1,7 +1,7 @@
 //! What a person might want to do next about the ledger, in words.
 
 use super::propose::ledger_of;
-use super::shell::LedgerService;
+use super::service::LedgerService;
 use probity_api::ledger::{SuggestedStep, SuggestionsAnswer};
 use probity_ledger::{Ledger, LedgerSuggestion, SuggestionKind};
 use probity_workspace::{ServiceError, Workspace};
@@ -10,11 +10,12 @@ use probity_workspace::{ServiceError, Workspace};
 pub fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<SuggestionsAnswer, ServiceError> {
     let shell = LedgerService::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
-    let suggestions = ledger.suggestions().iter().map(|suggestion| in_words(ledger, suggestion)).collect();
+    let suggestions =
+        ledger.suggestions().iter().map(|suggestion| suggestion_view(ledger, suggestion)).collect();
     Ok(SuggestionsAnswer { seq: ledger.head().get(), suggestions })
 }
 
-fn in_words(ledger: &Ledger, suggestion: &LedgerSuggestion) -> SuggestedStep {
+fn suggestion_view(ledger: &Ledger, suggestion: &LedgerSuggestion) -> SuggestedStep {
     let items = suggestion.items.iter().filter_map(|&item| ledger.item(item));
     let (items, summaries) = items.map(|item| (item.handle.to_owned(), item.summary.to_owned())).unzip();
     let why = match suggestion.advice {

@@ -64,7 +64,7 @@ impl ModelClient {
                 },
                 Err(trouble) => trouble,
             };
-            if n_try >= self.patience.tries || !trouble.may_pass() {
+            if n_try >= self.patience.tries || !trouble.is_retryable() {
                 return Err(trouble);
             }
             let asked = match trouble {

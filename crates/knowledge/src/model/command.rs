@@ -2,7 +2,7 @@
 //! `{"text", "usage": {"prompt_tokens", "completion_tokens"}}`, to standard output.
 
 use crate::model::{
-    MAX_ANSWER_BYTES, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble, beginning,
+    MAX_ANSWER_BYTES, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble, excerpt,
 };
 use probity_process::{CaptureError, CaptureLimits, JobOutcome, ProcessEnvironment};
 use serde_json::{Value, json};
@@ -34,19 +34,19 @@ impl ModelProvider for CommandProvider {
         let limits = CaptureLimits { time: self.timeout, output_bytes: MAX_ANSWER_BYTES };
         let captured =
             probity_process::capture_from(&self.argv, &self.environment, &self.cwd, limits, Some(stdin))
-                .map_err(|error| trouble(&error))?;
+                .map_err(|error| model_error(&error))?;
         if captured.outcome != JobOutcome::Exited(0) {
-            let words = beginning(&captured.stderr);
+            let words = excerpt(&captured.stderr);
             let words = if words.is_empty() { "it wrote nothing to stderr" } else { &words };
             return Err(Trouble::Unreachable(format!("the command {}: {words}", captured.outcome)));
         }
         let text =
             String::from_utf8(captured.stdout).map_err(|_| Trouble::BadAnswer("it is not UTF-8".into()))?;
-        Ok(reply(text))
+        Ok(parse_reply(text))
     }
 }
 
-fn trouble(error: &CaptureError) -> Trouble {
+fn model_error(error: &CaptureError) -> Trouble {
     match error {
         CaptureError::TimedOut { limit, .. } => Trouble::TimedOut(limit.as_millis()),
         CaptureError::TooMuchOutput { .. } => Trouble::BadAnswer(error.to_string()),
@@ -54,7 +54,7 @@ fn trouble(error: &CaptureError) -> Trouble {
     }
 }
 
-fn reply(text: String) -> ModelReply {
+fn parse_reply(text: String) -> ModelReply {
     let usage = |value: &Value, name: &str| value["usage"][name].as_u64().unwrap_or(0);
     match serde_json::from_str::<Value>(&text) {
         Ok(value) if value["text"].is_string() => ModelReply {

@@ -1,7 +1,7 @@
 //! A model behind an HTTP endpoint: OpenAI-compatible (`…/v1`), or Ollama.
 
 use crate::model::{
-    MAX_ANSWER_BYTES, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble, beginning,
+    MAX_ANSWER_BYTES, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble, excerpt,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -51,7 +51,7 @@ impl HttpProvider {
             .timeout_global(Some(timeout))
             .http_status_as_error(false)
             .max_redirects(0);
-        if is_here(base) {
+        if is_local(base) {
             config = config.proxy(None);
         }
         let url = format!("{}/{path}", base.trim_end_matches('/'));
@@ -84,7 +84,7 @@ impl HttpProvider {
         }
     }
 
-    fn trouble(&self, error: &ureq::Error) -> Trouble {
+    fn model_error(&self, error: &ureq::Error) -> Trouble {
         match error {
             ureq::Error::Timeout(_) => Trouble::TimedOut(self.timeout.as_millis()),
             ureq::Error::BodyExceedsLimit(_) => Trouble::BadAnswer("it is too long".into()),
@@ -95,7 +95,7 @@ impl HttpProvider {
 }
 
 /// Whether an address is of this machine, where no proxy stands between.
-fn is_here(base: &str) -> bool {
+fn is_local(base: &str) -> bool {
     let host = base.split("://").nth(1).unwrap_or("");
     ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here))
 }
@@ -107,7 +107,7 @@ impl ModelProvider for HttpProvider {
             request = request.header("Authorization", format!("Bearer {key}"));
         }
         let body = self.body(question).to_string();
-        let mut response = request.send(body.as_bytes()).map_err(|error| self.trouble(&error))?;
+        let mut response = request.send(body.as_bytes()).map_err(|error| self.model_error(&error))?;
         let status = response.status().as_u16();
         let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let wait_ms =
@@ -118,36 +118,36 @@ impl ModelProvider for HttpProvider {
             .with_config()
             .limit(limit)
             .read_to_vec()
-            .map_err(|error| self.trouble(&error))?;
+            .map_err(|error| self.model_error(&error))?;
         if status != 200 {
-            return Err(Trouble::Refused { status, words: beginning(&bytes), wait_ms });
+            return Err(Trouble::Refused { status, words: excerpt(&bytes), wait_ms });
         }
         let value: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| Trouble::BadAnswer(format!("it is no JSON ({error}): {}", beginning(&bytes))))?;
+            .map_err(|error| Trouble::BadAnswer(format!("it is no JSON ({error}): {}", excerpt(&bytes))))?;
         match self.api {
-            HttpApi::OpenAi => openai(&value),
-            HttpApi::Ollama => ollama(&value),
+            HttpApi::OpenAi => parse_openai(&value),
+            HttpApi::Ollama => parse_ollama(&value),
         }
     }
 }
 
-fn openai(value: &Value) -> Result<ModelReply, Trouble> {
+fn parse_openai(value: &Value) -> Result<ModelReply, Trouble> {
     let choice = &value["choices"][0];
     if choice["finish_reason"] == "length" {
         return Err(Trouble::BadAnswer("it was cut off for its length".into()));
     }
     let usage = [&value["usage"]["prompt_tokens"], &value["usage"]["completion_tokens"]];
-    reply(&choice["message"]["content"], usage)
+    build_reply(&choice["message"]["content"], usage)
 }
 
-fn ollama(value: &Value) -> Result<ModelReply, Trouble> {
+fn parse_ollama(value: &Value) -> Result<ModelReply, Trouble> {
     if value["done"] != true || value["done_reason"] == "length" {
         return Err(Trouble::BadAnswer("it was cut off".into()));
     }
-    reply(&value["message"]["content"], [&value["prompt_eval_count"], &value["eval_count"]])
+    build_reply(&value["message"]["content"], [&value["prompt_eval_count"], &value["eval_count"]])
 }
 
-fn reply(content: &Value, [prompt, completion]: [&Value; 2]) -> Result<ModelReply, Trouble> {
+fn build_reply(content: &Value, [prompt, completion]: [&Value; 2]) -> Result<ModelReply, Trouble> {
     let text = content.as_str().ok_or_else(|| Trouble::BadAnswer("there are no words in it".into()))?;
     let usage = ProviderUsage {
         calls: 1,

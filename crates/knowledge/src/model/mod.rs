@@ -101,7 +101,7 @@ pub enum Trouble {
 
 impl Trouble {
     /// Whether trying again may help.
-    pub fn may_pass(&self) -> bool {
+    pub fn is_retryable(&self) -> bool {
         match self {
             Self::Unreachable(_) | Self::TimedOut(_) | Self::BadAnswer(_) => true,
             Self::Refused { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
@@ -117,7 +117,7 @@ pub trait ModelProvider {
 }
 
 /// The beginning of a text, for messages.
-pub(crate) fn beginning(bytes: &[u8]) -> String {
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(bytes).chars().take(200).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,6 @@
 //! What a sentence claims, before anybody has looked which item it is about.
 
-use crate::words::{ConfidenceLevel, RevisionMode};
+use crate::vocabulary::{ConfidenceLevel, RevisionMode};
 
 /// One claim of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 //! they share with what was said; where that is not clear, nothing is targeted.
 
 use super::claims::{Claim, RuleChange};
+use crate::item_record::ItemId;
 use crate::ledger::Ledger;
-use crate::record::ItemId;
-use crate::words::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
+use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
 use probity_prose::negation::denies;
 use probity_prose::normal_form::normal_form;
 use probity_prose::stems::stems;

@@ -12,9 +12,9 @@
 //! Every point needs a choice. The choices become deltas like any other, and a *survival commit* makes the commit store
 //! say what the ledger says.
 
+mod handle_renames;
 mod plan;
 mod points;
-mod rename;
 
 pub use plan::{MergeError, MergePlan, plan};
 pub use points::{MergePoint, PointKind};

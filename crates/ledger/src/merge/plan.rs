@@ -1,17 +1,19 @@
 //! Planning a merge: what would happen, what needs a choice, and the transaction that does it.
 
+use super::handle_renames::HandleRenames;
 use super::points::{MergePoint, PointKind};
-use super::rename::HandleRenames;
-use crate::book::{ProjectLedger, ProjectLedgerError};
 use crate::candidate::DeltaProposal;
-use crate::documents::{self, ALIAS, ITEM, base_commit, documents_at, named_commits, stamp};
+use crate::documents::{
+    self, ALIAS_ATTACHMENT, ITEM_ATTACHMENT, base_commit, documents_at, named_commits, stamp,
+};
 use crate::extract::Role;
+use crate::item_record::{ItemId, LedgerSeq};
 use crate::ledger::Ledger;
 use crate::outcome::{CandidateVerdict, MergeCode};
+use crate::project_ledger::{ProjectLedger, ProjectLedgerError};
 use crate::reconcile::BatchMode;
-use crate::record::{ItemId, LedgerSeq};
+use crate::vocabulary::ItemKind;
 use crate::wire::{self, LedgerEvent};
-use crate::words::ItemKind;
 use probity_documents::{
     AnalyzeError, AppendError, Commit, CommitId, CommitState, DocumentEngine, DocumentSchema, HistoryError,
     LocusReading, MemoryCommits, MergeAnalysis, MergeAnalyzer, MergeConflict, MergeSide, diff,
@@ -93,22 +95,22 @@ pub fn plan(
     let stream = book.streams().get(name).ok_or_else(no_stream)?;
     let theirs = stream.ledger().ok_or_else(no_stream)?;
     let sides = MergeSides { name, main: book.main(), theirs, base: stream.base };
-    let renaming = HandleRenames::of(sides.main, theirs, sides.base, name);
+    let renaming = HandleRenames::collect(sides.main, theirs, sides.base, name);
     let batches = stream.batches.iter().map(|batch| wire::decode(batch).map_err(ProjectLedgerError::from));
     let batches: Vec<LedgerEvent<'_>> =
         batches.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     let mut trial = MergeTrial::run(sides.main, &batches, &renaming, &BTreeSet::new())?;
     let streams = CommitStreams::build(&sides, &renaming, by)?;
     let mut points = trial.points(&sides);
-    points.extend(streams.lost(&sides, &trial.ledger));
-    choose(&mut points, choices)?;
+    points.extend(streams.lost_points(&sides, &trial.ledger));
+    apply_choices(&mut points, choices)?;
     let kept_alive: BTreeSet<&str> =
         points.iter().filter(|point| keeps_alive(point)).map(|it| &*it.item).collect();
     if !kept_alive.is_empty() {
         trial = MergeTrial::run(sides.main, &batches, &renaming, &kept_alive)?;
     }
     let turn = format!("merge:{name}:{}", sides.main.head());
-    let said = words(name, by, &points);
+    let said = decision_text(name, by, &points);
     let deltas = resolutions(&trial.ledger, &points, &turn);
     let resolved = resolve(&mut trial.ledger, by, &turn, &deltas)?;
     let mut events = vec![LedgerEvent::Turn { id: &turn, role: Role::User, text: &said, pending: false }];
@@ -119,7 +121,7 @@ pub fn plan(
         n_proposals: trial.n_proposals,
         transaction: wire::encode(&events),
         renamed: renaming.list().map(|(from, to)| (from.to_owned(), to.to_owned())).collect(),
-        commits: streams.survive(&sides, &trial.ledger, by)?,
+        commits: streams.surviving_commits(&sides, &trial.ledger, by)?,
         analysis: streams.analysis,
         points,
     })
@@ -158,8 +160,8 @@ impl<'a> MergeTrial<'a> {
                     verdict.took_effect() && **verdict != CandidateVerdict::Merged(MergeCode::Redelivered)
                 });
                 let again = effective.map(|(proposal, _)| renaming.proposal(proposal.clone()));
-                let again =
-                    again.filter(|proposal| !proposal.ends().is_some_and(|item| kept_alive.contains(item)));
+                let again = again
+                    .filter(|proposal| !proposal.ended_item().is_some_and(|item| kept_alive.contains(item)));
                 trial.propose(author, again.collect())?;
             }
         }
@@ -175,9 +177,9 @@ impl<'a> MergeTrial<'a> {
         {
             let kind = proposal.kind.map_or("", |kind| kind.as_str());
             self.refused.push((
-                proposal.name().to_owned(),
+                proposal.subject_handle().to_owned(),
                 kind,
-                proposal.words().map(str::to_owned),
+                proposal.main_text().map(str::to_owned),
                 verdict,
             ));
         }
@@ -189,7 +191,7 @@ impl<'a> MergeTrial<'a> {
     /// What the reconciler refuses, and what contradicts the ledger now.
     fn points(&self, sides: &MergeSides<'_>) -> Vec<MergePoint> {
         let refused = self.refused.iter().map(|(item, kind, words, verdict)| {
-            let ours = self.ledger.named(item).map(|item| self.ledger.summary(item).to_owned());
+            let ours = self.ledger.find_by_handle(item).map(|item| self.ledger.summary(item).to_owned());
             let mut point =
                 MergePoint::new(sides.name, PointKind::Refused, item, kind, [ours, words.clone()], &["drop"]);
             point.code = verdict.code();
@@ -208,7 +210,7 @@ impl<'a> MergeTrial<'a> {
 
 /// Takes the choices; each must be about a point and be one of its choices. A point is named by its id or by as much of
 /// it as is unique.
-fn choose(points: &mut [MergePoint], choices: &BTreeMap<String, String>) -> Result<(), MergeError> {
+fn apply_choices(points: &mut [MergePoint], choices: &BTreeMap<String, String>) -> Result<(), MergeError> {
     for (id, choice) in choices {
         let wrong = |why: String| MergeError::Choice { choice: format!("{id}={choice}"), why };
         let mut named = points.iter_mut().filter(|point| point.id.starts_with(id.as_str()) && !id.is_empty());
@@ -229,7 +231,7 @@ fn keeps_alive(point: &MergePoint) -> bool {
 }
 
 /// What was decided, in words: the source of the deltas that it comes to.
-fn words(stream: &str, by: &str, points: &[MergePoint]) -> String {
+fn decision_text(stream: &str, by: &str, points: &[MergePoint]) -> String {
     let decided = points.iter().filter_map(|point| Some((point, point.chosen.as_ref()?)));
     let lines =
         decided.map(|(point, chosen)| format!("\n{} {} {}: {chosen}", point.kind, point.item, point.about));
@@ -259,7 +261,7 @@ fn resolutions(ledger: &Ledger, points: &[MergePoint], turn: &str) -> Vec<(Strin
 }
 
 fn reword(ledger: &Ledger, point: &MergePoint) -> Option<Value> {
-    let kind = match ledger.record(ledger.named(&point.item)?).kind {
+    let kind = match ledger.record(ledger.find_by_handle(&point.item)?).kind {
         ItemKind::Decision => "decision_revised",
         ItemKind::Constraint => "constraint_revised",
         _ => return None,
@@ -333,7 +335,7 @@ impl CommitStreams {
     }
 
     /// What the ledger said and the merged ledger does not.
-    fn lost(&self, sides: &MergeSides<'_>, trial: &Ledger) -> Vec<MergePoint> {
+    fn lost_points(&self, sides: &MergeSides<'_>, trial: &Ledger) -> Vec<MergePoint> {
         let conflicts = self.analysis.iter().flat_map(MergeAnalysis::conflicts);
         conflicts.filter_map(|conflict| self.lost_at(sides, trial, conflict)).collect()
     }
@@ -344,16 +346,16 @@ impl CommitStreams {
         trial: &Ledger,
         conflict: &MergeConflict,
     ) -> Option<MergePoint> {
-        if *conflict.attachment != *ITEM || !conflict.lost.contains(&MergeSide::Ours) {
+        if *conflict.attachment != *ITEM_ATTACHMENT || !conflict.lost.contains(&MergeSide::Ours) {
             return None;
         }
         let field = conflict.path.get(0)?.get("field")?.as_str()?;
-        let item = trial.named(&conflict.key)?;
+        let item = trial.find_by_handle(&conflict.key)?;
         let served = documents_at(&self.schema, trial, &BTreeSet::from([item]), trial.head(), &str::to_owned);
         let served = served.to_json(&self.schema);
         // What the reconciler refused to change still stands, and the refusal is a point of its own.
         let ours = text_of(&conflict.ours);
-        let stands = field_text(&served[ITEM][&*conflict.key][field]);
+        let stands = field_text(&served[ITEM_ATTACHMENT][&*conflict.key][field]);
         if stands == ours {
             return None;
         }
@@ -367,9 +369,14 @@ impl CommitStreams {
     }
 
     /// All commits, with the one that makes the commit store say what the ledger says.
-    fn survive(&self, sides: &MergeSides<'_>, trial: &Ledger, by: &str) -> Result<Vec<Commit>, MergeError> {
+    fn surviving_commits(
+        &self,
+        sides: &MergeSides<'_>,
+        trial: &Ledger,
+        by: &str,
+    ) -> Result<Vec<Commit>, MergeError> {
         let merged = DocumentEngine::new(&self.store).state(&self.head)?;
-        let decided = self.decided(sides, trial, &merged);
+        let decided = self.decided_state(sides, trial, &merged);
         let ops = diff(&merged, &decided);
         let mut commits: Vec<Commit> = self.store.iter().cloned().collect();
         if !ops.is_empty() {
@@ -382,16 +389,19 @@ impl CommitStreams {
 
     /// The merged documents as the reconciled ledger has them. A document cannot be deleted: what is no item of the
     /// ledger is superseded by the one that it was merged into, or by nothing.
-    fn decided(&self, sides: &MergeSides<'_>, trial: &Ledger, merged: &CommitState) -> CommitState {
+    fn decided_state(&self, sides: &MergeSides<'_>, trial: &Ledger, merged: &CommitState) -> CommitState {
         let mut json = merged.to_json(&self.schema);
-        let named = merged.documents().filter_map(|(id, _)| trial.named(&id.key));
+        let named = merged.documents().filter_map(|(id, _)| trial.find_by_handle(&id.key));
         let items: BTreeSet<ItemId> =
             named.chain(trial.touched_between(sides.main.head(), trial.head())).collect();
         let served =
             documents_at(&self.schema, trial, &items, trial.head(), &str::to_owned).to_json(&self.schema);
-        for (key, document) in json.get_mut(ITEM).and_then(Value::as_object_mut).into_iter().flatten() {
-            if served[ITEM].get(key).is_none() {
-                let into = served[ALIAS].get(key).map_or(Value::Null, |into| json!({ "some": into }));
+        for (key, document) in
+            json.get_mut(ITEM_ATTACHMENT).and_then(Value::as_object_mut).into_iter().flatten()
+        {
+            if served[ITEM_ATTACHMENT].get(key).is_none() {
+                let into =
+                    served[ALIAS_ATTACHMENT].get(key).map_or(Value::Null, |into| json!({ "some": into }));
                 document["status"] = "superseded".into();
                 document["superseded_by"] = into;
             }

@@ -1,9 +1,9 @@
 use super::*;
-use crate::book::ProjectLedger;
 use crate::candidate::DeltaProposal;
 use crate::documents;
 use crate::extract::Role;
 use crate::outcome::{CandidateVerdict, VerdictCode};
+use crate::project_ledger::ProjectLedger;
 use crate::reconcile::BatchMode;
 use crate::wire::LedgerEvent;
 use probity_documents::{DocumentEngine, MemoryCommits};
@@ -18,7 +18,7 @@ struct World {
 
 impl World {
     fn new(common: &[Value]) -> Self {
-        let mut world = Self { book: ProjectLedger::wanting("s") };
+        let mut world = Self { book: ProjectLedger::with_stream("s") };
         world
             .book
             .apply(&LedgerEvent::Turn { id: "t", role: Role::User, text: "x", pending: false })
@@ -100,8 +100,10 @@ fn check_commits(plan: &MergePlan, book: &ProjectLedger, choices: &BTreeMap<Stri
     let mut after = book.clone();
     after.replay(&plan.transaction).expect("replays");
     let whole = documents::documents(&schema, after.main()).to_json(&schema);
-    for (key, document) in state.to_json(&schema)[documents::ITEM].as_object().into_iter().flatten() {
-        match whole[documents::ITEM].get(key) {
+    for (key, document) in
+        state.to_json(&schema)[documents::ITEM_ATTACHMENT].as_object().into_iter().flatten()
+    {
+        match whole[documents::ITEM_ATTACHMENT].get(key) {
             Some(served) => assert_eq!(document, served, "{key} with {choices:?}"),
             None => assert_eq!(document["status"], "superseded", "{key}"),
         }

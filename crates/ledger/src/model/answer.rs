@@ -1,9 +1,9 @@
 //! The answer: what of it may be proposed.
 
-use super::question::TurnText;
+use super::prompt::TurnText;
 use crate::extract::{Role, Stance, stance};
 use crate::ledger::Ledger;
-use crate::words::DeltaKind;
+use crate::vocabulary::DeltaKind;
 use probity_core::Digest;
 use probity_prose::normal_form::count_negations;
 use schemars::JsonSchema;
@@ -58,7 +58,7 @@ pub fn read(ledger: &Ledger, turns: &[TurnText], answer: &str) -> Result<ParsedA
     let deltas = value.get("deltas").and_then(Value::as_array).ok_or("there is no list `deltas` in it")?;
     let mut reader = AnswerReader { ledger, turns, names: BTreeMap::new(), read: ParsedAnswer::default() };
     for delta in deltas.iter().take(MAX_DELTAS) {
-        if let Err(why) = reader.take(delta) {
+        if let Err(why) = reader.read_delta(delta) {
             let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
             let words = [text("summary"), text("quote")].into_iter().find(|words| !words.is_empty());
             let words = words.unwrap_or_default().chars().take(200).collect();
@@ -84,7 +84,7 @@ struct AnswerReader<'a> {
 }
 
 impl AnswerReader<'_> {
-    fn take(&mut self, delta: &Value) -> Result<(), DropReason> {
+    fn read_delta(&mut self, delta: &Value) -> Result<(), DropReason> {
         let fields = delta.as_object().ok_or(DropReason::Malformed)?;
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
         let kind = text("kind").and_then(|kind| kind.parse().ok()).ok_or(DropReason::Malformed)?;

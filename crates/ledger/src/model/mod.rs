@@ -6,10 +6,10 @@
 //! Names that a model makes up never reach the ledger: handles are minted here.
 
 mod answer;
-mod question;
+mod prompt;
 
 pub use answer::{DropReason, DroppedDelta, ParsedAnswer, read};
-pub use question::{ExtractionPrompt, TurnText, prompt, windows};
+pub use prompt::{ExtractionPrompt, TurnText, prompt, windows};
 
 #[cfg(test)]
 mod tests;

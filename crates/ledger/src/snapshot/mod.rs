@@ -8,16 +8,16 @@
 //! Why not serde: a snapshot of a million deltas has 93 MB, and opening it piece by piece takes 181 MB of memory in all
 //! (`cargo xtask bench ledger`). A derived form would have to stand in memory as a whole beside the ledger.
 
+mod chunks;
 mod read;
-mod stream;
 mod write;
 
 pub use read::read;
 pub use write::write;
 
 use crate::identity::NormalizedStatement;
-use crate::wire::{put, put_text};
-use crate::words::ItemKind;
+use crate::vocabulary::ItemKind;
+use crate::wire::{put_number, put_text};
 use probity_prose::normal_form::Normalizer;
 use std::io;
 
@@ -35,7 +35,7 @@ pub enum SnapshotReadError {
 }
 
 /// Sentences whose meanings tell whether rules and hashes are those of the writer.
-const SAMPLES: &[&str] =
+const SAMPLE_SENTENCES: &[&str] =
     &["We'll use the Redis cache", "Do not use Redis.", "Cache for 5 ms", "Don’t use C++ | C#"];
 
 /// What a snapshot of this version begins with.
@@ -43,10 +43,10 @@ fn preamble() -> Vec<u8> {
     let mut out = b"probity ledger 1 ".to_vec();
     put_text(&mut out, env!("CARGO_PKG_VERSION"));
     let mut normalizer = Normalizer::default();
-    for sample in SAMPLES {
+    for sample in SAMPLE_SENTENCES {
         let meaning = NormalizedStatement::of(sample, &mut normalizer).meaning(ItemKind::Decision);
-        put(&mut out, meaning.neutral);
-        put(&mut out, meaning.full);
+        put_number(&mut out, meaning.neutral);
+        put_number(&mut out, meaning.full);
     }
     out
 }

@@ -1,18 +1,18 @@
 //! Reading a snapshot back, and building the indexes that are not written.
 
-use super::stream::ChunkReader;
+use super::chunks::ChunkReader;
 use super::{SnapshotReadError, preamble};
-use crate::book::{Citation, PendingTurn, ProjectLedger, StreamState};
 use crate::conflicts::ItemConflict;
 use crate::extract::Role;
 use crate::identity::StatementKey;
+use crate::item_record::{InputEntry, ItemId, ItemRecord, LedgerSeq, VersionRecord};
 use crate::ledger::{DeliveredDelta, ItemExtra, Ledger};
 use crate::outcome::CandidateVerdict;
 use crate::policy::ConstraintPolicy;
-use crate::record::{InputEntry, ItemId, ItemRecord, LedgerSeq, VersionRecord};
+use crate::project_ledger::{Citation, PendingTurn, ProjectLedger, StreamState};
 use crate::scoreboard::VerdictTally;
 use crate::sources::{SourceRecord, TurnSourceChain};
-use crate::words::{ConfidenceLevel, DeltaKind, ItemKind, ItemStatus, RevisionMode};
+use crate::vocabulary::{ConfidenceLevel, DeltaKind, ItemKind, ItemStatus, RevisionMode};
 use probity_core::Digest;
 use std::io::Read;
 use std::num::NonZeroU32;
@@ -35,15 +35,16 @@ fn read_rest(source: &mut ChunkReader<'_, impl Read>) -> Result<ProjectLedger, S
     let mut book = ProjectLedger { n_decided_otherwise: source.number()?, ..ProjectLedger::default() };
     for _ in 0..source.number()? {
         let turn = source.text()?.to_owned();
-        let role = source.word(ROLES)?;
+        let role = source.enum_value(ROLES)?;
         let text = source.text()?.to_owned();
-        book.pending.insert(turn, PendingTurn { role, text, order: source.small()? });
+        book.pending.insert(turn, PendingTurn { role, text, order: source.u32_number()? });
     }
     for _ in 0..source.number()? {
         let name = source.text()?.to_owned();
-        let mut stream = StreamState { base: LedgerSeq(source.small()?), batches: Vec::new(), ledger: None };
+        let mut stream =
+            StreamState { base: LedgerSeq(source.u32_number()?), batches: Vec::new(), ledger: None };
         for _ in 0..source.number()? {
-            let n = source.small()? as usize;
+            let n = source.u32_number()? as usize;
             stream.batches.push(source.bytes(n)?.to_vec());
         }
         book.streams.insert(name, stream);
@@ -51,7 +52,7 @@ fn read_rest(source: &mut ChunkReader<'_, impl Read>) -> Result<ProjectLedger, S
     for _ in 0..source.number()? {
         let [change, item, author] =
             [source.text()?.to_owned(), source.text()?.to_owned(), source.text()?.to_owned()];
-        book.citations.push(Citation { change, item, author, at: LedgerSeq(source.small()?) });
+        book.citations.push(Citation { change, item, author, at: LedgerSeq(source.u32_number()?) });
     }
     Ok(book)
 }
@@ -70,7 +71,7 @@ struct ListSizes {
 
 fn read_ledger(source: &mut ChunkReader<'_, impl Read>) -> Result<Ledger, SnapshotReadError> {
     let mut ledger = Ledger::with_policy(read_policy(source)?);
-    let mut size = || source.small().map(|size| size as usize);
+    let mut size = || source.u32_number().map(|size| size as usize);
     let sizes = ListSizes {
         entries: size()?,
         items: size()?,
@@ -122,7 +123,7 @@ fn read_item(
     source: &mut ChunkReader<'_, impl Read>,
     sizes: &ListSizes,
 ) -> Result<Option<ItemId>, SnapshotReadError> {
-    Ok(source.below(sizes.items + 1)?.checked_sub(1).map(ItemId::new))
+    Ok(source.number_below(sizes.items + 1)?.checked_sub(1).map(ItemId::new))
 }
 
 fn read_some_item(
@@ -136,7 +137,7 @@ fn read_seq(
     source: &mut ChunkReader<'_, impl Read>,
     sizes: &ListSizes,
 ) -> Result<LedgerSeq, SnapshotReadError> {
-    source.below(sizes.entries + 1).map(LedgerSeq)
+    source.number_below(sizes.entries + 1).map(LedgerSeq)
 }
 
 fn read_record(
@@ -144,13 +145,13 @@ fn read_record(
     sizes: &ListSizes,
 ) -> Result<ItemRecord, SnapshotReadError> {
     let meaning = StatementKey { neutral: source.number()?, full: source.number()? };
-    let handle = source.below(sizes.handles)?;
+    let handle = source.number_below(sizes.handles)?;
     let created = read_seq(source, sizes)?;
-    let last_version = source.below(sizes.versions)?;
-    let last_source = source.below(sizes.sources.max(1))?;
-    let n_sources = source.below(sizes.sources + 1)?;
-    let first_source = source.below(sizes.sources.max(1))?;
-    let first_turn = source.below(sizes.turns.max(1))?;
+    let last_version = source.number_below(sizes.versions)?;
+    let last_source = source.number_below(sizes.sources.max(1))?;
+    let n_sources = source.number_below(sizes.sources + 1)?;
+    let first_source = source.number_below(sizes.sources.max(1))?;
+    let first_turn = source.number_below(sizes.turns.max(1))?;
     let last_seq = read_seq(source, sizes)?;
     let [superseded_by, first_superseded, last_superseded, next_superseded] = [
         read_item(source, sizes)?,
@@ -158,7 +159,7 @@ fn read_record(
         read_item(source, sizes)?,
         read_item(source, sizes)?,
     ];
-    let mut mark = |limit: usize| source.below(limit + 1).map(NonZeroU32::new);
+    let mut mark = |limit: usize| source.number_below(limit + 1).map(NonZeroU32::new);
     let [promoted, hardened, ended] = [mark(sizes.entries)?, mark(sizes.entries)?, mark(sizes.entries)?];
     let note = mark(sizes.texts)?;
     Ok(ItemRecord {
@@ -179,9 +180,9 @@ fn read_record(
         hardened,
         ended,
         note,
-        kind: source.word(ItemKind::ALL)?,
-        status: source.word(ItemStatus::ALL)?,
-        confidence: source.word(ConfidenceLevel::ALL)?,
+        kind: source.enum_value(ItemKind::ALL)?,
+        status: source.enum_value(ItemStatus::ALL)?,
+        confidence: source.enum_value(ConfidenceLevel::ALL)?,
     })
 }
 
@@ -195,7 +196,7 @@ fn read_handles(
         ledger.handles.add(&handle, read_some_item(source, sizes)?);
     }
     for _ in 0..source.number()? {
-        let alias = source.below(sizes.handles)?;
+        let alias = source.number_below(sizes.handles)?;
         let seq = read_seq(source, sizes)?;
         ledger.aliases.insert((*ledger.handles.value(alias), alias), seq);
     }
@@ -207,9 +208,9 @@ fn read_version(
     sizes: &ListSizes,
 ) -> Result<VersionRecord, SnapshotReadError> {
     let seq = read_seq(source, sizes)?;
-    let text = source.below(sizes.texts)?;
-    let previous = source.below(sizes.versions)?;
-    let confidence = source.word(ConfidenceLevel::ALL)?;
+    let text = source.number_below(sizes.texts)?;
+    let previous = source.number_below(sizes.versions)?;
+    let confidence = source.enum_value(ConfidenceLevel::ALL)?;
     let mode = source
         .optional()?
         .map(|rank| RevisionMode::ALL.get(rank as usize).copied().ok_or(SnapshotReadError::Form));
@@ -224,17 +225,17 @@ fn read_sources(
     for _ in 0..sizes.turns {
         let turn = source.text()?.to_owned();
         let given = TurnSourceChain {
-            last: source.below(sizes.sources.max(1))?,
-            n: source.below(sizes.sources + 1)?,
+            last: source.number_below(sizes.sources.max(1))?,
+            n: source.number_below(sizes.sources + 1)?,
         };
         ledger.sources.turns.add(&turn, given);
     }
     for at in 0..sizes.sources {
         let seq = read_seq(source, sizes)?;
         let item = read_some_item(source, sizes)?;
-        let turn = source.below(sizes.turns)?;
+        let turn = source.number_below(sizes.turns)?;
         let [previous_in_item, previous_in_turn] =
-            [source.below(sizes.sources)?, source.below(sizes.sources)?];
+            [source.number_below(sizes.sources)?, source.number_below(sizes.sources)?];
         let range = match source.number()? {
             0 => None,
             length => {
@@ -270,7 +271,8 @@ fn read_extras(
 ) -> Result<(), SnapshotReadError> {
     for _ in 0..source.number()? {
         let item = read_some_item(source, sizes)?;
-        let (tag, first, n) = (source.below(2)?, source.below(sizes.texts)?, source.small()?);
+        let (tag, first, n) =
+            (source.number_below(2)?, source.number_below(sizes.texts)?, source.u32_number()?);
         if first as usize + n as usize > sizes.texts {
             return Err(SnapshotReadError::Form);
         }
@@ -302,13 +304,13 @@ fn read_entry(
     source: &mut ChunkReader<'_, impl Read>,
     sizes: &ListSizes,
 ) -> Result<InputEntry, SnapshotReadError> {
-    let author = source.below(sizes.authors)?;
+    let author = source.number_below(sizes.authors)?;
     let (item, other) = (read_item(source, sizes)?, read_item(source, sizes)?);
     let kind = source
         .optional()?
         .map(|rank| DeltaKind::ALL.get(rank as usize).copied().ok_or(SnapshotReadError::Form));
     let kind = kind.transpose()?;
-    let verdict = u8::try_from(source.small()?)
+    let verdict = u8::try_from(source.u32_number()?)
         .ok()
         .and_then(CandidateVerdict::from_number)
         .ok_or(SnapshotReadError::Form)?;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::book::ProjectLedger;
 use crate::candidate::DeltaProposal;
 use crate::extract::Role;
 use crate::outcome::CandidateVerdict;
+use crate::project_ledger::ProjectLedger;
 use crate::reconcile::BatchMode;
 use crate::wire::{LedgerEvent, encode};
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
 //! Writing a snapshot.
 
+use super::chunks::ChunkWriter;
 use super::preamble;
-use super::stream::ChunkWriter;
-use crate::book::ProjectLedger;
+use crate::item_record::{ItemId, ItemRecord};
 use crate::ledger::{ItemExtra, Ledger};
-use crate::record::{ItemId, ItemRecord};
+use crate::project_ledger::ProjectLedger;
 use std::io::{self, Write};
 
 /// Writes a book. The states of streams are left out: they are made of the log.

@@ -1,12 +1,12 @@
 //! Lines of Claude Code session files (`~/.claude/projects/*/*.jsonl`).
 
-use super::wrapping::unwrap;
-use super::{TranscriptLine, TranscriptTurn, name_of, words_in};
+use super::program_text::unwrap;
+use super::{TranscriptLine, TranscriptTurn, message_text, turn_id};
 use crate::extract::Role;
 use serde_json::Value;
 
 /// Types of lines that hold nothing anybody said.
-const SILENT: &[&str] = &[
+const SKIPPED_LINE_TYPES: &[&str] = &[
     "summary",
     "system",
     "file-history-snapshot",
@@ -20,11 +20,13 @@ const SILENT: &[&str] = &[
 ];
 
 /// What a line is, if it is one of Claude Code.
-pub(super) fn line(value: &Value, number: usize) -> Option<TranscriptLine> {
+pub(super) fn parse_line(value: &Value, number: usize) -> Option<TranscriptLine> {
     let kind = value["type"].as_str()?;
     let is_ours =
         value.get("sessionId").is_some() || value.get("uuid").is_some() || value.get("leafUuid").is_some();
-    if SILENT.contains(&kind) && (is_ours || value.get("payload").is_none() && value.get("role").is_none()) {
+    if SKIPPED_LINE_TYPES.contains(&kind)
+        && (is_ours || value.get("payload").is_none() && value.get("role").is_none())
+    {
         return Some(TranscriptLine::Other(format!("claude-code {kind}")));
     }
     let role = match kind {
@@ -44,14 +46,14 @@ pub(super) fn line(value: &Value, number: usize) -> Option<TranscriptLine> {
     }
     // In a side chain the words of the "user" are the agent's to its own helper.
     let role = if is("isSidechain") { Role::Assistant } else { role };
-    let text = unwrap(&words_in(&message["content"], &["text"]));
+    let text = unwrap(&message_text(&message["content"], &["text"]));
     if text.is_empty() {
         return Some(TranscriptLine::Other(format!("claude-code {}", blocks_of(&message["content"]))));
     }
     let id = match (value["uuid"].as_str(), value["sessionId"].as_str()) {
         (Some(uuid), _) => uuid.to_owned(),
         (None, Some(session)) => format!("{session}:{number}"),
-        (None, None) => name_of(role, &text),
+        (None, None) => turn_id(role, &text),
     };
     Some(TranscriptLine::Said { agent: Some("claude-code"), said: TranscriptTurn { id, role, text } })
 }

@@ -1,19 +1,19 @@
 //! Lines of Codex session files (`~/.codex/sessions/**/rollout-*.jsonl`), of today's form and the one before.
 
-use super::wrapping::unwrap;
-use super::{TranscriptLine, TranscriptTurn, name_of, role_of, words_in};
+use super::program_text::unwrap;
+use super::{TranscriptLine, TranscriptTurn, message_text, parse_role, turn_id};
 use crate::extract::Role;
 use serde_json::Value;
 
 /// Types of lines around a payload that hold nothing new: events repeat the messages.
-const SILENT: &[&str] = &["event_msg", "turn_context", "compacted", "ghost_snapshot"];
+const SKIPPED_LINE_TYPES: &[&str] = &["event_msg", "turn_context", "compacted", "ghost_snapshot"];
 
 /// What a line is, if it is one of Codex.
-pub(super) fn line(value: &Value, session: Option<&str>, number: usize) -> Option<TranscriptLine> {
+pub(super) fn parse_line(value: &Value, session: Option<&str>, number: usize) -> Option<TranscriptLine> {
     match (value["type"].as_str(), value.get("payload")) {
         (Some("session_meta"), Some(payload)) => session_line(payload),
         (Some("response_item"), Some(payload)) => Some(item(payload, session, number)),
-        (Some(kind), Some(_)) if SILENT.contains(&kind) => {
+        (Some(kind), Some(_)) if SKIPPED_LINE_TYPES.contains(&kind) => {
             Some(TranscriptLine::Other(format!("codex {kind}")))
         }
         // Every version brings new types of lines; only items hold words.
@@ -37,9 +37,9 @@ fn session_line(payload: &Value) -> Option<TranscriptLine> {
 }
 
 fn is_item(kind: &str) -> bool {
-    const ITEMS: &[&str] =
+    const ITEM_TYPES: &[&str] =
         &["reasoning", "function_call", "function_call_output", "local_shell_call", "web_search_call"];
-    ITEMS.contains(&kind) || kind.starts_with("custom_tool_call")
+    ITEM_TYPES.contains(&kind) || kind.starts_with("custom_tool_call")
 }
 
 fn item(payload: &Value, session: Option<&str>, number: usize) -> TranscriptLine {
@@ -47,16 +47,16 @@ fn item(payload: &Value, session: Option<&str>, number: usize) -> TranscriptLine
     if kind != "message" {
         return TranscriptLine::Other(format!("codex {kind}"));
     }
-    let role = match payload["role"].as_str().and_then(role_of) {
+    let role = match payload["role"].as_str().and_then(parse_role) {
         Some(role @ (Role::User | Role::Assistant)) => role,
         Some(_) => return TranscriptLine::Other("codex setup".into()),
         None => return TranscriptLine::Odd("it is a message of nobody".into()),
     };
-    let text = unwrap(&words_in(&payload["content"], &["input_text", "output_text", "text"]));
+    let text = unwrap(&message_text(&payload["content"], &["input_text", "output_text", "text"]));
     let id = match (payload["id"].as_str(), session) {
         (Some(id), _) => id.to_owned(),
         (None, Some(session)) => format!("{session}:{number}"),
-        (None, None) => name_of(role, &text),
+        (None, None) => turn_id(role, &text),
     };
     TranscriptLine::Said { agent: Some("codex"), said: TranscriptTurn { id, role, text } }
 }

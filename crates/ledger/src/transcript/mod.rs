@@ -8,8 +8,8 @@
 
 mod claude;
 mod codex;
-mod plain;
-mod wrapping;
+mod json_lines;
+mod program_text;
 
 use crate::extract::Role;
 use probity_core::Digest;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 const MAX_LINE_BYTES: usize = 32 << 20;
 
 /// How many lines that were not understood are told one by one.
-const MAX_ODD: usize = 100;
+const MAX_REPORTED_UNKNOWN_LINES: usize = 100;
 
 /// Something that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub fn read(bytes: &[u8]) -> Transcript {
             TranscriptLine::Session(id) => session = Some(id),
             TranscriptLine::Odd(why) => {
                 transcript.n_odd += 1;
-                if transcript.odd.len() < MAX_ODD {
+                if transcript.odd.len() < MAX_REPORTED_UNKNOWN_LINES {
                     transcript.odd.push(UnknownLine { line: number, why });
                 }
             }
@@ -128,20 +128,20 @@ fn read_line(line: &[u8], session: Option<&str>, number: usize) -> TranscriptLin
     if !value.is_object() {
         return TranscriptLine::Odd("it is no JSON object".into());
     }
-    claude::line(&value, number)
-        .or_else(|| codex::line(&value, session, number))
-        .or_else(|| plain::line(&value))
+    claude::parse_line(&value, number)
+        .or_else(|| codex::parse_line(&value, session, number))
+        .or_else(|| json_lines::parse_line(&value))
         .unwrap_or_else(|| TranscriptLine::Odd("it is neither a turn nor a candidate of a known form".into()))
 }
 
 /// A name for a turn that has none: the same words by the same speaker are the same turn.
-fn name_of(role: Role, text: &str) -> String {
-    let digest = Digest::of(format!("{}\n{text}", word_of(role)).as_bytes());
+fn turn_id(role: Role, text: &str) -> String {
+    let digest = Digest::of(format!("{}\n{text}", role_name(role)).as_bytes());
     format!("said-{}", &digest.to_hex()[..16])
 }
 
 /// The role that a word means.
-pub fn role_of(word: &str) -> Option<Role> {
+pub fn parse_role(word: &str) -> Option<Role> {
     Some(match word {
         "user" | "human" => Role::User,
         "assistant" | "agent" | "model" => Role::Assistant,
@@ -152,7 +152,7 @@ pub fn role_of(word: &str) -> Option<Role> {
 }
 
 /// The word for a role.
-pub const fn word_of(role: Role) -> &'static str {
+pub const fn role_name(role: Role) -> &'static str {
     match role {
         Role::User => "user",
         Role::Assistant => "assistant",
@@ -162,7 +162,7 @@ pub const fn word_of(role: Role) -> &'static str {
 }
 
 /// The texts of a message: a string, or a list of blocks of which those of the given types are words.
-fn words_in(content: &Value, types: &[&str]) -> String {
+fn message_text(content: &Value, types: &[&str]) -> String {
     if let Some(text) = content.as_str() {
         return text.to_owned();
     }

@@ -92,7 +92,7 @@ fn a_longer_version_of_a_file_keeps_its_ids() {
 
 #[test]
 fn what_a_program_wraps_is_not_said() {
-    use super::wrapping::unwrap;
+    use super::program_text::unwrap;
     assert_eq!(unwrap("a <system-reminder>Use X</system-reminder> b"), "a  b");
     assert_eq!(unwrap("<environment_context>\n<cwd>/x</cwd>\n</environment_context>"), "");
     assert_eq!(unwrap("if a < b then <b>bold</b>"), "if a < b then <b>bold</b>");
@@ -107,6 +107,6 @@ proptest! {
 
     #[test]
     fn no_text_is_unwrapped_badly(text in "[<>/a-z -]{0,60}") {
-        super::wrapping::unwrap(&text);
+        super::program_text::unwrap(&text);
     }
 }

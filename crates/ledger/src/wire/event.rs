@@ -8,7 +8,7 @@ use crate::outcome::CandidateVerdict;
 use crate::reconcile::BatchMode;
 
 /// The version of this form. A transaction begins with it.
-const VERSION: u8 = 1;
+const TRANSACTION_VERSION: u8 = 1;
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +73,7 @@ const MODES: &[BatchMode] = &[BatchMode::BestEffort, BatchMode::Atomic];
 
 /// Writes a transaction.
 pub fn encode(events: &[LedgerEvent<'_>]) -> Vec<u8> {
-    let mut out = vec![VERSION];
+    let mut out = vec![TRANSACTION_VERSION];
     put_len(&mut out, events.len());
     for event in events {
         put_event(&mut out, event);
@@ -85,7 +85,7 @@ pub fn encode(events: &[LedgerEvent<'_>]) -> Vec<u8> {
 pub fn decode(bytes: &[u8]) -> Result<Vec<LedgerEvent<'_>>, MalformedTransaction> {
     let mut reader = WireReader::new(bytes);
     let wrong = reader.malformed();
-    if reader.byte()? != VERSION {
+    if reader.byte()? != TRANSACTION_VERSION {
         return Err(wrong);
     }
     let events = (0..reader.count()?).map(|_| event(&mut reader)).collect::<Result<_, _>>()?;
@@ -144,10 +144,10 @@ fn event<'a>(reader: &mut WireReader<'a>) -> Result<LedgerEvent<'a>, MalformedTr
     let wrong = reader.malformed();
     Ok(match reader.byte()? {
         0 => LedgerEvent::Policy {
-            guardians: if reader.word(&[false, true])? { Some(reader.texts()?) } else { None },
+            guardians: if reader.enum_value(&[false, true])? { Some(reader.texts()?) } else { None },
         },
         1 => {
-            let (role, pending) = (reader.word(ROLES)?, reader.word(&[false, true])?);
+            let (role, pending) = (reader.enum_value(ROLES)?, reader.enum_value(&[false, true])?);
             LedgerEvent::Turn { id: reader.text()?, role, text: reader.text()?, pending }
         }
         2 => LedgerEvent::Read { turn: reader.text()? },
@@ -160,7 +160,7 @@ fn event<'a>(reader: &mut WireReader<'a>) -> Result<LedgerEvent<'a>, MalformedTr
 }
 
 fn batch<'a>(reader: &mut WireReader<'a>) -> Result<LedgerEvent<'a>, MalformedTransaction> {
-    let mode = reader.word(MODES)?;
+    let mode = reader.enum_value(MODES)?;
     let stream = Some(reader.text()?).filter(|stream| !stream.is_empty());
     let author = reader.text()?;
     let n = reader.count()?;

@@ -21,7 +21,7 @@ pub struct MalformedTransaction {
 }
 
 /// Writes a number.
-pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(low_byte(number) | 0x80);
         number >>= 7;
@@ -30,7 +30,7 @@ pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
 }
 
 pub(crate) fn put_len(out: &mut Vec<u8>, len: usize) {
-    put(out, len as u64);
+    put_number(out, len as u64);
 }
 
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
@@ -43,7 +43,7 @@ const fn low_byte(number: u64) -> u8 {
 }
 
 /// The number that `bytes` begin with, and how many bytes it takes.
-pub(crate) fn number(bytes: &[u8]) -> Option<(u64, usize)> {
+pub(crate) fn decode_number(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0_u64;
     for (at, &byte) in bytes.iter().enumerate().take(10) {
         let part = u64::from(byte & 0x7f);
@@ -80,7 +80,7 @@ impl<'a> WireReader<'a> {
     }
 
     pub(crate) fn number(&mut self) -> Result<u64, MalformedTransaction> {
-        let (value, n) = number(&self.bytes[self.at..]).ok_or(self.malformed())?;
+        let (value, n) = decode_number(&self.bytes[self.at..]).ok_or(self.malformed())?;
         self.at += n;
         Ok(value)
     }
@@ -106,14 +106,17 @@ impl<'a> WireReader<'a> {
     }
 
     /// The word of this rank in a vocabulary.
-    pub(crate) fn word<T: Copy>(&mut self, all: &[T]) -> Result<T, MalformedTransaction> {
+    pub(crate) fn enum_value<T: Copy>(&mut self, all: &[T]) -> Result<T, MalformedTransaction> {
         let wrong = self.malformed();
         let rank = usize::from(self.byte()?);
         all.get(rank).copied().ok_or(wrong)
     }
 
     /// A word that may be missing: zero, or one more than its rank.
-    pub(crate) fn optional_word<T: Copy>(&mut self, all: &[T]) -> Result<Option<T>, MalformedTransaction> {
+    pub(crate) fn optional_enum_value<T: Copy>(
+        &mut self,
+        all: &[T],
+    ) -> Result<Option<T>, MalformedTransaction> {
         let wrong = self.malformed();
         match usize::from(self.byte()?).checked_sub(1) {
             None => Ok(None),

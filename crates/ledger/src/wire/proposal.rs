@@ -1,11 +1,11 @@
 //! Proposals in a log: what was proposed, and of what is no candidate as much as could be read.
 
-use super::{MalformedTransaction, WireReader, put, put_len, put_text};
+use super::{MalformedTransaction, WireReader, put_len, put_number, put_text};
 use crate::candidate::{DeltaProposal, ItemChange, ItemContent, ItemDelta, TurnSource};
-use crate::words::{ConfidenceLevel, DeltaKind, RevisionMode};
+use crate::vocabulary::{ConfidenceLevel, DeltaKind, RevisionMode};
 
 /// The names of fields that can be wrong. Their ranks are written; new ones go to the end.
-const FIELDS: &[&str] = &[
+const FIELD_NAMES: &[&str] = &[
     "kind",
     "sources",
     "key",
@@ -46,17 +46,17 @@ pub(super) fn put_proposal(out: &mut Vec<u8>, proposal: &DeltaProposal<'_>) {
     }
     match &proposal.delta {
         Ok(delta) => put_delta(out, delta),
-        Err(field) => put_len(out, FIELDS.iter().position(|name| name == field).unwrap_or(0)),
+        Err(field) => put_len(out, FIELD_NAMES.iter().position(|name| name == field).unwrap_or(0)),
     }
 }
 
 pub(super) fn proposal<'a>(reader: &mut WireReader<'a>) -> Result<DeltaProposal<'a>, MalformedTransaction> {
     let flags = reader.byte()?;
-    let kind = reader.optional_word(DeltaKind::ALL)?;
+    let kind = reader.optional_enum_value(DeltaKind::ALL)?;
     let key = if flags & HAS_KEY == 0 { None } else { Some(reader.text()?) };
     let sources = if flags & NO_SOURCES == 0 { Some(sources(reader)?) } else { None };
     let delta = match kind {
-        _ if flags & IS_FAULTY != 0 => Err(reader.word(FIELDS)?),
+        _ if flags & IS_FAULTY != 0 => Err(reader.enum_value(FIELD_NAMES)?),
         Some(kind) => Ok(delta(reader, kind)?),
         None => return Err(reader.malformed()),
     };
@@ -67,9 +67,9 @@ fn put_source(out: &mut Vec<u8>, source: &TurnSource<'_>) {
     put_text(out, source.turn);
     // A range is never empty, so its length plus one tells it from no range.
     let (start, end) = source.range.unwrap_or((0, 0));
-    put(out, end.saturating_sub(start));
+    put_number(out, end.saturating_sub(start));
     if source.range.is_some() {
-        put(out, start);
+        put_number(out, start);
     }
 }
 
@@ -183,7 +183,7 @@ fn content<'a>(
     reader: &mut WireReader<'a>,
     kind: DeltaKind,
 ) -> Result<Option<ItemContent<'a>>, MalformedTransaction> {
-    let sure = |reader: &mut WireReader<'a>| Ok((reader.text()?, reader.word(ConfidenceLevel::ALL)?));
+    let sure = |reader: &mut WireReader<'a>| Ok((reader.text()?, reader.enum_value(ConfidenceLevel::ALL)?));
     Ok(Some(match kind {
         DeltaKind::GoalSet => {
             sure(reader).map(|(summary, confidence)| ItemContent::Goal { summary, confidence })?
@@ -198,7 +198,7 @@ fn content<'a>(
             sure(reader).map(|(summary, confidence)| ItemContent::Hypothesis { summary, confidence })?
         }
         DeltaKind::ConstraintAdded => {
-            ItemContent::Constraint { summary: reader.text()?, hard: reader.word(&[false, true])? }
+            ItemContent::Constraint { summary: reader.text()?, hard: reader.enum_value(&[false, true])? }
         }
         DeltaKind::TaskOpened => ItemContent::Task { summary: reader.text()? },
         DeltaKind::BranchCreated => ItemContent::Branch { alternatives: reader.texts()? },
@@ -210,35 +210,35 @@ fn change<'a>(reader: &mut WireReader<'a>, kind: DeltaKind) -> Result<ItemChange
     Ok(match kind {
         DeltaKind::DecisionRevised => ItemChange::ReviseDecision {
             summary: reader.text()?,
-            confidence: reader.optional_word(ConfidenceLevel::ALL)?,
+            confidence: reader.optional_enum_value(ConfidenceLevel::ALL)?,
         },
         DeltaKind::ConstraintRevised => ItemChange::ReviseConstraint {
             summary: reader.text()?,
-            mode: reader.optional_word(RevisionMode::ALL)?,
+            mode: reader.optional_enum_value(RevisionMode::ALL)?,
         },
         DeltaKind::ConfidenceChanged => {
-            ItemChange::Confidence { confidence: reader.word(ConfidenceLevel::ALL)? }
+            ItemChange::Confidence { confidence: reader.enum_value(ConfidenceLevel::ALL)? }
         }
         DeltaKind::TaskClosed => ItemChange::CloseTask { resolution: reader.text()? },
         DeltaKind::GoalClosed => ItemChange::CloseGoal { resolution: reader.text()? },
         DeltaKind::ItemSuperseded => {
             let reason = reader.text()?;
-            let by = if reader.word(&[false, true])? { Some(reader.text()?) } else { None };
+            let by = if reader.enum_value(&[false, true])? { Some(reader.text()?) } else { None };
             ItemChange::Supersede { reason, by }
         }
         DeltaKind::HypothesisPromoted => {
-            ItemChange::Promote { confidence: reader.optional_word(ConfidenceLevel::ALL)? }
+            ItemChange::Promote { confidence: reader.optional_enum_value(ConfidenceLevel::ALL)? }
         }
         DeltaKind::BranchResolved => ItemChange::ResolveBranch {
             handle: reader.text()?,
             chosen: reader.text()?,
-            confidence: reader.optional_word(ConfidenceLevel::ALL)?,
+            confidence: reader.optional_enum_value(ConfidenceLevel::ALL)?,
         },
         DeltaKind::TaskReopened => ItemChange::ReopenTask { handle: reader.text()?, reason: reader.text()? },
         DeltaKind::FactCorrected => ItemChange::CorrectFact {
             handle: reader.text()?,
             summary: reader.text()?,
-            confidence: reader.optional_word(ConfidenceLevel::ALL)?,
+            confidence: reader.optional_enum_value(ConfidenceLevel::ALL)?,
         },
         _ => return Err(reader.malformed()),
     })

@@ -104,7 +104,7 @@ fn a_log_of_the_first_version_is_read_for_ever() {
 #[test]
 fn words_keep_their_ranks() {
     use crate::outcome::MergeCode;
-    use crate::words::{ConfidenceLevel, DeltaKind, RevisionMode};
+    use crate::vocabulary::{ConfidenceLevel, DeltaKind, RevisionMode};
     let words = |words: &[&str]| words.join(" ");
     let kinds: Vec<_> = DeltaKind::ALL.iter().map(|kind| kind.as_str()).collect();
     assert!(words(&kinds).starts_with(
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn numbers_read_back(value in any::<u64>()) {
         let mut bytes = Vec::new();
-        put(&mut bytes, value);
-        prop_assert_eq!(number(&bytes), Some((value, bytes.len())));
+        put_number(&mut bytes, value);
+        prop_assert_eq!(decode_number(&bytes), Some((value, bytes.len())));
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct CallerArguments<R> {
 }
 
 /// The arguments beside the request, with their descriptions.
-const SHARED: [(&str, &str); 3] = [
+const SHARED_ARGUMENTS: [(&str, &str); 3] = [
     ("root", "Root of the tree [the server's]"),
     ("owner", "Handle from an earlier answer [that of this session's start; start: a new owner]"),
     ("agent", "What people call this agent"),
@@ -52,7 +52,7 @@ impl<R: JsonSchema> JsonSchema for CallerArguments<R> {
         // An agent reads what the tool is for from the tool itself.
         schema.remove("description");
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            for (name, description) in SHARED {
+            for (name, description) in SHARED_ARGUMENTS {
                 let member = [("type", "string"), ("description", description)];
                 let member: Map<String, Value> =
                     member.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();

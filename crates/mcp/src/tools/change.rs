@@ -6,8 +6,8 @@ use crate::call::ToolCall;
 use probity_api::Answer;
 use probity_api::change::{DetailLevel, FinishRequest, PromoteRequest, StartRequest};
 use probity_changes::registry::{
-    AgentLabel, Caller, CallerCredentials, HandleStore, IntentService, KeptHandle, OwnerHandle,
-    RETENTION_SECONDS, TreeFacts, admin,
+    AgentLabel, CLOSED_INTENT_RETENTION_SECONDS, Caller, CallerCredentials, HandleStore, IntentService,
+    KeptHandle, OwnerHandle, TreeFacts, admin,
 };
 use probity_core::ReasonCode;
 use probity_intents::IntentId;
@@ -41,7 +41,7 @@ pub(super) fn tools() -> Vec<ToolDefinition> {
             ToolEffect::Records,
             "Look after intents: list, get, status (of the tree: who holds what, whose the uncommitted changes are), promote (from the queue), renew (lease), amend (widen scope, with why), \
              clear (give up), recover (after a crash), gc.",
-            manage,
+            manage_intent,
         ),
     ]
 }
@@ -52,7 +52,7 @@ fn start(call: &ToolCall, args: CallerArguments<StartRequest>) -> Result<Value, 
     let progress = |step| call.analysis_step(step);
     let mut answer = probity_changes::start(&workspace, &caller, &args.request, &progress)?;
     if let Some(intent_id) = &answer.intent_id {
-        remember(call, &caller, intent_id.clone());
+        remember_handle(call, &caller, intent_id.clone());
     }
     answer.owner = Some(caller.handle.secret().to_owned());
     Ok(answer.to_document())
@@ -111,7 +111,7 @@ fn yes() -> bool {
     true
 }
 
-fn manage(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Result<Value, ServiceError> {
+fn manage_intent(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Result<Value, ServiceError> {
     let CallerArguments { root, owner: given, agent, request } = args;
     let workspace = call.workspace(root.as_deref())?;
     let mut shell = IntentService::open(&workspace)?;
@@ -125,7 +125,7 @@ fn manage(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Result<Value
     if given.is_some() {
         shell.touch(&owner)?;
     }
-    let named = || request.intent_id.clone().ok_or_else(|| usage("this action needs intent_id"));
+    let named = || request.intent_id.clone().ok_or_else(|| usage_error("this action needs intent_id"));
     let resolved = || Ok::<_, ServiceError>(shell.resolve(&named()?)?.id.clone());
     let action = match request.action {
         IntentAction::List => return Ok(shell.list(&workspace, &caller, false)?.to_document()),
@@ -133,7 +133,7 @@ fn manage(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Result<Value
         IntentAction::Status => return Ok(probity_changes::status(&workspace, &caller)?.to_document()),
         IntentAction::Promote => return promote(call, &workspace, &caller, named()?, &request),
         IntentAction::Amend => {
-            let why = request.why.as_deref().ok_or_else(|| usage("amend needs why"))?;
+            let why = request.why.as_deref().ok_or_else(|| usage_error("amend needs why"))?;
             let bytes = |texts: &[String]| texts.iter().map(|text| text.clone().into_bytes()).collect();
             let (files, related): (Vec<_>, Vec<_>) =
                 (bytes(&request.allowed_files), bytes(&request.allowed_related));
@@ -143,22 +143,22 @@ fn manage(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Result<Value
         }
         IntentAction::Renew => RegistryAction::Renew {
             intent_id: resolved()?,
-            lease_seconds: request.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
+            lease_seconds: request.lease_seconds.unwrap_or(admin::DEFAULT_LEASE_SECONDS),
             ttl_seconds: request.ttl_seconds,
         },
         IntentAction::Recover => RegistryAction::Recover {
             intent_id: resolved()?,
-            lease_seconds: request.lease_seconds.unwrap_or(admin::LEASE_SECONDS),
-            ttl_seconds: request.ttl_seconds.unwrap_or(admin::TTL_SECONDS),
+            lease_seconds: request.lease_seconds.unwrap_or(admin::DEFAULT_LEASE_SECONDS),
+            ttl_seconds: request.ttl_seconds.unwrap_or(admin::DEFAULT_TTL_SECONDS),
         },
         IntentAction::Clear => RegistryAction::Clear { intent_id: resolved()? },
-        IntentAction::Gc => RegistryAction::Collect { retention_seconds: RETENTION_SECONDS },
+        IntentAction::Gc => RegistryAction::Collect { retention_seconds: CLOSED_INTENT_RETENTION_SECONDS },
     };
     let done = shell.execute(&owner, action, &TreeFacts::default())?;
     if let Some(event) = &done.event {
-        HandleStore::of(&workspace).follow(event)?;
+        HandleStore::of(&workspace).forget_closed(event)?;
         if let RegistryChange::Recovered { intent_id, .. } = &event.change {
-            remember(call, &caller, intent_id.clone());
+            remember_handle(call, &caller, intent_id.clone());
         }
     }
     let mut answer = shell.change_answer(&workspace, &caller, &done)?;
@@ -217,15 +217,15 @@ fn caller_for(
     Ok(credentials(call, owner, agent)?.caller_for_intent(kept.as_ref()))
 }
 
-fn remember(call: &ToolCall, caller: &Caller, intent_id: IntentId) {
+fn remember_handle(call: &ToolCall, caller: &Caller, intent_id: IntentId) {
     let label = caller.label.as_str().to_owned();
     call.handles().keep(KeptHandle { intent_id, handle: caller.handle.clone(), label });
 }
 
-pub(super) fn bytes(texts: Vec<String>) -> Vec<Vec<u8>> {
+pub(super) fn into_byte_strings(texts: Vec<String>) -> Vec<Vec<u8>> {
     texts.into_iter().map(String::into_bytes).collect()
 }
 
-pub(super) fn usage(words: impl Into<String>) -> ServiceError {
+pub(super) fn usage_error(words: impl Into<String>) -> ServiceError {
     ServiceError::refused(ReasonCode::UsageInvalid, words)
 }

@@ -1,13 +1,13 @@
 //! The patch contract: what a change may cost, whether it kept its word, and a receipt for it.
 
-use super::change::{bytes, usage};
+use super::change::{into_byte_strings, usage_error};
 use super::{ToolDefinition, ToolEffect};
 use crate::call::ToolCall;
 use probity_api::Answer;
 use probity_contract::claims::Claim;
 use probity_policy::StrictnessProfile;
 use probity_quality::contract as patch;
-use probity_quality::contract::present::{self, ComparisonBase, VerifyOptions};
+use probity_quality::contract::tree_verification::{self, ComparisonBase, VerifyOptions};
 use probity_workspace::{ServiceError, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -74,12 +74,12 @@ fn check_patch_contract(call: &ToolCall, args: PatchContractArgs) -> Result<Valu
         return Ok(patch::budget_contract(&workspace, args.before_run_id.as_deref(), &step)?.to_document());
     }
     let options = VerifyOptions {
-        against: against(args.base, args.before_run_id)?,
+        against: comparison_base(args.base, args.before_run_id)?,
         after: args.after_run_id,
-        scope: present::scope(
-            &bytes(args.allowed_files),
-            &bytes(args.allowed_related),
-            &bytes(args.forbidden),
+        scope: tree_verification::scope(
+            &into_byte_strings(args.allowed_files),
+            &into_byte_strings(args.allowed_related),
+            &into_byte_strings(args.forbidden),
         )?,
         strictness: args.strictness,
         ..VerifyOptions::default()
@@ -105,7 +105,7 @@ struct ValidateClaimsArgs {
 fn validate_review_claims(call: &ToolCall, args: ValidateClaimsArgs) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
     let options = VerifyOptions {
-        against: against(args.base, args.before_run_id)?,
+        against: comparison_base(args.base, args.before_run_id)?,
         after: args.after_run_id,
         claims: args.claims,
         text: args.text,
@@ -129,7 +129,7 @@ struct ReviewReceiptArgs {
 fn create_review_receipt(call: &ToolCall, args: ReviewReceiptArgs) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
     let options = VerifyOptions {
-        against: against(args.base, args.before_run_id)?,
+        against: comparison_base(args.base, args.before_run_id)?,
         after: args.after_run_id,
         text: args.claims_text,
         ..VerifyOptions::default()
@@ -147,9 +147,12 @@ fn verify(
     Ok(patch::verify_contract(workspace, options, keeps_receipt, &step)?.answer.to_document())
 }
 
-fn against(base: Option<String>, run: Option<String>) -> Result<Option<ComparisonBase>, ServiceError> {
+fn comparison_base(
+    base: Option<String>,
+    run: Option<String>,
+) -> Result<Option<ComparisonBase>, ServiceError> {
     match (base, run) {
-        (Some(_), Some(_)) => Err(usage("give base or before_run_id, not both")),
+        (Some(_), Some(_)) => Err(usage_error("give base or before_run_id, not both")),
         (Some(revision), None) => Ok(Some(ComparisonBase::Revision(revision))),
         (None, Some(run)) => Ok(Some(ComparisonBase::Run(run))),
         (None, None) => Ok(None),

@@ -1,6 +1,6 @@
 //! The ledger: what agents know and decided, proposed and asked for.
 
-use super::change::usage;
+use super::change::usage_error;
 use super::{ToolDefinition, ToolEffect};
 use crate::call::ToolCall;
 use probity_api::Answer;
@@ -13,9 +13,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// How many items an answer lists if nobody asks for more.
-const LISTED: usize = 15;
+const DEFAULT_LISTED_ITEMS: usize = 15;
 /// How long a context is if nobody says.
-const BUDGET: usize = 1_500;
+const DEFAULT_CONTEXT_TOKENS: usize = 1_500;
 
 /// The tools of this module.
 pub(super) fn tools() -> Vec<ToolDefinition> {
@@ -72,7 +72,7 @@ fn propose(call: &ToolCall, args: LedgerProposeArgs) -> Result<Value, ServiceErr
         said: args.said,
         proposal: ProposalFile { deltas: args.deltas, turns: args.turns, atomic: args.atomic },
     };
-    Ok(ledger::propose(&workspace, &request)?.shortened(LISTED).to_document())
+    Ok(ledger::propose(&workspace, &request)?.shortened(DEFAULT_LISTED_ITEMS).to_document())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -101,7 +101,7 @@ struct LedgerQueryArgs {
 fn query(call: &ToolCall, args: LedgerQueryArgs) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
     let stream = args.stream;
-    let limit = args.limit.unwrap_or(LISTED);
+    let limit = args.limit.unwrap_or(DEFAULT_LISTED_ITEMS);
     Ok(match (&args.item, args.since, args.as_of) {
         (Some(item), None, None) if args.history => {
             ledger::history(&workspace, item, stream.as_deref())?.shortened(limit).to_document()
@@ -118,7 +118,7 @@ fn query(call: &ToolCall, args: LedgerQueryArgs) -> Result<Value, ServiceError> 
             };
             list.shortened(limit).to_document()
         }
-        _ => return Err(usage("give one of item, since and as_of")),
+        _ => return Err(usage_error("give one of item, since and as_of")),
     })
 }
 
@@ -139,10 +139,10 @@ fn export(call: &ToolCall, args: LedgerExportArgs) -> Result<Value, ServiceError
     let workspace = call.workspace(args.root.as_deref())?;
     let request = ExportRequest {
         stream: args.stream,
-        budget: args.budget.unwrap_or(BUDGET),
+        budget: args.budget.unwrap_or(DEFAULT_CONTEXT_TOKENS),
         query: args.query,
         since: args.since,
         page: None,
     };
-    Ok(ledger::export(&workspace, &request)?.shortened(LISTED).to_document())
+    Ok(ledger::export(&workspace, &request)?.shortened(DEFAULT_LISTED_ITEMS).to_document())
 }

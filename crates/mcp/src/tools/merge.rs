@@ -1,6 +1,6 @@
 //! Merges of typed documents: whose intent was lost, and making it survive.
 
-use super::change::usage;
+use super::change::usage_error;
 use super::{ToolDefinition, ToolEffect};
 use crate::call::ToolCall;
 use probity_api::Answer;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// How many conflicts an answer lists if nobody asks for more.
-const LISTED: usize = 10;
+const DEFAULT_LISTED_CONFLICTS: usize = 10;
 
 /// The tools of this module.
 pub(super) fn tools() -> Vec<ToolDefinition> {
@@ -53,8 +53,8 @@ struct AnalyzeMergeArgs {
 }
 
 fn analyze_merge(call: &ToolCall, args: AnalyzeMergeArgs) -> Result<Value, ServiceError> {
-    let store = store(call, args.root.as_deref(), args.store.as_deref())?;
-    let limit = args.limit.unwrap_or(LISTED);
+    let store = open_store(call, args.root.as_deref(), args.store.as_deref())?;
+    let limit = args.limit.unwrap_or(DEFAULT_LISTED_CONFLICTS);
     let which = match (args.merge, args.ours, args.theirs) {
         (Some(merge), None, None) => MergeSelector::Written(merge),
         (None, Some(ours), Some(theirs)) => MergeSelector::Virtual { ours, theirs },
@@ -63,7 +63,7 @@ fn analyze_merge(call: &ToolCall, args: AnalyzeMergeArgs) -> Result<Value, Servi
             let merges = found.iter().map(|merge| merge.to_answer().shortened(limit)).collect();
             return Ok(MergeHeadsAnswer::new(false, merges).to_document());
         }
-        _ => return Err(usage("give merge, or ours and theirs, or neither")),
+        _ => return Err(usage_error("give merge, or ours and theirs, or neither")),
     };
     Ok(merge::analyze(&store, &which)?.to_answer().shortened(limit).to_document())
 }
@@ -92,7 +92,7 @@ struct ReconcileMergeArgs {
 }
 
 fn reconcile_merge(call: &ToolCall, args: ReconcileMergeArgs) -> Result<Value, ServiceError> {
-    let store = store(call, args.root.as_deref(), args.store.as_deref())?;
+    let store = open_store(call, args.root.as_deref(), args.store.as_deref())?;
     let request = ReconcileRequest {
         merge: args.merge,
         resolutions: args.resolutions,
@@ -103,9 +103,9 @@ fn reconcile_merge(call: &ToolCall, args: ReconcileMergeArgs) -> Result<Value, S
         by: CommitMetadata { author: args.author, label: None },
         why: args.why,
     };
-    Ok(merge::reconcile(&store, &request)?.to_answer().shortened(LISTED).to_document())
+    Ok(merge::reconcile(&store, &request)?.to_answer().shortened(DEFAULT_LISTED_CONFLICTS).to_document())
 }
 
-fn store(call: &ToolCall, root: Option<&str>, given: Option<&str>) -> Result<CommitStore, ServiceError> {
+fn open_store(call: &ToolCall, root: Option<&str>, given: Option<&str>) -> Result<CommitStore, ServiceError> {
     open(&locate(|| call.workspace(root), given.map(Path::new))?)
 }

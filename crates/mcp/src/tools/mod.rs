@@ -39,7 +39,7 @@ enum ToolEffect {
 }
 
 /// The table, in the order in which an agent needs them.
-static TABLE: LazyLock<Vec<ToolDefinition>> = LazyLock::new(|| {
+static TOOLS: LazyLock<Vec<ToolDefinition>> = LazyLock::new(|| {
     let areas = [analysis::tools(), change::tools(), contract::tools(), ledger::tools(), merge::tools()];
     areas.into_iter().flatten().collect()
 });
@@ -60,16 +60,16 @@ impl ToolDefinition {
     #[tracing::instrument(name = "tool", skip_all, fields(name = self.name))]
     pub(crate) fn call(&self, call: &ToolCall, arguments: Value) -> CallOutcome {
         match catch_unwind(AssertUnwindSafe(|| (self.run)(call, arguments))) {
-            Ok(Ok(document)) => CallOutcome::with(document),
-            Ok(Err(fault)) => CallOutcome::refused(&fault),
+            Ok(Ok(document)) => CallOutcome::answer(document),
+            Ok(Err(fault)) => CallOutcome::refusal(&fault),
             Err(thrown) if thrown.is::<CallCancellation>() => {
-                CallOutcome::refused(&ServiceError::refused(ReasonCode::UsageCancelled, self.name))
+                CallOutcome::refusal(&ServiceError::refused(ReasonCode::UsageCancelled, self.name))
             }
             Err(panic) => resume_unwind(panic),
         }
     }
 
-    fn listed(&self) -> rmcp::model::Tool {
+    fn list_tools(&self) -> rmcp::model::Tool {
         let annotations = match self.effect {
             ToolEffect::Reads => ToolAnnotations::new().read_only(true),
             ToolEffect::Records => ToolAnnotations::new().read_only(false).destructive(false),
@@ -92,7 +92,7 @@ fn input_schema<A: JsonSchema>() -> JsonObject {
     });
     let schema = settings.into_generator().into_root_schema_for::<A>();
     let mut schema = Value::from(schema);
-    shorten(&mut schema);
+    simplify_schema(&mut schema);
     match schema {
         Value::Object(object) => object,
         _ => JsonObject::new(),
@@ -100,7 +100,7 @@ fn input_schema<A: JsonSchema>() -> JsonObject {
 }
 
 /// Takes out titles and formats, and says "may be null" by leaving a member out.
-fn shorten(schema: &mut Value) {
+fn simplify_schema(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
             for noise in ["title", "format", "default", "minimum"] {
@@ -115,21 +115,21 @@ fn shorten(schema: &mut Value) {
                     object.insert("type".into(), only);
                 }
             }
-            object.values_mut().for_each(shorten);
+            object.values_mut().for_each(simplify_schema);
         }
-        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Array(items) => items.iter_mut().for_each(simplify_schema),
         _ => {}
     }
 }
 
 /// The tool of this name.
 pub(crate) fn find(name: &str) -> Option<&'static ToolDefinition> {
-    TABLE.iter().find(|tool| tool.name == name)
+    TOOLS.iter().find(|tool| tool.name == name)
 }
 
 /// All tools, as a client sees them.
 pub(crate) fn listed() -> Vec<rmcp::model::Tool> {
-    TABLE.iter().map(ToolDefinition::listed).collect()
+    TOOLS.iter().map(ToolDefinition::list_tools).collect()
 }
 
 /// All tools with their schemas, as the server lists them.

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// tools write single files of that name.
 pub fn output_root(path: &RepoPath) -> Option<RepoPath> {
     let bytes = path.as_bytes();
-    let mut above = path.lineage().filter(|above| above.len() < bytes.len());
+    let mut above = path.ancestors_and_self().filter(|above| above.len() < bytes.len());
     let directory = above.find(|above| ECOSYSTEMS.iter().any(|it| it.writes_directory(above)));
     let root = directory.or_else(|| ECOSYSTEMS.iter().any(|it| it.writes_file(bytes)).then_some(bytes))?;
     RepoPath::parse(root).ok()
@@ -31,8 +31,9 @@ impl OutputLook {
 
     /// Returns the output that `path` seems to belong to, as [`output_root`] does.
     pub fn root_of(&self, path: &RepoPath) -> Option<RepoPath> {
-        let by_mark =
-            || path.lineage().find_map(|above| self.marked.iter().find(|it| it.as_bytes() == above));
+        let by_mark = || {
+            path.ancestors_and_self().find_map(|above| self.marked.iter().find(|it| it.as_bytes() == above))
+        };
         if self.marked.is_empty() {
             return output_root(path);
         }
@@ -158,7 +159,7 @@ fn is_test_among_reports(path: &RepoPath) -> bool {
 /// Returns true if the topmost directory of a path that is in the table contains reports.
 fn is_report(path: &RepoPath) -> bool {
     let bytes = path.as_bytes();
-    let above = path.lineage().filter(|above| above.len() < bytes.len());
+    let above = path.ancestors_and_self().filter(|above| above.len() < bytes.len());
     let rows = |above: &[u8]| {
         let rows = ECOSYSTEMS.iter().flat_map(Ecosystem::outputs);
         let loaded: Vec<LoadedContent> =

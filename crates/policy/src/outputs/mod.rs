@@ -11,12 +11,12 @@ mod table;
 pub use look::{
     OutputLook, code_in_output, declares_plugins, is_entry_points_file, is_module_of_environment, output_root,
 };
-pub use recognize::{MarkedDirectory, is_valid_mark, recognize};
+pub use recognize::{MarkedDirectory, is_valid_mark, recognize_outputs};
 
 use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 pub(crate) use table::Ecosystem;
-use table::{AdjacentOutputs, BuildOutput, ECOSYSTEMS, GO_MODULE, OutputPlacement, name_matches};
+use table::{AdjacentOutputs, BuildOutput, ECOSYSTEMS, GO_MODULE_FILE, OutputPlacement, name_matches};
 
 /// A name with more tracked directories than this is not an output in this tree.
 const MAX_EXCLUSIONS: usize = 10;
@@ -59,7 +59,7 @@ pub fn propose_build_outputs(files: &[RepoPath], read: ReadText<'_>) -> Vec<Outp
         for beside in ecosystem.beside {
             propose_beside(ecosystem, beside, files, read, &mut proposals.found);
         }
-        if ecosystem.markers.contains(&GO_MODULE) {
+        if ecosystem.markers.contains(&GO_MODULE_FILE) {
             propose_go_programs(ecosystem, files, read, &mut proposals.found);
         }
     }
@@ -95,7 +95,7 @@ impl ProposalCollector {
         };
         let excluded: Vec<OutputProposal> = kept
             .iter()
-            .filter_map(|(place, file)| Some(proposal(format!("!{}{end}", exactly(place)?), file)))
+            .filter_map(|(place, file)| Some(proposal(format!("!{}{end}", exact_pattern(place)?), file)))
             .collect();
         // A path that no pattern can express could not be excluded again.
         if kept.len() <= MAX_EXCLUSIONS && excluded.len() == kept.len() {
@@ -109,7 +109,7 @@ impl ProposalCollector {
 fn kept_below(files: &[RepoPath], is_output: impl Fn(&[u8]) -> bool) -> TrackedOutputs {
     let mut kept = TrackedOutputs::new();
     for file in files {
-        let above = file.lineage().filter(|above| above.len() < file.as_bytes().len());
+        let above = file.ancestors_and_self().filter(|above| above.len() < file.as_bytes().len());
         if let Some(directory) = above.into_iter().find(|above| is_output(above))
             && !kept.iter().any(|(known, _)| known == directory)
         {
@@ -129,7 +129,7 @@ fn propose_beside(
     for (directory, file) in directories_with(beside, files, read) {
         for output in beside.directories {
             let output = join(&directory, output.name.as_bytes());
-            if let Some(name) = exactly(&output).filter(|_| !is_kept(&output, files)) {
+            if let Some(name) = exact_pattern(&output).filter(|_| !is_kept(&output, files)) {
                 let pattern = format!("{name}/**");
                 found.push(OutputProposal { pattern, ecosystem: ecosystem.name, because: file.clone() });
             }
@@ -176,7 +176,7 @@ fn propose_go_programs(
     read: ReadText<'_>,
     found: &mut Vec<OutputProposal>,
 ) {
-    for module in files.iter().filter(|file| file.file_name() == GO_MODULE.as_bytes()) {
+    for module in files.iter().filter(|file| file.file_name() == GO_MODULE_FILE.as_bytes()) {
         let root = directory_of(module);
         for main in files.iter().filter(|file| file.file_name() == b"main.go") {
             let directory = directory_of(main);
@@ -191,7 +191,7 @@ fn propose_go_programs(
             let Some(name) = name else { continue };
             for place in BTreeSet::from([&root, &directory]) {
                 let program = join(place, &name);
-                if let Some(pattern) = exactly(&program).filter(|_| !is_kept(&program, files)) {
+                if let Some(pattern) = exact_pattern(&program).filter(|_| !is_kept(&program, files)) {
                     found.push(OutputProposal { pattern, ecosystem: ecosystem.name, because: main.clone() });
                 }
             }
@@ -235,7 +235,7 @@ fn is_kept(place: &[u8], files: &[RepoPath]) -> bool {
 
 /// Returns the pattern that matches exactly this path, escaping special characters. `None` if the path is not
 /// UTF-8 and so cannot be in `probity.toml`, or if it begins with `!`, which cannot be escaped.
-fn exactly(path: &[u8]) -> Option<String> {
+fn exact_pattern(path: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(path).ok().filter(|name| !name.starts_with('!'))?;
     let mut pattern = String::new();
     for letter in name.chars() {
@@ -267,7 +267,7 @@ mod tests {
     /// Returns which of these paths the proposals for a tree exempt.
     fn exempt<'a>(names: &[&str], asked: &[&'a str]) -> Vec<&'a str> {
         let scope = Scope::parse(&patterns(names)).expect("valid patterns");
-        asked.iter().copied().filter(|name| scope.lets_in(&files(&[name])[0])).collect()
+        asked.iter().copied().filter(|name| scope.contains(&files(&[name])[0])).collect()
     }
 
     #[test]
@@ -383,8 +383,8 @@ mod tests {
         for name in ["a[x]*?", "a[b", "a\\b", " a "] {
             let found = patterns(&[&format!("{name}/Cargo.toml")]);
             let scope = Scope::parse(&found).expect("valid patterns");
-            assert!(scope.lets_in(&files(&[&format!("{name}/target/debug/x")])[0]), "{name}");
-            assert!(!scope.lets_in(&files(&["x/target/debug/x"])[0]), "{name}");
+            assert!(scope.contains(&files(&[&format!("{name}/target/debug/x")])[0]), "{name}");
+            assert!(!scope.contains(&files(&["x/target/debug/x"])[0]), "{name}");
         }
         assert!(!patterns(&["!x/Cargo.toml"]).iter().any(|pattern| pattern.contains("target")));
     }

@@ -48,7 +48,7 @@ fn is_home_line(line: &[u8]) -> bool {
 /// Recognizes build outputs among the directories marked at the start and at the end of a run. `is_kept`: git
 /// tracks something in the directory. `is_project`: a tool may have created the directory there on its own.
 /// `is_ignored`: the ignore rules at the start cover it.
-pub fn recognize(
+pub fn recognize_outputs(
     at_start: &[MarkedDirectory],
     at_end: &[MarkedDirectory],
     is_kept: &dyn Fn(&RepoPath) -> bool,
@@ -97,7 +97,7 @@ mod tests {
         ignored: &str,
     ) -> Vec<(String, RecognizedBecause)> {
         let marked = |names: &[&str]| names.iter().map(|name| cache(name)).collect::<Vec<_>>();
-        let found = recognize(
+        let found = recognize_outputs(
             &marked(at_start),
             &marked(at_end),
             &|directory| directory.as_bytes() == kept.as_bytes(),
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_names_of_virtual_environments_are_no_names_of_caches() {
         let env = |mark| MarkedDirectory { path: path("env"), mark };
-        let found = |mark| recognize(&[], &[env(mark)], &|_| false, &|_| true, &mut |_| false).len();
+        let found = |mark| recognize_outputs(&[], &[env(mark)], &|_| false, &|_| true, &mut |_| false).len();
         assert_eq!(
             (found(DirectoryMarker::VirtualEnvironment), found(DirectoryMarker::CacheDirectory)),
             (1, 0)

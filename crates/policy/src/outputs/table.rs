@@ -69,15 +69,18 @@ pub(crate) enum OutputPlacement {
     CargoWorkspace,
 }
 
-const fn each(markers: &'static [&'static str], directories: &'static [BuildOutput]) -> AdjacentOutputs {
+const fn beside_each(
+    markers: &'static [&'static str],
+    directories: &'static [BuildOutput],
+) -> AdjacentOutputs {
     AdjacentOutputs { markers, place: OutputPlacement::Each, directories }
 }
 
 /// Usual names of virtual environments. A directory is one only if it contains a `pyvenv.cfg`.
 pub(crate) const VIRTUAL_ENVIRONMENTS: &[&str] = &[".venv", "venv", "env", "ENV"];
 
-pub(crate) const CARGO: &str = "Cargo.toml";
-pub(crate) const GO_MODULE: &str = "go.mod";
+pub(crate) const CARGO_MANIFEST: &str = "Cargo.toml";
+pub(crate) const GO_MODULE_FILE: &str = "go.mod";
 
 pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
     Ecosystem {
@@ -119,10 +122,10 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
             packages(".pdm-python", &[".pdm-python"]),
         ],
         beside: &[
-            each(&["pyproject.toml", "setup.py"], &[results("dist"), results("build")]),
-            each(&["mkdocs.yml", "mkdocs.yaml"], &[reports("site")]),
+            beside_each(&["pyproject.toml", "setup.py"], &[results("dist"), results("build")]),
+            beside_each(&["mkdocs.yml", "mkdocs.yaml"], &[reports("site")]),
             // Sphinx, as its own Makefile and guides name it.
-            each(&["conf.py"], &[reports("_build")]),
+            beside_each(&["conf.py"], &[reports("_build")]),
         ],
     },
     Ecosystem {
@@ -153,27 +156,30 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         ],
         beside: &[
             // Reports of nyc, c8, Jest and Vitest.
-            each(&["package.json"], &[reports("coverage")]),
-            each(&["vite.config.*", "webpack.config.*", "angular.json", "tsup.config.*"], &[results("dist")]),
-            each(&["nuxt.config.*"], &[results(".output")]),
-            each(&["playwright.config.*"], &[reports("playwright-report"), reports("test-results")]),
-            each(&["cypress.config.*"], &[reports("cypress/screenshots"), reports("cypress/videos")]),
+            beside_each(&["package.json"], &[reports("coverage")]),
+            beside_each(
+                &["vite.config.*", "webpack.config.*", "angular.json", "tsup.config.*"],
+                &[results("dist")],
+            ),
+            beside_each(&["nuxt.config.*"], &[results(".output")]),
+            beside_each(&["playwright.config.*"], &[reports("playwright-report"), reports("test-results")]),
+            beside_each(&["cypress.config.*"], &[reports("cypress/screenshots"), reports("cypress/videos")]),
         ],
     },
     Ecosystem {
         name: "Rust",
-        markers: &[CARGO],
+        markers: &[CARGO_MANIFEST],
         directories: &[reports("mutants.out")],
         files: &[results("*.profraw"), reports("cargo-timing*.html")],
         beside: &[AdjacentOutputs {
-            markers: &[CARGO],
+            markers: &[CARGO_MANIFEST],
             place: OutputPlacement::CargoWorkspace,
             directories: &[results("target")],
         }],
     },
     Ecosystem {
         name: "Go",
-        markers: &[GO_MODULE],
+        markers: &[GO_MODULE_FILE],
         directories: &[],
         // `go test -c`, profiles as named in the documentation of `go test`, and the debugger.
         files: &[
@@ -192,8 +198,8 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         directories: &[results(".gradle")],
         files: &[],
         beside: &[
-            each(&["pom.xml"], &[results("target")]),
-            each(&["build.gradle", "build.gradle.kts"], &[results("build"), results(".kotlin")]),
+            beside_each(&["pom.xml"], &[results("target")]),
+            beside_each(&["build.gradle", "build.gradle.kts"], &[results("build"), results(".kotlin")]),
         ],
     },
     Ecosystem {
@@ -201,7 +207,7 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         markers: &["*.csproj", "*.fsproj", "*.vbproj"],
         directories: &[],
         files: &[],
-        beside: &[each(
+        beside: &[beside_each(
             &["*.csproj", "*.fsproj", "*.vbproj"],
             &[results("bin"), packages("obj", &["obj"]), reports("TestResults")],
         )],
@@ -212,8 +218,8 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         directories: &[reports(".yardoc")],
         files: &[results(".rspec_status")],
         beside: &[
-            each(&["Gemfile"], &[packages("vendor/bundle", &["vendor/bundle"]), reports("coverage")]),
-            each(&["*.gemspec"], &[reports("pkg")]),
+            beside_each(&["Gemfile"], &[packages("vendor/bundle", &["vendor/bundle"]), reports("coverage")]),
+            beside_each(&["*.gemspec"], &[reports("pkg")]),
         ],
     },
     Ecosystem {
@@ -221,28 +227,31 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         markers: &["composer.json"],
         directories: &[results(".phpunit.cache")],
         files: &[results(".phpunit.result.cache"), results(".php-cs-fixer.cache")],
-        beside: &[each(&["composer.json"], &[packages("vendor", &["vendor"])])],
+        beside: &[beside_each(&["composer.json"], &[packages("vendor", &["vendor"])])],
     },
     Ecosystem {
         name: "Elixir",
         markers: &["mix.exs"],
         directories: &[results(".elixir_ls")],
         files: &[reports("erl_crash.dump")],
-        beside: &[each(&["mix.exs"], &[results("_build"), packages("deps", &["deps"]), reports("cover")])],
+        beside: &[beside_each(
+            &["mix.exs"],
+            &[results("_build"), packages("deps", &["deps"]), reports("cover")],
+        )],
     },
     Ecosystem {
         name: "Swift",
         markers: &["Package.swift"],
         directories: &[],
         files: &[],
-        beside: &[each(&["Package.swift"], &[packages(".build", &[".build/checkouts"])])],
+        beside: &[beside_each(&["Package.swift"], &[packages(".build", &[".build/checkouts"])])],
     },
     Ecosystem {
         name: "Zig",
         markers: &["build.zig"],
         directories: &[results(".zig-cache")],
         files: &[],
-        beside: &[each(&["build.zig"], &[results("zig-out"), results("zig-cache")])],
+        beside: &[beside_each(&["build.zig"], &[results("zig-out"), results("zig-cache")])],
     },
     Ecosystem {
         name: "Haskell",
@@ -256,7 +265,7 @@ pub(crate) const ECOSYSTEMS: &[Ecosystem] = &[
         markers: &["pubspec.yaml"],
         directories: &[packages(".dart_tool", &[".dart_tool"])],
         files: &[],
-        beside: &[each(&["pubspec.yaml"], &[results("build")])],
+        beside: &[beside_each(&["pubspec.yaml"], &[results("build")])],
     },
     Ecosystem {
         name: "Terraform",

@@ -3,7 +3,7 @@
 use crate::answer::CommandAnswer;
 use crate::commands::identity::IdentityArgs;
 use crate::commands::run::ways_forward;
-use crate::{place, ui};
+use crate::{caller_location, ui};
 use probity_core::bytes::escape;
 use probity_evidence::GlobList;
 use probity_evidence::Manifest;
@@ -21,13 +21,13 @@ pub(crate) fn amend(
     why: &str,
     identity: &IdentityArgs,
 ) -> Result<CommandAnswer, ServiceError> {
-    let by = by.unwrap_or_else(probity_workspace::user);
-    let patterns = place::patterns(workspace, add)?;
+    let by = by.unwrap_or_else(probity_workspace::user_name);
+    let patterns = caller_location::typed_patterns(workspace, add)?;
     let shown: Vec<String> = patterns.iter().map(|pattern| escape(pattern)).collect();
-    let added = format!("{}{}", shown.join("  "), place::typed_remark(workspace, add));
+    let added = format!("{}{}", shown.join("  "), caller_location::typed_remark(workspace, add));
     let amended = widen(workspace, &identity.credentials()?, run, &patterns, &by, why).inspect_err(|_| {
         // Above the refusal: what was asked for, as it reads from the root.
-        ui::row("add", &added);
+        ui::eprint_row("add", &added);
     })?;
     let answer = amended.answer(workspace);
     match &amended {
@@ -41,7 +41,7 @@ pub(crate) fn amend(
             let verdict = if passed { ui::good("PASS") } else { ui::bad("FAIL") };
             ui::print(format_args!("{verdict} run {amended_from}, judged again with the amended scope"));
             let n_let_in = n_let_in(&patterns, manifest);
-            let paths = format!("{} of the run", ui::count(n_let_in, "changed path"));
+            let paths = format!("{} of the run", ui::count_of(n_let_in, "changed path"));
             ui::print_row("added", format_args!("{added}  {}", ui::dim(format_args!("lets in {paths}"))));
             for path in &untracked {
                 ui::print_row("changed", format_args!("{path}  {}", ui::bad("out of scope")));
@@ -49,7 +49,7 @@ pub(crate) fn amend(
             for reason in &reasons {
                 ui::print_row("reason", format_args!("{} {}", ui::bad(reason), reason.meaning()));
             }
-            ui::print_row("evidence", crate::shown(&attested.dir).display());
+            ui::print_row("evidence", crate::relative_to_cwd(&attested.dir).display());
             let is_new = |path: &RepoPath| {
                 let mut delta = manifest.delta.iter().flatten();
                 delta.any(|change| {
@@ -72,5 +72,5 @@ pub(crate) fn amend(
 /// How many of the paths that a run changed the patterns let in.
 fn n_let_in(patterns: &[Vec<u8>], manifest: &Manifest) -> usize {
     let Ok(scope) = GlobList::new(patterns.iter().cloned()).to_scope() else { return 0 };
-    manifest.delta.iter().flatten().filter(|change| scope.lets_in(&change.path)).count()
+    manifest.delta.iter().flatten().filter(|change| scope.contains(&change.path)).count()
 }

@@ -63,7 +63,7 @@ pub(crate) fn listed_lines(changes: &[MarkedPath<'_>], remark: &str, rest: &str)
         shown.map(|(mark, path)| format!("{} {path}  {remark}", mark.letter())).collect();
     let more = changes.len().saturating_sub(MAX_IN_SCOPE_ROWS);
     if more > 0 {
-        lines.push(ui::dim(format_args!("… and {} more{rest}", ui::number(more))));
+        lines.push(ui::dim(format_args!("… and {} more{rest}", ui::format_number(more))));
     }
     lines
 }
@@ -73,13 +73,13 @@ pub(crate) fn listed_lines(changes: &[MarkedPath<'_>], remark: &str, rest: &str)
 pub(crate) fn folded_lines(changes: &[MarkedPath<'_>], remark: &str, what: &str, rest: &str) -> Vec<String> {
     let rows = fold(changes);
     let shown = rows.iter().take(MAX_OUT_OF_SCOPE_ROWS);
-    let mut lines: Vec<String> = shown.map(|row| format!("{}  {remark}", row.words())).collect();
+    let mut lines: Vec<String> = shown.map(|row| format!("{}  {remark}", row.to_line())).collect();
     let hidden: usize = rows.iter().skip(MAX_OUT_OF_SCOPE_ROWS).map(PathRow::n_paths).sum();
     if hidden > 0 {
-        let n_rows = ui::number(rows.len() - MAX_OUT_OF_SCOPE_ROWS);
+        let n_rows = ui::format_number(rows.len() - MAX_OUT_OF_SCOPE_ROWS);
         lines.push(ui::dim(format_args!(
             "… and {} more{what} in {n_rows} more places{rest}",
-            ui::number(hidden)
+            ui::format_number(hidden)
         )));
     }
     lines
@@ -91,10 +91,10 @@ pub(crate) fn unscoped_change_lines(changes: &[MarkedPath<'_>]) -> Vec<String> {
         return vec![ui::dim("nothing")];
     }
     let rows = fold(changes);
-    let mut lines: Vec<String> = rows.iter().take(MAX_OUT_OF_SCOPE_ROWS).map(PathRow::words).collect();
+    let mut lines: Vec<String> = rows.iter().take(MAX_OUT_OF_SCOPE_ROWS).map(PathRow::to_line).collect();
     let hidden: usize = rows.iter().skip(MAX_OUT_OF_SCOPE_ROWS).map(PathRow::n_paths).sum();
     if hidden > 0 {
-        lines.push(ui::dim(format_args!("… and {} more", ui::number(hidden))));
+        lines.push(ui::dim(format_args!("… and {} more", ui::format_number(hidden))));
     }
     lines
 }
@@ -123,7 +123,7 @@ pub(crate) fn exempt_line(exempt: &[RepoPath]) -> Option<String> {
     let paths = if exempt.len() == 1 { "build output" } else { "build outputs" };
     Some(format!(
         "{} {paths} changed, no part of the delta: {}",
-        ui::number(exempt.len()),
+        ui::format_number(exempt.len()),
         ui::dim(words.join(", "))
     ))
 }
@@ -138,11 +138,11 @@ fn place_words(count: usize, places: &BTreeSet<RepoPath>, exempt: &[RepoPath]) -
             let only = exempt.iter().find(|path| path.is_covered_by(first.as_bytes()));
             only.unwrap_or(first).to_string()
         }
-        (1, false) => format!("{first}/ {}", ui::number(count)),
+        (1, false) => format!("{first}/ {}", ui::format_number(count)),
         (n, is_file) => {
             let name = probity_core::bytes::escape(first.file_name());
             let slash = if is_file { "" } else { "/" };
-            format!("{name}{slash} {} in {} places", ui::number(count), ui::number(n))
+            format!("{name}{slash} {} in {} places", ui::format_number(count), ui::format_number(n))
         }
     }
 }
@@ -168,14 +168,14 @@ impl<'a> PathRow<'a> {
         }
     }
 
-    fn words(&self) -> String {
+    fn to_line(&self) -> String {
         match self {
             Self::Path(mark, path) => format!("{} {path}", mark.letter()),
             Self::Directory(directory, inside) => {
                 let first = inside[0].0;
                 let mark =
                     if inside.iter().all(|(mark, _)| *mark == first) { first } else { ChangeMark::Modified };
-                let count = ui::number(inside.len());
+                let count = ui::format_number(inside.len());
                 format!("{} {}/  {count} paths", mark.letter(), probity_core::bytes::escape(directory))
             }
         }
@@ -187,7 +187,7 @@ impl<'a> PathRow<'a> {
         let depth = if directory.is_empty() { 0 } else { directory.split(|&byte| byte == b'/').count() };
         let mut children: BTreeMap<Vec<u8>, Vec<MarkedPath<'a>>> = BTreeMap::new();
         for (mark, path) in inside {
-            let child = path.lineage().nth(depth).unwrap_or(path.as_bytes());
+            let child = path.ancestors_and_self().nth(depth).unwrap_or(path.as_bytes());
             children.entry(child.to_vec()).or_default().push((*mark, path));
         }
         let row = |(name, inside): (Vec<u8>, Vec<MarkedPath<'a>>)| match inside.as_slice() {
@@ -235,7 +235,7 @@ mod tests {
 
     fn words(paths: &[RepoPath]) -> Vec<String> {
         let marked: Vec<MarkedPath<'_>> = paths.iter().map(|path| (ChangeMark::Added, path)).collect();
-        fold(&marked).iter().map(PathRow::words).collect()
+        fold(&marked).iter().map(PathRow::to_line).collect()
     }
 
     #[test]

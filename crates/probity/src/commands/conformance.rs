@@ -10,7 +10,7 @@ use probity_workspace::ServiceError;
 use std::path::PathBuf;
 
 /// Every kind of vector that this program knows.
-const KINDS: &[VectorKind] = &[
+const VECTOR_KINDS: &[VectorKind] = &[
     VectorKind::equal("canonical_json", probity_core::vectors::canonical_json),
     VectorKind::equal("scope_match", probity_paths::vectors::scope_match),
     VectorKind::equal("scope_declare", probity_paths::vectors::scope_declare),
@@ -38,12 +38,12 @@ const KINDS: &[VectorKind] = &[
 
 /// Runs vectors and reports every case.
 pub(crate) fn conformance(files: &[PathBuf]) -> Result<CommandAnswer, ServiceError> {
-    let report = probity_conformance::run(files, KINDS)
+    let report = probity_conformance::run(files, VECTOR_KINDS)
         .map_err(|error| ServiceError::refused(ReasonCode::JsonSyntax, error.to_string()))?;
     for case in report.results.iter().filter(|case| !case.ok) {
-        ui::say(format_args!("{} {} {}: {}", ui::bad("fail"), case.kind, case.id, case.detail));
+        ui::eprint(format_args!("{} {} {}: {}", ui::bad("fail"), case.kind, case.id, case.detail));
     }
-    ui::say(format_args!(
+    ui::eprint(format_args!(
         "{} passed, {} failed, {} unsupported",
         report.passed, report.failed, report.unsupported
     ));

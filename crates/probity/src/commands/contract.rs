@@ -1,9 +1,9 @@
 //! `probity contract` and `probity claims`: what a change may cost, and whether it kept its word.
 
 use crate::answer::CommandAnswer;
-use crate::commands::analysis::watched;
+use crate::commands::analysis::with_progress;
 use crate::commands::changed_paths::{ChangeMark, change_lines_until, unscoped_change_lines};
-use crate::{place, ui};
+use crate::{caller_location, ui};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use probity_api::ExitCode;
@@ -11,10 +11,10 @@ use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, Gate
 use probity_contract::outputs::{self, ChangeReview};
 use probity_contract::receipt::DeltaEntry;
 use probity_contract::{CheckOutcome, CheckResult, ContractReason, ContractStatus};
-use probity_core::words::short_digest;
+use probity_core::text::short_digest;
 use probity_paths::RepoPath;
 use probity_policy::{Severity, StrictnessProfile};
-use probity_quality::contract::present::{self, ComparisonBase, VerifyOptions};
+use probity_quality::contract::tree_verification::{self, ComparisonBase, VerifyOptions};
 use probity_quality::contract::{self as patch, ContractVerification, GateChoice, TreeVerification};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
@@ -186,7 +186,7 @@ pub(crate) fn contract(
 }
 
 fn budget(workspace: &Workspace, run: Option<&str>) -> Result<CommandAnswer, ServiceError> {
-    let answer = watched(|watch| patch::budget_contract(workspace, run, watch))?;
+    let answer = with_progress(|watch| patch::budget_contract(workspace, run, watch))?;
     let budget = &answer.budget;
     let limit = |most: Option<u64>| most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
     ui::print_row("run", short_digest(&budget.run_id));
@@ -215,28 +215,28 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<CommandAnswer, Ser
 
 fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer, ServiceError> {
     let options = VerifyOptions {
-        scope: present::scope(
-            &place::paths(workspace, &arguments.allow)?,
-            &place::paths(workspace, &arguments.related)?,
-            &place::fnmatches(workspace, &arguments.forbid)?,
+        scope: tree_verification::scope(
+            &caller_location::typed_paths(workspace, &arguments.allow)?,
+            &caller_location::typed_paths(workspace, &arguments.related)?,
+            &caller_location::fnmatches(workspace, &arguments.forbid)?,
         )?,
         shared: arguments.shared,
         report_digest: arguments.report_digest,
         strictness: arguments.strictness.map(Into::into),
         severity_floor: arguments.severity_floor,
         all_findings: arguments.sarif.is_some(),
-        ..options(arguments.ground)?
+        ..verify_options(arguments.ground)?
     };
     let ContractVerification { answer, review, verified } =
-        watched(|watch| patch::verify_contract(workspace, &options, arguments.receipt, watch))?;
+        with_progress(|watch| patch::verify_contract(workspace, &options, arguments.receipt, watch))?;
     let forms = [
         (&arguments.junit, outputs::junit as fn(&ChangeReview) -> String),
         (&arguments.gitlab, outputs::gitlab as fn(&ChangeReview) -> String),
     ];
     for (file, form) in forms {
-        write(file.as_deref(), || form(&review))?;
+        write_file(file.as_deref(), || form(&review))?;
     }
-    write(arguments.sarif.as_deref(), || verified.sarif())?;
+    write_file(arguments.sarif.as_deref(), || verified.sarif())?;
     if arguments.github {
         ui::print(outputs::github_annotations(&review).trim_end());
         append_summary(&outputs::github_summary(&review))?;
@@ -257,8 +257,8 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
 /// Answers `probity claims`.
 pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<CommandAnswer, ServiceError> {
     let ClaimsCommand::Check(ground) = command;
-    let options = options(*ground)?;
-    let checked = watched(|watch| patch::check_claims(workspace, &options, watch))?;
+    let options = verify_options(*ground)?;
+    let checked = with_progress(|watch| patch::check_claims(workspace, &options, watch))?;
     let answer = &checked.answer;
     for claim in &checked.claims {
         show_claim(claim);
@@ -269,7 +269,7 @@ pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<Co
     let unchecked = &answer.claims.unchecked;
     let n_unchecked = answer.claims.unchecked_sentences;
     if !unchecked.is_empty() {
-        ui::print(format_args!("not checked: {}", ui::count(n_unchecked, "sentence")));
+        ui::print(format_args!("not checked: {}", ui::count_of(n_unchecked, "sentence")));
         for sentence in unchecked.iter().take(MAX_SHOWN_SENTENCES) {
             ui::print(format_args!("  {}", ui::dim(probity_core::bytes::escape(sentence.as_bytes()))));
         }
@@ -279,8 +279,8 @@ pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<Co
     }
     match answer.claims.verdict {
         ClaimVerdict::True => {}
-        ClaimVerdict::False => ui::row("next", ContractReason::FalseClaim.next_step()),
-        ClaimVerdict::Unverified => ui::row("next", ContractReason::UnprovenClaim.next_step()),
+        ClaimVerdict::False => ui::eprint_row("next", ContractReason::FalseClaim.next_step()),
+        ClaimVerdict::Unverified => ui::eprint_row("next", ContractReason::UnprovenClaim.next_step()),
     }
     show_notes(&answer.notes);
     Ok(CommandAnswer::of(answer.claims.verdict.into(), answer))
@@ -316,16 +316,16 @@ fn show_claim(claim: &CheckedClaim) {
 /// How much of a claim and its reason fits into one line of a terminal, beside the verdict.
 const MAX_LINE_CHARS: usize = 64;
 
-fn options(ground: ComparisonArgs) -> Result<VerifyOptions, ServiceError> {
+fn verify_options(ground: ComparisonArgs) -> Result<VerifyOptions, ServiceError> {
     let against = ground.base.map(ComparisonBase::Revision).or(ground.before.map(ComparisonBase::Run));
-    let claims = ground.claim.iter().map(|text| claim(text)).collect::<Result<_, _>>()?;
+    let claims = ground.claim.iter().map(|text| parse_claim(text)).collect::<Result<_, _>>()?;
     let text = ground.text.as_deref().map(read_text).transpose()?;
     let gates = GateChoice { skip: ground.skip_gates, profile: ground.profile, tier: ground.tier };
     Ok(VerifyOptions { against, after: ground.after, claims, text, gates, ..VerifyOptions::default() })
 }
 
 /// A claim as a person types it: its word, or the whole of it as JSON.
-fn claim(text: &str) -> Result<Claim, ServiceError> {
+fn parse_claim(text: &str) -> Result<Claim, ServiceError> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text)
             .map_err(|error| ServiceError::Missing(format!("`{text}` is no claim: {error}")));
@@ -351,7 +351,7 @@ fn read_text(path: &Path) -> Result<String, ServiceError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn write(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), ServiceError> {
+fn write_file(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), ServiceError> {
     let Some(path) = path else { return Ok(()) };
     let what = format!("cannot write {}", path.display());
     std::fs::write(path, content()).map_err(|source| ServiceError::System { what, source })
@@ -369,10 +369,10 @@ fn append_summary(page: &str) -> Result<(), ServiceError> {
 }
 
 /// The most lines of a list on a terminal.
-const SHOWN: usize = 12;
+const MAX_LIST_LINES: usize = 12;
 
 fn show(review: &ChangeReview, verified: &TreeVerification) {
-    let word = review.status.words();
+    let word = review.status.label();
     let word = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => ui::good(word),
         ContractStatus::Violated => ui::bad(word),
@@ -383,7 +383,7 @@ fn show(review: &ChangeReview, verified: &TreeVerification) {
         .map_or_else(String::new, |reason| format!(": {} {}", reason.meaning(), ui::dim(reason.as_str())));
     ui::print(format_args!("{word}{because}"));
     ui::print_row("kind", &review.profile);
-    ui::print_row("changed", ui::count(verified.answer.changed.len(), "path"));
+    ui::print_row("changed", ui::count_of(verified.answer.changed.len(), "path"));
     for line in changed_lines(review, verified) {
         ui::print_row("", line);
     }
@@ -398,16 +398,16 @@ fn show(review: &ChangeReview, verified: &TreeVerification) {
             CheckOutcome::Reported | CheckOutcome::NotReached | CheckOutcome::Skipped => ui::warn(words),
             CheckOutcome::NotApplicable => ui::dim(words),
         };
-        ui::print(format_args!("  {:<24}{words}", check.words()));
+        ui::print(format_args!("  {:<24}{words}", check.description()));
     }
     show_gates(&review.gates, &verified.last_words);
-    for finding in review.findings.iter().take(SHOWN) {
+    for finding in review.findings.iter().take(MAX_LIST_LINES) {
         let whose = if finding.is_ours { ui::bad("new") } else { ui::dim("new, outside") };
         let place = finding.path.as_ref().map_or_else(String::new, |it| format!("{it}:{}", finding.lines.0));
         ui::print(format_args!("  {whose} {} {place}  {}", finding.severity, finding.message));
     }
-    if review.findings.len() > SHOWN {
-        ui::print(format_args!("  and {} more (--sarif has all)", review.findings.len() - SHOWN));
+    if review.findings.len() > MAX_LIST_LINES {
+        ui::print(format_args!("  and {} more (--sarif has all)", review.findings.len() - MAX_LIST_LINES));
     }
     for claim in &review.refuted_claims {
         show_claim(claim);
@@ -416,7 +416,7 @@ fn show(review: &ChangeReview, verified: &TreeVerification) {
         ui::print(format_args!("  {} {what}", ui::warn("let through")));
     }
     if let Some(step) = review.next_step {
-        ui::row("next", step);
+        ui::eprint_row("next", step);
     }
 }
 
@@ -441,7 +441,7 @@ fn changed_lines(review: &ChangeReview, verified: &TreeVerification) -> Vec<Stri
 
 fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {
     for gate in gates {
-        let word = gate.result.words();
+        let word = gate.result.label();
         let word = match gate.result {
             GateOutcome::Passed => ui::good(word),
             GateOutcome::Failed => ui::bad(word),
@@ -449,7 +449,7 @@ fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {
         };
         ui::print(format_args!("  gate {:<19}{word}  {}", gate.id, ui::dim(&gate.detail)));
         for (_, words) in last_words.iter().filter(|(id, _)| *id == gate.id) {
-            for line in words.lines().rev().take(SHOWN).collect::<Vec<_>>().into_iter().rev() {
+            for line in words.lines().rev().take(MAX_LIST_LINES).collect::<Vec<_>>().into_iter().rev() {
                 ui::print(format_args!("    {}", ui::dim(probity_core::bytes::escape(line.as_bytes()))));
             }
         }
@@ -458,6 +458,6 @@ fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {
 
 fn show_notes(notes: &[String]) {
     for note in notes {
-        ui::row("note", note);
+        ui::eprint_row("note", note);
     }
 }

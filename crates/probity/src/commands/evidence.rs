@@ -7,7 +7,7 @@ use clap::{Subcommand, ValueEnum};
 use probity_api::ExitCode;
 use probity_api::govern::evidence::{EvidenceChain, RunRevert};
 use probity_core::ReasonCode;
-use probity_core::words::short_id;
+use probity_core::text::short_id;
 use probity_evidence::{
     BundleCheck, BundleVerdict, CheckStatus, ManifestDetails, RunStatus, StoredManifest, TrustRequirements,
 };
@@ -123,10 +123,10 @@ pub(crate) fn evidence(
         EvidenceCommand::Verify { bundle, trust, tree } => {
             let dir = bundles::locate(&workspace, &bundle)?;
             let trust = match (trust, workspace()) {
-                (Some(file), _) => bundles::trust(Some(&file))?,
+                (Some(file), _) => bundles::read_trust(Some(&file))?,
                 // A bundle of this very repository is held to its own key.
                 (None, Ok(here)) if dir.starts_with(here.state.evidence()) => bundles::own_trust(&here)?,
-                (None, _) => bundles::trust(None)?,
+                (None, _) => bundles::read_trust(None)?,
             };
             verify(&dir, &trust, tree.as_deref())
         }
@@ -144,7 +144,7 @@ fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     let listed = bundles::list(workspace)?;
     listed.iter().for_each(show_listed);
     if listed.is_empty() {
-        ui::say("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
+        ui::eprint("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &bundles::list_answer(&listed)))
 }
@@ -163,12 +163,12 @@ fn show_listed(listed: &ListedBundle) {
     };
     let reason = listed.entry.reason.map_or("", |reason| reason.as_str());
     let elsewhere = if summary.in_this_tree { "" } else { "  (another worktree)" };
-    let story = story(&manifest.details, manifest.amendments.is_empty());
+    let story = bundle_note(&manifest.details, manifest.amendments.is_empty());
     let reverted =
         summary.reverted_by.as_ref().map_or_else(String::new, |it| format!("  ({})", reverted_words(it)));
     let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
     let used = short.len() + manifest.created_at.len() + "    PASS  0000 changed  ".len();
-    let rest = ui::fit(&format!("{reason}{story}{reverted}{elsewhere}"), used);
+    let rest = ui::fit_to_terminal(&format!("{reason}{story}{reverted}{elsewhere}"), used);
     ui::print(format_args!("{short}  {}  {mark}  {changed:>4} changed  {rest}", manifest.created_at));
 }
 
@@ -177,12 +177,12 @@ pub(crate) fn reverted_words(reverted: &RunRevert) -> String {
     let run = short_id(&reverted.run_id);
     match reverted.left.len() {
         0 => format!("reverted by run {run}"),
-        left => format!("partly reverted by run {run}, {} left", ui::count(left, "path")),
+        left => format!("partly reverted by run {run}, {} left", ui::count_of(left, "path")),
     }
 }
 
 /// What a bundle is, if it is not simply that of a run.
-fn story(details: &ManifestDetails, is_unamended: bool) -> &'static str {
+fn bundle_note(details: &ManifestDetails, is_unamended: bool) -> &'static str {
     match (details.reverts, details.amended_from) {
         _ if details.pruned.is_some() => "  (gc)",
         (Some(_), _) => "  (revert)",
@@ -204,7 +204,7 @@ fn verify(dir: &Path, trust: &TrustRequirements, tree: Option<&Path>) -> Result<
     let tree = tree.map(|tree| bundles::check_tree(&files, tree)).transpose()?;
     drop(phase);
     let answer = bundles::verification_answer(&verification, tree);
-    ui::print(format_args!("{} {}", ui::bold("bundle"), crate::shown(dir).display()));
+    ui::print(format_args!("{} {}", ui::bold("bundle"), crate::relative_to_cwd(dir).display()));
     let n_required = n_required_gates(&files, trust);
     answer.checks.iter().for_each(|check| show_check(check, n_required));
     let (passed, codes) = (answer.outcome == BundleVerdict::Pass, &answer.codes);
@@ -282,7 +282,7 @@ fn show_next(codes: &BTreeSet<String>) {
 
 fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<CommandAnswer, ServiceError> {
     let trust = match trust {
-        Some(file) => bundles::trust(Some(file))?,
+        Some(file) => bundles::read_trust(Some(file))?,
         None => bundles::own_trust(workspace)?,
     };
     let answer = probity_runner::chain::check(workspace, &trust)?.answer();
@@ -302,9 +302,9 @@ fn show_chain(answer: &EvidenceChain) {
         BundleVerdict::Pass => ui::good("PASS"),
         BundleVerdict::Fail => ui::bad("FAIL"),
     };
-    ui::print(format_args!("{shown} {} on the chain", ui::count(answer.links.len(), "bundle")));
+    ui::print(format_args!("{shown} {} on the chain", ui::count_of(answer.links.len(), "bundle")));
     if answer.pruned > 0 {
-        let removed = ui::count(answer.pruned, "older bundle");
+        let removed = ui::count_of(answer.pruned, "older bundle");
         ui::print_row("before", ui::dim(format_args!("{removed} removed on the record by `evidence gc`")));
     }
     show_next(&answer.codes);
@@ -324,13 +324,13 @@ fn gc(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<Com
     }
     ui::print(format_args!(
         "{} and {} {verb}, {} kB; {} stay",
-        ui::count(answer.bundles.len(), "bundle"),
-        ui::count(answer.before_images, "before-image"),
+        ui::count_of(answer.bundles.len(), "bundle"),
+        ui::count_of(answer.before_images, "before-image"),
         answer.bytes.div_ceil(1000),
-        ui::count(answer.kept, "bundle"),
+        ui::count_of(answer.kept, "bundle"),
     ));
     if let Some(dir) = &answer.evidence_dir {
-        ui::print_row("evidence", crate::shown(&dir.0).display());
+        ui::print_row("evidence", crate::relative_to_cwd(&dir.0).display());
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }

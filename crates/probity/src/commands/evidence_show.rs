@@ -14,7 +14,7 @@ use probity_workspace::refs::{describe_movement, recorded_movements};
 use std::collections::BTreeSet;
 
 /// So many lines of one kind are shown; the bundle has them all.
-const MAX_SHOWN: usize = 40;
+const MAX_LINES_PER_KIND: usize = 40;
 
 /// Shows a bundle.
 pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
@@ -22,24 +22,24 @@ pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
     let reasons = manifest.reasons();
     let verdict = if reasons.is_empty() { ui::good("PASS") } else { ui::bad("FAIL") };
     ui::print(format_args!("{verdict} {} {}", ui::bold("run"), manifest.run_id));
-    rows("reason", reasons.iter().map(|reason| format!("{} {}", ui::bad(reason), reason.meaning())));
+    print_rows("reason", reasons.iter().map(|reason| format!("{} {}", ui::bad(reason), reason.meaning())));
     if let Some(reverted_by) = reverted_by {
         ui::print_row("since", reverted_words(reverted_by));
     }
-    facts(stored);
-    changes(manifest);
+    print_facts(stored);
+    print_changes(manifest);
     let details = &manifest.details;
     let found = details.protected.iter().chain(&details.unsafe_entries).chain(&details.findings);
-    rows("found", found.map(finding));
-    rows("gate", manifest.gate_results.iter().map(gate));
-    rows(
+    print_rows("found", found.map(finding_text));
+    print_rows("gate", manifest.gate_results.iter().map(gate_text));
+    print_rows(
         "amended",
         manifest.amendments.iter().map(|it| {
             let globs: Vec<String> = it.add.as_slice().iter().map(|glob| escape(glob)).collect();
             format!("{}, by {}: {}", globs.join("  "), it.by, it.why)
         }),
     );
-    rows("git ref", recorded_movements(&details.refs).iter().map(describe_movement));
+    print_rows("git ref", recorded_movements(&details.refs).iter().map(describe_movement));
     // What was out of scope needs nothing more once it is undone.
     let is_undone = reverted_by.is_some_and(|it| it.left.is_empty());
     let is_open = |reason: &&ReasonCode| !(is_undone && **reason == ReasonCode::ReconUntrackedDelta);
@@ -51,17 +51,17 @@ pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
 }
 
 /// Rows under one label, up to a number of them.
-fn rows(label: &str, lines: impl Iterator<Item = String>) {
+fn print_rows(label: &str, lines: impl Iterator<Item = String>) {
     let lines: Vec<String> = lines.collect();
-    for line in lines.iter().take(MAX_SHOWN) {
+    for line in lines.iter().take(MAX_LINES_PER_KIND) {
         ui::print_row(label, line);
     }
-    if let Some(more) = lines.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+    if let Some(more) = lines.len().checked_sub(MAX_LINES_PER_KIND).filter(|more| *more > 0) {
         ui::print_row(label, ui::dim(format_args!("… and {more} more, all in the bundle")));
     }
 }
 
-fn facts(stored: &StoredManifest) {
+fn print_facts(stored: &StoredManifest) {
     let (manifest, details) = (&stored.manifest, &stored.manifest.details);
     ui::print_row("made at", &manifest.created_at);
     if let Some(command) = &details.command {
@@ -80,26 +80,26 @@ fn facts(stored: &StoredManifest) {
         ui::print_row(label, ui::dim(hash));
     }
     if let Some(pruned) = details.pruned {
-        ui::print_row("removed", ui::count(usize::try_from(pruned).unwrap_or(usize::MAX), "older bundle"));
+        ui::print_row("removed", ui::count_of(usize::try_from(pruned).unwrap_or(usize::MAX), "older bundle"));
     }
 }
 
-fn changes(manifest: &Manifest) {
+fn print_changes(manifest: &Manifest) {
     let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
     let Some(delta) = &manifest.delta else {
         return ui::print_row("changed", ui::warn("not known"));
     };
-    let changes: Vec<_> = delta.iter().map(|change| (mark(change.change), &change.path)).collect();
+    let changes: Vec<_> = delta.iter().map(|change| (change_mark(change.change), &change.path)).collect();
     for line in change_lines(&changes, &untracked) {
         ui::print_row("changed", line);
     }
     if let Some(line) = exempt_line(&manifest.exempt_delta_paths) {
         ui::print_row("outputs", line);
     }
-    rows("output", manifest.details.recognized_outputs.iter().map(recognized));
+    print_rows("output", manifest.details.recognized_outputs.iter().map(recognized_text));
 }
 
-fn mark(change: ChangeKind) -> ChangeMark {
+fn change_mark(change: ChangeKind) -> ChangeMark {
     match change {
         ChangeKind::Added => ChangeMark::Added,
         ChangeKind::Modified => ChangeMark::Modified,
@@ -107,7 +107,7 @@ fn mark(change: ChangeKind) -> ChangeMark {
     }
 }
 
-fn recognized(output: &RecognizedOutput) -> String {
+fn recognized_text(output: &RecognizedOutput) -> String {
     let because = match output.because {
         RecognizedBecause::MarkedAtStart => "was there at the start",
         RecognizedBecause::Ignored => "the ignore rules of the start name it",
@@ -116,12 +116,12 @@ fn recognized(output: &RecognizedOutput) -> String {
     format!("{}/  {}", output.path, ui::dim(format_args!("{}, {because}", output.mark.file_name())))
 }
 
-fn finding(finding: &ManifestFinding) -> String {
+fn finding_text(finding: &ManifestFinding) -> String {
     let path = finding.path.as_ref().map_or_else(String::new, |path| format!("{path}: "));
     format!("{path}{} {}", escape(finding.detail.as_bytes()), ui::dim(&finding.code))
 }
 
-fn gate(result: &probity_evidence::GateResult) -> String {
+fn gate_text(result: &probity_evidence::GateResult) -> String {
     let status = match result.status {
         probity_evidence::GateStatus::Pass => ui::good("pass"),
         probity_evidence::GateStatus::Fail => ui::bad("fail"),

@@ -1,7 +1,7 @@
 //! `probity explain`: what a reason code means, or what the policy and a run say about a path.
 
 use crate::answer::CommandAnswer;
-use crate::{place, ui};
+use crate::{caller_location, ui};
 use probity_api::ExitCode;
 use probity_api::govern::path::{
     JudgedBecause, OutputRule, PathExplanation, PathKind, PathStanding, ProtectionRule,
@@ -29,7 +29,8 @@ pub(crate) fn explain(
         return Ok(CommandAnswer::of(ExitCode::Ok, &answer));
     }
     let workspace = workspace()?;
-    let story = probity_runner::explain::path(&workspace, run, &place::path(&workspace, what)?)?;
+    let story =
+        probity_runner::explain::path(&workspace, run, &caller_location::typed_path(&workspace, what)?)?;
     ui::print(ui::bold(&story.path));
     for sentence in sentences(&story.now) {
         ui::print(format_args!("  {sentence}"));

@@ -32,7 +32,7 @@ impl IdentityArgs {
             label: self
                 .agent
                 .clone()
-                .map_or_else(|| AgentLabel::Assumed(probity_workspace::user()), AgentLabel::Given),
+                .map_or_else(|| AgentLabel::Assumed(probity_workspace::user_name()), AgentLabel::Given),
             pid: self.agent_pid,
         })
     }

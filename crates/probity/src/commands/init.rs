@@ -19,7 +19,7 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<CommandAnswer
         ui::print(answer.text.trim_end());
         return Ok(CommandAnswer::of(ExitCode::Ok, &answer));
     };
-    ui::print(format_args!("{} {}", ui::good("written"), crate::shown(&path).display()));
+    ui::print(format_args!("{} {}", ui::good("written"), crate::relative_to_cwd(&path).display()));
     show_exempt(&proposed);
     if let Some(command) = &answer.commit_command {
         ui::print_row("next", format_args!("keep the policy in git: {}", ui::code(command)));
@@ -37,14 +37,14 @@ fn show_exempt(proposed: &ProposedPolicy) {
         ui::print_row("exempt", ui::dim("nothing: no build tool was recognized"));
     } else {
         let total = proposed.counts().iter().map(|count| count.patterns).sum();
-        ui::print_row("exempt", format_args!("{}: {}", ui::count(total, "pattern"), counts.join(", ")));
+        ui::print_row("exempt", format_args!("{}: {}", ui::count_of(total, "pattern"), counts.join(", ")));
     }
     if !proposed.ignored.is_empty() {
-        let patterns = ui::count(proposed.ignored.len(), "more pattern");
+        let patterns = ui::count_of(proposed.ignored.len(), "more pattern");
         ui::print_row("ignored", format_args!("{patterns} of your .gitignore, commented out"));
     }
     if proposed.n_deceptive_rules > 0 {
-        let rules = ui::count(proposed.n_deceptive_rules, "rule");
+        let rules = ui::count_of(proposed.n_deceptive_rules, "rule");
         let why = "with characters that are not shown as they are written";
         ui::print_row("left out", format_args!("{rules} of your .gitignore {why}"));
     }

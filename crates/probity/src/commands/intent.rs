@@ -1,17 +1,20 @@
 //! `probity intent …` and `probity log`: the registry of intents, for people and programs.
 
 use crate::answer::CommandAnswer;
-use crate::commands::change::{PromoteArgs, new_handle, ownership, promote, seconds, show_notices};
+use crate::commands::change::{
+    PromoteArgs, new_handle, ownership_label, parse_seconds, promote, show_notices,
+};
 use crate::commands::identity::IdentityArgs;
 use crate::ui;
 use clap::{Args, Subcommand};
 use probity_api::ExitCode;
 use probity_api::change::{IntentView, ResetAction};
-use probity_changes::registry::view::time;
+use probity_changes::registry::view::format_time;
 use probity_changes::registry::{
-    Caller, CommandResult, HandleStore, IntentService, KeptHandle, RETENTION_SECONDS, TreeFacts, admin, audit,
+    CLOSED_INTENT_RETENTION_SECONDS, Caller, CommandResult, HandleStore, IntentService, KeptHandle,
+    TreeFacts, admin, audit,
 };
-use probity_core::words::short_id;
+use probity_core::text::short_id;
 use probity_intents::registry::{RegistryAction, RegistryChange, RegistryEvent};
 use probity_intents::{IntentId, IntentStatus, Ownership};
 use probity_workspace::{ServiceError, Workspace};
@@ -51,10 +54,10 @@ enum IntentCommand {
         /// The intent: its id or the beginning of it
         intent: String,
         /// For how long, in seconds
-        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = admin::LEASE_SECONDS)]
+        #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value_t = admin::DEFAULT_LEASE_SECONDS)]
         lease: u64,
         /// Let the intent live for so many seconds from now on [default: its end stays]
-        #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+        #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
         ttl: Option<u64>,
     },
     /// Take over an intent whose owner is dead, or your own after a crash
@@ -63,10 +66,10 @@ enum IntentCommand {
         /// The intent: its id or the beginning of it
         intent: String,
         /// How long the new lease runs, in seconds
-        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = admin::LEASE_SECONDS)]
+        #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value_t = admin::DEFAULT_LEASE_SECONDS)]
         lease: u64,
         /// How long the intent may live from now on, in seconds
-        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = admin::TTL_SECONDS)]
+        #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value_t = admin::DEFAULT_TTL_SECONDS)]
         ttl: u64,
     },
     /// Give up your own intent, or close one that is over or whose owner is dead
@@ -79,7 +82,7 @@ enum IntentCommand {
     #[command(after_help = "Examples:\n  probity intent gc")]
     Gc {
         /// How long closed intents are kept, in seconds
-        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = RETENTION_SECONDS)]
+        #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value_t = CLOSED_INTENT_RETENTION_SECONDS)]
         retention: u64,
     },
     /// Renew your own intents and close the dead ones; those of living owners are left alone
@@ -105,7 +108,7 @@ pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<CommandA
     ui::print(format_args!(
         "{} {}, each follows the one before",
         ui::good("ok"),
-        ui::count(n_events, "event")
+        ui::count_of(n_events, "event")
     ));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
@@ -128,8 +131,8 @@ const fn change_word(change: &RegistryChange) -> &'static str {
 fn show_event(event: &RegistryEvent) {
     let kind = change_word(&event.change);
     let about = event.change.intent_id().map_or("", |id| short_id(id.as_str()));
-    let line = format!("{:>6}  {}  {kind:<9}  {about:<13}  ", event.seq.0, time(event.at));
-    let label = ui::fit(&event.by.label, line.chars().count());
+    let line = format!("{:>6}  {}  {kind:<9}  {about:<13}  ", event.seq.0, format_time(event.at));
+    let label = ui::fit_to_terminal(&event.by.label, line.chars().count());
     ui::print(format_args!("{line}{}", ui::dim(label)));
 }
 
@@ -188,7 +191,7 @@ fn list(
 }
 
 fn show_line(shell: &IntentService, view: &IntentView) {
-    let whose = ownership(view.ownership, view.handle_kept);
+    let whose = ownership_label(view.ownership, view.handle_kept);
     let state = match (view.status, view.queue_position) {
         (IntentStatus::Active, _) if view.ownership == Ownership::Expired => whose.to_owned(),
         (IntentStatus::Active, _) => format!("active, {whose}"),
@@ -206,7 +209,7 @@ fn show_line(shell: &IntentService, view: &IntentView) {
     let paths: Vec<String> = view.scope.allowed_files.iter().take(4).map(ToString::to_string).collect();
     let more = view.scope.allowed_files.len().saturating_sub(paths.len());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let paths = ui::fit(&format!("{}{more}", paths.join(", ")), used);
+    let paths = ui::fit_to_terminal(&format!("{}{more}", paths.join(", ")), used);
     let state = match view.status {
         IntentStatus::Active => ui::good(state),
         IntentStatus::Queued => ui::warn(state),
@@ -263,7 +266,7 @@ fn change(
     let by = shell.owner_of(caller)?;
     let done = shell.execute(&by, action, &TreeFacts::default())?;
     if let Some(event) = &done.event {
-        HandleStore::of(workspace).follow(event)?;
+        HandleStore::of(workspace).forget_closed(event)?;
     }
     show_done(&done);
     Ok(CommandAnswer::of(ExitCode::Ok, &shell.change_answer(workspace, caller, &done)?))

@@ -23,7 +23,7 @@ pub(crate) enum KeysCommand {
 pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<CommandAnswer, ServiceError> {
     let key = match command {
         KeysCommand::Generate => {
-            let key = probity_runner::keys::generate(workspace)?;
+            let key = probity_runner::keys::generate_key(workspace)?;
             ui::print("a key was made; from now on the runs of this repository are signed");
             key
         }

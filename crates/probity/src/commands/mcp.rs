@@ -9,7 +9,7 @@ use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
 
 /// The variable that may hold the token, so that it stands in no list of processes.
-const TOKEN: &str = "PROBITY_MCP_TOKEN";
+const TOKEN_VARIABLE: &str = "PROBITY_MCP_TOKEN";
 
 /// How the server is reached.
 #[derive(Debug, clap::Args)]
@@ -45,16 +45,16 @@ pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<CommandAnswer
 }
 
 fn serve_http(workspace: &Workspace, port: u16) -> Result<Result<(), ServeError>, ServiceError> {
-    let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+    let given = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
     let is_new = given.is_none();
     let token = match given {
         Some(token) => token,
         None => probity_runner::keys::random_token()?,
     };
     Ok(probity_mcp::serve_http(&workspace.root, port, &token, |at| {
-        ui::row("serving", format_args!("http://{}/mcp", at.address));
+        ui::eprint_row("serving", format_args!("http://{}/mcp", at.address));
         if is_new {
-            ui::row("token", &token);
+            ui::eprint_row("token", &token);
         }
     }))
 }

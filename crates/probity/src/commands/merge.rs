@@ -1,7 +1,9 @@
 //! `probity merge`: what a merge lost, and deciding about it.
 
 use super::change::word_parser;
-use super::commits::{CommitMetadataArgs, StoreArgs, input, json_of, list_of, losses, open_at, readings};
+use super::commits::{
+    CommitMetadataArgs, StoreArgs, conflict_values, json_of, list_of, open_at, print_losses, read_input,
+};
 use crate::answer::CommandAnswer;
 use crate::review::chosen_text;
 use crate::{review, ui};
@@ -134,7 +136,7 @@ pub(crate) fn merge(
                 _ => MergeSelector::Written(merge.unwrap_or_else(|| "@".to_owned())),
             };
             let found = merge::analyze(&store, &which)?;
-            losses(&found);
+            print_losses(&found);
             let answer = found.to_answer();
             Ok(CommandAnswer::of(answer.exit_code(), &answer))
         }
@@ -149,7 +151,7 @@ fn analyze_heads(store: &CommitStore) -> Result<CommandAnswer, ServiceError> {
     if found.is_empty() {
         ui::print("one head, or none: there is nothing to merge");
     }
-    found.iter().for_each(losses);
+    found.iter().for_each(print_losses);
     let answer = MergeHeadsAnswer::new(false, found.iter().map(AnalyzedMerge::to_answer).collect());
     Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
@@ -158,7 +160,7 @@ fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<Com
     let is_told =
         args.resolutions.is_some() || args.all.is_some() || args.repeat || args.policy_only || args.dry_run;
     let resolutions = match &args.resolutions {
-        Some(file) => list_of(&input(file)?)?.into_iter().map(GivenResolution::from).collect(),
+        Some(file) => list_of(&read_input(file)?)?.into_iter().map(GivenResolution::from).collect(),
         None => Vec::new(),
     };
     let request = ReconcileRequest {
@@ -172,21 +174,21 @@ fn reconcile(store: &CommitStore, args: ReconcileArgs, json: bool) -> Result<Com
         why: args.why,
     };
     if is_told || json || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Ok(reconciled(&merge::reconcile(store, &request)?));
+        return Ok(print_reconciled(&merge::reconcile(store, &request)?));
     }
     let found = merge::analyze(store, &MergeSelector::Written(request.merge.clone()))?;
     if found.analysis.conflicts().is_empty() {
-        losses(&found);
-        return Ok(reconciled(&merge::reconcile(store, &request)?));
+        print_losses(&found);
+        return Ok(print_reconciled(&merge::reconcile(store, &request)?));
     }
     if let Some(outcome) = review::review(store, &found, &request)? {
-        return Ok(reconciled(&outcome));
+        return Ok(print_reconciled(&outcome));
     }
-    ui::say("nothing was written; the merge stands as it is");
-    Ok(reconciled(&merge::reconcile(store, &ReconcileRequest { dry_run: true, ..request })?))
+    ui::eprint("nothing was written; the merge stands as it is");
+    Ok(print_reconciled(&merge::reconcile(store, &ReconcileRequest { dry_run: true, ..request })?))
 }
 
-fn reconciled(done: &ReconciledMerge) -> CommandAnswer {
+fn print_reconciled(done: &ReconciledMerge) -> CommandAnswer {
     for (conflict, chosen, by) in &done.decided {
         let place = format!(
             "{}/{} {}",
@@ -215,8 +217,11 @@ fn reconciled(done: &ReconciledMerge) -> CommandAnswer {
         (None, false) => ui::print("the merge stands as it is"),
     }
     if !done.open.is_empty() {
-        let (n_open, stay) = (done.open.len(), ui::verb(done.open.len(), "stays", "stay"));
-        ui::row("open", format_args!("{} {stay} as merged, undecided", ui::count(n_open, "conflict")));
+        let (n_open, stay) = (done.open.len(), ui::agreeing_verb(done.open.len(), "stays", "stay"));
+        ui::eprint_row(
+            "open",
+            format_args!("{} {stay} as merged, undecided", ui::count_of(n_open, "conflict")),
+        );
     }
     let answer = done.to_answer();
     CommandAnswer::of(answer.exit_code(), &answer)
@@ -225,7 +230,7 @@ fn reconciled(done: &ReconciledMerge) -> CommandAnswer {
 fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<CommandAnswer, ServiceError> {
     let answer = match set {
         Some(file) => {
-            let bytes = input(&file)?;
+            let bytes = read_input(&file)?;
             json_of(&bytes)?;
             merge::set_policy(store, &bytes)?
         }
@@ -234,7 +239,7 @@ fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<CommandAnswer, Se
     let policy = &answer.policy;
     ui::print(serde_json::to_string_pretty(policy).expect("a policy has text keys only"));
     if policy.rules.is_empty() && policy.groups.is_empty() && policy.invariants.is_empty() {
-        ui::say("the policy is empty: every conflict is for a person to decide");
+        ui::eprint("the policy is empty: every conflict is for a person to decide");
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
@@ -252,7 +257,7 @@ fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<CommandAnswer, 
         record.decisions.iter().for_each(show_decision);
     }
     if answer.decisions.is_empty() {
-        ui::say("nothing was decided yet");
+        ui::eprint("nothing was decided yet");
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
@@ -262,7 +267,7 @@ fn show_decision(decision: &DecidedConflict) {
     let place =
         format!("{}/{} {}", conflict.attachment, conflict.key, probity_documents::path_text(&conflict.path));
     ui::print(format_args!("    {place}: {}", ui::good(chosen_text(&decision.chosen))));
-    for (side, reading) in readings(conflict) {
+    for (side, reading) in conflict_values(conflict) {
         let value = reading.0.as_ref().map_or_else(|| "absent".to_owned(), ToString::to_string);
         ui::print(format_args!("        {} {value}", ui::dim(format_args!("{side:<7}"))));
     }

@@ -1,8 +1,8 @@
 //! `probity plan`: what would be sealed, and suggestions for a smaller scope.
 
 use crate::answer::CommandAnswer;
-use crate::place::Selection;
-use crate::{place, ui};
+use crate::caller_location::Selection;
+use crate::{caller_location, ui};
 use probity_api::ExitCode;
 use probity_core::bytes::escape;
 use probity_runner::planning::{self, ProposedPlan};
@@ -20,19 +20,23 @@ pub(crate) fn plan(
     suggest_from: Option<&str>,
 ) -> Result<CommandAnswer, ServiceError> {
     if !suggest.is_empty() || suggest_from.is_some() {
-        let suggested = planning::suggest(workspace, &place::paths(workspace, suggest)?, suggest_from)?;
+        let suggested =
+            planning::suggest(workspace, &caller_location::typed_paths(workspace, suggest)?, suggest_from)?;
         // Printed as it can be typed here; the document tells it from the root.
         for pattern in &suggested.patterns {
             ui::print(escape(&workspace.working_directory.to_typed(pattern)));
         }
         let left_out = suggested.n_outputs_left_out;
         if left_out > 0 {
-            ui::say(format_args!("{} paths that look like build outputs are left out", ui::number(left_out)));
+            ui::eprint(format_args!(
+                "{} paths that look like build outputs are left out",
+                ui::format_number(left_out)
+            ));
         }
         return Ok(CommandAnswer::of(ExitCode::Ok, &suggested.answer(workspace)));
     }
-    let remark = place::typed_remark(workspace, &selection.scope);
-    let proposed = planning::of_tree(workspace, &place::selection(workspace, selection)?)?;
+    let remark = caller_location::typed_remark(workspace, &selection.scope);
+    let proposed = planning::propose_plan(workspace, &caller_location::selection(workspace, selection)?)?;
     show(&proposed, &remark);
     Ok(CommandAnswer::of(ExitCode::Ok, &proposed.answer(workspace)))
 }
@@ -42,7 +46,7 @@ fn show_proposals(proposed: &ProposedPlan) {
     let mut ecosystems: Vec<&str> = proposed.proposals.iter().map(|proposal| proposal.ecosystem).collect();
     ecosystems.dedup();
     if !ecosystems.is_empty() {
-        let patterns = ui::count(proposed.proposals.len(), "more pattern");
+        let patterns = ui::count_of(proposed.proposals.len(), "more pattern");
         let command =
             if proposed.build_outputs.is_empty() { "probity init" } else { "probity init --dry-run" };
         let line = format!("{patterns} for build outputs ({}): {command}", ecosystems.join(", "));
@@ -87,7 +91,7 @@ fn show(proposed: &ProposedPlan, typed_remark: &str) {
             ui::print_row("outputs", escape(pattern));
         }
     } else {
-        let patterns = ui::count(exempt.len(), "pattern");
+        let patterns = ui::count_of(exempt.len(), "pattern");
         ui::print_row("outputs", format_args!("{patterns} of `build_outputs` in the policy"));
     }
     show_proposals(proposed);

@@ -69,7 +69,7 @@ fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
             "{:>4}  {}  {}  {}",
             receipt.number,
             &receipt.digest.to_hex()[..16],
-            receipt.status.words(),
+            receipt.status.label(),
             receipt.intent_id.as_deref().unwrap_or_default()
         ));
     }
@@ -77,7 +77,7 @@ fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
         ui::print(format_args!("  {} {problem}", ui::bad("chain")));
     }
     if answer.receipts.is_empty() && answer.broken_links.is_empty() {
-        ui::say(
+        ui::eprint(
             "no receipt yet; a finished change leaves one, and so does `probity contract verify --receipt`",
         );
     }
@@ -89,7 +89,7 @@ fn show(workspace: &Workspace, name: &str, attestation: bool) -> Result<CommandA
     let answer = receipts::show_receipt(workspace, name, attestation)?;
     match &answer.attestation {
         Some(attested) => ui::print(String::from_utf8_lossy(&probity_core::json::canonical(attested))),
-        None => ui::print(probity_contract::markdown(&answer.receipt).trim_end()),
+        None => ui::print(probity_contract::receipt_markdown(&answer.receipt).trim_end()),
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
@@ -107,12 +107,12 @@ fn verify(
         (bytes, None)
     } else {
         let workspace = workspace()?;
-        (receipts::bytes(&ReceiptStore::open(&workspace).find(name)?)?, Some(workspace))
+        (receipts::signed_bytes(&ReceiptStore::open(&workspace).find(name)?)?, Some(workspace))
     };
     let trust = match (trust, &own) {
-        (Some(file), _) => bundles::trust(Some(file))?,
+        (Some(file), _) => bundles::read_trust(Some(file))?,
         (None, Some(workspace)) => bundles::own_trust(workspace)?,
-        (None, None) => bundles::trust(None)?,
+        (None, None) => bundles::read_trust(None)?,
     };
     let answer = receipts::verify_receipt(&bytes, &trust, tree, own.as_ref())?;
     for check in &answer.checks {
@@ -129,7 +129,7 @@ fn verify(
     };
     ui::print(word);
     if let Some(reason) = answer.codes.first() {
-        ui::row("next", reason.next_step());
+        ui::eprint_row("next", reason.next_step());
     }
     Ok(CommandAnswer::of(exit_code, &answer))
 }

@@ -1,7 +1,7 @@
 //! `probity revert`.
 
 use crate::answer::CommandAnswer;
-use crate::{place, ui};
+use crate::{caller_location, ui};
 use probity_api::govern::revert::{RevertAction, StagedChanges};
 use probity_core::ReasonCode;
 use probity_paths::RepoPath;
@@ -10,7 +10,7 @@ use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 
 /// So many paths are listed one by one.
-const MAX_SHOWN: usize = 40;
+const MAX_LISTED_PATHS: usize = 40;
 
 /// Undoes the out-of-scope changes of a run.
 pub(crate) fn revert(
@@ -19,13 +19,13 @@ pub(crate) fn revert(
     only: &[OsString],
     dry_run: bool,
 ) -> Result<CommandAnswer, ServiceError> {
-    let only = place::paths(workspace, only)?;
+    let only = caller_location::typed_paths(workspace, only)?;
     let only: Result<Vec<RepoPath>, _> = only.iter().map(|path| RepoPath::parse(path)).collect();
     let only = only.map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?;
     let phase = workspace.progress.begin("undoing the changes");
     let answer = undo(workspace, run, &only, dry_run)?;
     drop(phase);
-    for one in answer.paths.iter().take(MAX_SHOWN) {
+    for one in answer.paths.iter().take(MAX_LISTED_PATHS) {
         let label = match (one.action, dry_run) {
             (RevertAction::Restored, false) => "restored",
             (RevertAction::Restored, true) => "restore",
@@ -53,12 +53,12 @@ pub(crate) fn revert(
     show_staged(&answer.staged);
     let (refused, already) =
         (answer.n_with(RevertAction::Refused), answer.n_with(RevertAction::AlreadyUndone));
-    let done = ui::count(answer.paths.len() - refused - already, "out-of-scope change");
+    let done = ui::count_of(answer.paths.len() - refused - already, "out-of-scope change");
     let verb = if dry_run { "would be undone" } else { "undone" };
     let before = if already == 0 { String::new() } else { format!(", {already} undone already") };
     ui::print(format_args!("{done} {verb}{before}, {refused} refused"));
     if let Some(dir) = &answer.evidence_dir {
-        ui::print_row("evidence", crate::shown(&dir.0).display());
+        ui::print_row("evidence", crate::relative_to_cwd(&dir.0).display());
     }
     Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }

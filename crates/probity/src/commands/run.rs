@@ -1,10 +1,10 @@
 //! `probity run`: what a person and a program are told about a governed run.
 
 use crate::answer::CommandAnswer;
+use crate::caller_location::Selection;
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::identity::IdentityArgs;
-use crate::place::Selection;
-use crate::{place, ui};
+use crate::{caller_location, ui};
 use probity_api::ExitCode;
 use probity_api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
 use probity_changes::ChangeFiles;
@@ -15,7 +15,7 @@ use probity_paths::RepoPath;
 use probity_quality::AnalysisFiles;
 use probity_runner::recover::ClosedRun;
 use probity_runner::run::{RunEvent, RunReport, RunRequest, run as govern};
-use probity_workspace::exempt::{OutputHint, judged_outputs, output_hint, sources_among};
+use probity_workspace::exemptions::{OutputHint, judged_outputs, output_hint, sources_among};
 use probity_workspace::refs::describe_movement;
 use probity_workspace::state_files::StateFiles;
 use probity_workspace::{ServiceError, Workspace};
@@ -51,11 +51,11 @@ pub(crate) fn run(
     cwd: PathBuf,
     json: bool,
 ) -> Result<CommandAnswer, ServiceError> {
-    let remark = place::typed_remark(workspace, &selection.scope);
+    let remark = caller_location::typed_remark(workspace, &selection.scope);
     let request = RunRequest {
         credentials: identity.credentials()?,
-        selection: place::selection(workspace, selection)?,
-        grants: place::grants(workspace, grant)?,
+        selection: caller_location::selection(workspace, selection)?,
+        grants: caller_location::grants(workspace, grant)?,
         command,
         cwd,
         stdout_is_data: json,
@@ -68,7 +68,7 @@ pub(crate) fn run(
     let report = report.inspect_err(|_| {
         // Nothing was stored, so there is no id that could be asked about.
         if !is_sealed {
-            place::announce("run", workspace);
+            caller_location::announce("run", workspace);
         }
     })?;
     let answer = report.answer(workspace, next_steps(&report));
@@ -103,7 +103,7 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
         RunEvent::Closed(closed) => show_closed(closed),
         RunEvent::Sealed(seal, coverage, warnings) => {
             let contents = seal.contents();
-            ui::say(format_args!(
+            ui::eprint(format_args!(
                 "{} {}",
                 ui::bold("probity run"),
                 ui::dim(format_args!("{}  in {}", contents.run_id, workspace.root.display()))
@@ -111,20 +111,23 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
             let scope: Vec<String> =
                 contents.plan.scope.as_slice().iter().map(|pattern| escape(pattern)).collect();
             if scope.is_empty() {
-                ui::row("scope", "nothing may change");
+                ui::eprint_row("scope", "nothing may change");
             } else {
                 let covers = format!("covers {} of {} files", coverage.covered, coverage.files);
-                ui::row("scope", format_args!("{}   {}{typed_remark}", scope.join("  "), ui::dim(covers)));
+                ui::eprint_row(
+                    "scope",
+                    format_args!("{}   {}{typed_remark}", scope.join("  "), ui::dim(covers)),
+                );
             }
             if !contents.plan.gates.is_empty() {
                 let gates: Vec<&str> = contents.plan.gates.iter().map(|gate| gate.id.as_str()).collect();
-                ui::row("gates", gates.join(", "));
+                ui::eprint_row("gates", gates.join(", "));
             }
-            ui::row("sealed", ui::dim(seal.hash()));
+            ui::eprint_row("sealed", ui::dim(seal.hash()));
             for warning in *warnings {
                 let pattern =
                     warning.pattern.as_ref().map_or_else(String::new, |pattern| format!("`{pattern}`: "));
-                ui::row(
+                ui::eprint_row(
                     "warning",
                     format_args!("{pattern}{} {}", warning.code.meaning(), ui::warn(warning.code)),
                 );
@@ -134,7 +137,7 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
             for claim in *claims {
                 let paths: Vec<String> = claim.paths.iter().map(ToString::to_string).collect();
                 let whose = ui::dim(format_args!("your own intent {} ({})", claim.intent_id, claim.agent));
-                ui::row("claimed", format_args!("{}  {whose}", paths.join(", ")));
+                ui::eprint_row("claimed", format_args!("{}  {whose}", paths.join(", ")));
             }
         }
         RunEvent::CommandEnded => {}
@@ -144,7 +147,7 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
                 probity_evidence::GateStatus::Fail => ui::bad("fail"),
                 probity_evidence::GateStatus::Skip => ui::warn("skip"),
             };
-            ui::row(
+            ui::eprint_row(
                 "gate",
                 format_args!(
                     "{status} {} {}",
@@ -156,7 +159,7 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
     }
 }
 
-fn mark(change: probity_snapshot::ChangeKind) -> ChangeMark {
+fn change_mark(change: probity_snapshot::ChangeKind) -> ChangeMark {
     match change {
         probity_snapshot::ChangeKind::Added => ChangeMark::Added,
         probity_snapshot::ChangeKind::Modified => ChangeMark::Modified,
@@ -174,24 +177,24 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         .delta
         .iter()
         .filter(|change| !told.contains(&change.path))
-        .map(|change| (mark(change.change), &change.path))
+        .map(|change| (change_mark(change.change), &change.path))
         .collect();
     if !changes.is_empty() || renames.is_empty() {
         for line in change_lines(&changes, &untracked) {
-            ui::row("changed", line);
+            ui::eprint_row("changed", line);
         }
     }
     let judged = judged_outputs(&report.seal, &verdict.untracked);
     if judged > 0 {
-        let paths = ui::count(judged, "path");
+        let paths = ui::count_of(judged, "path");
         let why = "judged all the same: git tracks them, or programs execute or load them";
-        ui::row("note", format_args!("{paths} out of scope in build outputs, {why}"));
+        ui::eprint_row("note", format_args!("{paths} out of scope in build outputs, {why}"));
     }
     if let Some(line) = exempt_line(&verdict.exempt) {
-        ui::row("outputs", line);
+        ui::eprint_row("outputs", line);
     }
     for movement in &report.ref_movements {
-        ui::row("git ref", describe_movement(movement));
+        ui::eprint_row("git ref", describe_movement(movement));
     }
     let others =
         report.verdict.findings.iter().filter(|finding| finding.reason != ReasonCode::ReconUntrackedDelta);
@@ -204,27 +207,27 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         show_finding(finding);
     }
     if touched.len() > MAX_TOUCHED_SHOWN {
-        ui::row("note", ui::dim("… and more entries that were only touched, all in the evidence"));
+        ui::eprint_row("note", ui::dim("… and more entries that were only touched, all in the evidence"));
     }
-    ui::row("evidence", crate::shown(&report.attested.dir).display());
+    ui::eprint_row("evidence", crate::relative_to_cwd(&report.attested.dir).display());
     if report.verdict.passed() {
         let what = if report.verdict.delta.is_empty() {
             "nothing changed"
         } else {
             "every change is inside the sealed scope"
         };
-        ui::say(format_args!("{} {what}", ui::good("PASS")));
+        ui::eprint(format_args!("{} {what}", ui::good("PASS")));
         return;
     }
     show_failed_logs(report);
     show_reasons(&report.verdict.reasons);
     if let Some(hint) = output_hint(&report.seal, &report.verdict.untracked) {
-        ui::row("hint", hint_words(&hint));
+        ui::eprint_row("hint", hint_words(&hint));
     }
     for step in &answer.next_steps {
         let is_sentence = step.way == WayForward::Next;
         let words = if is_sentence { step.command.clone() } else { ui::code(&step.command) };
-        ui::row(step.way.as_str(), words);
+        ui::eprint_row(step.way.as_str(), words);
     }
 }
 
@@ -237,7 +240,7 @@ fn show_reasons(reasons: &[ReasonCode]) {
     for (index, reason) in causes.into_iter().chain(skipped).enumerate() {
         match index {
             0 => ui::say_sentence(format_args!("{} {}", ui::bad("FAIL"), words(reason))),
-            _ => ui::row("also", words(reason)),
+            _ => ui::eprint_row("also", words(reason)),
         }
     }
 }
@@ -253,16 +256,16 @@ fn show_renames(renames: &[FileRename], untracked: &BTreeSet<RepoPath>) {
         } else {
             format!("{} → {}", verdict(from), verdict(to))
         };
-        ui::row("renamed", format_args!("{from} → {to}  {verdicts}"));
+        ui::eprint_row("renamed", format_args!("{from} → {to}  {verdicts}"));
     }
     if let Some(more) = renames.len().checked_sub(MAX_SHOWN_RENAMES).filter(|more| *more > 0) {
-        ui::row("renamed", ui::dim(format_args!("… and {more} more, all in the evidence")));
+        ui::eprint_row("renamed", ui::dim(format_args!("… and {more} more, all in the evidence")));
     }
 }
 
 fn hint_words(hint: &OutputHint) -> String {
     let OutputHint { n_outputs, n_untracked, names, without_policy } = hint;
-    let (some, all) = (ui::number(*n_outputs), ui::number(*n_untracked));
+    let (some, all) = (ui::format_number(*n_outputs), ui::format_number(*n_untracked));
     let advice = if *without_policy {
         "`probity init` writes a policy that exempts them"
     } else {
@@ -279,13 +282,16 @@ fn show_failed_logs(report: &RunReport) {
         let path = report.attested.dir.join(&log.path);
         let tail = log.tail(MAX_LOG_LINES);
         let extent = if tail.n_lines > tail.lines.len() {
-            format!("the last {} of {} lines", tail.lines.len(), ui::number(tail.n_lines))
+            format!("the last {} of {} lines", tail.lines.len(), ui::format_number(tail.n_lines))
         } else {
-            ui::count(tail.n_lines, "line")
+            ui::count_of(tail.n_lines, "line")
         };
-        ui::row("log", format_args!("{}  {}", crate::shown(&path).display(), ui::dim(extent)));
+        ui::eprint_row(
+            "log",
+            format_args!("{}  {}", crate::relative_to_cwd(&path).display(), ui::dim(extent)),
+        );
         for line in &tail.lines {
-            ui::say(format_args!("            {}", ui::dim(shown_line(line))));
+            ui::eprint(format_args!("            {}", ui::dim(shown_line(line))));
         }
     }
 }
@@ -310,10 +316,10 @@ fn show_finding(finding: &RunFinding) {
         FindingSeverity::Error => ui::bad(finding.reason),
         FindingSeverity::Note => ui::dim(finding.reason),
     };
-    ui::row(label, format_args!("{path}{detail} {code}"));
+    ui::eprint_row(label, format_args!("{path}{detail} {code}"));
 }
 
-fn next(way: WayForward, command: impl Into<String>) -> NextCommand {
+fn next_command(way: WayForward, command: impl Into<String>) -> NextCommand {
     NextCommand { way, command: command.into() }
 }
 
@@ -326,7 +332,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
         return Vec::new();
     };
     if report.verdict.untracked.is_empty() {
-        return vec![next(WayForward::Next, first.next_step())];
+        return vec![next_command(WayForward::Next, first.next_step())];
     }
     let id = &report.seal.contents().run_id;
     let findings = report.verdict.findings.iter();
@@ -338,11 +344,15 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     let plain: Vec<RepoPath> =
         report.verdict.untracked.iter().filter(|path| !protected.contains(path)).cloned().collect();
     if plain.is_empty() {
-        let revert = format!("{} revert {id}", place::program());
-        return vec![next(WayForward::Revert, revert), next(WayForward::Next, first.next_step())];
+        let revert = format!("{} revert {id}", caller_location::program_prefix());
+        return vec![
+            next_command(WayForward::Revert, revert),
+            next_command(WayForward::Next, first.next_step()),
+        ];
     }
     let hint = output_hint(&report.seal, &report.verdict.untracked);
-    let init = hint.filter(|hint| hint.without_policy).map(|_| next(WayForward::Exempt, "probity init"));
+    let init =
+        hint.filter(|hint| hint.without_policy).map(|_| next_command(WayForward::Exempt, "probity init"));
     let is_new = |path: &RepoPath| {
         let mut changes = report.verdict.delta.iter();
         changes.any(|change| change.path == *path && change.change == probity_snapshot::ChangeKind::Added)
@@ -356,8 +366,8 @@ pub(crate) fn ways_forward(
     outside: &[RepoPath],
     is_new: impl Fn(&RepoPath) -> bool,
 ) -> Vec<NextCommand> {
-    let probity = place::program();
-    let revert = next(WayForward::Revert, format!("{probity} revert {id}"));
+    let probity = caller_location::program_prefix();
+    let revert = next_command(WayForward::Revert, format!("{probity} revert {id}"));
     // A scope for caches would let in whatever they hold; a policy exempts them.
     let (sources, _) = sources_among(outside);
     if sources.is_empty() {
@@ -365,22 +375,24 @@ pub(crate) fn ways_forward(
     }
     let patterns = probity_paths::suggest(&sources, &[]);
     let are_too_many = patterns.len() > MAX_PROPOSED_PATTERNS;
-    let suggest =
-        are_too_many.then(|| next(WayForward::Suggest, format!("{probity} plan --suggest-from {id}")));
+    let suggest = are_too_many
+        .then(|| next_command(WayForward::Suggest, format!("{probity} plan --suggest-from {id}")));
     let flags = |flag: &str| {
         if are_too_many {
             return format!("{flag} PATTERN");
         }
-        let words: Vec<String> =
-            patterns.iter().map(|pattern| format!("{flag} {}", place::typed_word(pattern))).collect();
+        let words: Vec<String> = patterns
+            .iter()
+            .map(|pattern| format!("{flag} {}", caller_location::typed_word(pattern)))
+            .collect();
         words.join(" ")
     };
     // Once they are undone, a scope of new files alone covers none.
     let creates = if sources.iter().all(is_new) { " --creates" } else { "" };
     let ways = [
-        next(WayForward::Expand, format!("{probity} amend {id} {} --why '…'", flags("--add"))),
+        next_command(WayForward::Expand, format!("{probity} amend {id} {} --why '…'", flags("--add"))),
         revert,
-        next(WayForward::Split, format!("{probity} run {}{creates} -- …", flags("--scope"))),
+        next_command(WayForward::Split, format!("{probity} run {}{creates} -- …", flags("--scope"))),
     ];
     suggest.into_iter().chain(ways).collect()
 }

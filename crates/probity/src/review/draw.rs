@@ -15,11 +15,11 @@ use ratatui::widgets::{Block, Clear, List, ListItem, ListState, Paragraph, Wrap}
 const MAX_VALUE_LINES: usize = 200;
 
 /// Narrower than this, four values side by side cannot be read.
-const NARROW: u16 = 64;
+const MIN_FOUR_COLUMN_WIDTH: u16 = 64;
 
 /// Draws the whole screen.
 pub(crate) fn draw(frame: &mut Frame<'_>, screen: &ReviewScreen, colour: bool) {
-    let paint = ReviewPalette { colour };
+    let paint = ReviewPalette { has_color: colour };
     let keys = key_lines(&screen.mode, frame.area().width, frame.area().height);
     let rows = Layout::vertical([
         Constraint::Length(1),
@@ -29,7 +29,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, screen: &ReviewScreen, colour: bool) {
         Constraint::Length(u16::try_from(keys.len()).unwrap_or(2)),
     ]);
     let [title, list, values, about, help] = rows.areas(frame.area());
-    let counts = format!("{}, {} open", ui::count(screen.items.len(), "conflict"), screen.n_open());
+    let counts = format!("{}, {} open", ui::count_of(screen.items.len(), "conflict"), screen.n_open());
     let heading = Line::from(vec![
         Span::styled(counts, Style::new().add_modifier(Modifier::BOLD)),
         Span::raw("  "),
@@ -37,7 +37,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, screen: &ReviewScreen, colour: bool) {
     ]);
     frame.render_widget(heading, title);
     draw_list(frame, list, screen, paint);
-    if let Some(item) = screen.present() {
+    if let Some(item) = screen.current_item() {
         draw_values(frame, values, item, paint);
         draw_about(frame, about, screen, item, paint);
     }
@@ -48,16 +48,16 @@ pub(crate) fn draw(frame: &mut Frame<'_>, screen: &ReviewScreen, colour: bool) {
 
 #[derive(Clone, Copy)]
 struct ReviewPalette {
-    colour: bool,
+    has_color: bool,
 }
 
 impl ReviewPalette {
     fn of(self, colour: Color) -> Style {
-        if self.colour { Style::new().fg(colour) } else { Style::new() }
+        if self.has_color { Style::new().fg(colour) } else { Style::new() }
     }
 
     fn dim(self) -> Style {
-        self.of(Color::DarkGray).add_modifier(if self.colour { Modifier::empty() } else { Modifier::DIM })
+        self.of(Color::DarkGray).add_modifier(if self.has_color { Modifier::empty() } else { Modifier::DIM })
     }
 
     fn good(self) -> Style {
@@ -71,7 +71,7 @@ impl ReviewPalette {
 
 fn draw_list(frame: &mut Frame<'_>, area: Rect, screen: &ReviewScreen, paint: ReviewPalette) {
     let rows = screen.items.iter().map(|item| {
-        let (mark, style) = mark(item, paint);
+        let (mark, style) = choice_mark(item, paint);
         ListItem::new(Line::from(vec![
             Span::styled(format!("{mark:<8}"), style),
             Span::raw(item.place.clone()),
@@ -86,7 +86,7 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, screen: &ReviewScreen, paint: Re
 }
 
 /// What is chosen for a conflict, in one word.
-fn mark(item: &ReviewItem, paint: ReviewPalette) -> (&'static str, Style) {
+fn choice_mark(item: &ReviewItem, paint: ReviewPalette) -> (&'static str, Style) {
     let word = |chosen: &ConflictChoice| match chosen {
         ConflictChoice::Ours => "ours",
         ConflictChoice::Theirs => "theirs",
@@ -111,7 +111,7 @@ fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &ReviewItem, paint: Revi
         ("theirs", &conflict.theirs, ConflictChoice::Theirs),
         ("merged", &conflict.merged, ConflictChoice::Merged),
     ];
-    for (column, (name, reading, choice)) in places(area).into_iter().zip(values) {
+    for (column, (name, reading, choice)) in value_areas(area).into_iter().zip(values) {
         let is_chosen = effective == Some(&choice);
         let title = if is_chosen { format!(" ✓ {name} ") } else { format!(" {name} ") };
         let style = if is_chosen { paint.good() } else { Style::new() };
@@ -123,8 +123,8 @@ fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &ReviewItem, paint: Revi
 }
 
 /// Where the four values stand: side by side, or two by two.
-fn places(area: Rect) -> [Rect; 4] {
-    if area.width >= NARROW {
+fn value_areas(area: Rect) -> [Rect; 4] {
+    if area.width >= MIN_FOUR_COLUMN_WIDTH {
         return Layout::horizontal([Constraint::Fill(1); 4]).areas(area);
     }
     let [above, below]: [Rect; 2] = Layout::vertical([Constraint::Fill(1); 2]).areas(area);
@@ -229,14 +229,14 @@ fn draw_over(frame: &mut Frame<'_>, screen: &ReviewScreen, paint: ReviewPalette)
             (" write ", vec![field("label", label, !in_why), field("why", why, *in_why)])
         }
     };
-    let area = over(frame.area(), &screen.mode);
+    let area = popup_area(frame.area(), &screen.mode);
     frame.render_widget(Clear, area);
     let block = Block::bordered().title(title).border_style(paint.good());
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(block), area);
 }
 
 /// A box in the middle, as high as its content needs.
-fn over(area: Rect, mode: &ReviewMode) -> Rect {
+fn popup_area(area: Rect, mode: &ReviewMode) -> Rect {
     let height = match mode {
         ReviewMode::Preview { .. } => area.height.saturating_sub(6),
         ReviewMode::Typing { .. } => 6,

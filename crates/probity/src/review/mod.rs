@@ -36,11 +36,13 @@ pub(crate) fn review(
             ReviewEffect::None => {}
             ReviewEffect::Quit => break Ok(None),
             ReviewEffect::Preview => screen.preview(preview(store, &screen, request)),
-            ReviewEffect::Write { label, why } => match write(store, &screen, request, label, why) {
-                Ok(reconciled) => break Ok(Some(reconciled)),
-                Err(refused @ ServiceError::Refused { .. }) => screen.refuse(refused.to_string()),
-                Err(fault) => break Err(fault),
-            },
+            ReviewEffect::Write { label, why } => {
+                match write_decisions(store, &screen, request, label, why) {
+                    Ok(reconciled) => break Ok(Some(reconciled)),
+                    Err(refused @ ServiceError::Refused { .. }) => screen.refuse(refused.to_string()),
+                    Err(fault) => break Err(fault),
+                }
+            }
         }
     };
     ratatui::try_restore().map_err(fault)?;
@@ -56,11 +58,11 @@ fn screen_of(found: &AnalyzedMerge) -> ReviewScreen {
         short(analysis.ours()),
         short(analysis.theirs())
     );
-    let items = (0..analysis.conflicts().len()).map(|index| item(found, index)).collect();
-    ReviewScreen::new(title, items, !analysis.two_way())
+    let items = (0..analysis.conflicts().len()).map(|index| review_item(found, index)).collect();
+    ReviewScreen::new(title, items, !analysis.is_two_way())
 }
 
-fn item(found: &AnalyzedMerge, index: usize) -> ReviewItem {
+fn review_item(found: &AnalyzedMerge, index: usize) -> ReviewItem {
     let conflict = found.analysis.conflicts()[index].clone();
     let history = &found.histories[index];
     let sides: Vec<&str> =
@@ -86,7 +88,7 @@ fn item(found: &AnalyzedMerge, index: usize) -> ReviewItem {
     }
 }
 
-fn requested(screen: &ReviewScreen, request: &ReconcileRequest) -> ReconcileRequest {
+fn reconcile_request(screen: &ReviewScreen, request: &ReconcileRequest) -> ReconcileRequest {
     let resolutions = screen
         .choices()
         .map(|(id, chosen)| GivenResolution::Named { conflict: id.to_owned(), choose: chosen.clone() });
@@ -98,7 +100,7 @@ fn preview(
     screen: &ReviewScreen,
     request: &ReconcileRequest,
 ) -> Result<Vec<String>, String> {
-    let request = ReconcileRequest { dry_run: true, ..requested(screen, request) };
+    let request = ReconcileRequest { dry_run: true, ..reconcile_request(screen, request) };
     let outcome = reconcile(store, &request).map_err(|fault| fault.to_string())?;
     let mut lines: Vec<String> = outcome.ops.iter().map(op_text).collect();
     if lines.is_empty() {
@@ -109,14 +111,14 @@ fn preview(
     Ok(lines)
 }
 
-fn write(
+fn write_decisions(
     store: &CommitStore,
     screen: &ReviewScreen,
     request: &ReconcileRequest,
     label: String,
     why: String,
 ) -> Result<ReconciledMerge, ServiceError> {
-    let mut request = ReconcileRequest { why, ..requested(screen, request) };
+    let mut request = ReconcileRequest { why, ..reconcile_request(screen, request) };
     request.by.label = Some(label);
     reconcile(store, &request)
 }

@@ -79,9 +79,9 @@ pub(crate) struct ReviewScreen {
 }
 
 /// How far a page goes.
-const PAGE: usize = 8;
+const ROWS_PER_PAGE: usize = 8;
 /// The longest text that can be typed.
-const MAX_TYPED: usize = 4096;
+const MAX_TYPED_BYTES: usize = 4096;
 
 impl ReviewScreen {
     pub(crate) fn new(title: String, items: Vec<ReviewItem>, has_base: bool) -> Self {
@@ -89,7 +89,7 @@ impl ReviewScreen {
     }
 
     /// The conflict that the keys are about.
-    pub(crate) fn present(&self) -> Option<&ReviewItem> {
+    pub(crate) fn current_item(&self) -> Option<&ReviewItem> {
         self.items.get(self.at)
     }
 
@@ -123,7 +123,7 @@ impl ReviewScreen {
         match std::mem::replace(&mut self.mode, ReviewMode::Choosing) {
             ReviewMode::Choosing => self.choose(key),
             ReviewMode::Typing { text } => self.type_value(key, text),
-            ReviewMode::Preview { lines, top } => self.look(key, lines, top),
+            ReviewMode::Preview { lines, top } => self.scroll_preview(key, lines, top),
             ReviewMode::Signing { label, why, in_why } => self.sign(key, label, why, in_why),
             ReviewMode::Leaving => match key {
                 KeyPress::Char('y') => ReviewEffect::Quit,
@@ -134,19 +134,19 @@ impl ReviewScreen {
 
     fn choose(&mut self, key: KeyPress) -> ReviewEffect {
         match key {
-            KeyPress::Up | KeyPress::Char('k') => self.go(self.at.saturating_sub(1)),
-            KeyPress::Down | KeyPress::Char('j') => self.go(self.at + 1),
-            KeyPress::PageUp => self.go(self.at.saturating_sub(PAGE)),
-            KeyPress::PageDown => self.go(self.at + PAGE),
-            KeyPress::Home | KeyPress::Char('g') => self.go(0),
-            KeyPress::End | KeyPress::Char('G') => self.go(usize::MAX),
+            KeyPress::Up | KeyPress::Char('k') => self.move_to(self.at.saturating_sub(1)),
+            KeyPress::Down | KeyPress::Char('j') => self.move_to(self.at + 1),
+            KeyPress::PageUp => self.move_to(self.at.saturating_sub(ROWS_PER_PAGE)),
+            KeyPress::PageDown => self.move_to(self.at + ROWS_PER_PAGE),
+            KeyPress::Home | KeyPress::Char('g') => self.move_to(0),
+            KeyPress::End | KeyPress::Char('G') => self.move_to(usize::MAX),
             KeyPress::Tab | KeyPress::Char('n') => self.next_open(),
             KeyPress::Char('p') => return ReviewEffect::Preview,
             KeyPress::Char('w') => self.begin_signing(),
             KeyPress::Char('v') => self.begin_typing(),
-            KeyPress::Char('u') => self.set(None),
+            KeyPress::Char('u') => self.set_choice(None),
             KeyPress::Char('r') => self.repeat(),
-            KeyPress::Char('x') => self.set(Some(ConflictChoice::absence())),
+            KeyPress::Char('x') => self.set_choice(Some(ConflictChoice::absence())),
             KeyPress::Char('q') | KeyPress::Escape => return self.leave(),
             KeyPress::Char(letter) => self.choose_side(letter),
             KeyPress::Enter | KeyPress::Backspace => {}
@@ -154,7 +154,7 @@ impl ReviewScreen {
         ReviewEffect::None
     }
 
-    fn go(&mut self, to: usize) {
+    fn move_to(&mut self, to: usize) {
         self.at = to.min(self.items.len().saturating_sub(1));
     }
 
@@ -175,7 +175,7 @@ impl ReviewScreen {
             }
         };
         if letter.is_ascii_lowercase() {
-            self.set(Some(chosen));
+            self.set_choice(Some(chosen));
             return;
         }
         let open = self.items.iter_mut().filter(|item| item.chosen.is_none() && item.ruled.is_none());
@@ -183,15 +183,15 @@ impl ReviewScreen {
         self.message = format!("chosen for all {n_chosen} that were open");
     }
 
-    fn set(&mut self, chosen: Option<ConflictChoice>) {
+    fn set_choice(&mut self, chosen: Option<ConflictChoice>) {
         if let Some(item) = self.items.get_mut(self.at) {
             item.chosen = chosen;
         }
     }
 
     fn repeat(&mut self) {
-        match self.present().map(|item| item.proposal.clone()) {
-            Some(Some(proposal)) => self.set(Some(proposal)),
+        match self.current_item().map(|item| item.proposal.clone()) {
+            Some(Some(proposal)) => self.set_choice(Some(proposal)),
             _ => self.message = "nothing was decided here before".into(),
         }
     }
@@ -206,7 +206,7 @@ impl ReviewScreen {
     }
 
     fn begin_typing(&mut self) {
-        let Some(item) = self.present() else { return };
+        let Some(item) = self.current_item() else { return };
         let text = match &item.chosen {
             Some(ConflictChoice::Value(value)) => value.get("some").map(ToString::to_string),
             _ => item.conflict.merged.0.as_ref().map(ToString::to_string),
@@ -219,7 +219,7 @@ impl ReviewScreen {
             KeyPress::Escape => return ReviewEffect::None,
             KeyPress::Enter => match probity_core::json::parse(text.as_bytes()) {
                 Ok(value) => {
-                    self.set(Some(ConflictChoice::value(&value)));
+                    self.set_choice(Some(ConflictChoice::value(&value)));
                     return ReviewEffect::None;
                 }
                 Err(error) => {
@@ -232,13 +232,13 @@ impl ReviewScreen {
         ReviewEffect::None
     }
 
-    fn look(&mut self, key: KeyPress, lines: Vec<String>, top: usize) -> ReviewEffect {
+    fn scroll_preview(&mut self, key: KeyPress, lines: Vec<String>, top: usize) -> ReviewEffect {
         let last = lines.len().saturating_sub(1);
         let top = match key {
             KeyPress::Up | KeyPress::Char('k') => top.saturating_sub(1),
             KeyPress::Down | KeyPress::Char('j') => (top + 1).min(last),
-            KeyPress::PageUp => top.saturating_sub(PAGE),
-            KeyPress::PageDown | KeyPress::Char(' ') => (top + PAGE).min(last),
+            KeyPress::PageUp => top.saturating_sub(ROWS_PER_PAGE),
+            KeyPress::PageDown | KeyPress::Char(' ') => (top + ROWS_PER_PAGE).min(last),
             KeyPress::Char('w') => {
                 self.begin_signing();
                 return ReviewEffect::None;
@@ -285,7 +285,7 @@ impl ReviewScreen {
 fn edit(text: &mut String, key: KeyPress) {
     match key {
         KeyPress::Backspace => drop(text.pop()),
-        KeyPress::Char(letter) if text.len() < MAX_TYPED && !letter.is_control() => text.push(letter),
+        KeyPress::Char(letter) if text.len() < MAX_TYPED_BYTES && !letter.is_control() => text.push(letter),
         _ => {}
     }
 }
@@ -429,7 +429,7 @@ pub(crate) mod tests {
             KeyPress::Tab,
         ] {
             screen.press(key);
-            assert!(screen.present().is_some());
+            assert!(screen.current_item().is_some());
         }
         let mut empty = ReviewScreen::new(String::new(), Vec::new(), true);
         for letter in "jkgGotbmOTBMvxurnpwq ".chars() {

@@ -221,7 +221,7 @@ fn finish(command: &mut Command, input: &str) -> Output {
 fn transcript(arguments: &[&str], output: &Output) -> String {
     let mut text = String::from("$ probity");
     for argument in arguments {
-        let _ = write!(text, " {}", quoted(argument));
+        let _ = write!(text, " {}", quote_name(argument));
     }
     let code = output.status.code().map_or_else(|| "none: ended by a signal".into(), |code| code.to_string());
     let _ = writeln!(text, "\nexit code: {code}");
@@ -233,7 +233,7 @@ fn transcript(arguments: &[&str], output: &Output) -> String {
     text
 }
 
-fn quoted(argument: &str) -> String {
+fn quote_name(argument: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:@+,…".contains(letter);
     if !argument.is_empty() && argument.chars().all(is_plain) {
         return argument.to_owned();

@@ -48,7 +48,7 @@ struct OpenQuotes {
 }
 
 /// Marks that end a word without belonging to it.
-const MARKS: &[char] = &['.', ',', ';', ':', '!', '?', '…', '。', '，', '；', '：', '！', '？'];
+const END_MARKS: &[char] = &['.', ',', ';', ':', '!', '?', '…', '。', '，', '；', '：', '！', '？'];
 
 impl TokenList {
     pub(super) fn lower(&self, at: usize) -> &str {
@@ -295,8 +295,8 @@ impl TokenList {
 
 /// Whether quotation marks stand at both ends of a chunk.
 fn is_mention(chunk: &str) -> bool {
-    let is_quote = |c: char| !c.is_alphanumeric() && !MARKS.contains(&c);
-    chunk.starts_with(is_quote) && chunk.trim_end_matches(MARKS).ends_with(is_quote)
+    let is_quote = |c: char| !c.is_alphanumeric() && !END_MARKS.contains(&c);
+    chunk.starts_with(is_quote) && chunk.trim_end_matches(END_MARKS).ends_with(is_quote)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -307,7 +307,7 @@ enum EndPunctuation {
 
 /// Takes the marks off the end of a word, unless they belong to it.
 fn take_marks(word: &str, is_last: bool) -> (&str, Option<EndPunctuation>) {
-    let body = word.trim_end_matches(MARKS);
+    let body = word.trim_end_matches(END_MARKS);
     let marks = &word[body.len()..];
     let asks = marks.contains(['?', '？']);
     let belongs = match marks {
@@ -363,7 +363,7 @@ fn brackets_are_plain(text: &str) -> bool {
                 !std::mem::replace(&mut is_open, true) && before.is_whitespace() && has_content
             }
             ')' => {
-                let ends = after.is_none_or(|c| c.is_whitespace() || MARKS.contains(&c));
+                let ends = after.is_none_or(|c| c.is_whitespace() || END_MARKS.contains(&c));
                 std::mem::replace(&mut is_open, false) && ends
             }
             _ => true,

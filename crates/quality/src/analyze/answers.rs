@@ -1,7 +1,7 @@
 //! Runs as answers: one form for every surface.
 
 use super::{AnalysisResult, BaselineState, ChangedSince};
-use crate::runs::AnalysisListing;
+use crate::analysis_store::AnalysisListing;
 use probity_analysis::{AnalysisRun, FileNote, Finding, FindingFamily, Health, HealthDimension, RunFile};
 use probity_api::quality::{
     AnalysisRunAnswer, BaselineStatus, BaselineSummary, FileSummary, HealthSummary, HotSpot, ListedFinding,
@@ -25,7 +25,7 @@ pub struct FindingLimits {
 
 impl FindingLimits {
     /// At most `max_findings` findings, with all of their places.
-    pub const fn whole(max_findings: usize) -> Self {
+    pub const fn with_all_locations(max_findings: usize) -> Self {
         Self { max_findings, max_locations: usize::MAX }
     }
 }
@@ -40,7 +40,7 @@ pub fn analysis_run(run: &AnalysisRun, report_digest: Digest, limits: FindingLim
 
 /// What a run says, without its files.
 pub(super) fn run_summary(run: &AnalysisRun, report_digest: Digest, limits: FindingLimits) -> RunSummary {
-    let listed = gravest(run, limits.max_findings).into_iter().cloned();
+    let listed = most_severe_findings(run, limits.max_findings).into_iter().cloned();
     RunSummary {
         run_id: run.id.short(),
         run_digest: run.id,
@@ -65,7 +65,7 @@ fn file_summary(run: &AnalysisRun, max_noted: usize) -> FileSummary {
         skipped,
         failed,
         not_analyzed: not_analyzed(run).into_iter().map(|(reason, n)| (reason.to_owned(), n)).collect(),
-        noted: self::noted(run, max_noted).map(noted).collect(),
+        noted: self::files_with_notes(run, max_noted).map(noted).collect(),
     }
 }
 
@@ -100,7 +100,7 @@ pub fn by_family(run: &AnalysisRun) -> BTreeMap<FindingFamily, usize> {
 }
 
 /// The most severe findings first, those of equal weight in the order of the run.
-pub fn gravest(run: &AnalysisRun, limit: usize) -> Vec<&Finding> {
+pub fn most_severe_findings(run: &AnalysisRun, limit: usize) -> Vec<&Finding> {
     let mut findings: Vec<&Finding> = run.findings.iter().collect();
     findings.sort_by_key(|finding| {
         (std::cmp::Reverse(finding.severity), std::cmp::Reverse(finding.value.unwrap_or(0)))
@@ -112,14 +112,14 @@ pub fn gravest(run: &AnalysisRun, limit: usize) -> Vec<&Finding> {
 /// How many files were not analysed, by reason.
 pub fn not_analyzed(run: &AnalysisRun) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
-    for file in run.files.iter().filter(|file| !file.is_analysed()) {
+    for file in run.files.iter().filter(|file| !file.is_analyzed()) {
         *counts.entry(file.notes.first().map_or("empty", |note| note.as_str())).or_default() += 1;
     }
     counts
 }
 
 /// Files that were not read, or not as they are, with what was noted; at most `limit`, in order of their paths.
-pub fn noted(run: &AnalysisRun, limit: usize) -> impl Iterator<Item = &RunFile> {
+pub fn files_with_notes(run: &AnalysisRun, limit: usize) -> impl Iterator<Item = &RunFile> {
     run.files.iter().filter(|file| !file.notes.is_empty()).take(limit)
 }
 
@@ -136,7 +136,7 @@ pub fn unread_extensions(run: &AnalysisRun) -> BTreeMap<String, usize> {
 
 fn languages(run: &AnalysisRun) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for file in run.files.iter().filter(|file| file.is_analysed()) {
+    for file in run.files.iter().filter(|file| file.is_analyzed()) {
         let name = file.language.map_or("", |language| language.name());
         *counts.entry(name.to_owned()).or_default() += 1;
     }

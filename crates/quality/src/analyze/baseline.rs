@@ -47,7 +47,7 @@ pub fn hold_baseline(bytes: Option<&[u8]>, run: &AnalysisRun) -> BaselineState {
     let Some(bytes) = bytes else { return BaselineState::Missing };
     match Baseline::parse(bytes) {
         Ok(baseline) if baseline.fits(run) => {
-            BaselineState::Held { novelty: baseline.hold(run), baseline: Box::new(baseline) }
+            BaselineState::Held { novelty: baseline.compare_with(run), baseline: Box::new(baseline) }
         }
         Ok(baseline) => BaselineState::Untrusted {
             baseline: Some(Box::new(baseline)),

@@ -27,7 +27,7 @@ const CHECKSUM_BYTES: usize = 16;
 const HEADER_BYTES: usize = 4 + CHECKSUM_BYTES + 32;
 
 /// A file is written again without what nobody needed when it is this much larger than what was needed.
-const SPARE_BYTES: usize = 64 << 20;
+const MAX_UNNEEDED_BYTES: usize = 64 << 20;
 
 /// The largest cache that is read.
 const MAX_CACHE_BYTES: u64 = 4 << 30;
@@ -85,7 +85,7 @@ impl FactsCache {
         let live = needed.iter().filter_map(|key| self.records.get(key));
         let n_live: usize = live.clone().map(|(start, end)| end - start).sum();
         let n_added: usize = added.iter().map(Vec::len).sum();
-        let is_bloated = self.bytes.len() + n_added > 2 * (n_live + n_added) + SPARE_BYTES;
+        let is_bloated = self.bytes.len() + n_added > 2 * (n_live + n_added) + MAX_UNNEEDED_BYTES;
         let _ = if self.is_damaged || is_bloated {
             let kept = live.map(|&(start, end)| &self.bytes[start..end]);
             let first_line = FACTS_CACHE.first_line();

@@ -4,8 +4,8 @@
 //! count as they are now. Otherwise everything ignored would seem to be new.
 
 use super::files::{ClassifiedFiles, TreeEntry};
-use super::{AnalysisResult, AnalyzeOptions, TreeAnalyzer, analyzed, content};
-use crate::runs::AnalysisStore;
+use super::{AnalysisResult, AnalyzeOptions, TreeAnalyzer, analysis_result, read_content};
+use crate::analysis_store::AnalysisStore;
 use probity_analysis::SourceSelection;
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -18,7 +18,7 @@ use probity_workspace::{ServiceError, Workspace, git};
 use std::collections::BTreeMap;
 
 /// The modes of plain files in a commit.
-const PLAIN: [u32; 2] = [0o100_644, 0o100_755];
+const PLAIN_FILE_MODES: [u32; 2] = [0o100_644, 0o100_755];
 
 /// Analyses the tree of a commit under a policy, and keeps the run.
 pub fn analyze_commit(
@@ -29,10 +29,10 @@ pub fn analyze_commit(
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<AnalysisResult, ServiceError> {
     let tree = git::tree_of(workspace, &git::commit_id(workspace, revision)?)?;
-    let look = WorktreeStatus::take(workspace, policy)?;
-    let fetched = fetch(workspace, &tree, &look)?;
-    let seen = seen(&tree, &look, &fetched);
-    TreeAnalyzer::new(workspace, policy, options, progress)?.install(|work| run(work, &seen, &fetched))
+    let look = WorktreeStatus::observe(workspace, policy)?;
+    let fetched = fetch_missing_contents(workspace, &tree, &look)?;
+    let seen = tree_entries(&tree, &look, &fetched);
+    TreeAnalyzer::new(workspace, policy, options, progress)?.run_on_pool(|work| run(work, &seen, &fetched))
 }
 
 fn run(
@@ -41,24 +41,26 @@ fn run(
     fetched: &BTreeMap<RepoPath, Vec<u8>>,
 ) -> Result<AnalysisResult, ServiceError> {
     let runs = AnalysisStore::open(work.workspace);
-    let files = ClassifiedFiles::sort(seen, &work.outputs, &SourceSelection::new(&work.settings)?);
+    let files = ClassifiedFiles::classify(seen, &work.outputs, &SourceSelection::new(&work.settings)?);
     let contents = |path: &RepoPath, digest| match fetched.get(path) {
         Some(bytes) => Some(bytes.clone()),
-        None => content(&work.workspace.root, path, digest),
+        None => read_content(&work.workspace.root, path, digest),
     };
-    Ok(analyzed(work.of_files(&files, work.cache(), &runs, &contents)?, files))
+    Ok(analysis_result(work.find_or_analyze(&files, work.cache(), &runs, &contents)?, files))
 }
 
 /// The contents of the commit that are not in the tree now.
-fn fetch(
+fn fetch_missing_contents(
     workspace: &Workspace,
     tree: &HeadTree,
     look: &WorktreeStatus,
 ) -> Result<BTreeMap<RepoPath, Vec<u8>>, ServiceError> {
-    let is_here = |path: &RepoPath| here(tree, look, path).is_some();
+    let is_here = |path: &RepoPath| worktree_content(tree, look, path).is_some();
     let missing: Vec<(&RepoPath, String)> = tree
         .iter()
-        .filter(|(path, (mode, _))| PLAIN.contains(mode) && !look.leaves_out(path) && !is_here(path))
+        .filter(|(path, (mode, _))| {
+            PLAIN_FILE_MODES.contains(mode) && !look.leaves_out(path) && !is_here(path)
+        })
         .map(|(path, (_, id))| (path, id.to_string()))
         .collect();
     let Some(git) = &workspace.git else { return Ok(BTreeMap::new()) };
@@ -67,7 +69,7 @@ fn fetch(
 }
 
 /// The content and size of a committed file, if the tree has the same at its place.
-fn here(tree: &HeadTree, look: &WorktreeStatus, path: &RepoPath) -> Option<(Digest, u64)> {
+fn worktree_content(tree: &HeadTree, look: &WorktreeStatus, path: &RepoPath) -> Option<(Digest, u64)> {
     let (_, id) = tree.get(path)?;
     let entry = look.snapshot.get(path).filter(|entry| entry.kind() == SnapshotEntryKind::File)?;
     (entry.git_id()? == *id || look.is_stored_as(path, id)).then_some(())?;
@@ -75,12 +77,16 @@ fn here(tree: &HeadTree, look: &WorktreeStatus, path: &RepoPath) -> Option<(Dige
 }
 
 /// Every file of the commit, and every file that no commit speaks for; sorted by path.
-fn seen(tree: &HeadTree, look: &WorktreeStatus, fetched: &BTreeMap<RepoPath, Vec<u8>>) -> Vec<TreeEntry> {
+fn tree_entries(
+    tree: &HeadTree,
+    look: &WorktreeStatus,
+    fetched: &BTreeMap<RepoPath, Vec<u8>>,
+) -> Vec<TreeEntry> {
     // What a sparse checkout leaves out is in no run of the tree, so it would seem to be removed.
-    let is_read = |path: &RepoPath, mode: &u32| PLAIN.contains(mode) && !look.leaves_out(path);
+    let is_read = |path: &RepoPath, mode: &u32| PLAIN_FILE_MODES.contains(mode) && !look.leaves_out(path);
     let committed = tree.iter().filter(|(path, (mode, _))| is_read(path, mode)).map(|(path, _)| {
         let known = fetched.get(path).map(|bytes| (Digest::of(bytes), bytes.len() as u64));
-        let (content, size_bytes) = known.or_else(|| here(tree, look, path)).unzip();
+        let (content, size_bytes) = known.or_else(|| worktree_content(tree, look, path)).unzip();
         TreeEntry { path: path.clone(), content, size_bytes: size_bytes.unwrap_or(0) }
     });
     let aside = look.state.aside.keys().filter(|path| !tree.contains_key(path)).filter_map(|path| {

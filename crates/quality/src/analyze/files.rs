@@ -55,11 +55,11 @@ impl ClassifiedFiles {
             content: entry.digest(),
             size_bytes: entry.size(),
         });
-        Self::sort(&seen.collect::<Vec<_>>(), outputs, selection)
+        Self::classify(&seen.collect::<Vec<_>>(), outputs, selection)
     }
 
     /// Sorts files, given in order of their paths.
-    pub(super) fn sort(seen: &[TreeEntry], outputs: &Scope, selection: &SourceSelection<'_>) -> Self {
+    pub(super) fn classify(seen: &[TreeEntry], outputs: &Scope, selection: &SourceSelection<'_>) -> Self {
         let marked: BTreeSet<RepoPath> = seen
             .iter()
             .filter(|file| TOOL_MARKS.contains(&file.path.file_name()))
@@ -71,7 +71,7 @@ impl ClassifiedFiles {
                 Some(folder) => {
                     files.left_out.insert(folder);
                 }
-                None if outputs.lets_in(&file.path) => {
+                None if outputs.contains(&file.path) => {
                     files.left_out.extend(file.path.parent());
                 }
                 None => files.add(file, selection),
@@ -82,8 +82,8 @@ impl ClassifiedFiles {
     }
 
     fn add(&mut self, file: &TreeEntry, selection: &SourceSelection<'_>) {
-        let class = probity_contract::classify(file.path.as_bytes());
-        let part = selection.part(&file.path);
+        let class = probity_contract::classify_file(file.path.as_bytes());
+        let part = selection.path_role(&file.path);
         match (class, part, file.content) {
             (FileClass::State, ..) => {}
             (FileClass::Governance, _, Some(content)) => self.governance.push((file.path.clone(), content)),
@@ -162,7 +162,7 @@ mod tests {
         seen.sort_by(|a, b| a.path.cmp(&b.path));
         let settings = AnalysisSettings::default();
         let selection = SourceSelection::new(&settings).expect("sound patterns");
-        ClassifiedFiles::sort(&seen, &Scope::parse(outputs).expect("sound patterns"), &selection)
+        ClassifiedFiles::classify(&seen, &Scope::parse(outputs).expect("sound patterns"), &selection)
     }
 
     fn sources(files: &ClassifiedFiles) -> Vec<String> {

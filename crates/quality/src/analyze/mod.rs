@@ -22,7 +22,7 @@ pub use request::{
 pub use revision::{ChangedSince, changed_since};
 pub use subject::report_subject;
 
-use crate::runs::{AnalysisStore, StoredAnalysis};
+use crate::analysis_store::{AnalysisStore, StoredAnalysis};
 use cache::FactsCache;
 use files::{ClassifiedFiles, SourceFile};
 use probity_analysis::{
@@ -45,7 +45,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How often a tree that changes while it is read is looked at again.
-const ATTEMPTS: u32 = 3;
+const MAX_ANALYSIS_ATTEMPTS: u32 = 3;
 
 /// How an analysis is done. None of it is part of the run.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,11 +92,11 @@ pub fn analyze(
     options: &AnalyzeOptions,
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<AnalysisResult, ServiceError> {
-    TreeAnalyzer::new(workspace, policy, options, progress)?.install(TreeAnalyzer::of_tree)
+    TreeAnalyzer::new(workspace, policy, options, progress)?.run_on_pool(TreeAnalyzer::analyze_worktree)
 }
 
 /// Joins the reports of other tools to a run, and keeps what they give together.
-pub fn join(
+pub fn join_reports(
     workspace: &Workspace,
     analyzed: AnalysisResult,
     reports: &[OtherReport],
@@ -111,7 +111,7 @@ pub fn join(
     let plain = analyzed.run.clone();
     let bytes = |path: &RepoPath| source(workspace, &plain, path);
     let root = workspace.root.as_os_str().as_bytes();
-    let run = probity_analysis::join(analyzed.run, &reports, root, &bytes)
+    let run = probity_analysis::join_reports(analyzed.run, &reports, root, &bytes)
         .map_err(|error| ServiceError::BadInput(error.to_string()))?;
     let StoredAnalysis { run, report_digest, .. } = AnalysisStore::open(workspace).save(run)?;
     Ok(AnalysisResult { run, report_digest, ..analyzed })
@@ -121,7 +121,7 @@ pub fn join(
 pub fn gate_rules(policy: &Policy) -> Result<GateRules, ServiceError> {
     let said =
         serde_json::to_value(&policy.analysis.gates).expect("rules have text keys and whole numbers only");
-    serde_json::from_value(said).map_err(|error| invalid("[analysis.gates]", &error))
+    serde_json::from_value(said).map_err(|error| invalid_config("[analysis.gates]", &error))
 }
 
 /// Holds a run against structural gates and a baseline.
@@ -137,10 +137,10 @@ pub(crate) fn check_gates(run: &AnalysisRun, rules: &GateRules, baseline: &Basel
 /// The bytes of a file of `run`, for reports that show code; `None` if the tree does not have them any more.
 pub fn source(workspace: &Workspace, run: &AnalysisRun, path: &RepoPath) -> Option<Vec<u8>> {
     let at = run.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
-    content(&workspace.root, path, run.files[at].content)
+    read_content(&workspace.root, path, run.files[at].content)
 }
 
-fn invalid(place: &str, error: &serde_json::Error) -> ServiceError {
+fn invalid_config(place: &str, error: &serde_json::Error) -> ServiceError {
     ServiceError::refused(ReasonCode::ConfigInvalid, format!("{place}: {error}"))
 }
 
@@ -156,7 +156,7 @@ pub fn settings(rules: &probity_policy::AnalysisRules) -> Result<AnalysisSetting
     let mut said = serde_json::to_value(rules).expect("rules have text keys and whole numbers only");
     said.as_object_mut().and_then(|said| said.remove("gates"));
     let settings: AnalysisSettings =
-        serde_json::from_value(said).map_err(|error| invalid("[analysis]", &error))?;
+        serde_json::from_value(said).map_err(|error| invalid_config("[analysis]", &error))?;
     SourceSelection::new(&settings)?;
     Ok(settings)
 }
@@ -216,7 +216,7 @@ impl<'a> TreeAnalyzer<'a> {
     }
 
     /// Does a part of the work on as many threads as were asked for.
-    fn install<T: Send>(
+    fn run_on_pool<T: Send>(
         &self,
         work: impl Fn(&Self) -> Result<T, ServiceError> + Sync,
     ) -> Result<T, ServiceError> {
@@ -229,7 +229,7 @@ impl<'a> TreeAnalyzer<'a> {
         pool.install(|| span.in_scope(|| work(self)))
     }
 
-    fn of_tree(&self) -> Result<AnalysisResult, ServiceError> {
+    fn analyze_worktree(&self) -> Result<AnalysisResult, ServiceError> {
         let runs = AnalysisStore::open(self.workspace);
         let observer = WorkspaceObserver::new(self.workspace);
         let mut n_attempts = 0;
@@ -243,27 +243,27 @@ impl<'a> TreeAnalyzer<'a> {
                 || ClassifiedFiles::of_snapshot(&snapshot, &self.outputs, &selection),
                 || self.cache(),
             );
-            let contents = |path: &RepoPath, digest| content(&self.workspace.root, path, digest);
+            let contents = |path: &RepoPath, digest| read_content(&self.workspace.root, path, digest);
             let (found, ()) = rayon::join(
-                || self.of_files(&files, cache, &runs, &contents),
+                || self.find_or_analyze(&files, cache, &runs, &contents),
                 || observer.remember_if_free(&snapshot),
             );
             match found {
-                Err(AnalysisFailure::Changed(_)) if n_attempts < ATTEMPTS => {}
-                found => return Ok(analyzed(found?, files)),
+                Err(AnalysisFailure::Changed(_)) if n_attempts < MAX_ANALYSIS_ATTEMPTS => {}
+                found => return Ok(analysis_result(found?, files)),
             }
         }
     }
 
     /// The run of files: the stored one, or a new one that is stored now.
-    fn of_files(
+    fn find_or_analyze(
         &self,
         files: &ClassifiedFiles,
         cache: FactsCache,
         runs: &AnalysisStore,
         contents: &ContentReader<'_>,
     ) -> Result<RunLookup, AnalysisFailure> {
-        let stored = if self.options.cold { None } else { runs.recall(files.run_id(&self.settings)) };
+        let stored = if self.options.cold { None } else { runs.load_and_touch(files.run_id(&self.settings)) };
         if let Some(stored) = stored {
             return Ok(RunLookup { stored, n_parsed: 0, is_known: true });
         }
@@ -304,7 +304,7 @@ impl<'a> TreeAnalyzer<'a> {
             others: files.others.clone(),
         };
         let (AnalysisOutput { run, .. }, ()) =
-            rayon::join(|| probity_analysis::analyse(&input, &self.settings), || cache.add(&new, &needed));
+            rayon::join(|| probity_analysis::analyze(&input, &self.settings), || cache.add(&new, &needed));
         // Giving back a million small pieces takes as long as storing the run, which can begin meanwhile.
         drop(input);
         rayon::spawn(move || drop((read, new, cache)));
@@ -360,7 +360,7 @@ impl<'a> TreeAnalyzer<'a> {
         }
         let bytes =
             contents(&file.path, file.content).ok_or_else(|| AnalysisFailure::Changed(file.path.clone()))?;
-        let facts = probity_analysis::read(facts_key.language, &bytes, self.settings.max_file_bytes);
+        let facts = probity_analysis::read_facts(facts_key.language, &bytes, self.settings.max_file_bytes);
         Ok(SourceFacts { key, facts: Arc::new(facts), is_new: true })
     }
 }
@@ -393,12 +393,12 @@ fn known_source(file: &SourceFile, read: &SourceFacts) -> SourceInput<'static> {
 }
 
 /// The bytes of a file. They are held against the digest of the snapshot, so that nothing else can slip in.
-fn content(root: &Path, path: &RepoPath, digest: Digest) -> Option<Vec<u8>> {
+fn read_content(root: &Path, path: &RepoPath, digest: Digest) -> Option<Vec<u8>> {
     let bytes = std::fs::read(root.join(OsStr::from_bytes(path.as_bytes())));
     bytes.ok().filter(|bytes| Digest::of(bytes) == digest)
 }
 
-fn analyzed(found: RunLookup, files: ClassifiedFiles) -> AnalysisResult {
+fn analysis_result(found: RunLookup, files: ClassifiedFiles) -> AnalysisResult {
     AnalysisResult {
         run: found.stored.run,
         report_digest: found.stored.report_digest,

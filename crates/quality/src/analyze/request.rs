@@ -3,9 +3,9 @@
 use super::answers::{self, FindingLimits};
 use super::{
     AnalysisResult, AnalyzeOptions, OtherReport, analyze, capture_baseline, changed_since, check_gates,
-    gate_rules, join, read_baseline, report_subject, source,
+    gate_rules, join_reports, read_baseline, report_subject, source,
 };
-use crate::runs::AnalysisStore;
+use crate::analysis_store::AnalysisStore;
 use probity_analysis::{AnalysisComparison, AnalysisRun, ReportKind, RunId, report};
 use probity_api::SystemPath;
 use probity_api::quality::{
@@ -77,7 +77,7 @@ pub fn analyze_tree(
     let since = revision
         .map(|revision| changed_since(workspace, &policy, &request.options, revision, &analyzed, progress))
         .transpose()?;
-    let analyzed = join(workspace, analyzed, &request.reports)?;
+    let analyzed = join_reports(workspace, analyzed, &request.reports)?;
     let baseline = read_baseline(workspace, &analyzed.run)?;
     let gates = check_gates(&analyzed.run, &gate_rules(&policy)?, &baseline);
     let against = since.as_ref().map(|since| &since.comparison);

@@ -1,7 +1,7 @@
 //! What changed since a git revision: the tree of that revision is analysed like any other, and the runs compared.
 
 use super::{AnalysisResult, AnalyzeOptions, analyze_commit};
-use crate::runs::{AnalysisStore, StoredAnalysis};
+use crate::analysis_store::{AnalysisStore, StoredAnalysis};
 use probity_analysis::AnalysisComparison;
 use probity_core::Digest;
 use probity_paths::RepoPath;

@@ -9,7 +9,7 @@ use probity_workspace::worktree::WorktreeStatus;
 /// still a report.
 pub fn report_subject(workspace: &Workspace, policy: &Policy) -> ReportSubject {
     let project = workspace.root.file_name().map(|name| probity_core::bytes::escape(name.as_encoded_bytes()));
-    let look = WorktreeStatus::take(workspace, policy).ok();
+    let look = WorktreeStatus::observe(workspace, policy).ok();
     let commit = look.as_ref().and_then(|look| look.state.head.clone());
     let has_uncommitted_changes = look.is_some_and(|look| !look.state.dirty.is_empty());
     ReportSubject { project, has_uncommitted_changes: commit.is_some() && has_uncommitted_changes, commit }

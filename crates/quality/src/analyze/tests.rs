@@ -99,7 +99,7 @@ fn what_is_not_analysed_says_why() {
     let notes: Vec<(String, Vec<FileNote>)> = run
         .files
         .iter()
-        .filter(|file| !file.is_analysed())
+        .filter(|file| !file.is_analyzed())
         .map(|file| (file.path.to_string(), file.notes.clone()))
         .collect();
     let expected = [

@@ -1,8 +1,8 @@
 //! Verdicts as answers: what every surface is told, in one form.
 
-use super::present::{TreeVerification, VerifyOptions, budget_of, verify_tree};
 use super::receipts::StoredReceipt;
-use super::{ContractResult, keep};
+use super::tree_verification::{TreeVerification, VerifyOptions, budget_of, verify_tree};
+use super::{ContractResult, save_receipt};
 use probity_api::SystemPath;
 use probity_api::quality::{
     CheckedClaims, ClaimsCheckAnswer, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
@@ -36,7 +36,7 @@ pub fn verify_contract(
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<ContractVerification, ServiceError> {
     let verified = verify_tree(workspace, options, progress)?;
-    let receipt = keeps_receipt.then(|| keep(workspace, &verified)).transpose()?;
+    let receipt = keeps_receipt.then(|| save_receipt(workspace, &verified)).transpose()?;
     let review = verified.answer.review();
     let answer = ContractVerifyAnswer {
         root: SystemPath::from(workspace.root.as_path()),
@@ -132,7 +132,7 @@ impl ContractResult {
 
     /// What was claimed, and what is true of it.
     pub fn claims_summary(&self) -> CheckedClaims {
-        let is_made = |word: &str| self.claims.iter().any(|checked| checked.claim.word() == word);
+        let is_made = |word: &str| self.claims.iter().any(|checked| checked.claim.as_str() == word);
         CheckedClaims {
             valid: self.judgement.is_valid(),
             verdict: self.claims_verdict(),
@@ -156,7 +156,7 @@ impl ContractResult {
 
 fn contract_run(run: &RunRef) -> ContractRun {
     ContractRun {
-        run_id: probity_core::words::short_digest(&run.run_id).to_owned(),
+        run_id: probity_core::text::short_digest(&run.run_id).to_owned(),
         digest: run.run_id.clone(),
         health: run.health,
     }

@@ -7,27 +7,27 @@ mod answers;
 mod baseline;
 mod convert;
 pub mod policy_gates;
-pub mod present;
 mod receipt;
 pub mod receipts;
 mod review;
+pub mod tree_verification;
 
 pub use answers::{ClaimsCheck, ContractVerification, budget_contract, check_claims, verify_contract};
 pub use baseline::BaselineFile;
 pub use policy_gates::GateChoice;
-pub use present::TreeVerification;
-pub use receipt::{ReceiptContext, keep};
+pub use receipt::{ReceiptContext, save_receipt};
+pub use tree_verification::TreeVerification;
 
-use crate::runs::{FindingCounts, StoredAnalysis};
+use crate::analysis_store::{FindingCounts, StoredAnalysis};
 use probity_analysis::{AnalysisComparison, AnalysisRun, GateReport, GateRules, RunId};
 use probity_contract::claims::{
-    ApiDelta, ChangeFacts, CheckedClaim, Claim, ClaimJudgment, ClaimVerdict, GateFact, check_each, judge,
-    recognise,
+    ApiDelta, ChangeFacts, CheckedClaim, Claim, ClaimJudgment, ClaimVerdict, GateFact, check_each,
+    judge_claims, recognise,
 };
 use probity_contract::receipt::RunRef;
 use probity_contract::{
     ChangeBudget, ContractVerdict, CurrentState, GatePreview, PatchIntent, StrictnessOutcome,
-    VerificationInput, WorsenedSymbol, weigh,
+    VerificationInput, WorsenedSymbol, apply_strictness,
 };
 use probity_core::Digest;
 use probity_intents::{ScopeCheck, ScopeEntry, ScopeEntrySet};
@@ -140,14 +140,14 @@ pub fn verify(request: &ContractRequest<'_>) -> ContractResult {
     let verdict = probity_contract::verify(&patch);
     let compared = verdict.evaluation().is_some();
     let strictness = request.rules.strictness();
-    let outcome =
-        weigh(&verdict, patch.after.as_ref(), strictness).with_gates(&request.gates, strictness.profile);
+    let outcome = apply_strictness(&verdict, patch.after.as_ref(), strictness)
+        .with_gates(&request.gates, strictness.profile);
     let comparison = comparison.filter(|_| compared);
     let api = comparison
         .as_ref()
         .zip(before.zip(after))
         .map(|(comparison, (before, after))| convert::api_delta(comparison, &before.run, &after.run));
-    let checked = hold_claims(request, &verdict, comparison.as_ref(), api.as_ref());
+    let checked = evaluate_claims(request, &verdict, comparison.as_ref(), api.as_ref());
     ContractResult {
         outcome: outcome.with_claims(&checked.judgement, request.rules.false_claims()),
         verdict,
@@ -199,11 +199,11 @@ fn patch(
         before: runs.0,
         after: runs.1,
         tree_run_id: request.tree_run.map(|id| id.0.to_string()),
-        worsened: comparison.map(worsened).unwrap_or_default(),
+        worsened: comparison.map(worsened_symbols).unwrap_or_default(),
     }
 }
 
-fn worsened(comparison: &AnalysisComparison) -> Vec<WorsenedSymbol> {
+fn worsened_symbols(comparison: &AnalysisComparison) -> Vec<WorsenedSymbol> {
     let convert = |worsened: &probity_analysis::MetricRegression| WorsenedSymbol {
         symbol: format!("{}::{}", worsened.path, worsened.symbol),
         metric: worsened.metric.as_str().to_owned(),
@@ -222,7 +222,7 @@ struct CheckedClaims {
     unchecked: Vec<String>,
 }
 
-fn hold_claims(
+fn evaluate_claims(
     request: &ContractRequest<'_>,
     verdict: &ContractVerdict,
     comparison: Option<&AnalysisComparison>,
@@ -231,20 +231,20 @@ fn hold_claims(
     if request.claims.is_empty() && request.text.is_none() {
         return CheckedClaims::default();
     }
-    let facts = facts(request, verdict, comparison, api);
+    let facts = claim_facts(request, verdict, comparison, api);
     let recognition = request.text.map(|text| recognise(text, &facts.known_names())).unwrap_or_default();
     let describe = |id: &str| {
         let runs = [request.after, request.before];
         let mut findings = runs.into_iter().flatten().flat_map(|side| &side.run.findings);
-        findings.find(|finding| finding.id.to_string() == id).map(review::describe)
+        findings.find(|finding| finding.id.to_string() == id).map(review::describe_finding)
     };
     let claims = check_each(&request.claims, recognition.claims, &facts, &describe);
-    let judgement = judge(claims.iter().map(|checked| &checked.claim), &facts);
+    let judgement = judge_claims(claims.iter().map(|checked| &checked.claim), &facts);
     CheckedClaims { claims, judgement, unchecked: recognition.unchecked }
 }
 
 /// What is known about the change, for claims to be held against.
-fn facts(
+fn claim_facts(
     request: &ContractRequest<'_>,
     verdict: &ContractVerdict,
     comparison: Option<&AnalysisComparison>,

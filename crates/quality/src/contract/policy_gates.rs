@@ -14,13 +14,13 @@ use probity_process::Supervisor;
 use probity_workspace::gates::{self, GatePlace, GateResult};
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::progress::ProgressStep;
-use probity_workspace::selection::{Selection, plan_of};
+use probity_workspace::selection::{Selection, compute_plan};
 use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 
 /// The most bytes of a gate's last words.
-const TAIL_BYTES: usize = 2_000;
+const MAX_LOG_TAIL_BYTES: usize = 2_000;
 
 /// Which gates are meant, and whether to run them.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +58,7 @@ pub fn run(
     if policy.gates.is_empty() {
         return Ok(GateAnswers::default());
     }
-    let plan = plan_of(
+    let plan = compute_plan(
         policy,
         &Selection {
             changed: changed.iter().map(|path| path.as_bytes().to_vec()).collect(),
@@ -84,7 +84,7 @@ pub fn run(
         answers.tree_run = Some(analyze::run_id(policy, &after)?);
         let declared = declared_outputs(policy, plan)?;
         let is_expected = |change: &probity_snapshot::TreeChange| {
-            declared.iter().any(|scope| scope.lets_in(&change.path))
+            declared.iter().any(|scope| scope.contains(&change.path))
                 || look.exemptions().exempts(change, false)
         };
         let delta = probity_snapshot::delta(&look.snapshot, &after).into_iter();
@@ -148,7 +148,7 @@ fn last_words(result: &GateResult) -> Option<(String, String)> {
         return None;
     }
     let log = result.logs.iter().rev().find(|log| !log.bytes.is_empty())?;
-    let tail = &log.bytes[log.bytes.len().saturating_sub(TAIL_BYTES)..];
+    let tail = &log.bytes[log.bytes.len().saturating_sub(MAX_LOG_TAIL_BYTES)..];
     Some((result.gate_id.clone(), String::from_utf8_lossy(tail).trim_end().to_owned()))
 }
 

@@ -53,16 +53,19 @@ impl ContractResult {
 }
 
 /// Keeps the receipt of a verified tree. Nobody was kept from anything: the tree was looked at afterwards.
-pub fn keep(workspace: &Workspace, verified: &TreeVerification) -> Result<StoredReceipt, ServiceError> {
+pub fn save_receipt(
+    workspace: &Workspace,
+    verified: &TreeVerification,
+) -> Result<StoredReceipt, ServiceError> {
     let intent = verified.scope.as_ref().map(|scope| ReceiptIntent {
         intent_id: IntentId::parse("declared").expect("the word is a valid id"),
         description: verified.revision.as_ref().map_or_else(String::new, |it| format!("changes since {it}")),
-        agent: probity_workspace::user(),
+        agent: probity_workspace::user_name(),
         scope: scope.clone(),
         amendments: Vec::new(),
     });
     let circumstances = ReceiptContext {
-        at: Timestamp(clock::seconds()),
+        at: Timestamp(clock::now_seconds()),
         intent: intent.as_ref(),
         delta: &verified.delta,
         hygiene: None,

@@ -160,10 +160,10 @@ impl ReceiptStore {
         let last = self.numbers()?.last().copied();
         let previous = last.map(|number| self.read(number)).transpose()?;
         let document = make(previous.as_ref().map(|kept| kept.digest));
-        let digest = receipt::verify(&document).map_err(|error| unfit(&error))?;
+        let digest = receipt::verify(&document).map_err(|error| receipt_error(&error))?;
         let number = last.unwrap_or(0) + 1;
         if let Some(key) = &key {
-            let statement = receipt::statement(&document).map_err(|error| unfit(&error))?;
+            let statement = receipt::statement(&document).map_err(|error| receipt_error(&error))?;
             durable::write(
                 &self.envelope_path(number),
                 &probity_evidence::attest::seal_statement(&statement, key),
@@ -322,14 +322,14 @@ fn check_report(check: ReceiptCheck) -> ReceiptCheckReport {
 /// A receipt as an attestation: its signed envelope, or the statement alone if nobody signed it.
 fn attestation(kept: &StoredReceipt) -> Result<Value, ServiceError> {
     match &kept.envelope {
-        None => receipt::statement(&kept.document).map_err(|error| unfit(&error)),
-        Some(_) => json::parse(&bytes(kept)?)
+        None => receipt::statement(&kept.document).map_err(|error| receipt_error(&error)),
+        Some(_) => json::parse(&signed_bytes(kept)?)
             .map_err(|error| ServiceError::refused(error.reason, format!("its envelope: {error}"))),
     }
 }
 
 /// The bytes to check: the envelope if there is one, else the receipt.
-pub fn bytes(kept: &StoredReceipt) -> Result<Vec<u8>, ServiceError> {
+pub fn signed_bytes(kept: &StoredReceipt) -> Result<Vec<u8>, ServiceError> {
     let path = kept.envelope.as_ref().unwrap_or(&kept.path);
     durable::read(path)?.ok_or_else(|| missing(&format!("{} is gone", path.display())))
 }
@@ -356,7 +356,7 @@ fn digest_of_file(tree: &Path, path: &RepoPath) -> Option<Digest> {
     std::fs::read(&file).ok().map(|bytes| Digest::of(&bytes))
 }
 
-fn unfit(error: &ReceiptError) -> ServiceError {
+fn receipt_error(error: &ReceiptError) -> ServiceError {
     ServiceError::refused(error.reason(), error.to_string())
 }
 

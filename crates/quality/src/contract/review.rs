@@ -7,7 +7,7 @@ use probity_contract::PatchEvaluation;
 use probity_contract::claims::ClaimVerdict;
 use probity_contract::outputs::{ChangeReview, NewFinding};
 use probity_contract::receipt::check_results;
-use probity_core::words::short_digest;
+use probity_core::text::short_digest;
 use probity_paths::RepoPath;
 
 impl ContractResult {
@@ -20,8 +20,8 @@ impl ContractResult {
             status: self.outcome.status,
             reason: self.outcome.reason,
             next_step: self.outcome.reason.map(probity_contract::ContractReason::next_step),
-            blocking: words(&self.outcome.blocking_violations),
-            let_through: words(&self.outcome.let_through),
+            blocking: reason_meanings(&self.outcome.blocking_violations),
+            let_through: reason_meanings(&self.outcome.let_through),
             profile: self.verdict.profile.profile.words(),
             runs: (self.before.as_ref().map(short), self.after.as_ref().map(short)),
             health: (health(&self.before), health(&self.after)),
@@ -70,7 +70,7 @@ impl ContractResult {
             severity: finding.severity,
             message: finding.message.clone(),
             path: place.map(|place| place.path.clone()),
-            lines: place.map_or((1, 1), |place| lines(&place.range)),
+            lines: place.map_or((1, 1), |place| line_range(&place.range)),
             is_ours: self.verdict.evaluation().is_some_and(is_ours),
             is_let_through: self.outcome.findings_let_through.contains_key(&id),
             id,
@@ -79,12 +79,12 @@ impl ContractResult {
 }
 
 /// Reasons in words.
-fn words(reasons: &[ContractReason]) -> Vec<String> {
+fn reason_meanings(reasons: &[ContractReason]) -> Vec<String> {
     reasons.iter().map(|reason| reason.meaning().to_owned()).collect()
 }
 
 /// Where a finding is and what is wrong, in one line.
-pub(super) fn describe(finding: &probity_analysis::Finding) -> String {
+pub(super) fn describe_finding(finding: &probity_analysis::Finding) -> String {
     match finding.locations.first() {
         Some(place) => format!("{}:{} {}", place.path, place.range.start_line.max(1), finding.message),
         None => finding.message.clone(),
@@ -92,7 +92,7 @@ pub(super) fn describe(finding: &probity_analysis::Finding) -> String {
 }
 
 /// The lines of a range. One that ends at the beginning of a line does not reach into it.
-fn lines(range: &probity_analysis::SourceRange) -> (u32, u32) {
+fn line_range(range: &probity_analysis::SourceRange) -> (u32, u32) {
     let first = range.start_line.max(1);
     let last = if range.end_column <= 1 { range.end_line.saturating_sub(1) } else { range.end_line };
     (first, last.max(first))

@@ -2,8 +2,8 @@
 //! `analysis` found.
 
 use super::*;
-use crate::runs::AnalysisStore;
-use probity_analysis::{AnalysisInput, AnalysisSettings, SourceInput, analyse};
+use crate::analysis_store::AnalysisStore;
+use probity_analysis::{AnalysisInput, AnalysisSettings, SourceInput, analyze};
 use probity_contract::{BaselineTrigger, ContractReason, ContractStatus, IntentState};
 use probity_intents::{IntentId, IntentScope};
 use probity_policy::StrictnessProfile;
@@ -24,7 +24,7 @@ fn side(files: &[(&str, &str)]) -> AnalysisSide {
     let sources: BTreeMap<RepoPath, SourceInput<'_>> =
         files.iter().map(|(name, text)| (path(name), SourceInput::Bytes(text.as_bytes()))).collect();
     let run =
-        analyse(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run;
+        analyze(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run;
     let digest = run.id.0;
     AnalysisSide::of(StoredAnalysis::whole(run, digest), None)
 }
@@ -193,7 +193,7 @@ fn claims_are_held_against_what_was_found() {
     assert_eq!(answer.unchecked_sentences, ["I feel good about it."]);
     let still = verify(&ContractRequest { text: Some(&format!("Fixed {}.", finding("g"))), ..asked(vec![]) });
     assert_eq!(still.claims_verdict(), ClaimVerdict::False);
-    assert!(still.claims[0].because().starts_with("still there: a.py:"), "{:?}", still.claims);
+    assert!(still.claims[0].objection_summary().starts_with("still there: a.py:"), "{:?}", still.claims);
 }
 
 #[test]

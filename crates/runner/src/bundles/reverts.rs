@@ -16,7 +16,7 @@ pub struct RevertIndex {
 
 impl RevertIndex {
     /// Reads the reverts. A bundle that cannot be read says nothing about another one.
-    pub fn of(workspace: &Workspace) -> Result<Self, ServiceError> {
+    pub fn read(workspace: &Workspace) -> Result<Self, ServiceError> {
         let stored = workspace.state.bundles()?;
         let stored = stored.iter().filter_map(|run_id| manifest(workspace, run_id).ok());
         let mut of: BTreeMap<Digest, Vec<Manifest>> = BTreeMap::new();

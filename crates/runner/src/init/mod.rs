@@ -1,14 +1,14 @@
 //! `probity init`: a policy that fits the tree as it is found.
 
 mod gates;
-mod ignored;
+mod ignore_suggestions;
 mod sources;
 
 pub use gates::SuggestedGate;
 
 use crate::planning::{kept_files, read_text};
 use probity_api::govern::setup::{EcosystemPatterns, InitAnswer};
-use probity_changes::uncommitted;
+use probity_changes::uncommitted_work;
 use probity_core::ReasonCode;
 use probity_paths::{RepoPath, Scope};
 use probity_policy::OutputProposal;
@@ -78,7 +78,7 @@ pub fn propose(workspace: &Workspace) -> Result<ProposedPolicy, ServiceError> {
     let patterns: Vec<&str> = build_outputs.iter().map(|proposal| proposal.pattern.as_str()).collect();
     let exempt = Scope::parse(&patterns)?;
     let rules = RepoPath::parse(b".gitignore").ok().and_then(|file| read(&file)).unwrap_or_default();
-    let suggested = ignored::suggestions(rules.as_bytes(), &exempt, &files);
+    let suggested = ignore_suggestions::suggestions(rules.as_bytes(), &exempt, &files);
     let (ignored, n_deceptive_rules) = (suggested.patterns, suggested.n_deceptive);
     let gates = gates::suggest(&files, &read);
     let text = render(&build_outputs, &ignored, &gates);
@@ -102,7 +102,7 @@ pub fn write(workspace: &Workspace, proposed: &ProposedPolicy) -> Result<std::pa
 /// The command that commits the policy; `None` without git. Shared changes are held to the policy of the commit.
 pub fn commit_command(workspace: &Workspace) -> Option<String> {
     let policy = RepoPath::parse(POLICY_FILE.as_bytes()).ok()?;
-    uncommitted::commit_command(workspace, [&policy].into_iter(), "Add the policy of Probity")
+    uncommitted_work::commit_command(workspace, [&policy].into_iter(), "Add the policy of Probity")
 }
 
 fn render(build_outputs: &[OutputProposal], ignored: &[String], gates: &[SuggestedGate]) -> String {
@@ -114,16 +114,17 @@ fn render(build_outputs: &[OutputProposal], ignored: &[String], gates: &[Suggest
     let (exclusions, outputs): (Vec<&OutputProposal>, Vec<&OutputProposal>) =
         build_outputs.iter().partition(|proposal| is_exclusion(proposal));
     for group in outputs.chunk_by(|one, other| one.ecosystem == other.ecosystem) {
-        let _ = writeln!(text, "    # {}: {}", group[0].ecosystem, comment(&group[0].because.to_string()));
-        text.push_str(&wrapped("    ", group.iter().map(|proposal| proposal.pattern.as_str())));
+        let _ =
+            writeln!(text, "    # {}: {}", group[0].ecosystem, comment_text(&group[0].because.to_string()));
+        text.push_str(&wrapped_patterns("    ", group.iter().map(|proposal| proposal.pattern.as_str())));
     }
     if !exclusions.is_empty() {
         text.push_str("    # Not these: git keeps files there.\n");
-        text.push_str(&wrapped("    ", exclusions.iter().map(|proposal| proposal.pattern.as_str())));
+        text.push_str(&wrapped_patterns("    ", exclusions.iter().map(|proposal| proposal.pattern.as_str())));
     }
     if !ignored.is_empty() {
         text.push_str("    # Your .gitignore also names these; uncomment what builds write.\n");
-        text.push_str(&wrapped("    # ", ignored.iter().map(String::as_str)));
+        text.push_str(&wrapped_patterns("    # ", ignored.iter().map(String::as_str)));
     }
     text.push_str(
         "]\n# Directories that say themselves that they are caches (CACHEDIR.TAG) or virtual environments (pyvenv.cfg).\n\
@@ -150,12 +151,12 @@ fn render(build_outputs: &[OutputProposal], ignored: &[String], gates: &[Suggest
 }
 
 /// A name in a comment of one line.
-fn comment(name: &str) -> String {
+fn comment_text(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_control()).collect()
 }
 
 /// Patterns as TOML strings, several on a line.
-fn wrapped<'a>(indent: &str, patterns: impl Iterator<Item = &'a str>) -> String {
+fn wrapped_patterns<'a>(indent: &str, patterns: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
     let mut line = String::new();
     for pattern in patterns {

@@ -4,13 +4,13 @@ use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
 /// Ends of the names of sources.
-const ENDS: &[&str] = &[
+const SOURCE_EXTENSIONS: &[&str] = &[
     "py", "js", "mjs", "cjs", "jsx", "ts", "tsx", "rs", "go", "java", "kt", "c", "cc", "cpp", "h", "hpp",
     "cs", "rb", "php", "ex", "exs", "swift", "zig", "scala", "hs", "dart", "sh", "vue", "svelte",
 ];
 
 /// Directories that hold sources about the sources.
-const ASIDE: &[&str] = &[
+const SECONDARY_DIRECTORIES: &[&str] = &[
     "test",
     "tests",
     "spec",
@@ -42,7 +42,7 @@ pub(super) fn example_scope(files: &[RepoPath]) -> Option<String> {
         let Some(first) = names.next().and_then(|name| std::str::from_utf8(name).ok()) else { continue };
         let scope = if names.next().is_none() { format!("*.{end}") } else { format!("{first}/**") };
         let is_plain = !first.starts_with(['.', '!']) && !first.contains(['*', '?', '[']);
-        if is_plain && !ASIDE.contains(&first) {
+        if is_plain && !SECONDARY_DIRECTORIES.contains(&first) {
             *counts.entry(scope).or_default() += 1;
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn example_scope(files: &[RepoPath]) -> Option<String> {
 fn source_end(file: &RepoPath) -> Option<&str> {
     let name = std::str::from_utf8(file.file_name()).ok()?;
     let (_, end) = name.rsplit_once('.')?;
-    ENDS.contains(&end).then_some(end)
+    SOURCE_EXTENSIONS.contains(&end).then_some(end)
 }
 
 #[cfg(test)]

@@ -361,7 +361,7 @@ proptest! {
             let path = &change.path;
             let places = [
                 verdict.exempt.contains(path),
-                delta.contains(path) && lets_in.lets_in(path),
+                delta.contains(path) && lets_in.contains(path),
                 verdict.untracked.contains(path),
             ];
             prop_assert_eq!(places.iter().filter(|is_there| **is_there).count(), 1, "{} {:?}", path, places);
@@ -454,12 +454,12 @@ fn what_was_only_touched_is_noted_and_fails_nothing() {
 
 #[test]
 fn a_flood_of_touched_entries_is_counted() {
-    let touched = (0..MAX_TOUCHED + 7)
+    let touched = (0..MAX_LISTED_TOUCHED_ENTRIES + 7)
         .map(|n| TouchedEntry { path: path(&format!("f{n}")), touch: TouchKind::Replaced })
         .collect();
     let verdict = World { touched, ..World::default() }.judge();
-    assert_eq!(verdict.findings.len(), MAX_TOUCHED + 1);
-    assert!(verdict.findings[MAX_TOUCHED].detail.starts_with("7 more"));
+    assert_eq!(verdict.findings.len(), MAX_LISTED_TOUCHED_ENTRIES + 1);
+    assert!(verdict.findings[MAX_LISTED_TOUCHED_ENTRIES].detail.starts_with("7 more"));
 }
 
 #[test]

@@ -6,7 +6,9 @@ use probity_api::govern::run::{RefChangeKind, RefMovement};
 use probity_core::bytes::bare_shell_word;
 use probity_paths::RepoPath;
 use probity_snapshot::git::GitLayout;
-use probity_workspace::refs::{HEAD, RefFacts, SYMBOLIC, describe_movement, shown_name, shown_value};
+use probity_workspace::refs::{
+    HEAD, RefFacts, SYMBOLIC_REF_PREFIX, describe_movement, shown_name, shown_value,
+};
 use probity_workspace::{Workspace, git};
 use std::collections::BTreeSet;
 
@@ -23,11 +25,11 @@ pub(super) fn notes(
     // The commands are typed one after the other, that of HEAD first: the others are for the branch it leads back to.
     let head = own().find(|movement| movement.name == HEAD && now.get(HEAD) == movement.after.as_deref());
     let branch = match head.and_then(|movement| movement.before.as_deref()) {
-        Some(before) => before.strip_prefix(SYMBOLIC),
+        Some(before) => before.strip_prefix(SYMBOLIC_REF_PREFIX),
         None => now.branch(),
     };
     let holds_change = |before: &str, after: &str| holds_change(workspace, [before, after], undone);
-    own().map(|movement| note(layout, (&now, branch), movement, &holds_change)).collect()
+    own().map(|movement| ref_note(layout, (&now, branch), movement, &holds_change)).collect()
 }
 
 /// Whether commits changed one of the paths; so it is taken where git does not say.
@@ -38,7 +40,7 @@ fn holds_change(workspace: &Workspace, commits: [&str; 2], paths: &BTreeSet<Repo
 }
 
 /// `branch` is the one that is checked out when the command of this note is typed.
-fn note(
+fn ref_note(
     layout: &GitLayout,
     (now, branch): (&RefFacts, Option<&str>),
     movement: &RefMovement,
@@ -69,7 +71,7 @@ fn note(
         }
         (RefChangeKind::Moved, Some(before), Some(after)) => {
             let (from, to) = (shown_value(before), shown_value(after));
-            let (history, holder) = history(layout, before, after);
+            let (history, holder) = describe_history(layout, before, after);
             detail = format!(
                 "{name} moved from {from} to {to} during the run{history}; the files are restored in the working tree, \
                  {holder} the change: commit the restored files on top, or take it back"
@@ -77,7 +79,7 @@ fn note(
             command = is_as_left.then(|| take_back(&movement.name, before, is_checked_out)).flatten();
         }
         (RefChangeKind::Created, _, Some(_)) if is_as_left => {
-            command = remove(&movement.name, is_checked_out);
+            command = delete_command(&movement.name, is_checked_out);
         }
         (RefChangeKind::Deleted, Some(before), _) if is_as_left => {
             command = bring_back(&movement.name, before);
@@ -91,7 +93,7 @@ fn note(
 }
 
 /// How many commits came, and how many went; nothing if git does not say. And what still holds the change.
-fn history(layout: &GitLayout, before: &str, after: &str) -> (String, &'static str) {
+fn describe_history(layout: &GitLayout, before: &str, after: &str) -> (String, &'static str) {
     let commits = |n: u64| if n == 1 { "1 commit".to_owned() } else { format!("{n} commits") };
     let counted = git::count_commits(layout, before, after)
         .and_then(|came| Ok((came, git::count_commits(layout, after, before)?)));
@@ -118,7 +120,7 @@ fn take_back(name: &str, before: &str, is_checked_out: bool) -> Option<String> {
 
 /// Sets HEAD to what it was, and keeps the files.
 fn check_out(before: &str) -> String {
-    match before.strip_prefix(SYMBOLIC) {
+    match before.strip_prefix(SYMBOLIC_REF_PREFIX) {
         Some(name) => {
             format!("git symbolic-ref HEAD {} && git reset --mixed", bare_shell_word(name.as_bytes()))
         }
@@ -126,7 +128,7 @@ fn check_out(before: &str) -> String {
     }
 }
 
-fn remove(name: &str, is_checked_out: bool) -> Option<String> {
+fn delete_command(name: &str, is_checked_out: bool) -> Option<String> {
     if let Some(tag) = name.strip_prefix("refs/tags/") {
         return Some(format!("git tag --delete {}", bare_shell_word(tag.as_bytes())));
     }
@@ -145,5 +147,5 @@ fn bring_back(name: &str, before: &str) -> Option<String> {
 }
 
 fn is_symbolic(value: &str) -> bool {
-    value.starts_with(SYMBOLIC)
+    value.starts_with(SYMBOLIC_REF_PREFIX)
 }

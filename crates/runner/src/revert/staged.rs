@@ -3,7 +3,7 @@
 
 use probity_api::govern::delta::RecordedChange;
 use probity_api::govern::revert::{PathRevert, RevertAction, StagedChanges};
-use probity_changes::uncommitted;
+use probity_changes::uncommitted_work;
 use probity_paths::RepoPath;
 use probity_snapshot::git::IndexEntries;
 use probity_workspace::worktree::from_top;
@@ -44,16 +44,16 @@ pub(super) fn find(
         staged != in_commit && staged.map(|id| id.to_string()).as_deref() != was
     };
     let paths: Vec<RepoPath> = is_back.into_iter().filter(|path| is_staged(path)).cloned().collect();
-    let command = command(workspace, &paths, head.is_some());
+    let command = unstage_command(workspace, &paths, head.is_some());
     StagedChanges { paths, command, unknown: false }
 }
 
-fn command(workspace: &Workspace, paths: &[RepoPath], has_commit: bool) -> Option<String> {
+fn unstage_command(workspace: &Workspace, paths: &[RepoPath], has_commit: bool) -> Option<String> {
     if paths.is_empty() || paths.len() > MAX_COMMAND_PATHS {
         return None;
     }
-    let git = uncommitted::git_program(workspace);
-    let words: Vec<String> = paths.iter().map(uncommitted::path_word).collect();
+    let git = uncommitted_work::git_program(workspace);
+    let words: Vec<String> = paths.iter().map(uncommitted_work::path_word).collect();
     // Without a commit there is nothing to restore an entry from.
     let verb = if has_commit { "restore --staged" } else { "rm --cached" };
     Some(format!("{git} {verb} -- {}", words.join(" ")))

@@ -4,7 +4,7 @@
 //! They are only read. No filter is ever started (law 8).
 
 use super::ignore::IgnoreRule;
-use super::{GitLayout, files};
+use super::{GitLayout, git_files};
 use probity_paths::{RepoPath, Scope};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -108,7 +108,7 @@ impl WorktreeAttributes {
         }
         let mut found = FileAttributes::default();
         let in_dirs = dirs.iter().filter_map(|dir| self.by_dir.get(*dir)).flatten();
-        for line in in_dirs.chain(&self.info).filter(|line| line.pattern.lets_in(path)) {
+        for line in in_dirs.chain(&self.info).filter(|line| line.pattern.contains(path)) {
             for (name, state) in &line.states {
                 self.apply(&mut found, name, state, MAX_MACRO_DEPTH);
             }
@@ -127,7 +127,7 @@ impl WorktreeAttributes {
 
     /// Reads one file whose patterns are relative to `dir`. Malformed lines are ignored.
     fn read(&mut self, dir: &[u8], file: &Path) -> Vec<AttributeLine> {
-        let text = files::read(file, MAX_ATTRIBUTES_BYTES).unwrap_or_default();
+        let text = git_files::read(file, MAX_ATTRIBUTES_BYTES).unwrap_or_default();
         let mut lines = Vec::new();
         for line in text.split(|&byte| byte == b'\n') {
             let line = line.trim_ascii();
@@ -136,7 +136,7 @@ impl WorktreeAttributes {
             }
             let Some((pattern, states)) = split_pattern(line) else { continue };
             let states: Vec<(String, AttributeState)> =
-                String::from_utf8_lossy(states).split_ascii_whitespace().map(state).collect();
+                String::from_utf8_lossy(states).split_ascii_whitespace().map(parse_state).collect();
             if let Some(name) = pattern.strip_prefix(b"[attr]") {
                 // Git accepts macro definitions only at the top.
                 if dir.is_empty() {
@@ -189,7 +189,7 @@ fn scope_of(dir: &[u8], pattern: &[u8]) -> Option<Scope> {
     Scope::parse(&[&rule.pattern]).ok()
 }
 
-fn state(word: &str) -> (String, AttributeState) {
+fn parse_state(word: &str) -> (String, AttributeState) {
     match (word.strip_prefix('-'), word.strip_prefix('!'), word.split_once('=')) {
         (Some(name), ..) => (name.to_owned(), AttributeState::Unset),
         (_, Some(name), _) => (name.to_owned(), AttributeState::Unspecified),

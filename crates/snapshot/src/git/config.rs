@@ -1,7 +1,7 @@
 //! The few repository settings that matter here, read from the repository's own files. Includes and the configuration
 //! of the user and the machine are ignored, because they differ between machines.
 
-use super::{GitLayout, files};
+use super::{GitLayout, git_files};
 
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
@@ -63,7 +63,7 @@ impl WorktreeSettings {
         let mut found = Self::default();
         for file in [layout.common_dir.join("config"), layout.git_dir.join("config.worktree")] {
             for ConfigSetting { section, key, value } in
-                settings(&files::read(&file, MAX_CONFIG_BYTES).unwrap_or_default())
+                settings(&git_files::read(&file, MAX_CONFIG_BYTES).unwrap_or_default())
             {
                 let value = value.to_ascii_lowercase();
                 let is_on = matches!(value.as_str(), "true" | "yes" | "on" | "1");

@@ -8,7 +8,7 @@
 //! patterns for a policy. The crate `ignore` would be a second matcher, and takes rules as text only: a rule with bytes
 //! that are no UTF-8 would be lost.
 
-use super::{GitLayout, files};
+use super::{GitLayout, git_files};
 use crate::snapshot::Snapshot;
 use probity_paths::{RepoPath, Scope};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,9 +34,9 @@ impl IgnoreRules {
     /// Reads the rules for the tree of `snapshot`, whose root is at `prefix` below the top of the working tree.
     pub fn read(layout: &GitLayout, snapshot: &Snapshot, prefix: &[u8]) -> Self {
         let mut rules = Self { prefix: prefix.to_vec(), ..Self::default() };
-        let exclude = files::read(&layout.common_dir.join("info/exclude"), MAX_RULES_BYTES);
+        let exclude = git_files::read(&layout.common_dir.join("info/exclude"), MAX_RULES_BYTES);
         rules.add(b"", &exclude.unwrap_or_default());
-        for dir in above(prefix) {
+        for dir in ancestor_directories(prefix) {
             rules.add_file(layout, dir);
         }
         // From the top down, because rules inside an ignored directory do not apply.
@@ -60,7 +60,7 @@ impl IgnoreRules {
         let path = self.below_top(path.as_bytes());
         let slashes: Vec<usize> = (0..path.len()).filter(|&at| path[at] == b'/').collect();
         slashes.iter().any(|&end| self.ignores_dir(&path[..end]))
-            || RepoPath::parse(&path).is_ok_and(|path| self.for_files.lets_in(&path))
+            || RepoPath::parse(&path).is_ok_and(|path| self.for_files.contains(&path))
     }
 
     /// Returns true if git ignores everything in the directory at `path` (from the root of the tree).
@@ -74,14 +74,14 @@ impl IgnoreRules {
         if let Some(known) = self.known_dirs.get(dir) {
             return *known;
         }
-        let ignored = RepoPath::parse(dir).is_ok_and(|dir| self.for_dirs.lets_in(&dir));
+        let ignored = RepoPath::parse(dir).is_ok_and(|dir| self.for_dirs.contains(&dir));
         self.known_dirs.insert(dir.to_vec(), ignored);
         ignored
     }
 
     fn add_file(&mut self, layout: &GitLayout, dir: &[u8]) {
         let path = layout.root.join(OsStr::from_bytes(dir)).join(OsStr::from_bytes(RULES_FILE));
-        if let Ok(text) = files::read(&path, MAX_RULES_BYTES) {
+        if let Ok(text) = git_files::read(&path, MAX_RULES_BYTES) {
             self.add(dir, &text);
         }
     }
@@ -106,7 +106,7 @@ impl IgnoreRules {
 }
 
 /// Returns the directories from the top of the working tree down to `prefix`.
-fn above(prefix: &[u8]) -> BTreeSet<&[u8]> {
+fn ancestor_directories(prefix: &[u8]) -> BTreeSet<&[u8]> {
     let ends = (0..prefix.len()).filter(|&at| prefix[at] == b'/').chain([0, prefix.len()]);
     ends.map(|end| &prefix[..end]).collect()
 }

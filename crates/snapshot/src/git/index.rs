@@ -1,8 +1,8 @@
 //! Checks the integrity of the index. A damaged index is a change to the protected zone; the content of a sound one
 //! does not matter here.
 
-use super::{GitLayout, files};
-use crate::object::ObjectFormat;
+use super::{GitLayout, git_files};
+use crate::git_object::ObjectFormat;
 use probity_core::Digest;
 use rustix::io::Errno;
 use sha1::{Digest as _, Sha1};
@@ -20,7 +20,7 @@ pub enum IndexState {
 
 /// Checks the index of a repository.
 pub fn index_state(layout: &GitLayout) -> IndexState {
-    match files::read(&layout.git_dir.join("index"), MAX_INDEX_BYTES) {
+    match git_files::read(&layout.git_dir.join("index"), MAX_INDEX_BYTES) {
         Err(Errno::NOENT) => IndexState::Absent,
         Ok(bytes) if index_is_sound(&bytes, layout.object_format) => IndexState::Sound,
         _ => IndexState::Damaged,

@@ -3,9 +3,9 @@
 //! They answer only two questions: does git consider a filtered file unchanged, and does a sparse checkout leave a file
 //! out? For everything else the content decides.
 
-use super::{GitLayout, files, index_is_sound};
+use super::{GitLayout, git_files, index_is_sound};
 use crate::entry::SnapshotEntry;
-use crate::object::{GitId, ObjectFormat};
+use crate::git_object::{GitId, ObjectFormat};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
@@ -47,7 +47,7 @@ impl IndexEntries {
     pub fn read(layout: &GitLayout) -> Option<Self> {
         let path = layout.git_dir.join("index");
         let written = path.metadata().ok()?.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        let bytes = files::read(&path, MAX_INDEX_BYTES).ok()?;
+        let bytes = git_files::read(&path, MAX_INDEX_BYTES).ok()?;
         if !index_is_sound(&bytes, layout.object_format) {
             return None;
         }

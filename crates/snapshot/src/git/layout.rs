@@ -4,8 +4,8 @@
 //! worktree has a directory of its own and shares the rest through `commondir`.
 
 use super::config::{ConfigSetting, settings};
-use super::files;
-use crate::object::ObjectFormat;
+use super::git_files;
+use crate::git_object::ObjectFormat;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -48,11 +48,11 @@ impl GitLayout {
         if git_dir.join("HEAD").symlink_metadata().is_err() {
             return None;
         }
-        let common_dir = match files::read(&git_dir.join("commondir"), MAX_POINTER_BYTES) {
+        let common_dir = match git_files::read(&git_dir.join("commondir"), MAX_POINTER_BYTES) {
             Ok(text) => git_dir.join(as_path(text.trim_ascii_end())).canonicalize().ok()?,
             Err(_) => git_dir.clone(),
         };
-        let config = files::read(&common_dir.join("config"), MAX_CONFIG_BYTES).unwrap_or_default();
+        let config = git_files::read(&common_dir.join("config"), MAX_CONFIG_BYTES).unwrap_or_default();
         let (object_format, ref_storage) = extensions(&config);
         Some(Self { root, git_dir, common_dir, object_format, ref_storage })
     }
@@ -77,7 +77,7 @@ impl GitLayout {
 
 /// Returns the directory that the file `.git` names: `gitdir: <path>`.
 fn pointed_to(root: &Path, dot_git: &Path) -> Option<PathBuf> {
-    let text = files::read(dot_git, MAX_POINTER_BYTES).ok()?;
+    let text = git_files::read(dot_git, MAX_POINTER_BYTES).ok()?;
     let path = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
     root.join(as_path(path)).canonicalize().ok()
 }

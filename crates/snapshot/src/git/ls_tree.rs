@@ -5,7 +5,7 @@
 //! environment but its own.
 
 use super::GitLayout;
-use crate::object::GitId;
+use crate::git_object::GitId;
 use probity_core::bytes::escape;
 use probity_paths::RepoPath;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub struct BadLsTree {
 }
 
 /// Overrides of repository settings that must have no effect.
-const SETTINGS: [&str; 5] = [
+const NEUTRAL_GIT_SETTINGS: [&str; 5] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     // Both are caches that anyone can write, and git trusts them about trees.
@@ -45,7 +45,7 @@ const SETTINGS: [&str; 5] = [
     "protocol.allow=never",
 ];
 
-const ENVIRONMENT: [(&str, &str); 12] = [
+const GIT_ENVIRONMENT: [(&str, &str); 12] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ASKPASS", "/bin/false"),
     ("GIT_ATTR_NOSYSTEM", "1"),
@@ -71,11 +71,11 @@ pub fn ls_tree_command(layout: &GitLayout, revision: &str) -> GitCommand {
 /// Builds a plumbing command that starts nothing that the repository names.
 pub fn git_command(layout: &GitLayout, arguments: &[&str]) -> GitCommand {
     let mut argv: Vec<OsString> = vec!["git".into(), "--git-dir".into(), layout.git_dir.clone().into()];
-    for setting in SETTINGS {
+    for setting in NEUTRAL_GIT_SETTINGS {
         argv.extend(["-c".into(), setting.into()]);
     }
     argv.extend(arguments.iter().map(OsString::from));
-    let env = ENVIRONMENT.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let env = GIT_ENVIRONMENT.iter().map(|(name, value)| (name.into(), value.into())).collect();
     let shown = arguments.iter().filter(|word| !UNSHOWN_OPTIONS.contains(word));
     let summary = shown.fold("git".to_owned(), |all, word| format!("{all} {}", escape(word.as_bytes())));
     GitCommand { argv, env, summary }

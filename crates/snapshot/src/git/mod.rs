@@ -12,20 +12,19 @@
 
 mod attributes;
 mod config;
-mod convert;
-mod files;
+mod git_files;
 mod ignore;
 mod index;
 mod index_entries;
 mod layout;
 mod ls_tree;
 mod refs;
-mod rules;
+mod stored_form;
 mod zone;
+mod zone_rules;
 
 pub use attributes::{FileAttributes, WorktreeAttributes};
 pub use config::{AutoCrlf, WorktreeSettings};
-pub use convert::{LfsPointer, stored_id};
 pub use ignore::{IgnorePattern, IgnoreRules, ignore_patterns};
 pub use index::{IndexState, index_is_sound, index_state};
 pub use index_entries::{IndexEntries, IndexEntry};
@@ -34,4 +33,5 @@ pub use ls_tree::{
     BadLsTree, GITLINK_MODE, GitCommand, HeadTree, git_command, ls_tree_command, parse_ls_tree,
 };
 pub use refs::{RefListing, refs};
+pub use stored_form::{LfsPointer, stored_id};
 pub use zone::{ZoneChange, ZoneClass, ZoneEntry, ZoneSnapshot, protected_snapshot, zone_delta};

@@ -1,9 +1,9 @@
 //! The refs of a repository, read from its files.
 
 use super::GitLayout;
-use super::files::{self, DirectoryVisitor, VisitedEntry};
+use super::git_files::{self, DirectoryVisitor, VisitedEntry};
 use super::layout::RefStorage;
-use crate::record::SnapshotEntryKind;
+use crate::entry_record::SnapshotEntryKind;
 use probity_core::bytes::escape;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -42,7 +42,7 @@ type HeadAndRefs = (Option<String>, BTreeMap<String, String>);
 
 fn read(layout: &GitLayout) -> Result<HeadAndRefs, Errno> {
     let mut refs = BTreeMap::new();
-    match files::read(&layout.common_dir.join("packed-refs"), MAX_PACKED_BYTES) {
+    match git_files::read(&layout.common_dir.join("packed-refs"), MAX_PACKED_BYTES) {
         Err(Errno::NOENT) => {}
         packed => read_packed(&packed?, &mut refs),
     }
@@ -50,7 +50,7 @@ fn read(layout: &GitLayout) -> Result<HeadAndRefs, Errno> {
     if layout.is_linked() {
         read_loose(&layout.git_dir, &mut refs)?;
     }
-    let head = value(&files::open_dir(&layout.git_dir)?, b"HEAD")?;
+    let head = read_ref(&git_files::open_dir(&layout.git_dir)?, b"HEAD")?;
     Ok((head, refs))
 }
 
@@ -67,12 +67,12 @@ fn read_packed(packed: &[u8], refs: &mut BTreeMap<String, String>) {
 
 /// Reads the files below `refs`; they take precedence over packed refs.
 fn read_loose(git_dir: &Path, refs: &mut BTreeMap<String, String>) -> Result<(), Errno> {
-    let top = match files::open_dir(&git_dir.join("refs")) {
+    let top = match git_files::open_dir(&git_dir.join("refs")) {
         Err(Errno::NOENT) => return Ok(()),
         top => top?,
     };
     let mut loose = LooseRefVisitor { refs, error: None };
-    files::walk(&top, &mut loose);
+    git_files::walk(&top, &mut loose);
     loose.error.map_or(Ok(()), Err)
 }
 
@@ -82,11 +82,11 @@ struct LooseRefVisitor<'a> {
 }
 
 impl DirectoryVisitor for LooseRefVisitor<'_> {
-    fn list(&mut self, _path: &[u8], _names: &[&[u8]]) {}
+    fn on_directory(&mut self, _path: &[u8], _names: &[&[u8]]) {}
 
-    fn see(&mut self, seen: &VisitedEntry<'_>) -> bool {
+    fn on_entry(&mut self, seen: &VisitedEntry<'_>) -> bool {
         if seen.stat.kind != SnapshotEntryKind::Directory && !seen.name.ends_with(b".lock") {
-            match value(seen.dir, seen.name) {
+            match read_ref(seen.dir, seen.name) {
                 Ok(value) => {
                     let name = [b"refs/", seen.path].concat();
                     self.refs.extend(value.map(|value| (escape(&name), value)));
@@ -97,14 +97,14 @@ impl DirectoryVisitor for LooseRefVisitor<'_> {
         true
     }
 
-    fn fail(&mut self, _path: &[u8], error: Errno) {
+    fn on_error(&mut self, _path: &[u8], error: Errno) {
         self.error = Some(error);
     }
 }
 
 /// Reads a ref's file; an old kind of symbolic ref is a link to another.
-fn value(dir: &OwnedFd, name: &[u8]) -> Result<Option<String>, Errno> {
-    match files::read_at(dir, name, MAX_REF_BYTES) {
+fn read_ref(dir: &OwnedFd, name: &[u8]) -> Result<Option<String>, Errno> {
+    match git_files::read_at(dir, name, MAX_REF_BYTES) {
         Ok(text) => Ok(Some(escape(text.trim_ascii()))),
         Err(Errno::LOOP) => Ok(Some(format!("ref: {}", escape(&crate::sys::read_link(dir, name)?)))),
         Err(Errno::NOENT) => Ok(None),

@@ -14,11 +14,11 @@
 //! directory or of `core.hooksPath` is content if it is in the tree, and not examined if it is outside.
 
 use super::GitLayout;
-use super::files::{self, DirectoryVisitor, VisitedEntry};
-use super::rules::rule;
+use super::git_files::{self, DirectoryVisitor, VisitedEntry};
+use super::zone_rules::zone_class;
+use crate::entry_record::{EntryStat, SnapshotEntryKind};
 use crate::finding::TreeFinding;
 use crate::read::{self, EntryReadError, FileReader, RetryBudget};
-use crate::record::{EntryStat, SnapshotEntryKind};
 use crate::sys;
 use probity_core::{ChangeKind, Digest};
 use probity_paths::RepoPath;
@@ -88,13 +88,13 @@ pub fn protected_snapshot(layout: &GitLayout, own_state: &[&[u8]]) -> ZoneSnapsh
     let mut zone = ZoneScanner {
         found: ZoneSnapshot::default(),
         reader: FileReader::new(None),
-        patience: RetryBudget::default(),
+        retries: RetryBudget::default(),
         prefix: b".git".to_vec(),
         bases: BTreeSet::from([Vec::new()]),
         own_worktree: layout.git_dir.strip_prefix(&layout.common_dir).ok().map(as_bytes),
         own_state,
     };
-    zone.look_at_dot_git(&layout.root);
+    zone.record_dot_git(&layout.root);
     zone.walk(&layout.common_dir);
     if zone.own_worktree.is_none() {
         let name = layout.git_dir.file_name().unwrap_or_default().as_bytes();
@@ -112,7 +112,7 @@ fn as_bytes(path: &Path) -> Vec<u8> {
 struct ZoneScanner<'a> {
     found: ZoneSnapshot,
     reader: FileReader,
-    patience: RetryBudget,
+    retries: RetryBudget,
     /// Prefix of every path of the walk.
     prefix: Vec<u8>,
     /// The git directories found so far: the one being walked, and those of submodules.
@@ -124,8 +124,8 @@ struct ZoneScanner<'a> {
 
 impl ZoneScanner<'_> {
     fn walk(&mut self, dir: &Path) {
-        match files::open_dir(dir) {
-            Ok(top) => files::walk(&top, self),
+        match git_files::open_dir(dir) {
+            Ok(top) => git_files::walk(&top, self),
             // A missing directory has no entries; the delta shows that.
             Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(error) => self.report(b"", error.into()),
@@ -133,21 +133,24 @@ impl ZoneScanner<'_> {
     }
 
     /// Records the `.git` at the root of the tree: the directory, the file that points to it, or a link.
-    fn look_at_dot_git(&mut self, root: &Path) {
-        let Ok(root) = files::open_dir(root) else { return };
+    fn record_dot_git(&mut self, root: &Path) {
+        let Ok(root) = git_files::open_dir(root) else { return };
         if let Ok(stat) = sys::stat_at(&root, b".git") {
-            self.keep(&VisitedEntry { dir: &root, name: b".git", path: b"", stat }, ZoneClass::Protected);
+            self.record_entry(
+                &VisitedEntry { dir: &root, name: b".git", path: b"", stat },
+                ZoneClass::Protected,
+            );
         }
     }
 
     /// Records an entry, reading it again while it changes.
-    fn keep(&mut self, seen: &VisitedEntry<'_>, class: ZoneClass) {
+    fn record_entry(&mut self, seen: &VisitedEntry<'_>, class: ZoneClass) {
         let read = match seen.stat.kind {
-            SnapshotEntryKind::File => self.patience.settle(|| {
+            SnapshotEntryKind::File => self.retries.retry_while_changing(|| {
                 let (stat, digest) = self.reader.file(seen.dir, seen.name, &mut Vec::new())?;
                 Ok((stat, Some(digest)))
             }),
-            SnapshotEntryKind::Symlink => self.patience.settle(|| {
+            SnapshotEntryKind::Symlink => self.retries.retry_while_changing(|| {
                 let (stat, target) = read::link(seen.dir, seen.name)?;
                 Ok((stat, Some(Digest::of(&target))))
             }),
@@ -161,23 +164,23 @@ impl ZoneScanner<'_> {
                 (seen.stat, None)
             }
         };
-        let object = digest.is_none().then(|| (stat.device, stat.inode, moment(&stat)));
+        let object = digest.is_none().then(|| (stat.device, stat.inode, change_time_ns(&stat)));
         let entry = ZoneEntry { class, kind: stat.kind, mode: stat.mode.into(), digest, object };
-        self.found.entries.insert(self.name(seen.path), entry);
+        self.found.entries.insert(self.zone_path(seen.path), entry);
     }
 
-    fn name(&self, path: &[u8]) -> RepoPath {
+    fn zone_path(&self, path: &[u8]) -> RepoPath {
         let name = if path.is_empty() { self.prefix.clone() } else { [&self.prefix, path].join(&b'/') };
         RepoPath::parse(&name).expect("names of a directory make a path")
     }
 
     fn report(&mut self, path: &[u8], trouble: EntryReadError) {
-        let (path, reason, detail) = (self.name(path), trouble.reason(), trouble.to_string());
+        let (path, reason, detail) = (self.zone_path(path), trouble.reason(), trouble.to_string());
         self.found.findings.push(TreeFinding { path, reason, detail });
     }
 
     /// Returns the names of a path from the git directory that it belongs to.
-    fn names<'p>(&self, path: &'p [u8]) -> Vec<&'p [u8]> {
+    fn names_in_git_dir<'p>(&self, path: &'p [u8]) -> Vec<&'p [u8]> {
         let is_above = |base: &&Vec<u8>| base.is_empty() || is_below(path, base);
         let base = self.bases.iter().filter(is_above).map(Vec::len).max().unwrap_or(0);
         path[base + usize::from(base > 0)..].split(|&byte| byte == b'/').collect()
@@ -189,29 +192,31 @@ impl ZoneScanner<'_> {
             return None;
         }
         let is_own = self.own_worktree.as_deref().is_some_and(|own| !own.is_empty() && is_below(path, own));
-        rule(&self.names(path), is_own)
+        zone_class(&self.names_in_git_dir(path), is_own)
     }
 }
 
 impl DirectoryVisitor for ZoneScanner<'_> {
     /// A directory below `modules` with a `HEAD` and objects is the git directory of a submodule.
-    fn list(&mut self, path: &[u8], names: &[&[u8]]) {
-        let is_module =
-            matches!(self.names(path)[..], [b"modules", _, ..] | [b"worktrees", _, b"modules", _, ..]);
+    fn on_directory(&mut self, path: &[u8], names: &[&[u8]]) {
+        let is_module = matches!(
+            self.names_in_git_dir(path)[..],
+            [b"modules", _, ..] | [b"worktrees", _, b"modules", _, ..]
+        );
         if is_module && [&b"HEAD"[..], b"objects"].iter().all(|name| names.contains(name)) {
             self.bases.insert(path.to_vec());
         }
     }
 
-    fn see(&mut self, seen: &VisitedEntry<'_>) -> bool {
+    fn on_entry(&mut self, seen: &VisitedEntry<'_>) -> bool {
         let Some(class) = self.class(seen.path) else { return false };
         if seen.stat.kind != SnapshotEntryKind::Directory || seen.path == b"objects" {
-            self.keep(seen, class);
+            self.record_entry(seen, class);
         }
         true
     }
 
-    fn fail(&mut self, path: &[u8], error: Errno) {
+    fn on_error(&mut self, path: &[u8], error: Errno) {
         // The directory vanished since it was listed.
         if error != Errno::NOENT {
             self.report(path, error.into());
@@ -221,7 +226,7 @@ impl DirectoryVisitor for ZoneScanner<'_> {
 
 /// Returns the creation time of a directory, which persists while its entries change, or the change time of anything
 /// else.
-fn moment(stat: &EntryStat) -> i64 {
+fn change_time_ns(stat: &EntryStat) -> i64 {
     if stat.kind == SnapshotEntryKind::Directory { stat.born_ns } else { stat.ctime_ns }
 }
 

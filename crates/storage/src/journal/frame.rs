@@ -9,7 +9,7 @@ use std::io::{self, Read};
 pub(super) const HEADER_BYTES: usize = 4 + 4 + 32;
 
 /// Where in a frame the chain stands.
-pub(super) const CHAIN_AT: u64 = 8;
+pub(super) const CHAIN_OFFSET_BYTES: u64 = 8;
 
 /// What stands at the place of the next frame.
 pub(super) enum NextFrame {
@@ -40,7 +40,7 @@ pub(super) fn encode(before: &Digest, payload: &[u8], bytes: &mut Vec<u8>) -> io
 }
 
 /// Reads the frame that begins here; `left` bytes are left in the file.
-pub(super) fn next(
+pub(super) fn read_frame(
     reader: &mut impl Read,
     left: u64,
     before: &Digest,

@@ -103,10 +103,10 @@ impl Journal {
             return Ok(*position == JournalPosition::start());
         }
         let Some(start) = position.bytes.checked_sub(position.frame_bytes) else { return Ok(false) };
-        let length = file.metadata().map_err(StoreError::io(&self.path))?.len();
+        let length = file.metadata().map_err(StoreError::io_error(&self.path))?.len();
         let mut chain = [0; 32];
         Ok(length >= position.bytes
-            && file.read_exact_at(&mut chain, start + frame::CHAIN_AT).is_ok()
+            && file.read_exact_at(&mut chain, start + frame::CHAIN_OFFSET_BYTES).is_ok()
             && chain == *position.chain.as_bytes())
     }
 
@@ -122,7 +122,7 @@ impl Journal {
 
     fn open(&self, for_writing: bool) -> Result<Option<File>, StoreError> {
         let mut options = OpenOptions::new();
-        options.read(true).write(for_writing).custom_flags(durable::NO_TRICKS);
+        options.read(true).write(for_writing).custom_flags(durable::NOFOLLOW_NONBLOCK);
         match options.open(&self.path) {
             Ok(file) => self.check_magic(file).map(Some),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -137,7 +137,7 @@ impl Journal {
 
     /// The file is put in place whole, so one without its first bytes was never made here.
     fn check_magic(&self, file: File) -> Result<File, StoreError> {
-        let facts = file.metadata().map_err(StoreError::io(&self.path))?;
+        let facts = file.metadata().map_err(StoreError::io_error(&self.path))?;
         if !facts.is_file() {
             return Err(self.damaged("it is no plain file"));
         }
@@ -187,7 +187,7 @@ impl JournalWriter {
         end: &JournalPosition,
         payloads: &[P],
     ) -> Result<JournalPosition, StoreError> {
-        let length = self.file.metadata().map_err(StoreError::io(&self.journal.path))?.len();
+        let length = self.file.metadata().map_err(StoreError::io_error(&self.journal.path))?.len();
         if length != end.bytes {
             return Err(self.journal.damaged(format!("it ends at byte {length}, not at {}", end.bytes)));
         }
@@ -216,7 +216,7 @@ impl JournalWriter {
     }
 
     fn cut(&self, at: u64, n_bytes: u64) -> Result<TornTail, StoreError> {
-        let here = || StoreError::io(&self.journal.path);
+        let here = || StoreError::io_error(&self.journal.path);
         let kept = self.journal.path.with_extension(format!("torn-{at}"));
         let mut bytes = Vec::new();
         let mut reader = &self.file;
@@ -244,14 +244,14 @@ struct ScanResult {
 
 impl<'a> JournalScan<'a> {
     fn new(journal: &'a Journal, file: &'a File, from: &JournalPosition) -> Result<Self, StoreError> {
-        let length = file.metadata().map_err(StoreError::io(&journal.path))?.len();
+        let length = file.metadata().map_err(StoreError::io_error(&journal.path))?.len();
         if length < from.bytes {
             return Err(
                 journal.damaged(format!("it ended at byte {} before, and is shorter now", from.bytes))
             );
         }
         let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
-        reader.seek(SeekFrom::Start(from.bytes)).map_err(StoreError::io(&journal.path))?;
+        reader.seek(SeekFrom::Start(from.bytes)).map_err(StoreError::io_error(&journal.path))?;
         Ok(Self { journal, reader, length, end: *from })
     }
 
@@ -279,8 +279,8 @@ impl<'a> JournalScan<'a> {
     }
 
     fn next(&mut self, left: u64, payload: &mut Vec<u8>) -> Result<NextFrame, StoreError> {
-        frame::next(&mut self.reader, left, &self.end.chain, payload)
-            .map_err(StoreError::io(&self.journal.path))
+        frame::read_frame(&mut self.reader, left, &self.end.chain, payload)
+            .map_err(StoreError::io_error(&self.journal.path))
     }
 }
 

@@ -24,7 +24,7 @@ struct SharedConnection {
 impl SqliteStore {
     /// Opens the database at `path`, and makes it if there is none.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = schema::FORM.open_or_create(path)?;
+        let connection = schema::PORTS_FORMAT.open_or_create(path)?;
         let shared = SharedConnection { path: path.to_owned(), connection: Mutex::new(connection) };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -42,15 +42,15 @@ impl SqliteStore {
         self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn engine(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-        |error| StoreError::engine(self.path())(error)
+    fn engine_error(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
+        |error| StoreError::engine_error(self.path())(error)
     }
 
     fn damaged(&self, why: impl Into<String>) -> StoreError {
         StoreError::Damaged { path: self.path().to_owned(), why: why.into() }
     }
 
-    fn unanswered(&self) -> StoreError {
+    fn unknown_outcome_error(&self) -> StoreError {
         StoreError::Engine {
             path: self.path().to_owned(),
             why: "it is not known if the write was kept".into(),
@@ -58,7 +58,7 @@ impl SqliteStore {
     }
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        read(&self.connection()).map_err(self.engine())
+        read(&self.connection()).map_err(self.engine_error())
     }
 
     /// One write transaction. `None`: it was to be committed, and it is not known whether it was.
@@ -66,11 +66,12 @@ impl SqliteStore {
         &self,
         write: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
-        let _turn = database::turn(self.path())?;
+        let _turn = database::lock_for_writing(self.path())?;
         let mut connection = self.connection();
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(self.engine())?;
-        let answer = write(&transaction).map_err(self.engine())?;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(self.engine_error())?;
+        let answer = write(&transaction).map_err(self.engine_error())?;
         Ok(transaction.commit().is_ok().then_some(answer))
     }
 }

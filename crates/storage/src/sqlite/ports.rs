@@ -2,28 +2,28 @@
 
 use super::SqliteStore;
 use crate::ports::{
-    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_PAGE, ObjectStore, RefStore, StorageEngine,
-    SwapOutcome, check_sizes,
+    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, ObjectStore, RefStore,
+    StorageEngine, SwapOutcome, check_sizes,
 };
 use crate::{ObjectFiles, StoreError, boot};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::time::{Duration, Instant};
 
 /// How often a waiting reader looks, at first and at last.
-const FIRST_LOOK: Duration = Duration::from_millis(2);
-const LAST_LOOK: Duration = Duration::from_millis(50);
+const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(2);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl StorageEngine for SqliteStore {
     fn log(&self, name: &str) -> Box<dyn EventLog> {
-        Box::new(self.named(name))
+        Box::new(self.port(name))
     }
 
     fn refs(&self, space: &str) -> Box<dyn RefStore> {
-        Box::new(self.named(space))
+        Box::new(self.port(space))
     }
 
     fn leases(&self, space: &str) -> Box<dyn LeaseStore> {
-        Box::new(self.named(space))
+        Box::new(self.port(space))
     }
 
     /// Files beside the database: objects are large, and a database is slow at that.
@@ -39,7 +39,7 @@ struct SqlitePort {
 }
 
 impl SqliteStore {
-    fn named(&self, name: &str) -> SqlitePort {
+    fn port(&self, name: &str) -> SqlitePort {
         SqlitePort { db: self.clone(), name: name.to_owned() }
     }
 }
@@ -66,7 +66,7 @@ fn read_after(
     let sql = "SELECT seq, command, event FROM event WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?";
     connection
         .prepare_cached(sql)?
-        .query_map(params![log, seq, limit.min(MAX_PAGE)], |row| {
+        .query_map(params![log, seq, limit.min(MAX_EVENTS_PER_READ)], |row| {
             Ok(EventRecord { seq: row.get(0)?, command: row.get(1)?, event: row.get(2)? })
         })?
         .collect()
@@ -109,7 +109,7 @@ impl EventLog for SqlitePort {
 
     fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {
         let end = Instant::now() + wait;
-        let mut pause = FIRST_LOOK;
+        let mut pause = FIRST_POLL_INTERVAL;
         loop {
             let head = self.head()?;
             let left = end.saturating_duration_since(Instant::now());
@@ -117,7 +117,7 @@ impl EventLog for SqlitePort {
                 return Ok(head);
             }
             std::thread::sleep(pause.min(left));
-            pause = (pause * 2).min(LAST_LOOK);
+            pause = (pause * 2).min(MAX_POLL_INTERVAL);
         }
     }
 }
@@ -134,7 +134,7 @@ impl RefStore for SqlitePort {
         self.db.read(|connection| get(connection, &self.name, name))
     }
 
-    fn swap(
+    fn compare_and_set(
         &self,
         name: &str,
         expected: Option<&[u8]>,
@@ -181,11 +181,11 @@ impl LeaseStore for SqlitePort {
             // What is over goes on the way: nobody else would take it away.
             transaction
                 .prepare_cached("DELETE FROM lease WHERE space = ? AND (boot <> ? OR ends_ms <= ?)")?
-                .execute(params![self.name, boot::id(), now_ms])?;
+                .execute(params![self.name, boot::boot_id(), now_ms])?;
             let sql = "INSERT OR REPLACE INTO lease (space, owner, boot, ends_ms) VALUES (?, ?, ?, ?)";
-            transaction.prepare_cached(sql)?.execute(params![self.name, owner, boot::id(), ends_ms])
+            transaction.prepare_cached(sql)?.execute(params![self.name, owner, boot::boot_id(), ends_ms])
         })?;
-        written.map(drop).ok_or_else(|| self.db.unanswered())
+        written.map(drop).ok_or_else(|| self.db.unknown_outcome_error())
     }
 
     fn end(&self, owner: &str) -> Result<(), StoreError> {
@@ -194,7 +194,7 @@ impl LeaseStore for SqlitePort {
                 .prepare_cached("DELETE FROM lease WHERE space = ? AND owner = ?")?
                 .execute([&self.name, owner])
         })?;
-        written.map(drop).ok_or_else(|| self.db.unanswered())
+        written.map(drop).ok_or_else(|| self.db.unknown_outcome_error())
     }
 
     fn running(&self) -> Result<Vec<(String, Duration)>, StoreError> {
@@ -204,7 +204,7 @@ impl LeaseStore for SqlitePort {
                 WHERE space = ? AND boot = ? AND ends_ms > ? ORDER BY owner";
             connection
                 .prepare_cached(sql)?
-                .query_map(params![now_ms, self.name, boot::id(), now_ms], |row| {
+                .query_map(params![now_ms, self.name, boot::boot_id(), now_ms], |row| {
                     Ok((row.get(0)?, Duration::from_millis(row.get(1)?)))
                 })?
                 .collect()

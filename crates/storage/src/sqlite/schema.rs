@@ -3,11 +3,11 @@
 use crate::database::DatabaseFormat;
 
 /// Marks a database as ours: `Prob` in ASCII.
-const APPLICATION: i64 = 0x5072_6f62;
+const APPLICATION_ID: i64 = 0x5072_6f62;
 
 /// The form of a database of the ports. A migration that has been published is never changed again.
-pub(super) const FORM: DatabaseFormat = DatabaseFormat {
-    application: APPLICATION,
+pub(super) const PORTS_FORMAT: DatabaseFormat = DatabaseFormat {
+    application: APPLICATION_ID,
     what: "store",
     migrations: &["
     CREATE TABLE event (

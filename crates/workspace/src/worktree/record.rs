@@ -40,7 +40,7 @@ impl StartRecord {
         let head = self.head.as_deref().unwrap_or("-");
         let mut bytes = format!("{SCHEMA} {head} {policy}\0").into_bytes();
         for entry in self.dirty.values() {
-            push(&mut bytes, word(entry.status), entry.digest, &entry.path);
+            push(&mut bytes, status_word(entry.status), entry.digest, &entry.path);
         }
         for (path, digest) in &self.aside {
             push(&mut bytes, "aside", *digest, path);
@@ -75,7 +75,7 @@ impl StartRecord {
                 "aside" => drop(record.aside.insert(path, digest)),
                 "scope" => drop(record.scope.insert(path, digest?)),
                 _ => {
-                    let status = status(what)?;
+                    let status = parse_status(what)?;
                     record.dirty.insert(path.clone(), DirtyEntry { path, status, digest });
                 }
             }
@@ -107,11 +107,11 @@ const STATUSES: [(DirtyStatus, &str); 4] = [
     (DirtyStatus::TypeChanged, "type_changed"),
 ];
 
-fn word(status: DirtyStatus) -> &'static str {
+fn status_word(status: DirtyStatus) -> &'static str {
     STATUSES.iter().find(|(known, _)| *known == status).map_or("modified", |(_, word)| word)
 }
 
-fn status(word: &str) -> Option<DirtyStatus> {
+fn parse_status(word: &str) -> Option<DirtyStatus> {
     STATUSES.iter().find(|(_, known)| *known == word).map(|(status, _)| *status)
 }
 

@@ -10,7 +10,7 @@
 
 use super::filters::{self, FilteredFile};
 use super::record::StartRecord;
-use crate::exempt::Exemptions;
+use crate::exemptions::Exemptions;
 use crate::observe::WorkspaceObserver;
 use crate::{ServiceError, Workspace, git};
 use probity_core::Digest;
@@ -45,31 +45,35 @@ pub struct DirtyPath {
     /// The path and its content.
     pub entry: DirtyEntry,
     /// Whether it lies aside: ignored, or nobody's to commit.
-    pub aside: bool,
+    pub is_outside_git: bool,
     /// Whether it is known to be what it was at the start.
-    pub as_at_start: bool,
+    pub is_unchanged_since_start: bool,
 }
 
 /// What is dirty at a finish, and what of it there was at the start.
 #[derive(Debug)]
 pub struct ChangesSinceStart {
     /// Every dirty path: uncommitted, committed since the start, or changed aside.
-    pub dirt: BTreeMap<RepoPath, DirtyPath>,
+    pub dirty_paths: BTreeMap<RepoPath, DirtyPath>,
     /// What these paths were at the start.
     pub start: StartSnapshot,
 }
 
 impl WorktreeStatus {
     /// Looks at the tree of a workspace under a policy: its build outputs are exempt.
-    pub fn take(workspace: &Workspace, policy: &Policy) -> Result<Self, ServiceError> {
+    pub fn observe(workspace: &Workspace, policy: &Policy) -> Result<Self, ServiceError> {
         let observer = WorkspaceObserver::new(workspace);
         let snapshot = observer.content(None)?;
         observer.remember_if_free(&snapshot);
-        Self::of(workspace, policy, snapshot)
+        Self::from_snapshot(workspace, policy, snapshot)
     }
 
     /// Holds a snapshot of the workspace against its commit.
-    pub fn of(workspace: &Workspace, policy: &Policy, snapshot: Snapshot) -> Result<Self, ServiceError> {
+    pub fn from_snapshot(
+        workspace: &Workspace,
+        policy: &Policy,
+        snapshot: Snapshot,
+    ) -> Result<Self, ServiceError> {
         let head = git::head(workspace)?;
         let committed = match &head {
             Some(head) => git::tree_of(workspace, head)?,
@@ -173,13 +177,13 @@ impl WorktreeStatus {
     }
 
     /// What is dirty now, seen from a start.
-    pub fn since(
+    pub fn changes_since(
         &self,
         workspace: &Workspace,
         start: &StartRecord,
     ) -> Result<ChangesSinceStart, ServiceError> {
         let mut since = StartComparison {
-            look: self,
+            status: self,
             start,
             dirt: BTreeMap::new(),
             entries: Vec::new(),
@@ -200,16 +204,16 @@ impl WorktreeStatus {
         if let Some(then) = then {
             since.stored_then = self.stored_in(workspace, then)?;
         }
-        since.uncommitted(then);
-        since.aside();
+        since.add_uncommitted(then);
+        since.add_outside_git();
         if let Some(Some(old)) = &old {
-            since.committed(old);
+            since.add_committed(old);
         }
         let start = match old {
             Some(_) => StartSnapshot::Available { entries: since.entries },
             None => StartSnapshot::Unreadable,
         };
-        Ok(ChangesSinceStart { dirt: since.dirt, start })
+        Ok(ChangesSinceStart { dirty_paths: since.dirt, start })
     }
 
     /// The dirty files that git would store as the blobs of another tree, although their bytes are others.
@@ -296,7 +300,7 @@ impl WorktreeStatus {
 
 /// One comparison with a start, on its way.
 struct StartComparison<'a> {
-    look: &'a WorktreeStatus,
+    status: &'a WorktreeStatus,
     start: &'a StartRecord,
     dirt: BTreeMap<RepoPath, DirtyPath>,
     entries: Vec<DirtyEntry>,
@@ -306,8 +310,8 @@ struct StartComparison<'a> {
 
 impl StartComparison<'_> {
     /// What differs from the commit now.
-    fn uncommitted(&mut self, old: Option<&HeadTree>) {
-        for entry in self.look.state.dirty.values() {
+    fn add_uncommitted(&mut self, old: Option<&HeadTree>) {
+        for entry in self.status.state.dirty.values() {
             let then = self.start.value(&entry.path).or_else(|| self.as_committed(entry, old?));
             self.add(entry.clone(), then, false);
         }
@@ -315,7 +319,7 @@ impl StartComparison<'_> {
 
     /// The dirty entry itself, if it is what the commit of the start held.
     fn as_committed(&self, entry: &DirtyEntry, old: &HeadTree) -> Option<DirtyEntry> {
-        let same = match (self.look.entry(&entry.path), old.get(&entry.path)) {
+        let same = match (self.status.entry(&entry.path), old.get(&entry.path)) {
             (Some(now), Some(held)) => is_committed(&now, held) || self.stored_then.contains(&entry.path),
             (None, None) => true,
             _ => false,
@@ -324,8 +328,8 @@ impl StartComparison<'_> {
     }
 
     /// What lies aside now or did then, and is not the same.
-    fn aside(&mut self) {
-        let look = self.look;
+    fn add_outside_git(&mut self) {
+        let look = self.status;
         for (path, digest) in &look.state.aside {
             let then = self.start.value(path);
             if !is_same(then.as_ref(), *digest) {
@@ -344,8 +348,8 @@ impl StartComparison<'_> {
     }
 
     /// What was committed since, and is not what it was at the start.
-    fn committed(&mut self, old: &HeadTree) {
-        let look = self.look;
+    fn add_committed(&mut self, old: &HeadTree) {
+        let look = self.status;
         let names: BTreeSet<&RepoPath> = old.keys().chain(look.committed.keys()).collect();
         for path in names {
             let (then, now) = (old.get(path), look.committed.get(path));
@@ -377,7 +381,10 @@ impl StartComparison<'_> {
             }
         });
         self.entries.extend(then);
-        self.dirt.insert(entry.path.clone(), DirtyPath { entry, aside, as_at_start });
+        self.dirt.insert(
+            entry.path.clone(),
+            DirtyPath { entry, is_outside_git: aside, is_unchanged_since_start: as_at_start },
+        );
     }
 }
 

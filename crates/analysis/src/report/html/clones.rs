@@ -1,19 +1,19 @@
 //! Copies side by side, with what differs marked.
 
 use super::diff::{self, DiffRow};
-use super::{PageSection, more, path_html, words};
+use super::{PageSection, labels, more, path_html};
+use crate::external_reports::SourceReader;
 use crate::finding::{CloneType, CodeLocation, Finding, FindingFamily};
-use crate::join::SourceReader;
 use crate::run::AnalysisRun;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-const SHOWN: usize = 25;
-const OPEN: usize = 3;
+const MAX_LISTED_CLONES: usize = 25;
+const EXPANDED_CLONES: usize = 3;
 /// The most lines that are shown of each side, and the most characters of each line.
-const MAX_LINES: usize = 80;
-const MAX_LETTERS: usize = 240;
-const MAX_OTHERS: usize = 10;
+const MAX_EXCERPT_LINES: usize = 80;
+const MAX_EXCERPT_LINE_CHARS: usize = 240;
+const MAX_OTHER_LOCATIONS: usize = 10;
 
 pub(super) fn section(run: &AnalysisRun, sources: &SourceReader<'_>) -> Option<PageSection> {
     let is_clone =
@@ -29,14 +29,14 @@ pub(super) fn section(run: &AnalysisRun, sources: &SourceReader<'_>) -> Option<P
     let mut seen = BTreeSet::new();
     found.retain(|finding| seen.insert(subject(finding)));
     let lead = html! {
-        (words::counted(n_found, "finding")) " about " (words::counted(found.len(), "piece"))
+        (labels::format_count(n_found, "finding")) " about " (labels::format_count(found.len(), "piece"))
         ", the largest first. What differs is " mark { "marked" } "."
     };
     let body = html! {
-        @for (index, finding) in found.iter().take(SHOWN).enumerate() {
-            (pair(finding, index < OPEN, sources))
+        @for (index, finding) in found.iter().take(MAX_LISTED_CLONES).enumerate() {
+            (pair(finding, index < EXPANDED_CLONES, sources))
         }
-        (more(found.len(), SHOWN))
+        (more(found.len(), MAX_LISTED_CLONES))
     };
     Some(PageSection { id: "copies", title: "Copies", lead, body })
 }
@@ -77,8 +77,8 @@ fn others(places: &[CodeLocation]) -> Markup {
     html! {
         @if !places.is_empty() {
             p.quiet { "The same is also in:" }
-            ul { @for place in places.iter().take(MAX_OTHERS) { li { (title(place)) } } }
-            (more(places.len(), MAX_OTHERS))
+            ul { @for place in places.iter().take(MAX_OTHER_LOCATIONS) { li { (title(place)) } } }
+            (more(places.len(), MAX_OTHER_LOCATIONS))
         }
     }
 }
@@ -93,7 +93,7 @@ struct CodeExcerpt {
 impl CodeExcerpt {
     fn of(place: &CodeLocation, sources: &SourceReader<'_>) -> Option<Self> {
         let bytes = sources(&place.path)?;
-        let (first, last) = words::lines(&place.range);
+        let (first, last) = labels::lines(&place.range);
         let text = String::from_utf8_lossy(&bytes);
         let n_lines = (last + 1).saturating_sub(first) as usize;
         let all: Vec<&str> = text.lines().skip(first.saturating_sub(1) as usize).take(n_lines).collect();
@@ -101,12 +101,17 @@ impl CodeExcerpt {
         let filled = all.iter().filter(|line| !line.trim().is_empty());
         let indent = filled.map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
         let cut = |line: &&str| {
-            line.get(indent..).unwrap_or_default().replace('\t', "    ").chars().take(MAX_LETTERS).collect()
+            line.get(indent..)
+                .unwrap_or_default()
+                .replace('\t', "    ")
+                .chars()
+                .take(MAX_EXCERPT_LINE_CHARS)
+                .collect()
         };
         Some(Self {
             first,
-            lines: all.iter().take(MAX_LINES).map(cut).collect(),
-            n_more: all.len().saturating_sub(MAX_LINES),
+            lines: all.iter().take(MAX_EXCERPT_LINES).map(cut).collect(),
+            n_more: all.len().saturating_sub(MAX_EXCERPT_LINES),
         })
     }
 
@@ -129,7 +134,7 @@ fn code(original: &CodeLocation, copy: &CodeLocation, sources: &SourceReader<'_>
                 tbody { @for row in diff::align(&left_lines, &right_lines) { (row_html(row, &left, &right)) } }
             }
         }
-        @if n_more > 0 { p.more { "and " (words::number(n_more as u64)) " more lines" } }
+        @if n_more > 0 { p.more { "and " (labels::format_number(n_more as u64)) " more lines" } }
     }
 }
 
@@ -144,7 +149,8 @@ fn row_html(row: DiffRow, left: &CodeExcerpt, right: &CodeExcerpt) -> Markup {
         DiffRow::Both(one, other) => {
             let (a, b) = (left.lines[one].as_str(), right.lines[other].as_str());
             let class = if a.trim() == b.trim() { "" } else { "changed" };
-            let [a, b] = diff::words(a, b).map(|pieces| marked(&pieces, class.is_empty()));
+            let [a, b] =
+                diff::diff_words(a, b).map(|pieces| highlight_differences(&pieces, class.is_empty()));
             [side(left.number(one), &a, class), side(right.number(other), &b, class)]
         }
     };
@@ -155,7 +161,7 @@ fn side(number: u32, content: &Markup, class: &str) -> Markup {
     html! { td.l { (number) } td class=(class) { (content) } }
 }
 
-fn marked(pieces: &[(&str, bool)], is_equal: bool) -> Markup {
+fn highlight_differences(pieces: &[(&str, bool)], is_equal: bool) -> Markup {
     html! {
         @for (text, is_common) in pieces {
             @if *is_common || is_equal || text.trim().is_empty() { (text) } @else { mark { (text) } }

@@ -85,7 +85,7 @@ fn rows(n_left: usize, n_right: usize, pairs: &[(usize, usize)]) -> Vec<DiffRow>
 }
 
 /// The pieces of two lines, each with whether the other line has it, too.
-pub(super) fn words<'a>(left: &'a str, right: &'a str) -> [Vec<(&'a str, bool)>; 2] {
+pub(super) fn diff_words<'a>(left: &'a str, right: &'a str) -> [Vec<(&'a str, bool)>; 2] {
     let (left, right) = (pieces(left), pieces(right));
     let score = |one: usize, other: usize| u32::from(left[one] == right[other]);
     let pairs = best_pairs(left.len(), right.len(), score);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn only_the_words_that_differ_are_marked() {
-        let [left, right] = words("out.append(row)", "acc.append(row)");
+        let [left, right] = diff_words("out.append(row)", "acc.append(row)");
         assert_eq!(left[0], ("out", false));
         assert_eq!(right[0], ("acc", false));
         assert!(left[1..].iter().chain(&right[1..]).all(|(_, common)| *common));

@@ -1,15 +1,15 @@
 //! Files: the least healthy ones, what they need of each other, what joined in, and what was not analysed.
 
-use super::{PageSection, grade_class, more, path_html, table, words};
+use super::{PageSection, grade_class, labels, more, path_html, table};
 use crate::facts::FileNote;
 use crate::run::{AnalysisRun, RunFile};
 use maud::{Markup, html};
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
-const SHOWN: usize = 30;
+const MAX_LISTED_FILES: usize = 30;
 const MAX_CYCLES: usize = 20;
-const MAX_MEMBERS: usize = 12;
+const MAX_CYCLE_MEMBERS: usize = 12;
 
 /// The files with the lowest health.
 pub(super) fn worst(run: &AnalysisRun) -> Option<PageSection> {
@@ -32,18 +32,19 @@ pub(super) fn worst(run: &AnalysisRun) -> Option<PageSection> {
             tr {
                 td { code { (path_html(&file.path)) } }
                 td { (file.language.map_or("", crate::Language::name)) }
-                td.n { (words::number(u64::from(file.n_lines))) }
+                td.n { (labels::format_number(u64::from(file.n_lines))) }
                 td.n { (n_findings.get(&file.path).copied().unwrap_or(0)) }
-                td.n { span class={ "badge grade-" (grade_class(*score)) } { (words::milli(*score)) } }
+                td.n { span class={ "badge grade-" (grade_class(*score)) } { (labels::format_milli(*score)) } }
             }
         }
     };
-    let rows = files.iter().take(SHOWN).map(row);
+    let rows = files.iter().take(MAX_LISTED_FILES).map(row);
     let body = html! {
         (table(&["File", "Language", "#Lines", "#Findings", "#Health"], rows))
-        (more(files.len(), SHOWN))
+        (more(files.len(), MAX_LISTED_FILES))
     };
-    let lead = html! { (words::counted(files.len(), "file")) " with a health below 90, the worst first." };
+    let lead =
+        html! { (labels::format_count(files.len(), "file")) " with a health below 90, the worst first." };
     Some(PageSection { id: "files", title: "Files", lead, body })
 }
 
@@ -65,11 +66,11 @@ pub(super) fn dependencies(run: &AnalysisRun) -> Option<PageSection> {
     let body = html! {
         (cycles(run))
         h3 { "Most needed files" }
-        (table(&["File", "#Needed by", "#Needs"], files.iter().take(SHOWN / 2).map(row)))
+        (table(&["File", "#Needed by", "#Needs"], files.iter().take(MAX_LISTED_FILES / 2).map(row)))
     };
     let lead = html! {
-        (words::counted(run.dependencies.len(), "import")) " between files of this project, "
-        (words::counted(run.cycles.len(), "cycle")) "."
+        (labels::format_count(run.dependencies.len(), "import")) " between files of this project, "
+        (labels::format_count(run.cycles.len(), "cycle")) "."
     };
     Some(PageSection { id: "dependencies", title: "Dependencies", lead, body })
 }
@@ -86,11 +87,11 @@ fn cycles(run: &AnalysisRun) -> Markup {
 
 fn members(run: &AnalysisRun, cycle: &[u32]) -> Markup {
     html! {
-        @for (index, file) in cycle.iter().take(MAX_MEMBERS).enumerate() {
+        @for (index, file) in cycle.iter().take(MAX_CYCLE_MEMBERS).enumerate() {
             @if index > 0 { " ⇄ " }
             code { (path_html(run.path(*file))) }
         }
-        @if cycle.len() > MAX_MEMBERS { " and " (cycle.len() - MAX_MEMBERS) " more" }
+        @if cycle.len() > MAX_CYCLE_MEMBERS { " and " (cycle.len() - MAX_CYCLE_MEMBERS) " more" }
     }
 }
 
@@ -103,13 +104,15 @@ pub(super) fn joined(run: &AnalysisRun) -> Option<PageSection> {
         let left: Vec<String> = report
             .left_out
             .iter()
-            .map(|(why, n)| format!("{} {}", words::number(u64::from(*n)), words::left_out(*why)))
+            .map(|(why, n)| {
+                format!("{} {}", labels::format_number(u64::from(*n)), labels::omission_text(*why))
+            })
             .collect();
         html! {
             tr {
                 td { (report.tools.join(", ")) }
                 td { (report.format.as_str()) }
-                td.n { (words::number(u64::from(report.n_taken))) }
+                td.n { (labels::format_number(u64::from(report.n_taken))) }
                 td { (left.join(", ")) }
             }
         }
@@ -120,7 +123,7 @@ pub(super) fn joined(run: &AnalysisRun) -> Option<PageSection> {
 }
 
 /// What was not analysed and why; files of unknown languages by their extensions.
-pub(super) fn not_analysed(run: &AnalysisRun) -> Option<PageSection> {
+pub(super) fn not_analyzed(run: &AnalysisRun) -> Option<PageSection> {
     let mut reasons: BTreeMap<FileNote, Vec<&RunFile>> = BTreeMap::new();
     for file in &run.files {
         for note in &file.notes {
@@ -138,7 +141,7 @@ pub(super) fn not_analysed(run: &AnalysisRun) -> Option<PageSection> {
 fn reason(note: FileNote, files: &[&RunFile]) -> Markup {
     html! {
         details {
-            summary { b { (words::counted(files.len(), "file")) } " " (words::note(note)) }
+            summary { b { (labels::format_count(files.len(), "file")) } " " (labels::note_text(note)) }
             @if note == FileNote::UnknownLanguage { (by_extension(files)) } @else { (by_path(files)) }
         }
     }
@@ -146,8 +149,8 @@ fn reason(note: FileNote, files: &[&RunFile]) -> Markup {
 
 fn by_path(files: &[&RunFile]) -> Markup {
     html! {
-        ul { @for file in files.iter().take(SHOWN * 3) { li { code { (path_html(&file.path)) } } } }
-        (more(files.len(), SHOWN * 3))
+        ul { @for file in files.iter().take(MAX_LISTED_FILES * 3) { li { code { (path_html(&file.path)) } } } }
+        (more(files.len(), MAX_LISTED_FILES * 3))
     }
 }
 
@@ -177,7 +180,7 @@ fn by_extension(files: &[&RunFile]) -> Markup {
         }
     };
     html! {
-        (table(&["Kind", "#Files", "Such as"], kinds.iter().take(SHOWN).map(row)))
-        (more(kinds.len(), SHOWN))
+        (table(&["Kind", "#Files", "Such as"], kinds.iter().take(MAX_LISTED_FILES).map(row)))
+        (more(kinds.len(), MAX_LISTED_FILES))
     }
 }

@@ -1,6 +1,6 @@
 //! All findings, by family. Without a script they can be read and opened; with it they can be filtered and sorted.
 
-use super::{PageSection, more, path_html, table_of_class, words};
+use super::{PageSection, labels, more, path_html, table_of_class};
 use crate::compare::AnalysisComparison;
 use crate::finding::{CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
 use crate::run::AnalysisRun;
@@ -8,8 +8,8 @@ use maud::{Markup, html};
 use std::collections::BTreeSet;
 
 /// How many findings of a family are shown.
-const SHOWN: usize = 250;
-const MAX_PLACES: usize = 6;
+const MAX_FINDINGS_PER_FAMILY: usize = 250;
+const MAX_FINDING_LOCATIONS: usize = 6;
 
 pub(super) fn section(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> PageSection {
     let new = super::super::new_ids(against);
@@ -21,7 +21,8 @@ pub(super) fn section(run: &AnalysisRun, against: Option<&AnalysisComparison>) -
             @for family in FindingFamily::ALL { (family_html(run, *family, &new)) }
         }
     };
-    let lead = html! { (words::counted(run.findings.len(), "finding")) " by kind, what matters most first." };
+    let lead =
+        html! { (labels::format_count(run.findings.len(), "finding")) " by kind, what matters most first." };
     PageSection { id: "findings", title: "Findings", lead, body }
 }
 
@@ -43,28 +44,29 @@ fn family_html(run: &AnalysisRun, family: FindingFamily, new: &BTreeSet<&Finding
     if found.is_empty() {
         return Markup::default();
     }
-    found.sort_by_key(|finding| (!new.contains(&finding.id), words::rank(finding)));
+    found.sort_by_key(|finding| (!new.contains(&finding.id), labels::rank(finding)));
     let counts = [Severity::Critical, Severity::Warning, Severity::Info]
         .map(|severity| (severity, found.iter().filter(|finding| finding.severity == severity).count()));
-    let rows = found.iter().take(SHOWN).map(|finding| row(finding, new.contains(&finding.id)));
+    let rows =
+        found.iter().take(MAX_FINDINGS_PER_FAMILY).map(|finding| row(finding, new.contains(&finding.id)));
     html! {
         details.family open[found[0].severity == Severity::Critical] {
             summary {
-                b { (words::family(family)) }
+                b { (labels::family(family)) }
                 @for (severity, n) in counts.into_iter().filter(|(_, n)| *n > 0) {
-                    @let word = words::severity(severity);
-                    " " span class={ "badge " (word) } { (words::number(n as u64)) " " (word) }
+                    @let word = labels::severity(severity);
+                    " " span class={ "badge " (word) } { (labels::format_number(n as u64)) " " (word) }
                 }
             }
-            p.quiet { (words::family_meaning(family)) }
+            p.quiet { (labels::family_meaning(family)) }
             (table_of_class("sortable stacked", &["Severity", "What", "Where"], rows))
-            (more(found.len(), SHOWN))
+            (more(found.len(), MAX_FINDINGS_PER_FAMILY))
         }
     }
 }
 
 fn row(finding: &Finding, is_new: bool) -> Markup {
-    let severity = words::severity(finding.severity);
+    let severity = labels::severity(finding.severity);
     let is_copy = matches!(finding.family, FindingFamily::Clone | FindingFamily::CloneBlock);
     html! {
         tr data-severity=(severity) data-new[is_new] title=(finding.id) {
@@ -81,7 +83,7 @@ fn row(finding: &Finding, is_new: bool) -> Markup {
                     Confidence::Low => { " " span.quiet { "(not sure)" } }
                 }
             }
-            td { (places(&finding.locations, if is_copy { 2 } else { MAX_PLACES })) }
+            td { (places(&finding.locations, if is_copy { 2 } else { MAX_FINDING_LOCATIONS })) }
         }
     }
 }

@@ -1,19 +1,19 @@
 //! The head of the page: the dial, the dimensions, the languages, and what changed.
 
-use super::{PageSection, grade_class, more, path_html, table, words};
+use super::{PageSection, grade_class, labels, more, path_html, table};
 use crate::compare::{AnalysisComparison, ComparisonVerdict, RunMismatch};
 use crate::health::{DimensionScore, HealthDimension};
 use crate::run::AnalysisRun;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-const SHOWN: usize = 50;
+const MAX_LISTED_REGRESSIONS: usize = 50;
 
 pub(super) fn section(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> PageSection {
     let delta = against.and_then(|comparison| comparison.health_delta_milli);
     let body = html! {
         div.top {
-            (dial(run, delta))
+            (health_gauge(run, delta))
             div.dimensions { @for part in &run.health.dimensions { (dimension(*part)) } }
         }
         (languages(run))
@@ -21,9 +21,9 @@ pub(super) fn section(run: &AnalysisRun, against: Option<&AnalysisComparison>) -
     PageSection { id: "health", title: "Health", lead: Markup::default(), body }
 }
 
-fn dial(run: &AnalysisRun, delta: Option<i32>) -> Markup {
+fn health_gauge(run: &AnalysisRun, delta: Option<i32>) -> Markup {
     let (Some(score), Some(grade)) = (run.health.score(), run.health.grade()) else {
-        return html! { p.lead { (words::health(run)) } };
+        return html! { p.lead { (labels::health(run)) } };
     };
     html! {
         svg class={ "dial grade-" (grade_class(run.health.score_milli)) } viewBox="0 0 120 120" role="img"
@@ -35,7 +35,7 @@ fn dial(run: &AnalysisRun, delta: Option<i32>) -> Markup {
             text.grade x="60" y="79" { "grade " (grade) }
             @if let Some(delta) = delta {
                 text class={ "delta " (if delta < 0 { "worse" } else { "better" }) } x="60" y="94" {
-                    (words::signed_milli(delta))
+                    (labels::format_signed_milli(delta))
                 }
             }
         }
@@ -43,10 +43,10 @@ fn dial(run: &AnalysisRun, delta: Option<i32>) -> Markup {
 }
 
 fn dimension(part: DimensionScore) -> Markup {
-    let score = words::milli(part.score_milli);
+    let score = labels::format_milli(part.score_milli);
     html! {
         div.dimension {
-            b { (words::dimension(part.dimension)) }
+            b { (labels::dimension(part.dimension)) }
             span.says { (meaning(part.dimension)) }
             svg class={ "bar grade-" (grade_class(part.score_milli)) } viewBox="0 0 100 4"
                 preserveAspectRatio="none" aria-hidden="true" {
@@ -72,7 +72,7 @@ const fn meaning(dimension: HealthDimension) -> &'static str {
 
 fn languages(run: &AnalysisRun) -> Markup {
     let mut sizes: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
-    for file in run.files.iter().filter(|file| file.is_analysed()) {
+    for file in run.files.iter().filter(|file| file.is_analyzed()) {
         let size = sizes.entry(file.language.map_or("", crate::Language::name)).or_default();
         *size = (size.0 + 1, size.1 + u64::from(file.n_lines));
     }
@@ -82,7 +82,7 @@ fn languages(run: &AnalysisRun) -> Markup {
         ul.languages {
             @for (name, (n_files, n_lines)) in &sizes {
                 li {
-                    b { (name) } " " (words::number(*n_lines)) " lines in " (words::counted(*n_files, "file"))
+                    b { (name) } " " (labels::format_number(*n_lines)) " lines in " (labels::format_count(*n_files, "file"))
                 }
             }
         }
@@ -94,21 +94,21 @@ pub(super) fn changes(against: Option<&AnalysisComparison>) -> Option<PageSectio
     let comparison = against?;
     let (id, title) = ("changes", "Changes");
     if comparison.verdict == ComparisonVerdict::Incomparable {
-        let why: Vec<&str> = comparison.incomparable_because.iter().map(|why| because(*why)).collect();
+        let why: Vec<&str> = comparison.incomparable_because.iter().map(|why| mismatch_text(*why)).collect();
         let lead = html! { "The two runs do not compare: " (why.join(", ")) "." };
         return Some(PageSection { id, title, lead, body: Markup::default() });
     }
     let is_worse = matches!(comparison.verdict, ComparisonVerdict::Regressed | ComparisonVerdict::Mixed);
     let lead = html! {
         strong class={ "verdict " (if is_worse { "worse" } else { "better" }) } { (verdict(comparison.verdict)) }
-        " " (words::counted(comparison.regressions.len(), "finding")) " new, "
-        (words::number(comparison.improvements.len() as u64)) " gone, "
-        (words::number(u64::from(comparison.unchanged))) " as before."
+        " " (labels::format_count(comparison.regressions.len(), "finding")) " new, "
+        (labels::format_number(comparison.improvements.len() as u64)) " gone, "
+        (labels::format_number(u64::from(comparison.unchanged))) " as before."
     };
     Some(PageSection { id, title, lead, body: html! { (worsened(comparison)) (breaks(comparison)) } })
 }
 
-const fn because(why: RunMismatch) -> &'static str {
+const fn mismatch_text(why: RunMismatch) -> &'static str {
     match why {
         RunMismatch::DifferentSettings => "they looked for different things",
         RunMismatch::DifferentAnalyser => "different analysers made them",
@@ -126,7 +126,7 @@ const fn verdict(verdict: ComparisonVerdict) -> &'static str {
 }
 
 fn worsened(comparison: &AnalysisComparison) -> Markup {
-    let rows = comparison.worsened.iter().take(SHOWN).map(|worse| {
+    let rows = comparison.worsened.iter().take(MAX_LISTED_REGRESSIONS).map(|worse| {
         html! {
             tr {
                 td { code { (path_html(&worse.path)) } }
@@ -141,18 +141,18 @@ fn worsened(comparison: &AnalysisComparison) -> Markup {
         @if !comparison.worsened.is_empty() {
             h3 { "Symbols that measure worse" }
             (table(&["File", "Symbol", "Measure", "#Before", "#After"], rows))
-            (more(comparison.worsened.len(), SHOWN))
+            (more(comparison.worsened.len(), MAX_LISTED_REGRESSIONS))
         }
     }
 }
 
 fn breaks(comparison: &AnalysisComparison) -> Markup {
-    let rows = comparison.api_breaks.iter().take(SHOWN).map(|found| {
+    let rows = comparison.api_breaks.iter().take(MAX_LISTED_REGRESSIONS).map(|found| {
         html! {
             tr {
                 td { code { (path_html(&found.path)) } }
                 td { code { (found.symbol) } }
-                td { (found.change.words()) }
+                td { (found.change.description()) }
             }
         }
     });
@@ -160,7 +160,7 @@ fn breaks(comparison: &AnalysisComparison) -> Markup {
         @if !comparison.api_breaks.is_empty() {
             h3 { "Breaks of the public interface" }
             (table(&["File", "Symbol", "Change"], rows))
-            (more(comparison.api_breaks.len(), SHOWN))
+            (more(comparison.api_breaks.len(), MAX_LISTED_REGRESSIONS))
         }
     }
 }

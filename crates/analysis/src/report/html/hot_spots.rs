@@ -4,7 +4,7 @@ use super::{PageSection, more, path_html, table};
 use crate::run::{AnalysisRun, UnitMeasurements};
 use maud::{Markup, html};
 
-const SHOWN: usize = 30;
+const MAX_LISTED_HOT_SPOTS: usize = 30;
 
 pub(super) fn section(run: &AnalysisRun) -> Option<PageSection> {
     let limits = &run.settings;
@@ -30,9 +30,9 @@ fn functions(hard: &[&UnitMeasurements], run: &AnalysisRun) -> Markup {
     if hard.is_empty() {
         return html! { p { "None outside test code." } };
     }
-    let rows = hard.iter().take(SHOWN).map(|unit| row(unit, run));
+    let rows = hard.iter().take(MAX_LISTED_HOT_SPOTS).map(|unit| row(unit, run));
     let heads = ["Function", "File", "#Cyclomatic", "#Cognitive", "#Nesting", "#Lines", "#Parameters"];
-    html! { (table(&heads, rows)) (more(hard.len(), SHOWN)) }
+    html! { (table(&heads, rows)) (more(hard.len(), MAX_LISTED_HOT_SPOTS)) }
 }
 
 fn row(unit: &UnitMeasurements, run: &AnalysisRun) -> Markup {

@@ -11,9 +11,9 @@ mod health;
 mod hot_spots;
 mod treemap;
 
-use super::{ReportSubject, words};
+use super::{ReportSubject, labels};
 use crate::compare::AnalysisComparison;
-use crate::join::SourceReader;
+use crate::external_reports::SourceReader;
 use crate::run::AnalysisRun;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -42,7 +42,7 @@ pub fn html(
         files::worst(run),
         files::dependencies(run),
         files::joined(run),
-        files::not_analysed(run),
+        files::not_analyzed(run),
     ];
     let sections: Vec<PageSection> = sections.into_iter().flatten().collect();
     without_controls(&page(run, subject, &sections).into_string())
@@ -56,7 +56,7 @@ fn page(run: &AnalysisRun, subject: &ReportSubject, sections: &[PageSection]) ->
                 meta charset="utf-8";
                 meta http-equiv="Content-Security-Policy" content=(content_security_policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { @if let Some(name) = &subject.project { (name) " · " } (words::health(run)) }
+                title { @if let Some(name) = &subject.project { (name) " · " } (labels::health(run)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -117,12 +117,12 @@ fn size(run: &AnalysisRun) -> Markup {
     let (n_analysed, n_skipped, n_failed) = run.file_counts();
     let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
     html! {
-        (words::counted(n_analysed, "file")) " · " (words::number(n_lines)) " lines"
+        (labels::format_count(n_analysed, "file")) " · " (labels::format_number(n_lines)) " lines"
         @if n_skipped + n_failed > 0 {
             " · "
             a href="#not-analysed" {
-                (words::number(n_skipped as u64)) " left out"
-                @if n_failed > 0 { ", " (words::number(n_failed as u64)) " given up" }
+                (labels::format_number(n_skipped as u64)) " left out"
+                @if n_failed > 0 { ", " (labels::format_number(n_failed as u64)) " given up" }
             }
         }
     }
@@ -188,7 +188,7 @@ fn head_cell(head: &str) -> Markup {
 
 /// The line under a list that was cut.
 fn more(n_all: usize, n_shown: usize) -> Markup {
-    html! { @if n_all > n_shown { p.more { "and " (words::number((n_all - n_shown) as u64)) " more" } } }
+    html! { @if n_all > n_shown { p.more { "and " (labels::format_number((n_all - n_shown) as u64)) " more" } } }
 }
 
 #[cfg(test)]

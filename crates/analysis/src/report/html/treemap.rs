@@ -3,7 +3,7 @@
 //! The layout is squarified: rectangles are laid in rows along the shorter side while that makes them squarer. All in
 //! integers, so that every machine draws the same.
 
-use super::{PageSection, grade_class, more, words};
+use super::{PageSection, grade_class, labels, more};
 use crate::run::{AnalysisRun, RunFile};
 use maud::{Markup, html};
 use probity_paths::RepoPath;
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 const WIDTH: u64 = 1200;
 const HEIGHT: u64 = 520;
 /// The strip that holds the name of a folder.
-const LABEL: u64 = 18;
+const LABEL_HEIGHT: u64 = 18;
 const MAX_FILES: usize = 800;
 const MIN_GROUPS: usize = 10;
 /// What one letter of a label needs.
-const LETTER: u64 = 7;
+const LETTER_WIDTH: u64 = 7;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TreemapRect {
@@ -28,7 +28,7 @@ struct TreemapRect {
 
 pub(super) fn section(run: &AnalysisRun) -> Option<PageSection> {
     let mut files: Vec<&RunFile> =
-        run.files.iter().filter(|file| file.is_analysed() && file.n_tokens > 0).collect();
+        run.files.iter().filter(|file| file.is_analyzed() && file.n_tokens > 0).collect();
     files.sort_by_key(|file| (u32::MAX - file.n_tokens, &file.path));
     let n_all = files.len();
     files.truncate(MAX_FILES);
@@ -72,13 +72,13 @@ fn groups<'a>(files: &[&'a RunFile]) -> Vec<(String, Vec<&'a RunFile>)> {
     let mut groups: BTreeMap<Vec<u8>, Vec<&RunFile>> = BTreeMap::from([(Vec::new(), files.to_vec())]);
     while groups.len() < MIN_GROUPS {
         let opens = |(folder, files): &(&Vec<u8>, &Vec<&RunFile>)| {
-            files.iter().any(|file| below(folder, &file.path) != **folder)
+            files.iter().any(|file| child_directory(folder, &file.path) != **folder)
         };
         let largest =
             groups.iter().filter(opens).max_by_key(|(folder, files)| (n_tokens(files), folder.len()));
         let Some(folder) = largest.map(|(folder, _)| folder.clone()) else { break };
         for file in groups.remove(&folder).unwrap_or_default() {
-            groups.entry(below(&folder, &file.path)).or_default().push(file);
+            groups.entry(child_directory(&folder, &file.path)).or_default().push(file);
         }
     }
     let mut groups: Vec<(String, Vec<&RunFile>)> =
@@ -88,7 +88,7 @@ fn groups<'a>(files: &[&'a RunFile]) -> Vec<(String, Vec<&'a RunFile>)> {
 }
 
 /// The folder of `path` one step below `folder`, or `folder` itself for its own files.
-fn below(folder: &[u8], path: &RepoPath) -> Vec<u8> {
+fn child_directory(folder: &[u8], path: &RepoPath) -> Vec<u8> {
     let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
     let rest = path.as_bytes().get(start..).unwrap_or_default();
     rest.iter()
@@ -97,14 +97,14 @@ fn below(folder: &[u8], path: &RepoPath) -> Vec<u8> {
 }
 
 fn group(name: &str, files: &[&RunFile], place: TreemapRect) -> Markup {
-    let has_label = place.height > LABEL * 3 && place.width > LETTER * 4;
-    let label = if has_label { LABEL } else { 0 };
+    let has_label = place.height > LABEL_HEIGHT * 3 && place.width > LETTER_WIDTH * 4;
+    let label = if has_label { LABEL_HEIGHT } else { 0 };
     let inside = TreemapRect { y: place.y + label, height: place.height - label, ..place };
     let sizes: Vec<u64> = files.iter().map(|file| u64::from(file.n_tokens)).collect();
     html! {
         g {
             @if has_label {
-                (text(if name.is_empty() { "/" } else { name }, TreemapRect { height: LABEL, ..place }, "folder"))
+                (label_html(if name.is_empty() { "/" } else { name }, TreemapRect { height: LABEL_HEIGHT, ..place }, "folder"))
             }
             @for (file, place) in files.iter().zip(layout(&sizes, inside)) { (cell(file, place)) }
             rect.frame x=(place.x) y=(place.y) width=(place.width) height=(place.height) {}
@@ -121,18 +121,18 @@ fn cell(file: &RunFile, place: TreemapRect) -> Markup {
     let path = file.path.to_string();
     html! {
         g class={ "cell grade-" (grade_class(score)) } data-path=(path) {
-            title { (path) "\n" (words::number(u64::from(file.n_lines))) " lines, health " (words::milli(score)) }
+            title { (path) "\n" (labels::format_number(u64::from(file.n_lines))) " lines, health " (labels::format_milli(score)) }
             rect x=(x) y=(y) width=(width) height=(height) {}
-            @if height > 16 && width > LETTER * 5 {
-                (text(&String::from_utf8_lossy(file.path.file_name()), place, "name"))
+            @if height > 16 && width > LETTER_WIDTH * 5 {
+                (label_html(&String::from_utf8_lossy(file.path.file_name()), place, "name"))
             }
         }
     }
 }
 
 /// A label, cut to its place.
-fn text(words: &str, place: TreemapRect, class: &str) -> Markup {
-    let room = usize::try_from(place.width.saturating_sub(6) / LETTER).unwrap_or(0);
+fn label_html(words: &str, place: TreemapRect, class: &str) -> Markup {
+    let room = usize::try_from(place.width.saturating_sub(6) / LETTER_WIDTH).unwrap_or(0);
     let n_letters = words.chars().count();
     let cut: String = if n_letters > room {
         words.chars().take(room.saturating_sub(1)).chain(['…']).collect()
@@ -164,7 +164,7 @@ fn row_length(rest: &[u64], left: u64, free: TreemapRect) -> usize {
     let mut best = u128::MAX;
     for (index, &size) in rest.iter().enumerate() {
         sum += size;
-        let worst = worst(sum, rest[0], size, left, free);
+        let worst = worst_aspect_ratio(sum, rest[0], size, left, free);
         if worst > best {
             return index;
         }
@@ -174,7 +174,7 @@ fn row_length(rest: &[u64], left: u64, free: TreemapRect) -> usize {
 }
 
 /// How far from square the worst rectangle of a row is, in thousandths.
-fn worst(sum: u64, largest: u64, smallest: u64, left: u64, free: TreemapRect) -> u128 {
+fn worst_aspect_ratio(sum: u64, largest: u64, smallest: u64, left: u64, free: TreemapRect) -> u128 {
     let area = u128::from(free.width) * u128::from(free.height);
     let side = u128::from(free.width.min(free.height)).pow(2).max(1);
     let scaled = |size: u64| (u128::from(size) * area / u128::from(left.max(1))).max(1);

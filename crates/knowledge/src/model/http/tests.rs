@@ -152,7 +152,7 @@ fn a_busy_server_says_how_long_to_wait_and_a_key_is_never_told() {
     });
     let trouble = ask(&base).expect_err("is busy");
     assert_eq!(trouble, Trouble::Refused { status: 429, words: "busy".into(), wait_ms: Some(2000) });
-    assert!(trouble.may_pass() && !trouble.to_string().contains("secret-key"));
+    assert!(trouble.is_retryable() && !trouble.to_string().contains("secret-key"));
     server.join().expect("served");
 }
 

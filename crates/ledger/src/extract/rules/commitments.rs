@@ -3,7 +3,7 @@
 use super::super::Role;
 use super::super::claims::{Claim, RuleChange};
 use super::{Reader, is_order};
-use crate::words::RevisionMode;
+use crate::vocabulary::RevisionMode;
 use probity_prose::lexicon::{self as lx, contains, is_among, position_after, position_of, strip};
 use probity_prose::words::Word;
 

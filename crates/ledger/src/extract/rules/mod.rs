@@ -15,7 +15,7 @@ mod work;
 use super::Role;
 use super::claims::Claim;
 use super::topics::{Block, Topic};
-use crate::words::ConfidenceLevel;
+use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, Phrases, contains, is_among, position_of, starts_with, strip};
 use probity_prose::markdown::Form;
 use probity_prose::modality::Modality;

@@ -3,7 +3,7 @@
 use super::super::Role;
 use super::super::claims::Claim;
 use super::Reader;
-use crate::words::ConfidenceLevel;
+use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
 use probity_prose::words::Word;
 

@@ -1,6 +1,6 @@
 //! `probity analyze baseline`: capture and show.
 
-use super::{on_baseline, watched};
+use super::{on_baseline, with_progress};
 use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Subcommand;
@@ -35,11 +35,12 @@ pub(crate) fn baseline(
 ) -> Result<CommandAnswer, ServiceError> {
     let capture = match command {
         BaselineCommand::Capture { why, by } => {
-            Some(BaselineCapture { by: by.unwrap_or_else(probity_workspace::user), why })
+            Some(BaselineCapture { by: by.unwrap_or_else(probity_workspace::user_name), why })
         }
         BaselineCommand::Show => None,
     };
-    let answer = watched(|watch| probity_quality::analyze::baseline(workspace, capture.as_ref(), watch))?;
+    let answer =
+        with_progress(|watch| probity_quality::analyze::baseline(workspace, capture.as_ref(), watch))?;
     show(&answer, capture.is_some());
     let exit_code = if answer.reason.is_some() { ExitCode::Failed } else { ExitCode::Ok };
     Ok(CommandAnswer::of(exit_code, &answer))
@@ -52,7 +53,7 @@ fn show(answer: &BaselineAnswer, is_captured: bool) {
         ui::print(format_args!(
             "{} {BASELINE_FILE}: {} of run {}, captured by {}",
             ui::good("written"),
-            ui::count(captured.n_findings as usize, "finding"),
+            ui::count_of(captured.n_findings as usize, "finding"),
             answer.run_id,
             captured.by
         ));
@@ -64,17 +65,17 @@ fn show(answer: &BaselineAnswer, is_captured: bool) {
         ui::print(format_args!(
             "{}  {} by {}: {}",
             capture.at,
-            ui::count(capture.n_findings as usize, "finding"),
+            ui::count_of(capture.n_findings as usize, "finding"),
             ui::bold(&capture.by),
             capture.why
         ));
     }
     match on_baseline(baseline) {
         Some(said) => ui::print_row("now", said),
-        None => ui::say("there is no baseline; `probity analyze baseline capture --why TEXT` makes one"),
+        None => ui::eprint("there is no baseline; `probity analyze baseline capture --why TEXT` makes one"),
     }
     if let Some(reason) = answer.reason {
-        ui::row("reason", reason);
-        ui::row("next", reason.next_step());
+        ui::eprint_row("reason", reason);
+        ui::eprint_row("next", reason.next_step());
     }
 }

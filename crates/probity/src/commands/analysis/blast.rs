@@ -1,6 +1,6 @@
 //! `probity analyze blast`: who would notice a change.
 
-use super::watched;
+use super::with_progress;
 use crate::answer::CommandAnswer;
 use crate::ui;
 use probity_api::ExitCode;
@@ -8,14 +8,14 @@ use probity_workspace::{ServiceError, Workspace};
 
 /// Shows who would notice a change of `files`.
 pub(crate) fn blast(workspace: &Workspace, files: &[Vec<u8>]) -> Result<CommandAnswer, ServiceError> {
-    let blast = watched(|watch| probity_quality::analyze::blast_radius(workspace, files, watch))?;
+    let blast = with_progress(|watch| probity_quality::analyze::blast_radius(workspace, files, watch))?;
     let lists = [
         ("direct", &blast.direct_dependents),
         ("transitive", &blast.transitive_dependents),
         ("copies in", &blast.clone_siblings),
     ];
     for (name, list) in lists {
-        ui::print(format_args!("{} {}", ui::bold(name), ui::count(list.len(), "file")));
+        ui::print(format_args!("{} {}", ui::bold(name), ui::count_of(list.len(), "file")));
         for path in list {
             ui::print(format_args!("  {path}"));
         }

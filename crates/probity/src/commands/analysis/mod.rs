@@ -2,14 +2,14 @@
 
 mod baseline;
 mod blast;
+mod render;
 mod runs;
-mod words;
 
-pub(crate) use crate::progress::watched;
+pub(crate) use crate::progress::with_progress;
 pub(crate) use runs::{RunsCommand, runs};
 
 use crate::answer::CommandAnswer;
-use crate::{place, ui};
+use crate::{caller_location, ui};
 use clap::{Args, Subcommand};
 use probity_analysis::ReportKind;
 use probity_api::ExitCode;
@@ -111,22 +111,24 @@ enum AnalyzeCommand {
 /// Answers `probity analyze`.
 pub(crate) fn analyze(workspace: &Workspace, args: AnalyzeArgs) -> Result<CommandAnswer, ServiceError> {
     match args.command {
-        None => whole(workspace, args.options),
-        Some(AnalyzeCommand::Blast { files }) => blast::blast(workspace, &place::paths(workspace, &files)?),
+        None => run_analysis(workspace, args.options),
+        Some(AnalyzeCommand::Blast { files }) => {
+            blast::blast(workspace, &caller_location::typed_paths(workspace, &files)?)
+        }
         Some(AnalyzeCommand::Baseline(command)) => baseline::baseline(workspace, command),
     }
 }
 
-fn whole(workspace: &Workspace, flags: AnalyzeFlags) -> Result<CommandAnswer, ServiceError> {
+fn run_analysis(workspace: &Workspace, flags: AnalyzeFlags) -> Result<CommandAnswer, ServiceError> {
     let request = AnalyzeRequest {
         options: flags.work.options(),
         reports: other_reports(&flags)?,
         changed_since: flags.changed,
         report_files: ReportFiles { html: flags.html, sarif: flags.sarif, markdown: flags.markdown },
-        limits: FindingLimits::whole(flags.limit),
+        limits: FindingLimits::with_all_locations(flags.limit),
     };
-    let TreeAnalysis { answer, run } = watched(|watch| analyze_tree(workspace, &request, watch))?;
-    words::analyzed(&answer, &run);
+    let TreeAnalysis { answer, run } = with_progress(|watch| analyze_tree(workspace, &request, watch))?;
+    render::print_analysis(&answer, &run);
     let exit_code = if flags.check && answer.gates.would_fail { ExitCode::Failed } else { ExitCode::Ok };
     Ok(CommandAnswer::of(exit_code, &answer))
 }

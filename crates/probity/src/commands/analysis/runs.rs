@@ -1,12 +1,12 @@
 //! `probity runs`: list, show, compare, gc.
 
-use super::words;
+use super::render;
 use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Subcommand;
 use probity_api::ExitCode;
+use probity_quality::analysis_store::MAX_UNPINNED_RUNS;
 use probity_quality::analyze::{self, FindingLimits};
-use probity_quality::runs::KEPT;
 use probity_workspace::{ServiceError, Workspace};
 
 #[derive(Debug, Subcommand)]
@@ -42,7 +42,7 @@ pub(crate) enum RunsCommand {
     #[command(after_help = "Examples:\n  probity runs gc --keep 20")]
     Gc {
         /// How many of them to keep
-        #[arg(long, value_name = "N", default_value_t = KEPT)]
+        #[arg(long, value_name = "N", default_value_t = MAX_UNPINNED_RUNS)]
         keep: usize,
     },
 }
@@ -52,20 +52,20 @@ pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<Comman
     match command {
         RunsCommand::List => list(workspace),
         RunsCommand::Show { run, limit } => {
-            let (answer, run) = analyze::show_run(workspace, &run, FindingLimits::whole(limit))?;
-            words::run(&answer.run, &answer.files, &run);
+            let (answer, run) = analyze::show_run(workspace, &run, FindingLimits::with_all_locations(limit))?;
+            render::run(&answer.run, &answer.files, &run);
             Ok(CommandAnswer::of(ExitCode::Ok, &answer))
         }
         RunsCommand::Compare { before, after } => {
             let answer = analyze::compare_runs(workspace, &before, &after)?;
             let (before, after) = (&answer.before.run_id, &answer.after.run_id);
             ui::print(format_args!("{} → {}", ui::code(before), ui::code(after)));
-            words::comparison(&answer);
+            render::print_comparison(&answer);
             Ok(CommandAnswer::of(ExitCode::Ok, &answer))
         }
         RunsCommand::Gc { keep } => {
             let answer = analyze::clear_runs(workspace, keep)?;
-            ui::print(format_args!("{} cleared away", ui::count(answer.removed.len(), "run")));
+            ui::print(format_args!("{} cleared away", ui::count_of(answer.removed.len(), "run")));
             Ok(CommandAnswer::of(ExitCode::Ok, &answer))
         }
     }
@@ -84,12 +84,12 @@ fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
             ui::code(&run.run_id),
             run.saved_at,
             run.health.map_or_else(|| "-".to_owned(), |health| health.to_string()),
-            ui::count(run.n_files, "file"),
-            ui::count(run.n_findings, "finding")
+            ui::count_of(run.n_files, "file"),
+            ui::count_of(run.n_findings, "finding")
         ));
     }
     if answer.runs.is_empty() {
-        ui::say("no run yet; `probity analyze` makes one");
+        ui::eprint("no run yet; `probity analyze` makes one");
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }

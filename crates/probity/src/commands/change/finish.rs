@@ -1,11 +1,11 @@
 //! `probity finish`.
 
-use super::words::{code_behind, show_notices, word_parser};
+use super::labels::{dimmed_code, show_notices, word_parser};
 use crate::answer::CommandAnswer;
-use crate::commands::analysis::watched;
+use crate::commands::analysis::with_progress;
 use crate::commands::changed_paths::{ChangeMark, MarkedPath, folded_lines, listed_lines};
 use crate::commands::identity::IdentityArgs;
-use crate::{place, ui};
+use crate::{caller_location, ui};
 use clap::Args;
 use probity_api::ExitCode;
 use probity_api::change::{
@@ -104,7 +104,12 @@ pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<CommandA
     let changed_files = if args.changed.is_empty() {
         None
     } else {
-        Some(place::paths(workspace, &args.changed)?.into_iter().map(ScopeEntry::new).collect())
+        Some(
+            caller_location::typed_paths(workspace, &args.changed)?
+                .into_iter()
+                .map(ScopeEntry::new)
+                .collect(),
+        )
     };
     let request = FinishRequest {
         changed_files,
@@ -123,7 +128,7 @@ pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<CommandA
         detail_level: args.detail_level,
         ..FinishRequest::new(intent_id)
     };
-    let answer = watched(|watch| probity_changes::finish(workspace, &caller, &request, watch))?;
+    let answer = with_progress(|watch| probity_changes::finish(workspace, &caller, &request, watch))?;
     show_finish(&answer);
     Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
@@ -159,8 +164,8 @@ fn show_finish(answer: &FinishAnswer) {
     let hygiene = answer.workspace_hygiene_after.as_ref();
     let block_reason = hygiene.and_then(|hygiene| hygiene.finish_block_reason);
     ui::print_sentence(match (answer.reason, block_reason) {
-        (Some(reason), Some(why)) => format!("{word}: {} {}", why.meaning(), code_behind(reason.as_str())),
-        (Some(reason), None) => format!("{word}: {} {}", reason.meaning(), code_behind(reason.as_str())),
+        (Some(reason), Some(why)) => format!("{word}: {} {}", why.meaning(), dimmed_code(reason.as_str())),
+        (Some(reason), None) => format!("{word}: {} {}", reason.meaning(), dimmed_code(reason.as_str())),
         (None, _) if answer.nothing_changed() => format!("{word}: nothing changed since the start"),
         (None, _) => word,
     });
@@ -254,7 +259,7 @@ fn show_changes(answer: &FinishAnswer) {
     }
     let more = external.count.saturating_sub(known.count());
     if more > 0 {
-        ui::print_row("outside", ui::dim(format_args!("… and {} more", ui::number(more))));
+        ui::print_row("outside", ui::dim(format_args!("… and {} more", ui::format_number(more))));
     }
     show_committed(answer);
 }

@@ -1,10 +1,10 @@
 //! `probity start`.
 
-use super::words::{code_behind, ownership, seconds, show_notices, word_parser};
+use super::labels::{dimmed_code, ownership_label, parse_seconds, show_notices, word_parser};
 use crate::answer::CommandAnswer;
-use crate::commands::analysis::watched;
+use crate::commands::analysis::with_progress;
 use crate::commands::identity::IdentityArgs;
-use crate::{place, ui};
+use crate::{caller_location, ui};
 use clap::Args;
 use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle, StartRequest};
 use probity_changes::registry::Caller;
@@ -61,7 +61,7 @@ pub(crate) struct StartArgs {
     queue: bool,
 
     /// Maximum time to wait in the queue
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = parse_seconds)]
     wait: Option<u64>,
 
     /// What uncommitted changes in the paths mean
@@ -73,11 +73,11 @@ pub(crate) struct StartArgs {
     continue_own_wip: bool,
 
     /// How long the intent may live, in seconds [default: 3600]
-    #[arg(long, alias = "ttl-seconds", value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, alias = "ttl-seconds", value_name = "SECONDS", value_parser = parse_seconds)]
     ttl: Option<u64>,
 
     /// How long its owner may be silent, in seconds [default: 300]
-    #[arg(long, alias = "lease-seconds", value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, alias = "lease-seconds", value_name = "SECONDS", value_parser = parse_seconds)]
     lease: Option<u64>,
 
     /// How strictly the budget is reckoned; not less than the policy says
@@ -108,7 +108,7 @@ pub(crate) struct PromoteArgs {
     pub(crate) intent: String,
 
     /// Maximum time to wait in the queue
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = parse_seconds)]
     wait: Option<u64>,
 
     /// Uncommitted changes in the paths are your own
@@ -137,7 +137,7 @@ pub(crate) fn promote(
         analyze: !args.no_analyze,
         detail_level: args.detail_level,
     };
-    let answer = watched(|watch| match args.wait {
+    let answer = with_progress(|watch| match args.wait {
         None => probity_changes::promote(workspace, caller, &request, watch),
         Some(seconds) => {
             let patience = Duration::from_secs(seconds);
@@ -164,9 +164,12 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<CommandAns
         description: args.intent,
         expected_effects: args.effects,
         implements: args.implements,
-        allowed_files: entries(place::paths(workspace, &[args.files, args.allowed_files].concat())?),
-        allowed_related: entries(place::paths(workspace, &args.related)?),
-        forbidden: entries(place::fnmatches(workspace, &args.forbid)?),
+        allowed_files: entries(caller_location::typed_paths(
+            workspace,
+            &[args.files, args.allowed_files].concat(),
+        )?),
+        allowed_related: entries(caller_location::typed_paths(workspace, &args.related)?),
+        forbidden: entries(caller_location::fnmatches(workspace, &args.forbid)?),
         dirty_scope_policy,
         on_conflict: if may_queue { OnConflict::Queue } else { args.on_conflict },
         ttl_seconds: args.ttl,
@@ -176,7 +179,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<CommandAns
         analyze: !args.no_analyze,
         detail_level: args.detail_level,
     };
-    let mut answer = watched(|watch| probity_changes::start(workspace, &caller, &request, watch))?;
+    let mut answer = with_progress(|watch| probity_changes::start(workspace, &caller, &request, watch))?;
     let queued = answer.intent_id.clone().filter(|_| answer.status == StartStatus::Queued);
     if let (Some(seconds), Some(intent_id)) = (args.wait, queued) {
         show_start(&answer);
@@ -188,7 +191,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<CommandAns
             detail_level: request.detail_level,
         };
         let patience = Duration::from_secs(seconds);
-        answer = watched(|watch| {
+        answer = with_progress(|watch| {
             probity_changes::promote_when_free(workspace, &caller, &promote, patience, watch)
         })?;
     }
@@ -222,7 +225,7 @@ fn reason_words(reasons: &[StartObstacle], are_own: bool) -> String {
             StartObstacle::Registry(RefusalCode::OverlapsOwn) => "your own intent holds these paths",
             other => other.meaning(),
         };
-        format!("{words} {}", code_behind(reason.as_str()))
+        format!("{words} {}", dimmed_code(reason.as_str()))
     });
     words.collect::<Vec<_>>().join(", ")
 }
@@ -253,7 +256,7 @@ fn show_start(answer: &StartAnswer) {
                 "{} by {} ({}) since {}: {}",
                 paths.join(", "),
                 neighbour.agent_label,
-                ownership(neighbour.ownership, neighbour.handle_kept),
+                ownership_label(neighbour.ownership, neighbour.handle_kept),
                 neighbour.declared_at,
                 neighbour.intent
             ),
@@ -280,7 +283,9 @@ fn show_start(answer: &StartAnswer) {
     for missing in &answer.missing_paths {
         let meant = match (&missing.suggestion, missing.hint) {
             (_, Some(hint)) => format!("; {hint}"),
-            (Some(near), None) => format!("; did you mean {}?", ui::code(place::typed_word(near.as_bytes()))),
+            (Some(near), None) => {
+                format!("; did you mean {}?", ui::code(caller_location::typed_word(near.as_bytes())))
+            }
             (None, None) => String::new(),
         };
         let text = format!("{} does not exist yet: it will be created{meant}", missing.path);
@@ -296,8 +301,8 @@ fn show_start(answer: &StartAnswer) {
             format_args!(
                 "{}: {} {} these files directly, {} in all",
                 blast.radius_level,
-                ui::count(blast.direct_dependents_count, "file"),
-                ui::verb(blast.direct_dependents_count, "needs", "need"),
+                ui::count_of(blast.direct_dependents_count, "file"),
+                ui::agreeing_verb(blast.direct_dependents_count, "needs", "need"),
                 blast.transitive_dependents_count
             ),
         );

@@ -1,8 +1,8 @@
 //! `probity status` and `probity doctor`.
 
-use super::keys::RawKeyboard;
-use super::screen::AlternateScreen;
-use super::words::{ownership, show_notices};
+use super::alternate_screen::AlternateScreen;
+use super::labels::{ownership_label, show_notices};
+use super::raw_keyboard::RawKeyboard;
 use crate::answer::CommandAnswer;
 use crate::commands::identity::IdentityArgs;
 use crate::ui;
@@ -118,25 +118,25 @@ fn show_status(answer: &StatusAnswer) {
         ui::print(format_args!(
             "{} {state} {}",
             ui::bold(&line.agent),
-            listed(&paths, line.allowed_files.len())
+            shortened_list(&paths, line.allowed_files.len())
         ));
         ui::print_row("for", &line.description);
-        ui::print_row("since", format_args!("{} ({} ago)", line.since, span(line.age_seconds)));
+        ui::print_row("since", format_args!("{} ({} ago)", line.since, format_seconds(line.age_seconds)));
         let lease = match line.lease_left_seconds {
             0 => ui::warn("lapsed"),
-            left => format!("{} left", span(left)),
+            left => format!("{} left", format_seconds(left)),
         };
         ui::print_row(
             "lease",
             format_args!(
                 "{lease}, expires in {}  {}",
-                span(line.life_left_seconds),
-                ui::dim(ownership(line.ownership, line.is_yours))
+                format_seconds(line.life_left_seconds),
+                ui::dim(ownership_label(line.ownership, line.is_yours))
             ),
         );
         let mut notes = Vec::new();
         if line.n_dirty > 0 {
-            notes.push(ui::count(line.n_dirty, "uncommitted path"));
+            notes.push(ui::count_of(line.n_dirty, "uncommitted path"));
         }
         if !line.is_here {
             notes.push("in another worktree".to_owned());
@@ -150,8 +150,11 @@ fn show_status(answer: &StatusAnswer) {
     for run in &answer.runs {
         let scope: Vec<String> =
             run.scope.as_slice().iter().take(3).map(|pattern| probity_core::bytes::escape(pattern)).collect();
-        let scope =
-            if scope.is_empty() { "nothing".to_owned() } else { listed(&scope, run.scope.as_slice().len()) };
+        let scope = if scope.is_empty() {
+            "nothing".to_owned()
+        } else {
+            shortened_list(&scope, run.scope.as_slice().len())
+        };
         ui::print(format_args!("{} may touch {scope}", ui::bold("a governed run")));
         let place = if run.is_here { String::new() } else { format!(" in {}", run.root) };
         ui::print_row("since", format_args!("{}{place}, process {}", run.since, run.pid));
@@ -177,12 +180,12 @@ fn show_status(answer: &StatusAnswer) {
 fn show_group(label: &str, group: &DirtyGroup) {
     if group.count > 0 {
         let paths: Vec<String> = group.paths.iter().take(5).map(ToString::to_string).collect();
-        ui::print_row("changed", format_args!("{}  {}", listed(&paths, group.count), ui::dim(label)));
+        ui::print_row("changed", format_args!("{}  {}", shortened_list(&paths, group.count), ui::dim(label)));
     }
 }
 
 /// The first of some things, and how many more there are.
-fn listed(first: &[String], count: usize) -> String {
+fn shortened_list(first: &[String], count: usize) -> String {
     match count.saturating_sub(first.len()) {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
@@ -213,7 +216,7 @@ fn what_matters(answer: &StatusAnswer) -> StatusNews<'_> {
 }
 
 /// A length of time in words.
-fn span(seconds: u64) -> String {
+fn format_seconds(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3_600 => format!("{} min", seconds / 60),

@@ -4,7 +4,7 @@ mod args;
 mod show;
 
 pub(crate) use args::{CommitMetadataArgs, CommitsArgs, StoreArgs};
-pub(crate) use show::{losses, readings};
+pub(crate) use show::{conflict_values, print_losses};
 
 use crate::answer::CommandAnswer;
 use crate::ui;
@@ -27,16 +27,20 @@ pub(crate) fn commits(
     let given = arguments.place.store;
     if let CommitsCommand::Init { path, schema } = arguments.command {
         let path = locate(workspace, path.or(given).as_deref())?;
-        let answer = write::init(&path, &input(&schema)?)?;
-        ui::print(format_args!("{} a commit store at {}", ui::good("made"), crate::shown(&path).display()));
-        return Ok(ok(&answer));
+        let answer = write::init(&path, &read_input(&schema)?)?;
+        ui::print(format_args!(
+            "{} a commit store at {}",
+            ui::good("made"),
+            crate::relative_to_cwd(&path).display()
+        ));
+        return Ok(success(&answer));
     }
     let mut store = open(&locate(workspace, given.as_deref())?)?;
     match arguments.command {
         CommitsCommand::Schema { set: Some(file) } => {
-            let answer = write::evolve(&mut store, &input(&file)?)?;
+            let answer = write::evolve(&mut store, &read_input(&file)?)?;
             ui::print(answer.text.trim_end());
-            Ok(ok(&answer))
+            Ok(success(&answer))
         }
         command => answer(&store, command),
     }
@@ -46,33 +50,33 @@ fn answer(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer,
     match command {
         CommitsCommand::Log { from, document, limit } => {
             let answer = read::log(store, &read::LogRequest { from, document, limit })?;
-            show::log(&answer);
-            Ok(ok(&answer))
+            show::print_log(&answer);
+            Ok(success(&answer))
         }
         CommitsCommand::Show { commit } => {
             let answer = read::show(store, &commit)?;
-            show::commit(&answer);
-            Ok(ok(&answer))
+            show::print_commit(&answer);
+            Ok(success(&answer))
         }
         CommitsCommand::Heads => {
             let answer = read::heads(store)?;
-            show::heads(&answer);
-            Ok(ok(&answer))
+            show::print_heads(&answer);
+            Ok(success(&answer))
         }
         CommitsCommand::Diff { from, to } => {
             let answer = read::difference(store, &from, &to)?;
-            show::difference(&answer);
-            Ok(ok(&answer))
+            show::print_difference(&answer);
+            Ok(success(&answer))
         }
         CommitsCommand::State { commit, document: Some(document), why: true } => {
             let answer = read::trace(store, commit.as_deref().unwrap_or("@"), &document)?;
-            show::trace(&answer);
-            Ok(ok(&answer))
+            show::print_trace(&answer);
+            Ok(success(&answer))
         }
         CommitsCommand::State { commit, document, .. } => {
             let answer = read::state(store, commit.as_deref(), document.as_deref())?;
-            show::state(&answer);
-            Ok(ok(&answer))
+            show::print_state(&answer);
+            Ok(success(&answer))
         }
         CommitsCommand::Merge { ours, theirs, dry_run, signed } => {
             merge_two(store, ours, theirs, dry_run, signed)
@@ -84,13 +88,13 @@ fn answer(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer,
                 Some(name) => write::set_ref(store, &name, Some(commit.as_deref().unwrap_or("@")))?,
                 None => write::refs(store)?,
             };
-            show::refs(&answer);
-            Ok(ok(&answer))
+            show::print_refs(&answer);
+            Ok(success(&answer))
         }
         CommitsCommand::Schema { .. } => {
             let answer = write::schema(store);
             ui::print(answer.text.trim_end());
-            Ok(ok(&answer))
+            Ok(success(&answer))
         }
         CommitsCommand::Blob { what } => blob(store, &what),
         other => change(store, other),
@@ -101,12 +105,12 @@ fn answer(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer,
 fn change(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer, ServiceError> {
     match command {
         CommitsCommand::Put { document, value, on, signed } => {
-            let (attachment, key) = name(&document)?;
+            let (attachment, key) = parse_document_name(&document)?;
             let value = match value {
                 Some(text) => json_of(text.as_bytes())?,
-                None => json_of(&input(Path::new("-"))?)?,
+                None => json_of(&read_input(Path::new("-"))?)?,
             };
-            Ok(written(&write::write(
+            Ok(print_written_commit(&write::write(
                 store,
                 on.as_deref(),
                 &DocumentWrite::Put { attachment, key, value },
@@ -115,20 +119,20 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer,
         }
         CommitsCommand::Update { document, path, value, op, ops, on, signed } => {
             let what = match (ops, document) {
-                (Some(file), _) => DocumentWrite::Ops(list_of(&input(&file)?)?),
+                (Some(file), _) => DocumentWrite::Ops(list_of(&read_input(&file)?)?),
                 (None, document) => {
-                    let (attachment, key) = name(&document.unwrap_or_default())?;
+                    let (attachment, key) = parse_document_name(&document.unwrap_or_default())?;
                     let value = json_of(value.unwrap_or_default().as_bytes())?;
                     DocumentWrite::Update { op, attachment, key, path: path.unwrap_or_default(), value }
                 }
             };
-            Ok(written(&write::write(store, on.as_deref(), &what, &signed.into())?))
+            Ok(print_written_commit(&write::write(store, on.as_deref(), &what, &signed.into())?))
         }
         CommitsCommand::Disable { commit, on, signed } => {
-            Ok(written(&write::mask(store, &commit, on.as_deref(), false, &signed.into())?))
+            Ok(print_written_commit(&write::mask(store, &commit, on.as_deref(), false, &signed.into())?))
         }
         CommitsCommand::Enable { commit, on, signed } => {
-            Ok(written(&write::mask(store, &commit, on.as_deref(), true, &signed.into())?))
+            Ok(print_written_commit(&write::mask(store, &commit, on.as_deref(), true, &signed.into())?))
         }
         CommitsCommand::Sync { other, pull, push } => {
             let direction = match (pull, push) {
@@ -137,20 +141,20 @@ fn change(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer,
                 _ => SyncDirection::Both,
             };
             let answer = exchange::sync(store, &other, direction)?;
-            show::sync(&answer);
-            Ok(ok(&answer))
+            show::print_sync(&answer);
+            Ok(success(&answer))
         }
-        CommitsCommand::Export { file } => Ok(moved(&exchange::export(store, &file)?, "written to")),
-        CommitsCommand::Import { file } => Ok(moved(&exchange::import(store, &file)?, "taken from")),
+        CommitsCommand::Export { file } => Ok(print_transfer(&exchange::export(store, &file)?, "written to")),
+        CommitsCommand::Import { file } => Ok(print_transfer(&exchange::import(store, &file)?, "taken from")),
         CommitsCommand::Flatten { commit, into, signed } => {
             let answer = exchange::flatten(store, &commit, &into, &signed.into())?;
             ui::print(format_args!(
                 "{} {} into {}",
                 ui::good("flattened"),
-                ui::count(answer.documents, "document"),
+                ui::count_of(answer.documents, "document"),
                 into.display()
             ));
-            Ok(ok(&answer))
+            Ok(success(&answer))
         }
         _ => check(store),
     }
@@ -169,8 +173,8 @@ fn merge_two(
         merge::MergeSelector::Written(write::merge(store, &ours, &theirs, &signed.into())?.to_string())
     };
     let found = merge::analyze(store, &which)?;
-    show::merged(&found);
-    Ok(ok(&found.to_answer()))
+    show::print_merge(&found);
+    Ok(success(&found.to_answer()))
 }
 
 fn reduce(store: &CommitStore, dry_run: bool) -> Result<CommandAnswer, ServiceError> {
@@ -182,54 +186,54 @@ fn reduce(store: &CommitStore, dry_run: bool) -> Result<CommandAnswer, ServiceEr
     if found.is_empty() {
         ui::print("one head, or none: there is nothing to reduce");
     }
-    found.iter().for_each(show::merged);
+    found.iter().for_each(show::print_merge);
     let merges = found.iter().map(merge::AnalyzedMerge::to_answer).collect();
-    Ok(ok(&MergeHeadsAnswer::new(!dry_run, merges)))
+    Ok(success(&MergeHeadsAnswer::new(!dry_run, merges)))
 }
 
-fn written(answer: &CommitWriteAnswer) -> CommandAnswer {
+fn print_written_commit(answer: &CommitWriteAnswer) -> CommandAnswer {
     let commit = &answer.commit;
     ui::print(format_args!("{} {}", ui::code(short(&commit.id)), commit.label));
-    ok(answer)
+    success(answer)
 }
 
-fn moved(answer: &BundleTransferAnswer, words: &str) -> CommandAnswer {
+fn print_transfer(answer: &BundleTransferAnswer, words: &str) -> CommandAnswer {
     let known = answer.moved.known;
     let known = if known > 0 {
-        format!(" ({known} {} there already)", ui::verb(known, "was", "were"))
+        format!(" ({known} {} there already)", ui::agreeing_verb(known, "was", "were"))
     } else {
         String::new()
     };
     ui::print(format_args!("{} {words} {}{known}", show::transfer(&answer.moved), answer.file));
-    ok(answer)
+    success(answer)
 }
 
 fn blob(store: &CommitStore, what: &Path) -> Result<CommandAnswer, ServiceError> {
     let named = what.to_str().filter(|text| text.starts_with("sha256:"));
     let Some(digest) = named else {
-        let answer = write::put_blob(store, &input(what)?)?;
+        let answer = write::put_blob(store, &read_input(what)?)?;
         ui::print(answer.blob);
-        return Ok(ok(&answer));
+        return Ok(success(&answer));
     };
     let (answer, bytes) = write::get_blob(store, digest)?;
     if !ui::stdout_is_for_json() {
         let _ = std::io::stdout().write_all(&bytes);
     }
-    Ok(ok(&answer))
+    Ok(success(&answer))
 }
 
 fn check(store: &CommitStore) -> Result<CommandAnswer, ServiceError> {
     let answer = exchange::check(store)?;
-    show::survey(&answer);
+    show::print_check(&answer);
     Ok(CommandAnswer::of(if answer.sound { ExitCode::Ok } else { ExitCode::Failed }, &answer))
 }
 
-fn ok(answer: &impl probity_api::Answer) -> CommandAnswer {
+fn success(answer: &impl probity_api::Answer) -> CommandAnswer {
     CommandAnswer::of(ExitCode::Ok, answer)
 }
 
 /// The bytes of a file, or of stdin.
-pub(crate) fn input(file: &Path) -> Result<Vec<u8>, ServiceError> {
+pub(crate) fn read_input(file: &Path) -> Result<Vec<u8>, ServiceError> {
     let missing =
         |error: std::io::Error| ServiceError::Missing(format!("cannot read {}: {error}", file.display()));
     if file == Path::new("-") {
@@ -259,7 +263,7 @@ pub(crate) fn list_of(bytes: &[u8]) -> Result<Vec<Value>, ServiceError> {
     }
 }
 
-fn name(document: &str) -> Result<(String, String), ServiceError> {
+fn parse_document_name(document: &str) -> Result<(String, String), ServiceError> {
     document.split_once('/').map(|(attachment, key)| (attachment.to_owned(), key.to_owned())).ok_or_else(
         || {
             ServiceError::refused(

@@ -12,10 +12,10 @@ use probity_document_store::{op_text, short};
 use probity_documents::{ConflictVerdict, LocusReading, MergeConflict, path_text};
 
 /// How much of a value one line shows.
-const WIDTH: usize = 48;
+const MAX_VALUE_CHARS: usize = 48;
 
 /// A table of commits.
-pub(super) fn log(answer: &CommitLogAnswer) {
+pub(super) fn print_log(answer: &CommitLogAnswer) {
     for CommitLogEntry { commit, head, refs } in &answer.commits {
         let marks = match (*head, refs.is_empty()) {
             (false, true) => String::new(),
@@ -23,16 +23,16 @@ pub(super) fn log(answer: &CommitLogAnswer) {
             (false, false) => ui::warn(format_args!(" ({})", refs.join(", "))),
             (true, false) => ui::good(format_args!(" (head, {})", refs.join(", "))),
         };
-        line(commit, &marks);
+        print_commit_line(commit, &marks);
     }
     if answer.more {
-        ui::say(format_args!("{} commits in all; `--limit` shows more", answer.total));
+        ui::eprint(format_args!("{} commits in all; `--limit` shows more", answer.total));
     } else if answer.total == 0 {
-        ui::say("no commit yet; begin with `probity commits put ATTACHMENT/KEY VALUE`");
+        ui::eprint("no commit yet; begin with `probity commits put ATTACHMENT/KEY VALUE`");
     }
 }
 
-fn line(commit: &CommitSummary, marks: &str) {
+fn print_commit_line(commit: &CommitSummary, marks: &str) {
     ui::print(format_args!(
         "{}  {}  {:<9}  {:<12}  {}{marks}",
         ui::code(short(&commit.id)),
@@ -44,17 +44,17 @@ fn line(commit: &CommitSummary, marks: &str) {
 }
 
 /// The heads, one per line.
-pub(super) fn heads(answer: &CommitHeadsAnswer) {
+pub(super) fn print_heads(answer: &CommitHeadsAnswer) {
     for commit in &answer.heads {
-        line(commit, "");
+        print_commit_line(commit, "");
     }
     if answer.heads.len() > 1 {
-        ui::row("next", "`probity commits reduce --dry-run` says what merging them would lose");
+        ui::eprint_row("next", "`probity commits reduce --dry-run` says what merging them would lose");
     }
 }
 
 /// One commit.
-pub(super) fn commit(answer: &CommitShowAnswer) {
+pub(super) fn print_commit(answer: &CommitShowAnswer) {
     let commit = &answer.commit;
     ui::print_row("commit", ui::code(commit.id));
     ui::print_row("type", commit.kind);
@@ -68,36 +68,36 @@ pub(super) fn commit(answer: &CommitShowAnswer) {
     ui::print_row("label", &commit.label);
     answer.ops.iter().for_each(|op| ui::print_row("op", op_text(op)));
     for record in &answer.decisions {
-        let decided = ui::count(record.decisions.len(), "conflict");
+        let decided = ui::count_of(record.decisions.len(), "conflict");
         ui::print_row("decided", format_args!("{decided} by {}: {}", record.by, record.why));
     }
 }
 
 /// Opcodes, one per line.
-pub(super) fn difference(answer: &CommitDiffAnswer) {
+pub(super) fn print_difference(answer: &CommitDiffAnswer) {
     answer.ops.iter().for_each(|op| ui::print(op_text(op)));
     for gone in &answer.gone {
         ui::print(format_args!("{} {gone}", ui::warn("not there:")));
     }
     if answer.ops.is_empty() && answer.gone.is_empty() {
-        ui::say("no difference");
+        ui::eprint("no difference");
     }
 }
 
 /// Documents, one per line.
-pub(super) fn state(answer: &DocumentStateAnswer) {
+pub(super) fn print_state(answer: &DocumentStateAnswer) {
     for (attachment, keys) in &answer.state {
         for (key, document) in keys.as_object().into_iter().flatten() {
             ui::print(format_args!("{} {document}", ui::bold(format_args!("{attachment}/{key}"))));
         }
     }
     if answer.state.is_empty() {
-        ui::say("no document yet; begin with `probity commits put ATTACHMENT/KEY VALUE`");
+        ui::eprint("no document yet; begin with `probity commits put ATTACHMENT/KEY VALUE`");
     }
 }
 
 /// What became of every opcode.
-pub(super) fn trace(answer: &DocumentTraceAnswer) {
+pub(super) fn print_trace(answer: &DocumentTraceAnswer) {
     for entry in &answer.trace {
         let mark = match (entry.skipped, entry.on) {
             (None, true) => ui::good("applied"),
@@ -109,12 +109,12 @@ pub(super) fn trace(answer: &DocumentTraceAnswer) {
 }
 
 /// Refs, one per line.
-pub(super) fn refs(answer: &CommitRefsAnswer) {
+pub(super) fn print_refs(answer: &CommitRefsAnswer) {
     for entry in &answer.refs {
         ui::print(format_args!("{}  {}", ui::code(short(&entry.commit)), entry.name));
     }
     if answer.refs.is_empty() {
-        ui::say("no ref; `probity commits ref NAME COMMIT` makes one");
+        ui::eprint("no ref; `probity commits ref NAME COMMIT` makes one");
     }
 }
 
@@ -122,29 +122,29 @@ pub(super) fn refs(answer: &CommitRefsAnswer) {
 pub(super) fn transfer(counts: &TransferCounts) -> String {
     format!(
         "{}, {}, {}",
-        ui::count(counts.commits, "commit"),
-        ui::count(counts.blobs, "blob"),
-        ui::count(counts.decisions, "decision")
+        ui::count_of(counts.commits, "commit"),
+        ui::count_of(counts.blobs, "blob"),
+        ui::count_of(counts.decisions, "decision")
     )
 }
 
 /// What went which way.
-pub(super) fn sync(answer: &StoreSyncAnswer) {
+pub(super) fn print_sync(answer: &StoreSyncAnswer) {
     ui::print(format_args!("pulled  {}", transfer(&answer.pulled)));
     ui::print(format_args!("pushed  {}", transfer(&answer.pushed)));
     let heads = answer.heads.len();
     if heads > 1 {
-        ui::row("next", format_args!("{heads} heads: `probity commits reduce` merges them"));
+        ui::eprint_row("next", format_args!("{heads} heads: `probity commits reduce` merges them"));
     }
 }
 
 /// What a check found.
-pub(super) fn survey(answer: &StoreCheckAnswer) {
+pub(super) fn print_check(answer: &StoreCheckAnswer) {
     let counts = format!(
         "{}, {}, {}",
-        ui::count(answer.commits as usize, "commit"),
-        ui::count(answer.states, "kept state"),
-        ui::count(answer.blobs, "blob")
+        ui::count_of(answer.commits as usize, "commit"),
+        ui::count_of(answer.states, "kept state"),
+        ui::count_of(answer.blobs, "blob")
     );
     if answer.sound {
         ui::print(format_args!("{} {counts}: everything is as it was written", ui::good("sound")));
@@ -155,14 +155,14 @@ pub(super) fn survey(answer: &StoreCheckAnswer) {
         let place = damage.commit.map(|id| format!("commit {id}: ")).unwrap_or_default();
         ui::print(format_args!("  {place}{}", damage.why));
     }
-    ui::row(
+    ui::eprint_row(
         "next",
         "make a new store and fill it from a replica: `probity commits init`, then `probity commits sync`",
     );
 }
 
 /// One merge: what it joins, and what it lost.
-pub(super) fn merged(found: &AnalyzedMerge) {
+pub(super) fn print_merge(found: &AnalyzedMerge) {
     let analysis = &found.analysis;
     let id = |id: probity_documents::CommitId| ui::code(probity_document_store::short(&id));
     let would = if found.written { "merge" } else { "would merge" };
@@ -172,13 +172,13 @@ pub(super) fn merged(found: &AnalyzedMerge) {
         id(analysis.ours()),
         id(analysis.theirs())
     ));
-    losses(found);
+    print_losses(found);
 }
 
 /// What a merge lost, conflict by conflict.
-pub(crate) fn losses(found: &AnalyzedMerge) {
+pub(crate) fn print_losses(found: &AnalyzedMerge) {
     let analysis = &found.analysis;
-    if analysis.two_way() {
+    if analysis.is_two_way() {
         ui::print_row("base", ui::dim("there is no single one"));
     }
     for (index, conflict) in analysis.conflicts().iter().enumerate() {
@@ -191,7 +191,7 @@ pub(crate) fn losses(found: &AnalyzedMerge) {
             ruling.attachment,
             ruling.key,
             ruling.group,
-            verdict(&ruling.verdict)
+            ruling_text(&ruling.verdict)
         );
         ui::print_row("group", words);
     }
@@ -213,8 +213,8 @@ fn one_loss(found: &AnalyzedMerge, index: usize, conflict: &MergeConflict) {
         ui::bold(place),
         lost.join(" and ")
     ));
-    for (name, reading) in readings(conflict) {
-        ui::print(format_args!("      {} {}", ui::dim(format_args!("{name:<7}")), shown(reading)));
+    for (name, reading) in conflict_values(conflict) {
+        ui::print(format_args!("      {} {}", ui::dim(format_args!("{name:<7}")), value_text(reading)));
     }
     let (ruling, history) = (&found.rulings.conflicts[index], &found.histories[index]);
     match &history.resolved_by {
@@ -222,7 +222,7 @@ fn one_loss(found: &AnalyzedMerge, index: usize, conflict: &MergeConflict) {
             ui::print(format_args!("      {} by {}: {}", ui::good("resolved"), record.by, record.why));
         }
         None if ruling.verdict != ConflictVerdict::Review => {
-            ui::print(format_args!("      {} {}", ui::dim("policy "), verdict(&ruling.verdict)));
+            ui::print(format_args!("      {} {}", ui::dim("policy "), ruling_text(&ruling.verdict)));
         }
         None => {}
     }
@@ -245,10 +245,10 @@ fn summary(found: &AnalyzedMerge) {
         ui::print(format_args!("  {} every intent survived", ui::good("ok")));
         return;
     }
-    ui::print(format_args!("  {}, {} open", ui::count(n_conflicts, "conflict"), n_open));
+    ui::print(format_args!("  {}, {} open", ui::count_of(n_conflicts, "conflict"), n_open));
     if n_open > 0 && found.written {
         let id = probity_document_store::short(&found.analysis.merge());
-        ui::row(
+        ui::eprint_row(
             "next",
             format_args!("`probity merge reconcile {id}` decides them; without it the merge stands as it is"),
         );
@@ -256,7 +256,7 @@ fn summary(found: &AnalyzedMerge) {
 }
 
 /// The four values of a conflict, with their names.
-pub(crate) fn readings(conflict: &MergeConflict) -> [(&'static str, &LocusReading); 4] {
+pub(crate) fn conflict_values(conflict: &MergeConflict) -> [(&'static str, &LocusReading); 4] {
     [
         ("base", &conflict.base),
         ("ours", &conflict.ours),
@@ -266,16 +266,16 @@ pub(crate) fn readings(conflict: &MergeConflict) -> [(&'static str, &LocusReadin
 }
 
 /// A value in one line.
-pub(crate) fn shown(reading: &LocusReading) -> String {
+pub(crate) fn value_text(reading: &LocusReading) -> String {
     let Some(value) = &reading.0 else { return "absent".into() };
     let text = value.to_string();
-    match text.char_indices().nth(WIDTH) {
+    match text.char_indices().nth(MAX_VALUE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
-fn verdict(verdict: &ConflictVerdict) -> String {
+fn ruling_text(verdict: &ConflictVerdict) -> String {
     match verdict {
         ConflictVerdict::Decided(chosen) => format!("decides {}", chosen_text(chosen)),
         ConflictVerdict::Review => "for a person to decide".into(),

@@ -18,7 +18,7 @@ pub(super) fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError>
         ui::print(format_args!("  {}  from {}  {open}", ui::bold(&stream.name), stream.base));
     }
     if answer.streams.is_empty() {
-        ui::say("no streams; `probity ledger propose --stream NAME` begins one");
+        ui::eprint("no streams; `probity ledger propose --stream NAME` begins one");
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
@@ -30,7 +30,7 @@ pub(super) fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<Com
         LedgerMergeStatus::Review => ui::bad("review needed"),
         LedgerMergeStatus::Planned => ui::warn("planned"),
     };
-    ui::print(format_args!("{mark} {}: {}", merged.stream, ui::count(merged.proposals, "proposal")));
+    ui::print(format_args!("{mark} {}: {}", merged.stream, ui::count_of(merged.proposals, "proposal")));
     for (from, to) in &merged.renamed {
         ui::print_row("renamed", format_args!("{from} is called {to} in the ledger"));
     }
@@ -55,8 +55,8 @@ pub(super) fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<Com
             ui::print_row("choose", ways.collect::<Vec<_>>().join("  "));
         }
     }
-    merged.notices.iter().for_each(|notice| ui::row("notice", ui::warn(notice)));
-    ui::row("seq", merged.seq);
+    merged.notices.iter().for_each(|notice| ui::eprint_row("notice", ui::warn(notice)));
+    ui::eprint_row("seq", merged.seq);
     let needs_review = merged.status == LedgerMergeStatus::Review;
     Ok(CommandAnswer::of(if needs_review { ExitCode::Conflict } else { ExitCode::Ok }, &merged))
 }

@@ -61,14 +61,14 @@ enum ApiArg {
 
 impl ModelArgs {
     /// The model that is to be asked, if one is named.
-    pub(crate) fn request(self) -> Result<Option<ModelRequest>, ServiceError> {
+    pub(crate) fn into_request(self) -> Result<Option<ModelRequest>, ServiceError> {
         let at = match (self.model_command, self.model_url, self.model) {
             (Some(program), _, _) => {
                 let argv = std::iter::once(program).chain(self.model_arg).collect();
                 ModelAt::Command { argv }
             }
             (None, Some(url), Some(model)) => match self.model_api {
-                ApiArg::Openai => ModelAt::OpenAi { url, model, key: key(&self.model_key_env)? },
+                ApiArg::Openai => ModelAt::OpenAi { url, model, key: read_key(&self.model_key_env)? },
                 ApiArg::Ollama => ModelAt::Ollama { url, model },
             },
             _ => return Ok(None),
@@ -83,7 +83,7 @@ impl ModelArgs {
     }
 }
 
-fn key(variable: &str) -> Result<Option<String>, ServiceError> {
+fn read_key(variable: &str) -> Result<Option<String>, ServiceError> {
     match std::env::var(variable) {
         Ok(key) => Ok(Some(key)),
         Err(std::env::VarError::NotPresent) => Ok(None),

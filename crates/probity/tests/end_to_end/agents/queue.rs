@@ -116,7 +116,7 @@ fn a_waiter_is_not_passed_for_ever() {
     holder.begin("src/a.py", &[]);
     let queued = wide.start("src/a.py", &["--allowed-files", "src/b.py", "--queue"]);
     assert_eq!(queued.json["status"], "queued", "{queued:#?}");
-    let most = probity_intents::registry::MAX_PASSES;
+    let most = probity_intents::registry::MAX_QUEUE_PASSES;
     let mut passes = 0;
     let refused = loop {
         let started = narrow.start("src/b.py", &[]);

@@ -7,7 +7,7 @@ use probity_changes::registry::{IntentService, LocalHost, RegistryHost};
 use probity_core::Digest;
 use probity_intents::CommandId;
 use probity_intents::registry::{RegistryChange, RegistryEvent};
-use probity_quality::runs::AnalysisStore;
+use probity_quality::analysis_store::AnalysisStore;
 use probity_storage::ports::{AppendOutcome, StorageEngine};
 use serde_json::json;
 use std::collections::BTreeSet;

@@ -18,14 +18,14 @@ impl RegistryHost for Ago {
     fn now(&self) -> Timestamp {
         Timestamp(LocalHost.now().0.saturating_sub(self.0))
     }
-    fn name(&self) -> &str {
-        LocalHost.name()
+    fn host_name(&self) -> &str {
+        LocalHost.host_name()
     }
     fn boot_id(&self) -> Option<&str> {
         LocalHost.boot_id()
     }
-    fn probe(&self, pid: u32) -> ProcessProbe {
-        LocalHost.probe(pid)
+    fn probe_process(&self, pid: u32) -> ProcessProbe {
+        LocalHost.probe_process(pid)
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn declaration(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: 
 fn started_long_ago(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: u64) {
     let declaration = declaration(agent, id, path, ttl_seconds);
     let store = workspace(agent.repo).state.store().expect("opens");
-    let mut shell = IntentService::over(&store, Arc::new(Ago(600)));
+    let mut shell = IntentService::on_store(&store, Arc::new(Ago(600)));
     let action = RegistryAction::Start {
         declaration,
         dirty_scope_policy: DirtyScopePolicy::Block,

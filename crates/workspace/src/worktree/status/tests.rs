@@ -41,7 +41,7 @@ impl Repo {
     fn look_at(&self, below: &str) -> (Workspace, WorktreeStatus) {
         let root: PathBuf = self.path().join(below);
         let workspace = Workspace::find(Some(&root), &root).expect("a workspace");
-        let look = WorktreeStatus::take(&workspace, &workspace.load_policy().expect("a policy").policy)
+        let look = WorktreeStatus::observe(&workspace, &workspace.load_policy().expect("a policy").policy)
             .expect("can be seen");
         (workspace, look)
     }
@@ -68,10 +68,10 @@ impl Repo {
         let start = StartRecord::parse(&start.to_bytes()).expect("is kept");
         self.sh(script);
         let (workspace, look) = self.look_at(below);
-        let since = look.since(&workspace, &start).expect("git answers");
+        let since = look.changes_since(&workspace, &start).expect("git answers");
         assert!(matches!(since.start, StartSnapshot::Available { .. }));
-        let mark = |dirt: &DirtyPath| if dirt.as_at_start { " as at start" } else { "" };
-        since.dirt.values().map(|dirt| format!("{}{}", shown(&dirt.entry), mark(dirt))).collect()
+        let mark = |dirt: &DirtyPath| if dirt.is_unchanged_since_start { " as at start" } else { "" };
+        since.dirty_paths.values().map(|dirt| format!("{}{}", shown(&dirt.entry), mark(dirt))).collect()
     }
 }
 

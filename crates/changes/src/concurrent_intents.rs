@@ -1,0 +1,120 @@
+//! The other intents, as they lie to one scope.
+
+use super::frame::RootMapping;
+use super::view::MAX_LISTED_PATHS;
+use crate::registry::view::format_time;
+use probity_api::change::{ConcurrentWork, DetailLevel, RelatedIntent, RelatedIntentAction};
+use probity_intents::registry::{CommandContext, Intent, IntentRegistry};
+use probity_intents::{
+    IntentId, IntentOwner, IntentScope, IntentStatus, Ownership, PeerIntent, RelationKind, ScopeOverlap,
+    relations,
+};
+use std::collections::BTreeSet;
+
+/// The registry as one owner sees it at one moment.
+pub(crate) struct RegistryView<'a> {
+    pub(crate) registry: &'a IntentRegistry,
+    pub(crate) owner: &'a IntentOwner,
+    pub(crate) context: &'a CommandContext,
+    pub(crate) paths: &'a RootMapping,
+    /// The intents that are the reader's own by a handle kept in this worktree.
+    pub(crate) kept: &'a BTreeSet<IntentId>,
+}
+
+impl RegistryView<'_> {
+    /// Every open intent but `except`, as the rules want it.
+    pub(crate) fn peers(&self, except: Option<&IntentId>) -> Vec<PeerIntent> {
+        self.open_intents(except).map(|intent| self.peer(intent)).collect()
+    }
+
+    /// The open intents of this working tree but `except`: only they can have made its dirt.
+    pub(crate) fn peers_here(&self, except: &IntentId) -> Vec<PeerIntent> {
+        let is_here =
+            |intent: &&Intent| intent.base.tree.as_ref().is_none_or(|tree| self.paths.shares_tree(tree));
+        self.open_intents(Some(except)).filter(is_here).map(|intent| self.peer(intent)).collect()
+    }
+
+    /// How the others lie to `scope` (named as in the registry).
+    pub(crate) fn concurrent_work(
+        &self,
+        scope: &IntentScope,
+        except: Option<&IntentId>,
+        detail: DetailLevel,
+    ) -> ConcurrentWork {
+        let mut found = ConcurrentWork::default();
+        let mut owners = BTreeSet::new();
+        for intent in self.open_intents(except) {
+            let peer = self.peer(intent);
+            owners.insert((&intent.owner.token, &intent.owner.host, intent.owner.pid));
+            found.stale_count += usize::from(peer.is_live() && peer.ownership == Ownership::ForeignStale);
+            let relation = relations(scope, &peer.scope);
+            if relation.relation == RelationKind::None {
+                continue;
+            }
+            let neighbour = self.related_intent(intent, &peer, &relation);
+            let conflicts = neighbour.relation == RelationKind::EditOverlap;
+            if conflicts && peer.is_live() {
+                found.concurrent_intents.push(neighbour.clone());
+            }
+            if conflicts && peer.status == IntentStatus::Queued {
+                found.queued_context.push(neighbour.clone());
+            }
+            found.workspace_relations.push(neighbour);
+        }
+        found.total_agents = owners.len();
+        if detail != DetailLevel::Full {
+            for list in
+                [&mut found.concurrent_intents, &mut found.workspace_relations, &mut found.queued_context]
+            {
+                list.truncate(MAX_LISTED_PATHS);
+            }
+        }
+        found
+    }
+
+    fn open_intents(&self, except: Option<&IntentId>) -> impl Iterator<Item = &Intent> {
+        self.registry.open_intents().filter(move |intent| Some(&intent.id) != except)
+    }
+
+    /// One intent, as the rules want it.
+    pub(crate) fn peer(&self, intent: &Intent) -> PeerIntent {
+        PeerIntent {
+            intent_id: intent.id.clone(),
+            ownership: intent.ownership(self.owner, self.context),
+            status: intent.status,
+            scope: intent.scope.clone(),
+        }
+    }
+
+    fn related_intent(&self, intent: &Intent, peer: &PeerIntent, relation: &ScopeOverlap) -> RelatedIntent {
+        RelatedIntent {
+            intent_id: intent.id.clone(),
+            agent_label: intent.owner.label.clone(),
+            agent_pid: intent.owner.pid,
+            intent: intent.description.clone(),
+            ownership: peer.ownership,
+            relation: relation.relation,
+            handle_kept: self.kept.contains(&intent.id),
+            overlap_type: relation.overlap_type,
+            hard_overlap: self.paths.to_workspace_entries(&relation.hard_overlap),
+            soft_overlap: self.paths.to_workspace_entries(&relation.soft_overlap),
+            excluded: self.paths.to_workspace_entries(&relation.excluded),
+            recommended_action: recommended_action(peer),
+            declared_at: format_time(intent.declared_at),
+            lease_expires_at: format_time(intent.lease(self.context).ends_at()),
+            expires_at: format_time(intent.expires_at),
+        }
+    }
+}
+
+/// What to do about another intent. Never: end its process.
+const fn recommended_action(peer: &PeerIntent) -> RelatedIntentAction {
+    match (peer.status, peer.ownership) {
+        (_, Ownership::OwnActive | Ownership::OwnStale) => RelatedIntentAction::FinishAmendOrClearYourOwn,
+        (_, Ownership::Recoverable) => RelatedIntentAction::RecoverOrStartOverIt,
+        (_, Ownership::Expired) => RelatedIntentAction::StartOverIt,
+        (IntentStatus::Queued, _) => RelatedIntentAction::NoneItWaits,
+        (_, Ownership::ForeignStale) => RelatedIntentAction::CoordinateOrWaitForItsEnd,
+        (_, Ownership::ForeignActive) => RelatedIntentAction::StopAndCoordinate,
+    }
+}

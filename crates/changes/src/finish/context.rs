@@ -1,0 +1,124 @@
+//! The tree after a change, and what it says: the dirt, whose it is, and the run that describes it.
+
+use super::{FinishContext, FinishHandler};
+use crate::concurrent_intents::RegistryView;
+use crate::evidence::{self, ChangedPathResolver};
+use probity_analysis::RunId;
+use probity_contract::profile;
+use probity_core::ReasonCode;
+use probity_intents::hygiene::StartSnapshot;
+use probity_intents::{ClaimIndex, FinishState, ScopeEntry, hygiene_finish};
+use probity_quality::analysis_store::{AnalysisStore, DifferingAnalyses, StoredAnalysis};
+use probity_quality::analyze::{self, AnalyzeOptions};
+use probity_quality::contract::{self as judge, AnalysisSide};
+use probity_workspace::ServiceError;
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
+use std::collections::BTreeSet;
+
+/// How often a tree that moves between look and analysis is looked at again.
+const MAX_STATUS_ATTEMPTS: u32 = 3;
+
+impl FinishHandler<'_> {
+    /// Looks at the tree; analyses it if the change needs a run and one may be made.
+    pub(super) fn collect_context(
+        &self,
+        progress: &(dyn Fn(ProgressStep) + Sync),
+    ) -> Result<FinishContext, ServiceError> {
+        let runs = AnalysisStore::open(self.workspace);
+        for _ in 0..MAX_STATUS_ATTEMPTS {
+            let look = WorktreeStatus::observe(self.workspace, &self.policy)?;
+            let since = self.changes_since_start(&look)?;
+            let circumstances = self.shell.command_context()?;
+            let seen = RegistryView {
+                registry: self.shell.registry(),
+                owner: &self.owner,
+                context: &circumstances,
+                paths: &self.frame,
+                kept: &BTreeSet::new(),
+            };
+            let peers = seen.peers_here(&self.intent.id);
+            let witness = ChangedPathResolver {
+                workspace: self.workspace,
+                status: &look,
+                changes: &since,
+                paths: &self.frame,
+                scope: &self.intent.scope,
+                others: ClaimIndex::of_live_peers(&peers),
+            };
+            let evidence = witness.resolve(&self.evidence)?;
+            let (dirty, start) = evidence::to_repo_changes(&self.frame, &since);
+            let hygiene = hygiene_finish(&FinishState {
+                scope: self.intent.scope.clone(),
+                evidence: self.frame.to_repo_entries(&evidence),
+                dirty,
+                start_snapshot: self.intent.base.dirty_snapshot.map(|_| start),
+                foreign_intents: peers,
+                strict: self.request.strict.unwrap_or(false) || self.policy.change.strict,
+            });
+            let tree_run = analyze::run_id(&self.policy, &look.snapshot)?;
+            // A change of nothing is told by its runs: there is no file to have a profile.
+            let needed =
+                evidence.is_empty() || profile(evidence.iter().map(ScopeEntry::as_bytes)).after_run_required;
+            let after = match &self.request.after_run_id {
+                Some(name) => Some(runs.find(name)?),
+                None => Some(tree_run).filter(|id| needed && runs.has(*id)),
+            };
+            let (before, after) = self.load_analyses(&runs, after)?;
+            if after.is_some() || !needed || !self.request.analyze || hygiene.blocks_finish() {
+                let before = match before {
+                    Some(stored) => Some(AnalysisSide::of(stored, self.baseline_then(&look, &since)?)),
+                    None => None,
+                };
+                let after = after.map(|stored| AnalysisSide::of(stored, self.baseline_now(&look)));
+                return Ok(FinishContext {
+                    status: look,
+                    changes: since,
+                    evidence,
+                    hygiene,
+                    tree_run,
+                    before,
+                    after,
+                });
+            }
+            analyze::analyze(self.workspace, &self.policy, &AnalyzeOptions::default(), progress)?;
+        }
+        Err(ServiceError::refused(ReasonCode::TreeUnstable, "the tree changes while it is analysed"))
+    }
+
+    pub(super) fn changes_since_start(
+        &self,
+        look: &WorktreeStatus,
+    ) -> Result<ChangesSinceStart, ServiceError> {
+        if let Some(record) = &self.record {
+            return look.changes_since(self.workspace, record);
+        }
+        Ok(ChangesSinceStart {
+            start: StartSnapshot::Unreadable,
+            ..look.changes_since(self.workspace, &look.state)?
+        })
+    }
+
+    /// The runs of both sides, as far as they are there and the verdict needs them.
+    fn load_analyses(
+        &self,
+        runs: &AnalysisStore,
+        after: Option<RunId>,
+    ) -> Result<(Option<StoredAnalysis>, Option<StoredAnalysis>), ServiceError> {
+        let before = self.intent.base.run_id.parse().ok().map(RunId);
+        let (claims, text) = (&self.request.claims, self.request.claims_text.as_deref());
+        let needs_all = judge::needs_whole_runs(claims, text, &analyze::gate_rules(&self.policy)?);
+        if let (Some(before), Some(after), false) = (before, after, needs_all)
+            && let Some(DifferingAnalyses { before, after, .. }) = runs.recall_differing(before, after)
+        {
+            return Ok((Some(before), Some(after)));
+        }
+        let is_compared = after.is_some();
+        let after = match &self.request.after_run_id {
+            Some(name) => Some(runs.load(name)?),
+            None => after.and_then(|id| runs.load_and_touch(id)),
+        };
+        let read = |id| if needs_all || is_compared { runs.load_and_touch(id) } else { runs.recall_head(id) };
+        Ok((before.and_then(read), after))
+    }
+}

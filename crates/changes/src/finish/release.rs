@@ -1,0 +1,185 @@
+//! Settling an accepted change: the receipt, then the claim, given back only while its fencing token is held.
+
+use super::report::FinishReportBuilder;
+use super::{FinishContext, FinishHandler, replay};
+use crate::registry::TreeFacts;
+use crate::uncommitted_work;
+use probity_api::change::{FinishAnswer, FinishReceipt, ReceiptHealth};
+use probity_contract::finish::{FinishNextStep, PipelineOutcome, ReceiptOutcome};
+use probity_contract::finish_status;
+use probity_contract::receipt::{DeltaEntry, ReceiptIntent};
+use probity_core::{Digest, ReasonCode};
+use probity_evidence::EnforcementLevel;
+use probity_intents::CommandId;
+use probity_intents::hygiene::DirtyEntry;
+use probity_intents::registry::{CommandRefusal, EventSeq, OwnerNotice, RegistryAction, RegistryCommand};
+use probity_paths::RepoPath;
+use probity_quality::analysis_store::AnalysisStore;
+use probity_quality::contract as judge;
+use probity_quality::contract::receipts::{ReceiptStore, StoredReceipt};
+use probity_workspace::{ServiceError, clock};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl FinishHandler<'_> {
+    /// The change is accepted: leave the receipt, then give the claim back.
+    pub(super) fn accept(
+        &mut self,
+        mut parts: FinishReportBuilder,
+        scene: &FinishContext,
+        verified: &judge::ContractResult,
+    ) -> Result<FinishAnswer, ServiceError> {
+        let token = self.still_held()?;
+        let (outcome, kept) = if self.request.create_receipt {
+            match self.receipt(scene, verified) {
+                Ok(kept) => (ReceiptOutcome::Created, Some(kept)),
+                Err(fault) => {
+                    parts.receipt_error = Some(fault.to_string());
+                    (ReceiptOutcome::Failed, None)
+                }
+            }
+        } else {
+            (ReceiptOutcome::Skipped, None)
+        };
+        parts.receipt = kept.as_ref().map(finish_receipt).transpose()?;
+        parts.external = self.external(scene);
+        let unfinished =
+            parts.external.iter().flat_map(|external| external.changes.iter().chain(&external.unlisted));
+        let outside: BTreeSet<RepoPath> = unfinished.map(|change| change.path.clone()).collect();
+        let pipeline = PipelineOutcome::Accepted {
+            externally_changed: verified.outcome.status
+                == probity_contract::ContractStatus::AcceptedWithExternalChanges,
+            receipt: outcome,
+            dirty_outside_scope: outside,
+        };
+        let status = finish_status(&pipeline, self.request.auto_clear);
+        if let Some(summary) = &mut parts.summary {
+            summary.receipt = Some(outcome);
+        }
+        let is_cleared = status.intent_cleared;
+        let notices = self.shell.registry().notices(&self.owner);
+        let mut answer = parts.answer(&self.intent, &self.evidence, status, notices);
+        if answer.nothing_changed() {
+            answer.message = format!("nothing changed since the start; {}", answer.message);
+        }
+        if is_cleared {
+            let paths = uncommitted_work::of_change(&scene.status, &scene.evidence);
+            self.advise_to_commit(&mut answer, &paths);
+            uncommitted_work::save_finished_content(self.workspace, &self.intent.id, paths)?;
+            replay::keep(self.workspace, &self.intent, (self.request, &self.evidence), &answer)?;
+            answer.notices = self.release(token, kept.map(|kept| kept.digest))?;
+        }
+        Ok(answer)
+    }
+
+    /// Accepted work is safe once it is committed: says with which command, and nothing if there is nothing to commit.
+    fn advise_to_commit(&self, answer: &mut FinishAnswer, paths: &BTreeMap<RepoPath, DirtyEntry>) {
+        if paths.is_empty() || self.workspace.git.is_none() {
+            return;
+        }
+        answer.commit_command =
+            uncommitted_work::commit_command(self.workspace, paths.keys(), &self.intent.description);
+        let advice = match &answer.commit_command {
+            Some(command) => format!("commit it now: `{command}`"),
+            None => format!("commit its {} paths now, and only those", paths.len()),
+        };
+        answer.message = format!("{}; {advice}", answer.message);
+        answer.next_step.get_or_insert(FinishNextStep::CommitChange);
+    }
+
+    /// The fencing token of the claim, if it is still the one that this finish began with.
+    pub(super) fn still_held(&mut self) -> Result<EventSeq, ServiceError> {
+        self.shell.refresh()?;
+        let intent_id = self.intent.id.clone();
+        let Some(token) = self.intent.token else {
+            return Err(CommandRefusal::wrong_status(&self.intent).into());
+        };
+        let current = self.shell.registry().intent(&intent_id).and_then(|intent| intent.token);
+        if current == Some(token) {
+            Ok(token)
+        } else {
+            Err(CommandRefusal::StaleToken { given: token, current }.into())
+        }
+    }
+
+    pub(super) fn release(
+        &mut self,
+        token: EventSeq,
+        receipt: Option<Digest>,
+    ) -> Result<Vec<OwnerNotice>, ServiceError> {
+        let intent_id = self.intent.id.clone();
+        let id = self.request.command_id.clone().unwrap_or_else(clock::run_id);
+        let id = CommandId::parse(id)
+            .map_err(|error| ServiceError::refused(ReasonCode::IntentInvalid, error.to_string()))?;
+        let action = RegistryAction::Release { intent_id: intent_id.clone(), token, receipt };
+        let command = RegistryCommand { id, by: self.owner.clone(), action };
+        let done = self.shell.execute_command(&command, &TreeFacts::default())?;
+        AnalysisStore::open(self.workspace).unpin(intent_id.as_str())?;
+        Ok(done.notices)
+    }
+
+    fn receipt(
+        &self,
+        scene: &FinishContext,
+        verified: &judge::ContractResult,
+    ) -> Result<StoredReceipt, ServiceError> {
+        let intent = ReceiptIntent {
+            intent_id: self.intent.id.clone(),
+            description: self.intent.description.clone(),
+            agent: self.intent.owner.label.clone(),
+            scope: self.frame.to_workspace_scope(&self.intent.scope),
+            amendments: self.intent.amendments.clone(),
+        };
+        let delta: Vec<DeltaEntry> = verified
+            .changed
+            .iter()
+            .map(|path| self.delta(scene, path))
+            .collect::<Result<_, ServiceError>>()?;
+        let circumstances = judge::ReceiptContext {
+            at: self.shell.host().now(),
+            intent: Some(&intent),
+            delta: &delta,
+            hygiene: Some(&scene.hygiene),
+            baseline_health: scene
+                .before
+                .as_ref()
+                .zip(scene.after.as_ref())
+                .and_then(|(before, after)| before.baseline_health(&after.run)),
+            enforcement: EnforcementLevel::Observe,
+        };
+        ReceiptStore::open(self.workspace)
+            .append(self.workspace, |previous| verified.receipt(&circumstances, previous))
+    }
+
+    /// Both sides of a path. What was not kept at the start is asked of git.
+    pub(super) fn delta(&self, scene: &FinishContext, path: &RepoPath) -> Result<DeltaEntry, ServiceError> {
+        let kept = self.record.as_ref().and_then(|record| record.scope.get(path).copied());
+        let record = self.record.as_ref().filter(|record| !record.dirty.contains_key(path));
+        let is_declared = self.intent.amendments.is_empty();
+        let before = match (kept, record) {
+            (None, Some(record)) if !is_declared => {
+                self.committed_content(record, path)?.map(|bytes| Digest::of(&bytes))
+            }
+            (kept, _) => kept,
+        };
+        let after = scene.status.snapshot.get(path).and_then(|entry| entry.digest());
+        Ok(DeltaEntry { path: path.clone(), before, after })
+    }
+}
+
+/// What a finish tells of a receipt.
+fn finish_receipt(kept: &StoredReceipt) -> Result<FinishReceipt, ServiceError> {
+    #[derive(Deserialize)]
+    struct ReceiptDocument {
+        health: ReceiptHealth,
+    }
+    let read = ReceiptDocument::deserialize(&kept.document);
+    let document =
+        read.map_err(|error| ServiceError::Missing(format!("receipt {}: {error}", kept.number)))?;
+    Ok(FinishReceipt {
+        digest: kept.digest,
+        number: kept.number,
+        health: document.health,
+        signed: kept.envelope.is_some(),
+    })
+}

@@ -1,0 +1,265 @@
+//! A start as an answer says it.
+
+use super::{StartAttempt, StartHandler};
+use crate::missing_paths::missing_paths;
+use crate::registry::view::format_time;
+use crate::view::{HygieneView, MAX_LISTED_PATHS};
+use probity_api::SystemPath;
+use probity_api::change::{
+    BlastLevel, BlastSummary, ConcurrentRun, ConcurrentWork, ConstraintInScope, GateForecast, RelatedIntent,
+    RelatedIntentAction, StartAnswer, StartBudget, StartObstacle,
+};
+use probity_intents::registry::OwnerNotice;
+use probity_intents::start::{ClaimState, StartNextStep, StartStatus};
+use probity_intents::{IntentId, IntentScope, Ownership, RelationKind, StartDecision};
+use probity_knowledge::ledger;
+use probity_paths::RepoPath;
+use probity_policy::{Policy, StrictnessProfile};
+use probity_quality::analyze;
+use probity_quality::contract::AnalysisSide;
+use probity_workspace::ServiceError;
+use probity_workspace::run_claims::file_test;
+
+/// What a start meets: its own intent if there is one, and the others.
+struct StartOverlaps<'a> {
+    id: Option<&'a IntentId>,
+    intents: &'a [IntentId],
+    runs: &'a [IntentId],
+    overlapping: Vec<&'a RelatedIntent>,
+}
+
+fn is_expired(other: &RelatedIntent) -> bool {
+    other.ownership == Ownership::Expired
+}
+
+impl StartHandler<'_> {
+    /// What the answer means, and how to go on from a change that was interrupted. Where a filter hides whether a file is
+    /// changed, that is said too.
+    fn message(&self, ask: &StartAttempt<'_>, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
+        let is_meant =
+            |path: &RepoPath| decision.dirty_in_allowed.contains(&ask.context.paths.to_repo_path(path));
+        let mut message = self.advice(decision, met);
+        if let Some(note) = ask.context.status.undecided_note(is_meant) {
+            message = format!("{message}; {note}");
+        }
+        message
+    }
+
+    fn advice(&self, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
+        let short = |id: &IntentId| self.service.registry().short_id(id).to_owned();
+        if decision.status == StartStatus::Blocked {
+            let own = met.overlapping.iter().find(|other| other.handle_kept && !is_expired(other));
+            if let Some(own) = own {
+                let id = short(&own.intent_id);
+                return format!(
+                    "your own intent {id} ({}) holds paths of this scope, and its handle is kept in this worktree: go on \
+                     with it and `probity finish {id}`, or give it up with `probity intent clear {id}`",
+                    own.intent
+                );
+            }
+            let gone = met.overlapping.iter().find(|other| {
+                other.ownership == Ownership::Recoverable || (is_expired(other) && other.handle_kept)
+            });
+            if let Some(gone) = gone {
+                let id = short(&gone.intent_id);
+                return format!(
+                    "{}; intent {id} of {} was interrupted ({}): `probity intent recover {id}` takes it over with its \
+                     uncommitted changes, `probity intent clear {id}` gives it up",
+                    message(decision, met.intents, met.runs),
+                    gone.agent_label,
+                    gone.intent
+                );
+            }
+        }
+        match (decision.next_step, met.id) {
+            (StartNextStep::WaitThenPromote, Some(id)) => format!(
+                "queued at position {}: do not edit yet; `probity intent promote {}` when those before you have finished",
+                decision.queue_position.unwrap_or(1),
+                short(id)
+            ),
+            _ => message(decision, met.intents, met.runs),
+        }
+    }
+
+    pub(super) fn build_answer(
+        &self,
+        ask: &StartAttempt<'_>,
+        decision: &StartDecision,
+        id: Option<&IntentId>,
+        notices: Vec<OwnerNotice>,
+    ) -> Result<StartAnswer, ServiceError> {
+        let circumstances = self.service.command_context()?;
+        let frame = &ask.context.paths;
+        let intent = id.and_then(|id| self.service.registry().intent(id));
+        let looked = decision.status != StartStatus::NeedsAnalysis;
+        let seen = self.registry_view(&circumstances, frame);
+        let view = HygieneView {
+            status: &ask.context.status,
+            paths: frame,
+            git_available: self.workspace.git.is_some(),
+            detail: ask.detail,
+        };
+        let scope = frame.to_workspace_scope(&ask.scope);
+        let run = ask.context.analysis.as_ref();
+        let shown_run = run.filter(|_| decision.status != StartStatus::Queued);
+        let reasons: Vec<StartObstacle> = decision.reasons.iter().copied().map(StartObstacle::Rule).collect();
+        let mut workspace =
+            if looked { seen.concurrent_work(&ask.scope, id, ask.detail) } else { ConcurrentWork::default() };
+        if looked && decision.status != StartStatus::Active {
+            workspace.concurrent_runs = self.concurrent_runs(ask)?;
+        }
+        let is_run = |id: &IntentId| workspace.concurrent_runs.iter().any(|run| run.run_id == id.as_str());
+        let (runs, intents): (Vec<IntentId>, Vec<IntentId>) =
+            decision.blocked_by.iter().cloned().partition(is_run);
+        Ok(StartAnswer {
+            status: decision.status,
+            edit_allowed: decision.edit_allowed,
+            intent_id: intent.map(|intent| intent.id.clone()),
+            token: intent.and_then(|intent| intent.token),
+            claim: decision.claim,
+            reason: reasons.first().copied(),
+            reasons,
+            next_step: decision.next_step,
+            message: {
+                let overlaps = |other: &&RelatedIntent| other.relation == RelationKind::EditOverlap;
+                let overlapping = workspace.workspace_relations.iter().filter(overlaps).collect();
+                self.message(
+                    ask,
+                    decision,
+                    &StartOverlaps { id, intents: &intents, runs: &runs, overlapping },
+                )
+            },
+            user_action_required: !decision.edit_allowed,
+            idempotent_replay: false,
+            run_id: run.map(|side| side.run.id.0.to_string()),
+            dirty_scope_policy: ask.policy,
+            missing_paths: missing_paths(&ask.context.status, &scope),
+            warnings: ask.warnings.clone(),
+            blocked_by_runs: runs.iter().map(ToString::to_string).collect(),
+            blocked_by: intents,
+            queue_position: decision.queue_position,
+            lease_expires_at: intent.map(|intent| format_time(intent.lease(&circumstances).ends_at())),
+            expires_at: intent.map(|intent| format_time(intent.expires_at)),
+            workspace,
+            workspace_hygiene: looked.then(|| view.start(decision)),
+            blast_radius: shown_run.map(|side| blast(&side.run, &scope, &view)),
+            budget: match shown_run {
+                Some(side) => Some(budget(&ask.context.policy.policy, side, ask.strictness)?),
+                None => None,
+            },
+            constraints: if decision.claim == ClaimState::None {
+                Vec::new()
+            } else {
+                self.constraints(&scope)?
+            },
+            implements: Vec::new(),
+            scope,
+            notices,
+            owner: None,
+        })
+    }
+
+    /// The governed runs that may touch what is asked for.
+    fn concurrent_runs(&self, ask: &StartAttempt<'_>) -> Result<Vec<ConcurrentRun>, ServiceError> {
+        let is_file = file_test(self.workspace);
+        let runs = self.service.open_runs()?.into_iter().filter_map(|run| {
+            let contested = run.claim.contested_entries(&ask.scope, &is_file);
+            (!contested.is_empty()).then(|| ConcurrentRun {
+                overlap: ask.context.paths.to_workspace_entries(&contested),
+                root: SystemPath::from(&*run.root),
+                run_id: run.claim.run_id,
+                scope: run.scope,
+                since: run.since,
+                recommended_action: RelatedIntentAction::WaitForTheRunOrNarrowScope,
+            })
+        });
+        Ok(runs.collect())
+    }
+
+    /// What the ledger says must be kept to in this scope; the first of it, because agents read it all.
+    fn constraints(&self, scope: &IntentScope) -> Result<Vec<ConstraintInScope>, ServiceError> {
+        let literals = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
+        let claim = probity_paths::ScopeClaim { literals, ..probity_paths::ScopeClaim::default() };
+        let touching =
+            ledger::constraints_touching(self.workspace, &claim)?.into_iter().take(MAX_LISTED_PATHS);
+        let in_scope = touching.map(|it| ConstraintInScope {
+            handle: it.handle,
+            summary: it.summary,
+            hard: it.hard,
+            because: it.because,
+        });
+        Ok(in_scope.collect())
+    }
+}
+
+/// What the change may cost.
+fn budget(
+    policy: &Policy,
+    side: &AnalysisSide,
+    asked: Option<StrictnessProfile>,
+) -> Result<StartBudget, ServiceError> {
+    let limits = analyze::gate_rules(policy)?;
+    let rules = crate::stricter(policy.contract.clone(), asked);
+    let budgets = probity_quality::contract::budget(side, &rules, &limits);
+    Ok(StartBudget {
+        strictness: rules.strictness(),
+        gate_preview: GateForecast { would_fail: budgets.gate_fails_already },
+        budgets,
+    })
+}
+
+fn blast(run: &probity_analysis::AnalysisRun, scope: &IntentScope, view: &HygieneView<'_>) -> BlastSummary {
+    let paths = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
+    let blast = probity_analysis::blast_radius(run, &paths);
+    BlastSummary {
+        radius_level: BlastLevel::of(blast.transitive.len()),
+        direct_dependents_count: blast.direct.len(),
+        transitive_dependents_count: blast.transitive.len(),
+        clone_siblings_count: blast.clone_siblings.len(),
+        cycles_count: blast.cycles.len(),
+        direct_dependents: view.list(blast.direct.iter().cloned()),
+        clone_siblings: view.list(blast.clone_siblings.iter().cloned()),
+        unknown: view.list(blast.unknown.iter().cloned()),
+    }
+}
+
+fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) -> String {
+    if let ([], [run, ..]) = (intents, runs)
+        && decision.status == StartStatus::Blocked
+    {
+        return format!(
+            "run {run} works on paths of this scope: wait until it has ended, queue, or narrow the scope; do not edit"
+        );
+    }
+    let hold = |whose: &str| match intents.len() {
+        1 => format!("an intent of {whose} holds paths of this scope"),
+        n => format!("{n} intents of {whose} hold paths of this scope"),
+    };
+    match decision.next_step {
+        StartNextStep::AnalyzeThenStart => {
+            "no stored run describes the tree as it is: analyse it, then start again".into()
+        }
+        StartNextStep::WaitThenPromote => {
+            let place = decision.queue_position.unwrap_or(1);
+            format!("queued at position {place}: do not edit yet")
+        }
+        StartNextStep::CoordinateAndClean => format!(
+            "{}, and it has uncommitted changes: coordinate, queue, or narrow the scope; do not edit",
+            hold("others")
+        ),
+        StartNextStep::CoordinateWithOwner => {
+            format!("{}: coordinate, queue, or narrow the scope; do not edit", hold("others"))
+        }
+        StartNextStep::CoordinateWithStaleOwner => {
+            format!("{}: coordinate, or wait until it is over; do not edit", hold("silent owners"))
+        }
+        StartNextStep::CleanDirtyScope => {
+            "the scope has uncommitted changes: commit, stash or revert them, or start with `--continue-own-wip` if \
+             they are yours"
+                .into()
+        }
+        StartNextStep::QueueOrNarrowScope => "others wait for these paths: queue, or narrow the scope".into(),
+        StartNextStep::FinishOwnIntent => "finish, amend or clear your own intent first".into(),
+        StartNextStep::EditInScope => "edit inside the declared scope only, then finish".into(),
+    }
+}

@@ -1,0 +1,123 @@
+//! The ground of a change: the tree as it is, its run, and where a change that begins there starts from.
+
+use super::frame::RootMapping;
+use probity_core::ReasonCode;
+use probity_intents::IntentScope;
+use probity_intents::registry::IntentBase;
+use probity_paths::RepoPath;
+use probity_quality::analysis_store::AnalysisStore;
+use probity_quality::analyze::{self, AnalyzeOptions};
+use probity_quality::contract::{self as judge, AnalysisSide, BaselineFile};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::worktree::StartRecord;
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{LoadedPolicy, ServiceError, Workspace};
+use std::collections::BTreeSet;
+
+/// How often a tree that moves between look and analysis is looked at again.
+const MAX_STATUS_ATTEMPTS: u32 = 3;
+
+/// A tree as it is, with its run if there is one.
+#[derive(Debug)]
+pub(crate) struct StartContext {
+    pub(crate) paths: RootMapping,
+    pub(crate) status: WorktreeStatus,
+    pub(crate) analysis: Option<AnalysisSide>,
+    /// The policy that the tree was looked at with, which is also the one that is kept for the finish.
+    pub(crate) policy: LoadedPolicy,
+}
+
+impl StartContext {
+    /// Looks at the tree and finds its run; with `analyze` it is made if there is none.
+    #[tracing::instrument(name = "survey", skip_all)]
+    pub(crate) fn collect(
+        workspace: &Workspace,
+        analyze: bool,
+        progress: &(dyn Fn(ProgressStep) + Sync),
+    ) -> Result<Self, ServiceError> {
+        let frame = RootMapping::for_workspace(workspace);
+        let runs = AnalysisStore::open(workspace);
+        let loaded = workspace.load_policy()?;
+        let policy = &loaded.policy;
+        // Everything that a start says without gates is in the head.
+        let needs_all = judge::needs_whole_runs(&[], None, &analyze::gate_rules(policy)?);
+        for _ in 0..MAX_STATUS_ATTEMPTS {
+            let look = WorktreeStatus::observe(workspace, policy)?;
+            let id = analyze::run_id(policy, &look.snapshot)?;
+            let run = if needs_all { runs.load_and_touch(id) } else { runs.recall_head(id) };
+            if run.is_some() || !analyze {
+                let baseline = BaselineFile::of_tree(workspace)?;
+                let run = run.map(|stored| AnalysisSide::of(stored, baseline));
+                return Ok(Self { paths: frame, status: look, analysis: run, policy: loaded });
+            }
+            analyze::analyze(workspace, policy, &AnalyzeOptions::default(), progress)?;
+        }
+        Err(ServiceError::refused(ReasonCode::TreeUnstable, "the tree changes while it is analysed"))
+    }
+
+    /// The dirty paths as the registry names them.
+    pub(crate) fn dirty_repo_paths(&self) -> BTreeSet<RepoPath> {
+        self.status.state.dirty.keys().map(|path| self.paths.to_repo_path(path)).collect()
+    }
+
+    /// Where a change of `scope` starts from, with what is kept for its finish.
+    pub(crate) fn base(
+        &self,
+        workspace: &Workspace,
+        scope: &IntentScope,
+    ) -> Result<IntentBase, ServiceError> {
+        let objects = workspace.state.objects();
+        let content = |entry: &probity_intents::ScopeEntry| {
+            let path = RepoPath::parse(entry.as_bytes()).ok()?;
+            let digest = self.status.snapshot.get(&path)?.digest()?;
+            Some((path, digest))
+        };
+        let policy = match &self.policy.source {
+            Some(source) => Some((source.is_json, objects.put(&source.bytes)?)),
+            None => None,
+        };
+        let record = StartRecord {
+            policy,
+            scope: self.paths.to_workspace_scope(scope).entries().filter_map(content).collect(),
+            ..self.status.state.clone()
+        };
+        let kept = objects.put(&record.to_bytes())?;
+        let run = self.analysis.as_ref();
+        Ok(IntentBase {
+            run_id: run.map(|side| side.run.id.0.to_string()).unwrap_or_default(),
+            report_digest: run.map(|side| side.report_digest.to_string()),
+            head: record.head,
+            snapshot_root: Some(self.status.snapshot.root()),
+            dirty_snapshot: Some(kept),
+            tree: Some(self.paths.root_name()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_core::Digest;
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn the_policy_that_is_kept_is_the_one_that_the_tree_was_looked_at_with() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let policy = "[analysis]\nexclude = [\"old/**\"]\n";
+        let file = dir.path().join("probity.toml");
+        fs::write(&file, policy).expect("writes");
+        fs::write(dir.path().join("a.py"), "def f():\n    pass\n").expect("writes");
+        let workspace = Workspace::find(Some(dir.path()), Path::new("/")).expect("is found");
+        // The agent that is judged rewrites the file while the tree is analyzed.
+        let rewrite = |_: ProgressStep| fs::write(&file, "[analysis]\nexclude = [\"**\"]\n").expect("writes");
+        let ground = StartContext::collect(&workspace, true, &rewrite).expect("is seen");
+        let run = ground.analysis.as_ref().expect("is analyzed");
+        let loaded = analyze::settings(&ground.policy.policy.analysis).expect("settings");
+        assert_eq!(run.run.settings, loaded);
+        let base = ground.base(&workspace, &IntentScope::default()).expect("is kept");
+        let kept = base.dirty_snapshot.and_then(|kept| workspace.state.objects().get(&kept).expect("reads"));
+        let record = StartRecord::parse(&kept.expect("is there")).expect("a record");
+        assert_eq!(record.policy, Some((false, Digest::of(policy.as_bytes()))));
+    }
+}

@@ -1,0 +1,98 @@
+//! How changes and the ledger know of each other: a change cites the decision it implements, a decision shows the changes
+//! made under it, and a change is told at its start which constraints touch its scope.
+
+use super::fault::OrFault as _;
+use super::queries::find;
+use super::service::LedgerService;
+use probity_api::ledger::CitationAnswer;
+use probity_core::ReasonCode;
+use probity_ledger::wire::{LedgerEvent, encode};
+use probity_ledger::{Citation, ItemId, Ledger, ProjectLedger};
+use probity_paths::ScopeClaim;
+use probity_workspace::{ServiceError, Workspace};
+use serde::Serialize;
+
+/// A constraint that a change must keep to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConstraintView {
+    /// Its handle.
+    pub handle: String,
+    /// What it says.
+    pub summary: String,
+    /// Whether nothing may break it.
+    pub hard: bool,
+    /// A path or pattern in it that meets the scope; `None` when it names no path, and so holds everywhere.
+    pub because: Option<String>,
+}
+
+/// The active constraints that touch what a change claims, hard ones first.
+pub fn constraints_touching(
+    workspace: &Workspace,
+    claim: &ScopeClaim,
+) -> Result<Vec<ConstraintView>, ServiceError> {
+    let shell = LedgerService::open(workspace, None)?;
+    let touching = shell.book().main().constraints_touching(claim);
+    Ok(touching
+        .into_iter()
+        .map(|constraint| ConstraintView {
+            handle: constraint.handle.to_owned(),
+            summary: constraint.summary.to_owned(),
+            hard: constraint.hard,
+            because: constraint.because,
+        })
+        .collect())
+}
+
+/// Refuses names that no item of the ledger has.
+pub fn check_items<N: AsRef<str>>(workspace: &Workspace, items: &[N]) -> Result<(), ServiceError> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    let shell = LedgerService::open(workspace, None)?;
+    items.iter().try_for_each(|name| find(shell.book().main(), name.as_ref()).map(drop))
+}
+
+/// Puts on record that a change (the id of an intent or a run) was made under items. Saying it twice changes nothing.
+pub fn cite<N: AsRef<str>>(
+    workspace: &Workspace,
+    change: &str,
+    items: &[N],
+    author: &str,
+) -> Result<CitationAnswer, ServiceError> {
+    if change.trim().is_empty() {
+        return Err(ServiceError::refused(ReasonCode::LedgerInputInvalid, "a change needs an id"));
+    }
+    let mut shell = LedgerService::open(workspace, None)?;
+    shell.transact(|book| {
+        let mut events = Vec::new();
+        let mut handles = Vec::new();
+        for name in items {
+            let item = find(book.main(), name.as_ref())?;
+            handles.push(book.main().handle(item).to_owned());
+        }
+        for item in &handles {
+            let is_new = !book.citations().iter().any(|known| known.change == change && known.item == *item);
+            if is_new {
+                let event = LedgerEvent::Cite { change, item, author };
+                book.apply(&event).or_fault()?;
+                events.push(event);
+            }
+        }
+        let payload = if events.is_empty() { Vec::new() } else { vec![encode(&events)] };
+        let of_change = |citation: &&Citation| citation.change == change;
+        let citations = book.citations().iter().filter(of_change).cloned().collect();
+        Ok((payload, CitationAnswer { change: change.to_owned(), citations }))
+    })
+}
+
+/// The decisions and other items that a change cites.
+pub fn cited_by(workspace: &Workspace, change: &str) -> Result<Vec<Citation>, ServiceError> {
+    let shell = LedgerService::open(workspace, None)?;
+    Ok(shell.book().citations().iter().filter(|citation| citation.change == change).cloned().collect())
+}
+
+/// The changes that were made under an item, whichever of its handles they cite.
+pub(super) fn citations_of(book: &ProjectLedger, ledger: &Ledger, item: ItemId) -> Vec<Citation> {
+    let cites = |citation: &&Citation| ledger.find(&citation.item) == Some(item);
+    book.citations().iter().filter(cites).cloned().collect()
+}

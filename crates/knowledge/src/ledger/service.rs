@@ -1,0 +1,169 @@
+//! The one loop between the rules and the disk: read on, decide, append, and only then answer (law 10).
+//!
+//! A transaction holds the journal's lock from reading to appending, so what was decided is decided about the state that
+//! is appended to: several processes write at once and lose nothing. If appending fails, the state in memory is thrown
+//! away: it may be ahead of the disk.
+
+use super::answers::LedgerNotices;
+use super::cache;
+use super::fault::OrFault as _;
+use probity_ledger::ProjectLedger;
+use probity_storage::{Journal, JournalPosition, StoreError};
+use probity_workspace::{ServiceError, Workspace};
+use std::path::{Path, PathBuf};
+
+/// The name of the log in the ledger's folder.
+const LOG_FILE: &str = "log";
+
+/// An open ledger.
+#[derive(Debug)]
+pub struct LedgerService {
+    journal: Journal,
+    folder: PathBuf,
+    stream: Option<String>,
+    book: ProjectLedger,
+    position: JournalPosition,
+    /// Where the newest snapshot stands.
+    cached: JournalPosition,
+    notices: LedgerNotices,
+}
+
+impl LedgerService {
+    /// Opens the ledger of a workspace. Nothing is written.
+    pub fn open(workspace: &Workspace, stream: Option<&str>) -> Result<Self, ServiceError> {
+        Self::open_at(&workspace.state.ledger(), stream)
+    }
+
+    pub(super) fn journal_at(folder: &Path) -> Journal {
+        Journal::at(folder.join(LOG_FILE))
+    }
+
+    #[tracing::instrument(name = "open ledger", skip_all)]
+    pub(crate) fn open_at(folder: &Path, stream: Option<&str>) -> Result<Self, ServiceError> {
+        let mut shell = Self {
+            journal: Self::journal_at(folder),
+            folder: folder.to_owned(),
+            stream: stream.map(str::to_owned),
+            book: ProjectLedger::new(),
+            position: JournalPosition::start(),
+            cached: JournalPosition::start(),
+            notices: LedgerNotices::default(),
+        };
+        shell.load()?;
+        Ok(shell)
+    }
+
+    /// Starts from a snapshot where there is one, and reads on from there.
+    fn load(&mut self) -> Result<(), ServiceError> {
+        self.book = self.stream.as_deref().map_or_else(ProjectLedger::new, ProjectLedger::with_stream);
+        self.position = JournalPosition::start();
+        // The state of a stream begins at an earlier position than a snapshot knows.
+        if self.stream.is_none()
+            && let Some((book, position)) = cache::load(&self.folder, &self.journal)?
+        {
+            (self.book, self.position, self.cached) = (book, position, position);
+        }
+        self.position =
+            self.journal.read_after(&self.position.clone(), |payload, _| -> Result<(), ServiceError> {
+                self.book.replay(payload).or_fault()
+            })?;
+        Ok(())
+    }
+
+    /// The state.
+    pub const fn book(&self) -> &ProjectLedger {
+        &self.book
+    }
+
+    /// The log.
+    pub const fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Where the log ended when it was last read.
+    pub const fn position(&self) -> &JournalPosition {
+        &self.position
+    }
+
+    /// What happened on the way that people should know of.
+    pub const fn notices(&self) -> &LedgerNotices {
+        &self.notices
+    }
+
+    /// The folder of the ledger.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Lets `work` decide on the present state and returns its answer when what it wants to log is on disk. It applies
+    /// its events to the book itself; each of its payloads is one transaction.
+    pub fn transact<T>(
+        &mut self,
+        work: impl FnOnce(&mut ProjectLedger) -> Result<(Vec<Vec<u8>>, T), ServiceError>,
+    ) -> Result<T, ServiceError> {
+        let mut writer = self.journal.lock()?;
+        let (book, notices) = (&mut self.book, &mut self.notices);
+        let (position, torn) = writer.catch_up(&self.position, |payload, _| -> Result<(), ServiceError> {
+            book.replay(payload).or_fault()
+        })?;
+        self.position = position;
+        notices.torn = torn.or(notices.torn.take());
+        let done = work(book).and_then(|(payloads, answer)| {
+            let end = writer.append(&position, &payloads)?;
+            Ok((end, answer))
+        });
+        drop(writer);
+        match done {
+            Ok((end, answer)) => {
+                self.position = end;
+                self.keep_snapshot();
+                Ok(answer)
+            }
+            Err(fault) => {
+                self.load()?;
+                Err(fault)
+            }
+        }
+    }
+
+    /// Writes a snapshot when enough was logged since the last one. It is a cache: failing to write it is no fault.
+    fn keep_snapshot(&mut self) {
+        let is_due = self.position.bytes - self.cached.bytes >= cache::SNAPSHOT_INTERVAL_BYTES;
+        if is_due && self.stream.is_none() && cache::save(&self.folder, &self.book, &self.position).is_ok() {
+            self.cached = self.position;
+        }
+    }
+
+    /// Writes a snapshot now.
+    pub fn save_snapshot(&mut self) -> Result<(), ServiceError> {
+        cache::save(&self.folder, &self.book, &self.position)?;
+        self.cached = self.position;
+        Ok(())
+    }
+}
+
+/// Where the log in a folder ends; `None` if it cannot be read.
+pub(super) fn end_of_log(folder: &Path) -> Option<JournalPosition> {
+    LedgerService::journal_at(folder)
+        .read_after(&JournalPosition::start(), |_, _| Ok::<_, StoreError>(()))
+        .ok()
+}
+
+/// Whether what changed in a file of the ledger's folder is nothing but sound growth of the log after `end`.
+pub(super) fn has_grown_from(folder: &Path, name: &str, end: &JournalPosition) -> bool {
+    let journal = LedgerService::journal_at(folder);
+    match name {
+        "log.lock" => true,
+        name if name.starts_with("log.torn-") => true,
+        LOG_FILE => {
+            let is_of_log = end.frame_bytes == 0 || journal.has(end).unwrap_or(false);
+            let read = journal.read_after(end, |_, _| Ok::<_, StoreError>(()));
+            let length = std::fs::metadata(journal.path()).map_or(0, |facts| facts.len());
+            // Bytes behind the last frame are a write that goes on, and will be whole in a moment; or forged.
+            is_of_log && read.is_ok_and(|now| now.bytes == length)
+        }
+        // A cache that says something else than the log is planted.
+        "snapshot" => cache::snapshot_agrees(folder, &journal).is_ok_and(|agrees| agrees != Some(false)),
+        _ => name.starts_with("snapshot."),
+    }
+}

@@ -1,0 +1,68 @@
+//! What programs put into messages that nobody said: reminders, contexts, echoes of commands.
+
+/// The tags whose content is the program's and not the speaker's.
+const PROGRAM_TAGS: &[&str] = &[
+    "system-reminder",
+    "command-name",
+    "command-message",
+    "command-args",
+    "command-contents",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+    "bash-input",
+    "bash-stdout",
+    "bash-stderr",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    "task-notification",
+    "environment_context",
+    "user_instructions",
+    "INSTRUCTIONS",
+    "turn_aborted",
+    "user_shell_command",
+    "subagent_notification",
+    "permissions instructions",
+    "skill",
+];
+
+/// Lines that the program writes in the speaker's place.
+const PROGRAM_LINES: &[&str] = &[
+    "[Request interrupted by user]",
+    "[Request interrupted by user for tool use]",
+    "No response requested.",
+];
+
+/// The text without what the program added. A tag that is never closed wraps all that follows.
+pub(super) fn unwrap(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, tagged) = rest.split_at(at);
+        kept.push_str(before);
+        rest = after_tag(tagged).unwrap_or_else(|| {
+            kept.push('<');
+            &tagged[1..]
+        });
+    }
+    kept.push_str(rest);
+    let kept = kept.trim();
+    if PROGRAM_LINES.contains(&kept)
+        || kept.starts_with("# AGENTS.md instructions")
+        || kept.starts_with("Caveat: The messages below")
+    {
+        return String::new();
+    }
+    kept.to_owned()
+}
+
+/// What follows the wrapped part that `text` begins with, if it begins with one.
+fn after_tag(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('<')?;
+    let tag = PROGRAM_TAGS.iter().find(|tag| {
+        inside.strip_prefix(**tag).is_some_and(|rest| rest.starts_with('>') || rest.starts_with(' '))
+    })?;
+    let end = format!("</{tag}>");
+    Some(text.find(&end).map_or("", |at| &text[at + end.len()..]))
+}

@@ -1,0 +1,232 @@
+//! What a person reads about runs.
+
+use super::on_baseline;
+use crate::ui;
+use probity_analysis::{
+    AnalysisRun, ComparisonVerdict, FileNote, Finding, GateReport, RunMismatch, Severity,
+};
+use probity_api::quality::{AnalyzeAnswer, FileSummary, HealthSummary, HotSpot, RunComparison, RunSummary};
+use probity_quality::analyze::answers;
+
+/// How many findings and files a summary shows.
+const MAX_SUMMARY_ROWS: usize = 10;
+
+/// The summary of an analysis.
+pub(crate) fn print_analysis(answer: &AnalyzeAnswer, run: &AnalysisRun) {
+    self::run(&answer.run, &answer.files.files, run);
+    if let Some(said) = on_baseline(&answer.baseline) {
+        ui::print_row("baseline", said);
+    }
+    let files = &answer.files;
+    if !files.left_out.is_empty() {
+        let folders: Vec<String> = files.left_out.iter().map(ToString::to_string).collect();
+        ui::print_row("left out", ui::dim(format_args!("{} (made by tools)", shortened_list(&folders))));
+    }
+    for path in &files.unreadable {
+        ui::print_row("unread", ui::bad(format_args!("{path}: the system did not let it be read")));
+    }
+    if let Some(since) = &answer.changed {
+        ui::print("");
+        ui::print(format_args!(
+            "{} {}: {}",
+            ui::bold("since"),
+            since.revision,
+            ui::count_of(since.changed_files.len(), "changed source file")
+        ));
+        print_comparison(&since.comparison);
+    }
+    print_gates(&answer.gates);
+    for path in &answer.written {
+        ui::print_row("written", path.0.display());
+    }
+}
+
+/// The summary of a run.
+pub(crate) fn run(summary: &RunSummary, files: &FileSummary, run: &AnalysisRun) {
+    if let Some((score, grade)) = summary.health.score.zip(summary.health.grade) {
+        print_health(&summary.health, score, grade);
+    } else {
+        let skipped = match files.skipped + files.failed {
+            0 => String::new(),
+            n_files => format!("; {} skipped", ui::count_of(n_files, "file")),
+        };
+        ui::print(format_args!("{}: no file in a known language{skipped}", ui::warn("nothing to analyze")));
+    }
+    ui::print_row(
+        "run",
+        format_args!(
+            "{} of {}, {} lines",
+            ui::code(&summary.run_id),
+            ui::count_of(files.analyzed, "file"),
+            summary.n_lines
+        ),
+    );
+    let mut families: Vec<(&str, usize)> =
+        summary.findings_by_family.iter().map(|(family, n)| (family.as_str(), *n)).collect();
+    families.sort_unstable();
+    let families: Vec<String> = families
+        .into_iter()
+        .filter(|(_, n)| *n > 0)
+        .map(|(family, n)| format!("{n} {}", family.replace('_', " ")))
+        .collect();
+    ui::print_row("findings", format_args!("{}  {}", summary.n_findings, ui::dim(families.join(" · "))));
+    hot_spots(&summary.hot_spots);
+    print_top_findings(run);
+    print_unanalyzed_files(files, run);
+}
+
+fn print_health(health: &HealthSummary, score: u32, grade: char) {
+    let shown = format!("{score} {grade}");
+    let shown = match grade {
+        'A' | 'B' => ui::good(shown),
+        'C' => ui::warn(shown),
+        _ => ui::bad(shown),
+    };
+    let parts = health.dimensions.iter().map(|(dimension, points)| format!("{} {points}", dimension.label()));
+    let parts: Vec<String> = parts.collect();
+    ui::print(format_args!("{} {shown}  {}", ui::bold("health"), ui::dim(parts.join(" · "))));
+}
+
+fn hot_spots(spots: &[HotSpot]) {
+    if spots.is_empty() {
+        return;
+    }
+    ui::print(format_args!("{}", ui::bold("hot spots")));
+    for spot in spots.iter().take(MAX_SUMMARY_ROWS / 2) {
+        ui::print(format_args!(
+            "  {:>3}  {}  {}",
+            spot.health.unwrap_or(0),
+            spot.path,
+            ui::dim(format_args!("{} in {} lines", ui::count_of(spot.n_findings, "finding"), spot.n_lines))
+        ));
+    }
+}
+
+fn print_top_findings(run: &AnalysisRun) {
+    if run.findings.is_empty() {
+        return;
+    }
+    ui::print(format_args!("{}", ui::bold("most severe findings")));
+    for found in answers::most_severe_findings(run, MAX_SUMMARY_ROWS) {
+        print_finding(found);
+    }
+    if run.findings.len() > MAX_SUMMARY_ROWS {
+        let rest =
+            format!("… {} more: `--json --limit N`, `--html FILE`", run.findings.len() - MAX_SUMMARY_ROWS);
+        ui::print(format_args!("  {}", ui::dim(rest)));
+    }
+}
+
+/// One finding: weight, place, what is wrong.
+fn print_finding(finding: &Finding) {
+    let weight = match finding.severity {
+        Severity::Critical => ui::bad("critical"),
+        Severity::Warning => ui::warn("warning "),
+        Severity::Info => ui::dim("info    "),
+    };
+    let place = finding.locations.first().map_or_else(String::new, |place| {
+        let symbol = if place.symbol.is_empty() { String::new() } else { format!(" {}", place.symbol) };
+        format!("{}:{}{symbol}", place.path, place.range.start_line)
+    });
+    ui::print(format_args!("  {weight} {}  {}", ui::bold(place), finding.message));
+}
+
+/// What was not analysed, and why (law 6).
+fn print_unanalyzed_files(files: &FileSummary, run: &AnalysisRun) {
+    let n_files = files.skipped + files.failed;
+    if n_files == 0 {
+        return;
+    }
+    let reasons: Vec<String> =
+        files.not_analyzed.iter().map(|(reason, n)| format!("{n} {}", reason.replace('_', " "))).collect();
+    let unread = answers::unread_extensions(run);
+    let unread: Vec<String> = unread.iter().map(|(extension, n)| format!("{n} .{extension}")).collect();
+    let languages = if unread.is_empty() { String::new() } else { format!(" ({})", shortened_list(&unread)) };
+    ui::print_row(
+        "not read",
+        format_args!("{}: {}{languages}", ui::count_of(n_files, "file"), reasons.join(", ")),
+    );
+    for note in [FileNote::Binary, FileNote::TooLarge, FileNote::TooHard] {
+        let names: Vec<String> = answers::files_with_notes(run, usize::MAX)
+            .filter(|file| file.notes.contains(&note))
+            .map(|file| file.path.to_string())
+            .collect();
+        if !names.is_empty() {
+            ui::print_row(
+                "",
+                format_args!("{}: {}", note.as_str().replace('_', " "), shortened_list(&names)),
+            );
+        }
+    }
+}
+
+/// A list that stays on one line.
+fn shortened_list(list: &[String]) -> String {
+    let shown = list.iter().take(MAX_SUMMARY_ROWS).cloned().collect::<Vec<_>>().join(", ");
+    if list.len() > MAX_SUMMARY_ROWS {
+        format!("{shown} and {} more", list.len() - MAX_SUMMARY_ROWS)
+    } else {
+        shown
+    }
+}
+
+/// What two runs say together.
+pub(crate) fn print_comparison(comparison: &RunComparison) {
+    let verdict = match comparison.verdict {
+        ComparisonVerdict::Improved => ui::good("improved"),
+        ComparisonVerdict::Stable => ui::good("stable"),
+        ComparisonVerdict::Mixed => ui::warn("mixed"),
+        ComparisonVerdict::Regressed => ui::bad("regressed"),
+        ComparisonVerdict::Incomparable => ui::bad("incomparable"),
+    };
+    let delta = comparison.health_delta.map_or_else(String::new, |delta| format!(", health {delta:+}"));
+    ui::print(format_args!(
+        "  {verdict}{delta}: {} new, {} gone, {} unchanged",
+        comparison.regressions.len(),
+        comparison.improvements.len(),
+        comparison.unchanged
+    ));
+    for reason in &comparison.incomparable_because {
+        let words = match reason {
+            RunMismatch::DifferentSettings => "they were made with different settings",
+            RunMismatch::DifferentAnalyser => "different versions of the analyzer made them",
+        };
+        ui::print_row("because", words);
+    }
+    for new in &comparison.regression_findings {
+        print_finding(&new.finding);
+    }
+    for gone in &comparison.improvement_findings {
+        ui::print(format_args!("  {} {}", ui::good("gone    "), gone.message));
+    }
+    // A symbol is told once, with all that became worse of it.
+    for worse in comparison.worsened_symbols.chunk_by(|a, b| (&a.path, &a.symbol) == (&b.path, &b.symbol)) {
+        let measures = worse.iter().map(|by| format!("{} {} → {}", by.metric.as_str(), by.before, by.after));
+        ui::print(format_args!(
+            "  {} {} {}  {}",
+            ui::warn("worse   "),
+            ui::bold(&worse[0].path),
+            worse[0].symbol,
+            measures.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    for broken in &comparison.api_breaks {
+        let place = format!("{} {}", broken.path, broken.symbol);
+        ui::print(format_args!(
+            "  {} {}  {}",
+            ui::warn("api     "),
+            ui::bold(place),
+            broken.change.description()
+        ));
+    }
+}
+
+/// What the gates say; nothing if the policy has none.
+fn print_gates(report: &GateReport) {
+    for reason in &report.reasons {
+        ui::print(format_args!("  {} {:<18} {}", ui::bad("fail"), reason.gate, reason.message));
+    }
+    if !report.passed.is_empty() {
+        ui::print(format_args!("  {} {}", ui::good("ok  "), report.passed.join(", ")));
+    }
+}

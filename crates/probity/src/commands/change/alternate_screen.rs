@@ -1,0 +1,78 @@
+//! A screen that is drawn again in place.
+
+use crate::ui;
+use std::fmt::Write;
+
+/// Another page of the terminal, without a cursor.
+const ENTER_ALTERNATE_SCREEN: &str = "\x1b[?1049h\x1b[?25l";
+const LEAVE_ALTERNATE_SCREEN: &str = "\x1b[?25h\x1b[?1049l";
+const CURSOR_HOME: &str = "\x1b[H";
+const ERASE_REST_OF_LINE: &str = "\x1b[K";
+const ERASE_BELOW: &str = "\x1b[J";
+
+/// A page of the terminal of its own. Dropping it brings back what was shown before.
+pub(super) struct AlternateScreen(());
+
+impl AlternateScreen {
+    /// Opens the page; `None` if stdout cannot be drawn on.
+    pub(super) fn open() -> Option<Self> {
+        ui::stdout_can_be_drawn_on().then(|| {
+            ui::draw(ENTER_ALTERNATE_SCREEN);
+            Self(())
+        })
+    }
+
+    /// Shows as many of the lines as there is room for, and the last line below them.
+    #[expect(clippy::unused_self, reason = "only an open screen can be drawn on")]
+    pub(super) fn show(&self, lines: &[String], last: &str) {
+        let size = ui::terminal_size().unwrap_or((usize::MAX, usize::MAX));
+        let lines: Vec<String> = lines.iter().map(|line| ui::as_shown(line)).collect();
+        ui::draw(&render_page(&lines, &ui::as_shown(last), size));
+    }
+}
+
+impl Drop for AlternateScreen {
+    fn drop(&mut self) {
+        ui::draw(LEAVE_ALTERNATE_SCREEN);
+    }
+}
+
+/// What draws a page of given columns and rows. A long line is wrapped by the terminal, and takes more than one row.
+fn render_page(lines: &[String], last: &str, (columns, rows): (usize, usize)) -> String {
+    let height = |line: &String| {
+        anstream::adapter::strip_str(line).to_string().chars().count().div_ceil(columns).max(1)
+    };
+    let room = rows.saturating_sub(1);
+    let is_whole = lines.iter().map(height).sum::<usize>() <= room;
+    // One row less if it has to say that there is more.
+    let mut left = if is_whole { room } else { room.saturating_sub(1) };
+    let mut page = CURSOR_HOME.to_owned();
+    let mut shown = 0;
+    for line in lines {
+        let Some(rest) = left.checked_sub(height(line)) else { break };
+        (left, shown) = (rest, shown + 1);
+        let _ = write!(page, "{line}{ERASE_REST_OF_LINE}\r\n");
+    }
+    if shown < lines.len() {
+        let _ = write!(page, "… and {} more{ERASE_REST_OF_LINE}\r\n", lines.len() - shown);
+    }
+    page + last + ERASE_REST_OF_LINE + ERASE_BELOW
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render_page;
+
+    #[test]
+    fn a_page_has_no_more_rows_than_the_terminal() {
+        let lines: Vec<String> = (0..10).map(|n| format!("line {n}")).collect();
+        let whole = render_page(&lines, "q leaves", (80, 11));
+        assert_eq!((whole.matches("\r\n").count(), whole.contains("line 9")), (10, true));
+        let cut = render_page(&lines, "q leaves", (80, 6));
+        assert_eq!(cut.matches("\r\n").count(), 5);
+        assert!(cut.contains("line 3") && !cut.contains("line 4") && cut.contains("… and 6 more"), "{cut}");
+        // Six letters take two rows of three.
+        let narrow = render_page(&lines, "q", (3, 6));
+        assert!(narrow.contains("line 1") && !narrow.contains("line 2"), "{narrow}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Words that the commands of a change share: those of their options, and those of their answers.
+
+use crate::ui;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use probity_changes::registry::view::format_time;
+use probity_core::codes::UnknownWord;
+use probity_intents::Ownership;
+use probity_intents::registry::{ClosureReason, NoticeKind, OwnerNotice};
+use std::str::FromStr;
+
+/// Reads an option that is one word of an enum; `words` are all of them.
+pub(crate) fn word_parser<W>(words: &'static [&'static str]) -> impl TypedValueParser<Value = W>
+where
+    W: FromStr<Err = UnknownWord> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(words).try_map(|word| word.parse())
+}
+
+/// A code behind the words that say the same, to search for.
+pub(crate) fn dimmed_code(code: &str) -> String {
+    ui::dim(format_args!("[{code}]"))
+}
+
+/// What happened to intents of the reader.
+pub(crate) fn show_notices(notices: &[OwnerNotice]) {
+    for notice in notices {
+        let (words, code) = notice_words(&notice.kind);
+        let code = dimmed_code(code);
+        ui::print_row(
+            "notice",
+            format_args!("{}: {} (event {}) {code}", notice.intent_id, ui::warn(words), notice.seq),
+        );
+    }
+}
+
+fn notice_words(kind: &NoticeKind) -> (String, &'static str) {
+    match kind {
+        NoticeKind::LeaseLapsed { since } => {
+            (format!("its lease lapsed at {}", format_time(*since)), "lease_lapsed")
+        }
+        NoticeKind::TakenOver { by } => (format!("{by} took it over"), "taken_over"),
+        NoticeKind::Closed { why, by } => {
+            let words = match (why, by) {
+                (ClosureReason::Expired, _) => "closed: its time was over".to_owned(),
+                (ClosureReason::Displaced, Some(by)) => format!("closed: intent {by} was granted its paths"),
+                (ClosureReason::Displaced, None) => "closed: another intent was granted its paths".to_owned(),
+                (ClosureReason::Cleared, _) => "closed: somebody else gave it up".to_owned(),
+            };
+            (words, "closed")
+        }
+    }
+}
+
+/// Whose an intent is, for the reader; `is_kept` if its handle is kept in this worktree and the reader may use it.
+pub(crate) const fn ownership_label(ownership: Ownership, is_kept: bool) -> &'static str {
+    match ownership {
+        Ownership::OwnActive => "yours",
+        Ownership::OwnStale => "yours, lease lapsed",
+        Ownership::ForeignActive if is_kept => "yours",
+        Ownership::ForeignStale if is_kept => "yours, lease lapsed",
+        Ownership::ForeignActive => "another agent",
+        Ownership::ForeignStale => "another agent, silent",
+        Ownership::Recoverable => "owner gone, recoverable",
+        Ownership::Expired => "expired",
+    }
+}
+
+/// A number of seconds: `300`, or with a unit: `90s`, `5m`, `1h`.
+pub(crate) fn parse_seconds(text: &str) -> Result<u64, String> {
+    let parsed = text.parse().ok().or_else(|| probity_policy::duration_ms(text).map(|ms| ms / 1_000));
+    parsed.ok_or_else(|| {
+        "give whole seconds, as `300`, or a time with its unit, as `90s`, `5m` or `1h`".to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_seconds;
+
+    #[test]
+    fn a_time_is_seconds_or_has_a_unit() {
+        assert_eq!(
+            [parse_seconds("300"), parse_seconds("90s"), parse_seconds("5m"), parse_seconds("1h")],
+            [Ok(300), Ok(90), Ok(300), Ok(3_600)]
+        );
+        for wrong in ["", "soon", "-5", "5 weeks"] {
+            assert!(parse_seconds(wrong).is_err_and(|words| words.contains("90s")), "{wrong}");
+        }
+    }
+}

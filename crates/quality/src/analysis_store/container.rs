@@ -1,0 +1,366 @@
+//! A stored run as a file: a line of JSON about it, an index, the head, and the parts, compressed a few together.
+//!
+//! What is read is held against digests: the head against that in the first line, a part against that in the head. What is
+//! not read is not unpacked either; whoever reads the head alone holds the whole file against the digest of its body.
+
+use super::codec::{self, AnalysisHead, AnalysisPart};
+use super::{AnalysisHeader, StoredAnalysis};
+use probity_analysis::{AnalysisRun, RunId};
+use probity_core::Digest;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io;
+
+/// No stored run is larger than this when it is unpacked.
+const MAX_RUN_BYTES: usize = 2 << 30;
+
+/// Parts are compressed together until they have so many bytes: text that repeats itself wants company, and who needs
+/// one part unpacks its neighbours as well.
+const FRAME_BYTES: usize = 256 << 10;
+
+/// Fast, and small enough.
+const COMPRESSION_LEVEL: i32 = 1;
+
+/// Where things lie behind the index.
+#[derive(Serialize, Deserialize)]
+struct ContainerIndex {
+    /// The bytes of the head, and when it is unpacked.
+    head: (u32, u32),
+    /// The bytes of each frame, and how many parts it holds.
+    frames: Vec<(u32, u32)>,
+}
+
+/// Puts a run into the form of its file.
+pub(super) fn pack(run: &AnalysisRun) -> io::Result<(AnalysisHeader, Vec<u8>)> {
+    let codec::EncodedAnalysis { head, parts } = codec::write(run);
+    let frames = frames(parts.iter().map(Vec::len));
+    let compress = |bytes: &[u8]| zstd::bulk::compress(bytes, COMPRESSION_LEVEL);
+    let (packed_head, packed) = rayon::join(
+        || compress(&head),
+        || {
+            frames
+                .par_iter()
+                .map(|frame| compress(&parts[frame.clone()].concat()))
+                .collect::<io::Result<Vec<_>>>()
+        },
+    );
+    let (packed_head, packed) = (packed_head?, packed?);
+    let (n_files, ..) = run.file_counts();
+    let index = ContainerIndex {
+        head: (checked_len(&packed_head)?, checked_len(&head)?),
+        frames: packed
+            .iter()
+            .zip(&frames)
+            .map(|(packed, frame)| Ok((checked_len(packed)?, checked_len(&parts[frame.clone()])?)))
+            .collect::<io::Result<_>>()?,
+    };
+    let mut body = postcard::to_stdvec(&index).expect("a growing list of bytes takes everything");
+    body.extend(packed_head);
+    body.extend(packed.concat());
+    let about = AnalysisHeader {
+        report_digest: Digest::of(&head),
+        body_digest: Digest::of(&body),
+        size_bytes: (head.len() + parts.iter().map(Vec::len).sum::<usize>()) as u64,
+        analyser: run.analyser.clone(),
+        health_milli: run.health.score_milli,
+        n_files,
+        n_findings: run.findings.len(),
+    };
+    let mut file = serde_json::to_vec(&about).expect("text keys and whole numbers only");
+    file.push(b'\n');
+    file.extend(body);
+    Ok((about, file))
+}
+
+fn checked_len<T>(list: &[T]) -> io::Result<u32> {
+    u32::try_from(list.len()).map_err(|_| io::Error::other("it is too large to be kept"))
+}
+
+/// Which parts go together.
+fn frames(sizes: impl Iterator<Item = usize>) -> Vec<std::ops::Range<usize>> {
+    let (mut frames, mut start, mut bytes, mut end) = (Vec::new(), 0, 0, 0);
+    for size in sizes {
+        (bytes, end) = (bytes + size, end + 1);
+        if bytes >= FRAME_BYTES {
+            frames.push(start..end);
+            (start, bytes) = (end, 0);
+        }
+    }
+    if start < end {
+        frames.push(start..end);
+    }
+    frames
+}
+
+/// A stored run that was opened: its head is unpacked and is the one that the first line names.
+pub(super) struct AnalysisContainer<'f> {
+    id: RunId,
+    about: AnalysisHeader,
+    head: Vec<u8>,
+    index: ContainerIndex,
+    frames: &'f [u8],
+    /// Everything behind the first line.
+    body: &'f [u8],
+}
+
+impl<'f> AnalysisContainer<'f> {
+    /// Opens the bytes of the file of a run; `None` if they are no stored run.
+    pub(super) fn new(id: RunId, file: &'f [u8]) -> Option<Self> {
+        let line = file.iter().position(|&byte| byte == b'\n')?;
+        let about: AnalysisHeader = serde_json::from_slice(&file[..line]).ok()?;
+        let body = &file[line + 1..];
+        let (index, rest): (ContainerIndex, _) = postcard::take_from_bytes(body).ok()?;
+        let (packed, frames) = rest.split_at_checked(index.head.0 as usize)?;
+        let head = unpack(packed, index.head.1 as usize)?;
+        let is_whole = Digest::of(&head) == about.report_digest;
+        is_whole.then_some(Self { id, about, head, index, frames, body })
+    }
+
+    /// The head; `None` if it is of another form, or of another run than its file is named after.
+    fn head(&self) -> Option<AnalysisHead<'_>> {
+        let head = AnalysisHead::read(&self.head).filter(|head| head.id() == self.id)?;
+        let size: usize = head.parts.iter().map(|part| part.size as usize).sum();
+        let n_parts: usize = self.index.frames.iter().map(|frame| frame.1 as usize).sum();
+        (size <= MAX_RUN_BYTES && n_parts == head.parts.len()).then_some(head)
+    }
+
+    /// The whole run.
+    pub(super) fn full_analysis(&self) -> Option<StoredAnalysis> {
+        let head = self.head()?;
+        let parts = self.parts(&head, &vec![true; head.parts.len()])?;
+        self.stored(head, parts)
+    }
+
+    /// The run without any of its parts. They are there all the same, and as they were written: whoever goes on from here
+    /// must find them later.
+    pub(super) fn head_analysis(&self) -> Option<StoredAnalysis> {
+        let head = self.head().filter(|_| Digest::of(self.body) == self.about.body_digest)?;
+        let none = head.parts.iter().map(|_| None).collect();
+        self.stored(head, none)
+    }
+
+    fn stored(&self, head: AnalysisHead<'_>, parts: Vec<Option<AnalysisPart>>) -> Option<StoredAnalysis> {
+        let (run, n_findings) = head.run(parts)?;
+        Some(StoredAnalysis { run, report_digest: self.about.report_digest, n_findings })
+    }
+
+    /// Reads those parts that are wanted, each frame on a thread of its own.
+    fn parts(&self, head: &AnalysisHead<'_>, wanted: &[bool]) -> Option<Vec<Option<AnalysisPart>>> {
+        let (mut first, mut rest) = (0, self.frames);
+        let mut frames = Vec::with_capacity(self.index.frames.len());
+        for &(size, n_parts) in &self.index.frames {
+            let (packed, others) = rest.split_at_checked(size as usize)?;
+            let numbers = first..first + n_parts as usize;
+            (first, rest) = (numbers.end, others);
+            frames.push((packed, numbers));
+        }
+        let read: Option<Vec<Vec<Option<AnalysisPart>>>> = frames
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|(packed, numbers)| read_frame(head, wanted, packed, numbers))
+            .collect();
+        Some(read?.into_iter().flatten().collect()).filter(|_| rest.is_empty())
+    }
+}
+
+/// The wanted parts of a frame.
+fn read_frame(
+    head: &AnalysisHead<'_>,
+    wanted: &[bool],
+    packed: &[u8],
+    numbers: std::ops::Range<usize>,
+) -> Option<Vec<Option<AnalysisPart>>> {
+    if !wanted[numbers.clone()].contains(&true) {
+        return Some(numbers.map(|_| None).collect());
+    }
+    let size = head.parts[numbers.clone()].iter().map(|part| part.size as usize).sum();
+    let bytes = unpack(packed, size)?;
+    let mut rest = bytes.as_slice();
+    let mut read = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        let (own, others) = rest.split_at_checked(head.parts[number].size as usize)?;
+        rest = others;
+        read.push(if wanted[number] { Some(head.read_part(number, own)?) } else { None });
+    }
+    Some(read)
+}
+
+fn unpack(packed: &[u8], size: usize) -> Option<Vec<u8>> {
+    let bytes = zstd::bulk::decompress(packed, Some(size).filter(|&size| size <= MAX_RUN_BYTES)?).ok()?;
+    (bytes.len() == size).then_some(bytes)
+}
+
+/// Two runs without the parts that are the same in both, and how many findings those have. Parts that a new finding
+/// speaks of are there even so: whether it is new at all its places is told by what stands there.
+pub(super) fn differing_analyses(
+    before: &AnalysisContainer<'_>,
+    after: &AnalysisContainer<'_>,
+) -> Option<(StoredAnalysis, StoredAnalysis, u32)> {
+    let (old, new) = (before.head()?, after.head()?);
+    let (mut in_old, mut in_new) = differing_parts(&old, &new);
+    let mut new_parts = after.parts(&new, &in_new)?;
+    let spoken_of: BTreeSet<&[u8]> = new_parts
+        .iter()
+        .flatten()
+        .flat_map(AnalysisPart::paths)
+        .map(probity_paths::RepoPath::as_bytes)
+        .collect();
+    let more: Vec<bool> =
+        in_new.iter().zip(&new.parts).map(|(read, part)| !read && spoken_of.contains(part.path)).collect();
+    let also = |wanted: &mut bool, path: &[u8]| *wanted |= spoken_of.contains(path);
+    in_old.iter_mut().zip(&old.parts).for_each(|(wanted, part)| also(wanted, part.path));
+    let (old_parts, more_parts) = rayon::join(|| before.parts(&old, &in_old), || after.parts(&new, &more));
+    for (part, more) in new_parts.iter_mut().zip(more_parts?) {
+        *part = part.take().or(more);
+    }
+    in_new.iter_mut().zip(&more).for_each(|(read, more)| *read |= more);
+    let left_out = new.parts.iter().zip(&in_new).filter(|(_, read)| !**read);
+    let n_alike = left_out.map(|(part, _)| part.n_findings).sum();
+    Some((before.stored(old, old_parts?)?, after.stored(new, new_parts)?, n_alike))
+}
+
+/// Which parts of two runs are not in the other, or not the same there.
+fn differing_parts(old: &AnalysisHead<'_>, new: &AnalysisHead<'_>) -> (Vec<bool>, Vec<bool>) {
+    let (mut in_old, mut in_new) = (vec![true; old.parts.len()], vec![true; new.parts.len()]);
+    let mut at = 0;
+    for (number, part) in new.parts.iter().enumerate() {
+        while old.parts.get(at).is_some_and(|other| other.path < part.path) {
+            at += 1;
+        }
+        if old.parts.get(at).is_some_and(|other| other.path == part.path && other.digest == part.digest) {
+            (in_old[at], in_new[number]) = (false, false);
+        }
+    }
+    (in_old, in_new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_analysis::{AnalysisInput, AnalysisSettings, SourceInput, analyze, compare};
+    use probity_paths::RepoPath;
+    use proptest::prelude::*;
+
+    const TEXT: &str = "class A:\n    def f(self, x):\n        return self.x\n\n    def g(self):\n        return 1\n\n\n\
+        def _dead(rows):\n    return [row for row in rows if row]\n\n\nfrom . import missing\n";
+
+    fn run_of(files: impl IntoIterator<Item = (Vec<u8>, String)>) -> AnalysisRun {
+        let files: Vec<(RepoPath, String)> =
+            files.into_iter().map(|(name, text)| (RepoPath::parse(&name).expect("a path"), text)).collect();
+        let sources =
+            files.iter().map(|(path, text)| (path.clone(), SourceInput::Bytes(text.as_bytes()))).collect();
+        analyze(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
+    }
+
+    /// A run with findings, units, an interface and names that are no text.
+    fn run() -> AnalysisRun {
+        let names: [&[u8]; 3] = [b"pkg/a.py", b"pkg/\xff.py", b"pkg/__init__.py"];
+        run_of(names.map(|name| (name.to_vec(), TEXT.to_owned())))
+    }
+
+    fn whole(id: RunId, file: &[u8]) -> Option<AnalysisRun> {
+        Some(AnalysisContainer::new(id, file)?.full_analysis()?.run)
+    }
+
+    #[test]
+    fn a_run_comes_back_as_it_was() {
+        let run = run();
+        assert!(!run.findings.is_empty() && !run.units.is_empty() && !run.api.is_empty());
+        let (_, file) = pack(&run).expect("packs");
+        assert_eq!(whole(run.id, &file), Some(run));
+    }
+
+    #[test]
+    fn a_bare_run_is_the_run_without_its_parts() {
+        let run = run();
+        let (_, file) = pack(&run).expect("packs");
+        let n_findings = run.findings.len();
+        let bare =
+            AnalysisContainer::new(run.id, &file).and_then(|opened| opened.head_analysis()).expect("opens");
+        let without = AnalysisRun { findings: Vec::new(), units: Vec::new(), api: Vec::new(), ..run };
+        assert_eq!(bare.run, without);
+        assert_eq!(bare.n_findings.values().sum::<u64>(), n_findings as u64);
+        let mut damaged = file.clone();
+        *damaged.last_mut().expect("has bytes") ^= 0x41;
+        let opened = AnalysisContainer::new(bare.run.id, &damaged).expect("its head is whole");
+        assert!(opened.head_analysis().is_none(), "its parts are not");
+    }
+
+    #[test]
+    fn a_file_that_was_changed_anywhere_is_no_run() {
+        let run = run();
+        let (_, file) = pack(&run).expect("packs");
+        for at in 0..file.len() {
+            let mut changed = file.clone();
+            changed[at] ^= 0x41;
+            // The first line also tells what nobody holds it to: names and numbers for lists.
+            if let Some(found) = whole(run.id, &changed) {
+                assert_eq!(found, run, "changed at {at}");
+            }
+            assert_eq!(whole(run.id, &file[..at]), None, "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn no_head_or_part_makes_reading_fail_otherwise_than_by_saying_so() {
+        let codec::EncodedAnalysis { head, parts } = codec::write(&run());
+        for at in 0..head.len() {
+            let mut changed = head.clone();
+            changed[at] ^= 0x41;
+            assert!(AnalysisHead::read(&head[..at]).is_none(), "cut at {at}");
+            let Some(changed) = AnalysisHead::read(&changed) else { continue };
+            let read = |(number, bytes): (usize, &Vec<u8>)| changed.read_part(number, bytes);
+            let parts: Vec<Option<AnalysisPart>> =
+                parts.iter().take(changed.parts.len()).enumerate().map(read).collect();
+            // Whatever comes back can be compared: no number in it leads nowhere.
+            if let Some(run) = changed.run(parts) {
+                compare(&run.0, &run.0);
+            }
+        }
+    }
+
+    /// What one file of a small tree may say: copies, long functions, interfaces, imports of each other.
+    fn text() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            Just("def f(a, b, c, d, e, f, g, h):\n    return a.f(b)\n\n\n".to_owned()),
+            Just(
+                "def f(a, b):\n    if a:\n        if b:\n            return 1\n    return 2\n\n\n".to_owned()
+            ),
+            Just(TEXT.to_owned()),
+            Just("import b\n\n\n".to_owned()),
+            Just("import a\n\n\n".to_owned()),
+            "[g-i]".prop_map(|name| format!(
+                "def {name}(x, y, z, u, v, w, p, q):\n    return x.{name}(y)\n\n\n"
+            )),
+        ];
+        proptest::collection::vec(line, 0..4).prop_map(|lines| lines.concat())
+    }
+
+    fn tree() -> impl Strategy<Value = Vec<(Vec<u8>, String)>> {
+        let names = proptest::sample::subsequence(vec!["a.py", "b.py", "c.py", "d.py"], 0..=4);
+        (names, proptest::collection::vec(text(), 4)).prop_map(|(names, texts)| {
+            names.into_iter().zip(texts).map(|(name, text)| (name.as_bytes().to_vec(), text)).collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_differs_compares_as_the_whole_runs_do(before in tree(), mut after in tree(), kept in 0usize..5) {
+            for (name, text) in before.iter().take(kept) {
+                after.retain(|(other, _)| other != name);
+                after.push((name.clone(), text.clone()));
+            }
+            let (old, new) = (run_of(before), run_of(after));
+            let (packed_old, packed_new) = (pack(&old).expect("packs").1, pack(&new).expect("packs").1);
+            let opened = (AnalysisContainer::new(old.id, &packed_old), AnalysisContainer::new(new.id, &packed_new));
+            let (thin_old, thin_new, n_alike) =
+                differing_analyses(&opened.0.expect("opens"), &opened.1.expect("opens")).expect("reads");
+            let mut found = compare(&thin_old.run, &thin_new.run);
+            found.unchanged += n_alike;
+            prop_assert_eq!(found, compare(&old, &new));
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! The contract of the tree as it is now: against a commit, or against a stored run.
+//!
+//! What the tree under judgement says about how it is judged is not asked: the policy is the one of the commit that the
+//! change starts from (law 8).
+
+use super::policy_gates::{self, GateAnswers, GateChoice};
+use super::{AnalysisSide, BaselineFile, ContractRequest, ContractResult, verify};
+use crate::analysis_store::{AnalysisStore, DifferingAnalyses, StoredAnalysis};
+use crate::analyze::{self, AnalyzeOptions, BASELINE_FILE};
+use probity_contract::claims::Claim;
+use probity_contract::receipt::DeltaEntry;
+use probity_contract::{IntentState, PatchIntent};
+use probity_core::{Digest, ReasonCode};
+use probity_intents::{IntentId, IntentScope, ScopeEntry, ScopeEntrySet};
+use probity_paths::RepoPath;
+use probity_policy::{ContractRules, Policy, Severity, StrictnessProfile};
+use probity_snapshot::git::{GITLINK_MODE, HeadTree};
+use probity_workspace::progress::ProgressStep;
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{ServiceError, Workspace, git, own_files, workspace};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What the tree is held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ComparisonBase {
+    /// A commit.
+    Revision(String),
+    /// A stored run.
+    Run(String),
+}
+
+/// How the tree is verified.
+#[derive(Debug, Clone, Default)]
+pub struct VerifyOptions {
+    /// What it is held against; `None`: the last commit.
+    pub against: Option<ComparisonBase>,
+    /// A stored run of the tree; `None`: it is analysed now.
+    pub after: Option<String>,
+    /// What the change declared; `None`: nothing, so everything counts.
+    pub scope: Option<IntentScope>,
+    /// Whether others work in the tree too: then what lies outside the declared scope is theirs, not this change's.
+    pub shared: bool,
+    /// The digest of the report that the change was declared on, if it must still be that one.
+    pub report_digest: Option<String>,
+    /// What the author claims.
+    pub claims: Vec<Claim>,
+    /// What the author writes.
+    pub text: Option<String>,
+    /// How strictly to take the verdict, where the caller decides and not the policy.
+    pub strictness: Option<StrictnessProfile>,
+    /// The severity below which new findings do not block, where the caller decides.
+    pub severity_floor: Option<Severity>,
+    /// Which gates of the policy are run.
+    pub gates: GateChoice,
+    /// Whether all findings are asked for afterwards, as [`TreeVerification::sarif`] does, and not only the new ones.
+    pub all_findings: bool,
+}
+
+/// A verdict on the tree as it is now.
+#[derive(Debug)]
+pub struct TreeVerification {
+    /// The verdict.
+    pub answer: ContractResult,
+    /// The run before.
+    pub before: Option<AnalysisSide>,
+    /// The run after; all of it only where [`Options::all_findings`] asks for it.
+    pub after: Option<AnalysisSide>,
+    /// What the gates that failed wrote last: the gate, and its words.
+    pub last_words: Vec<(String, String)>,
+    /// D with the content of both sides.
+    pub delta: Vec<DeltaEntry>,
+    /// What the change declared.
+    pub scope: Option<IntentScope>,
+    /// The commit that the change is held against, if it is one.
+    pub revision: Option<String>,
+    /// What the reader should know besides.
+    pub notes: Vec<String>,
+}
+
+type ProgressCallback<'a> = &'a (dyn Fn(ProgressStep) + Sync);
+
+/// Verifies the tree of a workspace.
+pub fn verify_tree(
+    workspace: &Workspace,
+    options: &VerifyOptions,
+    progress: ProgressCallback<'_>,
+) -> Result<TreeVerification, ServiceError> {
+    let mut ground = VerificationContext::find(workspace, options)?;
+    let (before, after) = ground.analysis_sides(options, progress)?;
+    // Taken last, so that whatever happened meanwhile makes the run stale and is not missed.
+    let look = WorktreeStatus::observe(workspace, &ground.policy)?;
+    ground.notes.extend(look.notes());
+    let tree_run = analyze::run_id(&ground.policy, &look.snapshot)?;
+    let mut changed = ground.changed_paths(options, &look, before.as_ref(), after.as_ref())?;
+    if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {
+        changed.retain(|path| is_mentioned(scope, path));
+    }
+    let gates = policy_gates::run(workspace, &ground.policy, &options.gates, &changed, &look, progress)?;
+    ground.note_written(&gates);
+    let entries: ScopeEntrySet = changed.iter().map(ScopeEntry::from).collect();
+    let answer = verify(&ContractRequest {
+        intent: options.scope.as_ref().map(|scope| declared_intent(scope, options, before.as_ref())),
+        scope_check: options.scope.as_ref().map(|scope| probity_intents::scope_check(scope, &entries)),
+        changed: changed.clone(),
+        before: before.as_ref(),
+        after: after.as_ref(),
+        tree_run: Some(gates.tree_run.unwrap_or(tree_run)),
+        gates: gates.facts,
+        claims: options.claims.clone(),
+        text: options.text.as_deref(),
+        rules: rules(&ground.policy, options),
+        limits: analyze::gate_rules(&ground.policy)?,
+    });
+    Ok(TreeVerification {
+        delta: ground.delta(&look, &changed)?,
+        answer,
+        before,
+        after,
+        last_words: gates.last_words,
+        scope: options.scope.clone(),
+        revision: ground.revision,
+        notes: ground.notes,
+    })
+}
+
+impl TreeVerification {
+    /// All findings as SARIF, each saying whether it is new. Without a run after there are none.
+    pub fn sarif(&self) -> String {
+        let after = self.after.as_ref().map(|side| &side.run);
+        after
+            .map(|run| probity_analysis::report::sarif(run, self.answer.comparison.as_ref()))
+            .unwrap_or_default()
+    }
+
+    /// The health that the trusted baseline was captured with: the one that the change started from.
+    pub(super) fn baseline_health(&self) -> Option<i64> {
+        self.before.as_ref()?.baseline_health(&self.after.as_ref()?.run)
+    }
+}
+
+/// What a change may cost that starts from a stored run, or from the tree as it is now; and notes about the policy.
+pub fn budget_of(
+    workspace: &Workspace,
+    run: Option<&str>,
+    progress: ProgressCallback<'_>,
+) -> Result<(probity_contract::ChangeBudget, Vec<String>), ServiceError> {
+    let ground = VerificationContext::find(workspace, &VerifyOptions::default())?;
+    let stored = match run {
+        Some(name) => AnalysisStore::open(workspace).load(name)?,
+        None => ground.analyze_tree(progress)?,
+    };
+    let side = AnalysisSide::of(stored, BaselineFile::of_tree(workspace)?);
+    let limits = analyze::gate_rules(&ground.policy)?;
+    Ok((super::budget(&side, &ground.policy.contract, &limits), ground.notes))
+}
+
+/// What a change starts from.
+struct VerificationContext<'a> {
+    workspace: &'a Workspace,
+    /// The commit; `None` without git or without a commit.
+    revision: Option<String>,
+    tree: HeadTree,
+    policy: Policy,
+    notes: Vec<String>,
+}
+
+impl<'a> VerificationContext<'a> {
+    fn find(workspace: &'a Workspace, options: &VerifyOptions) -> Result<Self, ServiceError> {
+        let revision = match &options.against {
+            Some(ComparisonBase::Revision(name)) => Some(git::commit_id(workspace, name)?),
+            Some(ComparisonBase::Run(_)) | None => git::head(workspace)?,
+        };
+        let Some(commit) = &revision else {
+            let notes = vec!["there is no commit: the policy of the tree itself was used".to_owned()];
+            let policy = workspace.load_policy()?.policy;
+            return Ok(Self { workspace, revision, tree: HeadTree::new(), policy, notes });
+        };
+        let tree = git::tree_of(workspace, commit)?;
+        let mut ground = Self { workspace, revision, tree, policy: Policy::default(), notes: Vec::new() };
+        ground.read_policy()?;
+        Ok(ground)
+    }
+
+    fn read_policy(&mut self) -> Result<(), ServiceError> {
+        let mut committed = None;
+        for name in [own_files::POLICY_FILE, own_files::JSON_POLICY_FILE] {
+            if committed.is_none() {
+                committed = self.read_committed_file(name)?.map(|bytes| (name, bytes));
+            }
+        }
+        let differs = |name: &str, bytes: &[u8]| {
+            std::fs::read(self.workspace.root.join(name)).ok().as_deref() != Some(bytes)
+        };
+        match &committed {
+            Some((name, bytes)) if differs(name, bytes) => {
+                self.notes.push(format!("{name} differs from the commit; the committed one judges"));
+            }
+            None if self.workspace.root.join(own_files::POLICY_FILE).exists() => {
+                self.notes.push(format!(
+                    "the commit that judges this change has no {} yet, so the default policy applies",
+                    own_files::POLICY_FILE
+                ));
+            }
+            _ => {}
+        }
+        if let Some((name, bytes)) = committed {
+            self.policy = workspace::parse_policy(Path::new(name), &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// A file of the commit.
+    fn read_committed_file(&self, name: &str) -> Result<Option<Vec<u8>>, ServiceError> {
+        let found = RepoPath::parse(name.as_bytes()).ok().and_then(|path| {
+            let id = self.tree.get(&path)?.1.to_string();
+            Some((path, id))
+        });
+        let Some(((path, id), git)) = found.zip(self.workspace.git.as_ref()) else { return Ok(None) };
+        Ok(git::blobs(git, &[(&path, id.clone())])?.remove(&id))
+    }
+
+    /// The runs of both sides; `None` for one that is not known.
+    fn analysis_sides(
+        &self,
+        options: &VerifyOptions,
+        progress: ProgressCallback<'_>,
+    ) -> Result<(Option<AnalysisSide>, Option<AnalysisSide>), ServiceError> {
+        let (before, after) = match (&options.against, &options.after) {
+            (Some(ComparisonBase::Run(before)), Some(after)) => self.load_stored(before, after, options)?,
+            (Some(ComparisonBase::Run(before)), None) => {
+                (found_or_none(self.load(before))?, Some(self.analyze_tree(progress)?))
+            }
+            (_, Some(after)) => (self.analyze_base(progress)?, found_or_none(self.load(after))?),
+            (_, None) => {
+                let after = self.analyze_tree(progress)?;
+                (self.analyze_base(progress)?, Some(after))
+            }
+        };
+        let now = BaselineFile::of_tree(self.workspace)?;
+        // Without a commit nobody knows what the baseline was: it is taken not to have moved.
+        let then = match self.revision {
+            Some(_) => self.read_committed_file(BASELINE_FILE)?.map(BaselineFile::new),
+            None => now.clone(),
+        };
+        Ok((before.map(|it| AnalysisSide::of(it, then)), after.map(|it| AnalysisSide::of(it, now))))
+    }
+
+    /// Two stored runs: all of them only if somebody asks for more than what differs.
+    fn load_stored(
+        &self,
+        before: &str,
+        after: &str,
+        options: &VerifyOptions,
+    ) -> Result<(Option<StoredAnalysis>, Option<StoredAnalysis>), ServiceError> {
+        let limits = analyze::gate_rules(&self.policy)?;
+        if !(options.all_findings
+            || super::needs_whole_runs(&options.claims, options.text.as_deref(), &limits))
+            && let Some(DifferingAnalyses { before, after, .. }) =
+                found_or_none(AnalysisStore::open(self.workspace).load_differing(before, after))?
+        {
+            return Ok((Some(before), Some(after)));
+        }
+        Ok((found_or_none(self.load(before))?, found_or_none(self.load(after))?))
+    }
+
+    fn load(&self, name: &str) -> Result<StoredAnalysis, ServiceError> {
+        AnalysisStore::open(self.workspace).load(name)
+    }
+
+    /// The run of the tree as it is now.
+    fn analyze_tree(&self, progress: ProgressCallback<'_>) -> Result<StoredAnalysis, ServiceError> {
+        let options = AnalyzeOptions::default();
+        let made = analyze::analyze(self.workspace, &self.policy, &options, progress)?;
+        Ok(StoredAnalysis::whole(made.run, made.report_digest))
+    }
+
+    /// The run of the commit; `None` without one.
+    fn analyze_base(&self, progress: ProgressCallback<'_>) -> Result<Option<StoredAnalysis>, ServiceError> {
+        let Some(revision) = &self.revision else { return Ok(None) };
+        let options = AnalyzeOptions::default();
+        let made = analyze::analyze_commit(self.workspace, revision, &self.policy, &options, progress)?;
+        Ok(Some(StoredAnalysis::whole(made.run, made.report_digest)))
+    }
+
+    /// D: what differs from the commit; between two stored runs, what differs between them.
+    fn changed_paths(
+        &self,
+        options: &VerifyOptions,
+        look: &WorktreeStatus,
+        before: Option<&AnalysisSide>,
+        after: Option<&AnalysisSide>,
+    ) -> Result<BTreeSet<RepoPath>, ServiceError> {
+        if matches!(options.against, Some(ComparisonBase::Run(_))) {
+            return Ok(before
+                .zip(after)
+                .map(|(before, after)| changed_between(before, after))
+                .unwrap_or_default());
+        }
+        let Some(revision) = &self.revision else { return Ok(look.dirty_paths()) };
+        look.differing_from(self.workspace, revision)
+    }
+
+    /// Says what gates wrote to the tree.
+    fn note_written(&mut self, gates: &GateAnswers) {
+        if let Some(first) = gates.written.first() {
+            let more = gates.written.len() - 1;
+            let more = if more == 0 { String::new() } else { format!(" and {more} more paths") };
+            self.notes.push(format!(
+                "while the gates ran, `{first}`{more} changed; if gates write them, declare them as `outputs`"
+            ));
+        }
+    }
+
+    /// D with the content of both sides.
+    fn delta(
+        &self,
+        look: &WorktreeStatus,
+        changed: &BTreeSet<RepoPath>,
+    ) -> Result<Vec<DeltaEntry>, ServiceError> {
+        // The id of a submodule is that of a commit in another repository: there is no content to get.
+        let committed = |path| self.tree.get(path).filter(|(mode, _)| *mode != GITLINK_MODE);
+        let wanted: Vec<(&RepoPath, String)> =
+            changed.iter().filter_map(|path| Some((path, committed(path)?.1.to_string()))).collect();
+        let old = match &self.workspace.git {
+            Some(git) => git::blobs(git, &wanted)?,
+            None => BTreeMap::new(),
+        };
+        let entry = |path: &RepoPath| DeltaEntry {
+            path: path.clone(),
+            before: self.tree.get(path).and_then(|(_, id)| old.get(&id.to_string())).map(|it| Digest::of(it)),
+            after: look.snapshot.get(path).and_then(|entry| entry.digest()),
+        };
+        Ok(changed.iter().map(entry).collect())
+    }
+}
+
+/// The rules of the policy, with what the caller decides.
+fn rules(policy: &Policy, options: &VerifyOptions) -> ContractRules {
+    let mut rules = policy.contract.clone();
+    rules.strictness = options.strictness.unwrap_or(rules.strictness);
+    rules.severity_floor = options.severity_floor.or(rules.severity_floor);
+    rules
+}
+
+/// A stored run; `None` if there is none of that name.
+fn found_or_none<T>(loaded: Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
+    match loaded {
+        Ok(stored) => Ok(Some(stored)),
+        Err(ServiceError::NoSuchAnalysis(_)) => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The intent of a change that was declared on the command line and nowhere else.
+fn declared_intent(
+    scope: &IntentScope,
+    options: &VerifyOptions,
+    before: Option<&AnalysisSide>,
+) -> PatchIntent {
+    PatchIntent {
+        intent_id: IntentId::parse("declared").expect("the word is a valid id"),
+        status: IntentState::Active,
+        report_digest: options
+            .report_digest
+            .clone()
+            .or_else(|| before.map(|side| side.report_digest.to_string())),
+        scope: scope.clone(),
+    }
+}
+
+/// Whether a scope says anything about a path: that it may be touched, or that it must not.
+fn is_mentioned(scope: &IntentScope, path: &RepoPath) -> bool {
+    let name = path.as_bytes();
+    scope.allowed_files.contains(name) || scope.allowed_related.contains(name) || scope.forbids(name)
+}
+
+/// The files that differ between two runs.
+fn changed_between(before: &AnalysisSide, after: &AnalysisSide) -> BTreeSet<RepoPath> {
+    let files = |side: &AnalysisSide| -> BTreeSet<(RepoPath, Digest)> {
+        let sources = side.run.files.iter().map(|file| (file.path.clone(), file.content));
+        let governance = side.run.governance.iter();
+        let governance = governance.filter_map(|(name, content)| Some((parse_key(name)?, *content)));
+        sources.chain(governance).collect()
+    };
+    let (old, new) = (files(before), files(after));
+    old.symmetric_difference(&new).map(|(path, _)| path.clone()).collect()
+}
+
+fn parse_key(name: &str) -> Option<RepoPath> {
+    RepoPath::parse(name.as_bytes()).ok()
+}
+
+/// The scope that a caller declares; `None` if none is.
+pub fn scope(
+    allowed: &[Vec<u8>],
+    related: &[Vec<u8>],
+    forbidden: &[Vec<u8>],
+) -> Result<Option<IntentScope>, ServiceError> {
+    if allowed.is_empty() {
+        if related.is_empty() && forbidden.is_empty() {
+            return Ok(None);
+        }
+        let detail = "a scope needs at least one allowed file";
+        return Err(ServiceError::refused(ReasonCode::ScopeEmptyScope, detail));
+    }
+    let entries = |list: &[Vec<u8>]| -> ScopeEntrySet { list.iter().map(ScopeEntry::new).collect() };
+    Ok(Some(IntentScope {
+        allowed_files: entries(allowed),
+        allowed_related: entries(related),
+        forbidden: entries(forbidden),
+    }))
+}

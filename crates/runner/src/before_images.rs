@@ -1,0 +1,139 @@
+//! Before-images: the content that a run could destroy and nobody else keeps.
+//!
+//! Git holds what is committed. What was dirty or untracked when a run started is kept by us, so that an out-of-scope
+//! change can be undone exactly. Whether git holds a content is decided by its blob id, which the snapshot computed from
+//! the bytes: neither the index nor any stat information is asked.
+
+use probity_paths::RepoPath;
+use probity_snapshot::git::HeadTree;
+use probity_snapshot::{Snapshot, SnapshotEntry, SnapshotEntryKind};
+use probity_storage::ObjectFiles;
+use probity_workspace::exemptions::Exemptions;
+use probity_workspace::{ServiceError, Workspace, git};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// A larger file is not kept; undoing a change to it needs the user's own copy.
+pub(crate) const MAX_KEPT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Keeps what git does not hold; returns the paths that are in no safe place now, because they are too large or changed
+/// while they were being copied. What is exempt is no part of D, so nothing there is ever undone.
+#[tracing::instrument(name = "keep before-images", skip_all)]
+pub(crate) fn keep_before_images(
+    workspace: &Workspace,
+    committed: HeadTree,
+    snapshot: &Snapshot,
+    exemptions: &Exemptions,
+) -> Result<BTreeSet<RepoPath>, ServiceError> {
+    let phase = workspace.progress.begin("copying what git does not hold");
+    // A git that gives no answer holds nothing that could be relied on: then everything is kept.
+    let held = held_contents(workspace, committed, snapshot).unwrap_or_default();
+    let objects = workspace.state.before_images();
+    let mut not_kept = BTreeSet::new();
+    for entry in snapshot.entries() {
+        if exemptions.is_disposable(entry.path()) || is_held(&held, &entry) {
+            continue;
+        }
+        if !keep_entry(workspace, &objects, &entry, MAX_KEPT_BYTES)? {
+            not_kept.insert(entry.path().clone());
+        }
+        phase.advance();
+    }
+    Ok(not_kept)
+}
+
+/// The committed contents that git can give back. In a partial clone it may know an id without having the content.
+fn held_contents(
+    workspace: &Workspace,
+    committed: HeadTree,
+    snapshot: &Snapshot,
+) -> Result<HeadTree, ServiceError> {
+    let mut held = committed;
+    let Some(layout) = workspace.git.as_ref().filter(|layout| layout.is_partial()) else { return Ok(held) };
+    held.retain(|path, (_, id)| snapshot.get(path).and_then(|entry| entry.git_id()).as_ref() == Some(id));
+    let ids: Vec<String> = held.values().map(|(_, id)| id.to_string()).collect();
+    let absent: BTreeSet<String> = git::absent_blobs(layout, &ids)?.into_iter().collect();
+    held.retain(|_, (_, id)| !absent.contains(&id.to_string()));
+    Ok(held)
+}
+
+/// Whether git holds exactly this content under some path of HEAD.
+fn is_held(held: &HeadTree, entry: &SnapshotEntry<'_>) -> bool {
+    let Some(id) = entry.git_id() else {
+        return false;
+    };
+    held.get(entry.path()).is_some_and(|(_, committed)| *committed == id)
+}
+
+/// Keeps one entry of up to `limit` bytes, if there is anything to keep; says whether its content is safe.
+fn keep_entry(
+    workspace: &Workspace,
+    objects: &ObjectFiles,
+    entry: &SnapshotEntry<'_>,
+    limit: u64,
+) -> Result<bool, ServiceError> {
+    let Some(digest) = entry.digest() else {
+        return Ok(true);
+    };
+    if objects.has(&digest, entry.size()) {
+        return Ok(true);
+    }
+    let bytes = match entry.kind() {
+        SnapshotEntryKind::Symlink => entry.link_target().map(<[u8]>::to_vec),
+        SnapshotEntryKind::File if entry.size() <= limit => {
+            // Whatever is read is held against the digest, so a swapped parent cannot smuggle anything in.
+            std::fs::read(workspace.root.join(OsStr::from_bytes(entry.path().as_bytes()))).ok()
+        }
+        _ => None,
+    };
+    match bytes {
+        // A file that changed since the snapshot is not the content that is wanted.
+        Some(bytes) if probity_core::Digest::of(&bytes) == digest => {
+            objects.put_unsynced(&bytes)?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_snapshot::Options;
+    use std::fs;
+
+    #[test]
+    fn a_file_is_kept_up_to_the_limit_and_a_larger_one_is_said_not_to_be() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for size in [9, 10, 11] {
+            fs::write(dir.path().join(size.to_string()), vec![b'x'; size]).expect("writes");
+        }
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+        let snapshot = Snapshot::take(dir.path(), &Options::default(), None).expect("is seen");
+        let objects = workspace.state.before_images();
+        for entry in snapshot.entries() {
+            let is_kept = keep_entry(&workspace, &objects, &entry, 10).expect("keeps");
+            let copy = entry.digest().and_then(|digest| objects.get(&digest).expect("reads"));
+            assert_eq!(
+                (is_kept, copy.is_some()),
+                (entry.size() <= 10, entry.size() <= 10),
+                "{}",
+                entry.path()
+            );
+        }
+    }
+
+    #[test]
+    fn what_changed_since_the_snapshot_is_not_kept_under_its_digest() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(dir.path().join("a"), "then").expect("writes");
+        let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
+        let snapshot = Snapshot::take(dir.path(), &Options::default(), None).expect("is seen");
+        fs::write(dir.path().join("a"), "now!").expect("writes");
+        let not_kept = keep_before_images(&workspace, HeadTree::new(), &snapshot, &Exemptions::default())
+            .expect("keeps");
+        assert_eq!(not_kept.len(), 1);
+        assert_eq!(workspace.state.before_images().list().expect("lists"), []);
+    }
+}

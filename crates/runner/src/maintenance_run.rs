@@ -1,0 +1,99 @@
+//! Deeds of our own: what Probity itself does to a tree or to its evidence is evidence too. A deed is sealed before it
+//! begins, observed, and chained like every run, so that nothing happens from one bundle to the next without a word
+//! (law 3). One that is killed is closed at the next start (law 10).
+
+use crate::attest::{
+    self, BundleInputs, ChainHeadSource, ExecutionRecord, MaintenanceOperation, SealedRun, TreeRecord,
+    WrittenBundle,
+};
+use crate::judge::RunVerdict;
+use probity_evidence::{GlobList, PackCap, Plan, Seal, SealContents, SecretKey};
+use probity_snapshot::Snapshot;
+use probity_storage::durable;
+use probity_workspace::run_claims::SEAL_FILE;
+use probity_workspace::{ServiceError, Workspace, clock, signing};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A deed that is sealed and goes on.
+pub(crate) struct MaintenanceRun {
+    seal: Seal,
+    key: Option<SecretKey>,
+    folder: PathBuf,
+    command: Vec<OsString>,
+}
+
+impl MaintenanceRun {
+    /// Seals a deed that may touch `scope` in the tree as it is `now`, under the policy of `like`. From here on there is
+    /// evidence.
+    pub(crate) fn seal(
+        workspace: &Workspace,
+        like: &SealContents,
+        scope: GlobList,
+        now: &Snapshot,
+        command: Vec<OsString>,
+    ) -> Result<Self, ServiceError> {
+        let seal = Seal::new(maintenance_contents(like, scope, now));
+        let folder = workspace.state.open_run(&seal.contents().run_id, &workspace.root).folder;
+        durable::write(&folder.join(SEAL_FILE), &seal.to_bytes())?;
+        Ok(Self { seal, key: signing::signing_key(workspace)?, folder, command })
+    }
+
+    /// Leaves the evidence of what became of it.
+    pub(crate) fn conclude(
+        self,
+        workspace: &Workspace,
+        did: MaintenanceOperation<'_>,
+        [before, after]: [&Snapshot; 2],
+        verdict: &RunVerdict,
+    ) -> Result<WrittenBundle, ServiceError> {
+        let exit_code = i32::from(!verdict.passed());
+        attest::attest(
+            workspace,
+            &BundleInputs {
+                sealed: SealedRun {
+                    seal: &self.seal,
+                    key: self.key.as_ref(),
+                    amendments: &[],
+                    folder: &self.folder,
+                },
+                tree: TreeRecord {
+                    verdict,
+                    before_root: Some(before.root()),
+                    after_root: Some(after.root()),
+                    start: Some(before),
+                    ref_movements: &[],
+                },
+                execution: ExecutionRecord {
+                    command: Some((&self.command, Some(exit_code))),
+                    did: Some(did),
+                    gate_results: &[],
+                    containment: &[],
+                },
+                head: ChainHeadSource::OnDisk,
+            },
+        )
+    }
+}
+
+/// What is sealed: the policy, the scope, and no gates.
+fn maintenance_contents(like: &SealContents, scope: GlobList, now: &Snapshot) -> SealContents {
+    let plan = Plan {
+        packs: Vec::new(),
+        gates: Vec::new(),
+        skipped_gates: Vec::new(),
+        scope,
+        pack_cap: PackCap { selected: 0, ..like.plan.pack_cap },
+        ..like.plan.clone()
+    };
+    SealContents {
+        run_id: clock::run_id(),
+        sealed_at: clock::now(),
+        root: now.root(),
+        plan,
+        grants: GlobList::default(),
+        gate_settings: BTreeMap::new(),
+        ..like.clone()
+    }
+}

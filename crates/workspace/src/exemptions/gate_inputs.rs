@@ -1,0 +1,375 @@
+//! What a gate executes: its program, found as the system will find it, with every link and interpreter on the way, and the
+//! files that its command names. Looked up once, when the run is sealed.
+
+use probity_evidence::{GlobList, PlannedGate};
+use probity_paths::RepoPath;
+use probity_snapshot::Snapshot;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+/// More links than this lead nowhere.
+const MAX_SYMLINKS: usize = 40;
+/// A script that a script interprets, and so on: deeper than this no system goes.
+const MAX_INTERPRETERS: usize = 4;
+/// The first line of a script is not longer.
+const MAX_SHEBANG_BYTES: u64 = 512;
+/// The file that every virtual environment of Python has.
+const VIRTUAL_ENVIRONMENT_MARK: &[u8] = b"pyvenv.cfg";
+
+/// What a gate relies on in the tree.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct GateInputs {
+    /// What it executes or is given by name.
+    pub inputs: BTreeSet<RepoPath>,
+    /// Directories from which its program imports.
+    pub imports: GlobList,
+}
+
+/// The virtual environments of a tree.
+pub fn virtual_environments(start: &Snapshot) -> BTreeSet<RepoPath> {
+    let marks = start.entries().filter(|entry| entry.path().file_name() == VIRTUAL_ENVIRONMENT_MARK);
+    marks.filter_map(|entry| entry.path().parent()).collect()
+}
+
+/// Looks up what `gate` relies on in the tree at `root`, which must be a real path, with `search_path` as its `PATH`.
+/// `environments` are the virtual environments of the tree.
+pub fn look_up(
+    root: &Path,
+    gate: &PlannedGate,
+    search_path: &OsStr,
+    environments: &BTreeSet<RepoPath>,
+) -> GateInputs {
+    let mut lookup = LookUp {
+        root,
+        search: std::env::split_paths(search_path).collect(),
+        inputs: BTreeSet::new(),
+        imports: BTreeSet::new(),
+        imports_anything: false,
+    };
+    let started = probity_policy::started_commands(&gate.run);
+    for command in started.commands {
+        lookup.note_program(OsStr::new(&command[0]));
+    }
+    for word in started.script_words {
+        lookup.note_argument(OsStr::new(word));
+        if !word.contains('/') {
+            lookup.program(OsStr::new(word), 0);
+        }
+    }
+    gate.run.iter().skip(1).for_each(|word| lookup.note_argument(OsStr::new(word)));
+    let mut imports = lookup.virtual_environments();
+    if lookup.imports_anything {
+        imports.extend(probity_policy::any_imports());
+        imports.extend(environments.iter().map(|directory| pattern_of(directory.as_bytes())));
+    }
+    imports.append(&mut lookup.imports);
+    GateInputs { inputs: lookup.inputs, imports: GlobList::new(imports) }
+}
+
+struct LookUp<'a> {
+    root: &'a Path,
+    search: Vec<PathBuf>,
+    inputs: BTreeSet<RepoPath>,
+    /// The patterns of directories from which the programs import.
+    imports: BTreeSet<Vec<u8>>,
+    /// Whether one of the programs may import from anywhere, because what it starts is not known.
+    imports_anything: bool,
+}
+
+impl LookUp<'_> {
+    /// Notes what a program executes and imports. A script is as well known as its interpreter; what a shell starts is not
+    /// known.
+    fn note_program(&mut self, program: &OsStr) {
+        let names = self.program(program, 0);
+        let known: Vec<_> =
+            names.iter().filter_map(|name| probity_policy::program_imports(name.as_bytes())).collect();
+        self.imports_anything |=
+            known.is_empty() || names.iter().any(|name| probity_policy::is_shell(name.as_bytes()));
+        self.imports.extend(known.into_iter().flatten());
+    }
+
+    /// Finds a program as the system does, and returns the names that it and its interpreters have. A place of the tree
+    /// that is asked first and holds none is noted too: what appears there would run instead.
+    fn program(&mut self, name: &OsStr, depth: usize) -> BTreeSet<OsString> {
+        let mut names: BTreeSet<OsString> =
+            Path::new(name).file_name().map(OsStr::to_owned).into_iter().collect();
+        if name.as_bytes().contains(&b'/') {
+            let path = self.resolve_links(&self.root.join(name));
+            names.append(&mut self.interpreter(&path, depth));
+            return names;
+        }
+        for directory in self.search.clone() {
+            let path = self.resolve_links(&directory.join(name));
+            if is_executable(&path) {
+                names.append(&mut self.interpreter(&path, depth));
+                break;
+            }
+        }
+        names
+    }
+
+    /// Notes the program behind a script.
+    fn interpreter(&mut self, script: &Path, depth: usize) -> BTreeSet<OsString> {
+        let mut names: BTreeSet<OsString> = script.file_name().map(OsStr::to_owned).into_iter().collect();
+        let Some(words) = shebang(script).filter(|_| depth < MAX_INTERPRETERS) else { return names };
+        let mut words = words.iter().map(OsString::as_os_str);
+        let Some(program) = words.next() else { return names };
+        names.append(&mut self.program(program, depth + 1));
+        if Path::new(program).file_name() == Some(OsStr::new("env"))
+            && let Some(word) =
+                words.find(|word| !word.as_bytes().starts_with(b"-") && !word.as_bytes().contains(&b'='))
+        {
+            names.append(&mut self.program(word, depth + 1));
+        }
+        names
+    }
+
+    /// Notes the file of the tree that a word of the command names, also behind a `=`.
+    fn note_argument(&mut self, word: &OsStr) {
+        let bytes = word.as_bytes();
+        let value = bytes.iter().position(|&byte| byte == b'=').map(|at| &bytes[at + 1..]);
+        for name in [Some(bytes), value].into_iter().flatten().filter(|name| !name.is_empty()) {
+            let path = self.root.join(OsStr::from_bytes(name));
+            if fs::metadata(&path).is_ok_and(|facts| facts.is_file()) {
+                self.resolve_links(&path);
+            }
+        }
+    }
+
+    /// Walks to where a path leads, and notes what lies in the tree: every link on the way, and the end.
+    fn resolve_links(&mut self, path: &Path) -> PathBuf {
+        let mut rest: Vec<OsString> = reversed_components(path);
+        let mut here = PathBuf::from("/");
+        let mut n_links = 0;
+        while let Some(name) = rest.pop() {
+            if name == ".." {
+                here.pop();
+                continue;
+            }
+            let next = here.join(&name);
+            match fs::read_link(&next) {
+                Ok(target) if n_links < MAX_SYMLINKS => {
+                    n_links += 1;
+                    self.note_input(&next);
+                    if target.is_absolute() {
+                        here = PathBuf::from("/");
+                    }
+                    rest.extend(reversed_components(&target));
+                }
+                _ => here = next,
+            }
+        }
+        self.note_input(&here);
+        here
+    }
+
+    fn note_input(&mut self, path: &Path) {
+        let below = path.strip_prefix(self.root).ok();
+        self.inputs.extend(below.and_then(|below| RepoPath::parse(below.as_os_str().as_bytes()).ok()));
+    }
+
+    /// The virtual environments of the tree whose programs are among the inputs.
+    fn virtual_environments(&self) -> BTreeSet<Vec<u8>> {
+        let environment = |input: &RepoPath| {
+            let programs = input.parent()?;
+            let directory = (programs.file_name() == b"bin").then(|| programs.parent())??;
+            let mark = self
+                .root
+                .join(OsStr::from_bytes(directory.as_bytes()))
+                .join(OsStr::from_bytes(VIRTUAL_ENVIRONMENT_MARK));
+            // A name with special characters is told by classes of one letter.
+            mark.exists().then(|| pattern_of(directory.as_bytes()))
+        };
+        self.inputs.iter().filter_map(environment).collect()
+    }
+}
+
+/// The pattern that matches exactly this path.
+fn pattern_of(path: &[u8]) -> Vec<u8> {
+    let letter = |&byte: &u8| if b"*?[".contains(&byte) { vec![b'[', byte, b']'] } else { vec![byte] };
+    path.iter().flat_map(letter).collect()
+}
+
+/// The names of a path, the last first; `.` and the root are none.
+fn reversed_components(path: &Path) -> Vec<OsString> {
+    let name = |component: Component<'_>| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    };
+    let mut names: Vec<OsString> = path.components().filter_map(name).collect();
+    names.reverse();
+    names
+}
+
+fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+}
+
+/// The words behind `#!` in the first line of a script.
+fn shebang(path: &Path) -> Option<Vec<OsString>> {
+    let mut start = Vec::new();
+    if !fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
+    File::open(path).ok()?.take(MAX_SHEBANG_BYTES).read_to_end(&mut start).ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    Some(words.map(|word| OsStr::from_bytes(word).to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    struct Tree(tempfile::TempDir);
+
+    impl Tree {
+        fn new() -> Self {
+            let tree = Self(tempfile::tempdir().expect("a directory"));
+            fs::create_dir(tree.root()).expect("creates");
+            tree
+        }
+
+        fn outside(&self) -> PathBuf {
+            self.0.path().canonicalize().expect("is real")
+        }
+
+        fn root(&self) -> PathBuf {
+            self.outside().join("tree")
+        }
+
+        fn program(&self, name: &str, text: &str) {
+            let path = self.root().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
+            fs::write(&path, text).expect("writes");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("sets the mode");
+        }
+
+        fn inputs(&self, run: &[&str], search: &[PathBuf]) -> (Vec<String>, Vec<String>) {
+            let gate = PlannedGate {
+                id: "test".into(),
+                tier: "T0".into(),
+                run: run.iter().map(ToString::to_string).collect(),
+                timeout_ms: 1,
+                required: true,
+            };
+            let search = std::env::join_paths(search).expect("a path");
+            let environments = [RepoPath::parse(b"odd").expect("a path")].into();
+            let found = look_up(&self.root(), &gate, &search, &environments);
+            let imports = found.imports.as_slice().iter().map(|it| String::from_utf8_lossy(it).into_owned());
+            (found.inputs.iter().map(ToString::to_string).collect(), imports.collect())
+        }
+    }
+
+    #[test]
+    fn words_name_files_however_they_are_spelt() {
+        let tree = Tree::new();
+        tree.program("tools/check.sh", "");
+        tree.program("conf.toml", "");
+        let absolute = tree.root().join("tools/check.sh").display().to_string();
+        for word in ["tools/check.sh", "./tools/check.sh", "tools/../tools//check.sh", &absolute] {
+            assert_eq!(tree.inputs(&["/bin/sh", word], &[]).0, ["tools/check.sh"], "{word}");
+        }
+        assert_eq!(tree.inputs(&["/bin/sh", "--config=conf.toml", "nothing", "tools"], &[]).0, ["conf.toml"]);
+    }
+
+    #[test]
+    fn a_program_is_found_through_the_search_path_with_every_link_and_interpreter() {
+        let tree = Tree::new();
+        let bin = tree.root().join(".venv/bin");
+        tree.program(".venv/pyvenv.cfg", "home = /usr/bin\n");
+        tree.program(".venv/bin/pytest", &format!("#!{}\nimport pytest\n", bin.join("python").display()));
+        symlink("python3", bin.join("python")).expect("links");
+        symlink("/usr/bin/true", bin.join("python3")).expect("links");
+        let (inputs, imports) = tree.inputs(&["pytest", "-q"], &[bin, "/usr/bin".into()]);
+        assert_eq!(inputs, [".venv/bin/pytest", ".venv/bin/python", ".venv/bin/python3"]);
+        assert_eq!(imports, ["**/.eggs", "**/__pypackages__", ".venv"]);
+    }
+
+    #[test]
+    fn a_place_of_the_tree_that_is_asked_first_is_an_input_before_anything_is_there() {
+        let tree = Tree::new();
+        let search = [tree.root().join("bin"), "/usr/bin".into(), "/bin".into(), tree.root().join("later")];
+        assert_eq!(tree.inputs(&["sh"], &search).0, ["bin/sh"]);
+        assert_eq!(tree.inputs(&["node_modules/.bin/mocha"], &[]).0, ["node_modules/.bin/mocha"]);
+    }
+
+    /// What a gate imports of which nothing is known.
+    fn anything() -> Vec<String> {
+        let patterns =
+            probity_policy::any_imports().into_iter().map(|it| String::from_utf8(it).expect("text"));
+        patterns.chain(["odd".to_owned()]).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    #[test]
+    fn node_programs_import_packages_by_name_or_by_their_interpreter() {
+        let tree = Tree::new();
+        tree.program("check.js", "#!/usr/bin/env -S node --test\n");
+        let (inputs, imports) = tree.inputs(&["./check.js"], &[]);
+        assert_eq!(inputs, ["check.js"]);
+        assert!(
+            imports.contains(&"**/node_modules".to_owned()) && !imports.contains(&"**/vendor".to_owned())
+        );
+        assert_eq!(tree.inputs(&["mocha"], &[]).1, imports);
+    }
+
+    #[test]
+    fn a_wrapper_hides_no_program() {
+        let tree = Tree::new();
+        tree.program("vendor/bin/phpunit", "#!/usr/bin/env php\n");
+        let bare = tree.inputs(&["vendor/bin/phpunit"], &[]);
+        assert_eq!(bare, (vec!["vendor/bin/phpunit".into()], vec!["**/vendor".into()]));
+        for wrapper in ["env A=1", "timeout 60", "nice -n 5", "nohup", "stdbuf -oL", "setsid", "xargs -n 1"] {
+            let run: Vec<&str> = wrapper.split(' ').chain(["vendor/bin/phpunit"]).collect();
+            assert_eq!(tree.inputs(&run, &[]), bare, "{wrapper}");
+        }
+        assert!(tree.inputs(&["uv", "run", "mocha"], &[]).1.contains(&"**/node_modules".to_owned()));
+    }
+
+    #[test]
+    fn what_starts_anything_may_import_from_everywhere() {
+        let tree = Tree::new();
+        tree.program("check.sh", "#!/bin/sh\n");
+        tree.program("pytest", "#!/usr/bin/env bash\n");
+        for run in [
+            &["make", "test"][..],
+            &["npm", "test"],
+            &["sh", "-c", "true"],
+            &["env", "A=1", "bash", "-lc", "true"],
+            &["./check.sh"],
+            &["./pytest"],
+            &["./program-of-nobody"],
+            &["timeout", "60", "tox"],
+        ] {
+            assert_eq!(tree.inputs(run, &[]).1, anything(), "{run:?}");
+        }
+        for run in [&["cargo", "test"][..], &["true"], &["timeout", "9", "go", "test", "./..."]] {
+            assert_eq!(tree.inputs(run, &[]).1, Vec::<String>::new(), "{run:?}");
+        }
+    }
+
+    #[test]
+    fn the_files_that_a_shell_script_names_are_inputs() {
+        let tree = Tree::new();
+        tree.program("tools/check.sh", "");
+        assert_eq!(
+            tree.inputs(&["sh", "-c", "cd . && ./tools/check.sh --fast;true"], &[]).0,
+            ["tools/check.sh"]
+        );
+    }
+
+    #[test]
+    fn links_in_a_circle_end() {
+        let tree = Tree::new();
+        symlink("b", tree.root().join("a")).expect("links");
+        symlink("a", tree.root().join("b")).expect("links");
+        assert_eq!(tree.inputs(&["./a"], &[]).0, ["a", "b"]);
+    }
+}

@@ -1,0 +1,253 @@
+//! What is no part of D: the sealed build outputs and the directories that were recognized as such, without what must be
+//! judged all the same.
+//!
+//! Never exempt, whatever the patterns say: what git tracked at the start, what a gate executes, what a gate imports and a
+//! package manager would not have done, and code that programs load by its name. [`Exemptions`] is plain data and decides;
+//! the look-ups on disk are in `marks`, `inputs`, `plugins` and `tracked`.
+
+pub mod gate_inputs;
+mod output_hint;
+pub mod output_markers;
+pub mod plugins;
+pub mod tracked_paths;
+
+pub use output_hint::{OutputHint, judged_outputs, output_hint, sources_among};
+pub use tracked_paths::TrackedPaths;
+
+use crate::Workspace;
+use output_markers::OutputRecognizer;
+use probity_api::govern::path::{JudgedBecause, OutputRule};
+use probity_evidence::{DirectoryMarker, RecognizedOutput, Seal};
+use probity_paths::{RepoPath, Scope};
+use probity_policy::Policy;
+use probity_snapshot::git::HeadTree;
+use probity_snapshot::{Snapshot, SnapshotEntryKind, TreeChange};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is no part of D.
+#[derive(Debug, Clone, Default)]
+pub struct Exemptions {
+    /// The sealed patterns.
+    pub build_outputs: Scope,
+    /// The directories that were recognized by their content.
+    pub recognized: Vec<RecognizedOutput>,
+    /// What git tracked at the start.
+    pub tracked: TrackedPaths,
+    /// By gate, what it executes or is given by name.
+    pub gate_inputs: BTreeMap<String, BTreeSet<RepoPath>>,
+    /// By gate, the directories from which its program imports.
+    pub gate_imports: BTreeMap<String, Scope>,
+    /// The directories at or below an imported one, as they were at the start.
+    pub imported_directories: BTreeSet<RepoPath>,
+    /// Entry points of packages in the tree that name plugins, at the start or at the end.
+    pub plugin_lists: BTreeSet<RepoPath>,
+}
+
+impl Exemptions {
+    /// What the patterns of a policy exempt on a tree; `committed` is what HEAD holds, `None` if git gave no answer.
+    pub fn of_patterns(
+        workspace: &Workspace,
+        policy: &Policy,
+        committed: Option<&HeadTree>,
+        tree: &Snapshot,
+    ) -> Result<Self, probity_paths::PatternError> {
+        let settings = &policy.workspace;
+        // Where nothing can be exempt, nobody needs to ask git.
+        let tracked = if settings.recognize_outputs || !settings.build_outputs.is_empty() {
+            TrackedPaths::of(workspace, committed, tree)
+        } else {
+            TrackedPaths::default()
+        };
+        Ok(Self { build_outputs: settings.build_outputs.to_scope()?, tracked, ..Self::default() })
+    }
+
+    /// What a policy exempts on the tree of a start: its patterns, and the directories that are recognized. The recognition
+    /// is there for the end; `None` where the policy wants none recognized.
+    pub fn at_start(
+        workspace: &Workspace,
+        policy: &Policy,
+        committed: Option<&HeadTree>,
+        start: &Snapshot,
+    ) -> Result<(Self, Option<OutputRecognizer>), probity_paths::PatternError> {
+        let mut exemptions = Self::of_patterns(workspace, policy, committed, start)?;
+        let recognition =
+            policy.workspace.recognize_outputs.then(|| OutputRecognizer::at_start(workspace, start));
+        if let Some(recognition) = &recognition {
+            exemptions.recognized = recognition.of_start(&exemptions);
+        }
+        Ok((exemptions, recognition))
+    }
+
+    /// Whether anything can be exempt under a seal at all.
+    pub fn are_possible(seal: &Seal) -> bool {
+        let contents = seal.contents();
+        contents.recognize_outputs || !contents.build_outputs.is_empty()
+    }
+
+    /// The same with what the gates of a seal rely on.
+    pub fn with_gates(mut self, seal: &Seal, start: &Snapshot) -> Result<Self, probity_paths::PatternError> {
+        for (id, settings) in &seal.contents().gate_settings {
+            if !settings.inputs.is_empty() {
+                self.gate_inputs.insert(id.clone(), settings.inputs.iter().cloned().collect());
+            }
+            if !settings.imports.is_empty() {
+                self.gate_imports.insert(id.clone(), settings.imports.to_scope()?);
+            }
+        }
+        if !self.gate_imports.is_empty() {
+            self.imported_directories = self.find_imported_directories(start);
+        }
+        Ok(self)
+    }
+
+    /// Whether a path lies where builds write.
+    pub fn covers(&self, path: &RepoPath) -> bool {
+        self.build_outputs.contains(path)
+            || self.recognized.iter().any(|output| path.is_covered_by(output.path.as_bytes()))
+    }
+
+    /// Whether a path lies where builds write and nobody relies on it: its content of before is not kept.
+    pub fn is_disposable(&self, path: &RepoPath) -> bool {
+        self.covers(path)
+            && !self.tracked.may_contain(path)
+            && !self.is_gate_input(path)
+            && !probity_policy::is_entry_points_file(path)
+    }
+
+    /// Whether what is at a path is no part of D, as far as that can be told without a change.
+    pub fn exempts_path(&self, path: &RepoPath) -> bool {
+        self.is_disposable(path) && probity_policy::code_in_output(path).is_none()
+    }
+
+    /// The rule by which a path lies where builds write.
+    pub fn rule_for(&self, path: &RepoPath) -> Option<OutputRule> {
+        if self.build_outputs.contains(path) {
+            let pattern = self.build_outputs.decision(path)?.pattern.as_bytes().to_vec();
+            return Some(OutputRule::BuildOutputs { pattern: probity_core::bytes::escape(&pattern) });
+        }
+        let output = self.recognized.iter().find(|output| path.is_covered_by(output.path.as_bytes()))?;
+        let mark = output.mark.file_name().to_owned();
+        Some(OutputRule::Recognized { directory: output.path.clone(), mark })
+    }
+
+    /// Why what is at a path that lies where builds write is judged all the same.
+    pub fn why_path_judged(&self, path: &RepoPath) -> Option<JudgedBecause> {
+        if !self.covers(path) {
+            return None;
+        }
+        if self.tracked.may_contain(path) {
+            Some(JudgedBecause::Tracked)
+        } else if self.is_gate_input(path) {
+            Some(JudgedBecause::GateInput)
+        } else if probity_policy::code_in_output(path).is_some() {
+            Some(JudgedBecause::CodeInOutput)
+        } else {
+            None
+        }
+    }
+
+    /// Whether a change is no part of D. `by_command` says that it was there before any gate ran: what a gate itself
+    /// installs it may import.
+    pub fn exempts(&self, change: &TreeChange, by_command: bool) -> bool {
+        let path = &change.path;
+        self.covers(path)
+            && !self.tracked.contains(path, change.before.is_some())
+            && !self.is_gate_input(path)
+            && !self.is_altered_import(change, by_command)
+            && !self.plugin_lists.contains(path)
+            && !self.is_module_of_environment(path)
+            && probity_policy::code_in_output(path).is_none()
+    }
+
+    /// Why a change that lies where builds write is judged all the same.
+    pub fn why_judged(&self, change: &TreeChange, by_command: bool) -> Option<&'static str> {
+        if !self.covers(&change.path) || self.exempts(change, by_command) {
+            return None;
+        }
+        Some(if self.tracked.contains(&change.path, change.before.is_some()) {
+            "a build output that git tracks"
+        } else if self.is_gate_input(&change.path) {
+            "a build output that a gate executes"
+        } else if let Some(why) = probity_policy::code_in_output(&change.path) {
+            why
+        } else if self.is_module_of_environment(&change.path) {
+            "source code in a virtual environment, where no tool writes any"
+        } else if self.plugin_lists.contains(&change.path) {
+            "entry points that name plugins, which programs load by themselves"
+        } else {
+            "a build output that a gate imports"
+        })
+    }
+
+    fn is_module_of_environment(&self, path: &RepoPath) -> bool {
+        let mut environments =
+            self.recognized.iter().filter(|output| output.mark == DirectoryMarker::VirtualEnvironment);
+        environments.any(|output| {
+            path.is_covered_by(output.path.as_bytes())
+                && probity_policy::is_module_of_environment(&output.path, path)
+        })
+    }
+
+    /// Whether a gate executes a path, is given it by name, or reaches one of those through it.
+    pub fn is_gate_input(&self, path: &RepoPath) -> bool {
+        let mut inputs = self.gate_inputs.values().flatten();
+        inputs.any(|input| input.is_covered_by(path.as_bytes()))
+    }
+
+    /// The directory above a path from which the gate `id` imports.
+    pub fn import_root(&self, id: &str, path: &RepoPath) -> Option<RepoPath> {
+        self.root_among(self.gate_imports.get(id)?, path)
+    }
+
+    /// The topmost build output at or above `path` that the patterns of `imports` name. A directory of sources that happens
+    /// to have such a name (`deps`) is none.
+    fn root_among(&self, imports: &Scope, path: &RepoPath) -> Option<RepoPath> {
+        let lineage: Vec<RepoPath> =
+            path.ancestors_and_self().filter_map(|above| RepoPath::parse(above).ok()).collect();
+        let mut steps = lineage.iter().zip(lineage.iter().skip(1).chain([path]));
+        steps
+            .find(|(above, next)| imports.contains(above) && self.covers(next))
+            .map(|(above, _)| above.clone())
+    }
+
+    /// The directories of the start that a pattern of the imports names, and all below them.
+    fn find_imported_directories(&self, start: &Snapshot) -> BTreeSet<RepoPath> {
+        let mut found = BTreeSet::new();
+        // Whatever lies above a path comes before it.
+        for entry in start.entries().filter(|entry| entry.kind() == SnapshotEntryKind::Directory) {
+            let path = entry.path();
+            let is_below = || path.parent().is_some_and(|parent| found.contains(&parent));
+            if is_below() || self.gate_imports.values().any(|imports| imports.contains(path)) {
+                found.insert(path.clone());
+            }
+        }
+        found
+    }
+
+    fn is_altered_import(&self, change: &TreeChange, by_command: bool) -> bool {
+        by_command && self.gate_imports.values().any(|scope| self.alters_import(scope, change))
+    }
+
+    /// Whether a change in an imported directory is none that a package manager makes when it adds a package.
+    fn alters_import(&self, imports: &Scope, change: &TreeChange) -> bool {
+        let Some(root) = self.root_among(imports, &change.path) else { return false };
+        if probity_policy::is_never_imported(&root, &change.path) {
+            return false;
+        }
+        if change.before.is_some() {
+            return true;
+        }
+        let mut above = change.path.parent();
+        while let Some(directory) = above.filter(|directory| directory.is_covered_by(root.as_bytes())) {
+            if self.imported_directories.contains(&directory) {
+                return !probity_policy::takes_packages(&root, &directory);
+            }
+            above = directory.parent();
+        }
+        // The imported directory itself is new.
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! The directories of a tree that say what they are, and whether they are believed.
+
+use super::Exemptions;
+use crate::Workspace;
+use probity_core::Digest;
+use probity_evidence::{DirectoryMarker, RecognizedOutput};
+use probity_paths::RepoPath;
+use probity_policy::MarkedDirectory;
+use probity_snapshot::git::IgnoreRules;
+use probity_snapshot::{Snapshot, SnapshotEntry, SnapshotEntryKind};
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// No mark is larger than this.
+const MAX_MARK_BYTES: u64 = 64 * 1024;
+
+/// What recognition needs to know of the start of a run.
+#[derive(Debug)]
+pub struct OutputRecognizer {
+    at_start: Vec<MarkedDirectory>,
+    ignore_rules: Option<IgnoreRules>,
+}
+
+impl OutputRecognizer {
+    /// Looks at the tree of the start. Ignore rules are read now: later ones may be the work of the command.
+    pub fn at_start(workspace: &Workspace, start: &Snapshot) -> Self {
+        let git = workspace.git.as_ref();
+        Self {
+            at_start: marked_directories(&workspace.root, start),
+            ignore_rules: git.map(|git| IgnoreRules::read(git, start, &workspace.below_top())),
+        }
+    }
+
+    /// The directories of the start that are build outputs.
+    pub fn of_start(&self, exemptions: &Exemptions) -> Vec<RecognizedOutput> {
+        let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
+        probity_policy::recognize_outputs(
+            &uncovered_directories(&self.at_start, exemptions),
+            &[],
+            &is_kept,
+            &|_| false,
+            &mut |_| false,
+        )
+    }
+
+    /// The directories of the start and of the end that are build outputs.
+    pub fn of_run(
+        &mut self,
+        workspace: &Workspace,
+        exemptions: &Exemptions,
+        [start, end]: [&Snapshot; 2],
+    ) -> Vec<RecognizedOutput> {
+        let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
+        let at_start = uncovered_directories(&self.at_start, exemptions);
+        let at_end = uncovered_directories(&marked_directories(&workspace.root, end), exemptions);
+        let rules = &mut self.ignore_rules;
+        let mut is_ignored =
+            |directory: &RepoPath| rules.as_mut().is_some_and(|rules| rules.ignores_directory(directory));
+        let is_project = |directory: &RepoPath| may_be_made_by_tool(exemptions, start, directory);
+        probity_policy::recognize_outputs(&at_start, &at_end, &is_kept, &is_project, &mut is_ignored)
+    }
+}
+
+/// Files beside which tools make directories with ordinary names (`env`, `target`).
+const PROJECT_FILES: [&str; 7] =
+    ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "tox.ini", "Cargo.toml"];
+
+/// Whether a tool may have made a directory of this name by itself. A hidden one: anywhere. One with an ordinary name: only
+/// if it is new, beside a project file that git tracks or at the root, and in the place of no tracked module.
+fn may_be_made_by_tool(exemptions: &Exemptions, start: &Snapshot, directory: &RepoPath) -> bool {
+    let name = directory.file_name();
+    if name.starts_with(b".") {
+        return true;
+    }
+    let parent = directory.parent();
+    let is_tracked = |file: &[u8]| {
+        let path = match &parent {
+            Some(parent) => parent.join(file).ok(),
+            None => RepoPath::parse(file).ok(),
+        };
+        path.is_some_and(|path| exemptions.tracked.contains(&path, start.get(&path).is_some()))
+    };
+    start.get(directory).is_none()
+        && !is_tracked(&[name, b".py"].concat())
+        && (parent.is_none() || PROJECT_FILES.iter().any(|file| is_tracked(file.as_bytes())))
+}
+
+/// The marked directories that no sealed pattern exempts anyway.
+fn uncovered_directories(marked: &[MarkedDirectory], exemptions: &Exemptions) -> Vec<MarkedDirectory> {
+    let is_covered = |it: &MarkedDirectory| {
+        let mark = it.path.join(it.mark.file_name().as_bytes());
+        mark.is_ok_and(|mark| exemptions.build_outputs.contains(&mark))
+    };
+    marked.iter().filter(|it| !is_covered(it)).cloned().collect()
+}
+
+/// The directories with a valid mark. The root of the tree is none, whatever lies in it.
+fn marked_directories(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> {
+    let of_entry = |entry: SnapshotEntry<'_>| {
+        let mark = DirectoryMarker::of_file_name(entry.path().file_name())?;
+        let path = entry.path().parent()?;
+        probity_policy::is_valid_mark(mark, &content(root, &entry)?).then_some(MarkedDirectory { path, mark })
+    };
+    snapshot.entries().filter_map(of_entry).collect()
+}
+
+/// The content of a small file as the snapshot saw it; `None` if it is another by now.
+pub(super) fn content(root: &Path, entry: &SnapshotEntry<'_>) -> Option<Vec<u8>> {
+    if entry.kind() != SnapshotEntryKind::File || entry.size() > MAX_MARK_BYTES {
+        return None;
+    }
+    let file = std::fs::File::open(root.join(OsStr::from_bytes(entry.path().as_bytes()))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_MARK_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    (Some(Digest::of(&bytes)) == entry.digest()).then_some(bytes)
+}

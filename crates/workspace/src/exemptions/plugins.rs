@@ -1,0 +1,18 @@
+//! The entry points of packages that lie in a tree: where they name plugins, programs load code that they name.
+
+use super::output_markers;
+use probity_paths::RepoPath;
+use probity_snapshot::{Snapshot, SnapshotEntry, SnapshotEntryKind};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The lists of entry points in a snapshot that name plugins. One that cannot be read counts as naming some (law 13).
+pub fn plugin_lists(root: &Path, snapshot: &Snapshot) -> BTreeSet<RepoPath> {
+    let names_plugins = |entry: &SnapshotEntry<'_>| {
+        entry.kind() != SnapshotEntryKind::Directory
+            && probity_policy::is_entry_points_file(entry.path())
+            && output_markers::content(root, entry)
+                .is_none_or(|content| probity_policy::declares_plugins(&content))
+    };
+    snapshot.entries().filter(names_plugins).map(|entry| entry.path().clone()).collect()
+}
