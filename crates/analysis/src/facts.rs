@@ -5,7 +5,8 @@
 //! therefore cached by [`FactsKey`].
 
 use crate::language::Language;
-use probity_core::{Digest, StringArena};
+use probity_collections::StringArena;
+use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,15 +1,15 @@
 //! Structural analysis of code in many languages: from the bytes of a tree to a run. Pure: it never touches a file.
 //!
 //! Owns: units, imports, clones, complexity, findings, health and baselines of code, and the reports about them.
-//! May use: core, paths.
+//! May use: collections, core, paths.
 //! Must not know: a file system, a clock, an intent, a policy file.
 //!
-//! * [`analyse`]: turns an [`AnalysisInput`] and [`AnalysisSettings`] into a [`AnalysisRun`] and the facts of each file, for a cache.
-//! * [`read`]: the facts of one file, from one visit of its syntax tree.
-//! * [`Selection`]: which paths are analyzed, and why others are not.
+//! * [`analyze`]: turns an [`AnalysisInput`] and [`AnalysisSettings`] into a [`AnalysisRun`] and the facts of each file, for a cache.
+//! * [`read_facts`]: the facts of one file, from one visit of its syntax tree.
+//! * [`SourceSelection`]: which paths are analyzed, and why others are not.
 //! * [`Language`]: the analyzed languages; `docs/adding-a-language.md` explains how to add one.
 //! * [`Finding`]: what is wrong and where, under an id that survives moving and reformatting.
-//! * [`join`]: findings and coverage of other tools. [`report`]: a run as SARIF, Markdown and HTML.
+//! * `external_reports`: findings and coverage of other tools. [`report`]: a run as SARIF, Markdown and HTML.
 //! * [`Baseline`]: the findings that a team accepts. [`check_gates`]: the limits that a run must keep.
 //! * [`Health`]: one score and its parts. [`compare`]: two runs. [`blast_radius`]: the files a change would affect.
 //!

@@ -29,7 +29,7 @@ pub enum SourceInput<'a> {
         content: Digest,
         facts: Arc<FileFacts>,
     },
-    /// The digest of its bytes, and why they are not read: see [`Selection`](crate::Selection).
+    /// The digest of its bytes, and why they are not read: see [`SourceSelection`](crate::SourceSelection).
     Skipped {
         content: Digest,
         note: FileNote,

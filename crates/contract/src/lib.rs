@@ -9,9 +9,9 @@
 //! * [`verify`]: the verdict on a patch within its scope.
 //! * [`finish_status`]: the outcome of the finish pipeline.
 //! * [`claims`]: what an author says about a change, checked against the facts.
-//! * [`weigh`]: the consequence of a verdict under a strictness; [`budget`]: the headroom of a change before
+//! * [`apply_strictness`]: the consequence of a verdict under a strictness; [`budget`]: the headroom of a change before
 //!   it starts.
-//! * [`receipt`]: the document that a finished change leaves; [`markdown`]: the same for a pull request.
+//! * [`receipt`]: the document that a finished change leaves; `markdown`: the same for a pull request.
 //! * [`outputs`]: a review in the formats of CI services.
 //! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.
 

@@ -1,7 +1,7 @@
 //! Unambiguous JSON: a strict parser, and the canonical form of RFC 8785.
 //!
 //! The parser rejects everything that two readers could interpret differently: duplicate keys, `NaN`, integers that a
-//! double cannot represent, lone surrogates, bytes after the value. Its recursion is bounded by [`MAX_DEPTH`].
+//! double cannot represent, lone surrogates, bytes after the value. Its recursion is bounded by [`MAX_JSON_DEPTH`].
 
 use crate::{ReasonCode, write};
 use serde_json::{Map, Number, Value};

@@ -4,7 +4,6 @@
 //! May use: no other crate of ours.
 //! Must not know: a file, a clock, any other crate of ours.
 //!
-//! * [`Index`]: ids found by hash, where order must not matter.
 //! * [`language`]: the programming languages that are read, by file name.
 //! * [`json`]: a strict parser and the RFC 8785 canonical form.
 //! * [`digest`]: SHA-256, written `sha256:…`.
@@ -21,22 +20,18 @@ pub mod chain;
 mod change_kind;
 pub mod codes;
 pub mod digest;
-mod index;
 pub mod json;
 pub mod language;
 pub mod markup;
 pub mod reason;
 pub mod schema;
 pub mod severity;
-mod string_arena;
 pub mod text;
 pub mod vectors;
 pub mod write;
 
 pub use change_kind::ChangeKind;
 pub use digest::Digest;
-pub use index::HashIndex;
 pub use language::Language;
 pub use reason::ReasonCode;
 pub use severity::Severity;
-pub use string_arena::StringArena;

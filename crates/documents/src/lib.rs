@@ -1,7 +1,7 @@
 //! Versioned typed documents, and supervised reconciliation of merges. Pure: no file, clock or database.
 //!
 //! Owns: schemas, typed documents, commits, merge bases, merges and their reconciliation.
-//! May use: core.
+//! May use: collections, core.
 //! Must not know: where commits are stored, a file, a clock, the ledger.
 //!
 //! * [`DocumentSchema`], [`ValueType`]: the shape of documents; [`MutationBuilder`] records opcodes checked against it.
@@ -10,10 +10,10 @@
 //! * [`DocumentEngine`]: states, single documents, linear order, merge bases, and the reasons opcodes were skipped.
 //! * [`MergeAnalyzer`]: finds the intent that a merge lost ([`MergeAnalysis`]) and builds the survival commit that
 //!   applies decisions about it ([`MergeResolution`]).
-//! * [`Policy`]: decides conflicts before a person is asked; [`Invariant`]: a condition on the merged state;
+//! * [`MergePolicy`]: decides conflicts before a person is asked; [`Invariant`]: a condition on the merged state;
 //!   [`DecisionRecord`]: who decided what, and why.
-//! * [`reduce_heads`]: folds several heads into one, identically in every replica; [`export`], [`import`] and
-//!   [`missing`] transfer commits between stores.
+//! * [`reduce_heads`]: folds several heads into one, identically in every replica; [`export_bundle`], [`import_bundle`] and
+//!   [`missing_commits`] transfer commits between stores.
 //!
 //! ```
 //! use probity_documents::{Chosen, Commit, Engine, MemoryCommits, MergeAnalyzer, MergeResolution, Mutations, Schema, Stamp};

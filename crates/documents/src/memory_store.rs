@@ -8,7 +8,7 @@ use crate::commit::{Commit, CommitId, CommitKind};
 use crate::history::{CommitNode, CommitReader, CommitSeq, HistoryError};
 use crate::op::DocumentId;
 use crate::state::{CommitState, StateReader};
-use probity_core::HashIndex;
+use probity_collections::HashIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -66,7 +66,7 @@ impl CommitState {
         Json::Object(attachments)
     }
 
-    /// Parses the output of [`State::to_json`].
+    /// Parses the output of [`CommitState::to_json`].
     pub fn from_json(schema: &DocumentSchema, json: &Json) -> Result<Self, TypeMismatch> {
         let wrong = || TypeMismatch::new("a state is {attachment: {key: document}}");
         let mut documents = OrdMap::new();

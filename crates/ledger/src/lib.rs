@@ -1,16 +1,16 @@
 //! The ledger: what agents know and decided, reconciled under invariants. Pure: no file, no clock.
 //!
 //! Owns: candidates, items, transitions, identity of statements, extraction from transcripts.
-//! May use: core, documents, paths, prose.
+//! May use: collections, core, documents, paths, prose.
 //! Must not know: a file, a clock, a network, how batches are stored.
 //!
 //! Agents propose [`ProposedDelta`]s; the reconciler decides; nothing false or untraceable becomes state, and nothing is
 //! dropped in silence. A [`Ledger`] is a pure function of the batches it was given, in their order: replaying them
 //! gives the same [`Ledger::digest`].
 //!
-//! * [`words`]: kinds, statuses, confidences, and the table of transitions.
+//! * [`vocabulary`]: kinds, statuses, confidences, and the table of transitions.
 //! * [`candidate`]: what agents may propose. [`DeltaProposal::read`] takes it from any JSON value.
-//! * [`Ledger::reconcile`] and [`Ledger::rehearse`]: what becomes of it, one [`Outcome`] for each.
+//! * [`Ledger::reconcile`] and [`Ledger::rehearse`]: what becomes of it, one [`CandidateOutcome`] for each.
 //! * `identity`: when two summaries are one statement, by the normal form of `prose`.
 //! * Questions: [`Ledger::changed_since`], [`Ledger::as_of`], [`Ledger::explain`], [`Ledger::supported_by`],
 //!   [`Ledger::conflicts`], [`Ledger::scoreboard`].

@@ -2,7 +2,7 @@
 //! has other ones is made again.
 
 use foldhash::fast::FixedState;
-use probity_core::HashIndex;
+use probity_collections::HashIndex;
 use std::hash::{BuildHasher, Hasher};
 
 /// Hashes bytes, to find by; what was found is always compared.

@@ -6,7 +6,7 @@
 
 use crate::item_record::{ItemId, ItemRecord, LedgerSeq};
 use crate::name_table::{NameTable, count, hash_of};
-use probity_core::HashIndex;
+use probity_collections::HashIndex;
 
 /// A source whose turn is known.
 pub(crate) type KnownSource = (u32, Option<(u64, u64)>);

@@ -6,7 +6,7 @@
 use crate::identity::{Polarity, StatementKey};
 use crate::item_record::{ItemId, ItemRecord};
 use crate::name_table::count;
-use probity_core::HashIndex;
+use probity_collections::HashIndex;
 use std::collections::BTreeSet;
 
 /// How many different statements with one neutral form are looked through for an opposite.

@@ -5,13 +5,13 @@
 //! Must not know: a file system, a policy, an intent.
 //!
 //! * [`RepoPath`]: a path relative to the sealed root, as bytes.
-//! * [`Rule`]: the four matching rules; a [`PathMatcher`] is a list of patterns compiled under one of them.
+//! * [`MatchRule`]: the four matching rules; a [`PathMatcher`] is a list of patterns compiled under one of them.
 //! * [`Scope`]: an ordered list of globs with exclusions: R.
 //! * [`fnmatch`]: Python's `fnmatchcase`.
 //! * [`reconcile`]: the check D ⊆ R; [`delta`]: D from two snapshots.
-//! * [`overlap`]: decides exactly whether two [`Claim`]s share a path; [`outside`]: whether one contains another.
+//! * [`overlap`]: decides exactly whether two [`ScopeClaim`]s share a path; [`outside`]: whether one contains another.
 //! * [`declare_intent`], [`declare_plan`]: check a declared scope against the [`TreeNames`].
-//! * [`suggest`]: a readable scope for given paths; [`escape`]: a name as a pattern.
+//! * [`suggest`]: a readable scope for given paths; [`escape_glob`]: a name as a pattern.
 //! * [`WorkingDirectory`]: converts what people type inside a directory to paths and patterns from the root.
 //! * [`vectors`]: the JSON form of this crate's functions, for `probity conformance`.
 

@@ -5,10 +5,10 @@
 //! Must not know: a file system, a clock, a verdict, an intent.
 //!
 //! * [`Policy`]: packs, gates and profiles, read from `probity.toml` or from JSON.
-//! * [`compute`]: computes a [`probity_evidence::Plan`] from a policy and a request: the scope R, the gates, the tier.
+//! * [`compute_plan`]: computes a [`probity_evidence::Plan`] from a policy and a request: the scope R, the gates, the tier.
 //! * [`Policy::seal_contents`]: what to seal for a run under that plan.
 //! * [`may_amend`]: decides whether a sealed scope may grow at a given moment (law 2).
-//! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta; [`recognize`]: build outputs
+//! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta; [`recognize_outputs`]: build outputs
 //!   identified by marker files; [`program_imports`]: what a gate's program imports from the tree;
 //!   [`started_commands`]: the programs that a command line starts.
 //! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.

@@ -34,7 +34,7 @@ pub struct CaptureLimits {
 /// The complete output of a helper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapturedOutput {
-    /// Always [`Outcome::Exited`] or [`Outcome::Signalled`].
+    /// Always [`JobOutcome::Exited`] or [`JobOutcome::Signalled`].
     pub outcome: JobOutcome,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,

@@ -77,7 +77,7 @@ impl ProcessEnvironment {
         Self(std::env::vars_os().collect())
     }
 
-    /// Returns the variables of this process that are [`ALLOWED`] or listed in `extra`, for gates.
+    /// Returns the variables of this process that are [`ALLOWED_VARIABLES`] or listed in `extra`, for gates.
     ///
     /// `GIT_…`, `PROBITY_…` and the location of Python bytecode are left out even when listed. `PATH` loses its
     /// relative entries, which would be looked up in the tree being judged.

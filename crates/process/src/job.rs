@@ -131,7 +131,7 @@ pub struct JobReport {
 }
 
 impl JobReport {
-    /// See [`Outcome::exit_code`].
+    /// See [`JobOutcome::exit_code`].
     pub fn exit_code(&self) -> Option<i32> {
         self.outcome.exit_code()
     }

@@ -39,7 +39,7 @@ impl Supervisor {
         Ok(Self { means: ContainmentMeans::find(), signals, grace: DEFAULT_GRACE_TIMEOUT })
     }
 
-    /// Replaces [`GRACE`], the time jobs have to exit when asked.
+    /// Replaces [`DEFAULT_GRACE_TIMEOUT`], the time jobs have to exit when asked.
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;

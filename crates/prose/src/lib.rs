@@ -1,7 +1,7 @@
 //! Reading prose: which words an author says, how they hang together, and whether the author stands behind them.
 //!
 //! Owns: Markdown blocks, sentences, tokens, lexicons, translation into English cues, clauses, modality, negation, normal forms.
-//! May use: core.
+//! May use: collections, core.
 //! Must not know: what is a claim about a change or a decision of a project; `contract` and `ledger` say that.
 //!
 //! * `markdown` says which lines are prose, `sentences` where a sentence ends, `tokens` what it consists of.

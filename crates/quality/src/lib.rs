@@ -4,7 +4,7 @@
 //! May use: analysis, api, contract, core, evidence, intents, paths, policy, process, snapshot, storage, workspace.
 //! Must not know: the registry of intents, governed runs, how an answer is shown.
 //!
-//! * [`analyze`]: a structural analysis of the tree. [`runs`]: where its results are kept.
+//! * [`analyze`]: a structural analysis of the tree. [`analysis_store`]: where its results are kept.
 //! * [`contract`]: the verdict on a patch, its review claims and its receipts.
 //! * [`AnalysisFiles`]: what analyses write to the state directory.
 

@@ -87,7 +87,7 @@ pub struct GateWrites {
     pub changed: BTreeSet<RepoPath>,
 }
 
-/// What follows from a [`Case`].
+/// What follows from a [`VerdictInputs`].
 #[derive(Debug, Default)]
 pub struct RunVerdict {
     /// D: the changes that are judged by the scope.

@@ -8,7 +8,7 @@
 //! * [`planning`]: what would be sealed. [`init`]: a policy to begin with.
 //! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing what is old.
-//! * [`deed`]: evidence of what Probity itself does.
+//! * [`maintenance_run`]: evidence of what Probity itself does.
 //! * [`judge`]: the verdict, a pure function of what was observed.
 
 pub mod amend;

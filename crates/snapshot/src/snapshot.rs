@@ -3,7 +3,6 @@
 use crate::entry_record::{DirId, DirectoryRecord, EntryContent, ROOT};
 use crate::finding::TreeFinding;
 use crate::git_object::ObjectFormat;
-use crate::wire::StoredSnapshot;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
@@ -35,8 +34,7 @@ impl fmt::Display for SnapshotNote {
 }
 
 /// Every entry of a tree at one time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "StoredSnapshot")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Snapshot {
     pub(crate) started_ns: i64,
     pub(crate) git_ids: Option<ObjectFormat>,

@@ -1,15 +1,15 @@
-//! Reading a snapshot back. What is written is the snapshot itself, by serde; what is read is refused as a whole where
-//! its parts do not fit each other, so that no bytes make a snapshot panic later.
+//! Deserializes snapshots. A stored snapshot whose parts contradict each other is refused as a whole, so that no bytes
+//! can make a snapshot panic later.
 //!
-//! The hashes of the directories are read and not computed again: whoever keeps a snapshot checks that it is whole.
+//! The hashes of directories are read, not recomputed: the cache file that holds a snapshot has its own checksum.
 
-use crate::entry_record::ROOT;
-use crate::entry_record::{DirectoryRecord, EntryContent};
+use crate::entry_record::{DirectoryRecord, EntryContent, ROOT};
 use crate::finding::TreeFinding;
 use crate::git_object::ObjectFormat;
 use crate::snapshot::{Snapshot, SnapshotNote};
 use probity_paths::RepoPath;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 /// A snapshot as it was read, with the members of [`Snapshot`] in their order.
 #[derive(Deserialize)]
@@ -25,6 +25,12 @@ pub(crate) struct StoredSnapshot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stored snapshot is damaged")]
 pub(crate) struct DamagedSnapshot;
+
+impl<'de> Deserialize<'de> for Snapshot {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        StoredSnapshot::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
+    }
+}
 
 impl TryFrom<StoredSnapshot> for Snapshot {
     type Error = DamagedSnapshot;

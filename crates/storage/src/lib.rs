@@ -4,7 +4,7 @@
 //! May use: core.
 //! Must not know: what a run, a scope or a bundle proves.
 //!
-//! * [`ports`]: the four things that the rules ask of a database; [`memory`] and [`sqlite`] are its engines, and
+//! * [`ports`]: the four things that the rules ask of a database; [`memory_store`] and [`sqlite`] are its engines, and
 //!   [`conformance`] holds every engine to the same promises.
 //! * [`ObjectFiles`]: content-addressed bytes (before-images, records of intents), checked against their digest when read.
 //! * [`FileLock`]: held by at most one living process; the system frees it when the process dies.

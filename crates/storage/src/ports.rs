@@ -35,7 +35,7 @@ pub trait EventLog: Send + Sync {
     /// log takes it once.
     fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError>;
 
-    /// The events behind `seq` in order and without a gap, at most `limit` of them and at most [`MAX_PAGE`].
+    /// The events behind `seq` in order and without a gap, at most `limit` of them and at most [`MAX_EVENTS_PER_READ`].
     fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError>;
 
     /// Where the event with that command stands.
@@ -60,7 +60,7 @@ pub enum AppendOutcome {
         /// Where.
         at: u64,
     },
-    /// The reply was lost: it may be written or not. [`Log::find`] tells.
+    /// The reply was lost: it may be written or not. [`EventLog::find`] tells.
     Unknown,
 }
 

@@ -4,9 +4,9 @@
 //! May use: api, core, evidence, intents, paths, policy, process, snapshot, storage.
 //! Must not know: what an analysis, a ledger, a registry of intents or a verdict on a run is.
 //!
-//! * [`Workspace`]: the root, its repository, its state, its policy. [`State`]: the layout of the state directory.
+//! * [`Workspace`]: the root, its repository, its state, its policy. [`StateDirectory`]: the layout of the state directory.
 //! * [`observe`]: one look at everything a verdict needs. [`worktree`]: the tree held against its commit.
-//! * [`exempt`]: what is no part of the delta. [`selection`]: what a caller asks to be governed.
+//! * [`exemptions`]: what is no part of the delta. [`selection`]: what a caller asks to be governed.
 //! * [`git`], [`refs`]: questions to git, and references. [`gates`]: running the gates of a seal.
 //! * [`run_claims`]: what a governed run claims, where everybody who starts a change looks.
 //! * [`state_files`]: how owners of files in the state directory vouch for them.

@@ -113,7 +113,7 @@ impl StateDirectory {
         self.dir.join("locks").join("claims")
     }
 
-    /// The objects: the same that [`Sqlite`] gives as its port.
+    /// The objects: the same that [`SqliteStore`] gives as its port.
     pub fn objects(&self) -> ObjectFiles {
         ObjectFiles::new(self.dir.join("objects"))
     }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Every crate with the crates of the project that it may use. Tests and benchmarks may use more.
 pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
-    ("analysis", &["core", "paths"]),
+    ("analysis", &["collections", "core", "paths"]),
     (
         "api",
         &["analysis", "contract", "core", "documents", "evidence", "intents", "ledger", "paths", "policy"],
@@ -32,16 +32,17 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
+    ("collections", &[]),
     ("conformance", &[]),
     ("contract", &["core", "evidence", "intents", "paths", "policy", "prose"]),
     ("core", &[]),
     ("document-store", &["api", "core", "documents", "storage", "workspace"]),
-    ("documents", &["core"]),
+    ("documents", &["collections", "core"]),
     // The verifier: an audit reads these three crates and nothing else of ours.
     ("evidence", &["core", "paths"]),
     ("intents", &["core", "paths"]),
     ("knowledge", &["api", "core", "documents", "ledger", "paths", "process", "storage", "workspace"]),
-    ("ledger", &["core", "documents", "paths", "prose"]),
+    ("ledger", &["collections", "core", "documents", "paths", "prose"]),
     (
         "mcp",
         &[
@@ -119,7 +120,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    ("prose", &["core"]),
+    ("prose", &["collections", "core"]),
     ("snapshot", &["core", "paths"]),
     ("storage", &["core"]),
     ("testkit", &[]),

@@ -3,7 +3,7 @@
 //! The table answers by equality alone and is never iterated: the order of the names is that of their appearance.
 
 use crate::hash;
-use probity_core::{HashIndex, StringArena};
+use probity_collections::{HashIndex, StringArena};
 
 #[derive(Debug, Default)]
 pub(super) struct SymbolTable {

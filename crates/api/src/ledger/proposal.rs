@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub struct TurnInput {
     /// Unique in the ledger
     pub id: String,
-    /// user, assistant, system or tool [user]
+    /// user, assistant, system or tool (default: user)
     #[serde(default = "user", deserialize_with = "role")]
     #[schemars(with = "Option<String>")]
     pub role: Role,

@@ -197,7 +197,7 @@ impl IntentService {
         }
     }
 
-    /// Carries out an action of `by`. A refusal is [`Fault::Intent`], and leaves nothing behind.
+    /// Carries out an action of `by`. A refusal is [`ServiceError::Intent`], and leaves nothing behind.
     pub fn execute(
         &mut self,
         by: &IntentOwner,

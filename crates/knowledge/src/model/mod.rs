@@ -6,7 +6,7 @@
 //!
 //! * [`ModelProvider`]: something that answers a [`ModelQuestion`]. [`HttpProvider`] is an OpenAI-compatible or Ollama endpoint,
 //!   [`CommandProvider`] a program that reads JSON and writes JSON.
-//! * [`Client`]: a provider with patience (timeout, retries with pauses) and a budget of calls and tokens.
+//! * [`ModelClient`]: a provider with patience (timeout, retries with pauses) and a budget of calls and tokens.
 //! * [`Trouble`]: why there is no answer, and whether trying again may help.
 //!
 //! Nothing here knows what the answer is about. A half answer is no answer. Keys are read by the caller and appear in no

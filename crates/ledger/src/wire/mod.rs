@@ -1,6 +1,6 @@
 //! How the ledger's inputs are written in a log: compact, versioned, and read back without copying.
 //!
-//! * [`LedgerEvent`]: one thing that happened to a [`ProjectLedger`](crate::Book). Events are inputs, never results: whoever applies
+//! * [`LedgerEvent`]: one thing that happened to a [`ProjectLedger`](crate::ProjectLedger). Events are inputs, never results: whoever applies
 //!   them in their order gets the same book.
 //! * [`encode`] and [`decode`]: one transaction, which is a list of events.
 //!

@@ -1,7 +1,7 @@
 //! The lexicon of English as a table: every first word with its own sections and the phrases that begin with it.
 
 use super::{Class, SECTIONS};
-use probity_core::HashIndex;
+use probity_collections::HashIndex;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! The patch contract on real runs: what crate `contract` decides, from what crate `analysis` found.
 //!
-//! [`verify`] is a pure function from a [`ContractRequest`] to an [`Answer`]; nothing is read, and nothing is kept. [`present`]
+//! [`verify`] is a pure function from a [`ContractRequest`] to an [`ContractResult`]; nothing is read, and nothing is kept. [`tree_verification`]
 //! verifies the tree as it is now; [`receipts`] keeps what a finished change leaves.
 
 mod answers;
@@ -39,7 +39,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone)]
 pub struct AnalysisSide {
     /// The run. Where neither claims nor structural gates are to be checked, it may lack what both sides have alike
-    /// ([`crate::runs::DifferingAnalyses`]), and without a second side all that files have.
+    /// ([`crate::analysis_store::DifferingAnalyses`]), and without a second side all that files have.
     pub run: AnalysisRun,
     /// The digest of its report.
     pub report_digest: Digest,

@@ -64,7 +64,7 @@ pub struct TreeVerification {
     pub answer: ContractResult,
     /// The run before.
     pub before: Option<AnalysisSide>,
-    /// The run after; all of it only where [`Options::all_findings`] asks for it.
+    /// The run after; all of it only where [`VerifyOptions::all_findings`] asks for it.
     pub after: Option<AnalysisSide>,
     /// What the gates that failed wrote last: the gate, and its words.
     pub last_words: Vec<(String, String)>,
