@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use probity_paths::{Claim, IntentScope, RepoPath, Rule, Scope, TreeNames};
+use probity_paths::{IntentScope, MatchRule, RepoPath, Scope, ScopeClaim, TreeNames};
 use std::collections::BTreeSet;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -24,21 +24,25 @@ fuzz_target!(|bytes: &[u8]| {
 fn judge(first: &[Vec<u8>], second: &[Vec<u8>], path: &RepoPath) {
     let tree = TreeNames::new([path], []);
     probity_paths::declare_plan(first, &tree);
-    probity_paths::declare_intent(IntentScope { allowed_files: first, allowed_related: &[], forbidden: second }, &tree);
-    for rule in Rule::ALL {
+    probity_paths::declare_intent(
+        IntentScope { allowed_files: first, allowed_related: &[], forbidden: second },
+        &tree,
+    );
+    for rule in MatchRule::ALL {
         if let Ok(matcher) = rule.compile(first) {
             matcher.matches(path);
         }
     }
-    let suggested = Scope::parse(&probity_paths::suggest(&[path.clone()], [])).expect("a suggestion is a scope");
-    assert!(suggested.lets_in(path));
+    let suggested =
+        Scope::parse(&probity_paths::suggest(&[path.clone()], [])).expect("a suggestion is a scope");
+    assert!(suggested.contains(path));
 }
 
-fn claim(scope: Scope) -> Claim {
-    Claim { scope, literals: BTreeSet::new() }
+fn claim(scope: Scope) -> ScopeClaim {
+    ScopeClaim { scope, literals: BTreeSet::new() }
 }
 
-fn compare(first: &Claim, second: &Claim) {
+fn compare(first: &ScopeClaim, second: &ScopeClaim) {
     let (there, back) = (probity_paths::overlap(first, second), probity_paths::overlap(second, first));
     if let (Ok(there), Ok(back)) = (&there, &back) {
         assert_eq!(there.is_some(), back.is_some());

@@ -1,6 +1,6 @@
 //! Widening the scope of an intent, on the record: who, why, when (law 2).
 
-use super::frame::RootMapping;
+use super::root_mapping::RootMapping;
 use crate::registry::{Caller, IntentService, TreeFacts};
 use probity_api::change::AmendAnswer;
 use probity_intents::registry::{CommandRefusal, RegistryAction};

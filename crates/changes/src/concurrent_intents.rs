@@ -1,7 +1,7 @@
 //! The other intents, as they lie to one scope.
 
-use super::frame::RootMapping;
-use super::view::MAX_LISTED_PATHS;
+use super::hygiene_view::MAX_LISTED_PATHS;
+use super::root_mapping::RootMapping;
 use crate::registry::view::format_time;
 use probity_api::change::{ConcurrentWork, DetailLevel, RelatedIntent, RelatedIntentAction};
 use probity_intents::registry::{CommandContext, Intent, IntentRegistry};

@@ -14,28 +14,28 @@
 
 pub mod agents;
 mod amend;
+mod changed_paths;
 pub mod claims;
 mod concurrent_intents;
-mod declare;
 mod doctor;
-mod evidence;
 mod finish;
-mod frame;
+mod finish_evidence;
+mod hygiene_view;
 mod missing_paths;
+mod patch_trail;
 pub mod registry;
-mod request;
+mod root_mapping;
 mod start;
 mod start_context;
 mod state_files;
 mod status;
-mod trail;
 pub mod uncommitted_work;
-mod view;
+mod validate;
 
 pub use amend::amend;
 pub use doctor::doctor;
 pub use finish::finish;
-pub(crate) use frame::RootMapping;
+pub(crate) use root_mapping::RootMapping;
 pub use start::{promote, promote_when_free, start};
 pub use state_files::ChangeFiles;
 pub use status::{StatusWatcher, status};

@@ -1,6 +1,6 @@
 //! The ground of a change: the tree as it is, its run, and where a change that begins there starts from.
 
-use super::frame::RootMapping;
+use super::root_mapping::RootMapping;
 use probity_core::ReasonCode;
 use probity_intents::IntentScope;
 use probity_intents::registry::IntentBase;

@@ -1,9 +1,9 @@
 //! What goes on in a tree: who holds what, who waits, and whose the dirt is.
 
 use super::concurrent_intents::RegistryView;
-use super::frame::RootMapping;
+use super::hygiene_view::MAX_LISTED_PATHS;
+use super::root_mapping::RootMapping;
 use super::uncommitted_work::{self, FinishedWork};
-use super::view::MAX_LISTED_PATHS;
 use crate::registry::view::format_time;
 use crate::registry::{Caller, HandleStore, IntentService};
 use probity_api::SystemPath;

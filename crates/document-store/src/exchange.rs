@@ -77,7 +77,8 @@ pub fn flatten(
         let id = resolve(view, name)?;
         Ok::<_, ServiceError>((id, DocumentEngine::new(view).state(&id).or_fault()?))
     })??;
-    let flat = Commit::flatten(store.schema(), &state, by.stamp(&format!("flatten {}", super::short(&id)))?);
+    let flat =
+        Commit::flatten(store.schema(), &state, by.stamp(&format!("flatten {}", super::short_id(&id)))?);
     let new = CommitStore::create(into, store.schema())?;
     for blob in flat.blobs() {
         let bytes = store.read(|view| view.blob(&blob))?.or_fault()?.unwrap_or_default();

@@ -106,7 +106,7 @@ fn only_head(view: &CommitView<'_>) -> Result<Option<CommitId>, ServiceError> {
         [] => Ok(None),
         [head] => Ok(Some(*head)),
         several => {
-            let names: Vec<String> = several.iter().map(short).collect();
+            let names: Vec<String> = several.iter().map(short_id).collect();
             let why = format!("the store has {} heads: {}", names.len(), names.join(", "));
             Err(ServiceError::refused(ReasonCode::CommitSeveralHeads, why))
         }
@@ -128,7 +128,7 @@ fn commit_of(view: &CommitView<'_>, id: &CommitId) -> Result<std::sync::Arc<Comm
 }
 
 /// The first digits of an id, for people.
-pub fn short(id: &CommitId) -> String {
+pub fn short_id(id: &CommitId) -> String {
     id.to_string()[..10].to_owned()
 }
 

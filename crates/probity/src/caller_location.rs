@@ -127,8 +127,8 @@ pub(crate) fn typed_path(workspace: &Workspace, typed: &OsStr) -> Result<Vec<u8>
 pub(crate) fn selection(
     workspace: &Workspace,
     typed: Selection,
-) -> Result<probity_workspace::selection::Selection, ServiceError> {
-    Ok(probity_workspace::selection::Selection {
+) -> Result<probity_workspace::selection::PlanSelection, ServiceError> {
+    Ok(probity_workspace::selection::PlanSelection {
         scope: typed_patterns(workspace, &typed.scope)?,
         changed: typed_paths(workspace, &typed.changed)?,
         packs: typed.pack,

@@ -81,7 +81,7 @@ pub fn amend(
     let added = GlobList::new(add.iter().cloned()).to_scope()?;
     if let Some(open) = open_run(workspace, run)? {
         // A run that goes on must not grow over what others hold. Nobody may claim more until it has grown.
-        let _alone = run_claims::lock(&workspace.state)?;
+        let _alone = run_claims::lock_claims(&workspace.state)?;
         claims::check_run(workspace, credentials, &added)?;
         let granted = amendment_channel::request_amendment(&open.folder, add, by, why);
         return match granted {

@@ -5,7 +5,7 @@
 
 use crate::bundles;
 use crate::bundles::{DELTA_FILE, PRUNED_FILE};
-use crate::judge::RunVerdict;
+use crate::run_verdict::RunVerdict;
 use probity_api::Answer as _;
 use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, PrunedRun, RecordedChange, RecordedSide};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};

@@ -100,7 +100,7 @@ fn keep_entry(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probity_snapshot::Options;
+    use probity_snapshot::SnapshotOptions;
     use std::fs;
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
             fs::write(dir.path().join(size.to_string()), vec![b'x'; size]).expect("writes");
         }
         let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
-        let snapshot = Snapshot::take(dir.path(), &Options::default(), None).expect("is seen");
+        let snapshot = Snapshot::take(dir.path(), &SnapshotOptions::default(), None).expect("is seen");
         let objects = workspace.state.before_images();
         for entry in snapshot.entries() {
             let is_kept = keep_entry(&workspace, &objects, &entry, 10).expect("keeps");
@@ -129,7 +129,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         fs::write(dir.path().join("a"), "then").expect("writes");
         let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("is found");
-        let snapshot = Snapshot::take(dir.path(), &Options::default(), None).expect("is seen");
+        let snapshot = Snapshot::take(dir.path(), &SnapshotOptions::default(), None).expect("is seen");
         fs::write(dir.path().join("a"), "now!").expect("writes");
         let not_kept = keep_before_images(&workspace, HeadTree::new(), &snapshot, &Exemptions::default())
             .expect("keeps");

@@ -5,7 +5,7 @@ use probity_core::{ReasonCode, bytes};
 use probity_paths::{RepoPath, Scope, TreeNames, WorkingDirectory};
 use probity_snapshot::Snapshot;
 use probity_workspace::ServiceError;
-use probity_workspace::selection::{PlanPreview, Selection, names};
+use probity_workspace::selection::{PlanPreview, PlanSelection, names};
 use std::collections::BTreeMap;
 
 /// How many patterns that would cover something are proposed.
@@ -41,7 +41,7 @@ pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec
 /// Refuses a scope that is empty, or covers no file of a tree that has files, unless the caller says that this is meant.
 pub(crate) fn require_coverage(
     directory: &WorkingDirectory,
-    selection: &Selection,
+    selection: &PlanSelection,
     preview: &PlanPreview,
     snapshot: &Snapshot,
 ) -> Result<(), ServiceError> {

@@ -30,7 +30,7 @@ pub fn generate_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
 }
 
 /// The public half of the key.
-pub fn public(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
+pub fn public_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     match signing::signing_key(workspace)? {
         Some(key) => Ok(key.public()),
         None => Err(ServiceError::refused(ReasonCode::KeyMissing, "this repository has no signing key yet")),

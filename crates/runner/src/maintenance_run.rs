@@ -6,7 +6,7 @@ use crate::attest::{
     self, BundleInputs, ChainHeadSource, ExecutionRecord, MaintenanceOperation, SealedRun, TreeRecord,
     WrittenBundle,
 };
-use crate::judge::RunVerdict;
+use crate::run_verdict::RunVerdict;
 use probity_evidence::{GlobList, PackCap, Plan, Seal, SealContents, SecretKey};
 use probity_snapshot::Snapshot;
 use probity_storage::durable;

@@ -9,7 +9,7 @@ use probity_policy::{OutputProposal, Policy};
 use probity_snapshot::Snapshot;
 use probity_workspace::exemptions::Exemptions;
 use probity_workspace::observe::WorkspaceObserver;
-use probity_workspace::selection::{PlanPreview, Selection, compute_plan, names};
+use probity_workspace::selection::{PlanPreview, PlanSelection, compute_plan, names};
 use probity_workspace::{ServiceError, Workspace, exemptions, git};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -50,7 +50,7 @@ impl ProposedPlan {
 #[tracing::instrument(name = "plan", skip_all)]
 pub(crate) fn preview(
     policy: &Policy,
-    selection: &Selection,
+    selection: &PlanSelection,
     snapshot: &Snapshot,
     exemptions: &Exemptions,
 ) -> Result<PlanPreview, ServiceError> {
@@ -105,7 +105,7 @@ fn is_broad(coverage: ScopeCoverage) -> bool {
 }
 
 /// What would be sealed for `selection` on the tree as it is now.
-pub fn propose_plan(workspace: &Workspace, selection: &Selection) -> Result<ProposedPlan, ServiceError> {
+pub fn propose_plan(workspace: &Workspace, selection: &PlanSelection) -> Result<ProposedPlan, ServiceError> {
     let _phase = workspace.progress.begin("planning");
     let policy = workspace.load_policy()?.policy;
     let snapshot = WorkspaceObserver::new(workspace).content(None)?;

@@ -8,10 +8,10 @@
 
 use crate::attest::MaintenanceOperation;
 use crate::attest::WrittenBundle;
-use crate::chain::{self, ChainReport};
-use crate::judge::RunVerdict;
+use crate::chain_check::{self, ChainReport};
 use crate::maintenance_run::MaintenanceRun;
 use crate::planning;
+use crate::run_verdict::RunVerdict;
 use crate::{bundles, recover, revert, run};
 use probity_api::govern::delta::PrunedRun;
 use probity_api::govern::evidence::EvidenceRemoval;
@@ -20,7 +20,7 @@ use probity_evidence::GlobList;
 use probity_storage::{FileLock, LockError};
 use probity_workspace::exemptions::Exemptions;
 use probity_workspace::observe::WorkspaceObserver;
-use probity_workspace::selection::Selection;
+use probity_workspace::selection::PlanSelection;
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -45,7 +45,7 @@ pub fn prune(
     let _tree = run::take_tree(workspace, "evidence gc")?;
     recover::close_interrupted(workspace)?;
     let _images = FileLock::try_take(&workspace.state.before_lock(), "evidence gc").map_err(lock_error)?;
-    let chain = chain::check(workspace, &bundles::own_trust(workspace)?)?;
+    let chain = chain_check::check(workspace, &bundles::own_trust(workspace)?)?;
     if let Some(problem) = chain.problems().next() {
         let detail = format!("{problem}; nothing was removed");
         return Err(ServiceError::refused(ReasonCode::EvidenceChainBroken, detail));
@@ -105,7 +105,7 @@ fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, 
     // A policy that cannot be read is no reason to keep old evidence.
     let policy = workspace.load_policy().unwrap_or_default().policy;
     let profile = policy.profiles.first().map(|profile| profile.id.clone());
-    let selection = Selection { profile, ..Selection::default() };
+    let selection = PlanSelection { profile, ..PlanSelection::default() };
     let plan = planning::preview(&policy, &selection, &now, &Exemptions::default())?.plan;
     let like = policy.seal_contents(plan, "", "", now.root());
     let command: Vec<OsString> = ["probity", "evidence", "gc"].map(OsString::from).into();

@@ -9,7 +9,7 @@
 use crate::attest::{
     self, BundleInputs, ChainHeadSource, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle,
 };
-use crate::judge::RunVerdict;
+use crate::run_verdict::RunVerdict;
 use probity_api::govern::run::{FindingSeverity, RunFinding};
 use probity_core::ReasonCode;
 use probity_evidence::{Seal, SecretKey};

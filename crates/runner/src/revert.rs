@@ -9,8 +9,8 @@ mod staged;
 
 use crate::attest::MaintenanceOperation;
 use crate::bundles::DELTA_FILE;
-use crate::judge::RunVerdict;
 use crate::maintenance_run::MaintenanceRun;
+use crate::run_verdict::RunVerdict;
 use crate::{bundles, recover, run};
 use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};

@@ -6,12 +6,12 @@
 
 use crate::amendment_channel::AmendmentChannel;
 use crate::attest::{self, BundleInputs, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle};
-use crate::judge::{
+use crate::planning;
+use crate::recover::{self, ClosedRun};
+use crate::run_verdict::{
     GateWrites, ObservedExecution, ObservedTree, RunRules, RunVerdict, VerdictInputs, is_blind, judge,
     renames,
 };
-use crate::planning;
-use crate::recover::{self, ClosedRun};
 use crate::state_guard::StateGuard;
 use crate::{before_images, coverage};
 use probity_api::PathClaim;
@@ -34,7 +34,7 @@ use probity_workspace::exemptions::{Exemptions, gate_inputs, plugins};
 use probity_workspace::gates::{self, GatePlace, GateResult};
 use probity_workspace::observe::{WorkspaceObservation, WorkspaceObserver};
 use probity_workspace::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME};
-use probity_workspace::selection::{PlanPreview, Selection};
+use probity_workspace::selection::{PlanPreview, PlanSelection};
 use probity_workspace::state_files::StateFiles;
 use probity_workspace::{ServiceError, Workspace, clock, git};
 use probity_workspace::{run_claims, signing};
@@ -48,7 +48,7 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub struct RunRequest {
     /// What the plan is made from.
-    pub selection: Selection,
+    pub selection: PlanSelection,
     /// Protected paths that the command may change.
     pub grants: Vec<Vec<u8>>,
     /// Who asks: the caller's own claims are not in its way.
@@ -278,9 +278,9 @@ fn seal_run(
     let head = chain.head()?;
     let open = workspace.state.open_run(run_id, &workspace.root);
     let own_claims = {
-        let _alone = run_claims::lock(&workspace.state)?;
+        let _alone = run_claims::lock_claims(&workspace.state)?;
         let own_claims = claims::check_run(workspace, &request.credentials, &preview.scope)?;
-        run_claims::publish(workspace, &open, &seal.contents().plan.scope)?;
+        run_claims::publish_run_claim(workspace, &open, &seal.contents().plan.scope)?;
         own_claims
     };
     durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;

@@ -7,7 +7,7 @@
 
 mod made;
 
-use probity_snapshot::{ObjectFormat, Options, Snapshot, delta};
+use probity_snapshot::{ObjectFormat, Snapshot, SnapshotOptions, delta};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -58,7 +58,7 @@ fn best_of(step: &str, place: &Path) -> (f64, u64) {
 /// Scans the tree once and prints the cost.
 fn look(step: &str, place: &Path) {
     let (root, cache_file) = (place.join("tree"), place.join("cache"));
-    let options = Options { git_ids: Some(ObjectFormat::Sha1), ..Options::default() };
+    let options = SnapshotOptions { git_ids: Some(ObjectFormat::Sha1), ..SnapshotOptions::default() };
     let start = Instant::now();
     let known = (step == "warm").then(|| made::load(&cache_file));
     let now = Snapshot::take(&root, &options, known.as_ref()).expect("a snapshot");

@@ -8,7 +8,7 @@
 
 mod made;
 
-use probity_snapshot::{ObjectFormat, Options, Snapshot, delta};
+use probity_snapshot::{ObjectFormat, Snapshot, SnapshotOptions, delta};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -31,12 +31,12 @@ fn main() {
     // Writing the tree to disk must not overlap with the scans, and recently written files are always read again.
     Command::new("sync").status().expect("sync runs");
     std::thread::sleep(Duration::from_secs(3));
-    let plain = Options::default();
-    let with_ids = Options { git_ids: Some(ObjectFormat::Sha1), ..Options::default() };
+    let plain = SnapshotOptions::default();
+    let with_ids = SnapshotOptions { git_ids: Some(ObjectFormat::Sha1), ..SnapshotOptions::default() };
     let first = Snapshot::take(&root, &with_ids, None).expect("a snapshot");
     made::store(&cache_file, &first);
     println!("{} entries, {n_files} files, root {}", first.n_entries(), first.root());
-    let take = |options: &Options| drop(Snapshot::take(&root, options, None).expect("a snapshot"));
+    let take = |options: &SnapshotOptions| drop(Snapshot::take(&root, options, None).expect("a snapshot"));
     let steps: Vec<Step<'_>> = vec![
         ("git status --porcelain", Box::new(|| git(&root, &["status", "--porcelain"]))),
         ("store cache", Box::new(|| made::store(&cache_file, &first))),
@@ -73,12 +73,12 @@ fn measure(steps: &[Step<'_>]) -> Vec<Vec<f64>> {
     times
 }
 
-fn warm(root: &Path, cache_file: &Path, options: &Options) {
+fn warm(root: &Path, cache_file: &Path, options: &SnapshotOptions) {
     let known = made::load(cache_file);
     again(root, &known, options);
 }
 
-fn again(root: &Path, known: &Snapshot, options: &Options) {
+fn again(root: &Path, known: &Snapshot, options: &SnapshotOptions) {
     let now = Snapshot::take(root, options, Some(known)).expect("a snapshot");
     assert_eq!(delta(known, &now), []);
 }

@@ -71,4 +71,4 @@ pub use finding::TreeFinding;
 pub use git_object::{GitId, ObjectFormat};
 pub use probity_core::ChangeKind;
 pub use snapshot::{Snapshot, SnapshotNote};
-pub use take::{Options, TreeError};
+pub use take::{SnapshotOptions, TreeError};

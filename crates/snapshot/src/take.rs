@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 /// What a snapshot is to take in.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct SnapshotOptions {
     /// The top-level names under which Probity keeps its own state: they are no part of the content.
     pub own_state: Vec<Vec<u8>>,
     /// Whether `.git` at the top is content too. It is when the tree is no repository: then nobody else looks there.
@@ -45,7 +45,7 @@ pub struct TreeError {
 impl Snapshot {
     /// Takes a snapshot of the tree at `root`. What `known` tells is not read again where it still holds; without
     /// it everything is read, and the result is the same.
-    pub fn take(root: &Path, options: &Options, known: Option<&Self>) -> Result<Self, TreeError> {
+    pub fn take(root: &Path, options: &SnapshotOptions, known: Option<&Self>) -> Result<Self, TreeError> {
         let started_ns = now_ns();
         let refused = |error: std::io::Error| TreeError {
             root: root.to_owned(),
@@ -110,7 +110,7 @@ impl Snapshot {
 
 fn walk_context<'a>(
     root: &Path,
-    options: &Options,
+    options: &SnapshotOptions,
     known: Option<&'a Snapshot>,
 ) -> rustix::io::Result<WalkContext<'a>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -146,7 +146,7 @@ fn now_ns() -> i64 {
 }
 
 /// More threads than cores: some wait for the disk while others work.
-fn n_threads(options: &Options) -> usize {
+fn n_threads(options: &SnapshotOptions) -> usize {
     let default = || (2 * std::thread::available_parallelism().map_or(1, usize::from)).min(32);
     options.n_threads.unwrap_or_else(default).max(1)
 }

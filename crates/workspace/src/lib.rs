@@ -15,7 +15,6 @@
 pub mod amendment_journal;
 pub mod clock;
 pub mod exemptions;
-mod fault;
 pub mod gates;
 pub mod git;
 mod git_failure;
@@ -26,16 +25,17 @@ pub mod refs;
 mod root;
 pub mod run_claims;
 pub mod selection;
+mod service_error;
 pub mod signing;
-mod state;
+mod state_directory;
 pub mod state_files;
 pub mod workspace;
 pub mod worktree;
 
-pub use fault::ServiceError;
 pub use git_failure::{GitFailure, GitFailureCause};
 pub use progress::ProgressMeter;
-pub use state::{DATABASE_FILE, HANDLES_DIR, OpenRun, StateDirectory, is_tree_key, tree_key};
+pub use service_error::ServiceError;
+pub use state_directory::{DATABASE_FILE, HANDLES_DIR, OpenRun, StateDirectory, is_tree_key, tree_key};
 pub use workspace::{LoadedPolicy, PolicySource, Workspace};
 
 /// Who is asking, where nobody says so: the user's name, or the number of the user.

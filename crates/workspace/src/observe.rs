@@ -8,7 +8,7 @@ use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
-use probity_snapshot::{Options, Snapshot, TreeChange};
+use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange};
 use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -18,13 +18,13 @@ use std::time::Duration;
 const STAT_CACHE: CacheKind = CacheKind { name: "stat", version: 1 };
 
 /// How the content of a workspace is looked at.
-pub fn content_options(workspace: &Workspace) -> Options {
-    Options {
+pub fn content_options(workspace: &Workspace) -> SnapshotOptions {
+    SnapshotOptions {
         own_state: workspace.own_names(),
         // A `.git` that was not there when the workspace was found belongs to no protected zone: it is content.
         dot_git_is_content: workspace.git.as_ref().is_none_or(|git| git.root != workspace.root),
         git_ids: workspace.git.as_ref().map(|git| git.object_format),
-        ..Options::default()
+        ..SnapshotOptions::default()
     }
 }
 
@@ -131,7 +131,7 @@ impl WorkspaceObservation {
 #[derive(Debug)]
 pub struct WorkspaceObserver<'a> {
     workspace: &'a Workspace,
-    options: Options,
+    options: SnapshotOptions,
 }
 
 impl<'a> WorkspaceObserver<'a> {
@@ -163,7 +163,7 @@ impl<'a> WorkspaceObserver<'a> {
             None => self.stat_cache().load(),
         };
         let phase = self.workspace.progress.begin("reading the tree");
-        let options = Options { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
+        let options = SnapshotOptions { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
         Ok(Snapshot::take(&self.workspace.root, &options, earlier.or(cached.as_ref()))?)
     }
 

@@ -56,7 +56,7 @@ struct RunClaimFile {
 }
 
 /// Writes down what a run claims, where every start will look.
-pub fn publish(workspace: &Workspace, run: &OpenRun, scope: &GlobList) -> Result<(), ServiceError> {
+pub fn publish_run_claim(workspace: &Workspace, run: &OpenRun, scope: &GlobList) -> Result<(), ServiceError> {
     let file = RunClaimFile {
         schema: SCHEMA.into(),
         run_id: run.run_id.clone(),
@@ -70,13 +70,13 @@ pub fn publish(workspace: &Workspace, run: &OpenRun, scope: &GlobList) -> Result
 }
 
 /// Holds off every other claim until the lock is dropped: for a run that looks at claims and writes its own.
-pub fn lock(state: &StateDirectory) -> Result<FileLock, ServiceError> {
+pub fn lock_claims(state: &StateDirectory) -> Result<FileLock, ServiceError> {
     let path = state.claims_lock();
     FileLock::take_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
 }
 
 /// Holds off the claims of runs until the lock is dropped: for a start, which looks at them and claims paths in the registry.
-pub fn share(state: &StateDirectory) -> Result<FileLock, ServiceError> {
+pub fn share_claims(state: &StateDirectory) -> Result<FileLock, ServiceError> {
     let path = state.claims_lock();
     FileLock::share_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
 }

@@ -10,7 +10,7 @@ use probity_snapshot::{Snapshot, SnapshotEntryKind};
 
 /// What the caller asks for.
 #[derive(Debug, Clone, Default)]
-pub struct Selection {
+pub struct PlanSelection {
     /// Patterns for R.
     pub scope: Vec<Vec<u8>>,
     /// Packs by name.
@@ -43,7 +43,7 @@ pub struct PlanPreview {
 }
 
 /// The plan that a policy makes of `selection`.
-pub fn compute_plan(policy: &Policy, selection: &Selection) -> Result<Plan, ServiceError> {
+pub fn compute_plan(policy: &Policy, selection: &PlanSelection) -> Result<Plan, ServiceError> {
     let request = PlanRequest {
         profile: profile(policy, selection)?,
         changed_files: selection.changed.clone(),
@@ -55,7 +55,7 @@ pub fn compute_plan(policy: &Policy, selection: &Selection) -> Result<Plan, Serv
 }
 
 /// The profile that is meant: the one asked for, or the policy's default one.
-fn profile(policy: &Policy, selection: &Selection) -> Result<String, ServiceError> {
+fn profile(policy: &Policy, selection: &PlanSelection) -> Result<String, ServiceError> {
     let asked = selection.profile.as_deref().or_else(|| policy.default_profile());
     asked.map(str::to_owned).ok_or_else(|| {
         let known: Vec<&str> = policy.profiles.iter().map(|profile| profile.id.as_str()).collect();

@@ -1,8 +1,8 @@
 //! What a finish saw: the paths of the change, and the uncommitted changes outside its scope, with whose they are.
 
 use super::{FinishContext, FinishHandler};
+use crate::hygiene_view::MAX_LISTED_PATHS;
 use crate::uncommitted_work::FinishedWork;
-use crate::view::MAX_LISTED_PATHS;
 use probity_api::change::{ChangeAttribution, ChangedPath, DetailLevel, ExternalChange, ExternalChanges};
 use probity_intents::hygiene::{DirtyAttribution, DirtyClass};
 use probity_paths::RepoPath;

@@ -1,8 +1,8 @@
 //! The tree after a change, and what it says: the dirt, whose it is, and the run that describes it.
 
 use super::{FinishContext, FinishHandler};
+use crate::changed_paths::{self, ChangedPathResolver};
 use crate::concurrent_intents::RegistryView;
-use crate::evidence::{self, ChangedPathResolver};
 use probity_analysis::RunId;
 use probity_contract::profile;
 use probity_core::ReasonCode;
@@ -47,7 +47,7 @@ impl FinishHandler<'_> {
                 others: ClaimIndex::of_live_peers(&peers),
             };
             let evidence = witness.resolve(&self.evidence)?;
-            let (dirty, start) = evidence::to_repo_changes(&self.frame, &since);
+            let (dirty, start) = changed_paths::to_repo_changes(&self.frame, &since);
             let hygiene = hygiene_finish(&FinishState {
                 scope: self.intent.scope.clone(),
                 evidence: self.frame.to_repo_entries(&evidence),

@@ -11,9 +11,9 @@ mod replay;
 mod report;
 mod verify;
 
-use super::frame::RootMapping;
-use super::request::FinishEvidence;
-use super::view::HygieneView;
+use super::finish_evidence::FinishEvidence;
+use super::hygiene_view::HygieneView;
+use super::root_mapping::RootMapping;
 use crate::registry::{Caller, IntentService};
 use probity_api::change::{FinishAnswer, FinishRequest, HealthAdvisory};
 use probity_contract::finish::PipelineOutcome;

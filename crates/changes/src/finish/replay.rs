@@ -3,8 +3,8 @@
 //! The answer is kept before the claim is given back. If the process dies in between, the intent is still open and the
 //! next finish is an ordinary one; nobody asks for the answer of a finish that did not happen.
 
+use crate::finish_evidence::FinishEvidence;
 use crate::registry::IntentService;
-use crate::request::FinishEvidence;
 use probity_api::change::{DetailLevel, FinishAnswer, FinishRequest, FinishReview};
 use probity_contract::claims::Claim;
 use probity_core::Digest;

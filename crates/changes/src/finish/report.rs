@@ -1,6 +1,6 @@
 //! A finish as an answer says it.
 
-use crate::request::FinishEvidence;
+use crate::finish_evidence::FinishEvidence;
 use probity_api::KeptPart;
 use probity_api::change::{
     ChangedPath, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer, FinishReceipt, FinishReview,

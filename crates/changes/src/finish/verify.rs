@@ -1,7 +1,7 @@
 //! The verdict on a change: its two runs, its scope and its claims, given to the patch contract.
 
 use super::{FinishContext, FinishHandler};
-use crate::trail::PatchTrailInputs;
+use crate::patch_trail::PatchTrailInputs;
 use probity_api::change::{
     ClaimsSummary, DetailLevel, FailedGate, FinishRequest, FinishReview, FinishSummary, PatchTrail,
     RefutedClaim, WorseFinding,

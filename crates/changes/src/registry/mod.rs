@@ -255,7 +255,7 @@ impl IntentService {
             // From the look at governed runs to the append no run may begin: see `run_claims`.
             let (runs, _share) = match (self.claimed_by(&command.action), &self.runs) {
                 (Some(scope), Some((state, _))) => {
-                    let share = run_claims::share(state)?;
+                    let share = run_claims::share_claims(state)?;
                     (self.run_peers(&scope)?, Some(share))
                 }
                 _ => (Vec::new(), None),

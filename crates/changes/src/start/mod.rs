@@ -7,9 +7,9 @@ mod report;
 pub use promote::{promote, promote_when_free};
 
 use super::concurrent_intents::RegistryView;
-use super::declare;
-use super::frame::RootMapping;
+use super::root_mapping::RootMapping;
 use super::start_context::StartContext;
+use super::validate;
 use crate::registry::{Caller, CommandResult, HandleStore, IntentService, KeptHandle, TreeFacts, admin};
 use probity_api::change::{DetailLevel, ScopeWarning, StartAnswer, StartObstacle, StartRequest};
 use probity_intents::registry::{
@@ -36,7 +36,7 @@ pub fn start(
     request: &StartRequest,
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<StartAnswer, ServiceError> {
-    declare::check_words(request)?;
+    validate::check_words(request)?;
     // What is cited must be there before anything is claimed (law 4).
     ledger::check_items(workspace, &request.implements)?;
     let mut desk = StartHandler::open(workspace, caller)?;
@@ -44,7 +44,7 @@ pub fn start(
     let intent_id =
         IntentId::parse(command.as_str()).map_err(|error| ServiceError::Missing(error.to_string()))?;
     let ground = StartContext::collect(workspace, request.analyze, progress)?;
-    let (scope, warnings) = declare::validate_scope(request, &ground.status.snapshot)?;
+    let (scope, warnings) = validate::validate_scope(request, &ground.status.snapshot)?;
     let ask = StartAttempt {
         context: &ground,
         scope: ground.paths.to_repo_scope(&scope),

@@ -1,8 +1,8 @@
 //! Out of the queue: a waiting intent becomes a claim on the tree as it is then.
 
 use super::{StartAttempt, StartHandler};
-use crate::frame::RootMapping;
 use crate::registry::Caller;
+use crate::root_mapping::RootMapping;
 use crate::start_context::StartContext;
 use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle};
 use probity_intents::registry::{RegistryAction, RegistryCommand};

@@ -1,9 +1,9 @@
 //! A start as an answer says it.
 
 use super::{StartAttempt, StartHandler};
+use crate::hygiene_view::{HygieneView, MAX_LISTED_PATHS};
 use crate::missing_paths::missing_paths;
 use crate::registry::view::format_time;
-use crate::view::{HygieneView, MAX_LISTED_PATHS};
 use probity_api::SystemPath;
 use probity_api::change::{
     BlastLevel, BlastSummary, ConcurrentRun, ConcurrentWork, ConstraintInScope, GateForecast, RelatedIntent,

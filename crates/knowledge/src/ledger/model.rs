@@ -9,8 +9,8 @@ use super::ingest::{IngestRequest, TurnReader};
 use super::propose::ledger_of;
 use super::service::LedgerService;
 use crate::model::{
-    CommandProvider, HttpApi, HttpProvider, ModelClient, ModelProvider, ModelQuestion, RetryPolicy, Trouble,
-    UsageBudget,
+    CommandProvider, HttpApi, HttpProvider, ModelClient, ModelError, ModelProvider, ModelQuestion,
+    RetryPolicy, UsageBudget,
 };
 use probity_api::ledger::{IngestAnswer, ModelUsage, ModelUse};
 use probity_ledger::model::{ParsedAnswer, TurnText, prompt, read, windows};
@@ -110,7 +110,7 @@ fn pending_turns(shell: &LedgerService) -> Vec<TurnText> {
         .collect()
 }
 
-fn provider(workspace: &Workspace, model: &ModelRequest) -> Result<Box<dyn ModelProvider>, Trouble> {
+fn provider(workspace: &Workspace, model: &ModelRequest) -> Result<Box<dyn ModelProvider>, ModelError> {
     Ok(match &model.at {
         ModelAt::OpenAi { url, model: name, key } => {
             Box::new(HttpProvider::new(HttpApi::OpenAi, url, name, key.clone(), model.timeout)?)

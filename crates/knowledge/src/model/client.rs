@@ -1,6 +1,6 @@
 //! Patience and a budget around a provider.
 
-use crate::model::{ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble};
+use crate::model::{ModelError, ModelProvider, ModelQuestion, ModelReply, ProviderUsage};
 use std::time::Duration;
 
 /// How often and how long to try.
@@ -53,14 +53,14 @@ impl ModelClient {
         &mut self,
         question: &ModelQuestion,
         accept: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, Trouble> {
+    ) -> Result<T, ModelError> {
         let mut pause = self.patience.pause;
         for n_try in 1.. {
             self.check_budget()?;
             let trouble = match self.ask_once(question) {
                 Ok(reply) => match accept(&reply.text) {
                     Ok(answer) => return Ok(answer),
-                    Err(why) => Trouble::BadAnswer(why),
+                    Err(why) => ModelError::BadAnswer(why),
                 },
                 Err(trouble) => trouble,
             };
@@ -68,7 +68,7 @@ impl ModelClient {
                 return Err(trouble);
             }
             let asked = match trouble {
-                Trouble::Refused { wait_ms: Some(ms), .. } => Duration::from_millis(ms),
+                ModelError::Refused { wait_ms: Some(ms), .. } => Duration::from_millis(ms),
                 _ => pause,
             };
             std::thread::sleep(asked.min(self.patience.longest_pause));
@@ -77,20 +77,20 @@ impl ModelClient {
         unreachable!("the loop ends with its last try")
     }
 
-    fn ask_once(&mut self, question: &ModelQuestion) -> Result<ModelReply, Trouble> {
+    fn ask_once(&mut self, question: &ModelQuestion) -> Result<ModelReply, ModelError> {
         self.spent.calls += 1;
         let reply = self.provider.ask(question)?;
         self.spent.add(ProviderUsage { calls: 0, ..reply.usage });
         Ok(reply)
     }
 
-    fn check_budget(&self) -> Result<(), Trouble> {
+    fn check_budget(&self) -> Result<(), ModelError> {
         let tokens = self.spent.prompt_tokens + self.spent.completion_tokens;
         if self.spent.calls >= self.budget.calls {
-            return Err(Trouble::Budget(format!("{} calls", self.spent.calls)));
+            return Err(ModelError::Budget(format!("{} calls", self.spent.calls)));
         }
         if tokens >= self.budget.tokens {
-            return Err(Trouble::Budget(format!("{tokens} tokens")));
+            return Err(ModelError::Budget(format!("{tokens} tokens")));
         }
         Ok(())
     }
@@ -112,17 +112,17 @@ mod tests {
     use std::cell::RefCell;
 
     /// Answers from a list, one after the other.
-    struct Script(RefCell<Vec<Result<&'static str, Trouble>>>);
+    struct Script(RefCell<Vec<Result<&'static str, ModelError>>>);
 
     impl ModelProvider for Script {
-        fn ask(&self, _: &ModelQuestion) -> Result<ModelReply, Trouble> {
+        fn ask(&self, _: &ModelQuestion) -> Result<ModelReply, ModelError> {
             let next = self.0.borrow_mut().remove(0);
             let usage = ProviderUsage { calls: 1, prompt_tokens: 10, completion_tokens: 5 };
             next.map(|text| ModelReply { text: text.to_owned(), usage })
         }
     }
 
-    fn client(script: Vec<Result<&'static str, Trouble>>, budget: UsageBudget) -> ModelClient {
+    fn client(script: Vec<Result<&'static str, ModelError>>, budget: UsageBudget) -> ModelClient {
         let patience = RetryPolicy {
             tries: 3,
             pause: Duration::from_millis(1),
@@ -133,13 +133,13 @@ mod tests {
 
     const ENOUGH: UsageBudget = UsageBudget { calls: 10, tokens: 1000 };
 
-    fn ask(client: &mut ModelClient) -> Result<String, Trouble> {
+    fn ask(client: &mut ModelClient) -> Result<String, ModelError> {
         let question = ModelQuestion { system: String::new(), user: String::new(), schema: json!({}) };
         client.ask(&question, |text| if text == "bad" { Err("bad".into()) } else { Ok(text.to_owned()) })
     }
 
-    fn busy() -> Trouble {
-        Trouble::Refused { status: 429, words: String::new(), wait_ms: Some(100_000) }
+    fn busy() -> ModelError {
+        ModelError::Refused { status: 429, words: String::new(), wait_ms: Some(100_000) }
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
     fn gives_up_after_its_tries_and_at_once_where_there_is_no_hope() {
         let mut patient = client(vec![Err(busy()), Err(busy()), Err(busy()), Ok("late")], ENOUGH);
         assert_eq!(ask(&mut patient), Err(busy()));
-        let denied = Trouble::Refused { status: 401, words: "who are you".into(), wait_ms: None };
+        let denied = ModelError::Refused { status: 401, words: "who are you".into(), wait_ms: None };
         let mut client = client(vec![Err(denied.clone()), Ok("never")], ENOUGH);
         assert_eq!(ask(&mut client), Err(denied));
         assert_eq!(client.spent().calls, 1);
@@ -163,6 +163,6 @@ mod tests {
     fn keeps_to_its_budget() {
         let mut client = client(vec![Ok("a"), Ok("b"), Ok("c")], UsageBudget { calls: 9, tokens: 30 });
         assert_eq!((ask(&mut client), ask(&mut client)), (Ok("a".into()), Ok("b".into())));
-        assert!(matches!(ask(&mut client), Err(Trouble::Budget(_))));
+        assert!(matches!(ask(&mut client), Err(ModelError::Budget(_))));
     }
 }

@@ -2,7 +2,7 @@
 //! `{"text", "usage": {"prompt_tokens", "completion_tokens"}}`, to standard output.
 
 use crate::model::{
-    MAX_ANSWER_BYTES, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble, excerpt,
+    MAX_ANSWER_BYTES, ModelError, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, excerpt,
 };
 use probity_process::{CaptureError, CaptureLimits, JobOutcome, ProcessEnvironment};
 use serde_json::{Value, json};
@@ -25,9 +25,9 @@ pub struct CommandProvider {
 }
 
 impl ModelProvider for CommandProvider {
-    fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, Trouble> {
+    fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, ModelError> {
         let asked = json!({ "system": question.system, "user": question.user, "schema": question.schema });
-        let broken = |error: std::io::Error| Trouble::Unusable(error.to_string());
+        let broken = |error: std::io::Error| ModelError::Unusable(error.to_string());
         // A file instead of a pipe: a program that does not read cannot make us wait.
         let mut stdin = tempfile::tempfile().map_err(broken)?;
         stdin.write_all(asked.to_string().as_bytes()).and_then(|()| stdin.rewind()).map_err(broken)?;
@@ -38,19 +38,19 @@ impl ModelProvider for CommandProvider {
         if captured.outcome != JobOutcome::Exited(0) {
             let words = excerpt(&captured.stderr);
             let words = if words.is_empty() { "it wrote nothing to stderr" } else { &words };
-            return Err(Trouble::Unreachable(format!("the command {}: {words}", captured.outcome)));
+            return Err(ModelError::Unreachable(format!("the command {}: {words}", captured.outcome)));
         }
-        let text =
-            String::from_utf8(captured.stdout).map_err(|_| Trouble::BadAnswer("it is not UTF-8".into()))?;
+        let text = String::from_utf8(captured.stdout)
+            .map_err(|_| ModelError::BadAnswer("it is not UTF-8".into()))?;
         Ok(parse_reply(text))
     }
 }
 
-fn model_error(error: &CaptureError) -> Trouble {
+fn model_error(error: &CaptureError) -> ModelError {
     match error {
-        CaptureError::TimedOut { limit, .. } => Trouble::TimedOut(limit.as_millis()),
-        CaptureError::TooMuchOutput { .. } => Trouble::BadAnswer(error.to_string()),
-        CaptureError::NoCommand | CaptureError::Io { .. } => Trouble::Unusable(error.to_string()),
+        CaptureError::TimedOut { limit, .. } => ModelError::TimedOut(limit.as_millis()),
+        CaptureError::TooMuchOutput { .. } => ModelError::BadAnswer(error.to_string()),
+        CaptureError::NoCommand | CaptureError::Io { .. } => ModelError::Unusable(error.to_string()),
     }
 }
 
@@ -73,11 +73,11 @@ fn parse_reply(text: String) -> ModelReply {
 mod tests {
     use super::*;
 
-    fn ask(script: &str) -> Result<ModelReply, Trouble> {
+    fn ask(script: &str) -> Result<ModelReply, ModelError> {
         ask_within(script, probity_testkit::STUCK_TIMEOUT)
     }
 
-    fn ask_within(script: &str, timeout: Duration) -> Result<ModelReply, Trouble> {
+    fn ask_within(script: &str, timeout: Duration) -> Result<ModelReply, ModelError> {
         let command = CommandProvider {
             argv: ["sh", "-c", script].map(OsString::from).to_vec(),
             environment: ProcessEnvironment::inherited(),
@@ -97,9 +97,11 @@ mod tests {
 
     #[test]
     fn a_program_that_fails_hangs_or_is_missing_is_trouble() {
-        assert!(matches!(ask("echo no >&2; exit 3"), Err(Trouble::Unreachable(why)) if why.contains("no")));
-        assert_eq!(ask_within("sleep 3600", Duration::from_millis(100)), Err(Trouble::TimedOut(100)));
-        assert!(matches!(ask("printf '\\377'"), Err(Trouble::BadAnswer(_))));
+        assert!(
+            matches!(ask("echo no >&2; exit 3"), Err(ModelError::Unreachable(why)) if why.contains("no"))
+        );
+        assert_eq!(ask_within("sleep 3600", Duration::from_millis(100)), Err(ModelError::TimedOut(100)));
+        assert!(matches!(ask("printf '\\377'"), Err(ModelError::BadAnswer(_))));
         let missing = CommandProvider {
             argv: vec!["/no/such/program".into()],
             environment: ProcessEnvironment::inherited(),
@@ -107,6 +109,6 @@ mod tests {
             timeout: Duration::from_secs(1),
         };
         let question = ModelQuestion { system: String::new(), user: String::new(), schema: json!({}) };
-        assert!(matches!(missing.ask(&question), Err(Trouble::Unusable(_))));
+        assert!(matches!(missing.ask(&question), Err(ModelError::Unusable(_))));
     }
 }

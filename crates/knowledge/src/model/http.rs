@@ -1,7 +1,7 @@
 //! A model behind an HTTP endpoint: OpenAI-compatible (`…/v1`), or Ollama.
 
 use crate::model::{
-    MAX_ANSWER_BYTES, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, Trouble, excerpt,
+    MAX_ANSWER_BYTES, ModelError, ModelProvider, ModelQuestion, ModelReply, ProviderUsage, excerpt,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -34,13 +34,13 @@ impl HttpProvider {
         model: &str,
         key: Option<String>,
         timeout: Duration,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, ModelError> {
         if base.starts_with("https://") {
             let why = "https is not built in: use --model-command with a program that speaks it, or a local gateway";
-            return Err(Trouble::Unusable(why.into()));
+            return Err(ModelError::Unusable(why.into()));
         }
         if !base.starts_with("http://") {
-            return Err(Trouble::Unusable(format!("`{base}` is no http address")));
+            return Err(ModelError::Unusable(format!("`{base}` is no http address")));
         }
         let path = match api {
             HttpApi::OpenAi => "chat/completions",
@@ -84,12 +84,12 @@ impl HttpProvider {
         }
     }
 
-    fn model_error(&self, error: &ureq::Error) -> Trouble {
+    fn model_error(&self, error: &ureq::Error) -> ModelError {
         match error {
-            ureq::Error::Timeout(_) => Trouble::TimedOut(self.timeout.as_millis()),
-            ureq::Error::BodyExceedsLimit(_) => Trouble::BadAnswer("it is too long".into()),
-            ureq::Error::BadUri(_) => Trouble::Unusable(error.to_string()),
-            _ => Trouble::Unreachable(error.to_string()),
+            ureq::Error::Timeout(_) => ModelError::TimedOut(self.timeout.as_millis()),
+            ureq::Error::BodyExceedsLimit(_) => ModelError::BadAnswer("it is too long".into()),
+            ureq::Error::BadUri(_) => ModelError::Unusable(error.to_string()),
+            _ => ModelError::Unreachable(error.to_string()),
         }
     }
 }
@@ -101,7 +101,7 @@ fn is_local(base: &str) -> bool {
 }
 
 impl ModelProvider for HttpProvider {
-    fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, Trouble> {
+    fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, ModelError> {
         let mut request = self.agent.post(&self.url).content_type("application/json");
         if let Some(key) = &self.key {
             request = request.header("Authorization", format!("Bearer {key}"));
@@ -120,10 +120,11 @@ impl ModelProvider for HttpProvider {
             .read_to_vec()
             .map_err(|error| self.model_error(&error))?;
         if status != 200 {
-            return Err(Trouble::Refused { status, words: excerpt(&bytes), wait_ms });
+            return Err(ModelError::Refused { status, words: excerpt(&bytes), wait_ms });
         }
-        let value: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| Trouble::BadAnswer(format!("it is no JSON ({error}): {}", excerpt(&bytes))))?;
+        let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
+            ModelError::BadAnswer(format!("it is no JSON ({error}): {}", excerpt(&bytes)))
+        })?;
         match self.api {
             HttpApi::OpenAi => parse_openai(&value),
             HttpApi::Ollama => parse_ollama(&value),
@@ -131,24 +132,24 @@ impl ModelProvider for HttpProvider {
     }
 }
 
-fn parse_openai(value: &Value) -> Result<ModelReply, Trouble> {
+fn parse_openai(value: &Value) -> Result<ModelReply, ModelError> {
     let choice = &value["choices"][0];
     if choice["finish_reason"] == "length" {
-        return Err(Trouble::BadAnswer("it was cut off for its length".into()));
+        return Err(ModelError::BadAnswer("it was cut off for its length".into()));
     }
     let usage = [&value["usage"]["prompt_tokens"], &value["usage"]["completion_tokens"]];
     build_reply(&choice["message"]["content"], usage)
 }
 
-fn parse_ollama(value: &Value) -> Result<ModelReply, Trouble> {
+fn parse_ollama(value: &Value) -> Result<ModelReply, ModelError> {
     if value["done"] != true || value["done_reason"] == "length" {
-        return Err(Trouble::BadAnswer("it was cut off".into()));
+        return Err(ModelError::BadAnswer("it was cut off".into()));
     }
     build_reply(&value["message"]["content"], [&value["prompt_eval_count"], &value["eval_count"]])
 }
 
-fn build_reply(content: &Value, [prompt, completion]: [&Value; 2]) -> Result<ModelReply, Trouble> {
-    let text = content.as_str().ok_or_else(|| Trouble::BadAnswer("there are no words in it".into()))?;
+fn build_reply(content: &Value, [prompt, completion]: [&Value; 2]) -> Result<ModelReply, ModelError> {
+    let text = content.as_str().ok_or_else(|| ModelError::BadAnswer("there are no words in it".into()))?;
     let usage = ProviderUsage {
         calls: 1,
         prompt_tokens: prompt.as_u64().unwrap_or(0),

@@ -71,7 +71,7 @@ impl ProviderUsage {
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
+pub enum ModelError {
     /// It cannot be asked like this at all.
     #[error("the model cannot be asked: {0}")]
     Unusable(String),
@@ -99,7 +99,7 @@ pub enum Trouble {
     Budget(String),
 }
 
-impl Trouble {
+impl ModelError {
     /// Whether trying again may help.
     pub fn is_retryable(&self) -> bool {
         match self {
@@ -113,7 +113,7 @@ impl Trouble {
 /// Something that answers questions.
 pub trait ModelProvider {
     /// Asks once.
-    fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, Trouble>;
+    fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, ModelError>;
 }
 
 /// The beginning of a text, for messages.

@@ -285,7 +285,7 @@ fn chain(workspace: &Workspace, trust: Option<&Path>) -> Result<CommandAnswer, S
         Some(file) => bundles::read_trust(Some(file))?,
         None => bundles::own_trust(workspace)?,
     };
-    let answer = probity_runner::chain::check(workspace, &trust)?.answer();
+    let answer = probity_runner::chain_check::check(workspace, &trust)?.answer();
     show_chain(&answer);
     Ok(CommandAnswer::of(answer.outcome.into(), &answer))
 }

@@ -27,7 +27,7 @@ pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<Comma
             ui::print("a key was made; from now on the runs of this repository are signed");
             key
         }
-        KeysCommand::Show => probity_runner::keys::public(workspace)?,
+        KeysCommand::Show => probity_runner::keys::public_key(workspace)?,
     };
     ui::print_row("key id", key.key_id());
     ui::print_row("public", key);

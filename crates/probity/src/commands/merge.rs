@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use probity_api::ExitCode;
 use probity_api::merges::{DecisionEntry, MergeHeadsAnswer};
 use probity_document_store::merge::{self, AnalyzedMerge, MergeSelector, ReconcileRequest, ReconciledMerge};
-use probity_document_store::{CommitStore, op_text, short};
+use probity_document_store::{CommitStore, op_text, short_id};
 use probity_documents::{ChosenState, ConflictChoice, DecidedConflict, GivenResolution};
 use probity_workspace::{ServiceError, Workspace};
 use std::io::IsTerminal;
@@ -251,7 +251,7 @@ fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<CommandAnswer, 
             "{}  {}  merge {}  {}",
             ui::dim(at),
             ui::bold(&record.by),
-            ui::code(short(&record.merge)),
+            ui::code(short_id(&record.merge)),
             record.why
         ));
         record.decisions.iter().for_each(show_decision);

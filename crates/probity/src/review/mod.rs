@@ -51,7 +51,7 @@ pub(crate) fn review(
 
 fn screen_of(found: &AnalyzedMerge) -> ReviewScreen {
     let analysis = &found.analysis;
-    let short = |id| probity_document_store::short(&id);
+    let short = |id| probity_document_store::short_id(&id);
     let title = format!(
         "merge {} = {} + {}",
         short(analysis.merge()),

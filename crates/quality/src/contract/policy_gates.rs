@@ -14,7 +14,7 @@ use probity_process::Supervisor;
 use probity_workspace::gates::{self, GatePlace, GateResult};
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::progress::ProgressStep;
-use probity_workspace::selection::{Selection, compute_plan};
+use probity_workspace::selection::{PlanSelection, compute_plan};
 use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
@@ -60,11 +60,11 @@ pub fn run(
     }
     let plan = compute_plan(
         policy,
-        &Selection {
+        &PlanSelection {
             changed: changed.iter().map(|path| path.as_bytes().to_vec()).collect(),
             profile: choice.profile.clone(),
             tier: choice.tier.clone(),
-            ..Selection::default()
+            ..PlanSelection::default()
         },
     )?;
     let seal = Seal::new(policy.seal_contents(plan, &clock::run_id(), &clock::now(), look.snapshot.root()));

@@ -8,7 +8,7 @@ use probity_paths::RepoPath;
 use probity_policy::Policy;
 use probity_workspace::exemptions::{Exemptions, TrackedPaths};
 use probity_workspace::observe::WorkspaceObserver;
-use probity_workspace::selection::{Selection, compute_plan};
+use probity_workspace::selection::{PlanSelection, compute_plan};
 use probity_workspace::{ServiceError, Workspace, clock, git};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -57,8 +57,8 @@ pub fn standing(workspace: &Workspace, path: &RepoPath) -> Result<PathStanding, 
 /// The plan for a change of `path`; where that needs more to be said, the plan for no change in particular.
 fn plan_for(policy: &Policy, path: &RepoPath) -> Result<Plan, ServiceError> {
     let profile = policy.default_profile().or_else(|| policy.profiles.first().map(|it| it.id.as_str()));
-    let selection = Selection { profile: profile.map(str::to_owned), ..Selection::default() };
-    let of_path = Selection { changed: vec![path.as_bytes().to_vec()], ..selection.clone() };
+    let selection = PlanSelection { profile: profile.map(str::to_owned), ..PlanSelection::default() };
+    let of_path = PlanSelection { changed: vec![path.as_bytes().to_vec()], ..selection.clone() };
     compute_plan(policy, &of_path).or_else(|_| compute_plan(policy, &selection))
 }
 

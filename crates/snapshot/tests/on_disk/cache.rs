@@ -1,17 +1,17 @@
 //! The cache never changes the result.
 
 use crate::common::{Tree, paths, show};
-use probity_snapshot::{ObjectFormat, Options, Snapshot, delta, touched};
+use probity_snapshot::{ObjectFormat, Snapshot, SnapshotOptions, delta, touched};
 use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime};
 
-fn with_ids() -> Options {
-    Options { git_ids: Some(ObjectFormat::Sha1), ..Options::default() }
+fn with_ids() -> SnapshotOptions {
+    SnapshotOptions { git_ids: Some(ObjectFormat::Sha1), ..SnapshotOptions::default() }
 }
 
-fn take(tree: &Tree, options: &Options, known: Option<&Snapshot>) -> Snapshot {
+fn take(tree: &Tree, options: &SnapshotOptions, known: Option<&Snapshot>) -> Snapshot {
     Snapshot::take(&tree.root(), options, known).expect("a snapshot")
 }
 
@@ -39,7 +39,7 @@ fn an_edit_of_the_same_size_with_its_old_time_is_seen() {
     tree.write("a", "ONE");
     set_time().expect("the old time");
     assert_eq!(fs::metadata(tree.path("a")).expect("there").size(), 3);
-    let after = take(&tree, &Options::default(), Some(&before));
+    let after = take(&tree, &SnapshotOptions::default(), Some(&before));
     assert_eq!(show(&delta(&before, &after)), ["modified a"]);
 }
 
@@ -60,7 +60,7 @@ fn written(snapshot: &Snapshot) -> Vec<u8> {
 fn what_was_written_just_now_or_in_the_future_is_read_again_whatever_the_cache_says() {
     let tree = Tree::with(&[("a", "one")]);
     let truth = tree.see();
-    let see = |known: &Snapshot| take(&tree, &Options::default(), Some(known)).root();
+    let see = |known: &Snapshot| take(&tree, &SnapshotOptions::default(), Some(known)).root();
     assert_eq!(see(&lie(&truth)), truth.root());
     // The false digest shows where the cache may be trusted.
     assert_ne!(see(&lie(&believed(&truth))), truth.root());
@@ -82,8 +82,8 @@ fn a_cache_without_git_ids_serves_a_snapshot_that_wants_them_and_the_other_way_r
     let plain = tree.see();
     let full = take(&tree, &with_ids(), Some(&believed(&plain)));
     assert_eq!(told(&full), told(&take(&tree, &with_ids(), None)));
-    assert_eq!(told(&take(&tree, &Options::default(), Some(&believed(&full)))), told(&plain));
-    let sha256 = Options { git_ids: Some(ObjectFormat::Sha256), ..Options::default() };
+    assert_eq!(told(&take(&tree, &SnapshotOptions::default(), Some(&believed(&full)))), told(&plain));
+    let sha256 = SnapshotOptions { git_ids: Some(ObjectFormat::Sha256), ..SnapshotOptions::default() };
     assert_eq!(told(&take(&tree, &sha256, Some(&believed(&full)))), told(&take(&tree, &sha256, None)));
     let id = full.entries().next().and_then(|entry| entry.git_id()).expect("an id");
     assert_eq!(id.to_string(), "ce013625030ba8dba906f756967f9e9ca394464a");

@@ -1,6 +1,6 @@
 //! A tree to work in, and helpers for expectations.
 
-use probity_snapshot::{Options, Snapshot, TreeChange, delta};
+use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange, delta};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl Tree {
     }
 
     pub(crate) fn see(&self) -> Snapshot {
-        Snapshot::take(&self.root(), &Options::default(), None).expect("a snapshot")
+        Snapshot::take(&self.root(), &SnapshotOptions::default(), None).expect("a snapshot")
     }
 
     /// Waits until new writes get a later time than all earlier ones.

@@ -2,7 +2,7 @@
 
 use crate::common::{Tree, findings, paths};
 use probity_core::ReasonCode;
-use probity_snapshot::{Options, Snapshot, delta};
+use probity_snapshot::{Snapshot, SnapshotOptions, delta};
 use rustix::process::geteuid;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -41,7 +41,7 @@ fn inner_tree() -> Option<PathBuf> {
 }
 
 fn take(root: &Path) -> Snapshot {
-    Snapshot::take(root, &Options::default(), None).expect("a snapshot")
+    Snapshot::take(root, &SnapshotOptions::default(), None).expect("a snapshot")
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_root_that_cannot_be_listed_is_an_error() {
 }
 
 fn look_at_unlistable(root: &Path) {
-    let error = Snapshot::take(root, &Options::default(), None).expect_err("it cannot be read");
+    let error = Snapshot::take(root, &SnapshotOptions::default(), None).expect_err("it cannot be read");
     assert_eq!(error.reason, ReasonCode::TreeUnavailable);
 }
 

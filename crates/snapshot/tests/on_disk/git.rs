@@ -5,7 +5,7 @@ use probity_snapshot::git::{
     GitLayout, IndexState, RefListing, ZoneClass, index_state, ls_tree_command, parse_ls_tree,
     protected_snapshot, refs, zone_delta,
 };
-use probity_snapshot::{ObjectFormat, Options, Snapshot};
+use probity_snapshot::{ObjectFormat, Snapshot, SnapshotOptions};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -157,7 +157,7 @@ fn a_linked_worktree_has_its_own_head_and_shares_the_rest() {
     ];
     let told: Vec<_> = delta.iter().filter(|line| !line.ends_with("COMMIT_EDITMSG")).collect();
     assert_eq!(told, expected.iter().collect::<Vec<_>>());
-    let snapshot = Snapshot::take(&linked, &Options::default(), None).expect("a snapshot");
+    let snapshot = Snapshot::take(&linked, &SnapshotOptions::default(), None).expect("a snapshot");
     assert!(snapshot.entries().all(|entry| entry.path().as_bytes() != b".git"));
 }
 
@@ -246,7 +246,7 @@ fn the_tree_of_head_has_the_ids_that_the_snapshot_computes() {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         assert!(!tree.path(".git/sprung").exists());
         let head = parse_ls_tree(&done.stdout).expect("an answer");
-        let options = Options { git_ids: Some(format), ..Options::default() };
+        let options = SnapshotOptions { git_ids: Some(format), ..SnapshotOptions::default() };
         let snapshot = Snapshot::take(&tree.root(), &options, None).expect("a snapshot");
         assert_eq!(head.len(), 2);
         for (path, (mode, id)) in &head {

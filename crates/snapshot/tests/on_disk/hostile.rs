@@ -3,7 +3,7 @@
 use crate::common::{Tree, findings, paths};
 use probity_core::{Digest, ReasonCode};
 use probity_paths::RepoPath;
-use probity_snapshot::{Options, Snapshot, SnapshotEntryKind, TreeError};
+use probity_snapshot::{Snapshot, SnapshotEntryKind, SnapshotOptions, TreeError};
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
 use std::ffi::OsStr;
@@ -88,7 +88,7 @@ fn a_large_directory_is_seen_whole_and_in_order() {
         fs::write(tree.path(name), name).expect("written");
     }
     for n_threads in [1, 2, 5] {
-        let options = Options { n_threads: Some(n_threads), ..Options::default() };
+        let options = SnapshotOptions { n_threads: Some(n_threads), ..SnapshotOptions::default() };
         let snapshot = Snapshot::take(&tree.root(), &options, None).expect("a snapshot");
         assert_eq!(paths(&snapshot), expected);
         let is_right = |entry: probity_snapshot::SnapshotEntry<'_>| {
@@ -170,7 +170,7 @@ fn a_directory_that_never_rests_is_unstable() {
 fn a_root_that_never_rests_is_an_error() {
     let tree = Tree::new();
     let toggle = restless(&tree, ".");
-    let look = || Snapshot::take(&tree.root(), &Options::default(), None);
+    let look = || Snapshot::take(&tree.root(), &SnapshotOptions::default(), None);
     let is_unstable = |seen: &Result<Snapshot, TreeError>| {
         seen.as_ref().is_err_and(|error| error.reason == ReasonCode::TreeUnstable)
     };
@@ -187,7 +187,7 @@ fn a_directory_swapped_for_a_link_never_leads_outside() {
     let swap = || rustix::fs::renameat_with(CWD, &dir, CWD, &link, RenameFlags::EXCHANGE).expect("swapped");
     meanwhile(swap, || {
         for _ in 0..50 {
-            if let Ok(snapshot) = Snapshot::take(&tree.root(), &Options::default(), None) {
+            if let Ok(snapshot) = Snapshot::take(&tree.root(), &SnapshotOptions::default(), None) {
                 let paths = paths(&snapshot);
                 assert!(paths.iter().all(|path| !path.ends_with("secret")), "{paths:?}");
             }
@@ -199,10 +199,10 @@ fn a_directory_swapped_for_a_link_never_leads_outside() {
 fn our_own_state_is_left_out_at_the_top_only() {
     let tree =
         Tree::with(&[(".probity/state", "s"), ("sub/.probity/state", "s"), (".git/x", "x"), ("a", "a")]);
-    let options = Options { own_state: vec![b".probity".to_vec()], ..Options::default() };
+    let options = SnapshotOptions { own_state: vec![b".probity".to_vec()], ..SnapshotOptions::default() };
     let snapshot = Snapshot::take(&tree.root(), &options, None).expect("a snapshot");
     assert_eq!(paths(&snapshot), ["a", "sub", "sub/.probity", "sub/.probity/state"]);
-    let options = Options { dot_git_is_content: true, ..options };
+    let options = SnapshotOptions { dot_git_is_content: true, ..options };
     let snapshot = Snapshot::take(&tree.root(), &options, None).expect("a snapshot");
     assert_eq!(paths(&snapshot)[..2], [".git", ".git/x"]);
 }
@@ -211,7 +211,7 @@ fn our_own_state_is_left_out_at_the_top_only() {
 fn a_root_that_is_no_directory_is_an_error_that_says_so() {
     let tree = Tree::with(&[("file", "f")]);
     for path in ["file", "missing"] {
-        let error = Snapshot::take(&tree.path(path), &Options::default(), None).expect_err("no tree");
+        let error = Snapshot::take(&tree.path(path), &SnapshotOptions::default(), None).expect_err("no tree");
         assert_eq!(error.reason, ReasonCode::TreeUnavailable);
         assert_eq!(error.root, tree.path(path));
     }

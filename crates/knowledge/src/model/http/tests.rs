@@ -50,7 +50,7 @@ fn respond(stream: &mut TcpStream, status: &str, body: &str) {
     let _ = stream.write_all((head + body).as_bytes());
 }
 
-fn ask_of(api: HttpApi, base: &str, timeout: Duration) -> Result<ModelReply, Trouble> {
+fn ask_of(api: HttpApi, base: &str, timeout: Duration) -> Result<ModelReply, ModelError> {
     let key = Some("secret-key".to_owned());
     let provider = HttpProvider::new(api, base, "m1", key, timeout).expect("is an address");
     provider.ask(&ModelQuestion {
@@ -60,7 +60,7 @@ fn ask_of(api: HttpApi, base: &str, timeout: Duration) -> Result<ModelReply, Tro
     })
 }
 
-fn ask(base: &str) -> Result<ModelReply, Trouble> {
+fn ask(base: &str) -> Result<ModelReply, ModelError> {
     ask_of(HttpApi::OpenAi, base, probity_testkit::STUCK_TIMEOUT)
 }
 
@@ -104,7 +104,7 @@ fn a_slow_answer_is_not_waited_for() {
         // Until the other end is dropped: the rest of the answer never comes.
         let _ = answered.recv();
     });
-    assert_eq!(ask_of(HttpApi::OpenAi, &base, Duration::from_millis(200)), Err(Trouble::TimedOut(200)));
+    assert_eq!(ask_of(HttpApi::OpenAi, &base, Duration::from_millis(200)), Err(ModelError::TimedOut(200)));
     drop(asked);
     // On a slow machine the time may be over before the whole question is there; then the server reads in vain.
     let _ = server.join();
@@ -115,30 +115,30 @@ fn half_answers_are_no_answers() {
     let (base, server) = serve(1, |_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"choices\": [");
     });
-    assert!(matches!(ask(&base), Err(Trouble::Unreachable(_))));
+    assert!(matches!(ask(&base), Err(ModelError::Unreachable(_))));
     server.join().expect("served");
     let (base, server) = serve(1, |_, stream| {
         let body = json!({ "choices": [{ "message": { "content": "{\"del" }, "finish_reason": "length" }] });
         respond(stream, "200 OK", &body.to_string());
     });
-    assert!(matches!(ask(&base), Err(Trouble::BadAnswer(why)) if why.contains("length")));
+    assert!(matches!(ask(&base), Err(ModelError::BadAnswer(why)) if why.contains("length")));
     server.join().expect("served");
 }
 
 #[test]
 fn a_broken_connection_is_unreachable() {
     let (base, server) = serve(1, |_, _| {});
-    assert!(matches!(ask(&base), Err(Trouble::Unreachable(_))));
+    assert!(matches!(ask(&base), Err(ModelError::Unreachable(_))));
     server.join().expect("served");
     // No test is given a port that low.
-    assert!(matches!(ask("http://127.0.0.1:1"), Err(Trouble::Unreachable(_))), "nobody listens");
+    assert!(matches!(ask("http://127.0.0.1:1"), Err(ModelError::Unreachable(_))), "nobody listens");
 }
 
 #[test]
 fn wrong_json_and_missing_words_are_bad_answers() {
     for body in ["<html>", "{}", "{\"choices\": [{\"message\": {\"content\": null}}]}"] {
         let (base, server) = serve(1, move |_, stream| respond(stream, "200 OK", body));
-        assert!(matches!(ask(&base), Err(Trouble::BadAnswer(_))), "{body}");
+        assert!(matches!(ask(&base), Err(ModelError::BadAnswer(_))), "{body}");
         server.join().expect("served");
     }
 }
@@ -151,7 +151,7 @@ fn a_busy_server_says_how_long_to_wait_and_a_key_is_never_told() {
         );
     });
     let trouble = ask(&base).expect_err("is busy");
-    assert_eq!(trouble, Trouble::Refused { status: 429, words: "busy".into(), wait_ms: Some(2000) });
+    assert_eq!(trouble, ModelError::Refused { status: 429, words: "busy".into(), wait_ms: Some(2000) });
     assert!(trouble.is_retryable() && !trouble.to_string().contains("secret-key"));
     server.join().expect("served");
 }
@@ -162,7 +162,7 @@ fn a_redirect_is_not_followed() {
         let _ = stream
             .write_all(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n");
     });
-    assert!(matches!(ask(&base), Err(Trouble::Refused { status: 302, .. })));
+    assert!(matches!(ask(&base), Err(ModelError::Refused { status: 302, .. })));
     server.join().expect("served");
 }
 
@@ -170,6 +170,6 @@ fn a_redirect_is_not_followed() {
 fn what_is_no_address_is_refused() {
     for base in ["ftp://x", "https://api.example.org/v1", "localhost:11434"] {
         let made = HttpProvider::new(HttpApi::OpenAi, base, "m", None, Duration::from_secs(1));
-        assert!(matches!(made.map(|_| ()), Err(Trouble::Unusable(_))), "{base}");
+        assert!(matches!(made.map(|_| ()), Err(ModelError::Unusable(_))), "{base}");
     }
 }

@@ -13,7 +13,9 @@ use probity_api::ExitCode;
 use probity_api::documents::{BundleTransferAnswer, CommitWriteAnswer};
 use probity_api::merges::MergeHeadsAnswer;
 use probity_document_store::write::DocumentWrite;
-use probity_document_store::{CommitStore, SyncDirection, exchange, locate, merge, open, read, short, write};
+use probity_document_store::{
+    CommitStore, SyncDirection, exchange, locate, merge, open, read, short_id, write,
+};
 use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
 use std::io::{Read, Write as _};
@@ -193,7 +195,7 @@ fn reduce(store: &CommitStore, dry_run: bool) -> Result<CommandAnswer, ServiceEr
 
 fn print_written_commit(answer: &CommitWriteAnswer) -> CommandAnswer {
     let commit = &answer.commit;
-    ui::print(format_args!("{} {}", ui::code(short(&commit.id)), commit.label));
+    ui::print(format_args!("{} {}", ui::code(short_id(&commit.id)), commit.label));
     success(answer)
 }
 

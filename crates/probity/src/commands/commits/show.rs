@@ -8,7 +8,7 @@ use probity_api::documents::{
     TransferCounts,
 };
 use probity_document_store::merge::AnalyzedMerge;
-use probity_document_store::{op_text, short};
+use probity_document_store::{op_text, short_id};
 use probity_documents::{ConflictVerdict, LocusReading, MergeConflict, path_text};
 
 /// How much of a value one line shows.
@@ -35,7 +35,7 @@ pub(super) fn print_log(answer: &CommitLogAnswer) {
 fn print_commit_line(commit: &CommitSummary, marks: &str) {
     ui::print(format_args!(
         "{}  {}  {:<9}  {:<12}  {}{marks}",
-        ui::code(short(&commit.id)),
+        ui::code(short_id(&commit.id)),
         ui::dim(&commit.time),
         commit.kind,
         commit.author,
@@ -104,14 +104,14 @@ pub(super) fn print_trace(answer: &DocumentTraceAnswer) {
             (None, false) => ui::warn("listed as disabled"),
             (Some(skip), _) => ui::warn(format_args!("skipped: {}", skip.meaning())),
         };
-        ui::print(format_args!("{}  {}  {mark}", ui::code(short(&entry.commit)), op_text(&entry.op)));
+        ui::print(format_args!("{}  {}  {mark}", ui::code(short_id(&entry.commit)), op_text(&entry.op)));
     }
 }
 
 /// Refs, one per line.
 pub(super) fn print_refs(answer: &CommitRefsAnswer) {
     for entry in &answer.refs {
-        ui::print(format_args!("{}  {}", ui::code(short(&entry.commit)), entry.name));
+        ui::print(format_args!("{}  {}", ui::code(short_id(&entry.commit)), entry.name));
     }
     if answer.refs.is_empty() {
         ui::eprint("no ref; `probity commits ref NAME COMMIT` makes one");
@@ -164,7 +164,7 @@ pub(super) fn print_check(answer: &StoreCheckAnswer) {
 /// One merge: what it joins, and what it lost.
 pub(super) fn print_merge(found: &AnalyzedMerge) {
     let analysis = &found.analysis;
-    let id = |id: probity_documents::CommitId| ui::code(probity_document_store::short(&id));
+    let id = |id: probity_documents::CommitId| ui::code(probity_document_store::short_id(&id));
     let would = if found.written { "merge" } else { "would merge" };
     ui::print(format_args!(
         "{would} {} = {} + {}",
@@ -247,7 +247,7 @@ fn summary(found: &AnalyzedMerge) {
     }
     ui::print(format_args!("  {}, {} open", ui::count_of(n_conflicts, "conflict"), n_open));
     if n_open > 0 && found.written {
-        let id = probity_document_store::short(&found.analysis.merge());
+        let id = probity_document_store::short_id(&found.analysis.merge());
         ui::eprint_row(
             "next",
             format_args!("`probity merge reconcile {id}` decides them; without it the merge stands as it is"),

@@ -1,6 +1,6 @@
 //! Hygiene as an answer shows it: all fields of `FinishHygiene`, with every path for `full` and short lists otherwise.
 
-use super::frame::RootMapping;
+use super::root_mapping::RootMapping;
 use probity_api::change::{
     DetailLevel, FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts,
     StartHygieneAnswer, WorktreeSnapshotAnswer,

@@ -1,6 +1,6 @@
 //! The trail of a patch: what was declared, what the evidence says, and what really changed (law 1).
 
-use super::frame::RootMapping;
+use super::root_mapping::RootMapping;
 use probity_api::change::{DetailLevel, PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
 use probity_core::Digest;
 use probity_intents::{IntentScope, ScopeCheck, ScopeEntry, ScopeEntrySet, ScopeRelation};

@@ -1,7 +1,7 @@
 //! What a finisher shows as its work, and what the tree says to it.
 
-use super::frame::RootMapping;
-use super::request::FinishEvidence;
+use super::finish_evidence::FinishEvidence;
+use super::root_mapping::RootMapping;
 use probity_core::ReasonCode;
 use probity_intents::hygiene::{DirtyEntry, StartSnapshot};
 use probity_intents::{ClaimIndex, IntentScope, ScopeEntry, ScopeEntrySet, ScopeRelation};
