@@ -19,18 +19,9 @@ use std::path::{Path, PathBuf};
 pub enum ServiceError {
     /// Refused, and nothing was done.
     #[error("{detail}")]
-    Refused {
-        reason: ReasonCode,
-        /// What exactly, and where.
-        detail: String,
-    },
+    Refused { reason: ReasonCode, detail: String },
     #[error("{path}: {detail}")]
-    Policy {
-        path: PathBuf,
-        reason: ReasonCode,
-        /// What is wrong, and where.
-        detail: String,
-    },
+    Policy { path: PathBuf, reason: ReasonCode, detail: String },
     #[error("another run works on this tree: {holder}")]
     Held {
         /// The other run's description of itself.

@@ -16,7 +16,7 @@ use std::path::Path;
 /// Larger files are not read as markers.
 const MAX_MARK_BYTES: u64 = 64 * 1024;
 
-/// What recognition needs to know about the start of a run.
+/// Recognizes build outputs, given the state at the start of a run.
 #[derive(Debug)]
 pub struct OutputRecognizer {
     at_start: Vec<MarkedDirectory>,

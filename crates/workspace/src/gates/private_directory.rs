@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 const NAME_PREFIX: &str = "probity-gate-";
 
-/// How often a concurrent cleanup may remove a new directory before it is locked.
+/// Attempts to create a directory when a concurrent cleanup removes it before it is locked.
 const MAX_LOST_RACES: usize = 8;
 
 /// A locked directory, removed on drop.
