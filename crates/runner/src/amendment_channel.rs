@@ -42,15 +42,9 @@ pub(crate) struct AmendmentChannel {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChannelError {
     #[error("{reason}: {detail}")]
-    Refused {
-        reason: ReasonCode,
-        detail: String,
-    },
+    Refused { reason: ReasonCode, detail: String },
     #[error("the run could not be reached at {path}: {source}")]
-    Unreachable {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Unreachable { path: PathBuf, source: io::Error },
 }
 
 /// Missing fields are empty, and refused as such.

@@ -17,8 +17,8 @@ use std::os::unix::ffi::OsStrExt;
 /// Larger files are not copied; undoing a change to one needs the user's own copy.
 pub(crate) const MAX_KEPT_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Copies the content git does not hold. Returns the paths that could not be copied because they are too large or changed
-/// meanwhile. Disposable paths are skipped: they can be built or installed again.
+/// Copies the content git does not hold. Returns the paths that could not be copied because they are too large or
+/// changed meanwhile. Disposable paths are skipped: they can be built or installed again.
 #[tracing::instrument(name = "keep before-images", skip_all)]
 pub(crate) fn keep_before_images(
     workspace: &Workspace,

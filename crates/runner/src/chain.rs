@@ -87,7 +87,7 @@ struct ChainWalk<'a> {
     left: BTreeMap<Digest, StoredManifest>,
     /// Bundles recorded as pruned.
     removed: BTreeMap<Digest, String>,
-    /// Unsigned bundles newer than the last signed one seen.
+    /// Unsigned bundles met since the last signed one; the walk goes back in time.
     unsigned: Vec<String>,
 }
 

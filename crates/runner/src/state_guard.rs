@@ -24,7 +24,7 @@ use std::time::Duration;
 /// Upper bound for the bundles that other runs can add during one run.
 const MAX_NEW_LINKS: usize = 100_000;
 
-/// How often unexplained changes are checked again, and the pause before each check.
+/// Further checks of unexplained changes, and the pause before each.
 const MAX_RECHECKS: usize = 40;
 const RECHECK_INTERVAL: Duration = Duration::from_millis(25);
 
@@ -40,7 +40,7 @@ pub(crate) struct StateGuard {
     /// The requirements for further bundles on the chain.
     trust: TrustRequirements,
     files: BTreeMap<PathBuf, FileStamp>,
-    /// What the owners of other files recorded about them.
+    /// The records of the owners of other files.
     owners: Vec<Box<dyn StateMark>>,
 }
 
