@@ -228,7 +228,7 @@ impl Exemptions {
         by_command && self.gate_imports.values().any(|scope| self.alters_import(scope, change))
     }
 
-    /// Returns whether a change in an imported directory is anything but the addition of a package.
+    /// Returns whether a change in an imported directory is one that adding a package would not make.
     fn alters_import(&self, imports: &Scope, change: &TreeChange) -> bool {
         let Some(root) = self.root_among(imports, &change.path) else { return false };
         if probity_policy::is_never_imported(&root, &change.path) {
