@@ -48,9 +48,9 @@ fn compare(first: &ScopeClaim, second: &ScopeClaim) {
         assert_eq!(there.is_some(), back.is_some());
     }
     for path in [there, back].into_iter().flatten().flatten() {
-        assert!(first.has(&path) && second.has(&path));
+        assert!(first.contains(&path) && second.contains(&path));
     }
     if let Ok(Some(path)) = probity_paths::outside(first, second) {
-        assert!(first.has(&path) && !second.has(&path));
+        assert!(first.contains(&path) && !second.contains(&path));
     }
 }

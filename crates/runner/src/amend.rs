@@ -1,4 +1,4 @@
-//! Widening a scope on the record (law 2): while a run goes on, or afterwards as a new judgement of the same facts.
+//! Widens a scope on the record (law 2): during a run, or afterwards as a new judgment of the same facts.
 
 use crate::attest::{self, ChainHeadSource, WrittenBundle};
 use crate::{amendment_channel, bundles};
@@ -13,21 +13,14 @@ use probity_workspace::OpenRun;
 use probity_workspace::{ServiceError, Workspace, clock, run_claims, signing};
 use rustix::process::Pid;
 
-/// What an amendment did.
 #[derive(Debug)]
 pub enum AmendmentEffect {
-    /// A run that is going on took it.
-    Open {
-        /// The run.
-        run_id: String,
-        /// The amendment as it was granted.
-        amendment: Amendment,
-    },
+    /// A running run took it.
+    Open { run_id: String, amendment: Amendment },
     /// A finished run was judged again.
     Judged {
-        /// The facts, with the amendment.
+        /// The recorded facts, with the amendment.
         manifest: Box<Manifest>,
-        /// The new bundle.
         attested: WrittenBundle,
         /// The run that was judged again.
         amended_from: String,
@@ -35,7 +28,6 @@ pub enum AmendmentEffect {
 }
 
 impl AmendmentEffect {
-    /// The answer for every surface.
     pub fn answer(&self, workspace: &Workspace) -> AmendAnswer {
         let root = workspace.root.clone().into();
         match self {
@@ -68,7 +60,7 @@ impl AmendmentEffect {
     }
 }
 
-/// Amends the scope of `run`: an id, the beginning of one, `last`, or `open`.
+/// Amends the scope of `run`: an id, a prefix of one, `last`, or `open`.
 pub fn amend(
     workspace: &Workspace,
     credentials: &CallerCredentials,
@@ -77,10 +69,10 @@ pub fn amend(
     by: &str,
     why: &str,
 ) -> Result<AmendmentEffect, ServiceError> {
-    // Before anything is asked or written: a pattern that means nothing must not get on the record.
+    // Checked before anything is asked or written: an invalid pattern must not get on the record.
     let added = GlobList::new(add.iter().cloned()).to_scope()?;
     if let Some(open) = open_run(workspace, run)? {
-        // A run that goes on must not grow over what others hold. Nobody may claim more until it has grown.
+        // A running run must not grow into paths that other agents hold. The lock stops new claims until it has grown.
         let _alone = run_claims::lock_claims(&workspace.state)?;
         claims::check_run(workspace, credentials, &added)?;
         let granted = amendment_channel::request_amendment(&open.folder, add, by, why);
@@ -104,15 +96,15 @@ pub fn amend(
     judge_again(workspace, &run_id, add, by, why)
 }
 
-/// The run that is going on in this very tree, if `run` means it.
+/// Returns the running run of this tree, if `run` means it.
 fn open_run(workspace: &Workspace, run: &str) -> Result<Option<OpenRun>, ServiceError> {
     let lock = workspace.state.tree_lock(&workspace.root);
     let is_meant = |open: &OpenRun| open.lock == lock && (run == "open" || open.run_id.starts_with(run));
     Ok(workspace.state.open_runs()?.into_iter().rfind(is_meant))
 }
 
-/// Whether this very process descends from the supervisor of a run that is going on: what a run judges must not widen
-/// the scope of another one either.
+/// Returns whether this process descends from the supervisor of a running run: a judged process must not widen the
+/// scope of another run either.
 fn is_inside_a_run(workspace: &Workspace) -> Result<bool, ServiceError> {
     let own = rustix::process::getpid();
     let holders = workspace.state.open_runs()?.into_iter().filter_map(|run| {
@@ -122,7 +114,7 @@ fn is_inside_a_run(workspace: &Workspace) -> Result<bool, ServiceError> {
     Ok(holders.into_iter().any(|supervisor| !run_claims::comes_from_outside(own, supervisor)))
 }
 
-/// Judges the recorded facts of a finished run under its amended scope. The old bundle stays as it is.
+/// Judges the recorded facts of a finished run under its amended scope. The old bundle is kept unchanged.
 fn judge_again(
     workspace: &Workspace,
     run_id: &str,
@@ -139,13 +131,13 @@ fn judge_again(
     let mut manifest = stored.manifest;
     match allowed {
         Ok(()) => manifest.amendments.push(amendment),
-        // Nobody's wish to widen a scope is dropped in silence (law 3): the refusal is a link of the chain.
+        // A request to widen a scope is never dropped silently (law 3): the refusal becomes part of the chain.
         Err(reason) => manifest.details.findings.push(refusal(reason, &amendment)),
     }
     manifest.run_id = clock::run_id();
     manifest.created_at = clock::now();
     manifest.details.amended_from = Some(stored.run_hash);
-    // What only said that a path was out of scope is said again by the manifest itself.
+    // Out-of-scope findings are derived again from the manifest itself.
     manifest.details.findings.retain(|finding| finding.code != ReasonCode::ReconUntrackedDelta.as_str());
     let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
     let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
@@ -157,9 +149,9 @@ fn judge_again(
     Ok(AmendmentEffect::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
 }
 
-/// A judgement of facts that are known, on its way to its bundle. While its directory is there, the next starter that finds
-/// its lock free brings the chain up to a bundle that was written before a kill. The lock is not the one of the tree:
-/// nothing in the tree is looked at, so that a run may go on there meanwhile.
+/// A judgment of known facts on its way to its bundle. While its directory exists, the next start that finds its lock
+/// free chains a bundle that was written before a kill. It does not use the lock of the tree: nothing in the tree is
+/// read, so a run may be active there.
 struct OpenJudgment {
     run: OpenRun,
     _lock: FileLock,
@@ -169,7 +161,7 @@ impl OpenJudgment {
     fn begin(workspace: &Workspace, run_id: &str) -> Result<Self, ServiceError> {
         let run = workspace.state.open_run(run_id, &workspace.root.join(run_id));
         let holder = format!("amendment {run_id}, process {}", std::process::id());
-        // Before the directory: whoever finds that finds the lock taken.
+        // Before the directory, so that anyone who finds that finds the lock taken.
         let lock = FileLock::try_take(&run.lock, &holder).map_err(|error| match error {
             LockError::Held { holder } => ServiceError::Held { holder },
             LockError::Store(error) => error.into(),
@@ -180,7 +172,7 @@ impl OpenJudgment {
 
     fn end(self) -> Result<(), ServiceError> {
         attest::remove_folder(&self.run.folder)?;
-        // The name is that of this judgement alone, so nobody waits for the lock.
+        // The lock's name is unique to this judgment, so nobody waits for it.
         Ok(durable::remove(&self.run.lock)?)
     }
 }
@@ -204,7 +196,7 @@ mod tests {
         let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("a tree");
         let open = OpenJudgment::begin(&workspace, "r1").expect("begins");
         let folder = open.run.folder.clone();
-        // A run may start on the tree meanwhile, and takes nothing for its own.
+        // A run may start on the tree meanwhile, and does not take this for its own.
         let _tree = crate::run::take_tree(&workspace, "run r2").expect("is free");
         assert!(recover::close_interrupted(&workspace).expect("looks").is_empty());
         assert!(folder.exists(), "it goes on");
@@ -212,7 +204,7 @@ mod tests {
             open_run(&workspace, "open").expect("looks").is_none(),
             "and is no run that could be amended"
         );
-        // Killed: its lock is free, and the next starter closes it.
+        // Killed: its lock is free, and the next start closes it.
         drop(open);
         recover::close_interrupted(&workspace).expect("closes");
         assert!(!folder.exists(), "it was closed");

@@ -1,8 +1,8 @@
-//! How a running run takes amendments: a socket in the run's folder.
+//! The socket in a run's directory through which a running run takes amendments.
 //!
-//! A file would not do: the agent runs as the same user and could write it. Through a socket the supervisor learns
-//! from the kernel which process asks, and refuses what comes from inside the run itself (law 2: the judged cannot
-//! widen their own scope). Granted or refused, it is written to disk before it is answered (laws 3 and 10).
+//! A file would not do: the agent runs as the same user and could write it. With a socket, the kernel tells the
+//! supervisor which process asks, and requests from inside the run are refused (law 2: the judged cannot widen their
+//! own scope). Every decision is written to disk before it is answered (laws 3 and 10).
 
 use probity_core::{ReasonCode, json};
 use probity_evidence::{Amendment, GlobList};
@@ -22,45 +22,32 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 const SOCKET_FILE: &str = "amend.sock";
-/// A request is a few patterns and a sentence; more is no request.
+/// A request is a few patterns and a sentence; anything larger is not a request.
 const MAX_REQUEST_BYTES: u64 = 64 * 1024;
-/// How long the supervisor waits for a request on an open connection: meanwhile it serves nobody else.
+/// Limit for reading a request. The supervisor serves nobody else meanwhile.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long who asks waits for the answer, which is on disk before it is given: the machine may be busy.
+/// Limit for waiting for the answer, which is written to disk first; the machine may be busy.
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The supervisor's end: open while the command runs.
+/// The supervisor's end, open while the command runs.
 #[derive(Debug)]
 pub(crate) struct AmendmentChannel {
     socket: PathBuf,
     amendments: Arc<Mutex<AmendmentJournal>>,
-    /// Dropping it ends the service, whatever has become of the socket meanwhile.
+    /// Dropping it stops the service, even if the socket was removed meanwhile.
     closing: UnixStream,
     thread: JoinHandle<()>,
 }
 
-/// Why an amendment was not taken.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChannelError {
-    /// The run's supervisor refused.
     #[error("{reason}: {detail}")]
-    Refused {
-        /// Why.
-        reason: ReasonCode,
-        /// In words.
-        detail: String,
-    },
-    /// The supervisor could not be reached.
+    Refused { reason: ReasonCode, detail: String },
     #[error("the run could not be reached at {path}: {source}")]
-    Unreachable {
-        /// The socket.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Unreachable { path: PathBuf, source: io::Error },
 }
 
-/// What is asked over the socket. What is missing is empty, and refused as such.
+/// Missing fields are empty, and refused as such.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct AmendmentRequest {
@@ -69,7 +56,6 @@ struct AmendmentRequest {
     why: String,
 }
 
-/// What is answered over the socket.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum AmendmentReply {
@@ -78,7 +64,7 @@ enum AmendmentReply {
 }
 
 impl AmendmentChannel {
-    /// Opens the channel of the run whose folder is `dir`.
+    /// Opens the channel of the run in `dir`.
     pub(crate) fn open(dir: &Path, allowed: bool) -> io::Result<Self> {
         let socket = dir.join(SOCKET_FILE);
         let listener = bind(dir)?;
@@ -90,7 +76,7 @@ impl AmendmentChannel {
         Ok(Self { socket, amendments: asked, closing, thread })
     }
 
-    /// Closes the channel and returns what was asked.
+    /// Closes the channel and returns the journal of all requests.
     pub(crate) fn close(self) -> AmendmentJournal {
         drop(self.closing);
         let _ = self.thread.join();
@@ -99,7 +85,7 @@ impl AmendmentChannel {
     }
 }
 
-/// Asks the run whose folder is `dir` for an amendment; returns it as it was granted.
+/// Requests an amendment from the run in `dir` and returns it as granted.
 pub(crate) fn request_amendment(
     dir: &Path,
     add: &[Vec<u8>],
@@ -126,7 +112,7 @@ struct AmendmentService {
 }
 
 impl AmendmentService {
-    /// Answers one client after the other until the other end of `closed` is dropped.
+    /// Answers clients one after the other until the other end of `closed` is dropped.
     fn serve(&self, listener: &UnixListener, closed: &UnixStream) {
         loop {
             let mut ready = [PollFd::new(listener, PollFlags::IN), PollFd::new(closed, PollFlags::IN)];
@@ -136,7 +122,7 @@ impl AmendmentService {
                 Ok(_) if !ready[1].revents().is_empty() => return,
                 Ok(_) => {}
             }
-            // One broken client is no reason to stop listening to the others.
+            // One broken client must not end the service.
             if let Ok((stream, _)) = listener.accept() {
                 let _ = self.answer(stream);
             }
@@ -170,7 +156,7 @@ impl AmendmentService {
                 let detail = format!("process {} belongs to the run, or is gone", pid.as_raw_nonzero());
                 return Err((ReasonCode::AmendFromInside, detail));
             }
-            // Fail closed: who cannot be named cannot widen a scope.
+            // Fail closed: a process that cannot be identified cannot widen a scope.
             None => {
                 return Err((
                     ReasonCode::AmendFromInside,
@@ -190,7 +176,7 @@ impl AmendmentService {
         }
     }
 
-    /// A refusal stands whether it can be written down or not; the supervisor's memory has it either way.
+    /// A refusal holds whether or not it can be written; the supervisor has it in memory.
     fn note_refusal(&self, request: &[u8], reason: ReasonCode, why: &str) {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if asked.refuse(request, reason, why) {
@@ -220,7 +206,7 @@ fn read_answer(bytes: &[u8]) -> Option<Result<Amendment, ChannelError>> {
     }
 }
 
-/// Binds and connects by way of the directory's handle: a socket's path may be 108 bytes long, a folder's any length.
+/// Binds and connects through a directory handle, because socket paths are limited to 108 bytes.
 fn bind(dir: &Path) -> io::Result<UnixListener> {
     through_handle(dir, |path| UnixListener::bind(path))
 }

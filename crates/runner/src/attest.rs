@@ -1,7 +1,7 @@
-//! Writing evidence: the bundle of a run, whole or not at all, chained to the one before (laws 10 and 11).
+//! Writes evidence: the bundle of a run, completely or not at all, chained to its predecessor (laws 10 and 11).
 //!
-//! The order makes a kill harmless: bundle on disk, then head of the chain, then the run's open directory is removed.
-//! A directory whose bundle exists therefore means that only the chain may be behind, and [`repair_chain`] catches it up.
+//! The order makes a kill harmless: bundle on disk, then head of the chain, then removal of the run's open directory.
+//! If a directory and its bundle both exist, at most the chain is behind, and [`repair_chain`] catches it up.
 
 use crate::bundles;
 use crate::bundles::{DELTA_FILE, PRUNED_FILE};
@@ -28,90 +28,74 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What Probity itself did to a tree or to its evidence.
+/// An operation of Probity itself on a tree or its evidence.
 #[derive(Debug, Clone, Copy)]
 pub enum MaintenanceOperation<'a> {
-    /// The out-of-scope changes of the run with this hash were undone.
+    /// Reverted the out-of-scope changes of the run with this hash.
     Revert(Digest),
-    /// These bundles were removed.
+    /// Removed these bundles.
     Prune(&'a [PrunedRun]),
 }
 
-/// Where the head of the chain is to be looked up.
+/// The source of the chain's head.
 #[derive(Debug, Clone)]
 pub enum ChainHeadSource {
-    /// On disk, as always.
+    /// The normal case.
     OnDisk,
-    /// In memory as it was at the start, because the one on disk cannot be trusted.
+    /// The head at the start, because the one on disk cannot be trusted.
     Remembered(Option<ChainHead<String>>),
 }
 
-/// Everything that goes into a bundle.
 #[derive(Debug)]
 pub struct BundleInputs<'a> {
-    /// What was sealed, and by which key.
     pub sealed: SealedRun<'a>,
-    /// What became of the tree.
     pub tree: TreeRecord<'a>,
-    /// What was run.
     pub execution: ExecutionRecord<'a>,
-    /// Where the head of the chain is.
     pub head: ChainHeadSource,
 }
 
-/// A run as it was sealed.
 #[derive(Debug)]
 pub struct SealedRun<'a> {
-    /// What was sealed.
     pub seal: &'a Seal,
-    /// The key that signs the bundle, as it was before the command ran.
+    /// The signing key, read before the command ran.
     pub key: Option<&'a SecretKey>,
-    /// What was added to the scope.
     pub amendments: &'a [Amendment],
-    /// The run's folder.
     pub folder: &'a Path,
 }
 
-/// What became of the tree.
+/// The outcome for the tree.
 #[derive(Debug)]
 pub struct TreeRecord<'a> {
-    /// The verdict.
     pub verdict: &'a RunVerdict,
-    /// The root hash at the start, if everything could be seen.
+    /// The root hash at the start, if everything could be observed.
     pub before_root: Option<Digest>,
-    /// The root hash at the end, if everything could be seen.
+    /// The root hash at the end, if everything could be observed.
     pub after_root: Option<Digest>,
-    /// The start snapshot, which knows the git ids of what was there; `None` if the delta is not known.
+    /// The start snapshot, which has the git ids of the former contents; `None` if the delta is not known.
     pub start: Option<&'a Snapshot>,
-    /// Git references that moved.
     pub ref_movements: &'a [RefMovement],
 }
 
-/// What was run.
+/// The outcome of the command and the gates.
 #[derive(Debug)]
 pub struct ExecutionRecord<'a> {
-    /// The command and its exit code, if it is known.
+    /// The command, and its exit code if known.
     pub command: Option<(&'a [OsString], Option<i32>)>,
-    /// What Probity itself did, if this is no run of somebody else.
+    /// Set for maintenance runs.
     pub did: Option<MaintenanceOperation<'a>>,
-    /// What the gates answered.
     pub gate_results: &'a [GateResult],
-    /// What is weaker about the supervision here than it could be.
+    /// Weaknesses of the supervision on this system.
     pub containment: &'a [String],
 }
 
-/// A bundle that was written.
 #[derive(Debug, Clone)]
 pub struct WrittenBundle {
-    /// Where it is.
     pub dir: PathBuf,
-    /// Its hash.
     pub run_hash: Digest,
-    /// The key that signed it, if one did.
+    /// `None` if unsigned.
     pub key_id: Option<String>,
 }
 
-/// Writes the bundle of a run.
 #[tracing::instrument(name = "attest", skip_all)]
 pub fn attest(workspace: &Workspace, record: &BundleInputs<'_>) -> Result<WrittenBundle, ServiceError> {
     let manifest = manifest(workspace, record);
@@ -126,7 +110,7 @@ pub fn attest(workspace: &Workspace, record: &BundleInputs<'_>) -> Result<Writte
             .insert(PRUNED_FILE.into(), json::canonical(&PrunedFile { runs: runs.to_vec() }.to_document()));
     }
     let attested = publish(workspace, &manifest, artifacts, record.sealed.key, record.head.clone())?;
-    // The evidence is safe; a folder that stays is found at the next start.
+    // The evidence is safe; a leftover directory is found at the next start.
     let _ = remove_folder(record.sealed.folder);
     Ok(attested)
 }
@@ -139,7 +123,7 @@ pub fn publish(
     key: Option<&SecretKey>,
     head: ChainHeadSource,
 ) -> Result<WrittenBundle, ServiceError> {
-    // Whoever destroyed our state directory shall not thereby prevent evidence.
+    // Destroying the state directory must not prevent evidence.
     let mut chain = workspace.state.chain().ok();
     let head = match (head, &mut chain) {
         (ChainHeadSource::Remembered(head), _) => head,
@@ -164,7 +148,7 @@ pub fn publish(
     Ok(WrittenBundle { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id) })
 }
 
-/// A folder for evidence where our own is destroyed: for its owner only, and with a name that nobody can take before.
+/// Creates a directory for evidence if our own was destroyed: accessible only to its owner, with an unpredictable name.
 fn create_fallback_directory() -> Result<PathBuf, ServiceError> {
     let for_owner = fs::Permissions::from_mode(0o700);
     let made = tempfile::Builder::new().prefix("probity-evidence-").permissions(for_owner).tempdir();
@@ -175,7 +159,7 @@ fn write(parent: &Path, manifest: &Manifest, bundle: &EvidenceBundle) -> Result<
     durable::create_dir(parent)?;
     let place = parent.join(&manifest.run_id);
     if place.symlink_metadata().is_ok() {
-        // Every bundle is written once, under an id of its own: this was planted to keep ours out.
+        // Every bundle is written once, under a unique id: this one was planted to block ours.
         let aside = parent.join(format!(".planted-{}", manifest.run_id));
         fs::rename(&place, aside)
             .map_err(ServiceError::system(format!("cannot clear {}", place.display())))?;
@@ -188,8 +172,8 @@ fn write(parent: &Path, manifest: &Manifest, bundle: &EvidenceBundle) -> Result<
     })
 }
 
-/// The manifest of the bundle that an open run wrote just before a kill, if it wrote one. Whatever else lies in its place
-/// was planted: a bundle must hold together, and where the repository has a key it must be signed.
+/// Returns the manifest of the bundle that an open run wrote just before a kill. Anything else in its place was
+/// planted: the bundle must be sound and, if the repository has a key, signed.
 pub fn finished_manifest(
     workspace: &Workspace,
     run_id: &str,
@@ -201,13 +185,13 @@ pub fn finished_manifest(
     (bundles::is_sound(&verification) && stored.manifest.run_id == run_id).then_some(stored)
 }
 
-/// Brings the chain up to a bundle that was written just before a kill.
+/// Advances the chain to a bundle that was written just before a kill.
 pub fn repair_chain(workspace: &Workspace, key: Option<&SecretKey>) -> Result<(), ServiceError> {
     let mut chain = workspace.state.chain()?;
     advance_past_finished(workspace, &mut chain, key)
 }
 
-/// At most one bundle can be ahead of the head, because writing a bundle needs the chain's lock: the bundle of an open run.
+/// At most one bundle, of an open run, can be ahead of the head, because writing a bundle needs the chain's lock.
 fn advance_past_finished(
     workspace: &Workspace,
     chain: &mut HashChain<String>,
@@ -222,7 +206,7 @@ fn advance_past_finished(
     Ok(())
 }
 
-/// Takes away the folder of a run whose bundle is safe.
+/// Removes the directory of a run whose bundle is safe.
 pub fn remove_folder(folder: &Path) -> Result<(), ServiceError> {
     match fs::remove_dir_all(folder) {
         Err(error) if !is_gone(&error) => {
@@ -232,7 +216,6 @@ pub fn remove_folder(folder: &Path) -> Result<(), ServiceError> {
     }
 }
 
-/// Whether a path is not there, or cannot be there any more.
 fn is_gone(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
@@ -332,7 +315,8 @@ fn ref_change(movement: &RefMovement) -> RefChange {
     }
 }
 
-/// Both sides of every change: type, permission bits, size, digest, and the id under which git may hold the content.
+/// Records both sides of every change: type, permission bits, size, digest, and the blob id under which git may have
+/// the content.
 fn delta_file(delta: &[TreeChange], start: &Snapshot) -> Vec<u8> {
     let recorded = |change: &TreeChange| {
         let git_id = start.get(&change.path).and_then(|entry| entry.git_id()).map(|id| id.to_string());
@@ -350,7 +334,7 @@ fn delta_file(delta: &[TreeChange], start: &Snapshot) -> Vec<u8> {
     json::canonical(&file.to_document())
 }
 
-/// The directories above changed paths as they were at the start, so that they can be made again.
+/// Returns the former directories above changed paths, so that they can be created again.
 fn directories_above(delta: &[TreeChange], start: &Snapshot) -> BTreeMap<String, String> {
     let mut directories = BTreeMap::new();
     for change in delta {
@@ -380,7 +364,6 @@ fn side(side: &EntryState, git_id: Option<String>) -> RecordedSide {
     }
 }
 
-/// What an entry is, as files of a bundle say it.
 const fn entry_kind(kind: SnapshotEntryKind) -> EntryKind {
     match kind {
         SnapshotEntryKind::File => EntryKind::File,

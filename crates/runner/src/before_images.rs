@@ -1,8 +1,8 @@
-//! Before-images: the content that a run could destroy and nobody else keeps.
+//! Before-images: copies of content that a run could destroy and nobody else keeps.
 //!
-//! Git holds what is committed. What was dirty or untracked when a run started is kept by us, so that an out-of-scope
-//! change can be undone exactly. Whether git holds a content is decided by its blob id, which the snapshot computed from
-//! the bytes: neither the index nor any stat information is asked.
+//! Git holds the committed content. Content that is dirty or untracked at the start is copied, so that an out-of-scope
+//! change can be undone exactly. Whether git holds a content is decided by the blob id computed from the bytes, never
+//! by the index or stat information.
 
 use probity_paths::RepoPath;
 use probity_snapshot::git::HeadTree;
@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// A larger file is not kept; undoing a change to it needs the user's own copy.
+/// Larger files are not copied; undoing a change to one needs the user's own copy.
 pub(crate) const MAX_KEPT_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Keeps what git does not hold; returns the paths that are in no safe place now, because they are too large or changed
-/// while they were being copied. What is exempt is no part of D, so nothing there is ever undone.
+/// Copies the content git does not hold. Returns the paths that could not be copied because they are too large or
+/// changed meanwhile. Disposable paths are skipped: they can be built or installed again.
 #[tracing::instrument(name = "keep before-images", skip_all)]
 pub(crate) fn keep_before_images(
     workspace: &Workspace,
@@ -27,7 +27,7 @@ pub(crate) fn keep_before_images(
     exemptions: &Exemptions,
 ) -> Result<BTreeSet<RepoPath>, ServiceError> {
     let phase = workspace.progress.begin("copying what git does not hold");
-    // A git that gives no answer holds nothing that could be relied on: then everything is kept.
+    // If git gives no answer, nothing counts as held and everything is copied.
     let held = held_contents(workspace, committed, snapshot).unwrap_or_default();
     let objects = workspace.state.before_images();
     let mut not_kept = BTreeSet::new();
@@ -43,7 +43,7 @@ pub(crate) fn keep_before_images(
     Ok(not_kept)
 }
 
-/// The committed contents that git can give back. In a partial clone it may know an id without having the content.
+/// Returns the committed contents git can restore. A partial clone may know an id without having the content.
 fn held_contents(
     workspace: &Workspace,
     committed: HeadTree,
@@ -58,7 +58,7 @@ fn held_contents(
     Ok(held)
 }
 
-/// Whether git holds exactly this content under some path of HEAD.
+/// Returns whether HEAD has exactly this content at the same path.
 fn is_held(held: &HeadTree, entry: &SnapshotEntry<'_>) -> bool {
     let Some(id) = entry.git_id() else {
         return false;
@@ -66,7 +66,7 @@ fn is_held(held: &HeadTree, entry: &SnapshotEntry<'_>) -> bool {
     held.get(entry.path()).is_some_and(|(_, committed)| *committed == id)
 }
 
-/// Keeps one entry of up to `limit` bytes, if there is anything to keep; says whether its content is safe.
+/// Copies one entry of up to `limit` bytes; returns whether its content is safe.
 fn keep_entry(
     workspace: &Workspace,
     objects: &ObjectFiles,
@@ -82,13 +82,13 @@ fn keep_entry(
     let bytes = match entry.kind() {
         SnapshotEntryKind::Symlink => entry.link_target().map(<[u8]>::to_vec),
         SnapshotEntryKind::File if entry.size() <= limit => {
-            // Whatever is read is held against the digest, so a swapped parent cannot smuggle anything in.
+            // The bytes are checked against the digest, so a swapped parent directory cannot smuggle anything in.
             std::fs::read(workspace.root.join(OsStr::from_bytes(entry.path().as_bytes()))).ok()
         }
         _ => None,
     };
     match bytes {
-        // A file that changed since the snapshot is not the content that is wanted.
+        // A file that changed since the snapshot no longer has the wanted content.
         Some(bytes) if probity_core::Digest::of(&bytes) == digest => {
             objects.put_unsynced(&bytes)?;
             Ok(true)

@@ -1,4 +1,4 @@
-//! Reading evidence: finding, listing, checking and exporting bundles.
+//! Reads evidence: finds, lists and checks bundles.
 
 mod reverts;
 
@@ -20,20 +20,18 @@ use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The file of a bundle that tells about both sides of every change what the manifest has no room for.
+/// The bundle file with both sides of every change, in more detail than the manifest.
 pub const DELTA_FILE: &str = "delta.json";
-/// The file of a bundle that lists bundles which were removed.
+/// The bundle file that lists pruned bundles.
 pub const PRUNED_FILE: &str = "pruned.json";
 
-/// The files of a bundle by name.
 pub type BundleFiles = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The id of the run that `name` means: a whole id, a beginning that only one has, or `last`, which is the last one of
-/// this very tree.
+/// Resolves `name` to a run id: a full id, a unique prefix, or `last` for the last run of this tree.
 pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     let runs = workspace.state.bundles()?;
     if name == "last" {
-        // What Probity itself did is no run that one would look at, undo or amend: `last` means the one before.
+        // Maintenance runs are not runs that a user would inspect, revert or amend, so `last` skips them.
         let is_deed = |it: &ManifestDetails| it.reverts.is_some() || it.pruned.is_some();
         let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
         let last = runs.into_iter().rfind(|id| manifest(workspace, id).is_ok_and(|it| is_meant(&it)));
@@ -53,12 +51,12 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     }
 }
 
-/// The id of the bundle that now says how the run that `name` means was judged: the run's own, or that of its last
-/// amendment. An amended run is judged again in a new bundle, and people go on calling it by the id of the run.
+/// Resolves `name` to the bundle with the current judgment of the run: its own, or that of its last amendment. An
+/// amended run is judged again in a new bundle, but users keep referring to it by the id of the run.
 pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     let mut run_id = find(workspace, name)?;
     let mut run_hash = manifest(workspace, &run_id)?.run_hash;
-    // Ids are in the order of time, so that an amendment comes after what it amends.
+    // Ids are ordered by time, so an amendment comes after the run it amends.
     for id in workspace.state.bundles()? {
         let Some(stored) = manifest(workspace, &id).ok().filter(|_| id > run_id) else { continue };
         if stored.manifest.details.amended_from == Some(run_hash) {
@@ -68,19 +66,19 @@ pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, S
     Ok(run_id)
 }
 
-/// Whether a run was in this tree, and not in another worktree of the repository.
+/// Returns whether a run was in this tree rather than in another worktree of the repository.
 pub fn is_of(workspace: &Workspace, stored: &StoredManifest) -> bool {
     let tree = stored.manifest.details.tree.as_ref();
     tree.is_none_or(|tree| *tree == probity_workspace::tree_key(&workspace.root))
 }
 
-/// A bundle of this tree that holds together: something to build on.
+/// A bundle of this tree that passed verification.
 pub(crate) struct SoundBundle {
     pub(crate) files: BundleFiles,
     pub(crate) stored: StoredManifest,
 }
 
-/// Reads the bundle of a run and refuses one that does not hold together, or that is of another worktree.
+/// Reads the bundle of a run and refuses it if it is not sound or belongs to another worktree.
 pub(crate) fn read_sound_bundle(workspace: &Workspace, run_id: &str) -> Result<SoundBundle, ServiceError> {
     let (verification, files) = verify(&workspace.state.evidence().join(run_id), &own_trust(workspace)?)?;
     if let Some(code) = flaws(&verification).next() {
@@ -95,7 +93,7 @@ pub(crate) fn read_sound_bundle(workspace: &Workspace, run_id: &str) -> Result<S
     Ok(SoundBundle { files, stored })
 }
 
-/// The seal of a run, from the files of its bundle.
+/// Reads the seal from the files of a bundle.
 pub(crate) fn seal(files: &BundleFiles, run_id: &str) -> Result<Seal, ServiceError> {
     let seal = files.get(SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
     seal.ok_or_else(|| {
@@ -103,22 +101,22 @@ pub(crate) fn seal(files: &BundleFiles, run_id: &str) -> Result<Seal, ServiceErr
     })
 }
 
-/// The codes that speak against a bundle itself: a run may fail, and its evidence still be sound.
+/// Returns the codes that concern the bundle itself: a run may fail while its evidence is sound.
 pub fn flaws(verification: &BundleVerification) -> impl Iterator<Item = &String> {
     verification.codes.iter().filter(|code| is_flaw(code))
 }
 
-/// Whether a code speaks against a bundle itself, and not against the run that it tells of.
+/// Returns whether a code concerns the bundle itself rather than the run it describes.
 pub fn is_flaw(code: &str) -> bool {
     ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|family| code.starts_with(family))
 }
 
-/// Whether a bundle holds together, whatever it tells.
+/// Returns whether a bundle is sound, whatever the verdict on its run.
 pub fn is_sound(verification: &BundleVerification) -> bool {
     flaws(verification).next().is_none()
 }
 
-/// What a repository demands of a bundle that comes next on its chain: where it has a key, that key signed it.
+/// Requirements for the next bundle on the chain: if the repository has a key, a signature with it.
 pub(crate) fn next_trust(key: Option<&SecretKey>) -> TrustRequirements {
     match key {
         None => TrustRequirements { signature: SignatureRule::Ignore, ..TrustRequirements::default() },
@@ -130,15 +128,15 @@ pub(crate) fn next_trust(key: Option<&SecretKey>) -> TrustRequirements {
     }
 }
 
-/// What a repository demands of its own bundles: if one is signed, then with its own key.
+/// Requirements for existing bundles: if one is signed, then with the repository's key.
 pub fn own_trust(workspace: &Workspace) -> Result<TrustRequirements, ServiceError> {
     let key = signing_key(workspace)?;
-    // Bundles from before there was a key have no signature.
+    // Bundles from before the key was created have no signature.
     let signature = if key.is_some() { SignatureRule::IfPresent } else { SignatureRule::Ignore };
     Ok(TrustRequirements { signature, ..next_trust(key.as_ref()) })
 }
 
-/// The folder of a bundle: `name` as a path if there is such a folder, else as the name of a run.
+/// Finds the directory of a bundle: `name` as a path if it is a directory, or else as the name of a run.
 pub fn locate(
     workspace: impl FnOnce() -> Result<Workspace, ServiceError>,
     name: &Path,
@@ -153,7 +151,7 @@ pub fn locate(
     Ok(workspace.state.evidence().join(find(&workspace, run)?))
 }
 
-/// Reads a bundle, following no link.
+/// Reads a bundle without following links.
 pub fn read(dir: &Path) -> Result<BundleFiles, ServiceError> {
     bundle::read_bundle(dir).map_err(|error| match error.reason() {
         Some(reason) => ServiceError::refused(reason, format!("{}: {error}", dir.display())),
@@ -164,13 +162,13 @@ pub fn read(dir: &Path) -> Result<BundleFiles, ServiceError> {
     })
 }
 
-/// Judges a bundle. One that cannot be read because of what it holds is judged by that.
+/// Verifies a bundle. If its content makes it unreadable, that is the result of the verification.
 pub fn verify(
     dir: &Path,
     trust: &TrustRequirements,
 ) -> Result<(BundleVerification, BundleFiles), ServiceError> {
     if !dir.join("manifest.json").exists() {
-        // Whatever else lies there, it is no bundle: nothing of it needs to be read.
+        // Without a manifest it is not a bundle, so nothing else needs to be read.
         return Ok((probity_evidence::verify(&BundleFiles::new(), trust), BundleFiles::new()));
     }
     match read(dir) {
@@ -188,7 +186,7 @@ pub fn verify(
     }
 }
 
-/// The manifest of a run, for showing it.
+/// Reads the manifest of a run without verifying the bundle.
 pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, ServiceError> {
     let path = workspace.state.evidence().join(run_id).join("manifest.json");
     let bytes = probity_storage::durable::read(&path)?.ok_or_else(|| {
@@ -199,18 +197,16 @@ pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, S
     })
 }
 
-/// A bundle of the repository, for lists: what its manifest says, or why it cannot be read.
+/// A bundle in a list: its manifest, or why that cannot be read.
 #[derive(Debug)]
 pub struct ListedBundle {
-    /// The run.
     pub run_id: String,
-    /// Its manifest.
     pub stored: Result<StoredManifest, ServiceError>,
-    /// Its row of the answer.
+    /// Its row in the answer.
     pub entry: EvidenceListEntry,
 }
 
-/// Every bundle of the repository, oldest first.
+/// Returns every bundle of the repository, oldest first.
 pub fn list(workspace: &Workspace) -> Result<Vec<ListedBundle>, ServiceError> {
     let reverts = RevertIndex::read(workspace)?;
     let listed = |run_id: String| {
@@ -221,7 +217,6 @@ pub fn list(workspace: &Workspace) -> Result<Vec<ListedBundle>, ServiceError> {
     Ok(workspace.state.bundles()?.into_iter().map(listed).collect())
 }
 
-/// The answer for every surface.
 pub fn list_answer(listed: &[ListedBundle]) -> EvidenceList {
     EvidenceList { runs: listed.iter().map(|bundle| bundle.entry.clone()).collect() }
 }
@@ -257,7 +252,7 @@ fn list_entry(
     }
 }
 
-/// The bundle of `run`, and the answer for every surface.
+/// Returns the manifest of `run` and the answer for surfaces.
 pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, EvidenceAnswer), ServiceError> {
     let run_id = find(workspace, run)?;
     let dir = workspace.state.evidence().join(&run_id);
@@ -269,7 +264,7 @@ pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, Evidenc
     Ok((stored, answer))
 }
 
-/// What the verifier and, if one was given, the tree say about a bundle: the answer for every surface.
+/// Combines the verification of a bundle with the check of a tree, if there is one.
 pub fn verification_answer(
     verification: &BundleVerification,
     tree: Option<TreeCheck>,
@@ -290,7 +285,7 @@ pub fn verification_answer(
     }
 }
 
-/// Reads a trust file. Without one nothing is demanded, a signature neither.
+/// Reads a trust file. Without one there are no requirements, not even a signature.
 pub fn read_trust(path: Option<&Path>) -> Result<TrustRequirements, ServiceError> {
     let Some(path) = path else {
         return Ok(TrustRequirements { signature: SignatureRule::Ignore, ..TrustRequirements::default() });
@@ -303,22 +298,21 @@ pub fn read_trust(path: Option<&Path>) -> Result<TrustRequirements, ServiceError
     })
 }
 
-/// Whether a tree is the one that a bundle describes.
+/// The comparison of a tree with the one a bundle describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeCheck {
-    /// The root hash that the bundle records for the end of the run.
+    /// The root hash the bundle records for the end of the run.
     pub recorded: Option<Digest>,
     /// The root hash of the tree now.
     pub now: Digest,
 }
 
 impl TreeCheck {
-    /// Whether they are the same.
     pub fn agrees(&self) -> bool {
         self.recorded == Some(self.now)
     }
 
-    /// The same as a check of the bundle.
+    /// Returns the comparison as a check of the bundle.
     pub fn check(&self) -> BundleCheck {
         let code = ReasonCode::EvidenceTreeMismatch.as_str().to_owned();
         let agrees = self.agrees();
@@ -337,7 +331,7 @@ impl TreeCheck {
     }
 }
 
-/// Computes the root hash of `tree` and holds it against the bundle in `files`.
+/// Compares the root hash of `tree` with the bundle in `files`.
 pub fn check_tree(files: &BundleFiles, tree: &Path) -> Result<TreeCheck, ServiceError> {
     let workspace = Workspace::find(Some(tree), tree)?;
     let recorded = files

@@ -1,5 +1,5 @@
-//! Checking the chain of a repository: from its head to its first bundle, or to where older ones were removed on the
-//! record.
+//! Checks the chain of a repository from its head to its first bundle, or to the point before which bundles were pruned
+//! on the record.
 
 use crate::bundles::{self, BundleFiles, PRUNED_FILE};
 use probity_api::govern::delta::{PrunedFile, PrunedRun};
@@ -11,36 +11,29 @@ use probity_evidence::{
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One bundle of the chain, checked.
 #[derive(Debug)]
 pub struct ChainLink {
-    /// The run.
     pub run_id: String,
-    /// Its run hash.
     pub run_hash: Digest,
-    /// When its evidence was made.
+    /// When the evidence was written.
     pub created_at: String,
-    /// What the verifier says about its bundle.
     pub verification: BundleVerification,
 }
 
-/// The whole chain, checked.
 #[derive(Debug, Default)]
 pub struct ChainReport {
-    /// The bundles from the newest to the oldest, as far as the chain leads.
+    /// From newest to oldest, as far as the chain leads.
     pub links: Vec<ChainLink>,
-    /// Where the chain breaks, in words.
     pub breaks: Vec<String>,
-    /// Bundles that do not hang on the chain.
+    /// Bundles that are not part of the chain.
     pub loose: Vec<String>,
-    /// How many bundles were removed on the record.
+    /// The number of bundles pruned on the record.
     pub pruned: usize,
-    /// Bundles that are on the record as removed, and are still there: whoever removed them was killed.
+    /// Bundles recorded as pruned that still exist, because the prune was killed.
     pub leftovers: Vec<PrunedRun>,
 }
 
 impl ChainReport {
-    /// The answer for every surface.
     pub fn answer(&self) -> EvidenceChain {
         let link = |link: &ChainLink| EvidenceChainLink {
             run_id: link.run_id.clone(),
@@ -60,7 +53,7 @@ impl ChainReport {
         self.loose.iter().map(|id| format!("{id} does not hang on the chain"))
     }
 
-    /// All that is wrong, in words; nothing if the chain is whole and every bundle on it sound.
+    /// Describes everything that is wrong; empty if the chain is complete and every bundle on it is sound.
     pub fn problems(&self) -> impl Iterator<Item = String> {
         let flawed = self.links.iter().filter_map(|link| {
             let code = bundles::flaws(&link.verification).next()?;
@@ -90,11 +83,11 @@ struct ChainWalk<'a> {
     workspace: &'a Workspace,
     trust: &'a TrustRequirements,
     report: ChainReport,
-    /// The bundles that the walk has not come by yet.
+    /// Bundles that the walk has not reached yet.
     left: BTreeMap<Digest, StoredManifest>,
-    /// The bundles that are on the record as removed.
+    /// Bundles recorded as pruned.
     removed: BTreeMap<Digest, String>,
-    /// The bundles without a signature since the last that had one.
+    /// Unsigned bundles met since the last signed one; the walk goes back in time.
     unsigned: Vec<String>,
 }
 
@@ -111,7 +104,7 @@ impl<'a> ChainWalk<'a> {
         Ok(Self { workspace, trust, report, left, removed: BTreeMap::new(), unsigned: Vec::new() })
     }
 
-    /// Checks the bundle with this run hash; returns the run hash of the one before.
+    /// Checks the bundle with this run hash and returns the hash of its predecessor.
     fn check_link(&mut self, hash: Digest) -> Result<Option<Digest>, ServiceError> {
         if self.removed.contains_key(&hash) {
             return Ok(None);
@@ -134,7 +127,7 @@ impl<'a> ChainWalk<'a> {
         Ok(prev_run_hash)
     }
 
-    /// Once runs are signed, all are: whoever adds one without the key leaves it without a signature.
+    /// Once a run is signed, every later one must be: an unsigned one was added without the key.
     fn note_signature(&mut self, run_id: &str, is_signed: bool) {
         if !is_signed {
             self.unsigned.push(run_id.to_owned());
@@ -159,7 +152,7 @@ impl<'a> ChainWalk<'a> {
     }
 }
 
-/// The bundles that a sound bundle says were removed.
+/// Returns the bundles that a sound bundle records as pruned.
 fn pruned_runs(files: &BundleFiles) -> Vec<PrunedRun> {
     let value = files.get(PRUNED_FILE.as_bytes()).and_then(|bytes| json::parse(bytes).ok());
     let file: Option<PrunedFile> = value.and_then(|value| serde_json::from_value(value).ok());

@@ -1,5 +1,5 @@
-//! Whether a scope covers anything, asked before a command runs: a scope in which every edit is a violation is a slip of
-//! the pen, and the command may cost money.
+//! Checks that a scope covers something before a command runs: a scope under which every edit is a violation is a
+//! mistake, and the command may cost money.
 
 use probity_core::{ReasonCode, bytes};
 use probity_paths::{RepoPath, Scope, TreeNames, WorkingDirectory};
@@ -8,10 +8,9 @@ use probity_workspace::ServiceError;
 use probity_workspace::selection::{PlanPreview, PlanSelection, names};
 use std::collections::BTreeMap;
 
-/// How many patterns that would cover something are proposed.
 const MAX_PROPOSALS: usize = 3;
 
-/// A pattern that would cover something, and how much.
+/// A pattern that would cover something.
 #[derive(Debug, PartialEq, Eq)]
 struct NearMatch {
     pattern: Vec<u8>,
@@ -19,7 +18,7 @@ struct NearMatch {
 }
 
 impl NearMatch {
-    /// The pattern as it can be typed in `directory`, and how much it covers.
+    /// Formats the pattern as typed in `directory`, with its file count.
     fn proposal(&self, directory: &WorkingDirectory) -> String {
         let typed = bytes::escape(&directory.to_typed(&self.pattern));
         let files = if self.n_files == 1 { "file" } else { "files" };
@@ -27,7 +26,7 @@ impl NearMatch {
     }
 }
 
-/// The including patterns that match none of the files.
+/// Returns the including patterns that match no file.
 pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, ServiceError> {
     let mut idle = Vec::new();
     for pattern in scope.iter().filter(|pattern| !pattern.starts_with(b"!")) {
@@ -38,7 +37,7 @@ pub(crate) fn idle_patterns(scope: &[Vec<u8>], files: &[RepoPath]) -> Result<Vec
     Ok(idle)
 }
 
-/// Refuses a scope that is empty, or covers no file of a tree that has files, unless the caller says that this is meant.
+/// Refuses an empty scope, or one that covers no file of a non-empty tree, unless the caller says it is intended.
 pub(crate) fn require_coverage(
     directory: &WorkingDirectory,
     selection: &PlanSelection,
@@ -63,7 +62,7 @@ pub(crate) fn require_coverage(
         return Ok(());
     }
     let (files, directories) = names(snapshot);
-    // The path of a submodule stands for the commit that it is at: a scope of that path alone covers it.
+    // The path of a submodule represents its checked-out commit, so a scope of that path alone covers something.
     let is_repository = |path: &RepoPath| path.file_name() == b".git";
     let mut repositories = files.iter().chain(&directories).filter(|path| is_repository(path));
     if repositories.any(|path| path.parent().is_some_and(|path| preview.scope.contains(&path))) {
@@ -102,8 +101,9 @@ fn count_matches(pattern: &[u8], files: &[RepoPath]) -> Result<usize, ServiceErr
     Ok(files.iter().filter(|path| scope.contains(path)).count())
 }
 
-/// What would cover something, the likeliest first: the same text read from the root, a directory taken for a file, a name
-/// that looks the same, the same text read from another directory, a directory whose name is nearly the same.
+/// Returns patterns that would cover something, the most likely first: the same text relative to the root, a directory
+/// mistaken for a file, a lookalike name, the same text below another directory, a misspelled file, a misspelled
+/// directory.
 fn near_matches(
     directory: &WorkingDirectory,
     scope: &[Vec<u8>],
@@ -123,7 +123,7 @@ fn near_matches(
         candidates.extend(misspelled_file(pattern, files, directories));
         candidates.extend(respelled_pattern(pattern, directories));
         for pattern in candidates {
-            // A candidate need not be a pattern: then it is none.
+            // A candidate that is not a valid pattern matches nothing.
             let n_files = count_matches(&pattern, files).unwrap_or(0);
             if n_files > 0 && near.iter().all(|known| known.pattern != pattern) {
                 near.push(NearMatch { pattern, n_files });
@@ -134,7 +134,7 @@ fn near_matches(
     Ok(near)
 }
 
-/// The pattern below the directories where it matches something, those with the most files first.
+/// Returns the pattern below each directory where it matches, those with the most files first.
 fn matches_elsewhere(pattern: &[u8], files: &[RepoPath]) -> Result<Vec<Vec<u8>>, ServiceError> {
     let anywhere = Scope::parse(&[[&b"**/"[..], pattern].concat()])?;
     let mut found: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
@@ -153,7 +153,7 @@ fn matches_elsewhere(pattern: &[u8], files: &[RepoPath]) -> Result<Vec<Vec<u8>>,
     Ok(found.into_iter().take(MAX_PROPOSALS).map(|(pattern, _)| pattern).collect())
 }
 
-/// The file whose path is nearest to a plain one; not one of a build output, which nobody means.
+/// Returns the file nearest to a plain path, ignoring build outputs.
 fn misspelled_file(pattern: &[u8], files: &[RepoPath], directories: &[RepoPath]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(pattern).ok()?;
     if text.contains(['*', '?', '[']) {
@@ -165,7 +165,7 @@ fn misspelled_file(pattern: &[u8], files: &[RepoPath], directories: &[RepoPath])
     probity_policy::nearest_path(text, known).map(|path| path.as_bytes().to_vec())
 }
 
-/// The pattern with its plain leading directory replaced by the directory of the tree whose name is nearest.
+/// Replaces the plain leading directory of a pattern by the most similar directory of the tree.
 fn respelled_pattern(pattern: &[u8], directories: &[RepoPath]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(pattern).ok()?;
     let wildcard = text.find(['*', '?', '[']).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! What the policy and a finished run say about one path: is it protected, exempt, in scope, and did it change?
+//! Explains one path under the policy and a finished run: is it protected, exempt, in scope, and did it change?
 
 mod path_standing;
 
@@ -12,15 +12,15 @@ use probity_core::bytes::escape;
 use probity_paths::RepoPath;
 use probity_workspace::{ServiceError, Workspace};
 
-/// The codes that `word` names, in capitals or not; empty if it is not written like one. A word that is, and names none, is
-/// refused with the nearest.
+/// Returns the codes that `word` names, ignoring case; empty if it does not look like a code. A word that looks like a
+/// code but names none is refused with the nearest one.
 pub fn codes(word: &str) -> Result<Vec<KnownCode>, ServiceError> {
     let known = probity_api::codes::find(word);
     if !known.is_empty() {
         return Ok(known);
     }
     let hint = probity_policy::did_you_mean(word, probity_api::codes::all().map(|code| code.entry.code));
-    // Only reasons have a form of their own, `FAMILY.NAME`; any other word may be meant as a path.
+    // Only reasons have a recognizable form, `FAMILY.NAME`; any other word may be meant as a path.
     let is_like_a_reason = word.split_once('.').is_some_and(|(family, _)| {
         let prefix = |reason: &ReasonCode| reason.as_str().split_once('.').map(|(it, _)| it);
         ReasonCode::ALL.iter().any(|reason| prefix(reason) == Some(family))
@@ -31,7 +31,7 @@ pub fn codes(word: &str) -> Result<Vec<KnownCode>, ServiceError> {
     Err(ServiceError::Missing(format!("there is no code `{word}`{hint}")))
 }
 
-/// Tells what the policy says about `path`, and what the run `run` does. Without any run, `last` means none.
+/// Explains `path` under the policy and the run `run`. If there is no run at all, `last` gives the policy's part alone.
 pub fn path(workspace: &Workspace, run: &str, path: &[u8]) -> Result<PathExplanation, ServiceError> {
     let path = RepoPath::parse(path)
         .map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?;

@@ -1,4 +1,4 @@
-//! A run as an attestation that other tools read: in-toto statement, alone or in a signed DSSE envelope.
+//! Exports a run as an attestation for other tools: an in-toto statement, plain or in a signed DSSE envelope.
 
 use crate::bundles;
 use probity_api::govern::evidence::EvidenceExport;
@@ -6,7 +6,6 @@ use probity_core::{ReasonCode, json};
 use probity_workspace::{ServiceError, Workspace, signing};
 use serde_json::Value;
 
-/// The run `run` as an attestation.
 pub fn export(workspace: &Workspace, run: &str, signed: bool) -> Result<EvidenceExport, ServiceError> {
     let run_id = bundles::find(workspace, run)?;
     let attestation = attestation(workspace, &run_id, signed)?;

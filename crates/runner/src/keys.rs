@@ -1,4 +1,4 @@
-//! The key that signs a repository's evidence.
+//! Creates and reads the key that signs a repository's evidence.
 
 use crate::{recover, run};
 use probity_core::ReasonCode;
@@ -6,7 +6,7 @@ use probity_evidence::{PublicKey, SecretKey};
 use probity_storage::durable;
 use probity_workspace::{ServiceError, Workspace, signing};
 
-/// Makes a key, unless there is one.
+/// Creates a key; refuses if there is one already.
 pub fn generate_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     if let Some(key) = signing::signing_key(workspace)? {
         let detail = format!(
@@ -16,7 +16,7 @@ pub fn generate_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
         );
         return Err(ServiceError::refused(ReasonCode::KeyExists, detail));
     }
-    // From now on every further bundle is signed: what goes on without the key must come to its end first.
+    // From now on every bundle must be signed, so runs that started without the key have to end first.
     let _tree = run::take_tree(workspace, "making a key")?;
     recover::close_interrupted(workspace)?;
     if let Some(open) = workspace.state.open_runs()?.first() {
@@ -29,7 +29,7 @@ pub fn generate_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     Ok(key.public())
 }
 
-/// The public half of the key.
+/// Returns the public half of the key.
 pub fn public_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     match signing::signing_key(workspace)? {
         Some(key) => Ok(key.public()),
@@ -37,14 +37,13 @@ pub fn public_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     }
 }
 
-/// A secret word that nobody can guess.
+/// Returns an unguessable token.
 pub fn random_token() -> Result<String, ServiceError> {
     let mut random = [0; 16];
     fill_random(&mut random).map_err(ServiceError::system("cannot get random bytes from the system"))?;
     Ok(format!("{:032x}", u128::from_be_bytes(random)))
 }
 
-/// Random bytes from the system.
 fn fill_random(buffer: &mut [u8]) -> std::io::Result<()> {
     use std::io::Read;
     std::fs::File::open("/dev/urandom")?.read_exact(buffer)

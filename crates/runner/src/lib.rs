@@ -1,15 +1,15 @@
-//! Govern a command: from the declaration of its scope to the evidence of what it did.
+//! Governs a command, from the declaration of its scope to the evidence of what it did.
 //!
 //! Owns: sealing, running, judging and attesting a run; reading, amending, undoing and pruning evidence.
 //! May use: api, changes, core, evidence, paths, policy, process, snapshot, storage, workspace.
 //! Must not know: analyses, the ledger, the command line, the protocol of agents, how an answer is shown.
 //!
-//! * [`run`]: a command under a sealed scope, from declaration to evidence.
-//! * [`planning`]: what would be sealed. [`init`]: a policy to begin with.
-//! * [`amend`], [`revert`]: the ways on after a violation. [`explain`]: why a path is in or out.
-//! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing what is old.
+//! * [`run`]: runs a command under a sealed scope, from declaration to evidence.
+//! * [`planning`]: a preview of the seal. [`init`]: a first policy.
+//! * [`amend`], [`revert`]: the two ways to resolve a violation. [`explain`]: why a path is in or out of scope.
+//! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing old evidence.
 //! * [`maintenance_run`]: evidence of what Probity itself does.
-//! * [`judge`]: the verdict, a pure function of what was observed.
+//! * [`judge`]: the verdict, a pure function of the observations.
 
 pub mod amend;
 mod amendment_channel;

@@ -1,6 +1,6 @@
-//! Deeds of our own: what Probity itself does to a tree or to its evidence is evidence too. A deed is sealed before it
-//! begins, observed, and chained like every run, so that nothing happens from one bundle to the next without a word
-//! (law 3). One that is killed is closed at the next start (law 10).
+//! Maintenance runs: what Probity itself does to a tree or to its evidence leaves evidence too. Such a run is sealed
+//! before it begins, observed, and chained like every other, so that the chain records every change Probity makes (law
+//! 3). One that is killed is closed at the next start (law 10).
 
 use crate::attest::{
     self, BundleInputs, ChainHeadSource, ExecutionRecord, MaintenanceOperation, SealedRun, TreeRecord,
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A deed that is sealed and goes on.
+/// A sealed maintenance run in progress.
 pub(crate) struct MaintenanceRun {
     seal: Seal,
     key: Option<SecretKey>,
@@ -25,8 +25,8 @@ pub(crate) struct MaintenanceRun {
 }
 
 impl MaintenanceRun {
-    /// Seals a deed that may touch `scope` in the tree as it is `now`, under the policy of `like`. From here on there is
-    /// evidence.
+    /// Seals a maintenance run that may touch `scope` in the tree `now`, under the policy of `like`. From here on there
+    /// is evidence.
     pub(crate) fn seal(
         workspace: &Workspace,
         like: &SealContents,
@@ -40,7 +40,7 @@ impl MaintenanceRun {
         Ok(Self { seal, key: signing::signing_key(workspace)?, folder, command })
     }
 
-    /// Leaves the evidence of what became of it.
+    /// Writes the evidence of its outcome.
     pub(crate) fn conclude(
         self,
         workspace: &Workspace,
@@ -77,7 +77,7 @@ impl MaintenanceRun {
     }
 }
 
-/// What is sealed: the policy, the scope, and no gates.
+/// Builds a seal with the policy, the scope, and no gates.
 fn maintenance_contents(like: &SealContents, scope: GlobList, now: &Snapshot) -> SealContents {
     let plan = Plan {
         packs: Vec::new(),

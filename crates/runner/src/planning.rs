@@ -1,4 +1,4 @@
-//! From what the caller asks to what will be sealed: the plan, what is doubtful about it, and how much it covers.
+//! Turns a selection into what will be sealed: the plan, its warnings, and its coverage.
 
 use crate::{bundles, coverage};
 use probity_api::govern::plan::{PlanAnswer, PlanWarning, ScopeCoverage, ScopeSuggestion};
@@ -14,24 +14,22 @@ use probity_workspace::{ServiceError, Workspace, exemptions, git};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// A scope that covers more than this part of the files, in percent, is pointed out as broad.
+/// A scope that covers more than this share of the files gets a warning.
 const BROAD_SCOPE_PERCENT: usize = 50;
-/// In a tree with fewer files than this, covering half of them is nothing special.
+/// In smaller trees, covering half of the files is normal.
 const MIN_BROAD_SCOPE_FILES: usize = 10;
 
-/// What would be sealed, and what the tree suggests to exempt.
+/// A preview of the seal, with build outputs the tree suggests.
 #[derive(Debug)]
 pub struct ProposedPlan {
-    /// What would be sealed.
     pub preview: PlanPreview,
     /// The build outputs of the policy.
     pub build_outputs: GlobList,
-    /// Build outputs that the policy does not name but the tree suggests.
+    /// Build outputs that the tree suggests and the policy lacks.
     pub proposals: Vec<OutputProposal>,
 }
 
 impl ProposedPlan {
-    /// The answer for every surface.
     pub fn answer(&self, workspace: &Workspace) -> PlanAnswer {
         let preview = &self.preview;
         PlanAnswer {
@@ -46,7 +44,7 @@ impl ProposedPlan {
     }
 }
 
-/// Computes what would be sealed for `selection` on the tree of `snapshot`.
+/// Computes the preview for `selection` on the tree of `snapshot`.
 #[tracing::instrument(name = "plan", skip_all)]
 pub(crate) fn preview(
     policy: &Policy,
@@ -66,7 +64,7 @@ pub(crate) fn preview(
         return Err(ServiceError::refused(error.code, format!("{pattern}{}", error.code.meaning())));
     }
     let scope = plan.scope.to_scope()?;
-    // A build output is not judged, so it says nothing about how much a scope lets change.
+    // Build outputs are not judged, so they do not count toward coverage.
     let (exempt, judged): (Vec<&RepoPath>, Vec<&RepoPath>) =
         files.iter().partition(|path| exemptions.exempts_path(path));
     let n_covered = |paths: &[&RepoPath]| paths.iter().filter(|path| scope.contains(path)).count();
@@ -89,7 +87,7 @@ pub(crate) fn preview(
     if is_broad(coverage) && !warnings.iter().any(|warning| warning.code == ReasonCode::ScopeCatchAll) {
         warnings.push(PlanWarning { code: ReasonCode::ScopeBroad, pattern: None });
     }
-    // That the scope as a whole covers nothing is no warning but a refusal, where a command is to run.
+    // A scope that covers nothing at all is refused when a command is to run, not warned about.
     if coverage.covered > 0 && !selection.creates {
         let idle = coverage::idle_patterns(&selection.scope, &files)?;
         warnings.extend(idle.iter().map(|pattern| PlanWarning {
@@ -104,7 +102,7 @@ fn is_broad(coverage: ScopeCoverage) -> bool {
     coverage.files >= MIN_BROAD_SCOPE_FILES && coverage.covered * 100 > coverage.files * BROAD_SCOPE_PERCENT
 }
 
-/// What would be sealed for `selection` on the tree as it is now.
+/// Computes the preview for `selection` on the current tree.
 pub fn propose_plan(workspace: &Workspace, selection: &PlanSelection) -> Result<ProposedPlan, ServiceError> {
     let _phase = workspace.progress.begin("planning");
     let policy = workspace.load_policy()?.policy;
@@ -123,9 +121,8 @@ pub fn propose_plan(workspace: &Workspace, selection: &PlanSelection) -> Result<
     Ok(ProposedPlan { preview, build_outputs, proposals })
 }
 
-/// The files that someone keeps: what git has committed, or every file that does not look like a build output where
-/// nothing is committed. What a build wrote
-/// must not count as kept, or no build output would ever be proposed.
+/// Returns the committed files, or, if nothing is committed, every file that does not look like a build output. Build
+/// results must not count as kept, or no build output would ever be proposed.
 pub(crate) fn kept_files(workspace: &Workspace, snapshot: &Snapshot) -> Vec<RepoPath> {
     let committed: Vec<RepoPath> = git::head_tree(workspace).unwrap_or_default().into_keys().collect();
     if !committed.is_empty() {
@@ -136,9 +133,9 @@ pub(crate) fn kept_files(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Repo
     files
 }
 
-/// The text of a small file of the tree, if it is one.
+/// Reads a small text file of the tree.
 pub(crate) fn read_text(workspace: &Workspace, file: &RepoPath) -> Option<String> {
-    /// Larger files are no manifests.
+    /// Larger files are not manifests.
     const MAX_TEXT_BYTES: u64 = 1024 * 1024;
     let path = workspace.root.join(OsStr::from_bytes(file.as_bytes()));
     let is_small_file =
@@ -146,17 +143,14 @@ pub(crate) fn read_text(workspace: &Workspace, file: &RepoPath) -> Option<String
     is_small_file.then(|| std::fs::read_to_string(&path).ok())?
 }
 
-/// A scope that was suggested.
 #[derive(Debug)]
 pub struct SuggestedScope {
-    /// Its patterns.
     pub patterns: Vec<Vec<u8>>,
-    /// How many changed paths were left out because they look like build outputs.
+    /// Changed paths left out because they look like build outputs.
     pub n_outputs_left_out: usize,
 }
 
 impl SuggestedScope {
-    /// The answer for every surface.
     pub fn answer(&self, workspace: &Workspace) -> ScopeSuggestion {
         ScopeSuggestion {
             root: workspace.root.clone().into(),
@@ -166,7 +160,7 @@ impl SuggestedScope {
     }
 }
 
-/// A minimal scope for `paths`, or for what the run `from` changed, build outputs left out.
+/// Suggests a minimal scope for `paths`, or for the changes of the run `from` without build outputs.
 pub fn suggest(
     workspace: &Workspace,
     paths: &[Vec<u8>],

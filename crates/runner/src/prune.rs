@@ -1,10 +1,10 @@
-//! `probity evidence gc`: old bundles and before-images that nothing needs any more.
+//! `probity evidence gc`: removes old bundles and the before-images that no remaining bundle needs.
 //!
-//! The chain stays whole. Bundles go from its old end only, and first a bundle of its own is chained that lists their run
-//! hashes: where the chain leads to a bundle that is listed so, it was removed and did not vanish. A chain that is broken
-//! is left alone, so that no gap can be tidied away; and a kill leaves at most bundles that are listed and still there,
-//! which the next time goes on with. Before-images are removed when no bundle that is left needs them to undo its run.
-//! No run goes on meanwhile, in any worktree.
+//! The chain stays complete. Bundles are removed from its old end only, and first a bundle that lists their run hashes
+//! is chained: a missing bundle that is listed was pruned and not lost. A broken chain is left alone, so that no gap
+//! can be tidied away. A kill leaves at most listed bundles that still exist, and the next prune removes them.
+//! Before-images are removed when no remaining bundle needs them for a revert. No run is active meanwhile, in any
+//! worktree.
 
 use crate::attest::MaintenanceOperation;
 use crate::attest::WrittenBundle;
@@ -27,16 +27,16 @@ use std::ffi::OsString;
 use std::fs;
 use std::time::Duration;
 
-/// Which bundles stay.
+/// The bundles to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BundleRetention {
-    /// The newest of the chain.
+    /// This many, the newest of the chain.
     Newest(usize),
-    /// Those that are younger than this.
+    /// Bundles younger than this.
     YoungerThan(Duration),
 }
 
-/// Removes what is not kept.
+/// Removes everything that is not kept.
 pub fn prune(
     workspace: &Workspace,
     keep: BundleRetention,
@@ -86,7 +86,7 @@ fn lock_error(error: LockError) -> ServiceError {
     }
 }
 
-/// The old end of the chain, oldest first. What is younger than something that stays, stays.
+/// Returns the old end of the chain, oldest first. A bundle stays if any older one stays.
 fn bundles_to_prune(chain: &ChainReport, keep: BundleRetention) -> Vec<PrunedRun> {
     let stays = match keep {
         BundleRetention::Newest(n) => n,
@@ -99,10 +99,10 @@ fn bundles_to_prune(chain: &ChainReport, keep: BundleRetention) -> Vec<PrunedRun
     old.map(|link| PrunedRun { run_id: link.run_id.clone(), run_hash: link.run_hash }).collect()
 }
 
-/// Puts on the chain what is about to go.
+/// Records on the chain which bundles are about to be removed.
 fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, ServiceError> {
     let now = WorkspaceObserver::new(workspace).content(None)?;
-    // A policy that cannot be read is no reason to keep old evidence.
+    // An unreadable policy is not a reason to keep old evidence.
     let policy = workspace.load_policy().unwrap_or_default().policy;
     let profile = policy.profiles.first().map(|profile| profile.id.clone());
     let selection = PlanSelection { profile, ..PlanSelection::default() };
@@ -113,7 +113,7 @@ fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, 
     deed.conclude(workspace, MaintenanceOperation::Prune(doomed), [&now, &now], &RunVerdict::default())
 }
 
-/// Takes a bundle out of sight at once, then away: whoever looks meanwhile sees all of it or nothing.
+/// Hides a bundle with a rename, then deletes it, so that readers see all of it or nothing.
 fn remove_bundle(workspace: &Workspace, run_id: &str) -> Result<(), ServiceError> {
     let (parent, hidden) = (workspace.state.evidence(), format!(".partial-gc-{run_id}"));
     let (from, to) = (parent.join(run_id), parent.join(hidden));
@@ -127,12 +127,12 @@ fn bundle_size_bytes(workspace: &Workspace, run_id: &str) -> u64 {
     files.values().map(|bytes| bytes.len() as u64).sum()
 }
 
-/// The contents that the bundles which stay need to undo their runs.
+/// Returns the contents that the remaining bundles need for a revert.
 fn needed_images(workspace: &Workspace, gone: &BTreeSet<&str>) -> Result<BTreeSet<Digest>, ServiceError> {
     let mut needed = BTreeSet::new();
     let phase = workspace.progress.begin("reading bundles");
     for run_id in workspace.state.bundles()?.iter().filter(|id| !gone.contains(id.as_str())) {
-        // Fail closed: a bundle that cannot be read might need any of them.
+        // Fail closed: an unreadable bundle might need any of them.
         let files = bundles::read(&workspace.state.evidence().join(run_id))?;
         needed.extend(revert::needed_contents(&files, run_id)?);
         phase.advance();

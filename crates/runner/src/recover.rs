@@ -1,10 +1,10 @@
-//! Runs whose supervisor died: found at the next start, closed as failed, with what is known (laws 10 and 11).
+//! Finds runs whose supervisor died and closes them as failed, with what is known (laws 10 and 11).
 //!
-//! A run has a folder under `open/` from before its command starts until its bundle is on disk and on the chain, and it
-//! holds the lock of its tree for longer than that. A folder whose tree nobody holds belongs to a run that was killed.
-//! Whoever closes a run of another tree shares that tree's lock meanwhile: no run starts there, and one that is about to
-//! start can tell a closer, which it waits for, from a run, which it does not. Closers exclude each other by a lock of
-//! their own, so that each run is closed once.
+//! A run has a directory under `open/` from before its command starts until its bundle is on disk and on the chain, and
+//! holds the lock of its tree even longer. A directory whose tree is not locked belongs to a killed run. The closer of
+//! a run on another tree shares that tree's lock: no run can start there, and a starting run can distinguish a closer,
+//! which it waits for, from a run, which it does not. Closers exclude each other by their own lock, so that each run is
+//! closed once.
 
 use crate::attest::{
     self, BundleInputs, ChainHeadSource, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle,
@@ -23,21 +23,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a run that is about to start waits for whoever closes an interrupted run on its tree: some writes to disk.
+/// Time a starting run waits for the closer of an interrupted run on its tree, which only makes some writes to disk.
 pub(crate) const CLOSER_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A run that was closed for its dead supervisor.
+/// A run that was closed on behalf of its dead supervisor.
 #[derive(Debug)]
 pub struct ClosedRun {
-    /// The run.
     pub run_id: String,
-    /// Its evidence.
     pub dir: PathBuf,
-    /// Processes of it that still run. What they write now is taken for the work of the next run.
+    /// Its processes that are still alive. What they write now will be attributed to the next run.
     pub orphans: Vec<OrphanProcess>,
 }
 
-/// Closes every run of this repository that was killed. The caller holds the lock of this workspace's tree.
+/// Closes every killed run of this repository. The caller holds the lock of this workspace's tree.
 #[tracing::instrument(name = "close interrupted runs", skip_all)]
 pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>, ServiceError> {
     let mut closed = Vec::new();
@@ -50,7 +48,7 @@ pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>,
     if others.is_empty() {
         return Ok(closed);
     }
-    // Another closer has seen the same runs.
+    // Another closer is handling the same runs.
     let Some(_closing) = FileLock::poll(&workspace.state.closing_lock())? else { return Ok(closed) };
     for run in others {
         if let Some(_held) = hold_interrupted(&run) {
@@ -60,21 +58,21 @@ pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>,
     Ok(closed)
 }
 
-/// Shares the lock of the tree of `run`, or `None` if the run was not interrupted: it goes on, or it has ended by itself
-/// since it was listed. A lock that cannot be used is told to the next run on its own tree, not to this one.
+/// Shares the lock of the tree of `run`; `None` if the run is active or has ended normally since it was listed. An
+/// unusable lock is reported by the next run on its own tree, not here.
 fn hold_interrupted(run: &OpenRun) -> Option<FileLock> {
     let held = FileLock::try_share(&run.lock).ok().flatten();
-    // Asked again under the lock, because the list was made without it.
+    // Checked again under the lock, because the list was made without it.
     held.filter(|_| run.folder.exists())
 }
 
-/// Closes a run that was killed. The caller holds the lock of its tree.
+/// Closes a killed run. The caller holds the lock of its tree.
 fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, ServiceError> {
-    // Whoever killed the supervisor could also have forged what the next run would take for known.
+    // The process that killed the supervisor could also have forged the stat cache.
     durable::remove(&run.cache)?;
     let key = signing::signing_key(workspace)?;
     let closed = if attest::finished_manifest(workspace, &run.run_id, key.as_ref()).is_some() {
-        // Killed after the bundle was written: only the chain may still miss it.
+        // Killed after the bundle was written: at most the chain is behind.
         attest::repair_chain(workspace, key.as_ref())?;
         None
     } else {
@@ -89,7 +87,7 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, S
     Ok(closed)
 }
 
-/// Writes the bundle of a killed run; `None` if it was killed before it was sealed, and so before anything ran.
+/// Writes the bundle of a killed run; `None` if it was killed before the seal, and so before anything ran.
 fn close_killed_run(
     workspace: &Workspace,
     folder: &Path,
@@ -106,7 +104,7 @@ fn close_killed_run(
     Ok(Some(attested.dir))
 }
 
-/// Leaves evidence of a run that was sealed and cannot be judged: it failed, and why (law 11).
+/// Writes evidence that a sealed run failed because it could not be judged, and why (law 11).
 pub(crate) fn record_unjudged(
     workspace: &Workspace,
     seal: &Seal,
@@ -143,12 +141,12 @@ pub(crate) fn record_unjudged(
     )
 }
 
-/// Takes away what killed writers left. They are in nobody's way, so failing to is no reason to stop.
+/// Removes what killed writers left. Failures are ignored: leftovers do no harm.
 fn remove_partial_bundles(workspace: &Workspace) {
     let _ = probity_evidence::bundle::clean_leftovers(&workspace.state.evidence());
 }
 
-/// Keeps what cannot be read, for a person to look at, where it is in nobody's way.
+/// Moves an unreadable directory out of the way and keeps it for a person to inspect.
 fn set_aside(folder: &Path) -> Result<(), ServiceError> {
     let aside =
         folder.with_file_name(format!(".damaged-{}", folder.file_name().unwrap_or_default().display()));

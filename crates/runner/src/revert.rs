@@ -1,8 +1,8 @@
-//! Undoing the out-of-scope changes of a run, exactly and nothing else.
+//! Undoes the out-of-scope changes of a run exactly, and nothing else.
 //!
-//! A path is undone only if it is still what the run left there; content comes from the before-images or from git, and
-//! is checked against the digest that the start snapshot had. Whatever cannot be undone is said, path by path. What was
-//! done is evidence of its own.
+//! A path is undone only if it is still in the state the run left. Content comes from the before-images or from git and
+//! is checked against the digest in the start snapshot. Every path that cannot be undone is reported, and the revert
+//! leaves evidence of its own.
 
 mod ref_notes;
 mod staged;
@@ -32,10 +32,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// A reason to leave a path alone.
+/// Why a path is left alone.
 type RevertRefusal = (ReasonCode, String);
 
-/// Undoes the out-of-scope changes of `run`, or only those of them that `only` names.
+/// Undoes the out-of-scope changes of `run`, or only those at the paths in `only`.
 pub fn revert(
     workspace: &Workspace,
     run: &str,
@@ -63,7 +63,7 @@ pub fn revert(
     let is_meant = |path: &RepoPath| untracked.contains(path) && (only.is_empty() || only.contains(path));
     let mut meant: Vec<&RecordedChange> =
         recorded.changes.iter().filter(|change| is_meant(&change.path)).collect();
-    // Additions go first and deepest first, so that what stood in the way of a restored path is gone.
+    // Removes added paths first, deepest first, so that nothing blocks a restored path.
     meant.sort_by_key(|change| (change.before.is_some(), std::cmp::Reverse(change.path.clone())));
     let dir_mode =
         |path: &RepoPath| u32::from_str_radix(recorded.directories.get(&path.to_string())?, 8).ok();
@@ -76,7 +76,7 @@ pub fn revert(
     let undoing = ChangeReverter {
         workspace,
         movements: &movements,
-        // Whoever names a path has decided about it; otherwise what somebody works on is left alone (law 5).
+        // A caller who names a path has decided about it; otherwise paths that someone works on are left alone (law 5).
         holders: if only.is_empty() { claims::path_holders(workspace, &paths)? } else { BTreeMap::new() },
         now,
         restorer: TreeRestorer::open(&workspace.root, &dir_mode)
@@ -114,7 +114,7 @@ pub fn revert(
     })
 }
 
-/// The undoing of `paths` as a deed: sealed to them, under the policy of the run that is undone.
+/// Seals the revert as a maintenance run on `paths`, under the policy of the reverted run.
 fn seal_maintenance_run(
     workspace: &Workspace,
     of: &Seal,
@@ -127,14 +127,14 @@ fn seal_maintenance_run(
     MaintenanceRun::seal(workspace, of.contents(), scope, now, command)
 }
 
-/// What was refused fails a revert; so does whatever else changed meanwhile, which follows from scope and delta.
+/// Refused paths fail a revert. Other changes made meanwhile fail it too, through scope and delta.
 fn verdict(
     of: &Seal,
     [before, after]: [&Snapshot; 2],
     undone: &[PathRevert],
 ) -> Result<RunVerdict, ServiceError> {
     let build_outputs = of.contents().build_outputs.to_scope()?;
-    // What is undone was judged, whatever the patterns say: it is no build output here either.
+    // The reverted paths were judged despite the patterns, so they are not exempt here either.
     let meant: BTreeSet<&RepoPath> = undone.iter().map(|one| &one.path).collect();
     let (exempt, delta): (Vec<_>, Vec<_>) = probity_snapshot::delta(before, after)
         .into_iter()
@@ -155,7 +155,7 @@ fn verdict(
     })
 }
 
-/// The contents that undoing a run may need; none if it does not know what it changed.
+/// Returns the contents that reverting a run may need; empty if its changes are not known.
 pub(crate) fn needed_contents(
     files: &bundles::BundleFiles,
     run_id: &str,
@@ -185,9 +185,8 @@ struct ChangeReverter<'a> {
     workspace: &'a Workspace,
     /// The git references that the run moved.
     movements: &'a [RefMovement],
-    /// Who holds a path, in words.
+    /// A description of the holder, by path.
     holders: BTreeMap<RepoPath, String>,
-    /// The tree as it is now.
     now: Snapshot,
     restorer: TreeRestorer<'a>,
     dry_run: bool,
@@ -241,7 +240,7 @@ impl ChangeReverter<'_> {
         restored.map_err(|error| (error.reason, error.detail))
     }
 
-    /// Whether a path is what it was before the run.
+    /// Returns whether a path is as it was before the run.
     fn is_undone(&self, change: &RecordedChange) -> bool {
         let before = change.before.as_ref().map(side_of).transpose();
         before.is_ok_and(|before| before == self.side_now(&change.path))
@@ -256,14 +255,14 @@ impl ChangeReverter<'_> {
         })
     }
 
-    /// The movement of the HEAD of the submodule at `path`, if the run moved it.
+    /// Returns the movement of HEAD in the submodule at `path`, if the run moved it.
     fn moved_head(&self, path: &RepoPath) -> Option<&RefMovement> {
         let is_it = |it: &&RefMovement| it.repository.as_ref() == Some(path) && it.name == HEAD;
         self.movements.iter().find(is_it)
     }
 
-    /// Says whether a submodule has the commit of before checked out again. Its files are put back one by one; its HEAD
-    /// and index are git's to change, with hooks and filters of its own, so that is left to a person.
+    /// Checks that a submodule has its former commit checked out again. Its files are restored one by one, but HEAD and
+    /// index are left to the user: changing them is git's job and would start hooks and filters.
     fn check_submodule(&self, path: &RepoPath, head: &RefMovement) -> Result<(), RevertRefusal> {
         let layout = GitLayout::find(&self.workspace.root.join(OsStr::from_bytes(path.as_bytes())));
         let facts = layout.map(|layout| RefFacts::gather(&layout)).unwrap_or_default();
@@ -288,7 +287,7 @@ impl ChangeReverter<'_> {
         Err((ReasonCode::RevertRefNotUndone, detail))
     }
 
-    /// The content that a file or link had before, from wherever it is kept; checked against its digest.
+    /// Returns the former content of a file or link from the before-images or git, checked against its digest.
     fn content(&self, path: &RepoPath, side: &RecordedSide) -> Result<Vec<u8>, RevertRefusal> {
         let Some(digest) = side.digest else {
             return Ok(Vec::new());
@@ -314,7 +313,6 @@ impl ChangeReverter<'_> {
     }
 }
 
-/// What was recorded, as the tree knows it.
 fn side_of(recorded: &RecordedSide) -> Result<EntryState, RevertRefusal> {
     let size = recorded.size.parse().map_err(|_| damaged_delta())?;
     let kind = match recorded.kind {

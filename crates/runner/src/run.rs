@@ -1,8 +1,8 @@
-//! `probity run`: one command under one sealed scope, judged by what it did to the tree.
+//! `probity run`: runs one command under one sealed scope and judges it by what it did to the tree.
 //!
-//! The order is the guarantee: observe, seal, run, observe, gates, observe, judge, attest. The start snapshot, the seal,
-//! the signing key and the head of the chain stay in this process's memory while the command runs; what lies on disk
-//! meanwhile is never read back as truth. From the seal on every end leaves evidence, a fault of ours too (law 11).
+//! The order is the guarantee: observe, seal, run, observe, gates, observe, judge, attest. The start snapshot, the
+//! seal, the signing key and the head of the chain stay in this process's memory while the command runs; files on disk
+//! are never read back as truth. Once sealed, every run leaves evidence, even if Probity itself fails (law 11).
 
 use crate::amendment_channel::AmendmentChannel;
 use crate::attest::{self, BundleInputs, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle};
@@ -44,67 +44,56 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What to run, and under which scope.
+/// The command to run, and its scope.
 #[derive(Debug)]
 pub struct RunRequest {
-    /// What the plan is made from.
+    /// The input for the plan.
     pub selection: PlanSelection,
     /// Protected paths that the command may change.
     pub grants: Vec<Vec<u8>>,
-    /// Who asks: the caller's own claims are not in its way.
+    /// Identifies the caller, whose own claims are not conflicts.
     pub credentials: CallerCredentials,
-    /// The command.
     pub command: Vec<OsString>,
-    /// The directory in which it starts.
     pub cwd: PathBuf,
-    /// Whether standard output is kept for data: the command's words then go to standard error.
+    /// Standard output is reserved for data, so the command's output goes to standard error.
     pub stdout_is_data: bool,
 }
 
-/// What a surface may show while a run goes on.
+/// An event that a surface may show during a run.
 #[derive(Debug)]
 pub enum RunEvent<'a> {
     /// A run that was killed earlier has been closed.
     Closed(&'a ClosedRun),
     /// The scope is sealed and the command is about to start.
     Sealed(&'a Seal, ScopeCoverage, &'a [PlanWarning]),
-    /// The caller itself holds paths of the scope by these intents.
+    /// The caller itself holds paths of the scope through these intents.
     OwnClaims(&'a [PathClaim]),
-    /// The command has ended.
     CommandEnded,
-    /// A gate has ended.
     Gate(&'a GateResult),
 }
 
-/// What a run ended with.
+/// The result of a run.
 #[derive(Debug)]
 pub struct RunReport {
-    /// The seal it ran under.
     pub seal: Seal,
-    /// What was added to the scope on the way.
+    /// The amendments granted during the run.
     pub amendments: Vec<Amendment>,
-    /// The verdict.
     pub verdict: RunVerdict,
-    /// What was doubtful about the scope.
+    /// Doubts about the scope.
     pub warnings: Vec<PlanWarning>,
-    /// How many files the scope covered.
+    /// The number of files the scope covered.
     pub coverage: ScopeCoverage,
-    /// What the gates answered.
     pub gate_results: Vec<GateResult>,
-    /// Git references that moved.
     pub ref_movements: Vec<RefMovement>,
-    /// Whether git's index changed.
     pub index_changed: bool,
-    /// How the command ended.
     pub command_exit_code: Option<i32>,
-    /// Where the evidence is, and its hash.
     pub attested: WrittenBundle,
     /// The caller's own intents that hold paths of the scope.
     pub own_claims: Vec<PathClaim>,
 }
 
 impl RunReport {
-    /// The answer for programs; a surface knows how `next_steps` are typed.
+    /// Builds the answer for programs; the surface supplies `next_steps`, because it knows how they are typed.
     pub fn answer(&self, workspace: &Workspace, next_steps: Vec<NextCommand>) -> RunAnswer {
         let contents = self.seal.contents();
         let verdict = &self.verdict;
@@ -141,8 +130,8 @@ impl RunReport {
     }
 }
 
-/// Governs one command from declaration to evidence. `owners` vouch for what other services write to the state directory
-/// meanwhile.
+/// Governs one command from declaration to evidence. `owners` vouch for what other services write to the state
+/// directory meanwhile.
 #[tracing::instrument(name = "run", skip_all)]
 pub fn run(
     workspace: &Workspace,
@@ -152,7 +141,7 @@ pub fn run(
 ) -> Result<RunReport, ServiceError> {
     let run_id = clock::run_id();
     let _lock = take_tree(workspace, &format!("run {run_id}"))?;
-    // While a run goes on, nobody removes a before-image that it counts on.
+    // No before-image that this run relies on may be removed while it is active.
     let _images = FileLock::share(&workspace.state.before_lock())?;
     for closed in recover::close_interrupted(workspace)? {
         watch(RunEvent::Closed(&closed));
@@ -168,7 +157,7 @@ pub fn run(
     concluded.map_err(|fault| leave_evidence(workspace, &begun, fault))
 }
 
-/// Closes a run that could not be judged, and says where its evidence is.
+/// Closes a run that could not be judged and adds the location of its evidence to the error.
 fn leave_evidence(workspace: &Workspace, begun: &StartedRun, fault: ServiceError) -> ServiceError {
     let detail = format!("it could not be judged: {fault}");
     let closed = recover::record_unjudged(
@@ -186,16 +175,16 @@ fn leave_evidence(workspace: &Workspace, begun: &StartedRun, fault: ServiceError
     }
 }
 
-/// What is known before the command starts.
+/// Everything known before the command starts.
 struct StartedRun {
     start: WorkspaceObservation,
     preview: PlanPreview,
     seal: Seal,
     scopes: SealedScopes,
     exemptions: Exemptions,
-    /// What recognizes build outputs at the end; `None` where the policy wants none recognized.
+    /// Recognizes build outputs at the end; `None` if the policy turns recognition off.
     recognition: Option<RefCell<OutputRecognizer>>,
-    /// Paths of which no copy could be kept.
+    /// Paths without a before-image.
     not_kept: BTreeSet<RepoPath>,
     key: Option<SecretKey>,
     folder: PathBuf,
@@ -204,7 +193,7 @@ struct StartedRun {
 }
 
 impl StartedRun {
-    /// What is exempt at the end: directories may have come that are build outputs, and plugins that are none.
+    /// Returns the exemptions at the end, where new build outputs and new plugin lists may exist.
     fn exemptions_at(&self, workspace: &Workspace, end: &WorkspaceObservation) -> Cow<'_, Exemptions> {
         let own = &self.exemptions;
         let recognized = self.recognition.as_ref().map_or_else(
@@ -224,9 +213,9 @@ impl StartedRun {
     }
 }
 
-/// What happened.
+/// The outcome of the command and the gates.
 struct ExecutionOutcome {
-    /// How the command ended; `None` if it was withheld.
+    /// `None` if the command was withheld.
     command: Option<JobReport>,
     amendments: AmendmentJournal,
     changed_by_command: BTreeSet<RepoPath>,
@@ -236,7 +225,7 @@ struct ExecutionOutcome {
     containment: Vec<String>,
 }
 
-/// Observes, plans, seals, and keeps what could be lost. The seal is on disk before anything runs.
+/// Observes, plans, copies before-images and seals. The seal is on disk before anything runs.
 #[tracing::instrument(name = "begin", skip_all)]
 fn seal_run(
     workspace: &Workspace,
@@ -255,7 +244,7 @@ fn seal_run(
     coverage::require_coverage(&workspace.working_directory, &request.selection, &preview, &start.content)?;
     let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start)?;
     let scopes = SealedScopes::of(&seal)?;
-    // Once before the long work, and once more when nobody can claim anything meanwhile.
+    // Checked once before the long work, and again under the claims lock.
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
     let mut exemptions = exemptions.with_gates(&seal, &start.content)?;
     if Exemptions::are_possible(&seal) {
@@ -301,7 +290,7 @@ fn seal_run(
     })
 }
 
-/// Runs the command and the gates, and observes after each.
+/// Runs the command and the gates, observing after each.
 fn execute(
     workspace: &Workspace,
     observer: &WorkspaceObserver<'_>,
@@ -311,7 +300,7 @@ fn execute(
 ) -> Result<ExecutionOutcome, ServiceError> {
     keep_memory_private();
     let mut supervisor = Supervisor::new().map_err(ServiceError::system("cannot supervise processes"))?;
-    // Law 13: what cannot be seen before cannot be judged after, so nothing runs.
+    // Law 13: a tree that cannot be observed before cannot be judged after, so nothing runs.
     let (command, asked) = if is_seen(&begun.start, &begun.exemptions) {
         let (ended, asked) = run_command(&mut supervisor, workspace, request, begun)?;
         (Some(ended), asked)
@@ -319,7 +308,7 @@ fn execute(
         (None, AmendmentJournal::default())
     };
     watch(RunEvent::CommandEnded);
-    // Not before: while the command runs, the terminal is its own.
+    // Only now, because the terminal belongs to the command while it runs.
     let _phase = workspace.progress.begin("checking what changed");
     let middle = observer.observe(Some(&begun.start))?;
     let changed_by_command = changed_paths(&begun.start, &middle);
@@ -335,7 +324,8 @@ fn execute(
             let mut after = |result: &GateResult| {
                 phase.advance();
                 watch(RunEvent::Gate(result));
-                // Without declared outputs it does not matter which gate wrote what: one look at the end is enough.
+                // Without declared outputs, it does not matter which gate wrote what: one observation at the end is
+                // enough.
                 if result.status != GateStatus::Skip && begun.scopes.has_gate_outputs() {
                     let now = observer.observe(Some(&end))?;
                     let outputs = begun.scopes.outputs_of(&result.gate_id);
@@ -365,12 +355,12 @@ fn execute(
     })
 }
 
-/// The paths of content that differ from one look to the next.
+/// Returns the content paths that differ between two observations.
 fn changed_paths(before: &WorkspaceObservation, after: &WorkspaceObservation) -> BTreeSet<RepoPath> {
     before.delta(after).into_iter().map(|change| change.path).collect()
 }
 
-/// Judges, and leaves evidence.
+/// Judges the run and writes the evidence.
 fn judge_and_attest(
     workspace: &Workspace,
     observer: &WorkspaceObserver<'_>,
@@ -450,15 +440,15 @@ fn judge_and_attest(
     })
 }
 
-/// Lets no other process of this user read or write our memory, where the start snapshot and the seal are. (Root can all
-/// the same.)
+/// Keeps other processes of this user from reading or writing our memory, which holds the start snapshot and the seal.
+/// Root still can.
 fn keep_memory_private() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// Takes the tree for one process alone; `what` it is about to do is told to a process that finds the tree taken. Waits
-/// for a process that closes an interrupted run there, and for no other.
+/// Locks the tree exclusively. `what` is shown to a process that finds the tree locked. Waits only for a process that
+/// closes an interrupted run there.
 #[tracing::instrument(name = "lock tree", skip_all)]
 pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<FileLock, ServiceError> {
     let holder = format!("{what}, process {}", std::process::id());
@@ -469,7 +459,7 @@ pub(crate) fn take_tree(workspace: &Workspace, what: &str) -> Result<FileLock, S
     })
 }
 
-/// Refuses a scope that contains a way out of the tree: a write through it could not be seen.
+/// Refuses a scope that contains a link out of the tree: writes through it could not be observed.
 fn refuse_unsafe_scope(
     workspace: &Workspace,
     scope: &Scope,
@@ -505,7 +495,7 @@ fn seal(
     Ok(Seal::new(contents))
 }
 
-/// What a run under a policy seals, without what its caller grants.
+/// Builds the contents of a seal under a policy, without the caller's grants.
 pub(crate) fn contents_of(
     workspace: &Workspace,
     policy: &Policy,
@@ -514,8 +504,8 @@ pub(crate) fn contents_of(
     start: &probity_snapshot::Snapshot,
 ) -> SealContents {
     let mut contents = policy.seal_contents(plan, run_id, &clock::now(), start.root());
-    // A policy protects itself, at the root and wherever one would make a root: whoever may write it could widen every
-    // later run.
+    // A policy protects itself, at the root and in every directory that it would turn into a root: write access to it
+    // would mean widening every later run.
     let roots = [POLICY_FILE.to_owned(), JSON_POLICY_FILE.to_owned(), format!("{STATE_DIR_NAME}/**")];
     contents.protected.extend(&GlobList::new(roots.map(|name| format!("**/{name}"))));
     let environments = gate_inputs::virtual_environments(start);
@@ -555,7 +545,6 @@ fn run_command(
     Ok((ended, channel.close()))
 }
 
-/// The sealed patterns, ready to match.
 struct SealedScopes {
     gate_outputs: BTreeMap<String, Scope>,
     protected: Scope,
@@ -579,13 +568,13 @@ impl SealedScopes {
         self.gate_outputs.values().any(|outputs| !outputs.patterns().is_empty())
     }
 
-    /// What a gate declared that it writes.
+    /// Returns the outputs that a gate declared.
     fn outputs_of(&self, gate: &str) -> Scope {
         self.gate_outputs.get(gate).cloned().unwrap_or_default()
     }
 }
 
-/// Whether everything that is not exempt could be seen.
+/// Returns whether everything that is not disposable could be observed.
 fn is_seen(observation: &WorkspaceObservation, exemptions: &Exemptions) -> bool {
     let mut blind = observation.content.findings().iter().filter(|found| is_blind(found.reason));
     blind.all(|found| exemptions.is_disposable(&found.path))

@@ -1,8 +1,8 @@
-//! The verdict on a run: a pure function of what was observed, sealed and answered (law 7).
+//! The verdict on a run, a pure function of what was observed and sealed (law 7).
 //!
-//! Every change of the tree ends in exactly one of three places: *exempt* (a build output, or an output that a gate
-//! declared and only a gate wrote), *in scope*, or *untracked*. Whatever else is wrong becomes a [`RunFinding`]; a run
-//! passes exactly when no finding fails it.
+//! Every change of the tree is exactly one of *exempt* (a build output, or a declared gate output that only gates
+//! wrote), *in scope*, or *untracked*. Everything else that is wrong becomes a [`RunFinding`]; a run passes exactly
+//! when no finding is an error.
 
 use probity_api::govern::run::{FileRename, FindingSeverity, RefMovement, RunFinding};
 use probity_core::ReasonCode;
@@ -16,104 +16,93 @@ use probity_workspace::observe::ZoneChange;
 use probity_workspace::refs::describe_movement;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything that a verdict is made from.
 #[derive(Debug)]
 pub struct VerdictInputs<'a> {
-    /// What the run was allowed.
     pub rules: RunRules<'a>,
-    /// What happened to the tree.
     pub tree: ObservedTree<'a>,
-    /// What the command and the gates did.
     pub execution: ObservedExecution<'a>,
 }
 
-/// What a run was allowed, as it was sealed and amended.
+/// The limits of a run, as sealed and amended.
 #[derive(Debug)]
 pub struct RunRules<'a> {
-    /// R, with its amendments.
+    /// The scope, amendments included.
     pub scope: &'a Scope,
-    /// What is no part of D.
+    /// Paths that are not part of the delta.
     pub exemptions: &'a Exemptions,
     /// Content that must not change, whatever the scope.
     pub protected: &'a Scope,
     /// Protected paths that this run may change.
     pub grants: &'a Scope,
-    /// What a moved git reference means.
+    /// The rule for moved git references.
     pub refs: RefsRule,
-    /// The gates of the seal.
     pub gates: &'a [PlannedGate],
 }
 
-/// What differs between the tree at the start and at the end.
+/// The differences between the tree at the start and at the end.
 #[derive(Debug)]
 pub struct ObservedTree<'a> {
-    /// All changes of content from the start to the end.
     pub changes: &'a [TreeChange],
-    /// The entries that are the same, and were touched.
+    /// Entries that are equal but were touched.
     pub touched: &'a [TouchedEntry],
-    /// The paths that had changed when the command ended, before any gate ran.
+    /// Paths that had changed when the command ended, before any gate ran.
     pub changed_by_command: &'a BTreeSet<RepoPath>,
-    /// What could not be judged safely at the start.
+    /// Entries that could not be judged safely at the start.
     pub found_at_start: &'a [TreeFinding],
-    /// What cannot be judged safely at the end.
+    /// Entries that cannot be judged safely at the end.
     pub found_at_end: &'a [TreeFinding],
-    /// Protected paths outside of the content that changed: git's own files, and our state.
+    /// Changed protected paths outside the content: git's own files and our state.
     pub zone_changes: &'a [ZoneChange],
-    /// Git references that moved.
     pub ref_movements: &'a [RefMovement],
-    /// Paths whose content of before nobody keeps.
+    /// Paths without a before-image.
     pub not_kept: &'a BTreeSet<RepoPath>,
 }
 
-/// What the command and the gates did.
 #[derive(Debug)]
 pub struct ObservedExecution<'a> {
-    /// How the command ended; `None` if it was withheld because the tree could not be seen.
+    /// `None` if the command was withheld because the tree could not be observed.
     pub command: Option<&'a JobReport>,
-    /// Amendments that were refused while the command ran.
+    /// Amendments refused while the command ran.
     pub refused_amendments: &'a [(ReasonCode, String)],
-    /// What the gates answered.
     pub gate_results: &'a [GateResult],
-    /// What the gates wrote, gate by gate.
+    /// By gate, only where gates declare outputs.
     pub gate_writes: &'a [GateWrites],
 }
 
-/// What one gate wrote, and may write.
+/// The paths one gate wrote, and those it may write.
 #[derive(Debug, Clone)]
 pub struct GateWrites {
-    /// The outputs that it declared.
+    /// The declared outputs.
     pub outputs: Scope,
     /// The paths that changed while it ran.
     pub changed: BTreeSet<RepoPath>,
 }
 
-/// What follows from a [`VerdictInputs`].
+/// The verdict on [`VerdictInputs`].
 #[derive(Debug, Default)]
 pub struct RunVerdict {
-    /// D: the changes that are judged by the scope.
+    /// The changes that are judged against the scope.
     pub delta: Vec<TreeChange>,
-    /// Changed paths that are no part of D.
+    /// Changed paths that are not part of the delta.
     pub exempt: Vec<RepoPath>,
-    /// U: the paths of D that the scope does not let in.
+    /// Paths of the delta outside the scope.
     pub untracked: Vec<RepoPath>,
-    /// The directories that were recognized as build outputs by their content.
+    /// Directories recognized as build outputs by their content.
     pub recognized: Vec<RecognizedOutput>,
-    /// The paths of D that were not changed before the gates ran.
+    /// Paths of the delta that had not changed before the gates ran.
     pub by_gates: Vec<RepoPath>,
-    /// Everything there is to say: the scope first, then protected and unsafe paths, gates, the command.
+    /// In order: scope, protected paths, unsafe entries, gates, command, refused amendments, touched entries.
     pub findings: Vec<RunFinding>,
-    /// The codes that fail the run, each once, in the order of the findings.
+    /// The codes of all errors, each once, in the order of the findings.
     pub reasons: Vec<ReasonCode>,
 }
 
 impl RunVerdict {
-    /// Whether nothing fails the run.
     pub fn passed(&self) -> bool {
         self.reasons.is_empty()
     }
 }
 
-/// Judges a run.
 #[tracing::instrument(name = "judge", skip_all)]
 pub fn judge(case: &VerdictInputs<'_>) -> RunVerdict {
     let mut verdict =
@@ -149,8 +138,8 @@ pub fn judge(case: &VerdictInputs<'_>) -> RunVerdict {
     verdict
 }
 
-/// The renames in D, sorted by where they went. Only a content that left exactly one path and came to exactly one is a
-/// rename: of several equal files nobody can tell which one went where.
+/// Returns the renames in the delta, sorted by target. Only content that left exactly one path and appeared at exactly
+/// one is a rename: among several equal files nobody can tell which one went where.
 pub fn renames(delta: &[TreeChange]) -> Vec<FileRename> {
     type Paths<'a> = Vec<&'a RepoPath>;
     let mut places: BTreeMap<_, (Paths<'_>, Paths<'_>)> = BTreeMap::new();
@@ -181,13 +170,12 @@ pub fn renames(delta: &[TreeChange]) -> Vec<FileRename> {
     renames
 }
 
-/// Whether a changed path is no part of D.
 fn is_exempt(case: &VerdictInputs<'_>, change: &TreeChange) -> bool {
     let by_command = case.tree.changed_by_command.contains(&change.path);
     case.rules.exemptions.exempts(change, by_command) || is_gate_output(case, &change.path)
 }
 
-/// Whether only gates wrote a path, and each that did had declared it.
+/// Returns whether only gates wrote a path, and each of them had declared it.
 fn is_gate_output(case: &VerdictInputs<'_>, path: &RepoPath) -> bool {
     let mut writers = case.execution.gate_writes.iter().filter(|gate| gate.changed.contains(path)).peekable();
     !case.tree.changed_by_command.contains(path)
@@ -252,7 +240,7 @@ fn report_untracked(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Fi
                 .or_default() += 1;
         }
     }
-    // One note for each directory of packages: an update changes thousands of files in it.
+    // One note per package directory: an update changes thousands of files in it.
     for (root, n_changed) in packages {
         let files = probity_core::text::count(n_changed, "changed file");
         let detail = format!("of installed packages no copy is kept ({files}): install them again");
@@ -280,7 +268,7 @@ fn report_protected(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
     }
 }
 
-/// What was granted is not hidden: it is told, and fails nothing.
+/// Granted changes are not hidden: they are reported as notes.
 fn protected_change(case: &VerdictInputs<'_>, say: &mut FindingCollector, path: &RepoPath, detail: &str) {
     if case.rules.grants.contains(path) {
         say.note(ReasonCode::ProtectedChanged, Some(path), format!("{detail}, as granted"));
@@ -289,7 +277,7 @@ fn protected_change(case: &VerdictInputs<'_>, say: &mut FindingCollector, path: 
     }
 }
 
-/// What is new or changed since the start fails the run; what was there before and stayed is reported.
+/// Findings that are new or on changed paths fail the run; old ones that stayed are notes.
 fn report_unsafe_entries(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
     let known: BTreeSet<_> =
         case.tree.found_at_start.iter().map(|found| (&found.path, found.reason)).collect();
@@ -310,7 +298,7 @@ fn report_unsafe_entries(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &m
             say.error(found.reason, Some(&found.path), found.detail.clone());
         }
     }
-    // A virtual environment holds links to its interpreter, and nobody wants to read of each.
+    // Summarized, because a virtual environment has many links to its interpreter.
     for (reason, paths) in exempt {
         if let [only] = paths.as_slice() {
             say.note(reason, Some(only), "in a build output");
@@ -322,7 +310,7 @@ fn report_unsafe_entries(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &m
     }
 }
 
-/// Whether a finding means that something could not be seen: then nothing is known of it, old or new.
+/// Returns whether a finding means that something could not be observed, so that even an old one fails the run.
 pub fn is_blind(reason: ReasonCode) -> bool {
     matches!(reason, ReasonCode::TreeUnavailable | ReasonCode::TreeUnstable)
 }
@@ -346,7 +334,7 @@ fn report_gates(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Findin
     }
 }
 
-/// What a gate executes or is given by name may change within the scope: it is told.
+/// Gate inputs may change within the scope, but the change is noted.
 fn report_gate_inputs(
     case: &VerdictInputs<'_>,
     verdict: &RunVerdict,
@@ -356,7 +344,7 @@ fn report_gate_inputs(
     let inputs = case.rules.exemptions.gate_inputs.get(&gate.id);
     for change in &verdict.delta {
         let is_input = inputs.is_some_and(|inputs| inputs.contains(&change.path));
-        // What the command added was not there when the inputs were looked up.
+        // A file that the command added did not exist when the inputs were looked up.
         if is_input || gate.run.iter().any(|word| is_path_word(word, &change.path)) {
             let detail = format!("gate `{}` executes it, or its command names it", gate.id);
             say.note(ReasonCode::GateInputChanged, Some(&change.path), detail);
@@ -364,12 +352,12 @@ fn report_gate_inputs(
     }
 }
 
-/// Whether a word of a command line names a path of the tree.
+/// Returns whether a word of a command line names this path.
 fn is_path_word(word: &str, path: &RepoPath) -> bool {
     word.strip_prefix("./").unwrap_or(word).as_bytes() == path.as_bytes()
 }
 
-/// New packages are exempt, but a gate may import them: told once for each directory.
+/// New packages are exempt, but a gate may import them, so each import directory gets one note.
 fn report_gate_imports(
     case: &VerdictInputs<'_>,
     verdict: &RunVerdict,
@@ -392,10 +380,10 @@ fn report_gate_imports(
     }
 }
 
-/// At most this many touched entries are named one by one; the others are counted. `git checkout` and back touches a whole tree.
+/// Touched entries listed one by one; further ones are counted. `git checkout` and back touches a whole tree.
 const MAX_LISTED_TOUCHED_ENTRIES: usize = 100;
 
-/// What was touched fails nothing: the tree is what it was, as far as D goes. But it is told (law 3).
+/// Touched entries fail nothing, because the content is the same, but they are noted (law 3).
 fn report_touched(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
     let seen: Vec<&TouchedEntry> =
         case.tree.touched.iter().filter(|touched| !case.rules.exemptions.covers(&touched.path)).collect();
@@ -412,13 +400,13 @@ fn report_touched(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
     }
 }
 
-/// What Ctrl-C sends, and the exit code of a program that heeded it.
+/// The signal of Ctrl-C, and the exit code of a program that handled it.
 const SIGINT: i32 = 2;
 const EXIT_AFTER_CTRL_C: i32 = 130;
 
 fn report_command(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
     let Some(command) = case.execution.command else {
-        // Law 6: what did not run did not pass, even if the tree can be seen again by now.
+        // Law 6: a command that did not run did not pass, even if the tree can be observed by now.
         return say.error(
             ReasonCode::RunCommandNotStarted,
             None,

@@ -1,10 +1,9 @@
-//! Whether Probity's own state was touched while a command ran.
+//! Detects whether Probity's own state was tampered with while a command ran.
 //!
-//! The state directory is no part of the content, so nothing else would notice what an agent plants or rewrites there.
-//! Runs in other worktrees of the same repository may write here at the same time; what they write explains itself: it
-//! hangs on the chain, has its own digest as its name, is a seal that holds together, or its owner vouches for it. What
-//! they have only begun to write is finished a moment later, so whatever is not explained is looked at again. Everything
-//! else is a change of a protected path.
+//! The state directory is not part of the content, so nothing else would notice what an agent plants or rewrites there.
+//! Runs in other worktrees of the repository may write here at the same time, but their writes can be explained: a file
+//! is on the chain, is named by its own digest, is a sound seal, or its owner vouches for it. Unfinished writes are
+//! complete a moment later, so unexplained files are checked again. Everything else is a change of a protected path.
 
 use crate::attest::ChainHeadSource;
 use crate::bundles;
@@ -22,32 +21,33 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The longest chain of bundles that runs elsewhere can have added while one run went on.
+/// Upper bound for the bundles that other runs can add during one run.
 const MAX_NEW_LINKS: usize = 100_000;
 
-/// How often what is not explained is looked at again, and how long after each look.
+/// Further checks of unexplained changes, and the pause before each.
 const MAX_RECHECKS: usize = 40;
 const RECHECK_INTERVAL: Duration = Duration::from_millis(25);
 
-/// What tells two states of a file of ours apart.
+/// Inode, size and change time.
 type FileStamp = (u64, u64, i64, i64);
 
-/// The state directory as it was when a command started.
+/// The state directory at the start of a command.
 #[derive(Debug)]
 pub(crate) struct StateGuard {
     state: StateDirectory,
     run: OpenRun,
     head: Option<ChainHead<String>>,
-    /// What a further bundle on the chain must prove.
+    /// The requirements for further bundles on the chain.
     trust: TrustRequirements,
     files: BTreeMap<PathBuf, FileStamp>,
-    /// What the owners of other files remember of them.
+    /// The records of the owners of other files.
     owners: Vec<Box<dyn StateMark>>,
 }
 
 impl StateGuard {
-    /// Remembers the state directory for `run`. `head` is the head of the chain, which is locked: no bundle is half there.
-    /// Whoever adds a bundle while there is a `key` must have signed it. `owners` vouch for what is not of runs.
+    /// Records the state directory for `run`. The chain is locked, with `head` as its head, so no bundle is half
+    /// written. With a `key`, every bundle added from now on must be signed. `owners` vouch for files that do not
+    /// belong to runs.
     pub(crate) fn capture(
         state: &StateDirectory,
         run: &OpenRun,
@@ -63,7 +63,7 @@ impl StateGuard {
         Self { state, run, head, trust: bundles::next_trust(key), files, owners }
     }
 
-    /// What the bundle of this run follows: the head on disk, if it leads back to the one when the guard was set.
+    /// Returns the predecessor for this run's bundle: the head on disk, if it leads back to the recorded one.
     pub(crate) fn head_to_trust(&self) -> ChainHeadSource {
         let chain = self.state.chain().ok();
         match self.new_links(chain.as_ref()) {
@@ -72,12 +72,12 @@ impl StateGuard {
         }
     }
 
-    /// The files that changed and do not explain themselves, relative to the state directory.
+    /// Returns the changed files that nothing explains, relative to the state directory.
     pub(crate) fn touched(&self) -> Vec<PathBuf> {
         self.touched_after(|| std::thread::sleep(RECHECK_INTERVAL))
     }
 
-    /// Calls `pause` before it looks again.
+    /// Calls `pause` before each further check.
     fn touched_after(&self, mut pause: impl FnMut()) -> Vec<PathBuf> {
         let mut touched = self.unexplained();
         for _ in 0..MAX_RECHECKS {
@@ -92,7 +92,7 @@ impl StateGuard {
     }
 
     fn unexplained(&self) -> Vec<PathBuf> {
-        // Bundles are written and chained under this lock: while we hold it, none is half there.
+        // Bundles are written and chained under this lock, so none is half written now.
         let chain = self.state.chain().ok();
         let now = list(self.state.dir());
         let names: BTreeSet<&PathBuf> = self.files.keys().chain(now.keys()).collect();
@@ -112,13 +112,14 @@ impl StateGuard {
         changed.into_iter().filter(|name| !is_explained(name)).cloned().collect()
     }
 
-    /// What this very process writes while the command runs. Its own lock and stat cache it does not.
+    /// Returns whether this process writes the file while the command runs. Its lock and stat cache are not among
+    /// those.
     fn is_ours(&self, name: &Path) -> bool {
         let path = self.state.dir().join(name);
         path.starts_with(&self.run.folder) && !run_claims::is_fixed(&path)
     }
 
-    /// Whether what became of a file is what runs do to it.
+    /// Returns whether runs make this change in the normal course of their work.
     fn explains_itself(&self, name: &Path, fate: FileFate, new_links: Option<&BTreeSet<String>>) -> bool {
         let path = self.state.dir().join(name);
         match name_parts(name).unwrap_or_default().as_slice() {
@@ -127,20 +128,21 @@ impl StateGuard {
             ["evidence", id, ..] => {
                 fate == FileFate::New && new_links.is_some_and(|links| links.contains(*id))
             }
-            // What somebody was just keeping when we first looked is kept under another name now.
+            // A temporary file at the first listing has its final name by now.
             ["before" | "objects", .., file] if fate == FileFate::Gone => is_unfinished(file),
-            // Two runs that keep the same content at once replace each other's file: it is still what its name says.
+            // Two runs that store the same content at once replace each other's file, which still matches its name.
             ["before" | "objects", ..] => is_named_by_content(&path),
-            // A run elsewhere that began, goes on, or ended and took its folder away. No seal or claim is ever rewritten.
+            // A run elsewhere that began, continues, or ended and removed its directory. Seals and claims are never
+            // rewritten.
             ["open", ..] if path.starts_with(&self.run.folder) => false,
             ["open", id, ..] => {
                 let is_rewritten = fate == FileFate::Changed && run_claims::is_fixed(&path);
                 fate == FileFate::Gone || (!is_rewritten && self.has_sound_seal(id))
             }
             ["locks", ..] => path != self.run.lock,
-            // Every cache may go at any time.
+            // Caches may be deleted at any time.
             ["cache", _] if fate == FileFate::Gone => true,
-            // A stat cache is written by a run on its tree.
+            // Stat caches are written by runs on their tree.
             ["cache", file] if is_tree_key(file) => {
                 path != self.run.cache && self.ran_elsewhere(&path, new_links)
             }
@@ -153,13 +155,13 @@ impl StateGuard {
         fs::read(seal).is_ok_and(|bytes| Seal::parse(&bytes).is_ok())
     }
 
-    /// Whether a run on the tree with this stat cache went on meanwhile, or some run came to its end.
+    /// Returns whether a run on the tree of this stat cache was open meanwhile, or any run finished.
     fn ran_elsewhere(&self, cache: &Path, new_links: Option<&BTreeSet<String>>) -> bool {
         new_links.is_some_and(|links| !links.is_empty())
             || self.state.open_runs().is_ok_and(|runs| runs.iter().any(|run| run.cache == cache))
     }
 
-    /// The runs that were added to the chain, or `None` if the chain does not lead back to its old head.
+    /// Returns the runs added to the chain; `None` if the chain does not lead back to its old head.
     fn new_links(&self, chain: Option<&HashChain<String>>) -> Option<BTreeSet<String>> {
         let mut links = BTreeSet::new();
         let mut at = chain?.head().ok()?;
@@ -184,9 +186,9 @@ impl StateGuard {
         None
     }
 
-    /// The run hash of a bundle and the one before it.
+    /// Returns the run hash of a bundle and that of its predecessor.
     fn manifest_link(&self, run_id: &str) -> Option<(Digest, Option<Digest>)> {
-        // A bundle that does not hold together is no link, whatever it says about itself.
+        // A bundle that is not sound is not a link, whatever it claims.
         let (verification, files) = bundles::verify(&self.state.evidence().join(run_id), &self.trust).ok()?;
         if !bundles::is_sound(&verification) {
             return None;
@@ -212,8 +214,7 @@ fn is_named_by_content(path: &Path) -> bool {
     fs::read(path).is_ok_and(|bytes| Digest::of(&bytes).to_hex() == name)
 }
 
-/// Every file below `dir` with what tells its states apart. Our own files are few and flat, and a folder that cannot
-/// be listed shows as missing files.
+/// Stamps every file below `dir`. Our own files are few, and an unreadable directory shows as missing files.
 fn list(dir: &Path) -> BTreeMap<PathBuf, FileStamp> {
     let mut files = BTreeMap::new();
     let mut folders = vec![dir.to_owned()];
@@ -270,7 +271,7 @@ mod tests {
         guard.touched().into_iter().map(|name| state.dir().join(name)).collect()
     }
 
-    /// Whether rewriting the file at `place` is noticed.
+    /// Returns whether rewriting the file at `place` is noticed.
     fn notices(place: impl Fn(&StateDirectory) -> PathBuf) -> bool {
         let mut expected = Vec::new();
         let found = touched(|state| {

@@ -1,4 +1,4 @@
-//! What was asked of a run while it went on: the amendments that were granted, and those that were refused (law 3).
+//! The amendments requested during a run, granted and refused (law 3).
 
 use probity_core::{ReasonCode, bytes, json};
 use probity_evidence::Amendment;
@@ -6,25 +6,21 @@ use probity_storage::durable;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The journal, in the directory of the run.
+/// The journal's name in the directory of the run.
 pub const JOURNAL_FILE: &str = "amendments.json";
-/// At most this many refusals are kept word for word; further ones are only counted.
+/// Refusals kept verbatim; further ones are only counted.
 const MAX_KEPT_REFUSALS: usize = 100;
-/// So much of a refused request is kept.
+/// The part of a refused request that is kept.
 const MAX_KEPT_REQUEST_BYTES: usize = 400;
 
-/// All that was asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AmendmentJournal {
-    /// What was granted, in order.
     pub granted: Vec<Amendment>,
-    /// What was refused, in order, as far as it is kept.
     refused: Vec<RefusedAmendment>,
-    /// How many more were refused.
+    /// Refusals that were only counted.
     more: u64,
 }
 
-/// An amendment that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct RefusedAmendment {
     reason: ReasonCode,
@@ -32,14 +28,14 @@ struct RefusedAmendment {
 }
 
 impl AmendmentJournal {
-    /// What was asked of the run whose directory is `dir`, as it was last written down; nothing if it cannot be read.
+    /// Reads the journal of the run in `dir`; empty if it cannot be read.
     pub fn read(dir: &Path) -> Self {
         let read = durable::read(&dir.join(JOURNAL_FILE)).ok().flatten();
         let value = read.and_then(|bytes| json::parse(&bytes).ok());
         value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
     }
 
-    /// Notes that `request` was refused; says whether that is more than a number that grew.
+    /// Records a refusal. Returns whether its details were kept, not just counted.
     pub fn refuse(&mut self, request: &[u8], reason: ReasonCode, why: &str) -> bool {
         if self.refused.len() >= MAX_KEPT_REFUSALS {
             self.more = self.more.saturating_add(1);
@@ -51,7 +47,7 @@ impl AmendmentJournal {
         true
     }
 
-    /// What was refused, in words.
+    /// Returns the refusals with their details.
     pub fn refusals(&self) -> Vec<(ReasonCode, String)> {
         let mut all: Vec<_> = self.refused.iter().map(|one| (one.reason, one.detail.clone())).collect();
         if self.more > 0 {

@@ -1,42 +1,42 @@
-//! The one clock and the one source of ids (law 12).
+//! The only clock and the only source of ids (law 12).
 
-/// The time now, in UTC, as RFC 3339 with milliseconds.
+/// The current time in UTC, as RFC 3339 with milliseconds.
 pub fn now() -> String {
     let now = jiff::Timestamp::now();
-    // Milliseconds are enough to read and keep every time stamp equally long.
+    // Milliseconds are precise enough and give every timestamp the same length.
     format!("{now:.3}")
 }
 
-/// The time now, in whole seconds since 1970.
+/// The current time in seconds since 1970.
 pub fn now_seconds() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0)
 }
 
-/// A time in whole seconds as RFC 3339; far beyond the calendar it is the last second that has a name.
+/// Formats seconds since 1970 as RFC 3339, capped at the last representable second.
 pub fn format_rfc3339(seconds: u64) -> String {
     let named = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     named.unwrap_or(jiff::Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The time so long ago, in the same form.
+/// The time `age` ago, in the format of [`now`].
 pub fn format_time_ago(age: std::time::Duration) -> String {
     let now = jiff::Timestamp::now();
     let then = jiff::SignedDuration::try_from(age).ok().and_then(|age| now.checked_sub(age).ok());
     format!("{:.3}", then.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
 }
 
-/// The time now, in milliseconds since 1970.
+/// The current time in milliseconds since 1970.
 pub fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
-/// A time in milliseconds as RFC 3339; the number itself where the calendar has no name for it.
+/// Formats milliseconds since 1970 as RFC 3339, or as the plain number if out of range.
 pub fn text_of_ms(time_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(time_ms)
         .map_or_else(|_| time_ms.to_string(), |time| format!("{time:.3}"))
 }
 
-/// A new run id: sortable by time, unique everywhere.
+/// Returns a new run id: globally unique and sortable by time.
 pub fn run_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }

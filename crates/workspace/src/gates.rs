@@ -1,7 +1,6 @@
-//! Running the gates of a seal: in order, apart from the agent, with their words kept (law 8).
+//! Runs the gates of a seal in order, isolated from the agent, and keeps their output (law 8).
 //!
-//! What a gate writes goes into files without a name, so that neither the agent before it nor the gate itself can put
-//! something in their place, or take the evidence away with them (law 11).
+//! Output goes to unnamed files, so neither the agent nor the gate can replace or remove the evidence (law 11).
 
 mod private_directory;
 
@@ -15,46 +14,41 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::time::Duration;
 
-/// More than this from one gate is no log but a runaway program.
+/// Output limit per stream; more comes from a runaway program.
 const MAX_LOG_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What became of one gate.
+/// The result of one gate.
 #[derive(Debug, Clone)]
 pub struct GateResult {
-    /// The gate.
     pub gate_id: String,
-    /// Whether it passed, failed or did not run.
     pub status: probity_evidence::GateStatus,
-    /// Its exit code: −1 when its limits ended it, `None` when nothing ran.
+    /// −1 when a limit ended the gate, `None` when nothing ran.
     pub exit_code: Option<i32>,
-    /// How long it ran.
     pub duration_ms: u64,
-    /// What it wrote: its standard output and its standard error, if it ran.
+    /// Standard output and standard error, if the gate ran.
     pub logs: Vec<GateLog>,
-    /// What went wrong, with the codes for it.
+    /// The causes of failure, each with its code.
     pub troubles: Vec<(ReasonCode, String)>,
 }
 
-/// What a gate wrote to one stream.
+/// The output of a gate on one stream.
 #[derive(Debug, Clone)]
 pub struct GateLog {
-    /// The file of the bundle that holds it.
+    /// The path within the bundle.
     pub path: String,
-    /// The words themselves.
     pub bytes: Vec<u8>,
 }
 
 /// The end of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogTail<'a> {
-    /// The last lines, without their line ends and as they were written: escape them before a terminal sees them.
+    /// The last lines, without line ends. They are raw: escape them before writing to a terminal.
     pub lines: Vec<&'a [u8]>,
-    /// How many lines the whole log has.
+    /// The line count of the whole log.
     pub n_lines: usize,
 }
 
 impl GateLog {
-    /// The last `max_lines` lines.
     pub fn tail(&self, max_lines: usize) -> LogTail<'_> {
         let text = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
         let lines = || text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
@@ -64,22 +58,21 @@ impl GateLog {
 }
 
 impl GateResult {
-    /// The files of the bundle that hold what it wrote.
+    /// The paths of the logs within the bundle.
     pub fn log_paths(&self) -> Vec<String> {
         self.logs.iter().map(|log| log.path.clone()).collect()
     }
 }
 
-/// Where gates work.
+/// The directories that gates use.
 #[derive(Debug, Clone, Copy)]
 pub struct GatePlace<'a> {
-    /// The root of the tree.
     pub root: &'a Path,
-    /// Where their words are kept until they have ended.
+    /// Holds output until the gate has ended.
     pub log_directory: &'a Path,
 }
 
-/// Announces each gate of a seal that starts.
+/// Returns a callback that announces each gate as it starts.
 pub fn announcement<'a>(workspace: &'a Workspace, seal: &'a Seal) -> impl FnMut(&PlannedGate) + 'a {
     let total = seal.contents().plan.gates.len();
     let mut n_started = 0;
@@ -89,7 +82,7 @@ pub fn announcement<'a>(workspace: &'a Workspace, seal: &'a Seal) -> impl FnMut(
     }
 }
 
-/// Announces that a gate has ended.
+/// Announces the result of a gate that ran.
 pub fn announce_end(workspace: &Workspace, result: &GateResult) {
     let word = match result.status {
         probity_evidence::GateStatus::Pass => "passed",
@@ -101,8 +94,8 @@ pub fn announce_end(workspace: &Workspace, result: &GateResult) {
         .milestone(|| format!("gate {} {word} after {} ms", result.gate_id, result.duration_ms));
 }
 
-/// Runs the sealed gates, stopping at the first required one that fails: the rest is skipped, and says so. `before` and
-/// `after` each gate that starts the caller may look at the tree.
+/// Runs the sealed gates and stops at the first required one that does not pass; the rest are reported as skipped.
+/// `before` runs before each gate that starts, `after` runs after every gate, skipped ones included.
 #[tracing::instrument(name = "gates", skip_all)]
 pub fn run(
     supervisor: &mut Supervisor,
@@ -133,7 +126,7 @@ pub fn run(
     Ok(results)
 }
 
-/// All gates of a seal as not run, for one reason.
+/// Reports every gate of a seal as skipped for the same reason.
 pub fn skip_all(seal: &Seal, why: &str) -> Vec<GateResult> {
     seal.contents().plan.gates.iter().map(|gate| skipped_result(gate, why)).collect()
 }
@@ -219,7 +212,7 @@ fn start(
     }))
 }
 
-/// A gate whose words nobody could keep is not started.
+/// A gate is not started if its output cannot be kept.
 fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
     let detail = format!("there is no place for its output: {error}");
     GateResult {
@@ -232,7 +225,7 @@ fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
     }
 }
 
-/// A file that only this process has: in the run's folder, or elsewhere if that was destroyed.
+/// Opens an unnamed file in the log directory, or in the system's temporary one if that was destroyed.
 fn nameless_file(folder: &Path) -> io::Result<File> {
     tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
 }

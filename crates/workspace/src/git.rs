@@ -1,7 +1,8 @@
-//! The one place that starts git (law 12).
+//! The only module that starts git (law 12).
 //!
-//! Every command only reads. It starts nothing that the repository names and fetches nothing (see
-//! [`probity_snapshot::git::git_command`]), and git itself is not looked for where the judged can write (law 8).
+//! Every command only reads, fetches nothing and starts no program that the repository configures (see
+//! [`probity_snapshot::git::git_command`]). The git binary is never taken from a directory that the judged agent can
+//! write to (law 8).
 
 use crate::git_failure::{GitFailure, GitFailureCause};
 use crate::{ServiceError, Workspace};
@@ -22,16 +23,14 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Asking git for a list or a blob takes this long at the most.
+/// Time limit for one git query.
 const GIT_TIMEOUT: Duration = Duration::from_mins(2);
 const MAX_ANSWER_BYTES: usize = 1 << 30;
 
-/// How often a command is tried that the system could not carry out for want of processes or memory. All commands only
-/// read, so trying again does no harm.
+/// Attempts per command when the system is short of processes or memory. Retrying is safe because commands only read.
 const MAX_GIT_ATTEMPTS: u32 = 5;
 const FIRST_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Runs a command and returns its whole answer.
 fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailure> {
     match attempt(layout, command, None)? {
         captured if captured.succeeded() => Ok(captured.stdout),
@@ -39,7 +38,7 @@ fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailu
     }
 }
 
-/// Runs a command that reads lines from standard input, and returns its whole answer.
+/// Runs a command with `lines` on standard input.
 fn output_of_lines(
     layout: &GitLayout,
     command: &GitCommand,
@@ -66,7 +65,7 @@ fn git_failure(command: &GitCommand, captured: &CapturedOutput) -> GitFailure {
     GitFailure::new(command, cause, &captured.stderr)
 }
 
-/// Runs a command, again if the system was short of something.
+/// Runs a command and retries it after transient failures.
 fn attempt(
     layout: &GitLayout,
     command: &GitCommand,
@@ -111,7 +110,7 @@ fn attempt_once(
     })
 }
 
-/// Where to look for git: not below the tree or its git directories, where the judged may have put another (law 8).
+/// Returns `PATH` without the tree and its git directories, where the judged agent may have placed its own git (law 8).
 fn search_path(layout: &GitLayout) -> OsString {
     let theirs = [&layout.root, &layout.git_dir, &layout.common_dir];
     let is_ours = |folder: &PathBuf| {
@@ -122,7 +121,7 @@ fn search_path(layout: &GitLayout) -> OsString {
     std::env::join_paths(std::env::split_paths(&path).filter(is_ours)).unwrap_or_default()
 }
 
-/// The id of the commit that `HEAD` stands for; `None` without git or without a commit.
+/// Returns the commit id of `HEAD`; `None` without git or without a commit.
 pub fn head(workspace: &Workspace) -> Result<Option<String>, ServiceError> {
     let Some(git) = &workspace.git else { return Ok(None) };
     let RefListing::Read { head, refs } = refs(git) else {
@@ -136,11 +135,11 @@ pub fn head(workspace: &Workspace) -> Result<Option<String>, ServiceError> {
     }
 }
 
-/// The id of the commit that `revision` stands for; `None` if git says that there is none.
+/// Resolves `revision` to a commit id; `None` if git does not know it.
 pub fn find_commit(workspace: &Workspace, revision: &str) -> Result<Option<String>, ServiceError> {
     let Some(git) = &workspace.git else { return Ok(None) };
     let name = format!("{revision}^{{commit}}");
-    // With `--quiet` an unknown name is exit code 1; whatever else goes wrong is another code.
+    // With `--quiet`, exit code 1 means an unknown name; every other failure has another code.
     let command = git_command(git, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
     let captured = attempt(git, &command, None)?;
     match captured.outcome {
@@ -153,7 +152,7 @@ pub fn find_commit(workspace: &Workspace, revision: &str) -> Result<Option<Strin
     Ok(Some(id.trim_end().to_owned()))
 }
 
-/// The id of the commit that `revision` stands for. A name that git does not know is refused.
+/// Resolves `revision` to a commit id and refuses an unknown name.
 pub fn commit_id(workspace: &Workspace, revision: &str) -> Result<String, ServiceError> {
     if let Some(id) = find_commit(workspace, revision)? {
         return Ok(id);
@@ -174,12 +173,12 @@ fn no_repository(workspace: &Workspace, revision: &str) -> ServiceError {
     ServiceError::Missing(format!("{root} is no git repository, so it has no commit `{name}`"))
 }
 
-/// The blob ids of the commit `id` by path from the root.
+/// Returns the blob ids of commit `id` by path from the root.
 pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, ServiceError> {
     let git = workspace.git.as_ref().ok_or_else(|| no_repository(workspace, id))?;
     let command = ls_tree_command(git, id);
     let listed = run_git(git, &command).map_err(|failure| match failure.cause {
-        // A clone that was filtered by trees may know a commit and not its tree.
+        // A treeless partial clone may have a commit without its tree.
         GitFailureCause::Exit(_) if git.is_partial() => ServiceError::refused(
             ReasonCode::GitObjectMissing,
             format!("{failure} (partial clone: `git ls-tree -r {id}` gets what is missing)"),
@@ -191,7 +190,7 @@ pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, ServiceError
     Ok(if prefix.is_empty() { tree } else { below_prefix(tree, &prefix) })
 }
 
-/// The blob ids of `HEAD` by path from the root; empty without git or without a commit.
+/// Returns the blob ids of `HEAD` by path from the root; empty without git or without a commit.
 pub fn head_tree(workspace: &Workspace) -> Result<HeadTree, ServiceError> {
     match head(workspace)? {
         Some(id) => tree_of(workspace, &id),
@@ -199,11 +198,12 @@ pub fn head_tree(workspace: &Workspace) -> Result<HeadTree, ServiceError> {
     }
 }
 
-/// What a repository at `place` in the tree tracks, committed or staged, by path from the root of the tree.
+/// Returns the paths that the repository at `place` tracks, committed or staged, relative to the root of the outer
+/// tree.
 pub fn tracked_paths(layout: &GitLayout, place: &RepoPath) -> Result<BTreeSet<RepoPath>, GitFailure> {
     let staged = git_command(layout, &["ls-files", "-z", "--cached", "--full-name"]);
     let mut names = run_git(layout, &staged)?;
-    // A repository without a commit has no HEAD to list.
+    // `ls-tree HEAD` fails in a repository without a commit.
     if matches!(refs(layout), RefListing::Read { refs, .. } if !refs.is_empty()) {
         let committed = git_command(layout, &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"]);
         names.extend(run_git(layout, &committed)?);
@@ -213,7 +213,7 @@ pub fn tracked_paths(layout: &GitLayout, place: &RepoPath) -> Result<BTreeSet<Re
     paths.map_err(|error| GitFailure::bad_answer(&staged, error.to_string()))
 }
 
-/// The paths in the index, from the root of the workspace; none without git.
+/// Returns the paths in the index, relative to the workspace root; empty without git.
 pub fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, ServiceError> {
     let Some(git) = &workspace.git else { return Ok(BTreeSet::new()) };
     let command = git_command(git, &["ls-files", "-z", "--cached", "--full-name"]);
@@ -229,17 +229,17 @@ pub fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, Service
     })
 }
 
-/// The part of the tree below a directory, as seen from there.
+/// Returns the entries below `prefix`, relative to it.
 fn below_prefix(tree: HeadTree, prefix: &[u8]) -> HeadTree {
     tree.into_iter().filter_map(|(path, held)| Some((relative_to(&path, prefix)?, held))).collect()
 }
 
-/// A path as seen from a directory, if it lies there.
+/// Returns `path` relative to `prefix`, or `None` if it is outside.
 fn relative_to(path: &RepoPath, prefix: &[u8]) -> Option<RepoPath> {
     RepoPath::parse(path.as_bytes().strip_prefix(prefix)?.strip_prefix(b"/")?).ok()
 }
 
-/// The contents of the blobs that this clone holds; those it lacks are left out.
+/// Returns the contents of the blobs this clone has, leaving out missing ones.
 pub fn present_blobs(layout: &GitLayout, ids: &[String]) -> Result<BTreeMap<String, Vec<u8>>, GitFailure> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
@@ -249,12 +249,13 @@ pub fn present_blobs(layout: &GitLayout, ids: &[String]) -> Result<BTreeMap<Stri
     parse_batch(&answer).ok_or_else(|| GitFailure::bad_answer(&command, "it is not a list of blobs"))
 }
 
-/// The content of a blob; `None` if this clone lacks it.
+/// Returns the content of a blob; `None` if this clone lacks it.
 pub fn blob(layout: &GitLayout, id: &str) -> Result<Option<Vec<u8>>, GitFailure> {
     Ok(present_blobs(layout, &[id.to_owned()])?.remove(id))
 }
 
-/// The contents of committed files by their ids, from one process. A content that this clone lacks is refused by name.
+/// Returns the contents of committed files by blob id, using one process. Refuses and names the first blob this clone
+/// lacks.
 pub fn blobs(
     layout: &GitLayout,
     wanted: &[(&RepoPath, String)],
@@ -267,7 +268,7 @@ pub fn blobs(
     }
 }
 
-/// The refusal for a content that this clone lacks.
+/// Builds the refusal for a blob this clone lacks.
 pub fn missing_content_error(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usize) -> ServiceError {
     let why = if layout.is_partial() { "partial clone" } else { "the repository is damaged" };
     let more = if n_more == 0 { String::new() } else { format!(" and the contents of {n_more} more files") };
@@ -276,7 +277,7 @@ pub fn missing_content_error(layout: &GitLayout, path: &RepoPath, id: &str, n_mo
     ServiceError::refused(ReasonCode::GitObjectMissing, detail)
 }
 
-/// How many commits lead to `to` and not to `from`.
+/// Counts the commits reachable from `to` but not from `from`.
 pub fn count_commits(layout: &GitLayout, from: &str, to: &str) -> Result<u64, GitFailure> {
     let range = format!("{from}..{to}");
     let command = git_command(layout, &["rev-list", "--count", "--end-of-options", &range]);
@@ -285,7 +286,7 @@ pub fn count_commits(layout: &GitLayout, from: &str, to: &str) -> Result<u64, Gi
     number.ok_or_else(|| GitFailure::bad_answer(&command, "it is no number"))
 }
 
-/// Which of these blobs this clone lacks, from one process.
+/// Returns the ids that this clone lacks, using one process.
 pub fn absent_blobs(layout: &GitLayout, ids: &[String]) -> Result<Vec<String>, GitFailure> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -296,12 +297,12 @@ pub fn absent_blobs(layout: &GitLayout, ids: &[String]) -> Result<Vec<String>, G
     Ok(lines.filter_map(missing_id).collect())
 }
 
-/// The id on a line like `<id> missing`.
+/// Returns the id on a `<id> missing` line.
 fn missing_id(line: &[u8]) -> Option<String> {
     Some(std::str::from_utf8(line).ok()?.strip_suffix(" missing")?.to_owned())
 }
 
-/// Reads the answer of `cat-file --batch`: `<id> blob <size>LF<content>LF` or `<id> missingLF`, again and again.
+/// Parses `cat-file --batch` output: a sequence of `<id> blob <size>LF<content>LF` and `<id> missingLF`.
 fn parse_batch(mut answer: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
     let mut blobs = BTreeMap::new();
     while !answer.is_empty() {
@@ -390,7 +391,7 @@ mod tests {
             &dir,
             "git -C repo config uploadpack.allowFilter true; git clone -q --no-checkout --filter=blob:none \"file://$PWD/repo\" part",
         );
-        // Whatever the repository names as its way to fetch must not be started.
+        // The fetch program that the repository configures must not be started.
         sh(
             &dir,
             "printf '#!/bin/sh\\ntouch %s/started\\n' \"$PWD\" > up; chmod +x up; git -C part config remote.origin.uploadpack \"$PWD/up\"",

@@ -1,4 +1,4 @@
-//! A git command that gave no answer: why, and what to do about it.
+//! Why a git command failed, and what to do about it.
 
 use probity_core::ReasonCode;
 use probity_core::bytes::escape;
@@ -8,34 +8,28 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-/// How much of git's own words a message repeats.
+/// The part of git's standard error that a message repeats.
 const MAX_SHOWN_STDERR_BYTES: usize = 1_000;
 
-/// A git command that gave no answer, with everything that is known about why.
+/// A git command that failed or returned an unusable answer.
 #[derive(Debug)]
 pub struct GitFailure {
-    /// The command as a person would type it.
+    /// The command as a user would type it.
     pub command: String,
-    /// How it ended.
     pub cause: GitFailureCause,
-    /// What git wrote to standard error: trimmed, escaped, and cut to its end.
+    /// The end of git's standard error, trimmed and escaped.
     pub stderr: String,
 }
 
-/// How a git command came to give no answer.
 #[derive(Debug)]
 pub enum GitFailureCause {
-    /// It ended with this exit code.
     Exit(i32),
-    /// It was ended by this signal.
     Signal(i32),
-    /// It could not be started, or its answer could not be read.
+    /// The command did not start, or its output could not be read.
     Io(io::Error),
-    /// It ran too long.
     TimedOut(Duration),
-    /// It wrote too much.
     TooMuchOutput(usize),
-    /// Its answer cannot be read.
+    /// The output could not be parsed.
     BadAnswer(String),
 }
 
@@ -68,12 +62,11 @@ impl GitFailure {
         Self { command: command.summary.clone(), cause, stderr: shown_stderr(stderr) }
     }
 
-    /// Git answered something that it never should.
+    /// The failure for output that git should never produce.
     pub fn bad_answer(command: &GitCommand, why: impl Into<String>) -> Self {
         Self::new(command, GitFailureCause::BadAnswer(why.into()), b"")
     }
 
-    /// What to do about it.
     pub fn next_step(&self) -> String {
         match &self.cause {
             GitFailureCause::Io(error) if error.kind() == ErrorKind::NotFound => {
@@ -86,7 +79,7 @@ impl GitFailure {
         }
     }
 
-    /// Whether the system was short of something that may be there a moment later.
+    /// Returns whether a resource was exhausted that may be available again a moment later.
     pub fn is_transient(&self) -> bool {
         const TRANSIENT_MESSAGES: [&str; 3] =
             ["Resource temporarily unavailable", "Cannot allocate memory", "Too many open files in system"];
@@ -103,7 +96,7 @@ impl GitFailure {
     }
 }
 
-/// The end of what git wrote, on one line: git names the cause last.
+/// Formats the end of standard error on one line; the end, because git names the cause last.
 fn shown_stderr(stderr: &[u8]) -> String {
     let stderr = stderr.trim_ascii();
     let end = &stderr[stderr.len().saturating_sub(MAX_SHOWN_STDERR_BYTES)..];

@@ -1,16 +1,17 @@
-//! The tree that a command is about, as every service sees it: where it is, what is in it, what git says of it.
+//! The tree a command works on, as every service sees it: its location, its contents and its git status.
 //!
 //! Owns: root and state directory of a tree, its policy, worktree status, gates, the claims of runs, the shared error.
 //! May use: api, core, evidence, intents, paths, policy, process, snapshot, storage.
 //! Must not know: what an analysis, a ledger, a registry of intents or a verdict on a run is.
 //!
-//! * [`Workspace`]: the root, its repository, its state, its policy. [`StateDirectory`]: the layout of the state directory.
-//! * [`observe`]: one look at everything a verdict needs. [`worktree`]: the tree held against its commit.
-//! * [`exemptions`]: what is no part of the delta. [`selection`]: what a caller asks to be governed.
-//! * [`git`], [`refs`]: questions to git, and references. [`gates`]: running the gates of a seal.
-//! * [`run_claims`]: what a governed run claims, where everybody who starts a change looks.
-//! * [`state_files`]: how owners of files in the state directory vouch for them.
-//! * [`ServiceError`]: why a command gave no report. [`progress`]: how far long work is. [`clock`]: the one clock.
+//! * [`Workspace`]: the root, its repository, its state and its policy. [`StateDirectory`]: the layout of the state
+//!   directory.
+//! * [`observe`]: one observation of everything a verdict needs. [`worktree`]: the tree compared with its commit.
+//! * [`exemptions`]: paths excluded from the delta. [`selection`]: the paths a caller wants governed.
+//! * [`git`], [`refs`]: git queries and references. [`gates`]: running the gates of a seal.
+//! * [`run_claims`]: the paths that governed runs claim, visible to everyone who starts a change.
+//! * [`state_files`]: integrity checks that the owners of state files provide.
+//! * [`ServiceError`]: why a command has no report. [`progress`]: progress of long work. [`clock`]: the only clock.
 
 pub mod amendment_journal;
 pub mod clock;
@@ -38,7 +39,7 @@ pub use service_error::ServiceError;
 pub use state_directory::{DATABASE_FILE, HANDLES_DIR, OpenRun, StateDirectory, is_tree_key, tree_key};
 pub use workspace::{LoadedPolicy, PolicySource, Workspace};
 
-/// Who is asking, where nobody says so: the user's name, or the number of the user.
+/// Returns the default actor: the user's name, or `user <uid>` if no name is known.
 pub fn user_name() -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let named = named.filter(|name| !name.trim().is_empty());

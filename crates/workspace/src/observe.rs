@@ -1,4 +1,4 @@
-//! Seeing everything that a verdict needs, at one moment: content, git's own files, refs, index.
+//! Observes everything a verdict needs at one moment: content, git's own files, refs and index.
 
 use crate::ServiceError;
 use crate::Workspace;
@@ -14,37 +14,35 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The last snapshot of a tree, so that the next one need not read what did not change.
+/// The last snapshot of a tree, so that the next one only reads what changed.
 const STAT_CACHE: CacheKind = CacheKind { name: "stat", version: 1 };
 
-/// How the content of a workspace is looked at.
+/// Returns the options for snapshots of the workspace.
 pub fn content_options(workspace: &Workspace) -> SnapshotOptions {
     SnapshotOptions {
         own_state: workspace.own_names(),
-        // A `.git` that was not there when the workspace was found belongs to no protected zone: it is content.
+        // A `.git` created after the workspace was found belongs to no protected zone: it is content.
         dot_git_is_content: workspace.git.as_ref().is_none_or(|git| git.root != workspace.root),
         git_ids: workspace.git.as_ref().map(|git| git.object_format),
         ..SnapshotOptions::default()
     }
 }
 
-/// A path outside of the content that changed.
+/// A change outside the content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZoneChange {
-    /// Its name, as in `.git/config`.
+    /// A name like `.git/config`.
     pub path: RepoPath,
-    /// What happened to it.
     pub detail: String,
 }
 
-/// One look at a tree.
+/// A tree at one moment.
 #[derive(Debug)]
 pub struct WorkspaceObservation {
-    /// The content.
     pub content: Snapshot,
-    /// Git's own files, if the tree lies in a repository.
+    /// Git's own files, if the tree is in a repository.
     git: Option<GitFacts>,
-    /// The repositories inside the tree, as they were found at the first look.
+    /// The repositories inside the tree, as found by the first observation.
     nested: NestedRefs,
 }
 
@@ -53,7 +51,7 @@ pub struct WorkspaceObservation {
 struct GitFacts {
     zone: ZoneSnapshot,
     refs: RefFacts,
-    /// The digest of the index, and whether it is one; `None` if there is none.
+    /// The digest of the index and whether it is well-formed; `None` without an index.
     index: Option<(Digest, bool)>,
 }
 
@@ -69,14 +67,14 @@ impl GitFacts {
         }
     }
 
-    /// Whether the index was one and is none any more.
+    /// Returns whether the index was well-formed or absent and is now damaged.
     fn index_broke(&self, later: &Self) -> bool {
         self.index.is_none_or(|(_, sound)| sound) && later.index.is_some_and(|(_, sound)| !sound)
     }
 }
 
 impl WorkspaceObservation {
-    /// The protected paths outside of the content that differ from here to `later`.
+    /// Returns the protected paths outside the content that changed.
     pub fn zone_changes(&self, later: &Self) -> Vec<ZoneChange> {
         let (Some(before), Some(after)) = (&self.git, &later.git) else {
             return Vec::new();
@@ -101,14 +99,14 @@ impl WorkspaceObservation {
         changes
     }
 
-    /// The git references that differ from here to `later`.
+    /// Returns the git references that changed.
     pub fn ref_movements(&self, later: &Self) -> Vec<RefMovement> {
         let (before, after) = (self.git.as_ref(), later.git.as_ref());
         let own = before.zip(after).map(|(before, after)| before.refs.movements(&after.refs, None));
         own.into_iter().flatten().chain(self.nested.movements(&later.nested)).collect()
     }
 
-    /// D from here to `later`: the content that differs, and the submodules that have another commit checked out.
+    /// Returns the delta: changed content, and submodules with another commit checked out.
     pub fn delta(&self, later: &Self) -> Vec<TreeChange> {
         let mut delta = probity_snapshot::delta(&self.content, &later.content);
         let nested = self.nested.changes(&later.nested, [&self.content, &later.content]);
@@ -120,14 +118,13 @@ impl WorkspaceObservation {
         delta
     }
 
-    /// Whether git's index changed.
     pub fn index_differs(&self, later: &Self) -> bool {
         let index = |observation: &Self| observation.git.as_ref().and_then(|git| git.index);
         index(self) != index(later)
     }
 }
 
-/// Looks at one workspace, as often as needed.
+/// Takes observations of one workspace.
 #[derive(Debug)]
 pub struct WorkspaceObserver<'a> {
     workspace: &'a Workspace,
@@ -135,12 +132,11 @@ pub struct WorkspaceObserver<'a> {
 }
 
 impl<'a> WorkspaceObserver<'a> {
-    /// Prepares to look at `workspace`.
     pub fn new(workspace: &'a Workspace) -> Self {
         Self { workspace, options: content_options(workspace) }
     }
 
-    /// Looks at everything. What `earlier` knows is not read again where it still holds.
+    /// Observes everything, reusing whatever `earlier` knows and still holds.
     #[tracing::instrument(name = "observe", skip_all)]
     pub fn observe(
         &self,
@@ -155,7 +151,7 @@ impl<'a> WorkspaceObserver<'a> {
         Ok(WorkspaceObservation { content, git, nested })
     }
 
-    /// Looks at the content alone, with the stat cache if nothing earlier is known.
+    /// Observes the content alone, using the stat cache if `earlier` is `None`.
     #[tracing::instrument(name = "read tree", skip_all)]
     pub fn content(&self, earlier: Option<&Snapshot>) -> Result<Snapshot, ServiceError> {
         let cached = match earlier {
@@ -167,9 +163,9 @@ impl<'a> WorkspaceObserver<'a> {
         Ok(Snapshot::take(&self.workspace.root, &options, earlier.or(cached.as_ref()))?)
     }
 
-    /// Keeps a snapshot for the next run, unless a governed run goes on in the repository: it watches every stat cache,
-    /// for a forged one would hide changes from the next run on that tree. A run says that it begins under the lock of
-    /// claims, so none begins while this writes.
+    /// Stores a snapshot for the next run, unless a governed run is open in the repository. Open runs watch every stat
+    /// cache, because a forged one would hide changes from the next run on that tree. Runs begin under the claims lock,
+    /// so none can begin during this write.
     pub fn remember_if_free(&self, snapshot: &Snapshot) {
         let state = &self.workspace.state;
         let Ok(_share) = probity_storage::FileLock::share_within(&state.claims_lock(), Duration::ZERO) else {
@@ -180,7 +176,7 @@ impl<'a> WorkspaceObserver<'a> {
         }
     }
 
-    /// Keeps a snapshot for the next run. A cache that cannot be written costs time, nothing else.
+    /// Stores a snapshot for the next run. Failing to write the cache only costs time.
     pub fn remember(&self, snapshot: &Snapshot) {
         let _ = self.stat_cache().store(snapshot);
     }
@@ -189,7 +185,7 @@ impl<'a> WorkspaceObserver<'a> {
         CacheFile::new(self.workspace.state.cache(&self.workspace.root), STAT_CACHE)
     }
 
-    /// Touched files of our own state, as changes of protected paths.
+    /// Converts touched files of our own state to changes of protected paths.
     pub fn state_changes(&self, touched: &[PathBuf]) -> Vec<ZoneChange> {
         let base = if self.workspace.git.is_some() {
             format!(".git/{STATE_DIR_NAME_IN_GIT}")

@@ -1,37 +1,36 @@
-//! How far long work is. Services write it, a surface reads it when it wants to draw; nobody here looks at a clock.
+//! Progress of long work. Services write it and a surface reads it when it wants to draw; nothing here uses a clock.
 //!
-//! The meter is a stack: a phase may begin another one, and the innermost is the one to show.
+//! The meter is a stack: phases nest, and the innermost one is shown.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What an analysis is doing.
+/// A step of an analysis or of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgressStep {
-    /// Looking at the tree.
+    /// Reading the tree.
     Looking,
-    /// Reading files: how many of how many.
+    /// Analyzing files: done, total.
     Reading(usize, usize),
-    /// Looking across files.
+    /// Comparing files with each other.
     Comparing,
-    /// Keeping the run.
+    /// Storing the analysis.
     Storing,
-    /// Running a gate of the policy: which of how many.
+    /// Running a gate of the policy: its number, total.
     Gate(usize, usize),
-    /// Waiting for those ahead in a queue.
+    /// Waiting for the changes ahead in the queue.
     Waiting,
 }
 
-/// What is being done right now. Clones show the same.
+/// The current phases. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressMeter {
     phases: Arc<Mutex<PhaseStack>>,
     milestones: Arc<OnceLock<MilestoneListener>>,
 }
 
-/// Who is told of milestones.
 struct MilestoneListener(Box<dyn Fn(&str) + Send + Sync>);
 
 impl fmt::Debug for MilestoneListener {
@@ -54,18 +53,16 @@ struct ActivePhase {
     total: Option<u64>,
 }
 
-/// One look at the meter.
+/// A snapshot of the innermost phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhaseProgress {
-    /// What is being done, in a few words.
     pub what: String,
-    /// How many things of it are done.
     pub done: u64,
-    /// Of how many, where that is known.
+    /// `None` if the total is not known.
     pub total: Option<u64>,
 }
 
-/// A phase that goes on until this is dropped.
+/// A phase that lasts until this is dropped.
 #[derive(Debug)]
 #[must_use = "the phase ends when this is dropped"]
 pub struct PhaseGuard {
@@ -75,12 +72,12 @@ pub struct PhaseGuard {
 }
 
 impl ProgressMeter {
-    /// Begins a phase whose size is not known.
+    /// Begins a phase of unknown size.
     pub fn begin(&self, what: impl Into<Cow<'static, str>>) -> PhaseGuard {
         self.begin_phase(what.into(), None)
     }
 
-    /// Begins a phase of `total` things.
+    /// Begins a phase of `total` items.
     pub fn begin_counted(&self, what: impl Into<Cow<'static, str>>, total: usize) -> PhaseGuard {
         self.begin_phase(what.into(), Some(total as u64))
     }
@@ -94,19 +91,19 @@ impl ProgressMeter {
         PhaseGuard { meter: self.clone(), number, done }
     }
 
-    /// Has every milestone told to `listener` at once. Only the first listener of a meter is kept.
+    /// Calls `listener` for every milestone as it happens. Only the first listener of a meter is kept.
     pub fn on_milestone(&self, listener: impl Fn(&str) + Send + Sync + 'static) {
         let _ = self.milestones.set(MilestoneListener(Box::new(listener)));
     }
 
-    /// Something happened that a log should have, however quickly the next thing follows: a gate started or ended.
+    /// Reports an event that a log must not miss however quickly the next one follows, such as the start of a gate.
     pub fn milestone(&self, words: impl FnOnce() -> String) {
         if let Some(MilestoneListener(listener)) = self.milestones.get() {
             listener(&words());
         }
     }
 
-    /// What is being done now; `None` if nothing is.
+    /// Returns the innermost phase; `None` when idle.
     pub fn current(&self) -> Option<PhaseProgress> {
         let phases = self.phases();
         let phase = phases.active.last()?;
@@ -120,24 +117,23 @@ impl ProgressMeter {
 }
 
 impl PhaseGuard {
-    /// One more thing is done.
     pub fn advance(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of things done, for whoever counts on its own.
+    /// The count of finished items, for callers that update it themselves.
     pub fn counter(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.done)
     }
 
-    /// Takes over a step of an analysis.
+    /// Shows `step` in this phase.
     pub fn show_step(&self, step: ProgressStep) {
         let (what, done, total): (&'static str, usize, Option<usize>) = match step {
             ProgressStep::Looking => ("reading the tree", 0, None),
             ProgressStep::Reading(done, total) => ("analyzing files", done, Some(total)),
             ProgressStep::Comparing => ("comparing files", 0, None),
             ProgressStep::Storing => ("storing the analysis", 0, None),
-            // The gate that runs is not done yet.
+            // The running gate is not done yet.
             ProgressStep::Gate(which, all) => ("running gates", which.saturating_sub(1), Some(all)),
             ProgressStep::Waiting => ("waiting for the changes ahead in the queue", 0, None),
         };

@@ -1,5 +1,5 @@
-//! Git references at one moment, and how they moved: of the repository itself, and of every repository inside its tree
-//! (submodules, nested repositories, linked worktrees). They are read from git's files; nothing is started.
+//! Git references at one moment and their movements: of the repository and of every repository inside its tree
+//! (submodules, nested repositories, linked worktrees). Reads git's files and starts no process.
 
 use crate::Workspace;
 use probity_api::govern::run::RefMovement;
@@ -12,21 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// The name of the reference that says what is checked out.
 pub const HEAD: &str = "HEAD";
 
-/// What a reference holds that stands for another one begins so.
+/// The prefix of the value of a symbolic reference.
 pub const SYMBOLIC_REF_PREFIX: &str = "ref: ";
 
-/// How many digits of an id a message shows.
 const SHOWN_ID_DIGITS: usize = 10;
 
-/// The movement in words: `new branch topic at 5fa51cf0e1`, `dep: HEAD moved 1f2e… → 5fa5…`.
+/// Describes a movement: `new branch topic at 5fa51cf0e1`, `dep: HEAD moved 1f2e… → 5fa5…`.
 pub fn describe_movement(movement: &RefMovement) -> String {
     let place = movement.repository.as_ref().map_or_else(String::new, |path| format!("{path}: "));
     let name = shown_name(&movement.name);
     let what = match (movement.before.as_deref(), movement.after.as_deref()) {
-        // What cannot be read is told under a name that no reference has.
+        // Unreadable references are reported under a name that no reference has.
         (None, Some(why)) if movement.name == UNREADABLE_REFS_NAME => why.to_owned(),
         (None, after) => format!("new {name} at {}", shown_value(after.unwrap_or("nothing"))),
         (Some(before), None) => format!("{name} deleted (was at {})", shown_value(before)),
@@ -37,10 +35,10 @@ pub fn describe_movement(movement: &RefMovement) -> String {
     format!("{place}{what}")
 }
 
-/// The name under which references that cannot be read are told.
+/// The name under which unreadable references are reported.
 const UNREADABLE_REFS_NAME: &str = "refs";
 
-/// `branch main` for `refs/heads/main`.
+/// Returns `branch main` for `refs/heads/main`.
 pub fn shown_name(name: &str) -> String {
     let kinds = [("refs/heads/", "branch"), ("refs/tags/", "tag"), ("refs/remotes/", "remote branch")];
     kinds
@@ -49,7 +47,7 @@ pub fn shown_name(name: &str) -> String {
         .unwrap_or_else(|| name.to_owned())
 }
 
-/// The first digits of an id, or the branch that a reference stands for.
+/// Returns the first digits of an id, or the target of a symbolic reference.
 pub fn shown_value(value: &str) -> String {
     if let Some(name) = value.strip_prefix(SYMBOLIC_REF_PREFIX) {
         return shown_name(name);
@@ -62,12 +60,11 @@ pub fn shown_value(value: &str) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct RefFacts {
     refs: BTreeMap<String, String>,
-    /// Why they are not known, if they are not.
+    /// Why the references are not known.
     unreadable: Option<String>,
 }
 
 impl RefFacts {
-    /// Reads them.
     pub fn gather(layout: &GitLayout) -> Self {
         match git::refs(layout) {
             RefListing::Read { head, mut refs } => {
@@ -78,17 +75,16 @@ impl RefFacts {
         }
     }
 
-    /// What a reference holds.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.refs.get(name).map(String::as_str)
     }
 
-    /// The branch that is checked out; `None` if HEAD names a commit.
+    /// The checked-out branch; `None` if HEAD is detached.
     pub fn branch(&self) -> Option<&str> {
         self.get(HEAD)?.strip_prefix(SYMBOLIC_REF_PREFIX)
     }
 
-    /// The commit that is checked out.
+    /// The checked-out commit.
     pub fn commit(&self) -> Option<&str> {
         let head = self.get(HEAD)?;
         let id = match head.strip_prefix(SYMBOLIC_REF_PREFIX) {
@@ -98,7 +94,7 @@ impl RefFacts {
         (!id.starts_with(SYMBOLIC_REF_PREFIX)).then_some(id)
     }
 
-    /// How they moved from here to `later`.
+    /// Returns the movements from here to `later`.
     pub fn movements(&self, later: &Self, repository: Option<&RepoPath>) -> Vec<RefMovement> {
         let names: BTreeSet<&String> = self.refs.keys().chain(later.refs.keys()).collect();
         let movement = |name: &str, before: Option<&str>, after: Option<&str>| {
@@ -110,12 +106,13 @@ impl RefFacts {
             .map(|name| movement(name, self.get(name), later.get(name)))
             .filter(|movement| movement.before != movement.after)
             .collect();
-        // The commit that a submodule has checked out is what its parent would record, whatever branch leads there.
+        // A submodule's parent records its checked-out commit, whatever branch leads there.
         if repository.is_some() && self.commit() != later.commit() {
             movements.retain(|movement| movement.name != HEAD);
             movements.push(movement(HEAD, self.commit(), later.commit()));
         }
-        // What cannot be read is not taken for unmoved: it is recorded, and a violation where refs are protected (law 13).
+        // Unreadable references do not count as unmoved: they are recorded, and are a violation if refs are protected
+        // (law 13).
         if let Some(why) = &later.unreadable {
             movements.push(movement(UNREADABLE_REFS_NAME, None, Some(why)));
         }
@@ -123,7 +120,7 @@ impl RefFacts {
     }
 }
 
-/// The movements of references that a manifest records.
+/// Returns the reference movements that a manifest records.
 pub fn recorded_movements(refs: &[RefChange]) -> Vec<RefMovement> {
     let movement = |change: &RefChange| {
         let repository = match &change.repository {
@@ -136,17 +133,16 @@ pub fn recorded_movements(refs: &[RefChange]) -> Vec<RefMovement> {
     refs.iter().filter_map(movement).collect()
 }
 
-/// A repository inside the tree.
 #[derive(Debug, Clone)]
 pub struct NestedRepository {
     path: RepoPath,
     layout: GitLayout,
-    /// Whether it is another worktree of the tree's own repository: then only its HEAD is its own.
+    /// Another worktree of the tree's own repository, which has only HEAD to itself.
     is_own_worktree: bool,
 }
 
 impl NestedRepository {
-    /// Finds the repositories inside a tree: wherever a directory holds a `.git` that leads to one.
+    /// Finds the repositories inside a tree: every directory whose `.git` leads to one.
     pub fn find_all(workspace: &Workspace, content: &Snapshot) -> Vec<Self> {
         let own = workspace.git.as_ref().map(|git| &git.common_dir);
         let nested = content.entries().filter(|entry| entry.path().file_name() == b".git");
@@ -160,17 +156,15 @@ impl NestedRepository {
             .collect()
     }
 
-    /// Where it is in the tree.
+    /// The path in the tree.
     pub fn path(&self) -> &RepoPath {
         &self.path
     }
 
-    /// Where its own files are.
     pub fn layout(&self) -> &GitLayout {
         &self.layout
     }
 
-    /// Its references.
     pub fn refs(&self) -> RefFacts {
         let mut facts = RefFacts::gather(&self.layout);
         if self.is_own_worktree {
@@ -180,20 +174,19 @@ impl NestedRepository {
     }
 }
 
-/// The repositories inside a tree at one moment.
+/// The references of the repositories inside a tree at one moment.
 #[derive(Debug, Default)]
 pub struct NestedRefs {
     found: Vec<(NestedRepository, RefFacts)>,
 }
 
 impl NestedRefs {
-    /// Reads the references of every repository inside the tree.
     pub fn gather(workspace: &Workspace, content: &Snapshot) -> Self {
         let found = NestedRepository::find_all(workspace, content);
         Self { found: found.into_iter().map(|nested| (nested.clone(), nested.refs())).collect() }
     }
 
-    /// Reads them again, of the same repositories in the same places: one that was put there since is content.
+    /// Reads the same repositories again. Repositories added since are content.
     #[must_use]
     pub fn reread(&self) -> Self {
         Self { found: self.found.iter().map(|(nested, _)| (nested.clone(), nested.refs())).collect() }
@@ -206,15 +199,15 @@ impl NestedRefs {
         self.found.iter().zip(&later.found).map(|((nested, before), (_, after))| (nested, before, after))
     }
 
-    /// How the references moved from here to `later`.
+    /// Returns the movements from here to `later`.
     pub fn movements(&self, later: &Self) -> Vec<RefMovement> {
         self.ref_pairs(later)
             .flat_map(|(nested, before, after)| before.movements(after, Some(&nested.path)))
             .collect()
     }
 
-    /// The repositories that have another commit checked out, as changes of D: the commit is what a commit of the tree
-    /// would record at their path.
+    /// Returns the repositories whose checked-out commit changed, as tree changes: a commit of the outer tree would
+    /// record that commit at their path.
     pub fn changes(&self, later: &Self, content: [&Snapshot; 2]) -> Vec<TreeChange> {
         let moved = self
             .ref_pairs(later)

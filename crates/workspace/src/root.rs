@@ -1,4 +1,4 @@
-//! Which directory is the root of the tree, when nobody names it.
+//! Finds the root of the tree when the caller does not name it.
 
 use crate::ServiceError;
 use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME};
@@ -6,21 +6,19 @@ use probity_core::ReasonCode;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What marks a root. State alone does not: a stray state directory must not make a tree of everything below it.
+/// Entries that mark a root. A state directory does not: a stray one must not turn everything below it into a tree.
 const ROOT_MARKERS: [&str; 3] = [".git", POLICY_FILE, JSON_POLICY_FILE];
 
-/// The list of accounts, with their home directories.
 const ACCOUNTS_FILE: &str = "/etc/passwd";
 
-/// A root that was found, and what else the caller may have meant.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FoundRoot {
     pub root: PathBuf,
-    /// A directory above the root that holds Probity state, if nothing marks a root.
+    /// A directory above the root with Probity state, if no directory is marked as a root.
     pub state_above: Option<PathBuf>,
 }
 
-/// The root for a caller in `from`, a canonical path: the nearest marked directory upwards, else `from` itself.
+/// Finds the root for `from`, a canonical path: the nearest marked ancestor, or else `from` itself.
 pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, ServiceError> {
     let nearest = from.ancestors().find(|directory| is_marked(directory));
     let root = nearest.unwrap_or(from);
@@ -44,7 +42,7 @@ pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Ser
     Ok(FoundRoot { root: root.to_owned(), state_above })
 }
 
-/// The home directories of the user: what the environment says, and what the list of accounts says.
+/// Returns the home directories of the user, from the environment and from the list of accounts.
 pub(crate) fn user_homes() -> Vec<PathBuf> {
     let accounts = std::fs::read(ACCOUNTS_FILE).unwrap_or_default();
     let listed = account_home(&accounts, rustix::process::getuid().as_raw());
@@ -56,8 +54,8 @@ fn is_marked(directory: &Path) -> bool {
     ROOT_MARKERS.iter().any(|name| directory.join(name).exists())
 }
 
-/// Why `root` is too broad to be taken without being named. A marked directory that only contains the home directory is
-/// none of these: some build systems put a home directory inside the project.
+/// Returns why `root` is too broad to be chosen implicitly. A marked directory that contains the home directory is
+/// allowed: some build systems put a home directory inside the project.
 fn too_broad(root: &Path, is_marked: bool, homes: &[PathBuf]) -> Option<&'static str> {
     if is_same(root, Path::new("/")) {
         return Some("the whole file system");
@@ -69,19 +67,19 @@ fn too_broad(root: &Path, is_marked: bool, homes: &[PathBuf]) -> Option<&'static
     (!is_marked && homes.iter().any(holds)).then_some("which contains your home directory")
 }
 
-/// Whether both are one directory, whatever path leads there.
+/// Compares by device and inode, so that links do not matter.
 fn is_same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| std::fs::metadata(path).map(|facts| (facts.dev(), facts.ino()));
     matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// The directory as a person types it.
+/// The directory as a user would type it.
 fn shell_name(root: &Path, homes: &[PathBuf]) -> String {
     let is_home = homes.first().is_some_and(|home| is_same(root, home));
     if is_home { "~".to_owned() } else { root.display().to_string() }
 }
 
-/// The name of the account that this process works for, if there is a list of accounts and it is in there.
+/// Returns the account name of this process's user, if it is listed.
 pub(crate) fn account_name() -> Option<String> {
     let accounts = std::fs::read(ACCOUNTS_FILE).ok()?;
     name_of_account(&accounts, rustix::process::getuid().as_raw())
@@ -97,7 +95,7 @@ fn name_of_account(accounts: &[u8], uid: u32) -> Option<String> {
     })
 }
 
-/// The home directory of a user in the text of a list of accounts: `name:password:uid:gid:comment:home:shell` by lines.
+/// Finds the home directory of a user in lines of `name:password:uid:gid:comment:home:shell`.
 fn account_home(accounts: &[u8], uid: u32) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let uid = uid.to_string();
@@ -114,7 +112,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A directory with these entries; a name with `/` at its end is a directory.
+    /// A directory with these entries; a trailing `/` makes a directory.
     fn tree(entries: &[&str]) -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().expect("a directory");
         for entry in entries {

@@ -1,9 +1,9 @@
-//! What a governed run claims, in a file that everybody who starts a change looks at.
+//! The claims of governed runs, in files that everyone who starts a change reads.
 //!
-//! A run that goes on claims the patterns of its scope: it says so in a file of its directory, before it is sealed.
-//! Neither a run nor a start may look at the other's claim before that is written, so that of two that race at most one
-//! goes ahead: a run looks at the intents and writes its claim while it holds the lock of claims alone, and a start
-//! looks at the runs and appends to the registry while it holds a share of that lock.
+//! A running run claims the patterns of its scope in a file of its directory, written before the run is sealed. Neither
+//! side may check for conflicts before the other's claim is written, so that of two racing claims at most one succeeds:
+//! a run checks the intents and writes its claim under the exclusive claims lock; a start checks the runs and appends
+//! to the registry under the shared lock.
 
 use crate::amendment_journal::AmendmentJournal;
 use crate::{OpenRun, StateDirectory};
@@ -19,30 +19,27 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The seal of a run: a file of its directory, and later of its bundle.
+/// The seal, first in the run's directory and later in its bundle.
 pub const SEAL_FILE: &str = "seal.json";
-/// The claim of a run, in its directory.
+/// The claim, in the run's directory.
 pub const CLAIM_FILE: &str = "claim.json";
 const SCHEMA: &str = "probity/run-claim/v1";
-/// How long a claim waits for others to have written theirs. That takes milliseconds, unless somebody was stopped in it.
+/// Time to wait for other claims to be written. That takes milliseconds, unless a process was stopped while writing.
 const CLAIMS_LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A governed run that goes on, as others see it.
+/// A running governed run, as others see it.
 #[derive(Debug, Clone)]
 pub struct OpenRunClaim {
-    /// What it claims, amendments included.
+    /// The claimed scope, amendments included.
     pub claim: RunClaim,
-    /// The same patterns as they were file.
+    /// The same patterns in their serialized form.
     pub scope: GlobList,
-    /// Its root.
     pub root: PathBuf,
-    /// Since when.
     pub since: String,
-    /// The process that supervises it.
+    /// The supervisor of the run.
     pub pid: u32,
 }
 
-/// What a run writes down about its claim.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RunClaimFile {
@@ -55,7 +52,7 @@ struct RunClaimFile {
     pid: u32,
 }
 
-/// Writes down what a run claims, where every start will look.
+/// Writes the claim of a run.
 pub fn publish_run_claim(workspace: &Workspace, run: &OpenRun, scope: &GlobList) -> Result<(), ServiceError> {
     let file = RunClaimFile {
         schema: SCHEMA.into(),
@@ -69,13 +66,13 @@ pub fn publish_run_claim(workspace: &Workspace, run: &OpenRun, scope: &GlobList)
     Ok(durable::write(&run.folder.join(CLAIM_FILE), &json::canonical_of(&file))?)
 }
 
-/// Holds off every other claim until the lock is dropped: for a run that looks at claims and writes its own.
+/// Takes the exclusive claims lock, for a run that checks other claims and writes its own.
 pub fn lock_claims(state: &StateDirectory) -> Result<FileLock, ServiceError> {
     let path = state.claims_lock();
     FileLock::take_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
 }
 
-/// Holds off the claims of runs until the lock is dropped: for a start, which looks at them and claims paths in the registry.
+/// Takes the shared claims lock, for a start that checks the claims of runs and claims paths in the registry.
 pub fn share_claims(state: &StateDirectory) -> Result<FileLock, ServiceError> {
     let path = state.claims_lock();
     FileLock::share_within(&path, CLAIMS_LOCK_TIMEOUT).map_err(|error| busy(path, error))
@@ -88,18 +85,18 @@ fn busy(path: PathBuf, error: LockError) -> ServiceError {
     }
 }
 
-/// The runs of a repository that go on, in any worktree. A directory whose tree nobody holds belongs to a run that was
-/// killed; one without a claim has not claimed anything yet.
+/// Returns the running runs of a repository, in any worktree. A run whose tree lock is free was killed; a run without a
+/// claim file has not claimed anything yet.
 pub fn open_runs(state: &StateDirectory) -> Result<Vec<OpenRunClaim>, ServiceError> {
     let mut found = Vec::new();
     for run in state.open_runs()? {
         let Some(bytes) = durable::read(&run.folder.join(CLAIM_FILE))? else { continue };
-        // A lock that cannot be asked counts as held (law 13).
+        // A lock that cannot be checked counts as held (law 13).
         if matches!(FileLock::poll(&run.lock), Ok(Some(_))) {
             continue;
         }
         let claim = parse(&bytes, &AmendmentJournal::read(&run.folder).granted);
-        // What took its directory away meanwhile has ended.
+        // The run ended in the meantime and its directory was removed.
         if claim.is_none() && !run.folder.join(CLAIM_FILE).exists() {
             continue;
         }
@@ -132,32 +129,33 @@ fn parse(bytes: &[u8], amendments: &[Amendment]) -> Option<OpenRunClaim> {
 }
 
 impl OpenRunClaim {
-    /// Whether this very process was started by the run: what it claims then, it claims for the run.
+    /// Returns whether this process was started by the run, so that its claims count as the run's own.
     pub fn is_around_us(&self) -> bool {
         let supervisor = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
         if cfg!(target_os = "linux") {
             let own = rustix::process::getpid();
             supervisor.is_some_and(|supervisor| !comes_from_outside(own, supervisor))
         } else {
-            // Where nobody tells whose child a process is, the environment that the run gave it has to do.
+            // Without process ancestry, rely on the environment that the run sets.
             std::env::var("PROBITY_RUN_ID").is_ok_and(|run_id| run_id == self.claim.run_id)
         }
     }
 }
 
-/// Whether an entry (named from the top of the working tree) is something below which nothing can lie.
+/// Returns a test for entries, relative to the top of the working tree, that can have nothing below them.
 pub fn file_test(workspace: &Workspace) -> impl Fn(&ScopeEntry) -> bool + use<> {
     let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root).clone();
     move |entry| is_file(&top, entry)
 }
 
-/// The same below `top`, the top of the working tree.
+/// The same test below `top`.
 pub fn is_file(top: &Path, entry: &ScopeEntry) -> bool {
     let path = top.join(std::ffi::OsStr::from_bytes(entry.as_bytes()));
     path.symlink_metadata().is_ok_and(|facts| !facts.is_dir())
 }
 
-/// Whether a file of a run's directory is part of what others rely on: the run's own process writes it once.
+/// Returns whether a file in a run's directory is written only once, by the run's own process, because others rely on
+/// it.
 pub fn is_fixed(path: &Path) -> bool {
     path.ends_with(SEAL_FILE) || path.ends_with(CLAIM_FILE)
 }
@@ -165,25 +163,25 @@ pub fn is_fixed(path: &Path) -> bool {
 #[cfg(target_os = "linux")]
 use probity_process::parent_of;
 
-/// Elsewhere nobody asks: without a peer there is no amendment.
+/// Unused elsewhere: amendments need the process id of the peer, which only Linux provides here.
 #[cfg(not(target_os = "linux"))]
 fn parent_of(_pid: Pid) -> Option<Pid> {
     None
 }
 
-/// Whether the living ancestors of `pid` lead to the top without meeting `supervisor`. The supervisor is the subreaper
-/// of the run, so a process that detaches itself becomes its child and is still found. A process that is gone has no
-/// ancestors any more: it may have been the run's, and have left its end of the socket to another (law 13).
+/// Returns whether the living ancestors of `pid` reach the top without passing `supervisor`. The supervisor is the
+/// subreaper of the run, so a process that detaches itself becomes its child and is still found. A process that is gone
+/// counts as inside: it may have belonged to the run and left its end of the socket to another process (law 13).
 pub fn comes_from_outside(pid: Pid, supervisor: Pid) -> bool {
     let mut pid = pid;
-    // Longer chains of processes do not occur; a loop could only come from ids being reused while we look.
+    // Longer chains do not occur; a loop could only come from ids being reused meanwhile.
     for _ in 0..4096 {
         if pid == supervisor {
             return false;
         }
         match parent_of(pid) {
             Some(parent) => pid = parent,
-            // The top has no parent, as has a process whose parent lies outside of this container; but it lives.
+            // The top has no visible parent, nor has a process whose parent is outside this container; but it is alive.
             None => return rustix::process::test_kill_process(pid) != Err(Errno::SRCH),
         }
     }
@@ -208,7 +206,7 @@ mod tests {
 
     #[test]
     fn who_is_gone_is_not_outside() {
-        // No system gives a process this id; that of an ended one could have come to mean another.
+        // No system assigns this id; the id of an ended process could have been reused.
         let gone = Pid::from_raw(i32::MAX).expect("is an id");
         assert!(!comes_from_outside(gone, getpid()));
     }

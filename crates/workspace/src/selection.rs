@@ -1,4 +1,4 @@
-//! What the caller asks to be governed, the plan that a policy makes of it, and what would be sealed.
+//! The paths a caller wants governed, the plan a policy derives from them, and a preview of the seal.
 
 use crate::ServiceError;
 use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
@@ -8,41 +8,37 @@ use probity_paths::{RepoPath, Scope};
 use probity_policy::{PlanRequest, Policy};
 use probity_snapshot::{Snapshot, SnapshotEntryKind};
 
-/// What the caller asks for.
 #[derive(Debug, Clone, Default)]
 pub struct PlanSelection {
-    /// Patterns for R.
+    /// Patterns of the scope.
     pub scope: Vec<Vec<u8>>,
     /// Packs by name.
     pub packs: Vec<String>,
-    /// Paths that will change; they choose packs.
+    /// Paths that will change; they select packs.
     pub changed: Vec<Vec<u8>>,
-    /// The least tier.
+    /// The minimum tier.
     pub tier: Option<String>,
-    /// The profile; the policy's default one if absent.
+    /// `None` means the policy's default profile.
     pub profile: Option<String>,
-    /// Whether the scope may cover no file that exists, because the command will create them.
+    /// The scope may match no existing file, because the command will create them.
     pub creates: bool,
-    /// Whether the scope is empty on purpose: the command must change nothing.
+    /// The scope is empty on purpose: the command must change nothing.
     pub no_changes: bool,
 }
 
-/// What would be sealed.
+/// A preview of the seal.
 #[derive(Debug)]
 pub struct PlanPreview {
-    /// The plan.
     pub plan: Plan,
-    /// Its scope.
     pub scope: Scope,
-    /// What is doubtful about the scope.
+    /// Doubts about the scope.
     pub warnings: Vec<PlanWarning>,
-    /// How many existing files it covers.
+    /// The number of existing files it covers.
     pub coverage: ScopeCoverage,
-    /// Whether it covers build outputs.
     pub covers_outputs: bool,
 }
 
-/// The plan that a policy makes of `selection`.
+/// Computes the plan for `selection`.
 pub fn compute_plan(policy: &Policy, selection: &PlanSelection) -> Result<Plan, ServiceError> {
     let request = PlanRequest {
         profile: profile(policy, selection)?,
@@ -54,7 +50,7 @@ pub fn compute_plan(policy: &Policy, selection: &PlanSelection) -> Result<Plan, 
     Ok(probity_policy::compute_plan(policy, &request)?)
 }
 
-/// The profile that is meant: the one asked for, or the policy's default one.
+/// Returns the requested profile, or the policy's default.
 fn profile(policy: &Policy, selection: &PlanSelection) -> Result<String, ServiceError> {
     let asked = selection.profile.as_deref().or_else(|| policy.default_profile());
     asked.map(str::to_owned).ok_or_else(|| {
@@ -65,7 +61,7 @@ fn profile(policy: &Policy, selection: &PlanSelection) -> Result<String, Service
     })
 }
 
-/// The files (everything that is no directory) and the directories of a snapshot.
+/// Returns the non-directories and the directories of a snapshot.
 pub fn names(snapshot: &Snapshot) -> (Vec<RepoPath>, Vec<RepoPath>) {
     let mut files = Vec::new();
     let mut dirs = Vec::new();

@@ -1,7 +1,7 @@
-//! What can go wrong with a command, in the words that a surface shows.
+//! The shared error: everything that can keep a command from giving a report, with the text surfaces show.
 //!
-//! A refusal is an answer: it has a reason code and a next step, and nothing was done. A fault is the machine's or
-//! ours: it has a place. Verdicts on runs are neither; they are reports.
+//! A refusal is an answer: it has a reason code and a next step, and nothing was done. Every other error is the
+//! machine's fault or ours. Verdicts on runs are neither; they are reports.
 
 use crate::git_failure::GitFailure;
 use probity_api::refusal::{RefusalAnswer, RefusalReason, RefusalStatus};
@@ -17,74 +17,50 @@ use std::path::{Path, PathBuf};
 /// Why a command gave no report.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// It was refused, and nothing was done.
+    /// Refused, and nothing was done.
     #[error("{detail}")]
-    Refused {
-        /// Why.
-        reason: ReasonCode,
-        /// What exactly, and where.
-        detail: String,
-    },
-    /// The policy file is not valid.
+    Refused { reason: ReasonCode, detail: String },
     #[error("{path}: {detail}")]
-    Policy {
-        /// The file.
-        path: PathBuf,
-        /// The stable code.
-        reason: ReasonCode,
-        /// What is wrong, and where.
-        detail: String,
-    },
-    /// Another run works on the tree.
+    Policy { path: PathBuf, reason: ReasonCode, detail: String },
     #[error("another run works on this tree: {holder}")]
     Held {
-        /// What that run says about itself.
+        /// The other run's description of itself.
         holder: String,
     },
-    /// Others hold paths of the scope of a run.
+    /// Other agents hold paths in the scope of a run.
     #[error("{}", describe_claims(.claims))]
-    Claimed {
-        /// Their claims.
-        claims: Vec<PathClaim>,
-    },
-    /// The registry of intents refused, and nothing was done.
+    Claimed { claims: Vec<PathClaim> },
+    /// Refused by the registry of intents, and nothing was done.
     #[error("{}", refused_by_registry(.0))]
     Intent(Box<CommandRefusal>),
-    /// Something that the caller named is not there.
+    /// Something the caller named does not exist.
     #[error("{0}")]
     Missing(String),
-    /// A file that the caller gave is not what it should be.
+    /// A file from the caller is invalid.
     #[error("{0}")]
     BadInput(String),
-    /// No run has this name, or several have.
+    /// No run has this name, or several do.
     #[error("{0}")]
     NoSuchRun(String),
-    /// No stored analysis has this name, or several have.
+    /// No stored analysis has this name, or several do.
     #[error("{0}")]
     NoSuchAnalysis(String),
-    /// The tree could not be seen at all.
+    /// The tree could not be read at all.
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// A git command gave no answer.
     #[error(transparent)]
     Git(#[from] GitFailure),
-    /// Our own files could not be used.
+    /// Our own files could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A sealed run could not be judged; it is closed as failed.
     #[error("{source}; the run is closed as failed, with evidence in {}", evidence.display())]
-    Unjudged {
-        /// Where its evidence is.
-        evidence: PathBuf,
-        /// Why.
-        source: Box<ServiceError>,
-    },
-    /// The system refused something else.
+    Unjudged { evidence: PathBuf, source: Box<ServiceError> },
+    /// Any other system error.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// The attempted operation.
         what: String,
-        /// What the system said.
         source: std::io::Error,
     },
 }
@@ -114,18 +90,17 @@ impl From<CommandRefusal> for ServiceError {
 }
 
 impl ServiceError {
-    /// A refusal.
     pub fn refused(reason: ReasonCode, detail: impl Into<String>) -> Self {
         Self::Refused { reason, detail: detail.into() }
     }
 
-    /// What the system refused while doing `what`.
+    /// Returns a constructor for a system error during `what`.
     pub fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |source| Self::System { what, source }
     }
 
-    /// The reason in the registry; `None` for a refusal of the registry of intents, which has words of its own.
+    /// Returns the reason code; `None` for a refusal by the registry of intents, which has its own codes.
     pub fn reason(&self) -> Option<ReasonCode> {
         match self {
             Self::Refused { reason, .. } | Self::Policy { reason, .. } => Some(*reason),
@@ -150,13 +125,12 @@ impl ServiceError {
         }
     }
 
-    /// The code that programs rely on, as text.
     pub fn code(&self) -> &'static str {
         self.refusal_reason().as_str()
     }
 
-    /// The code that programs rely on: of the reason, or of what the registry of intents refused. Every refusal has one
-    /// (law 3).
+    /// Returns the code that programs rely on: a reason code, or the code of a refusal by the registry of intents.
+    /// Every refusal has one (law 3).
     pub fn refusal_reason(&self) -> RefusalReason {
         match self {
             Self::Intent(refusal) => RefusalReason::Intent(refusal.code()),
@@ -165,7 +139,7 @@ impl ServiceError {
         }
     }
 
-    /// What the registry of intents refused, if it did.
+    /// Returns the refusal by the registry of intents, if it is one.
     pub fn refusal(&self) -> Option<&CommandRefusal> {
         match self {
             Self::Intent(refusal) => Some(refusal),
@@ -173,7 +147,7 @@ impl ServiceError {
         }
     }
 
-    /// The claims of other agents that are in the way, if any are.
+    /// Returns the conflicting claims of other agents.
     pub fn claims(&self) -> Option<&[PathClaim]> {
         match self {
             Self::Claimed { claims } => Some(claims),
@@ -181,7 +155,7 @@ impl ServiceError {
         }
     }
 
-    /// The evidence of a run that was closed on the way, if there is one.
+    /// Returns the evidence of a run that was closed as failed.
     pub fn evidence(&self) -> Option<&Path> {
         match self {
             Self::Unjudged { evidence, .. } => Some(evidence),
@@ -189,7 +163,6 @@ impl ServiceError {
         }
     }
 
-    /// What to do about it.
     pub fn next_step(&self) -> String {
         match (self, self.reason()) {
             (Self::Intent(refusal), _) => refusal.next_step().into(),
@@ -204,7 +177,7 @@ impl ServiceError {
         }
     }
 
-    /// What every surface answers: what was refused, why, and what to do next.
+    /// Returns the answer for every surface: what was refused, why, and the next step.
     pub fn answer(&self) -> RefusalAnswer {
         RefusalAnswer {
             status: RefusalStatus::Refused,
@@ -217,7 +190,6 @@ impl ServiceError {
         }
     }
 
-    /// The exit code of the command line.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Refused { .. }
@@ -235,7 +207,7 @@ impl ServiceError {
     }
 }
 
-/// What to do about a policy file, by its own name: what the codes advise speaks of the usual one.
+/// Returns the next step for a policy file, with its actual name in place of the default one.
 fn correct_policy(path: &Path, reason: ReasonCode) -> String {
     let step = reason.next_step();
     match path.file_name().and_then(|name| name.to_str()) {
@@ -244,7 +216,7 @@ fn correct_policy(path: &Path, reason: ReasonCode) -> String {
     }
 }
 
-/// What the registry refused; with the time at which an intent was closed.
+/// Adds the time at which the intent was closed to the registry's message.
 fn refused_by_registry(refusal: &CommandRefusal) -> String {
     match refusal {
         CommandRefusal::WrongStatus { closed_at: Some(at), .. } => {
@@ -254,10 +226,10 @@ fn refused_by_registry(refusal: &CommandRefusal) -> String {
     }
 }
 
-/// How many claims or paths of one a sentence names.
+/// The number of claims, and of paths per claim, that a message names.
 const MAX_NAMED_CLAIMS: usize = 5;
 
-/// Who holds what of a run's scope, and until when.
+/// Describes who holds which paths of a run's scope, and until when.
 fn describe_claims(claims: &[PathClaim]) -> String {
     let one = |claim: &PathClaim| {
         let mut paths: Vec<String> =
@@ -280,7 +252,7 @@ fn describe_claims(claims: &[PathClaim]) -> String {
     words.join("; ")
 }
 
-/// How to run all the same: later, or without the paths that others hold.
+/// Suggests how to run anyway: later, or without the held paths.
 fn describe_exclusions(claims: &[PathClaim]) -> String {
     let exclusions: Vec<&Vec<u8>> = claims.iter().flat_map(|claim| claim.exclude.as_slice()).collect();
     let flags: Vec<String> = exclusions
@@ -294,7 +266,7 @@ fn describe_exclusions(claims: &[PathClaim]) -> String {
     format!("{wait}, or leave it out: add {}", flags.join(" "))
 }
 
-/// Nothing of it is ever thrown away by itself: that is for a person to decide.
+/// Nothing is discarded automatically; a person has to decide.
 fn damaged_database(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path).display();
     format!(
@@ -316,7 +288,7 @@ mod tests {
         std::io::Error::other("no")
     }
 
-    /// Every kind of fault: its exit code, its reason, and a word of its next step.
+    /// Every kind of error: its exit code, its reason, and a word of its next step.
     #[rustfmt::skip]
     fn table() -> Vec<(ServiceError, u8, Option<ReasonCode>, &'static str)> {
         let tree = TreeError { root: "/t".into(), reason: ReasonCode::TreeUnavailable, detail: "no".into() };

@@ -5,7 +5,7 @@ use probity_core::ReasonCode;
 use probity_evidence::SecretKey;
 use probity_storage::durable;
 
-/// The signing key of the repository, if it has one.
+/// Returns the signing key of the repository, if it has one.
 pub fn signing_key(workspace: &Workspace) -> Result<Option<SecretKey>, ServiceError> {
     let path = workspace.state.signing_key();
     let Some(bytes) = durable::read(&path)? else {

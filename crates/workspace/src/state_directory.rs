@@ -1,12 +1,12 @@
-//! Where Probity's files lie.
+//! The layout of the state directory.
 //!
-//! In a git repository: `<git common dir>/probity`, so that all worktrees of a clone agree and no state file is ever
-//! part of a tree. Elsewhere: `.probity` at the root.
+//! In a git repository it is `<git common dir>/probity`, so all worktrees of a clone share it and no state file is ever
+//! part of a tree. Elsewhere it is `.probity` at the root.
 //!
-//! `docs/state.md` lists every file with its form, its owner, and whether it is a cache.
+//! `docs/state.md` lists every file with its format, its owner, and whether it is a cache.
 //!
-//! A tree is named by the beginning of its root's digest. An open run carries it in the name of its folder, so that from
-//! the instant it can be seen everybody knows which lock tells whether it is alive.
+//! A tree is identified by the first digits of its root's digest. The directory name of an open run contains this key,
+//! so as soon as the run is visible, everyone knows which lock shows whether it is alive.
 
 use probity_core::Digest;
 use probity_storage::sqlite::SqliteStore;
@@ -14,13 +14,11 @@ use probity_storage::{HashChain, ObjectFiles, StoreError};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The name of the database.
 pub const DATABASE_FILE: &str = "store.sqlite";
 
-/// The name of the directory of kept handles.
+/// The directory of stored handles.
 pub const HANDLES_DIR: &str = "handles";
 
-/// How many digits of a digest name a tree.
 const TREE_KEY_DIGITS: usize = 16;
 
 /// The state directory of one repository.
@@ -29,16 +27,14 @@ pub struct StateDirectory {
     dir: PathBuf,
 }
 
-/// A run that has no evidence yet.
+/// A run without evidence yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OpenRun {
-    /// The run.
     pub run_id: String,
-    /// Its folder.
     pub folder: PathBuf,
-    /// Whoever works on its tree holds this lock.
+    /// Held by the process that works on the tree of this run.
     pub lock: PathBuf,
-    /// The stat cache of its tree.
+    /// The stat cache of the tree.
     pub cache: PathBuf,
 }
 
@@ -48,17 +44,16 @@ impl StateDirectory {
         Self { dir }
     }
 
-    /// The directory itself.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// A run on the tree at `root` that has no evidence yet, whether its folder exists or not.
+    /// The open run `run_id` on the tree at `root`, whether its directory exists or not.
     pub fn open_run(&self, run_id: &str, root: &Path) -> OpenRun {
         self.open(run_id, &tree_key(root))
     }
 
-    /// All runs that have no evidence yet, sorted. What is not named like one is none.
+    /// Returns all runs without evidence, sorted. Entries that are not named like a run are ignored.
     pub fn open_runs(&self) -> Result<Vec<OpenRun>, StoreError> {
         let names = list(&self.dir.join("open"))?;
         Ok(names
@@ -77,63 +72,61 @@ impl StateDirectory {
         }
     }
 
-    /// The folder of all finished bundles.
+    /// The directory of finished bundles.
     pub fn evidence(&self) -> PathBuf {
         self.dir.join("evidence")
     }
 
-    /// The ids of all finished runs, sorted: ids begin with their time, so the oldest comes first.
+    /// Returns the ids of all finished runs, oldest first: ids begin with their time.
     pub fn bundles(&self) -> Result<Vec<String>, StoreError> {
         list(&self.evidence())
     }
 
-    /// The database.
     pub fn database(&self) -> PathBuf {
         self.dir.join(DATABASE_FILE)
     }
 
-    /// The store, made if there is none yet.
+    /// Opens the store, creating it if missing.
     pub fn store(&self) -> Result<SqliteStore, StoreError> {
         SqliteStore::open(&self.database())
     }
 
-    /// The fold of the log of intents; may be deleted at any time.
+    /// The folded state of the intent log; may be deleted at any time.
     pub fn registry_cache(&self) -> PathBuf {
         self.dir.join("cache").join("intents")
     }
 
-    /// Whoever decides on intents holds this lock, so that those who contend do not decide in vain.
+    /// Held while deciding on intents. It only avoids wasted work under contention; correctness does not depend on it.
     pub fn registry_turn(&self) -> PathBuf {
         self.dir.join("locks").join("intents")
     }
 
-    /// A process that claims paths holds this lock while it looks at other claims and writes its own: a run alone, those
-    /// who claim in the registry together.
+    /// Held while a process reads the existing claims and writes its own: exclusively by a run, shared by claims in the
+    /// registry.
     pub fn claims_lock(&self) -> PathBuf {
         self.dir.join("locks").join("claims")
     }
 
-    /// The objects: the same that [`SqliteStore`] gives as its port.
+    /// The objects, the same ones [`SqliteStore`] reads and writes.
     pub fn objects(&self) -> ObjectFiles {
         ObjectFiles::new(self.dir.join("objects"))
     }
 
-    /// The before-images: apart from the other objects, because they live for as long as the bundles that need them.
+    /// The before-images, kept apart from other objects because they live as long as the bundles that need them.
     pub fn before_images(&self) -> ObjectFiles {
         ObjectFiles::new(self.dir.join("before"))
     }
 
-    /// Whoever counts on before-images shares this lock; whoever removes some has it alone.
+    /// Shared by processes that rely on before-images; exclusive for a process that removes some.
     pub fn before_lock(&self) -> PathBuf {
         self.dir.join("before.lock")
     }
 
-    /// The evidence chain, locked for appending.
+    /// Opens the evidence chain, locked for appending.
     pub fn chain(&self) -> Result<HashChain<String>, StoreError> {
         HashChain::lock(self.dir.join("chain.json"))
     }
 
-    /// The folder of the ledger.
     pub fn ledger(&self) -> PathBuf {
         self.dir.join("ledger")
     }
@@ -143,48 +136,46 @@ impl StateDirectory {
         self.dir.join("cache").join(tree_key(root))
     }
 
-    /// The facts of analysed files, shared by all worktrees.
+    /// The facts of analyzed files, shared by all worktrees.
     pub fn facts(&self) -> PathBuf {
         self.dir.join("cache").join("facts")
     }
 
-    /// The folder of stored analyses.
+    /// The directory of stored analyses.
     pub fn runs(&self) -> PathBuf {
         self.dir.join("runs")
     }
 
-    /// The lock of the tree at `root`.
     pub fn tree_lock(&self, root: &Path) -> PathBuf {
         self.dir.join("locks").join(tree_key(root))
     }
 
-    /// Whoever closes interrupted runs of other trees holds this lock, so that each is closed once.
+    /// Held while closing interrupted runs of other trees, so that each is closed once.
     pub fn closing_lock(&self) -> PathBuf {
         self.dir.join("locks").join("closing")
     }
 
-    /// The handles of the intents that were started in the working tree at `root`.
+    /// The handles of the intents started in the worktree at `root`.
     pub fn handles(&self, root: &Path) -> PathBuf {
         self.dir.join(HANDLES_DIR).join(tree_key(root))
     }
 
-    /// The signing key.
     pub fn signing_key(&self) -> PathBuf {
         self.dir.join("keys").join("signing.json")
     }
 }
 
-/// A file name for a tree: worktrees of one repository share a state directory, but neither locks nor caches.
+/// Returns the file name for a tree. Worktrees of one repository share a state directory, but not locks or caches.
 pub fn tree_key(root: &Path) -> String {
     Digest::of(root.as_os_str().as_bytes()).to_hex()[..TREE_KEY_DIGITS].to_owned()
 }
 
-/// Whether a name may be that of a tree, as [`tree_key`] gives it.
+/// Returns whether `name` has the format of a [`tree_key`].
 pub fn is_tree_key(name: &str) -> bool {
     name.len() == TREE_KEY_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The names in a folder, sorted; names that begin with a dot are unfinished work.
+/// Lists a directory, sorted; names that begin with a dot are unfinished work and left out.
 fn list(dir: &Path) -> Result<Vec<String>, StoreError> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,

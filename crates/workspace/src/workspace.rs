@@ -1,4 +1,4 @@
-//! Finding the tree that a command is about: its root, its repository, its state.
+//! Finds the tree a command works on: its root, its repository and its state.
 
 use crate::StateDirectory;
 use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
@@ -11,26 +11,24 @@ use probity_snapshot::git::GitLayout;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A tree under Probity's eyes.
 #[derive(Debug)]
 pub struct Workspace {
-    /// The root: every path is relative to it.
+    /// Every path is relative to it.
     pub root: PathBuf,
-    /// The repository that the root lies in.
+    /// The repository that contains the root.
     pub git: Option<GitLayout>,
-    /// Probity's own files.
     pub state: StateDirectory,
-    /// Where the caller is in the tree; the root if the caller is elsewhere. What people type is relative to it.
+    /// The caller's directory in the tree, or the root if the caller is elsewhere. Typed paths are relative to it.
     pub working_directory: WorkingDirectory,
-    /// A directory above the root that holds Probity state. It is not used, only named: the caller may have meant it.
+    /// A directory above the root that holds Probity state. It is not used, only reported: the caller may have meant
+    /// it.
     pub state_above: Option<PathBuf>,
-    /// Where long work tells how far it is.
     pub progress: ProgressMeter,
 }
 
 impl Workspace {
-    /// The tree at `root` if it is given, else at the nearest directory upwards from `from` that has `.git` or a policy,
-    /// else at `from` itself. `/` and home directories are taken only if they are given.
+    /// Opens the tree at `root` if given, else at the nearest ancestor of `from` that has `.git` or a policy, else at
+    /// `from`. `/` and home directories are used only if given explicitly.
     #[tracing::instrument(name = "find root", skip_all)]
     pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, ServiceError> {
         let FoundRoot { root, state_above } = match root {
@@ -57,7 +55,7 @@ impl Workspace {
         })
     }
 
-    /// Reads the policy of the tree: from `probity.toml`, else from `probity.json`, else the default one. A command does
+    /// Reads the policy from `probity.toml`, else from `probity.json`, else returns the default policy. A command does
     /// this once and passes the policy down, because the file may change while it works (law 8).
     pub fn load_policy(&self) -> Result<LoadedPolicy, ServiceError> {
         for name in [POLICY_FILE, JSON_POLICY_FILE] {
@@ -69,46 +67,43 @@ impl Workspace {
         Ok(LoadedPolicy::default())
     }
 
-    /// The folder of the root from the top of the working tree of git; empty if they are the same, or without git.
+    /// The root relative to the top of git's working tree; empty if they are the same, or without git.
     pub fn below_top(&self) -> Vec<u8> {
         let below = self.git.as_ref().and_then(|git| self.root.strip_prefix(&git.root).ok());
         below.map(|below| below.as_os_str().as_bytes().to_vec()).unwrap_or_default()
     }
 
-    /// The top-level names of the tree that are our own and no content.
+    /// The top-level names that belong to Probity and are not content.
     pub fn own_names(&self) -> Vec<Vec<u8>> {
         if self.git.is_some() { Vec::new() } else { vec![STATE_DIR_NAME.into()] }
     }
 }
 
-/// A policy with the text that it was read from.
+/// A policy with its source text.
 #[derive(Debug, Clone, Default)]
 pub struct LoadedPolicy {
-    /// The policy.
     pub policy: Policy,
-    /// Its text; `None` where the tree has no policy and the default one applies.
+    /// `None` if the tree has no policy file and the default policy applies.
     pub source: Option<PolicySource>,
 }
 
-/// The text of a policy, and which form it has.
+/// The text and format of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicySource {
-    /// Whether it is JSON, and not TOML.
+    /// JSON rather than TOML.
     pub is_json: bool,
-    /// The text.
     pub bytes: Vec<u8>,
 }
 
 impl PolicySource {
-    /// Reads the policy; what is wrong with it is said of the file below `root`.
+    /// Parses and checks the policy; errors name the file below `root`.
     pub fn parse(&self, root: &Path) -> Result<Policy, ServiceError> {
         let name = if self.is_json { JSON_POLICY_FILE } else { POLICY_FILE };
         parse_policy(&root.join(name), &self.bytes)
     }
 }
 
-/// Reads the policy of a file, whose name tells its form, and holds it to its own rules: whatever is wrong is told with
-/// its place.
+/// Parses a policy in the format given by the file name and checks it. Errors include the line and column.
 pub fn parse_policy(path: &Path, bytes: &[u8]) -> Result<Policy, ServiceError> {
     let fault = |reason, detail| ServiceError::Policy { path: path.to_owned(), reason, detail };
     let invalid = |detail| fault(ReasonCode::ConfigInvalid, detail);

@@ -1,4 +1,4 @@
-//! Which runs were reverted, told from the evidence of the reverts.
+//! Determines which runs were reverted, from the evidence of the reverts.
 
 use super::manifest;
 use probity_api::govern::evidence::RunRevert;
@@ -8,14 +8,14 @@ use probity_paths::RepoPath;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The reverts of a repository by the hash of the run that they undid, oldest first.
+/// The reverts of a repository by the hash of the reverted run, oldest first.
 #[derive(Debug, Default)]
 pub struct RevertIndex {
     of: BTreeMap<Digest, Vec<Manifest>>,
 }
 
 impl RevertIndex {
-    /// Reads the reverts. A bundle that cannot be read says nothing about another one.
+    /// Reads the reverts. Unreadable bundles are skipped.
     pub fn read(workspace: &Workspace) -> Result<Self, ServiceError> {
         let stored = workspace.state.bundles()?;
         let stored = stored.iter().filter_map(|run_id| manifest(workspace, run_id).ok());
@@ -28,14 +28,14 @@ impl RevertIndex {
         Ok(Self { of })
     }
 
-    /// How the run was reverted; `None` if nobody tried to.
+    /// Returns how the run was reverted; `None` if no revert had an effect.
     pub fn reverted_by(&self, run: &StoredManifest) -> Option<RunRevert> {
         let reverts = self.of.get(&run.run_hash)?;
         let undone: BTreeSet<RepoPath> = reverts.iter().flat_map(undone_by).collect();
         let mut left = run.manifest.untracked().unwrap_or_default();
         left.retain(|path| !undone.contains(path));
-        // A revert that refused everything has reverted nothing; one that found everything undone already is named only
-        // where no other did it.
+        // A revert that refused everything had no effect. One that found everything already undone is named only if no
+        // other revert changed something.
         let mut with_effect = reverts.iter().filter(|revert| undone_by(revert).next().is_some());
         let has_changed = |revert: &&Manifest| revert.delta.as_ref().is_some_and(|delta| !delta.is_empty());
         let named = with_effect.clone().rfind(has_changed).or_else(|| with_effect.next())?;
@@ -43,7 +43,7 @@ impl RevertIndex {
     }
 }
 
-/// The paths that a revert was about and did not refuse.
+/// The paths that a revert was given and did not refuse.
 fn undone_by(revert: &Manifest) -> impl Iterator<Item = RepoPath> {
     /// `probity revert RUN`, before the paths.
     const N_WORDS_BEFORE_PATHS: usize = 3;

@@ -1,4 +1,4 @@
-//! What the policy of the tree says about one path now, whatever a run did.
+//! The standing of one path under the current policy, independent of any run.
 
 use crate::run;
 use probity_api::govern::path::{PathKind, PathStanding, ProtectionRule};
@@ -13,13 +13,12 @@ use probity_workspace::{ServiceError, Workspace, clock, git};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Where `path` stands.
 pub fn standing(workspace: &Workspace, path: &RepoPath) -> Result<PathStanding, ServiceError> {
     let policy = workspace.load_policy()?.policy;
     let snapshot = WorkspaceObserver::new(workspace).content(None)?;
     let committed = git::head_tree(workspace).ok();
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
-    // Which gates run depends on what changes: those that a change of this path would run.
+    // The gates depend on what changes: take those that a change of this path would run.
     let contents =
         run::contents_of(workspace, &policy, plan_for(&policy, path)?, &clock::run_id(), &snapshot);
     let seal = Seal::new(contents);
@@ -54,7 +53,7 @@ pub fn standing(workspace: &Workspace, path: &RepoPath) -> Result<PathStanding, 
     })
 }
 
-/// The plan for a change of `path`; where that needs more to be said, the plan for no change in particular.
+/// Computes the plan for a change of `path`, or for no particular change if that needs more input.
 fn plan_for(policy: &Policy, path: &RepoPath) -> Result<Plan, ServiceError> {
     let profile = policy.default_profile().or_else(|| policy.profiles.first().map(|it| it.id.as_str()));
     let selection = PlanSelection { profile: profile.map(str::to_owned), ..PlanSelection::default() };

@@ -1,24 +1,21 @@
-//! Gates that a tree can run by itself: a test target, a test script, a test tool that is configured.
+//! Suggests a gate the tree can already run: a test target, a test script, a configured test tool.
 
 use probity_paths::RepoPath;
 use probity_policy::ReadText;
 use serde_json::Value;
 
-/// A gate that the tree can run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuggestedGate {
-    /// Its name.
     pub id: &'static str,
-    /// Its command.
     pub run: &'static [&'static str],
-    /// What speaks for it.
+    /// The evidence for it.
     pub because: &'static str,
 }
 
-/// What npm writes into a new `package.json`.
+/// The test script npm writes into a new `package.json`.
 const NPM_PLACEHOLDER: &str = "no test specified";
 
-/// The first gate that fits, if the tree shows one: a tree that has a Makefile with tests means those.
+/// Returns the first gate that fits: a Makefile with tests takes precedence over other tools.
 pub(super) fn suggest(files: &[RepoPath], read: ReadText<'_>) -> Vec<SuggestedGate> {
     let text = |name: &str| {
         let file = files.iter().find(|file| file.as_bytes() == name.as_bytes())?;
@@ -52,7 +49,7 @@ pub(super) fn suggest(files: &[RepoPath], read: ReadText<'_>) -> Vec<SuggestedGa
     {
         add(&["pytest"], "pytest is configured");
     }
-    // Two gates need two names.
+    // All suggestions share one id, so only one can be used.
     gates.truncate(1);
     gates
 }

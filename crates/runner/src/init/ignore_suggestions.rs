@@ -1,10 +1,10 @@
-//! What the project's `.gitignore` names and no proposal covers: suggestions, to be chosen from by a person. Ignore rules
-//! are written against clutter in commits, not for exemptions: secrets and settings are ignored too, and a run that
-//! changes those should be seen.
+//! Suggests build outputs from the project's `.gitignore` that no proposal covers, for the user to choose from. They
+//! are not exempt automatically: ignore rules keep clutter out of commits and also cover secrets and settings, and a
+//! run that changes those should be noticed.
 
 use probity_paths::{RepoPath, Scope};
 
-/// Parts of names that hold secrets or settings, in lower case.
+/// Parts of names that suggest secrets or settings, in lower case.
 const PERSONAL_NAME_PARTS: &[&str] = &[
     ".env",
     "secret",
@@ -39,26 +39,24 @@ const PERSONAL_NAME_PARTS: &[&str] = &[
     ".git",
 ];
 
-/// Ends of names of sources.
 const SOURCE_SUFFIXES: &[&str] = &[
     ".py", ".pyc", ".js", ".ts", ".rs", ".go", ".c", ".h", ".cc", ".cpp", ".java", ".rb", ".php", ".sh",
     ".md", ".toml", ".yml", ".yaml",
 ];
 
-/// What the ignore rules suggest.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct OutputSuggestions {
-    /// The patterns for `build_outputs`, in the order of the rules.
+    /// Patterns for `build_outputs`, in the order of the rules.
     pub(super) patterns: Vec<String>,
-    /// How many rules were left out because their text would not be shown as it is written.
+    /// Rules left out because their text would not be displayed as written.
     pub(super) n_deceptive: usize,
 }
 
-/// The patterns for `build_outputs` that the rules suggest.
+/// Returns the patterns for `build_outputs` that the rules suggest.
 pub(super) fn suggestions(rules: &[u8], exempt: &Scope, kept: &[RepoPath]) -> OutputSuggestions {
     let (mut found, mut n_deceptive): (Vec<String>, usize) = (Vec::new(), 0);
     for rule in probity_snapshot::git::ignore_patterns(rules) {
-        // What an editor would not show must not reach a file that a person is asked to read and uncomment.
+        // Text an editor would not show must not reach a file that a person is asked to read and uncomment.
         let Ok(pattern) = String::from_utf8(rule.pattern) else {
             n_deceptive += 1;
             continue;
@@ -69,7 +67,7 @@ pub(super) fn suggestions(rules: &[u8], exempt: &Scope, kept: &[RepoPath]) -> Ou
         }
         let name = pattern.rsplit('/').next().unwrap_or(&pattern);
         let is_file = !rule.dirs_only && (name.contains('*') || name.trim_start_matches('.').contains('.'));
-        // Virtual environments are recognized by their content, and `env` may be a directory of sources.
+        // Virtual environments are recognized by their content, and `env` may be a source directory.
         let is_known = is_covered(&pattern, exempt) || ["env", "ENV", "venv"].contains(&name);
         let pattern = if is_file { pattern.clone() } else { format!("{pattern}/**") };
         if !is_known
@@ -90,7 +88,7 @@ fn is_wanted(pattern: &str) -> bool {
     names_something && !has(PERSONAL_NAME_PARTS) && !SOURCE_SUFFIXES.iter().any(|end| pattern.ends_with(end))
 }
 
-/// Whether the patterns exempt what this one is about: a path that it names stands for all.
+/// Returns whether `exempt` already covers this pattern, judging by one sample path.
 fn is_covered(pattern: &str, exempt: &Scope) -> bool {
     let sample = pattern.replace("**/", "").replace("/**", "/x").replace(['*', '?'], "x");
     let sample = RepoPath::parse(sample.as_bytes());
@@ -101,7 +99,7 @@ fn path_inside(directory: &RepoPath) -> RepoPath {
     directory.join(b"x").unwrap_or_else(|_| directory.clone())
 }
 
-/// Whether git keeps files there.
+/// Returns whether git tracks files there.
 fn covers_tracked_files(pattern: &str, kept: &[RepoPath]) -> bool {
     Scope::parse(&[pattern]).map_or(true, |scope| kept.iter().any(|file| scope.contains(file)))
 }

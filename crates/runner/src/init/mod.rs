@@ -1,4 +1,4 @@
-//! `probity init`: a policy that fits the tree as it is found.
+//! `probity init`: proposes a policy that fits the tree.
 
 mod gates;
 mod ignore_suggestions;
@@ -18,28 +18,25 @@ use probity_workspace::own_files::POLICY_FILE;
 use probity_workspace::{ServiceError, Workspace};
 use std::fmt::Write;
 
-/// Lines of patterns are broken here.
 const MAX_LINE_LETTERS: usize = 100;
 
-/// A proposed policy.
 #[derive(Debug)]
 pub struct ProposedPolicy {
-    /// The text of the file.
     pub text: String,
-    /// What was found in the tree, ecosystem by ecosystem; exclusions last.
+    /// The findings by ecosystem; exclusions last.
     pub build_outputs: Vec<OutputProposal>,
-    /// Patterns that the project's ignore rules name besides, for a person to choose from.
+    /// Further patterns from the project's ignore rules, for the user to choose from.
     pub ignored: Vec<String>,
-    /// How many ignore rules were left out because they hold characters that are not shown as they are written.
+    /// Ignore rules left out because they contain characters that are not displayed as written.
     pub n_deceptive_rules: usize,
-    /// Gates that the tree can run, commented out in the text.
+    /// Gates the tree can run, commented out in the text.
     pub gates: Vec<SuggestedGate>,
-    /// A scope that holds sources of this tree, as an example.
+    /// A scope that contains sources of this tree.
     pub example_scope: Option<String>,
 }
 
 impl ProposedPolicy {
-    /// How many patterns there are for each ecosystem, in their order.
+    /// Returns the number of patterns per ecosystem, in order.
     pub fn counts(&self) -> Vec<EcosystemPatterns> {
         let mut counts: Vec<EcosystemPatterns> = Vec::new();
         for proposal in self.build_outputs.iter().filter(|proposal| !is_exclusion(proposal)) {
@@ -51,7 +48,6 @@ impl ProposedPolicy {
         counts
     }
 
-    /// The answer for every surface.
     pub fn answer(&self, workspace: &Workspace, written: bool) -> InitAnswer {
         InitAnswer {
             root: workspace.root.clone().into(),
@@ -69,7 +65,6 @@ fn is_exclusion(proposal: &OutputProposal) -> bool {
     proposal.pattern.starts_with('!')
 }
 
-/// Proposes a policy.
 pub fn propose(workspace: &Workspace) -> Result<ProposedPolicy, ServiceError> {
     let snapshot = Snapshot::take(&workspace.root, &content_options(workspace), None)?;
     let files = kept_files(workspace, &snapshot);
@@ -86,20 +81,20 @@ pub fn propose(workspace: &Workspace) -> Result<ProposedPolicy, ServiceError> {
     Ok(ProposedPolicy { text, build_outputs, ignored, n_deceptive_rules, gates, example_scope })
 }
 
-/// Writes a proposed policy, unless there is one.
+/// Writes a proposed policy; refuses if there is one already.
 pub fn write(workspace: &Workspace, proposed: &ProposedPolicy) -> Result<std::path::PathBuf, ServiceError> {
     let path = workspace.root.join(POLICY_FILE);
     if path.exists() {
         let detail = format!("{} is there already", path.display());
         return Err(ServiceError::refused(ReasonCode::ConfigExists, detail));
     }
-    // An ordinary file with ordinary permissions: it is the user's, not ours.
+    // An ordinary file with ordinary permissions: it belongs to the user, not to Probity.
     std::fs::write(&path, &proposed.text)
         .map_err(ServiceError::system(format!("cannot write {}", path.display())))?;
     Ok(path)
 }
 
-/// The command that commits the policy; `None` without git. Shared changes are held to the policy of the commit.
+/// Returns the command that commits the policy; `None` without git. Shared changes are judged by the committed policy.
 pub fn commit_command(workspace: &Workspace) -> Option<String> {
     let policy = RepoPath::parse(POLICY_FILE.as_bytes()).ok()?;
     uncommitted_work::commit_command(workspace, [&policy].into_iter(), "Add the policy of Probity")
@@ -150,12 +145,12 @@ fn render(build_outputs: &[OutputProposal], ignored: &[String], gates: &[Suggest
     text
 }
 
-/// A name in a comment of one line.
+/// Removes control characters, so that the text fits a one-line comment.
 fn comment_text(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_control()).collect()
 }
 
-/// Patterns as TOML strings, several on a line.
+/// Formats patterns as TOML strings, several per line.
 fn wrapped_patterns<'a>(indent: &str, patterns: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
     let mut line = String::new();

@@ -1,15 +1,14 @@
-//! Where the sources of a tree are, for an example that works.
+//! Finds the sources of a tree, for an example that works.
 
 use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
-/// Ends of the names of sources.
 const SOURCE_EXTENSIONS: &[&str] = &[
     "py", "js", "mjs", "cjs", "jsx", "ts", "tsx", "rs", "go", "java", "kt", "c", "cc", "cpp", "h", "hpp",
     "cs", "rb", "php", "ex", "exs", "swift", "zig", "scala", "hs", "dart", "sh", "vue", "svelte",
 ];
 
-/// Directories that hold sources about the sources.
+/// Directories with secondary sources, such as tests and tools.
 const SECONDARY_DIRECTORIES: &[&str] = &[
     "test",
     "tests",
@@ -33,7 +32,7 @@ const SECONDARY_DIRECTORIES: &[&str] = &[
     "fixtures",
 ];
 
-/// A scope with the most sources: a directory at the top, or the files beside it.
+/// Returns the scope with the most sources: a top-level directory, or the files at the root.
 pub(super) fn example_scope(files: &[RepoPath]) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for file in files {
@@ -46,7 +45,7 @@ pub(super) fn example_scope(files: &[RepoPath]) -> Option<String> {
             *counts.entry(scope).or_default() += 1;
         }
     }
-    // Of equals the first by name: the answer must not hang on chance.
+    // Ties are broken by name, to keep the result deterministic.
     counts
         .into_iter()
         .max_by(|one, other| one.1.cmp(&other.1).then(other.0.cmp(&one.0)))

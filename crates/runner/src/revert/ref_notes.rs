@@ -1,5 +1,5 @@
-//! What a revert leaves: the commits, branches and submodules that a run moved. Files are put back in the working tree;
-//! history is a person's to rewrite, so for each reference it is said how.
+//! Describes what a revert leaves: the commits, branches and submodules that a run moved. Files are restored in the
+//! working tree, but rewriting history is up to the user, so each reference gets a note on how to do it.
 
 use probity_api::govern::revert::RefNote;
 use probity_api::govern::run::{RefChangeKind, RefMovement};
@@ -12,8 +12,8 @@ use probity_workspace::refs::{
 use probity_workspace::{Workspace, git};
 use std::collections::BTreeSet;
 
-/// What is to be said about the references of the tree's own repository that a run moved.
-/// A commit that holds none of the `undone` paths needs not be taken back.
+/// Returns a note for each reference of the tree's own repository that a run moved. A commit that contains none of the
+/// `undone` paths need not be taken back.
 pub(super) fn notes(
     workspace: &Workspace,
     movements: &[RefMovement],
@@ -22,7 +22,7 @@ pub(super) fn notes(
     let Some(layout) = &workspace.git else { return Vec::new() };
     let now = RefFacts::gather(layout);
     let own = || movements.iter().filter(|movement| movement.repository.is_none());
-    // The commands are typed one after the other, that of HEAD first: the others are for the branch it leads back to.
+    // The commands are meant to be typed in order, HEAD first: the others assume the branch it leads back to.
     let head = own().find(|movement| movement.name == HEAD && now.get(HEAD) == movement.after.as_deref());
     let branch = match head.and_then(|movement| movement.before.as_deref()) {
         Some(before) => before.strip_prefix(SYMBOLIC_REF_PREFIX),
@@ -32,14 +32,14 @@ pub(super) fn notes(
     own().map(|movement| ref_note(layout, (&now, branch), movement, &holds_change)).collect()
 }
 
-/// Whether commits changed one of the paths; so it is taken where git does not say.
+/// Returns whether the commits changed one of the paths; true if git does not say.
 fn holds_change(workspace: &Workspace, commits: [&str; 2], paths: &BTreeSet<RepoPath>) -> bool {
     let trees = commits.map(|commit| git::tree_of(workspace, &git::commit_id(workspace, commit)?));
     let [Ok(before), Ok(after)] = trees else { return true };
     paths.iter().any(|path| before.get(path) != after.get(path))
 }
 
-/// `branch` is the one that is checked out when the command of this note is typed.
+/// `branch` is the one checked out when the command of this note is typed.
 fn ref_note(
     layout: &GitLayout,
     (now, branch): (&RefFacts, Option<&str>),
@@ -92,7 +92,7 @@ fn ref_note(
     RefNote { movement: movement.clone(), detail, command }
 }
 
-/// How many commits came, and how many went; nothing if git does not say. And what still holds the change.
+/// Counts the commits that were added and removed (empty if git does not say), and names what still holds the change.
 fn describe_history(layout: &GitLayout, before: &str, after: &str) -> (String, &'static str) {
     let commits = |n: u64| if n == 1 { "1 commit".to_owned() } else { format!("{n} commits") };
     let counted = git::count_commits(layout, before, after)
@@ -109,7 +109,7 @@ fn describe_history(layout: &GitLayout, before: &str, after: &str) -> (String, &
     (history, holder)
 }
 
-/// Only the index and the reference move: `--mixed` keeps the files. (`--soft` would leave the change staged.)
+/// `--mixed` moves the reference and the index but keeps the files; `--soft` would leave the change staged.
 fn take_back(name: &str, before: &str, is_checked_out: bool) -> Option<String> {
     if is_checked_out {
         return Some(format!("git reset --mixed {before}"));
@@ -118,7 +118,7 @@ fn take_back(name: &str, before: &str, is_checked_out: bool) -> Option<String> {
     Some(format!("git branch --force {} {before}", bare_shell_word(branch.as_bytes())))
 }
 
-/// Sets HEAD to what it was, and keeps the files.
+/// Restores HEAD and keeps the files.
 fn check_out(before: &str) -> String {
     match before.strip_prefix(SYMBOLIC_REF_PREFIX) {
         Some(name) => {
@@ -133,7 +133,7 @@ fn delete_command(name: &str, is_checked_out: bool) -> Option<String> {
         return Some(format!("git tag --delete {}", bare_shell_word(tag.as_bytes())));
     }
     if is_checked_out {
-        // Git deletes no branch that is checked out; without its commit it is as unborn as it was.
+        // Git does not delete a checked-out branch; removing the reference makes it unborn again.
         return Some(format!("git update-ref -d {}", bare_shell_word(name.as_bytes())));
     }
     Some(format!("git branch -D {}", bare_shell_word(name.strip_prefix("refs/heads/")?.as_bytes())))

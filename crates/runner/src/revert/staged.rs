@@ -1,5 +1,5 @@
-//! What git's index still holds of paths that were undone. A revert puts back files and leaves the index alone, because
-//! what is staged belongs to a person; so it says what is left there and how to take it out.
+//! Finds reverted paths whose changes are still staged. A revert restores files and leaves the index alone, because
+//! staging is the user's decision; so it reports what is staged and how to unstage it.
 
 use probity_api::govern::delta::RecordedChange;
 use probity_api::govern::revert::{PathRevert, RevertAction, StagedChanges};
@@ -10,10 +10,10 @@ use probity_workspace::worktree::from_top;
 use probity_workspace::{Workspace, git};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A command with more paths than this is nothing to copy.
+/// A command with more paths is too long to copy.
 const MAX_COMMAND_PATHS: usize = 20;
 
-/// What the index holds of the paths that are as before the run now.
+/// Returns the staged changes of paths that are now as before the run.
 pub(super) fn find(
     workspace: &Workspace,
     changes: &[&RecordedChange],
@@ -22,7 +22,7 @@ pub(super) fn find(
     let Some(layout) = &workspace.git else { return StagedChanges::default() };
     let is_back: BTreeSet<&RepoPath> =
         undone.iter().filter(|one| one.action != RevertAction::Refused).map(|one| &one.path).collect();
-    // Without an index nothing is staged.
+    // Without an index, nothing is staged.
     if is_back.is_empty() || !layout.git_dir.join("index").exists() {
         return StagedChanges::default();
     }
@@ -54,7 +54,7 @@ fn unstage_command(workspace: &Workspace, paths: &[RepoPath], has_commit: bool) 
     }
     let git = uncommitted_work::git_program(workspace);
     let words: Vec<String> = paths.iter().map(uncommitted_work::path_word).collect();
-    // Without a commit there is nothing to restore an entry from.
+    // Without a commit, there is nothing to restore an entry from.
     let verb = if has_commit { "restore --staged" } else { "rm --cached" };
     Some(format!("{git} {verb} -- {}", words.join(" ")))
 }

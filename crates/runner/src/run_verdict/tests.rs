@@ -7,7 +7,7 @@ use probity_snapshot::SnapshotEntryKind;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Everything of a case, owned.
+/// An owned form of the verdict's inputs.
 #[derive(Debug, Clone)]
 struct World {
     scope: Vec<&'static str>,
@@ -29,7 +29,7 @@ struct World {
 }
 
 impl Default for World {
-    /// A run that did nothing and passes.
+    /// A run that changed nothing and passes.
     fn default() -> Self {
         Self {
             scope: vec!["src/**"],
@@ -82,14 +82,14 @@ impl World {
         })
     }
 
-    /// One gate wrote whatever the command did not.
+    /// One gate wrote everything the command did not.
     fn gate_writes(&self) -> Vec<GateWrites> {
         let changed = self.changes.iter().map(|change| change.path.clone());
         let changed = changed.filter(|path| !self.changed_by_command.contains(path)).collect();
         vec![GateWrites { outputs: scope(&self.gate_outputs), changed }]
     }
 
-    /// With changes of these paths by the command.
+    /// Adds changes of these paths by the command.
     fn changing(paths: &[&str]) -> Self {
         let touched: BTreeSet<RepoPath> = paths.iter().map(|name| path(name)).collect();
         let changes = touched.iter().cloned().map(change).collect();
@@ -258,7 +258,7 @@ fn a_content_that_left_one_path_for_one_other_is_a_rename() {
     };
     let found = renames(&[gone("a", "1"), came("b", "1"), came("x", "2"), gone("y", ""), came("z", "")]);
     assert_eq!(found, [FileRename { from: path("a"), to: path("b") }]);
-    // Of two equal files nobody can tell which one went where.
+    // Among equal files nobody can tell which one went where.
     assert_eq!(renames(&[gone("a", "1"), gone("b", "1"), came("c", "1")]), []);
     assert_eq!(renames(&[gone("a", "1"), came("b", "1"), came("c", "1")]), []);
 }
@@ -345,7 +345,7 @@ prop_compose! {
     }
 }
 
-/// The paths that fail a run, with why.
+/// The paths that fail a run, with their reasons.
 fn errors(verdict: &RunVerdict) -> BTreeSet<(ReasonCode, Option<RepoPath>)> {
     let errors = verdict.findings.iter().filter(|said| said.severity == FindingSeverity::Error);
     errors.map(|said| (said.reason, said.path.clone())).collect()

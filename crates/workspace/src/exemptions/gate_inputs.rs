@@ -1,5 +1,5 @@
-//! What a gate executes: its program, found as the system will find it, with every link and interpreter on the way, and the
-//! files that its command names. Looked up once, when the run is sealed.
+//! Finds the files a gate executes: its program as the system resolves it, with every link and interpreter on the way,
+//! and the files its command names. Looked up once, when the run is sealed.
 
 use probity_evidence::{GlobList, PlannedGate};
 use probity_paths::RepoPath;
@@ -12,32 +12,31 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// More links than this lead nowhere.
+/// Longer chains of links do not resolve.
 const MAX_SYMLINKS: usize = 40;
-/// A script that a script interprets, and so on: deeper than this no system goes.
+/// Nesting limit for scripts whose interpreter is itself a script; no system allows more.
 const MAX_INTERPRETERS: usize = 4;
-/// The first line of a script is not longer.
 const MAX_SHEBANG_BYTES: u64 = 512;
-/// The file that every virtual environment of Python has.
+/// The file that marks a Python virtual environment.
 const VIRTUAL_ENVIRONMENT_MARK: &[u8] = b"pyvenv.cfg";
 
-/// What a gate relies on in the tree.
+/// The parts of the tree a gate relies on.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct GateInputs {
-    /// What it executes or is given by name.
+    /// Files it executes or names in its command.
     pub inputs: BTreeSet<RepoPath>,
-    /// Directories from which its program imports.
+    /// Directories its program imports from.
     pub imports: GlobList,
 }
 
-/// The virtual environments of a tree.
+/// Returns the virtual environments of a tree.
 pub fn virtual_environments(start: &Snapshot) -> BTreeSet<RepoPath> {
     let marks = start.entries().filter(|entry| entry.path().file_name() == VIRTUAL_ENVIRONMENT_MARK);
     marks.filter_map(|entry| entry.path().parent()).collect()
 }
 
-/// Looks up what `gate` relies on in the tree at `root`, which must be a real path, with `search_path` as its `PATH`.
-/// `environments` are the virtual environments of the tree.
+/// Looks up the inputs of `gate` in the tree at `root` (a real path), with `search_path` as its `PATH`. `environments`
+/// are the virtual environments of the tree.
 pub fn look_up(
     root: &Path,
     gate: &PlannedGate,
@@ -75,15 +74,15 @@ struct LookUp<'a> {
     root: &'a Path,
     search: Vec<PathBuf>,
     inputs: BTreeSet<RepoPath>,
-    /// The patterns of directories from which the programs import.
+    /// Patterns of the directories the programs import from.
     imports: BTreeSet<Vec<u8>>,
-    /// Whether one of the programs may import from anywhere, because what it starts is not known.
+    /// Set when a program is unknown and may import from anywhere.
     imports_anything: bool,
 }
 
 impl LookUp<'_> {
-    /// Notes what a program executes and imports. A script is as well known as its interpreter; what a shell starts is not
-    /// known.
+    /// Records what a program executes and imports. A script is known if its interpreter is; a shell may start
+    /// anything.
     fn note_program(&mut self, program: &OsStr) {
         let names = self.program(program, 0);
         let known: Vec<_> =
@@ -93,8 +92,8 @@ impl LookUp<'_> {
         self.imports.extend(known.into_iter().flatten());
     }
 
-    /// Finds a program as the system does, and returns the names that it and its interpreters have. A place of the tree
-    /// that is asked first and holds none is noted too: what appears there would run instead.
+    /// Resolves a program through `PATH` and returns its name and those of its interpreters. Places in the tree that
+    /// come first in `PATH` but hold no such program are recorded too: a file created there would run instead.
     fn program(&mut self, name: &OsStr, depth: usize) -> BTreeSet<OsString> {
         let mut names: BTreeSet<OsString> =
             Path::new(name).file_name().map(OsStr::to_owned).into_iter().collect();
@@ -113,7 +112,7 @@ impl LookUp<'_> {
         names
     }
 
-    /// Notes the program behind a script.
+    /// Resolves the interpreters of a script.
     fn interpreter(&mut self, script: &Path, depth: usize) -> BTreeSet<OsString> {
         let mut names: BTreeSet<OsString> = script.file_name().map(OsStr::to_owned).into_iter().collect();
         let Some(words) = shebang(script).filter(|_| depth < MAX_INTERPRETERS) else { return names };
@@ -129,7 +128,7 @@ impl LookUp<'_> {
         names
     }
 
-    /// Notes the file of the tree that a word of the command names, also behind a `=`.
+    /// Records the file that an argument names, also after a `=`.
     fn note_argument(&mut self, word: &OsStr) {
         let bytes = word.as_bytes();
         let value = bytes.iter().position(|&byte| byte == b'=').map(|at| &bytes[at + 1..]);
@@ -141,7 +140,7 @@ impl LookUp<'_> {
         }
     }
 
-    /// Walks to where a path leads, and notes what lies in the tree: every link on the way, and the end.
+    /// Resolves a path and records every link on the way and the target, where they are in the tree.
     fn resolve_links(&mut self, path: &Path) -> PathBuf {
         let mut rest: Vec<OsString> = reversed_components(path);
         let mut here = PathBuf::from("/");
@@ -173,7 +172,7 @@ impl LookUp<'_> {
         self.inputs.extend(below.and_then(|below| RepoPath::parse(below.as_os_str().as_bytes()).ok()));
     }
 
-    /// The virtual environments of the tree whose programs are among the inputs.
+    /// Returns the virtual environments whose programs are among the inputs.
     fn virtual_environments(&self) -> BTreeSet<Vec<u8>> {
         let environment = |input: &RepoPath| {
             let programs = input.parent()?;
@@ -182,20 +181,19 @@ impl LookUp<'_> {
                 .root
                 .join(OsStr::from_bytes(directory.as_bytes()))
                 .join(OsStr::from_bytes(VIRTUAL_ENVIRONMENT_MARK));
-            // A name with special characters is told by classes of one letter.
             mark.exists().then(|| pattern_of(directory.as_bytes()))
         };
         self.inputs.iter().filter_map(environment).collect()
     }
 }
 
-/// The pattern that matches exactly this path.
+/// Returns a pattern that matches exactly this path, with special characters as one-letter classes.
 fn pattern_of(path: &[u8]) -> Vec<u8> {
     let letter = |&byte: &u8| if b"*?[".contains(&byte) { vec![b'[', byte, b']'] } else { vec![byte] };
     path.iter().flat_map(letter).collect()
 }
 
-/// The names of a path, the last first; `.` and the root are none.
+/// Returns the components of a path in reverse, without `.` and the root.
 fn reversed_components(path: &Path) -> Vec<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_owned()),
@@ -211,7 +209,7 @@ fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
-/// The words behind `#!` in the first line of a script.
+/// Returns the words after `#!` on the first line of a script.
 fn shebang(path: &Path) -> Option<Vec<OsString>> {
     let mut start = Vec::new();
     if !fs::metadata(path).ok()?.is_file() {
@@ -301,7 +299,7 @@ mod tests {
         assert_eq!(tree.inputs(&["node_modules/.bin/mocha"], &[]).0, ["node_modules/.bin/mocha"]);
     }
 
-    /// What a gate imports of which nothing is known.
+    /// The imports of a gate with an unknown program.
     fn anything() -> Vec<String> {
         let patterns =
             probity_policy::any_imports().into_iter().map(|it| String::from_utf8(it).expect("text"));

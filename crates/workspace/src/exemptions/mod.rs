@@ -1,9 +1,9 @@
-//! What is no part of D: the sealed build outputs and the directories that were recognized as such, without what must be
-//! judged all the same.
+//! Decides which paths are not part of the delta: sealed build outputs and recognized output directories, minus
+//! everything that must be judged anyway.
 //!
-//! Never exempt, whatever the patterns say: what git tracked at the start, what a gate executes, what a gate imports and a
-//! package manager would not have done, and code that programs load by its name. [`Exemptions`] is plain data and decides;
-//! the look-ups on disk are in `marks`, `inputs`, `plugins` and `tracked`.
+//! Never exempt, whatever the patterns say: paths git tracked at the start, files a gate executes, imported files that
+//! a package manager would not have written, and code that programs load by name. [`Exemptions`] is plain data and
+//! decides; `output_markers`, `gate_inputs`, `plugins` and `tracked_paths` look things up on disk.
 
 pub mod gate_inputs;
 mod output_hint;
@@ -24,27 +24,27 @@ use probity_snapshot::git::HeadTree;
 use probity_snapshot::{Snapshot, SnapshotEntryKind, TreeChange};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is no part of D.
+/// The paths that are not part of the delta.
 #[derive(Debug, Clone, Default)]
 pub struct Exemptions {
     /// The sealed patterns.
     pub build_outputs: Scope,
-    /// The directories that were recognized by their content.
+    /// Directories recognized by their content.
     pub recognized: Vec<RecognizedOutput>,
-    /// What git tracked at the start.
+    /// Paths git tracked at the start.
     pub tracked: TrackedPaths,
-    /// By gate, what it executes or is given by name.
+    /// By gate id, the files it executes or names in its command.
     pub gate_inputs: BTreeMap<String, BTreeSet<RepoPath>>,
-    /// By gate, the directories from which its program imports.
+    /// By gate id, the directories its program imports from.
     pub gate_imports: BTreeMap<String, Scope>,
-    /// The directories at or below an imported one, as they were at the start.
+    /// The imported directories and everything below them, as of the start.
     pub imported_directories: BTreeSet<RepoPath>,
-    /// Entry points of packages in the tree that name plugins, at the start or at the end.
+    /// Entry-point files in the tree that declare plugins, at the start or at the end.
     pub plugin_lists: BTreeSet<RepoPath>,
 }
 
 impl Exemptions {
-    /// What the patterns of a policy exempt on a tree; `committed` is what HEAD holds, `None` if git gave no answer.
+    /// Exempts the patterns of a policy. `committed` is the tree of HEAD, `None` if git gave no answer.
     pub fn of_patterns(
         workspace: &Workspace,
         policy: &Policy,
@@ -52,7 +52,7 @@ impl Exemptions {
         tree: &Snapshot,
     ) -> Result<Self, probity_paths::PatternError> {
         let settings = &policy.workspace;
-        // Where nothing can be exempt, nobody needs to ask git.
+        // Asking git is needless where nothing can be exempt.
         let tracked = if settings.recognize_outputs || !settings.build_outputs.is_empty() {
             TrackedPaths::of(workspace, committed, tree)
         } else {
@@ -61,8 +61,8 @@ impl Exemptions {
         Ok(Self { build_outputs: settings.build_outputs.to_scope()?, tracked, ..Self::default() })
     }
 
-    /// What a policy exempts on the tree of a start: its patterns, and the directories that are recognized. The recognition
-    /// is there for the end; `None` where the policy wants none recognized.
+    /// Exempts the patterns of a policy and the output directories recognized at the start. The recognizer is returned
+    /// for the end of the run; `None` if the policy turns recognition off.
     pub fn at_start(
         workspace: &Workspace,
         policy: &Policy,
@@ -78,13 +78,13 @@ impl Exemptions {
         Ok((exemptions, recognition))
     }
 
-    /// Whether anything can be exempt under a seal at all.
+    /// Returns whether a seal allows any exemption.
     pub fn are_possible(seal: &Seal) -> bool {
         let contents = seal.contents();
         contents.recognize_outputs || !contents.build_outputs.is_empty()
     }
 
-    /// The same with what the gates of a seal rely on.
+    /// Adds the inputs and imports of the sealed gates.
     pub fn with_gates(mut self, seal: &Seal, start: &Snapshot) -> Result<Self, probity_paths::PatternError> {
         for (id, settings) in &seal.contents().gate_settings {
             if !settings.inputs.is_empty() {
@@ -100,13 +100,13 @@ impl Exemptions {
         Ok(self)
     }
 
-    /// Whether a path lies where builds write.
+    /// Returns whether a path is in a build output.
     pub fn covers(&self, path: &RepoPath) -> bool {
         self.build_outputs.contains(path)
             || self.recognized.iter().any(|output| path.is_covered_by(output.path.as_bytes()))
     }
 
-    /// Whether a path lies where builds write and nobody relies on it: its content of before is not kept.
+    /// Returns whether a path is in a build output that nobody relies on, so that no before-image is kept.
     pub fn is_disposable(&self, path: &RepoPath) -> bool {
         self.covers(path)
             && !self.tracked.may_contain(path)
@@ -114,12 +114,12 @@ impl Exemptions {
             && !probity_policy::is_entry_points_file(path)
     }
 
-    /// Whether what is at a path is no part of D, as far as that can be told without a change.
+    /// Returns whether a path is exempt, as far as the path alone can tell.
     pub fn exempts_path(&self, path: &RepoPath) -> bool {
         self.is_disposable(path) && probity_policy::code_in_output(path).is_none()
     }
 
-    /// The rule by which a path lies where builds write.
+    /// Returns the rule that makes a path a build output.
     pub fn rule_for(&self, path: &RepoPath) -> Option<OutputRule> {
         if self.build_outputs.contains(path) {
             let pattern = self.build_outputs.decision(path)?.pattern.as_bytes().to_vec();
@@ -130,7 +130,7 @@ impl Exemptions {
         Some(OutputRule::Recognized { directory: output.path.clone(), mark })
     }
 
-    /// Why what is at a path that lies where builds write is judged all the same.
+    /// Returns why a path in a build output is judged anyway.
     pub fn why_path_judged(&self, path: &RepoPath) -> Option<JudgedBecause> {
         if !self.covers(path) {
             return None;
@@ -146,8 +146,8 @@ impl Exemptions {
         }
     }
 
-    /// Whether a change is no part of D. `by_command` says that it was there before any gate ran: what a gate itself
-    /// installs it may import.
+    /// Returns whether a change is exempt. `by_command` means that it was made before any gate ran: a gate may import
+    /// what it installed.
     pub fn exempts(&self, change: &TreeChange, by_command: bool) -> bool {
         let path = &change.path;
         self.covers(path)
@@ -159,7 +159,7 @@ impl Exemptions {
             && probity_policy::code_in_output(path).is_none()
     }
 
-    /// Why a change that lies where builds write is judged all the same.
+    /// Returns why a change in a build output is judged anyway.
     pub fn why_judged(&self, change: &TreeChange, by_command: bool) -> Option<&'static str> {
         if !self.covers(&change.path) || self.exempts(change, by_command) {
             return None;
@@ -188,19 +188,19 @@ impl Exemptions {
         })
     }
 
-    /// Whether a gate executes a path, is given it by name, or reaches one of those through it.
+    /// Returns whether a path is a gate input or a directory above one.
     pub fn is_gate_input(&self, path: &RepoPath) -> bool {
         let mut inputs = self.gate_inputs.values().flatten();
         inputs.any(|input| input.is_covered_by(path.as_bytes()))
     }
 
-    /// The directory above a path from which the gate `id` imports.
+    /// Returns the directory at or above a path that the gate `id` imports from.
     pub fn import_root(&self, id: &str, path: &RepoPath) -> Option<RepoPath> {
         self.root_among(self.gate_imports.get(id)?, path)
     }
 
-    /// The topmost build output at or above `path` that the patterns of `imports` name. A directory of sources that happens
-    /// to have such a name (`deps`) is none.
+    /// Returns the topmost build output at or above `path` that `imports` matches. A source directory that happens to
+    /// have such a name (`deps`) does not count.
     fn root_among(&self, imports: &Scope, path: &RepoPath) -> Option<RepoPath> {
         let lineage: Vec<RepoPath> =
             path.ancestors_and_self().filter_map(|above| RepoPath::parse(above).ok()).collect();
@@ -210,10 +210,10 @@ impl Exemptions {
             .map(|(above, _)| above.clone())
     }
 
-    /// The directories of the start that a pattern of the imports names, and all below them.
+    /// Returns the directories of the start that match an import pattern, and everything below them.
     fn find_imported_directories(&self, start: &Snapshot) -> BTreeSet<RepoPath> {
         let mut found = BTreeSet::new();
-        // Whatever lies above a path comes before it.
+        // Entries are sorted, so parents come before their children.
         for entry in start.entries().filter(|entry| entry.kind() == SnapshotEntryKind::Directory) {
             let path = entry.path();
             let is_below = || path.parent().is_some_and(|parent| found.contains(&parent));
@@ -228,7 +228,7 @@ impl Exemptions {
         by_command && self.gate_imports.values().any(|scope| self.alters_import(scope, change))
     }
 
-    /// Whether a change in an imported directory is none that a package manager makes when it adds a package.
+    /// Returns whether a change in an imported directory is one that adding a package would not make.
     fn alters_import(&self, imports: &Scope, change: &TreeChange) -> bool {
         let Some(root) = self.root_among(imports, &change.path) else { return false };
         if probity_policy::is_never_imported(&root, &change.path) {

@@ -1,39 +1,38 @@
-//! Whether a violation is mostly the work of build tools: then a policy helps more than a wider scope.
+//! Detects violations that are mostly build outputs, where a policy helps more than a wider scope.
 
 use probity_evidence::Seal;
 use probity_paths::{RepoPath, Scope};
 use probity_policy::{OutputLook, Policy};
 use std::collections::BTreeMap;
 
-/// So many outputs are named.
 const MAX_NAMED_OUTPUTS: usize = 3;
 
 /// Out-of-scope paths that look like build outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputHint {
-    /// How many of the out-of-scope paths look so.
+    /// Paths that look like build outputs.
     pub n_outputs: usize,
-    /// How many out-of-scope paths there are.
+    /// All out-of-scope paths.
     pub n_untracked: usize,
-    /// The names of what was written, the largest first; a last `…` stands for more.
+    /// The names of the outputs, those with most paths first; a trailing `…` means there are more.
     pub names: Vec<String>,
-    /// Whether the run had no policy, so that `probity init` would write one.
+    /// The run had no policy, so `probity init` would help.
     pub without_policy: bool,
 }
 
-/// How many out-of-scope paths lie in the sealed build outputs, and are judged all the same: git tracks them, or a gate
-/// relies on them.
+/// Counts the out-of-scope paths in sealed build outputs. They are judged because git tracks them or a gate relies on
+/// them.
 pub fn judged_outputs(seal: &Seal, untracked: &[RepoPath]) -> usize {
     let outputs = sealed_outputs(seal);
     untracked.iter().filter(|path| outputs.contains(path)).count()
 }
 
 fn sealed_outputs(seal: &Seal) -> Scope {
-    // The patterns of a seal were read before anything ran.
+    // Sealed patterns were already parsed once, so this cannot fail.
     seal.contents().build_outputs.to_scope().unwrap_or_default()
 }
 
-/// A hint, if most out-of-scope paths look like build outputs that no sealed pattern names.
+/// Returns a hint if most out-of-scope paths look like build outputs that no sealed pattern covers.
 pub fn output_hint(seal: &Seal, untracked: &[RepoPath]) -> Option<OutputHint> {
     let look = OutputLook::of(untracked);
     let outputs = sealed_outputs(seal);
@@ -58,7 +57,7 @@ pub fn output_hint(seal: &Seal, untracked: &[RepoPath]) -> Option<OutputHint> {
     Some(OutputHint { n_outputs, n_untracked: untracked.len(), names, without_policy })
 }
 
-/// The paths that do not look like build outputs, and how many do.
+/// Returns the paths that do not look like build outputs, and the number of those that do.
 pub fn sources_among(paths: &[RepoPath]) -> (Vec<RepoPath>, usize) {
     let look = OutputLook::of(paths);
     let sources: Vec<RepoPath> = paths.iter().filter(|path| !look.is_output(path)).cloned().collect();

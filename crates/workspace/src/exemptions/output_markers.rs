@@ -1,4 +1,4 @@
-//! The directories of a tree that say what they are, and whether they are believed.
+//! Finds directories with an output marker and decides which of them to believe.
 
 use super::Exemptions;
 use crate::Workspace;
@@ -13,10 +13,10 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// No mark is larger than this.
+/// Larger files are not read as markers.
 const MAX_MARK_BYTES: u64 = 64 * 1024;
 
-/// What recognition needs to know of the start of a run.
+/// Recognizes build outputs, given the state at the start of a run.
 #[derive(Debug)]
 pub struct OutputRecognizer {
     at_start: Vec<MarkedDirectory>,
@@ -24,7 +24,7 @@ pub struct OutputRecognizer {
 }
 
 impl OutputRecognizer {
-    /// Looks at the tree of the start. Ignore rules are read now: later ones may be the work of the command.
+    /// Reads the tree at the start. Ignore rules are read now because the command may change them later.
     pub fn at_start(workspace: &Workspace, start: &Snapshot) -> Self {
         let git = workspace.git.as_ref();
         Self {
@@ -33,7 +33,7 @@ impl OutputRecognizer {
         }
     }
 
-    /// The directories of the start that are build outputs.
+    /// Returns the build outputs that exist at the start.
     pub fn of_start(&self, exemptions: &Exemptions) -> Vec<RecognizedOutput> {
         let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
         probity_policy::recognize_outputs(
@@ -45,7 +45,7 @@ impl OutputRecognizer {
         )
     }
 
-    /// The directories of the start and of the end that are build outputs.
+    /// Returns the build outputs that exist at the start or at the end.
     pub fn of_run(
         &mut self,
         workspace: &Workspace,
@@ -63,12 +63,12 @@ impl OutputRecognizer {
     }
 }
 
-/// Files beside which tools make directories with ordinary names (`env`, `target`).
+/// Files next to which tools create directories with ordinary names (`env`, `target`).
 const PROJECT_FILES: [&str; 7] =
     ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "tox.ini", "Cargo.toml"];
 
-/// Whether a tool may have made a directory of this name by itself. A hidden one: anywhere. One with an ordinary name: only
-/// if it is new, beside a project file that git tracks or at the root, and in the place of no tracked module.
+/// Returns whether a tool may have created this directory. Hidden directories: anywhere. Others: only if new, at the
+/// root or next to a tracked project file, and not shadowing a tracked module.
 fn may_be_made_by_tool(exemptions: &Exemptions, start: &Snapshot, directory: &RepoPath) -> bool {
     let name = directory.file_name();
     if name.starts_with(b".") {
@@ -87,7 +87,7 @@ fn may_be_made_by_tool(exemptions: &Exemptions, start: &Snapshot, directory: &Re
         && (parent.is_none() || PROJECT_FILES.iter().any(|file| is_tracked(file.as_bytes())))
 }
 
-/// The marked directories that no sealed pattern exempts anyway.
+/// Returns the marked directories that no sealed pattern already exempts.
 fn uncovered_directories(marked: &[MarkedDirectory], exemptions: &Exemptions) -> Vec<MarkedDirectory> {
     let is_covered = |it: &MarkedDirectory| {
         let mark = it.path.join(it.mark.file_name().as_bytes());
@@ -96,7 +96,7 @@ fn uncovered_directories(marked: &[MarkedDirectory], exemptions: &Exemptions) ->
     marked.iter().filter(|it| !is_covered(it)).cloned().collect()
 }
 
-/// The directories with a valid mark. The root of the tree is none, whatever lies in it.
+/// Returns the directories with a valid marker, never the root of the tree.
 fn marked_directories(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> {
     let of_entry = |entry: SnapshotEntry<'_>| {
         let mark = DirectoryMarker::of_file_name(entry.path().file_name())?;
@@ -106,7 +106,7 @@ fn marked_directories(root: &Path, snapshot: &Snapshot) -> Vec<MarkedDirectory> 
     snapshot.entries().filter_map(of_entry).collect()
 }
 
-/// The content of a small file as the snapshot saw it; `None` if it is another by now.
+/// Reads a small file; `None` if it no longer matches the snapshot.
 pub(super) fn content(root: &Path, entry: &SnapshotEntry<'_>) -> Option<Vec<u8>> {
     if entry.kind() != SnapshotEntryKind::File || entry.size() > MAX_MARK_BYTES {
         return None;

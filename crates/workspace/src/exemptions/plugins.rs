@@ -1,4 +1,4 @@
-//! The entry points of packages that lie in a tree: where they name plugins, programs load code that they name.
+//! Finds entry-point files of packages in a tree; programs load the plugins declared there.
 
 use super::output_markers;
 use probity_paths::RepoPath;
@@ -6,7 +6,7 @@ use probity_snapshot::{Snapshot, SnapshotEntry, SnapshotEntryKind};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The lists of entry points in a snapshot that name plugins. One that cannot be read counts as naming some (law 13).
+/// Returns the entry-point files that declare plugins. An unreadable one counts as declaring some (law 13).
 pub fn plugin_lists(root: &Path, snapshot: &Snapshot) -> BTreeSet<RepoPath> {
     let names_plugins = |entry: &SnapshotEntry<'_>| {
         entry.kind() != SnapshotEntryKind::Directory

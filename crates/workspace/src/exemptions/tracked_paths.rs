@@ -1,4 +1,4 @@
-//! What git tracked at the start of a run: committed or staged.
+//! The paths git tracked at the start of a run, committed or staged.
 
 use crate::refs::NestedRepository;
 use crate::{Workspace, git};
@@ -7,12 +7,12 @@ use probity_snapshot::Snapshot;
 use probity_snapshot::git::HeadTree;
 use std::collections::BTreeSet;
 
-/// The paths that git tracks, with the directories above them.
+/// Tracked paths and the directories above them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrackedPaths {
-    /// These; without git none.
+    /// Empty without git.
     Known(BTreeSet<RepoPath>),
-    /// Git gave no answer. Then whatever was there at the start counts as tracked (law 13).
+    /// Git gave no answer. Everything that existed at the start then counts as tracked (law 13).
     Unknown,
 }
 
@@ -23,8 +23,8 @@ impl Default for TrackedPaths {
 }
 
 impl TrackedPaths {
-    /// What is committed in HEAD or staged in the index of a workspace and of every repository inside it; `None` for
-    /// `committed` says that git gave no answer.
+    /// Collects the paths that are committed in HEAD or staged, in the workspace and every repository inside it.
+    /// `committed` is `None` if git gave no answer.
     pub fn of(workspace: &Workspace, committed: Option<&HeadTree>, start: &Snapshot) -> Self {
         let nested: Result<Vec<_>, _> = NestedRepository::find_all(workspace, start)
             .iter()
@@ -38,7 +38,6 @@ impl TrackedPaths {
         }
     }
 
-    /// These paths, and the directories above them.
     pub fn with_directories<'a>(paths: impl IntoIterator<Item = &'a RepoPath>) -> Self {
         let mut all = BTreeSet::new();
         for path in paths {
@@ -53,7 +52,7 @@ impl TrackedPaths {
         Self::Known(all)
     }
 
-    /// Whether git tracks `path`, or something below it. `was_there` says that the path existed at the start.
+    /// Returns whether git tracks `path` or something below it. `was_there` means that the path existed at the start.
     pub fn contains(&self, path: &RepoPath, was_there: bool) -> bool {
         match self {
             Self::Known(paths) => paths.contains(path),
@@ -61,7 +60,7 @@ impl TrackedPaths {
         }
     }
 
-    /// Whether git may track `path`, or something below it.
+    /// Like [`Self::contains`] for a path that may have existed at the start.
     pub fn may_contain(&self, path: &RepoPath) -> bool {
         self.contains(path, true)
     }

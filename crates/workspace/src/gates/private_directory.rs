@@ -1,8 +1,8 @@
-//! An empty directory for one gate, for its owner only: what Python would write into the tree goes there.
+//! A private, empty directory for one gate, for the files that Python would otherwise write into the tree.
 //!
-//! It is removed with its value. A supervisor that is killed cannot do that, so it holds a lock on the directory as long as
-//! it lives, and the next gates of the same user remove every directory of that name that nobody holds. The lock is the
-//! proof: a process id may belong to another process by now.
+//! It is removed on drop. A killed supervisor cannot do that, so it locks the directory for its lifetime, and the next
+//! gates of the same user remove every such directory that is not locked. A lock is used rather than a process id
+//! because ids are reused.
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open};
 use rustix::io::Errno;
@@ -14,23 +14,23 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// How the names of these directories begin.
 const NAME_PREFIX: &str = "probity-gate-";
 
-/// How often somebody who cleans up may take a new directory away before it is held.
+/// Attempts to create a directory when a concurrent cleanup removes it before it is locked.
 const MAX_LOST_RACES: usize = 8;
 
-/// A directory that is held and removed with the value.
+/// A locked directory, removed on drop.
 #[derive(Debug)]
 pub(super) struct PrivateDirectory {
     directory: TempDir,
-    /// Closed after the directory is removed, and not inherited by what a gate starts. `None` where the file system has no
-    /// locks: then nobody can tell that the owner is gone, and nobody removes it.
+    /// Closed after the directory is removed, and not inherited by the gate. `None` where the file system has no locks:
+    /// nobody can then tell that the owner is gone, so nobody removes the directory.
     _held: Option<OwnedFd>,
 }
 
 impl PrivateDirectory {
-    /// Makes one outside of the tree: in the system's place for such, or in `fallback` where that is part of the tree.
+    /// Creates a directory outside the tree: in the system's temporary directory, or in `fallback` if that is inside
+    /// the tree.
     pub(super) fn create(root: &Path, fallback: &Path) -> io::Result<Self> {
         let place = std::env::temp_dir();
         let is_in_tree = place.canonicalize().is_ok_and(|place| place.starts_with(root));
@@ -51,21 +51,18 @@ impl PrivateDirectory {
         Err(io::Error::other("new directories for gates are taken away at once"))
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &Path {
         self.directory.path()
     }
 }
 
-/// Whether a directory is held now.
 enum DirectoryHold {
-    /// By us.
     Held(OwnedFd),
-    /// It is no directory of this user, another process holds it, or it is gone.
+    /// Not a directory of this user, locked by another process, or gone.
     Lost,
 }
 
-/// Holds a directory of this user. An error says that nothing can be held there.
+/// Locks a directory of this user. An error means that locks do not work there.
 fn hold(path: &Path) -> io::Result<DirectoryHold> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(held) = open(path, flags, Mode::empty()) else { return Ok(DirectoryHold::Lost) };
@@ -78,7 +75,7 @@ fn hold(path: &Path) -> io::Result<DirectoryHold> {
         Err(Errno::WOULDBLOCK) => return Ok(DirectoryHold::Lost),
         Err(error) => return Err(error.into()),
     }
-    // Its holder before may have removed it, and the name may mean another one by now.
+    // The previous holder may have removed it, and the name may refer to a new directory now.
     let is_same = |now: Metadata| now.ino() == facts.st_ino && now.dev() == facts.st_dev;
     Ok(if path.symlink_metadata().is_ok_and(is_same) {
         DirectoryHold::Held(held)
@@ -87,7 +84,7 @@ fn hold(path: &Path) -> io::Result<DirectoryHold> {
     })
 }
 
-/// Removes the directories in `place` whose owners are gone. They are in nobody's way, so failing to is no reason to stop.
+/// Removes the directories in `place` whose owners are gone. Failures are ignored: leftovers do no harm.
 pub(super) fn remove_abandoned(place: &Path) {
     let Ok(entries) = read_dir(place) else { return };
     let is_ours = |name: &[u8]| name.starts_with(NAME_PREFIX.as_bytes());

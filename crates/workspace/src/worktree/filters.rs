@@ -1,9 +1,8 @@
-//! Files that git stores in another form than they have in the working tree: behind a filter, with other line ends, with
-//! `$Id$`, in another encoding.
+//! Files that git stores in another form than the working tree has: with a filter, other line ends, `$Id$` or another
+//! encoding.
 //!
-//! Such a file is clean if git would store what the commit holds. That is computed here; no filter is started (law 8).
-//! Behind a filter that is not known here, git's own last look counts, which its index keeps: only if that was the very
-//! same file, and the blob is the committed one.
+//! Such a file is clean if git would store the committed blob. That is computed here; no filter is started (law 8). For
+//! an unknown filter, git's index decides, and only if it recorded exactly this file with the committed blob.
 
 use crate::{ServiceError, Workspace, git};
 use probity_core::Digest;
@@ -17,22 +16,22 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// The filter of large-file storage, whose pointers say what the file holds.
+/// Git LFS, whose pointers contain the digest of the file.
 const LFS_FILTER: &str = "lfs";
 
-/// A file whose bytes are not the committed ones, and a filter or a conversion may be why.
+/// A file whose bytes differ from the committed ones, possibly because of a filter or a conversion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FilteredFile {
-    /// Git would store exactly what the commit holds.
+    /// Git would store exactly the committed blob.
     Clean,
-    /// It is behind a filter that is not known here; git saw this very file and took it for the committed one.
+    /// Unknown filter; git's index recorded this very file as the committed one.
     CleanByIndex(String),
-    /// It is behind a filter that is not known here, and git has not seen it as it is now.
+    /// Unknown filter, and git has not seen the file in its current state.
     Undecided(String),
 }
 
-/// Which of these files (each with the blob that the commit holds) a filter or a conversion explains. What is not in the
-/// answer is changed.
+/// Returns the files (each given with its committed blob) whose difference a filter or a conversion explains. Files
+/// missing from the result are modified.
 pub(super) fn explain(
     workspace: &Workspace,
     files: &[(SnapshotEntry<'_>, GitId)],
@@ -48,7 +47,7 @@ pub(super) fn explain(
         let Some(from_top) = from_top(workspace, entry.path()) else { continue };
         let found = attributes.of(&from_top);
         match unknown_here(&found) {
-            // Nothing is converted, so other bytes are another blob.
+            // Nothing is converted, so different bytes are a different blob.
             None if !found.converts() && settings.auto_crlf == AutoCrlf::Off => {}
             None => {
                 let format = format_of(id);
@@ -67,7 +66,6 @@ pub(super) fn explain(
     Ok(explained)
 }
 
-/// A file behind a filter.
 struct FilteredEntry<'a> {
     entry: &'a SnapshotEntry<'a>,
     id: &'a GitId,
@@ -110,7 +108,7 @@ fn by_index(index: &IndexEntries, file: &FilteredEntry<'_>) -> FilteredFile {
     }
 }
 
-/// The filter or encoding whose work cannot be computed here.
+/// Returns the filter or encoding that cannot be computed here.
 fn unknown_here(attributes: &FileAttributes) -> Option<String> {
     let is_known = |name: &str| {
         ["UTF-16", "UTF16", "UTF-16LE", "UTF-16BE", "UTF-16LE-BOM"]
@@ -121,7 +119,7 @@ fn unknown_here(attributes: &FileAttributes) -> Option<String> {
     attributes.filter().map(ToOwned::to_owned).or_else(encoding)
 }
 
-/// A path of the workspace, from the top of the working tree.
+/// Converts a workspace path to one relative to the top of the working tree.
 pub fn from_top(workspace: &Workspace, path: &RepoPath) -> Option<RepoPath> {
     let prefix = workspace.below_top();
     if prefix.is_empty() {
@@ -134,7 +132,7 @@ fn format_of(id: &GitId) -> ObjectFormat {
     if id.as_bytes().len() == ObjectFormat::Sha1.id_len() { ObjectFormat::Sha1 } else { ObjectFormat::Sha256 }
 }
 
-/// The bytes of a file, if they are still what the snapshot saw.
+/// Reads a file; `None` if it no longer matches the snapshot.
 fn content(workspace: &Workspace, path: &RepoPath, digest: Digest) -> Option<Vec<u8>> {
     let bytes = std::fs::read(workspace.root.join(OsStr::from_bytes(path.as_bytes()))).ok()?;
     (Digest::of(&bytes) == digest).then_some(bytes)

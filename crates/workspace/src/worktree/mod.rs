@@ -1,7 +1,8 @@
-//! The state of a shared tree against its commit, from our own snapshots.
+//! The state of a shared tree compared with its commit, from our own snapshots.
 //!
-//! * [`WorktreeStatus`]: what differs from the commit, and what lies aside. [`ChangesSinceStart`]: what is dirty at a finish.
-//! * [`StartRecord`]: what is kept of it when an intent starts.
+//! * [`WorktreeStatus`]: the paths that differ from the commit or are outside git. [`ChangesSinceStart`]: the dirty
+//!   paths at a finish.
+//! * [`StartRecord`]: the state stored when an intent starts.
 
 mod filters;
 mod record;

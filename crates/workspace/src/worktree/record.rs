@@ -1,7 +1,7 @@
-//! What is kept of a tree when an intent starts, so that at its finish everything that changed since can be told.
+//! The record of a tree when an intent starts, from which the finish computes everything that changed since.
 //!
-//! A commit speaks for most paths; kept are only the commit's id and the paths that differ from it or that it knows
-//! nothing about. The form is one line a path with any byte in a name:
+//! Most paths equal the commit, so the record holds only the commit's id and the paths that differ from it or that it
+//! does not contain. The format has one NUL-terminated entry per path, so names may contain any byte:
 //!
 //! ```text
 //! probity/dirty-snapshot/v1 <commit or -> <toml, json or -> <digest of the policy or -> NUL
@@ -15,23 +15,22 @@ use std::collections::BTreeMap;
 
 const SCHEMA: &str = "probity/dirty-snapshot/v1";
 
-/// The tree of a start, as far as no commit speaks for it.
+/// The tree at a start, relative to its commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StartRecord {
-    /// The commit at the start; `None` where there was none.
+    /// `None` if there was no commit.
     pub head: Option<String>,
-    /// The policy at the start, as a stored object, and whether it is JSON. Whoever is judged may have changed it since.
+    /// The policy at the start, as a stored object, and whether it is JSON. The judged agent may change the file later.
     pub policy: Option<(bool, Digest)>,
-    /// What differed from that commit.
+    /// The paths that differed from the commit.
     pub dirty: BTreeMap<RepoPath, DirtyEntry>,
-    /// What no commit speaks for and nobody was going to commit: ignored files, nested repositories.
+    /// Paths outside git: ignored files and nested repositories.
     pub aside: BTreeMap<RepoPath, Option<Digest>>,
-    /// The bytes of the files that the change is about, so that its receipt can name both sides.
+    /// The digests of the files in scope, so that the receipt can name both sides.
     pub scope: BTreeMap<RepoPath, Digest>,
 }
 
 impl StartRecord {
-    /// The bytes that are kept.
     pub fn to_bytes(&self) -> Vec<u8> {
         let policy = match self.policy {
             Some((is_json, digest)) => format!("{} {digest}", if is_json { "json" } else { "toml" }),
@@ -51,7 +50,7 @@ impl StartRecord {
         bytes
     }
 
-    /// Reads what was kept; `None` if it is no such record.
+    /// Parses a record; `None` if the bytes are not one.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut lines = bytes.strip_suffix(b"\0")?.split(|&byte| byte == 0);
         let first = std::str::from_utf8(lines.next()?).ok()?.strip_prefix(SCHEMA)?.strip_prefix(' ')?;
@@ -83,7 +82,7 @@ impl StartRecord {
         Some(record)
     }
 
-    /// What was at `path`, if no commit spoke for it.
+    /// Returns the entry at `path`, if the record has one.
     pub(super) fn value(&self, path: &RepoPath) -> Option<DirtyEntry> {
         let aside = || {
             let digest = *self.aside.get(path)?;

@@ -1,12 +1,12 @@
-//! The dirty state of a shared tree, from our own snapshots: what differs from the commit, and what changed since an
-//! intent started.
+//! The dirty state of a shared tree, from our own snapshots: differences from the commit, and changes since an intent
+//! started.
 //!
-//! Git says which content is committed; its status is not asked. A path is *dirty* if its type, its content or its
-//! executable bit is not the committed one. A file that git stores in another form (behind a filter, with other line ends)
-//! is clean if its stored form is the committed one: see `filters`. A file that a sparse checkout leaves out is not missing.
-//! Ignored files, nested repositories and trees
-//! without git have no commit to differ from: they lie *aside*, and become dirty when they change after the start.
-//! Folders are never dirty, only what is in them. Build outputs of the policy are exempt unless git tracks them.
+//! Git supplies the committed content; `git status` is not used. A path is *dirty* if its type, content or executable
+//! bit differs from the commit. A file that git stores in another form (filters, line ends) is clean if its stored form
+//! is the committed one: see `filters`. A file that a sparse checkout leaves out is not missing. Ignored files, nested
+//! repositories and trees without git have no commit to compare with: they are *aside*, and become dirty when they
+//! change after the start. Directories are never dirty, only their contents. The policy's build outputs are exempt
+//! unless git tracks them.
 
 use super::filters::{self, FilteredFile};
 use super::record::StartRecord;
@@ -21,19 +21,17 @@ use probity_snapshot::git::{GITLINK_MODE, HeadTree, IgnoreRules, IndexEntries, W
 use probity_snapshot::{GitId, Snapshot, SnapshotEntry, SnapshotEntryKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The modes of plain files in a commit.
 const PLAIN_MODES: [u32; 3] = [0o100_644, 0o100_664, 0o100_755];
 
-/// A tree at one moment, held against its commit.
+/// A tree at one moment, compared with its commit.
 #[derive(Debug)]
 pub struct WorktreeStatus {
-    /// The tree.
     pub snapshot: Snapshot,
-    /// What differs from the commit, and what lies aside.
+    /// The paths that differ from the commit, and those aside.
     pub state: StartRecord,
     committed: HeadTree,
     exemptions: Exemptions,
-    /// Files whose bytes are not the committed ones, and a filter or a conversion is why, or may be.
+    /// Files whose bytes differ from the committed ones, certainly or possibly because of a filter or a conversion.
     filtered: BTreeMap<RepoPath, FilteredFile>,
     /// Committed files that a sparse checkout leaves out.
     left_out: BTreeSet<RepoPath>,
@@ -42,25 +40,24 @@ pub struct WorktreeStatus {
 /// A path that is dirty at a finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirtyPath {
-    /// The path and its content.
     pub entry: DirtyEntry,
-    /// Whether it lies aside: ignored, or nobody's to commit.
+    /// Aside: ignored, or not to be committed by anyone.
     pub is_outside_git: bool,
-    /// Whether it is known to be what it was at the start.
+    /// Known to be the same as at the start.
     pub is_unchanged_since_start: bool,
 }
 
-/// What is dirty at a finish, and what of it there was at the start.
+/// The dirty paths at a finish, with their state at the start.
 #[derive(Debug)]
 pub struct ChangesSinceStart {
-    /// Every dirty path: uncommitted, committed since the start, or changed aside.
+    /// Uncommitted, committed since the start, or changed aside.
     pub dirty_paths: BTreeMap<RepoPath, DirtyPath>,
-    /// What these paths were at the start.
+    /// The same paths as they were at the start.
     pub start: StartSnapshot,
 }
 
 impl WorktreeStatus {
-    /// Looks at the tree of a workspace under a policy: its build outputs are exempt.
+    /// Observes the tree of a workspace; the policy's build outputs are exempt.
     pub fn observe(workspace: &Workspace, policy: &Policy) -> Result<Self, ServiceError> {
         let observer = WorkspaceObserver::new(workspace);
         let snapshot = observer.content(None)?;
@@ -68,7 +65,7 @@ impl WorktreeStatus {
         Self::from_snapshot(workspace, policy, snapshot)
     }
 
-    /// Holds a snapshot of the workspace against its commit.
+    /// Compares a snapshot of the workspace with its commit.
     pub fn from_snapshot(
         workspace: &Workspace,
         policy: &Policy,
@@ -87,17 +84,15 @@ impl WorktreeStatus {
         Ok(look)
     }
 
-    /// What the policy exempts in this tree.
     pub fn exemptions(&self) -> &Exemptions {
         &self.exemptions
     }
 
-    /// The paths that are dirty now.
     pub fn dirty_paths(&self) -> BTreeSet<RepoPath> {
         self.state.dirty.keys().cloned().collect()
     }
 
-    /// The files that people write: neither build outputs nor ignored.
+    /// Returns the files that people write: neither build outputs nor ignored.
     pub fn sources(&self) -> Vec<RepoPath> {
         let files = self.snapshot.entries().filter(|entry| entry.kind() != SnapshotEntryKind::Directory);
         let is_source =
@@ -105,19 +100,19 @@ impl WorktreeStatus {
         files.filter(|entry| is_source(entry.path())).map(|entry| entry.path().clone()).collect()
     }
 
-    /// Whether git would store the file at `path` as the blob `id`, although its bytes are others.
+    /// Returns whether git would store the file at `path` as blob `id` although its bytes differ.
     pub fn is_stored_as(&self, path: &RepoPath, id: &GitId) -> bool {
         let is_clean =
             matches!(self.filtered.get(path), Some(FilteredFile::Clean | FilteredFile::CleanByIndex(_)));
         is_clean && self.committed.get(path).is_some_and(|(_, committed)| committed == id)
     }
 
-    /// Whether a sparse checkout leaves out the committed file at `path`.
+    /// Returns whether a sparse checkout leaves out the committed file at `path`.
     pub fn leaves_out(&self, path: &RepoPath) -> bool {
         self.left_out.contains(path)
     }
 
-    /// What a reader should know about files behind filters and about what is not checked out.
+    /// Returns notes for the reader about filtered files and files not checked out.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let mut by_index = self.filtered.iter().filter_map(|(path, file)| match file {
@@ -143,8 +138,7 @@ impl WorktreeStatus {
         notes
     }
 
-    /// What to do about files of which only their filter could tell whether they are changed; `None` if there are none
-    /// among those that are `meant`.
+    /// Returns advice about a file that only its filter could compare; `None` if no such path is `meant`.
     pub fn undecided_note(&self, meant: impl Fn(&RepoPath) -> bool) -> Option<String> {
         let (path, filter) = self.filtered.iter().find_map(|(path, file)| match file {
             FilteredFile::Undecided(filter) if meant(path) => Some((path, filter)),
@@ -156,7 +150,7 @@ impl WorktreeStatus {
         ))
     }
 
-    /// The paths that differ from the tree of a commit, untracked files included, ignored ones not.
+    /// Returns the paths that differ from the tree of a commit, including untracked files but not ignored ones.
     pub fn differing_from(
         &self,
         workspace: &Workspace,
@@ -165,9 +159,9 @@ impl WorktreeStatus {
         let tree = git::tree_of(workspace, &git::commit_id(workspace, revision)?)?;
         let other = |path: &RepoPath| tree.get(path) != self.committed.get(path);
         let names = tree.keys().chain(self.committed.keys());
-        // What a commit holds is tracked, and so never exempt.
+        // Committed paths are tracked and therefore never exempt.
         let moved = names.filter(|path| other(path)).cloned();
-        // A path that is dirty may by chance be what the other commit has.
+        // A dirty path may happen to equal the other commit.
         let differs = |path: &RepoPath| match (self.entry(path), tree.get(path)) {
             (Some(entry), Some(held)) => !is_committed(&entry, held),
             (None, None) => false,
@@ -176,7 +170,7 @@ impl WorktreeStatus {
         Ok(self.state.dirty.keys().cloned().chain(moved).filter(differs).collect())
     }
 
-    /// What is dirty now, seen from a start.
+    /// Returns the paths that are dirty now, compared with a start.
     pub fn changes_since(
         &self,
         workspace: &Workspace,
@@ -193,9 +187,9 @@ impl WorktreeStatus {
             Some(None)
         } else {
             match &start.head {
-                // Without a commit at the start nothing was committed then.
+                // Without a commit at the start, nothing was committed then.
                 None => Some(Some(HeadTree::new())),
-                // A commit that was rewritten and pruned since is gone; nothing can be held against it.
+                // The commit was rewritten and pruned since, so there is nothing to compare with.
                 Some(head) if git::find_commit(workspace, head)?.is_none() => None,
                 Some(head) => Some(Some(git::tree_of(workspace, head)?)),
             }
@@ -216,7 +210,7 @@ impl WorktreeStatus {
         Ok(ChangesSinceStart { dirty_paths: since.dirt, start })
     }
 
-    /// The dirty files that git would store as the blobs of another tree, although their bytes are others.
+    /// Returns the dirty files that git would store as the blobs of another tree although their bytes differ.
     fn stored_in(&self, workspace: &Workspace, tree: &HeadTree) -> Result<BTreeSet<RepoPath>, ServiceError> {
         let candidates: Vec<(SnapshotEntry<'_>, GitId)> = self
             .state
@@ -278,7 +272,7 @@ impl WorktreeStatus {
         for (path, file) in &filtered {
             match file {
                 FilteredFile::Clean => drop(dirty.remove(path)),
-                // Nothing but git's own note speaks for it, so it is kept with its bytes: a later change is seen.
+                // Only git's index vouches for it, so its digest is recorded to detect a later change.
                 FilteredFile::CleanByIndex(_) => {
                     aside.extend(dirty.remove(path).map(|entry| (entry.path, entry.digest)));
                 }
@@ -292,24 +286,23 @@ impl WorktreeStatus {
         Ok(())
     }
 
-    /// What is at `path`, folders not counted.
+    /// Returns the entry at `path` unless it is a directory.
     fn entry(&self, path: &RepoPath) -> Option<SnapshotEntry<'_>> {
         self.snapshot.get(path).filter(|entry| entry.kind() != SnapshotEntryKind::Directory)
     }
 }
 
-/// One comparison with a start, on its way.
 struct StartComparison<'a> {
     status: &'a WorktreeStatus,
     start: &'a StartRecord,
     dirt: BTreeMap<RepoPath, DirtyPath>,
     entries: Vec<DirtyEntry>,
-    /// The dirty files that git would store as what the commit of the start holds.
+    /// The dirty files that git would store as the blobs of the start commit.
     stored_then: BTreeSet<RepoPath>,
 }
 
 impl StartComparison<'_> {
-    /// What differs from the commit now.
+    /// Adds the paths that differ from the commit now.
     fn add_uncommitted(&mut self, old: Option<&HeadTree>) {
         for entry in self.status.state.dirty.values() {
             let then = self.start.value(&entry.path).or_else(|| self.as_committed(entry, old?));
@@ -317,7 +310,7 @@ impl StartComparison<'_> {
         }
     }
 
-    /// The dirty entry itself, if it is what the commit of the start held.
+    /// Returns the dirty entry itself if it equals the commit of the start.
     fn as_committed(&self, entry: &DirtyEntry, old: &HeadTree) -> Option<DirtyEntry> {
         let same = match (self.status.entry(&entry.path), old.get(&entry.path)) {
             (Some(now), Some(held)) => is_committed(&now, held) || self.stored_then.contains(&entry.path),
@@ -327,14 +320,14 @@ impl StartComparison<'_> {
         same.then(|| entry.clone())
     }
 
-    /// What lies aside now or did then, and is not the same.
+    /// Adds the paths that are or were aside and changed.
     fn add_outside_git(&mut self) {
         let look = self.status;
         for (path, digest) in &look.state.aside {
             let then = self.start.value(path);
             if !is_same(then.as_ref(), *digest) {
                 let status = if then.is_some() { DirtyStatus::Modified } else { DirtyStatus::Added };
-                // A committed file behind a filter is somebody's to commit.
+                // A committed file behind a filter can still be committed.
                 self.add(entry_of(path, status, *digest), then, !look.committed.contains_key(path));
             }
         }
@@ -347,7 +340,7 @@ impl StartComparison<'_> {
         }
     }
 
-    /// What was committed since, and is not what it was at the start.
+    /// Adds the paths committed since that differ from the start.
     fn add_committed(&mut self, old: &HeadTree) {
         let look = self.status;
         let names: BTreeSet<&RepoPath> = old.keys().chain(look.committed.keys()).collect();
@@ -388,7 +381,7 @@ impl StartComparison<'_> {
     }
 }
 
-/// Whether what was then is certainly what is now.
+/// Returns whether both are known and equal.
 fn is_same(then: Option<&DirtyEntry>, now: Option<Digest>) -> bool {
     then.is_some_and(|then| then.digest.is_some() && then.digest == now)
 }
@@ -397,7 +390,7 @@ fn entry_of(path: &RepoPath, status: DirtyStatus, digest: Option<Digest>) -> Dir
     DirtyEntry { path: path.clone(), status, digest }
 }
 
-/// Hash over type, mode and content; `None` for what could not be read.
+/// Hashes type, mode and content; `None` if the content could not be read.
 fn digest(entry: &SnapshotEntry<'_>) -> Option<Digest> {
     let head = format!("{} {:o}", entry.kind().name(), entry.mode());
     match entry.kind() {
@@ -408,7 +401,7 @@ fn digest(entry: &SnapshotEntry<'_>) -> Option<Digest> {
     }
 }
 
-/// Whether a filter or a conversion can be why a file's bytes are not the committed ones.
+/// Returns whether a filter or a conversion can explain different bytes: same type and executable bit.
 fn may_be_filtered(entry: &SnapshotEntry<'_>, (mode, _): &(u32, GitId)) -> bool {
     let is_executable = entry.mode() & 0o100 != 0;
     entry.kind() == SnapshotEntryKind::File
@@ -416,7 +409,7 @@ fn may_be_filtered(entry: &SnapshotEntry<'_>, (mode, _): &(u32, GitId)) -> bool 
         && is_executable == (*mode == 0o100_755)
 }
 
-/// The missing files that a sparse checkout leaves out.
+/// Returns the missing files that a sparse checkout leaves out.
 fn left_out(workspace: &Workspace, dirty: &BTreeMap<RepoPath, DirtyEntry>) -> BTreeSet<RepoPath> {
     let missing = || dirty.values().filter(|entry| entry.status == DirtyStatus::Deleted);
     let Some(layout) = workspace.git.as_ref().filter(|_| missing().next().is_some()) else {
@@ -432,7 +425,7 @@ fn left_out(workspace: &Workspace, dirty: &BTreeMap<RepoPath, DirtyEntry>) -> BT
     missing().map(|entry| entry.path.clone()).filter(is_left_out).collect()
 }
 
-/// Whether an entry is what the commit holds.
+/// Returns whether an entry equals the committed one.
 fn is_committed(entry: &SnapshotEntry<'_>, (mode, id): &(u32, GitId)) -> bool {
     match (*mode, entry.kind()) {
         (GITLINK_MODE, SnapshotEntryKind::Directory) => true,

@@ -50,7 +50,7 @@ impl Repo {
         self.look_at("").1.state.dirty.values().map(shown).collect()
     }
 
-    /// What git calls dirty: every name, untracked files one by one.
+    /// The paths git calls dirty, untracked files one by one.
     fn git_status(&self) -> Vec<String> {
         let status = self.sh("git status --porcelain=v1 -z -uall --no-renames");
         let mut names: Vec<String> = status
@@ -62,7 +62,7 @@ impl Repo {
         names
     }
 
-    /// What is dirty after `script`, seen from before it.
+    /// The dirty paths after `script`, compared with the start before it.
     fn since(&self, below: &str, script: &str) -> Vec<String> {
         let start = self.look_at(below).1.state;
         let start = StartRecord::parse(&start.to_bytes()).expect("is kept");
@@ -248,7 +248,7 @@ fn a_diff_names_untracked_files_too() {
     );
 }
 
-/// A committed pointer of large-file storage for `content`, as the tool itself would have made it.
+/// A committed Git LFS pointer for `content`, as the tool itself would have written it.
 fn with_lfs_file(repo: &Repo, content: &str) {
     repo.sh(&format!(
         "printf '*.bin filter=lfs diff=lfs merge=lfs -text\\n' > .gitattributes; printf '%s' '{content}' > a.bin; \
@@ -279,7 +279,7 @@ fn line_ends_and_idents_that_git_converts_are_no_change() {
              printf 'a\\000\\n' > z.auto; git add .; git commit -q -m text");
     repo.sh("for f in a.txt a.auto a.dat a.bin; do printf 'one\\r\\ntwo\\r\\n' > $f; done; rm a.id; git checkout -q a.id; \
              printf 'a\\000\\r\\n' > z.auto");
-    // Git's status calls everything changed whose size is; its diff looks at what would be stored.
+    // `git status` reports every file whose size changed; `git diff` compares what would be stored.
     assert_eq!(repo.sh("git diff --name-only"), b"a.bin\na.dat\nz.auto\n", "what git itself says");
     assert_eq!(repo.dirty(), ["modified a.bin", "modified a.dat", "modified z.auto"]);
     assert!(repo.sh("cat a.id").starts_with(b"x $Id: "), "git expands it");
@@ -324,7 +324,7 @@ fn utf_16_in_the_working_tree_is_held_against_utf_8_in_the_commit() {
     assert_eq!(repo.dirty(), ["modified a.u16"]);
 }
 
-/// A file behind a filter that only its program knows; the index is older than no file when this returns.
+/// A file behind a filter that only its program knows. On return, the index is at least as new as every file.
 fn with_custom_filter(repo: &Repo) {
     repo.sh("git config filter.rot.clean 'tr a-z n-za-m; echo ran >> \"$(git rev-parse --git-dir)/started\"'; \
              git config filter.rot.smudge 'tr a-z n-za-m'; printf '*.rot filter=rot\\n' > .gitattributes; \
@@ -342,7 +342,7 @@ fn a_file_behind_an_unknown_filter_is_clean_if_git_has_seen_it_and_the_filter_is
         notes[0].starts_with("`a.rot` is behind the filter `rot`, which Probity does not start"),
         "{notes:?}"
     );
-    // Written again with the same bytes: only the filter could tell.
+    // Rewritten with the same bytes: only the filter could tell.
     repo.sh("printf 'secret' > a.rot");
     let look = repo.look_at("").1;
     assert_eq!(look.state.dirty.values().map(shown).collect::<Vec<_>>(), ["modified a.rot"]);
@@ -352,7 +352,7 @@ fn a_file_behind_an_unknown_filter_is_clean_if_git_has_seen_it_and_the_filter_is
         "{note}"
     );
     assert!(!repo.path().join(".git/started").exists(), "no filter was started");
-    // What the note advises helps.
+    // The note's advice works.
     repo.sh("touch -d '2020-01-02 00:00:00' a.rot && git update-index --refresh");
     assert_eq!(repo.dirty(), [""; 0]);
     repo.sh("printf 'changed' > a.rot; touch -d '2020-01-02 00:00:00' a.rot");
