@@ -1,5 +1,4 @@
-//! Measures how many claims per second eight processes get on one contended path, and checks that none is granted
-//! twice.
+//! Measures how many claims per second eight processes get on one contended path, and checks that none is granted twice.
 //!
 //! `cargo bench -p probity-changes --bench registry [ROUNDS]`. Every claim and every release is one durable append.
 //! The parent starts itself once per racer, waits for all of them, then reads the log: grants and releases must

@@ -18,8 +18,7 @@ use probity_workspace::run_claims::file_test;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 
-/// Returns the live claims on paths that a run of `scope` would touch: first the caller's own, then those of other
-/// agents.
+/// Returns the live claims on paths that a run of `scope` would touch: first the caller's own, then those of other agents.
 pub(crate) fn claims_on(
     workspace: &Workspace,
     credentials: &CallerCredentials,
@@ -103,8 +102,7 @@ pub fn check_run(
     if others.is_empty() { Ok(own) } else { Err(ServiceError::Claimed { claims: others }) }
 }
 
-/// Returns the patterns that exclude an entry from a run's scope; none if the entry lies outside the root or contains
-/// it.
+/// Returns the patterns that exclude an entry from a run's scope; none if the entry lies outside the root or contains it.
 fn exclusions(entry: &ScopeEntry, prefix: &[u8], is_file: bool) -> Vec<Vec<u8>> {
     let name = entry.as_bytes();
     let below = if prefix.is_empty() {

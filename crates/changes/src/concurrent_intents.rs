@@ -25,8 +25,7 @@ impl RegistryView<'_> {
         self.open_intents(except).map(|intent| self.peer(intent)).collect()
     }
 
-    /// Returns the open intents of this working tree except `except`: only they can have made its uncommitted
-    /// changes.
+    /// Returns the open intents of this working tree except `except`: only they can have made its uncommitted changes.
     pub(crate) fn peers_here(&self, except: &IntentId) -> Vec<PeerIntent> {
         let is_here =
             |intent: &&Intent| intent.base.tree.as_ref().is_none_or(|tree| self.paths.shares_tree(tree));

@@ -26,8 +26,7 @@ pub(crate) fn check_words(request: &StartRequest) -> Result<(), ServiceError> {
     Ok(())
 }
 
-/// Returns the declared scope and warnings about doubtful entries. An impossible entry is refused with the rule it
-/// breaks.
+/// Returns the declared scope and warnings about doubtful entries. An impossible entry is refused with the rule it breaks.
 pub(crate) fn validate_scope(
     request: &StartRequest,
     snapshot: &Snapshot,

@@ -48,8 +48,7 @@ impl ChangedPathResolver<'_> {
     }
 
     /// Keeps the paths that are the finisher's own. Outside the scope, a path is dropped if another agent's live
-    /// intent holds it, if it is unchanged since the start, or if it is not for Git (ignored, or not meant to be
-    /// committed).
+    /// intent holds it, if it is unchanged since the start, or if it is not for Git (ignored, or not meant to be committed).
     fn own_paths<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> ScopeEntrySet {
         let is_own = |path: &&RepoPath| {
             let dirt = self.changes.dirty_paths.get(*path);

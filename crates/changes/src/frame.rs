@@ -27,8 +27,7 @@ impl RootMapping {
         format!("{}:{}", self.tree, escape(&self.prefix))
     }
 
-    /// Returns whether `name` belongs to this working tree. Worktrees of a clone share claims but not uncommitted
-    /// changes.
+    /// Returns whether `name` belongs to this working tree. Worktrees of a clone share claims but not uncommitted changes.
     pub(crate) fn shares_tree(&self, name: &str) -> bool {
         name.split(':').next() == Some(&self.tree)
     }

@@ -28,8 +28,7 @@ fn add_path(group: &mut DirtyGroup, path: &RepoPath) {
     }
 }
 
-/// Waits for registry events. Changes to the files themselves send no event, so a watcher must look again after each
-/// wait.
+/// Waits for registry events. Changes to the files themselves send no event, so a watcher must look again after each wait.
 #[derive(Debug)]
 pub struct StatusWatcher(IntentService);
 

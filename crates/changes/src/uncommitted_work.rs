@@ -71,8 +71,7 @@ impl<'a> FinishedWork<'a> {
         Self { workspace, frame, finished, records: BTreeMap::new() }
     }
 
-    /// Returns the latest finished intent whose scope holds a path, if the path still has the content that its finish
-    /// saw.
+    /// Returns the latest finished intent whose scope holds a path, if the path still has the content that its finish saw.
     pub(super) fn of_path(&mut self, entry: &DirtyEntry) -> Option<&'a Intent> {
         let name = self.frame.to_repo_path(&entry.path);
         let intent =

@@ -32,8 +32,7 @@ trait AgentFiles: Sized {
     /// The file that the agent always reads when it starts in a project.
     fn own_instructions(self) -> &'static str;
 
-    /// The file to put instructions in: the shared file if the agent already reads it, so that it does not read them
-    /// twice.
+    /// The file to put instructions in: the shared file if the agent already reads it, so that it does not read them twice.
     fn instructions_file(self, root: &Path) -> &'static str;
 
     /// Returns the configuration `text` with our entry added or removed.

@@ -1,5 +1,4 @@
-//! Lists what a finish saw: the paths of the change, and uncommitted changes outside its scope with their
-//! attribution.
+//! Lists what a finish saw: the paths of the change, and uncommitted changes outside its scope with their attribution.
 
 use super::{FinishContext, FinishHandler};
 use crate::uncommitted_work::FinishedWork;

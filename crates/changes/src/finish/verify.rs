@@ -47,8 +47,7 @@ impl FinishHandler<'_> {
         run_with_heartbeat(LEASE_CHECK_INTERVAL, || drop(self.shell.touch(&self.owner)), run)
     }
 
-    /// Returns the baseline at the start: the current one if it is unchanged since, else the one in the start's
-    /// commit.
+    /// Returns the baseline at the start: the current one if it is unchanged since, else the one in the start's commit.
     pub(super) fn baseline_then(
         &self,
         look: &WorktreeStatus,

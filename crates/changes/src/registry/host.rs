@@ -125,8 +125,7 @@ struct ProcessStat {
     start: u64,
 }
 
-/// Parses `/proc/<pid>/stat`. The program name may contain anything, so fields are counted after its last
-/// parenthesis.
+/// Parses `/proc/<pid>/stat`. The program name may contain anything, so fields are counted after its last parenthesis.
 fn parse_stat(text: &str) -> Option<ProcessStat> {
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     Some(ProcessStat {

@@ -199,8 +199,7 @@ impl IntentService {
         self.execute_command(&RegistryCommand { id, by: by.clone(), action }, tree)
     }
 
-    /// Carries out a command with an id chosen by the caller: a repetition is not carried out again and gets the same
-    /// answer.
+    /// Carries out a command with an id chosen by the caller: a repetition is not carried out again and gets the same answer.
     #[tracing::instrument(name = "claim", skip_all)]
     pub fn execute_command(
         &mut self,
@@ -292,8 +291,7 @@ impl IntentService {
 
     /// Waits for the turn to append. Unless `patient`, returns as soon as the log moves, to decide again: there may
     /// be nothing left to append, and a waiting release of the contended path must not queue behind the others. Also
-    /// returns `None` if another process keeps the turn too long, since the turn only spares contenders useless
-    /// decisions.
+    /// returns `None` if another process keeps the turn too long, since the turn only spares contenders useless decisions.
     fn take_turn(&self, path: &Path, patient: bool) -> Result<Option<FileLock>, ServiceError> {
         let end = Instant::now() + TURN_LOCK_TIMEOUT;
         let mut pause = FIRST_TURN_POLL_INTERVAL;
@@ -327,8 +325,7 @@ impl IntentService {
         }
     }
 
-    /// Closes expired intents and forgets long closed ones, if there are many. The loser of a race leaves it to the
-    /// winner.
+    /// Closes expired intents and forgets long closed ones, if there are many. The loser of a race leaves it to the winner.
     fn tidy(&mut self, by: &IntentOwner) -> Result<(), ServiceError> {
         let head = self.registry.head().seq.0;
         if self.tidied_at.is_some_and(|at| head < at.saturating_add(MIN_INTENTS_TO_TIDY as u64)) {

@@ -46,8 +46,7 @@ fn part() {
         let pair = name.split('-').next().unwrap_or_default();
         let path = if *part == "race" { "contended".to_owned() } else { format!("{pair}-{}", won % 3) };
         match shell.execute(&by, start(&id, &path), &tree()) {
-            // Nobody reads a racer's output before it ends: printing could block it while it holds what the others
-            // wait for.
+            // Nobody reads a racer's output before it ends: printing could block it while it holds what the others wait for.
             Ok(_) if *part == "race" => {
                 shell.execute(&by, clear(&id), &tree()).expect("is its own");
                 won += 1;

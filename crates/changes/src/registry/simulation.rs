@@ -1,5 +1,4 @@
-//! Simulates the real loop on the in-memory store under a seeded scheduler: crashes, pauses, clock jumps, lost
-//! replies.
+//! Runs the real loop on the in-memory store under a seeded scheduler: crashes, pauses, clock jumps, lost replies.
 //!
 //! After every step the laws are checked against the log itself: no two live claims overlap, nothing acknowledged is
 //! lost, the longest waiter is served first, an old token opens nothing, no live owner is displaced. A failing seed

@@ -26,8 +26,7 @@ pub fn promote(
     desk.promote(request, progress)
 }
 
-/// Waits at most `patience` until nothing blocks a queued intent, then promotes it. Its owner counts as alive while
-/// it waits.
+/// Waits at most `patience` until nothing blocks a queued intent, then promotes it. Its owner counts as alive while it waits.
 pub fn promote_when_free(
     workspace: &Workspace,
     caller: &Caller,

@@ -33,8 +33,7 @@ fn is_expired(other: &RelatedIntent) -> bool {
 }
 
 impl StartHandler<'_> {
-    /// Explains the answer and how to resume an interrupted change. Also warns where a filter hides whether a file is
-    /// changed.
+    /// Explains the answer and how to resume an interrupted change. Warns if a filter hides whether a file is changed.
     fn message(&self, ask: &StartAttempt<'_>, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
         let is_meant =
             |path: &RepoPath| decision.dirty_in_allowed.contains(&ask.context.paths.to_repo_path(path));
