@@ -178,7 +178,7 @@ fn summarize_dirty_paths(
     (summary, counts)
 }
 
-/// Returns whether an intent that looks foreign belongs to the reader by a handle kept in this worktree.
+/// Returns whether a seemingly foreign, unexpired intent belongs to the reader by a handle kept in this worktree.
 fn is_kept(peer: &PeerIntent, kept: &BTreeSet<IntentId>) -> bool {
     peer.ownership.is_foreign() && kept.contains(&peer.intent_id)
 }

@@ -87,7 +87,7 @@ fn resolve(
     }
 }
 
-/// Returns the start record, if it is readable, and the policy that was in force at the start.
+/// Returns the start record, if it is readable, and the policy of the start; the current policy if that one is lost.
 fn start_of(workspace: &Workspace, intent: &Intent) -> Result<(Option<StartRecord>, Policy), ServiceError> {
     let objects = workspace.state.objects();
     let kept = |digest: &Digest| objects.get(digest).ok().flatten();

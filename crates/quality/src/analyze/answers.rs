@@ -95,7 +95,7 @@ pub fn by_family(run: &AnalysisRun) -> BTreeMap<FindingFamily, usize> {
     counts
 }
 
-/// Returns the most severe findings first; equally severe ones keep the order of the analysis.
+/// Sorts findings by severity, then by value, highest first; ties keep the order of the analysis.
 pub fn most_severe_findings(run: &AnalysisRun, limit: usize) -> Vec<&Finding> {
     let mut findings: Vec<&Finding> = run.findings.iter().collect();
     findings.sort_by_key(|finding| {
