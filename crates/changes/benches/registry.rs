@@ -1,9 +1,9 @@
-//! Eight processes that contend for one path: how many claims a second, and is any of them granted twice?
+//! Measures how many claims per second eight processes get on one contended path, and checks that none is granted twice.
 //!
-//! `cargo bench -p probity-changes --bench registry [ROUNDS]`. Every claim and every release is one durable append. The
-//! parent starts itself again for each racer, waits for all, and then reads the log: grants and releases must alternate.
-//! Beside it, what the disk gives: as many processes that insert as many single rows into a plain table of `SQLite`, with
-//! the same durability.
+//! `cargo bench -p probity-changes --bench registry [ROUNDS]`. Every claim and every release is one durable append.
+//! The parent starts itself once per racer, waits for all of them, then reads the log: grants and releases must
+//! alternate. For comparison, the same number of processes insert as many single rows into a plain `SQLite` table
+//! with the same durability.
 
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
@@ -63,7 +63,7 @@ fn measure(rounds: usize) -> Outcome {
     Ok(())
 }
 
-/// Starts as many processes as there are racers, and waits for all.
+/// Starts one process per racer and waits for all of them.
 fn together(part: &str, folder: &Path, rounds: usize) -> Result<Duration, Box<dyn std::error::Error>> {
     let began = Instant::now();
     let mut racers = Vec::new();
@@ -86,7 +86,7 @@ fn plain(path: &Path) -> rusqlite::Result<rusqlite::Connection> {
     Ok(connection)
 }
 
-/// Inserts the given number of rows of the size of an event, each in a transaction of its own.
+/// Inserts `rounds` rows of the size of an event, each in its own transaction.
 fn insert(folder: &Path, name: &str, rounds: usize) -> Outcome {
     let connection = plain(&folder.join("plain.sqlite"))?;
     let mut insert = connection.prepare("INSERT INTO row VALUES (?, ?)")?;
@@ -96,17 +96,16 @@ fn insert(folder: &Path, name: &str, rounds: usize) -> Outcome {
     Ok(())
 }
 
-/// What the log says of a race.
 #[derive(Default)]
 struct Log {
-    /// How often a path was granted while it was held.
+    /// Grants of a path that was already held.
     n_doubled: usize,
-    /// Who was granted the path, one after the other.
+    /// The names of the racers that were granted the path, in order.
     winners: Vec<String>,
 }
 
 impl Log {
-    /// Reads it. Every claim and every release must be there.
+    /// Reads the log, in which every claim and every release must appear.
     fn read(workspace: &Workspace, n_claims: usize) -> Result<Self, Box<dyn std::error::Error>> {
         let (mut log, mut holder, mut seen) = (Self::default(), None, 0);
         loop {
@@ -128,7 +127,7 @@ impl Log {
         Ok(log)
     }
 
-    /// How many claims the slowest racer had when the quickest had all of its own.
+    /// Returns how many claims the slowest racer had when the fastest had all of its own.
     fn fewest(&self, rounds: usize) -> usize {
         let mut wins: BTreeMap<&str, usize> = self.winners.iter().map(|name| (name.as_str(), 0)).collect();
         for name in &self.winners {
@@ -141,7 +140,7 @@ impl Log {
         wins.into_values().min().unwrap_or(0)
     }
 
-    /// The most claims of other racers between two of one, and how many they are for nineteen of twenty claims.
+    /// Returns the longest wait of a racer, counted in claims of other racers, and the 95th percentile.
     fn patience(&self) -> (usize, usize) {
         let mut last: BTreeMap<&str, usize> = BTreeMap::new();
         let between = |(at, name)| last.insert(name, at).map_or(at, |before| at - before - 1);
@@ -152,7 +151,7 @@ impl Log {
     }
 }
 
-/// Claims and releases the path the given number of times.
+/// Claims and releases the path `rounds` times.
 fn race(folder: &Path, name: &str, rounds: usize) -> Outcome {
     let workspace = Workspace::find(Some(folder), folder)?;
     let mut shell = IntentService::open(&workspace)?;

@@ -1,4 +1,4 @@
-//! Widening the scope of an intent, on the record: who, why, when (law 2).
+//! Widens the scope of an intent and records who did it, why and when (law 2).
 
 use super::root_mapping::RootMapping;
 use crate::registry::{Caller, IntentService, TreeFacts};
@@ -8,7 +8,7 @@ use probity_intents::{ScopeEntry, ScopeEntrySet};
 use probity_paths::{DeclarationField, IntentScope as Declared, TreeNames};
 use probity_workspace::{ServiceError, Workspace};
 
-/// Adds literal paths to the scope of an active intent of the caller.
+/// Adds literal paths to the scope of one of the caller's active intents.
 pub fn amend(
     workspace: &Workspace,
     caller: &Caller,

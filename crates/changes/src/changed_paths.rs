@@ -1,4 +1,4 @@
-//! What a finisher shows as its work, and what the tree says to it.
+//! Resolves the evidence of a finish to paths of the tree.
 
 use super::finish_evidence::FinishEvidence;
 use super::root_mapping::RootMapping;
@@ -10,20 +10,19 @@ use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 
-/// What is needed to turn evidence into paths.
 pub(super) struct ChangedPathResolver<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) status: &'a WorktreeStatus,
     pub(super) changes: &'a ChangesSinceStart,
     pub(super) paths: &'a RootMapping,
-    /// As the registry names it.
+    /// In the registry's path names.
     pub(super) scope: &'a IntentScope,
-    /// The live claims of others in this tree.
+    /// The live claims of other agents in this tree.
     pub(super) others: ClaimIndex<'a>,
 }
 
 impl ChangedPathResolver<'_> {
-    /// The paths that count as this change, as the caller names them.
+    /// Returns the paths that count as this change, named from the workspace root.
     pub(super) fn resolve(&self, evidence: &FinishEvidence) -> Result<ScopeEntrySet, ServiceError> {
         match evidence {
             FinishEvidence::ChangedFiles(files) => parse_changed_files(files),
@@ -37,8 +36,9 @@ impl ChangedPathResolver<'_> {
                     })?;
                 Ok(self.own_paths(differing.iter()))
             }
-            // Nobody saw who made a change, and whoever shares the tree may have made one outside the scope: only what was
-            // declared counts as this change. The rest is named as unattributed (law 5), and blocks a strict finish.
+            // Authorship is unknown, and another agent in the same tree may have made a change outside the scope, so
+            // only the declared scope counts as this change. The rest is reported as unattributed (law 5) and blocks
+            // a strict finish.
             FinishEvidence::Observed => {
                 let changed = self.changes.dirty_paths.keys();
                 let in_scope = changed.filter(|path| self.relation(path) != ScopeRelation::Outside);
@@ -47,8 +47,8 @@ impl ChangedPathResolver<'_> {
         }
     }
 
-    /// Those of the paths that the finisher names as its own: a path outside the scope is left out if a live intent of
-    /// others holds it, if it is what it was at the start, or if it lies aside.
+    /// Keeps the paths that are the finisher's own. Outside the scope, a path is dropped if another agent's live
+    /// intent holds it, if it is unchanged since the start, or if it is not for Git (ignored, or not meant to be committed).
     fn own_paths<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> ScopeEntrySet {
         let is_own = |path: &&RepoPath| {
             let dirt = self.changes.dirty_paths.get(*path);
@@ -69,7 +69,7 @@ impl ChangedPathResolver<'_> {
     }
 }
 
-/// The dirt and what it was at the start, as the registry names it.
+/// Returns the uncommitted changes and their state at the start in the registry's path names.
 pub(super) fn to_repo_changes(
     frame: &RootMapping,
     since: &ChangesSinceStart,

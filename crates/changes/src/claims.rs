@@ -1,12 +1,11 @@
-//! Runs and intents know of each other's claims.
+//! Keeps governed runs and intents from claiming the same paths.
 //!
-//! A run that goes on claims the patterns of its scope: it says so in a file of its directory, before it is sealed. An intent
-//! claims its paths in the log of the registry. Whoever comes second is refused, or waits.
+//! A running governed run claims the patterns of its scope in a file of its directory, before it is sealed. An intent
+//! claims its paths in the registry log. Whichever comes second is refused or waits.
 //!
-//! Neither may look before the other has written, so that of a run and a start that race at most one goes ahead: a run
-//! looks at the intents and writes its claim while it holds the lock of claims alone, and whoever claims paths in the
-//! registry looks at the runs and appends while it holds a share of that lock. So each of two racers either has written
-//! when the other looks, or looks when the other has written.
+//! If a run and a start race, at most one may proceed. A run therefore reads the intents and writes its claim under
+//! the exclusive claims lock, and a registry command that claims paths reads the runs and appends under a shared
+//! lock. So of two racers, one always sees the other's claim.
 
 use crate::RootMapping;
 use crate::registry::view::format_time;
@@ -19,13 +18,13 @@ use probity_workspace::run_claims::file_test;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 
-/// The live claims on paths that a run of `scope` would touch: those that are the caller's own, and those that are not.
+/// Returns the live claims on paths that a run of `scope` would touch: first the caller's own, then those of other agents.
 pub(crate) fn claims_on(
     workspace: &Workspace,
     credentials: &CallerCredentials,
     scope: &Scope,
 ) -> Result<(Vec<PathClaim>, Vec<PathClaim>), ServiceError> {
-    // Where no intent was ever declared, none is in the way, and no registry is made for looking.
+    // Without a database there is no intent. Opening the service would create one.
     if workspace.state.database().symlink_metadata().is_err() {
         return Ok((Vec::new(), Vec::new()));
     }
@@ -70,7 +69,7 @@ pub(crate) fn claims_on(
     Ok(claims)
 }
 
-/// Who holds each of these paths with a live intent, whoever asks, in words for people.
+/// Describes for each path which live intent holds it, whether or not it is the caller's.
 pub fn path_holders(
     workspace: &Workspace,
     paths: &[RepoPath],
@@ -93,7 +92,7 @@ pub fn path_holders(
     Ok(holders)
 }
 
-/// Refuses a run of `scope` if somebody else holds paths of it; answers the claims of the caller itself.
+/// Refuses a run of `scope` if another agent holds some of its paths; otherwise returns the caller's own claims.
 pub fn check_run(
     workspace: &Workspace,
     credentials: &CallerCredentials,
@@ -103,7 +102,7 @@ pub fn check_run(
     if others.is_empty() { Ok(own) } else { Err(ServiceError::Claimed { claims: others }) }
 }
 
-/// The patterns that take an entry out of a run's scope; none for one that holds the whole root.
+/// Returns the patterns that exclude an entry from a run's scope; none if the entry lies outside the root or contains it.
 fn exclusions(entry: &ScopeEntry, prefix: &[u8], is_file: bool) -> Vec<Vec<u8>> {
     let name = entry.as_bytes();
     let below = if prefix.is_empty() {

@@ -1,4 +1,4 @@
-//! The other intents, as they lie to one scope.
+//! Relates other open intents to one scope.
 
 use super::hygiene_view::MAX_LISTED_PATHS;
 use super::root_mapping::RootMapping;
@@ -11,30 +11,28 @@ use probity_intents::{
 };
 use std::collections::BTreeSet;
 
-/// The registry as one owner sees it at one moment.
 pub(crate) struct RegistryView<'a> {
     pub(crate) registry: &'a IntentRegistry,
     pub(crate) owner: &'a IntentOwner,
     pub(crate) context: &'a CommandContext,
     pub(crate) paths: &'a RootMapping,
-    /// The intents that are the reader's own by a handle kept in this worktree.
+    /// Intents that belong to the reader by a handle kept in this worktree.
     pub(crate) kept: &'a BTreeSet<IntentId>,
 }
 
 impl RegistryView<'_> {
-    /// Every open intent but `except`, as the rules want it.
     pub(crate) fn peers(&self, except: Option<&IntentId>) -> Vec<PeerIntent> {
         self.open_intents(except).map(|intent| self.peer(intent)).collect()
     }
 
-    /// The open intents of this working tree but `except`: only they can have made its dirt.
+    /// Returns the open intents of this working tree except `except`: only they can have made its uncommitted changes.
     pub(crate) fn peers_here(&self, except: &IntentId) -> Vec<PeerIntent> {
         let is_here =
             |intent: &&Intent| intent.base.tree.as_ref().is_none_or(|tree| self.paths.shares_tree(tree));
         self.open_intents(Some(except)).filter(is_here).map(|intent| self.peer(intent)).collect()
     }
 
-    /// How the others lie to `scope` (named as in the registry).
+    /// Relates all open intents except `except` to `scope`, which uses the registry's path names.
     pub(crate) fn concurrent_work(
         &self,
         scope: &IntentScope,
@@ -76,7 +74,6 @@ impl RegistryView<'_> {
         self.registry.open_intents().filter(move |intent| Some(&intent.id) != except)
     }
 
-    /// One intent, as the rules want it.
     pub(crate) fn peer(&self, intent: &Intent) -> PeerIntent {
         PeerIntent {
             intent_id: intent.id.clone(),
@@ -107,7 +104,7 @@ impl RegistryView<'_> {
     }
 }
 
-/// What to do about another intent. Never: end its process.
+/// Never recommends ending another agent's process.
 const fn recommended_action(peer: &PeerIntent) -> RelatedIntentAction {
     match (peer.status, peer.ownership) {
         (_, Ownership::OwnActive | Ownership::OwnStale) => RelatedIntentAction::FinishAmendOrClearYourOwn,

@@ -1,4 +1,4 @@
-//! Is everything there that changes under control need? Each check says what to do if it is not.
+//! Checks that everything that change control needs is in place; each check says what to do if it is not.
 
 use crate::agents::is_registered;
 use crate::registry::{IntentService, audit};
@@ -7,10 +7,9 @@ use probity_api::govern::setup::CodingAgent;
 use probity_core::text::count;
 use probity_workspace::{LoadedPolicy, ServiceError, Workspace};
 
-/// A clock before this second (2024-01-01) was never set.
+/// A system clock before 2024-01-01 was never set.
 const EARLIEST_PLAUSIBLE_SECONDS: u64 = 1_704_067_200;
 
-/// Looks at everything.
 pub fn doctor(workspace: &Workspace) -> DoctorAnswer {
     DoctorAnswer::new(vec![
         git(workspace),

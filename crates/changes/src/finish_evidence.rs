@@ -1,23 +1,21 @@
-//! What a finisher shows as its work.
+//! Parses the evidence that a finish gives.
 
 use probity_api::change::FinishRequest;
 use probity_core::ReasonCode;
 use probity_intents::ScopeEntry;
 use probity_workspace::ServiceError;
 
-/// What a finisher shows as its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FinishEvidence {
-    /// These paths.
     ChangedFiles(Vec<ScopeEntry>),
-    /// What differs from a commit, untracked files included.
+    /// Everything that differs from a commit, untracked files included.
     DiffRef(String),
-    /// What changed in the scope since the start.
+    /// Changes in the scope since the start.
     Observed,
 }
 
 impl FinishEvidence {
-    /// What a request shows; it can show one thing alone.
+    /// Refuses a request with more than one kind of evidence.
     pub(crate) fn of(request: &FinishRequest) -> Result<Self, ServiceError> {
         match (&request.changed_files, &request.diff_ref) {
             (None, None) => Ok(Self::Observed),

@@ -1,4 +1,4 @@
-//! Hygiene as an answer shows it: all fields of `FinishHygiene`, with every path for `full` and short lists otherwise.
+//! Shows hygiene in an answer: every path with `full`, short lists otherwise.
 
 use super::root_mapping::RootMapping;
 use probity_api::change::{
@@ -10,10 +10,9 @@ use probity_intents::{FinishHygiene, ForeignDirtyOverlap, ScopeRelation, StartDe
 use probity_paths::RepoPath;
 use probity_workspace::worktree::WorktreeStatus;
 
-/// How many paths a list shows unless everything is asked for.
+/// How many paths a list shows unless `full` is requested.
 pub(crate) const MAX_LISTED_PATHS: usize = 20;
 
-/// One look at hygiene on its way to an answer.
 pub(crate) struct HygieneView<'a> {
     pub(crate) status: &'a WorktreeStatus,
     pub(crate) paths: &'a RootMapping,
@@ -22,7 +21,6 @@ pub(crate) struct HygieneView<'a> {
 }
 
 impl HygieneView<'_> {
-    /// Hygiene at a start.
     pub(crate) fn start(&self, decision: &StartDecision) -> StartHygieneAnswer {
         let dirty = &self.status.state.dirty;
         StartHygieneAnswer {
@@ -41,12 +39,11 @@ impl HygieneView<'_> {
         }
     }
 
-    /// Hygiene at a finish.
     pub(crate) fn finish(&self, hygiene: &FinishHygiene) -> FinishHygieneAnswer {
         let count = |class| hygiene.of_class(class).len();
         let in_allowed = |dirt: &DirtyAttribution| dirt.scope_relation == ScopeRelation::OwnAllowed;
         let outside = hygiene.outside_scope().len();
-        // Who changed what nobody claims is not known; that it changed is, and so it is named.
+        // It is unknown who changed a path that nobody claims, but the change itself is certain and must be listed.
         let unattributed = self.paths(hygiene.unattributed().into_iter());
         FinishHygieneAnswer {
             git_available: self.git_available,
@@ -90,12 +87,11 @@ impl HygieneView<'_> {
         self.detail == DetailLevel::Full
     }
 
-    /// Paths as the caller names them; the first few, unless everything is asked for.
     fn paths<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> Vec<RepoPath> {
         self.list(paths.map(|path| self.paths.to_workspace_path(path)))
     }
 
-    /// A list; the first few, unless everything is asked for. The counts say how many there are.
+    /// Returns all items with `full`, else the first few. The counts are always complete.
     pub(crate) fn list<T>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
         items.take(if self.is_full() { usize::MAX } else { MAX_LISTED_PATHS }).collect()
     }

@@ -1,16 +1,18 @@
-//! Changes in a tree that several agents share: start, finish, and what they rest on.
+//! Controls changes in a tree that several agents share: start, finish, and what they rest on.
 //!
 //! Owns: start, finish, the registry of intents, whose uncommitted changes are whose, entries in agents' configuration.
 //! May use: analysis, api, contract, core, evidence, intents, knowledge, paths, policy, quality, snapshot, storage, workspace.
 //! Must not know: how a governed run is sealed, judged or attested; how an answer is shown.
 //!
-//! * [`registry`]: the loop that stores intents. [`claims`]: what intents hold against a run. [`agents`]: agents' setup.
-//! * [`start`], [`promote`], [`promote_when_free`]: a claim, a place in the queue, or a refusal that leaves nothing behind.
-//! * [`amend`]: a wider scope, on the record.
+//! * [`registry`]: stores intents. [`claims`]: keeps intents and runs apart. [`agents`]: registers Probity with
+//!   agents.
+//! * [`start`], [`promote`], [`promote_when_free`]: a claim, a place in the queue, or a refusal that leaves nothing
+//!   behind.
+//! * [`amend`]: widens a scope, on the record.
 //! * [`finish`]: one pipeline that trusts the tree and not the agent.
-//! * [`status`]: who holds what, and whose uncommitted changes are whose. [`doctor`]: whether everything is there that this needs.
+//! * [`status`]: who holds what, and who made which uncommitted changes. [`doctor`]: checks the prerequisites.
 //!
-//! Each is a function from a request to an answer of `probity_api::change`; every surface prints the same.
+//! Each is a function from a request to an answer of `probity_api::change`; every surface prints the same answer.
 
 pub mod agents;
 mod amend;
@@ -42,7 +44,7 @@ pub use status::{StatusWatcher, status};
 
 use probity_policy::{ContractRules, StrictnessProfile};
 
-/// The rules of a policy, taken as strictly as somebody asks. Nobody can ask for less than the policy does.
+/// Combines the policy's rules with the requested strictness. A request can only make the policy stricter.
 fn stricter(rules: ContractRules, asked: Option<StrictnessProfile>) -> ContractRules {
     let rank = |profile| match profile {
         StrictnessProfile::Relaxed => 0,

@@ -1,12 +1,12 @@
-//! Declared paths that do not exist: usually files that will be created, sometimes slips of the pen.
+//! Finds declared paths that do not exist: usually files to be created, sometimes typos.
 
 use probity_api::change::MissingPath;
 use probity_intents::{IntentScope, ScopeEntry};
 use probity_paths::RepoPath;
 use probity_workspace::worktree::WorktreeStatus;
 
-/// The declared paths that are neither in the tree nor in its commit. What is proposed instead is never a build output or an
-/// ignored file.
+/// Returns the declared paths that are neither in the tree nor in its commit. Suggestions never name a build output
+/// or an ignored file.
 pub(super) fn missing_paths(look: &WorktreeStatus, scope: &IntentScope) -> Vec<MissingPath> {
     let declared = scope.allowed_files.iter().chain(&scope.allowed_related);
     let is_missing = |entry: &&ScopeEntry| {

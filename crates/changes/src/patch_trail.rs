@@ -1,4 +1,4 @@
-//! The trail of a patch: what was declared, what the evidence says, and what really changed (law 1).
+//! Builds the trail of a patch: what was declared, what the evidence says, and what really changed (law 1).
 
 use super::root_mapping::RootMapping;
 use probity_api::change::{DetailLevel, PatchTrail, PatchTrailCounts, PatchTrailDetail, TrailEntry};
@@ -6,10 +6,9 @@ use probity_core::Digest;
 use probity_intents::{IntentScope, ScopeCheck, ScopeEntry, ScopeEntrySet, ScopeRelation};
 use probity_workspace::worktree::ChangesSinceStart;
 
-/// What a trail is made from.
 pub(super) struct PatchTrailInputs<'a> {
     pub(super) paths: &'a RootMapping,
-    /// As the registry names it.
+    /// In the registry's path names.
     pub(super) scope: &'a IntentScope,
     pub(super) evidence: &'a ScopeEntrySet,
     pub(super) changes: &'a ChangesSinceStart,
@@ -18,7 +17,7 @@ pub(super) struct PatchTrailInputs<'a> {
 }
 
 impl PatchTrailInputs<'_> {
-    /// Counts and a digest; everything that they stand for in `full`.
+    /// Returns counts and a digest; with `full` also the document they summarize.
     pub(super) fn answer(&self, detail: DetailLevel) -> PatchTrail {
         let changed: Vec<TrailEntry> = self
             .changes

@@ -1,7 +1,7 @@
-//! Names of paths on both sides of the registry.
+//! Translates paths between the workspace and the registry.
 //!
-//! All worktrees of a clone and all roots in it share one registry, so everything there is named from the top of the
-//! working tree. A caller names paths from its own root. Where the two are the same, nothing is translated.
+//! All worktrees of a clone and all roots in it share one registry, so the registry names every path from the top of
+//! the working tree. A caller names paths from its own root. If the two are the same, nothing is translated.
 
 use probity_core::bytes::escape;
 use probity_intents::{IntentScope, ScopeEntry, ScopeEntrySet};
@@ -9,7 +9,6 @@ use probity_paths::RepoPath;
 use probity_workspace::Workspace;
 use std::os::unix::ffi::OsStrExt;
 
-/// How one workspace names paths.
 #[derive(Debug, Clone)]
 pub(crate) struct RootMapping {
     prefix: Vec<u8>,
@@ -23,31 +22,29 @@ impl RootMapping {
         Self { prefix: workspace.below_top(), tree }
     }
 
-    /// The name of the root: which working tree, and where in it.
+    /// Returns the root's name: the working tree and the directory in it.
     pub(crate) fn root_name(&self) -> String {
         format!("{}:{}", self.tree, escape(&self.prefix))
     }
 
-    /// Whether `name` is of the same working tree. Claims are shared by all worktrees of a clone; dirt is not.
+    /// Returns whether `name` belongs to this working tree. Worktrees of a clone share claims but not uncommitted changes.
     pub(crate) fn shares_tree(&self, name: &str) -> bool {
         name.split(':').next() == Some(&self.tree)
     }
 
-    /// A path as the registry names it.
     pub(crate) fn to_repo_path(&self, path: &RepoPath) -> RepoPath {
         let joined =
             if self.prefix.is_empty() { None } else { RepoPath::parse(&self.join(path.as_bytes())).ok() };
         joined.unwrap_or_else(|| path.clone())
     }
 
-    /// A path of the registry as this workspace names it; one outside the root keeps its name.
+    /// Translates from the registry; a path outside the root keeps its name.
     pub(crate) fn to_workspace_path(&self, path: &RepoPath) -> RepoPath {
         let below =
             strip_directory(&self.prefix, path.as_bytes()).and_then(|name| RepoPath::parse(name).ok());
         below.unwrap_or_else(|| path.clone())
     }
 
-    /// Literal entries as the registry names them.
     pub(crate) fn to_repo_entries(&self, entries: &ScopeEntrySet) -> ScopeEntrySet {
         if self.prefix.is_empty() {
             return entries.clone();
@@ -55,7 +52,7 @@ impl RootMapping {
         entries.iter().map(|entry| ScopeEntry::new(self.join(entry.as_bytes()))).collect()
     }
 
-    /// Entries of the registry as this workspace names them; those outside the root keep their names.
+    /// Translates from the registry; entries outside the root keep their names.
     pub(crate) fn to_workspace_entries(&self, entries: &ScopeEntrySet) -> ScopeEntrySet {
         let down = |entry: &ScopeEntry| {
             strip_directory(&self.prefix, entry.as_bytes()).map_or_else(|| entry.clone(), ScopeEntry::new)
@@ -63,7 +60,6 @@ impl RootMapping {
         entries.iter().map(down).collect()
     }
 
-    /// A scope as the registry names it.
     pub(crate) fn to_repo_scope(&self, scope: &IntentScope) -> IntentScope {
         let pattern = |entry: &ScopeEntry| {
             ScopeEntry::new([&literal_pattern(&self.prefix), entry.as_bytes()].join(&b'/'))
@@ -78,7 +74,6 @@ impl RootMapping {
         }
     }
 
-    /// A scope of the registry as this workspace names it.
     pub(crate) fn to_workspace_scope(&self, scope: &IntentScope) -> IntentScope {
         let prefix = literal_pattern(&self.prefix);
         let down = |entry: &ScopeEntry| {
@@ -100,7 +95,7 @@ fn strip_directory<'a>(prefix: &[u8], name: &'a [u8]) -> Option<&'a [u8]> {
     if prefix.is_empty() { None } else { name.strip_prefix(prefix)?.strip_prefix(b"/") }
 }
 
-/// A name as a pattern that matches only it.
+/// Escapes a name to a pattern that matches only that name.
 fn literal_pattern(name: &[u8]) -> Vec<u8> {
     let mut pattern = Vec::with_capacity(name.len());
     for &byte in name {

@@ -1,4 +1,4 @@
-//! The ground of a change: the tree as it is, its run, and where a change that begins there starts from.
+//! Collects the starting point of a change: the current tree, its analysis, and the base recorded for the finish.
 
 use super::root_mapping::RootMapping;
 use probity_core::ReasonCode;
@@ -14,21 +14,20 @@ use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{LoadedPolicy, ServiceError, Workspace};
 use std::collections::BTreeSet;
 
-/// How often a tree that moves between look and analysis is looked at again.
+/// How often to start over when the tree changes between the snapshot and the analysis.
 const MAX_STATUS_ATTEMPTS: u32 = 3;
 
-/// A tree as it is, with its run if there is one.
 #[derive(Debug)]
 pub(crate) struct StartContext {
     pub(crate) paths: RootMapping,
     pub(crate) status: WorktreeStatus,
     pub(crate) analysis: Option<AnalysisSide>,
-    /// The policy that the tree was looked at with, which is also the one that is kept for the finish.
+    /// The policy that the tree was read with, which is also kept for the finish.
     pub(crate) policy: LoadedPolicy,
 }
 
 impl StartContext {
-    /// Looks at the tree and finds its run; with `analyze` it is made if there is none.
+    /// Reads the tree and finds its analysis; with `analyze`, makes one if there is none.
     #[tracing::instrument(name = "survey", skip_all)]
     pub(crate) fn collect(
         workspace: &Workspace,
@@ -39,7 +38,7 @@ impl StartContext {
         let runs = AnalysisStore::open(workspace);
         let loaded = workspace.load_policy()?;
         let policy = &loaded.policy;
-        // Everything that a start says without gates is in the head.
+        // Without gates, a start needs only the head of an analysis.
         let needs_all = judge::needs_whole_runs(&[], None, &analyze::gate_rules(policy)?);
         for _ in 0..MAX_STATUS_ATTEMPTS {
             let look = WorktreeStatus::observe(workspace, policy)?;
@@ -55,12 +54,11 @@ impl StartContext {
         Err(ServiceError::refused(ReasonCode::TreeUnstable, "the tree changes while it is analysed"))
     }
 
-    /// The dirty paths as the registry names them.
     pub(crate) fn dirty_repo_paths(&self) -> BTreeSet<RepoPath> {
         self.status.state.dirty.keys().map(|path| self.paths.to_repo_path(path)).collect()
     }
 
-    /// Where a change of `scope` starts from, with what is kept for its finish.
+    /// Returns the base of a change of `scope`, and stores what its finish will need.
     pub(crate) fn base(
         &self,
         workspace: &Workspace,
@@ -109,7 +107,7 @@ mod tests {
         fs::write(&file, policy).expect("writes");
         fs::write(dir.path().join("a.py"), "def f():\n    pass\n").expect("writes");
         let workspace = Workspace::find(Some(dir.path()), Path::new("/")).expect("is found");
-        // The agent that is judged rewrites the file while the tree is analyzed.
+        // The agent under judgment rewrites the file while the tree is analyzed.
         let rewrite = |_: ProgressStep| fs::write(&file, "[analysis]\nexclude = [\"**\"]\n").expect("writes");
         let ground = StartContext::collect(&workspace, true, &rewrite).expect("is seen");
         let run = ground.analysis.as_ref().expect("is analyzed");

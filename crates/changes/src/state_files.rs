@@ -1,4 +1,4 @@
-//! Agents start and finish changes while a command is governed: which writes to the state directory are honest.
+//! Decides which writes to the state directory agents can honestly make while a command is governed.
 
 use crate::registry::{audit, handles};
 use probity_intents::IntentStatus;
@@ -9,7 +9,7 @@ use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinis
 use probity_workspace::{DATABASE_FILE, HANDLES_DIR, StateDirectory};
 use std::path::Path;
 
-/// The registry of intents, its cache, kept handles, receipts, and the pins of analyses that intents need.
+/// The registry of intents, its cache, kept handles, receipts, and pins of analyses that intents need.
 #[derive(Debug)]
 pub struct ChangeFiles;
 
@@ -19,7 +19,7 @@ impl StateFiles for ChangeFiles {
     }
 }
 
-/// Where the log of intents ended.
+/// The end of the registry log at the first look.
 #[derive(Debug)]
 struct ChangeMark {
     intents: RegistryHead,
@@ -30,7 +30,7 @@ impl StateMark for ChangeMark {
         let path = state.dir().join(name);
         match name_parts(name).unwrap_or_default().as_slice() {
             ["store.lock"] => true,
-            // A database that somebody was just making at the first look.
+            // Another process was still creating a database at the first look.
             [name] if fate == FileFate::Gone && is_unfinished_database(name) => true,
             // The log may only have grown.
             ["store.sqlite" | "store.sqlite-wal" | "store.sqlite-shm"] => {
@@ -38,7 +38,7 @@ impl StateMark for ChangeMark {
             }
             ["cache", "intents"] => fate == FileFate::Gone || audit::cache_is_true(state),
             ["cache", "intents.head"] => fate == FileFate::Gone || audit::note_is_true(state),
-            // A kept handle is the one of its intent's owner, and goes when its intent does.
+            // A kept handle must be that of its intent's owner, and is removed when its intent closes.
             [HANDLES_DIR, .., file] if fate == FileFate::Gone => {
                 is_unfinished(file) || audit::log_head(state) != self.intents
             }
@@ -53,7 +53,7 @@ impl StateMark for ChangeMark {
 }
 
 impl ChangeMark {
-    /// A new receipt is the one of a finish in the log of intents, and none is rewritten or removed.
+    /// A new receipt must belong to a finish in the registry log, and none may be rewritten or removed.
     fn explains_receipt(&self, state: &StateDirectory, file: &str, fate: FileFate) -> bool {
         let receipts = ReceiptStore::of(state);
         match (file, fate) {
@@ -67,7 +67,7 @@ impl ChangeMark {
         }
     }
 
-    /// Whether a claim counts on a pin. What a refused start or one that only waits had pinned, nobody needs.
+    /// Returns whether a claim needs a pin. Nobody needs the pins of a refused or queued start.
     fn is_needed(&self, state: &StateDirectory, run: &str, pin: &str) -> bool {
         let Some(registry) = audit::read_registry(state) else { return self.intents.seq.0 > 0 };
         let needed = |intent: &Intent| {
@@ -95,7 +95,7 @@ mod tests {
     use std::fs;
     use std::sync::Arc;
 
-    /// The log of two starts.
+    /// Returns the log of two starts.
     fn two_starts() -> Vec<EventRecord> {
         let memory = MemoryStore::new();
         let mut shell = IntentService::on_store(&memory, Arc::new(LocalHost));
@@ -124,7 +124,7 @@ mod tests {
         memory.log("intents").read_after(0, 9).expect("reads")
     }
 
-    /// Whether `change`, done after the mark, explains the fate of the file `name`.
+    /// Returns whether `change`, done after the mark, explains the fate of the file `name`.
     fn explains(name: &str, change: impl FnOnce(&StateDirectory)) -> bool {
         let dir = tempfile::tempdir().expect("a directory");
         let state = StateDirectory::at(dir.path().to_owned());

@@ -1,4 +1,4 @@
-//! What goes on in a tree: who holds what, who waits, and whose the dirt is.
+//! Shows the state of a shared tree: who holds what, who waits, and who made which uncommitted changes.
 
 use super::concurrent_intents::RegistryView;
 use super::hygiene_view::MAX_LISTED_PATHS;
@@ -20,7 +20,7 @@ use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Adds a path to a group; it is named while there is room.
+/// Adds a path to a group; only the first paths are listed.
 fn add_path(group: &mut DirtyGroup, path: &RepoPath) {
     group.count += 1;
     if group.paths.len() < MAX_LISTED_PATHS {
@@ -28,18 +28,16 @@ fn add_path(group: &mut DirtyGroup, path: &RepoPath) {
     }
 }
 
-/// Waits for news: until somebody claims, waits, finishes or gives up, at most for `wait`. What changes in the tree itself
-/// nobody is told of, so whoever watches looks again after that.
+/// Waits for registry events. Changes to the files themselves send no event, so a watcher must look again after each wait.
 #[derive(Debug)]
 pub struct StatusWatcher(IntentService);
 
 impl StatusWatcher {
-    /// Watches the registry of a workspace.
     pub fn open(workspace: &Workspace) -> Result<Self, ServiceError> {
         IntentService::open(workspace).map(Self)
     }
 
-    /// Waits; answers whether there is news.
+    /// Waits at most `wait`; returns whether there are new events.
     pub fn wait(&mut self, wait: Duration) -> Result<bool, ServiceError> {
         let before = self.0.registry().head();
         self.0.wait(wait)?;
@@ -47,7 +45,6 @@ impl StatusWatcher {
     }
 }
 
-/// Tells what goes on.
 #[tracing::instrument(name = "status", skip_all)]
 pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, ServiceError> {
     let shell = IntentService::open(workspace)?;
@@ -135,7 +132,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Se
     })
 }
 
-/// Whose the dirt is, and how much of it each intent holds.
+/// Attributes the uncommitted changes, and counts them per intent.
 fn summarize_dirty_paths(
     look: &WorktreeStatus,
     frame: &RootMapping,
@@ -150,7 +147,7 @@ fn summarize_dirty_paths(
     for (path, entry) in &look.state.dirty {
         let name = frame.to_repo_path(path);
         let holders = claims.holders(name.as_bytes());
-        // Whoever waits has not edited: only a claim says whose a change is (law 5).
+        // A queued intent has not edited: only a claim attributes a change (law 5).
         for (id, _) in holders.iter().filter(|(_, (peer, _))| peer.status == IntentStatus::Active) {
             *counts.entry((*id).clone()).or_default() += 1;
         }
@@ -181,7 +178,7 @@ fn summarize_dirty_paths(
     (summary, counts)
 }
 
-/// Whether an intent is the reader's own by a handle kept in this worktree, and not over.
+/// Returns whether a seemingly foreign, unexpired intent belongs to the reader by a handle kept in this worktree.
 fn is_kept(peer: &PeerIntent, kept: &BTreeSet<IntentId>) -> bool {
     peer.ownership.is_foreign() && kept.contains(&peer.intent_id)
 }
@@ -211,7 +208,7 @@ fn next_step(
             "an owner is gone: `probity intent recover {id}` takes over its work, `probity intent clear {id}` ends it"
         )
     } else if let Some(run) = runs.iter().find(|run| run.is_here) {
-        // What is uncommitted may be its work, and a commit or a stash would be taken for its deed.
+        // Uncommitted changes may be the run's work, and a commit or a stash would be attributed to the run.
         let id = short_id(&run.run_id);
         format!(
             "run {id} works in this tree: leave its files alone until it has ended; `probity evidence show {id}` then \

@@ -1,4 +1,4 @@
-//! Finished work that is not committed yet: what a finish saw is kept, so that it is told apart from work of nobody.
+//! Remembers the content of finished but uncommitted work, to tell it from unattributed changes.
 
 use super::RootMapping;
 use probity_core::bytes::{bare_shell_word, shell_word};
@@ -14,14 +14,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// The space of pointers from an intent to the content that its finish saw.
+/// Refs from an intent to the content that its finish saw.
 const FINISHED_CONTENT_SPACE: &str = "finished-content";
-/// A command with more paths is not written out.
+/// A command with more paths is not suggested.
 const MAX_COMMAND_PATHS: usize = 8;
-/// The longest subject of a suggested commit.
 const MAX_SUBJECT_CHARS: usize = 71;
 
-/// The paths of a finished change that differ from the commit.
+/// Returns the paths of a finished change that differ from the commit.
 pub(super) fn of_change(look: &WorktreeStatus, evidence: &ScopeEntrySet) -> BTreeMap<RepoPath, DirtyEntry> {
     let is_changed = |path: &RepoPath| evidence.contains(path.as_bytes());
     look.state
@@ -32,7 +31,6 @@ pub(super) fn of_change(look: &WorktreeStatus, evidence: &ScopeEntrySet) -> BTre
         .collect()
 }
 
-/// Keeps what a finish saw of the paths that are not committed yet.
 pub(super) fn save_finished_content(
     workspace: &Workspace,
     intent_id: &IntentId,
@@ -45,7 +43,7 @@ pub(super) fn save_finished_content(
     let kept = workspace.state.objects().put_unsynced(&record.to_bytes())?.to_string();
     let refs = refs(workspace)?;
     let mut found = refs.get(intent_id.as_str())?;
-    // Only the holder of the claim gets here, so this ends after a turn or two.
+    // Only the holder of the claim gets here, so this ends after one or two attempts.
     while let SwapOutcome::Moved { found: other } =
         refs.compare_and_set(intent_id.as_str(), found.as_deref(), Some(kept.as_bytes()))?
     {
@@ -54,11 +52,11 @@ pub(super) fn save_finished_content(
     Ok(())
 }
 
-/// Finds for changed paths the finished intents whose work they still are.
+/// Attributes changed paths to the finished intents whose work they still are.
 pub(super) struct FinishedWork<'a> {
     workspace: &'a Workspace,
     frame: &'a RootMapping,
-    /// The finished intents of this root, the latest first.
+    /// The finished intents of this root, latest first.
     finished: Vec<&'a Intent>,
     records: BTreeMap<IntentId, Option<StartRecord>>,
 }
@@ -73,7 +71,7 @@ impl<'a> FinishedWork<'a> {
         Self { workspace, frame, finished, records: BTreeMap::new() }
     }
 
-    /// The latest finished intent that is about a path, if the path is still what its finish saw.
+    /// Returns the latest finished intent whose scope holds a path, if the path still has the content that its finish saw.
     pub(super) fn of_path(&mut self, entry: &DirtyEntry) -> Option<&'a Intent> {
         let name = self.frame.to_repo_path(&entry.path);
         let intent =
@@ -100,7 +98,7 @@ fn refs(workspace: &Workspace) -> Result<Box<dyn RefStore>, ServiceError> {
     Ok(workspace.state.store()?.refs(FINISHED_CONTENT_SPACE))
 }
 
-/// The first line of a description as the subject of a commit, without characters that could deceive.
+/// Returns the first line of a description as a commit subject, with deceptive characters escaped.
 fn commit_subject(description: &str) -> String {
     let line = probity_core::bytes::escape(description.lines().next().unwrap_or_default().trim().as_bytes());
     match line.char_indices().nth(MAX_SUBJECT_CHARS) {
@@ -109,8 +107,8 @@ fn commit_subject(description: &str) -> String {
     }
 }
 
-/// What commits these paths and nothing else, under `message`; `None` if they are none or too many, or there is no
-/// repository. With a message git opens no editor, which an agent could not leave.
+/// Returns the command that commits exactly these paths under `message`; `None` if there are none or too many, or no
+/// repository. The message keeps Git from opening an editor, which an agent could not leave.
 pub fn commit_command<'p>(
     workspace: &Workspace,
     paths: impl ExactSizeIterator<Item = &'p RepoPath>,
@@ -129,13 +127,13 @@ pub fn commit_command<'p>(
         }
         all.push(words);
     }
-    // The paths once more: whatever else is staged is no part of this commit.
+    // The commit names the paths again, so that it leaves out anything else that is staged.
     let message = shell_word(commit_subject(message).as_bytes());
     let commit = format!("{git} commit -m {message} -- {}", all.join(" "));
     Some(if added.is_empty() { commit } else { format!("{git} add -- {} && {commit}", added.join(" ")) })
 }
 
-/// How a git command on the tree begins where the caller is.
+/// Returns the start of a Git command that works in the tree from the caller's current directory.
 pub fn git_program(workspace: &Workspace) -> String {
     let is_here = std::env::current_dir().is_ok_and(|here| here == workspace.root);
     if is_here {
@@ -145,12 +143,12 @@ pub fn git_program(workspace: &Workspace) -> String {
     }
 }
 
-/// A path from the root as a word for [`git_program`].
+/// Returns a path from the root as a shell word for [`git_program`].
 pub fn path_word(path: &RepoPath) -> String {
     bare_shell_word(&pathspec(path.as_bytes()))
 }
 
-/// A path as git takes it literally.
+/// Returns a pathspec that Git takes literally.
 fn pathspec(path: &[u8]) -> Vec<u8> {
     let is_special = path.starts_with(b":") || path.iter().any(|byte| b"*?[\\".contains(byte));
     if is_special { [b":(literal)", path].concat() } else { path.to_vec() }

@@ -1,4 +1,4 @@
-//! What a start declares, checked before anything is written.
+//! Checks a declaration before anything is written.
 
 use probity_api::change::{ScopeWarning, StartRequest};
 use probity_core::ReasonCode;
@@ -11,7 +11,6 @@ use probity_workspace::selection::names;
 const MAX_TEXT_BYTES: usize = 10_000;
 const MAX_EFFECTS: usize = 100;
 
-/// Checks the words of a declaration.
 pub(crate) fn check_words(request: &StartRequest) -> Result<(), ServiceError> {
     let refuse = |detail: &str| Err(ServiceError::refused(ReasonCode::IntentInvalid, detail));
     if request.description.trim().is_empty() {
@@ -27,7 +26,7 @@ pub(crate) fn check_words(request: &StartRequest) -> Result<(), ServiceError> {
     Ok(())
 }
 
-/// The declared scope, and what is doubtful about it. What cannot be meant is refused with the entry and the rule.
+/// Returns the declared scope and warnings about doubtful entries. An impossible entry is refused with the rule it breaks.
 pub(crate) fn validate_scope(
     request: &StartRequest,
     snapshot: &Snapshot,

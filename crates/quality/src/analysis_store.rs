@@ -1,12 +1,12 @@
-//! Stored analyses: named by their content, kept while someone needs them, cleared away otherwise.
+//! Stores analyses by run id, and removes those that nobody needs.
 //!
 //! ```text
-//! runs/<run id>          a line of JSON about the run, then the run itself, compressed file by file
-//! runs/pins/<run id>/    who needs the run: one file for each holder, with its name
-//! runs/lock              held while runs are pinned or cleared away
+//! runs/<run id>          a line of JSON about the analysis, then the analysis itself, compressed in frames
+//! runs/pins/<run id>/    one file per holder that needs the analysis, with the holder's name
+//! runs/lock              held while analyses are pinned or removed
 //! ```
 //!
-//! What is read back is held against the digest in its first line. Saving a run again makes it the newest.
+//! Everything read back is checked against the digest in its first line. Saving an analysis again makes it the newest.
 
 mod codec;
 mod container;
@@ -24,34 +24,30 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// So many runs that nobody needs are kept by themselves.
+/// How many analyses are kept that nobody has pinned.
 pub const MAX_UNPINNED_RUNS: usize = 100;
 
-/// The least digits of a run id that name a run.
+/// The shortest prefix of a run id that names an analysis.
 const MIN_RUN_ID_DIGITS: usize = 4;
 
-/// A run that is stored.
 #[derive(Debug, Clone)]
 pub struct StoredAnalysis {
-    /// The run.
     pub run: AnalysisRun,
-    /// The digest of what was stored.
+    /// The digest of the stored head.
     pub report_digest: Digest,
-    /// How many findings the whole run has, by severity; also where the run here lacks some of them.
+    /// Counts all findings of the analysis, even if `run` lacks some of them.
     pub n_findings: FindingCounts,
 }
 
-/// How many findings there are, by severity.
 pub type FindingCounts = BTreeMap<Severity, u64>;
 
 impl StoredAnalysis {
-    /// A whole run.
     pub fn whole(run: AnalysisRun, report_digest: Digest) -> Self {
         Self { n_findings: count_findings(&run), run, report_digest }
     }
 }
 
-/// Counts the findings of a whole run.
+/// Must be given a whole analysis.
 fn count_findings(run: &AnalysisRun) -> FindingCounts {
     let mut counts = FindingCounts::new();
     for finding in &run.findings {
@@ -60,20 +56,18 @@ fn count_findings(run: &AnalysisRun) -> FindingCounts {
     counts
 }
 
-/// Two stored runs as far as they may differ: findings, units and interfaces of files where all of that is the same in
-/// both are left out. Comparing them gives what comparing the whole runs gives, but for the number of what is unchanged.
+/// Two stored analyses reduced to what may differ: files with the same findings, units and interfaces in both are
+/// left out. Comparing them gives the same result as comparing the whole analyses, except for the unchanged count.
 #[derive(Debug, Clone)]
 pub struct DifferingAnalyses {
-    /// The earlier run.
     pub before: StoredAnalysis,
-    /// The later run.
     pub after: StoredAnalysis,
-    /// How many findings were left out of each.
+    /// How many findings were left out of each side.
     pub n_alike: u32,
 }
 
 impl DifferingAnalyses {
-    /// What the whole runs say together.
+    /// Compares the whole analyses: findings that were left out count as unchanged.
     pub fn compare(&self) -> AnalysisComparison {
         let mut comparison = probity_analysis::compare(&self.before.run, &self.after.run);
         if comparison.incomparable_because.is_empty() {
@@ -83,118 +77,108 @@ impl DifferingAnalyses {
     }
 }
 
-/// What a list tells of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnalysisListing {
-    /// The run.
     pub id: RunId,
-    /// What its first line says.
     pub about: AnalysisHeader,
     /// When it was last saved, since 1970.
     pub saved: Duration,
-    /// Who needs it, sorted.
+    /// Sorted.
     pub holders: Vec<String>,
 }
 
 impl AnalysisListing {
-    /// Its health in points; `None` if no file was analyzed.
+    /// Returns the health in points; `None` if no file was analyzed.
     pub fn health(&self) -> Option<u32> {
         (self.about.n_files > 0).then_some(self.about.health_milli / 1000)
     }
 
-    /// When it was last saved, in words.
     pub fn saved_at(&self) -> String {
         clock::text_of_ms(i64::try_from(self.saved.as_millis()).unwrap_or(i64::MAX))
     }
 }
 
-/// The first line of a stored run.
+/// The first line of a stored analysis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnalysisHeader {
-    /// The digest of the run's head, which names the digests of its parts.
+    /// The digest of the head, which contains the digests of the parts.
     pub report_digest: Digest,
-    /// The digest of everything that follows the first line.
+    /// The digest of everything after the first line.
     pub body_digest: Digest,
-    /// How many bytes it has when it is unpacked.
+    /// The uncompressed size.
     pub size_bytes: u64,
-    /// The analyser that made it.
+    /// The name and version of the analyzer.
     pub analyser: String,
-    /// Its health in thousandths.
     pub health_milli: u32,
-    /// How many files were analysed.
     pub n_files: usize,
-    /// How many findings it has.
     pub n_findings: usize,
 }
 
-/// The stored runs of a repository, shared by all of its worktrees.
+/// The stored analyses of a repository, shared by all of its worktrees.
 #[derive(Debug, Clone)]
 pub struct AnalysisStore {
     dir: PathBuf,
 }
 
 impl AnalysisStore {
-    /// The runs of a workspace. Nothing is created until one is saved.
+    /// Creates nothing on disk; the first save does.
     pub fn open(workspace: &Workspace) -> Self {
         Self { dir: workspace.state.runs() }
     }
 
-    /// The runs below a state directory.
     pub fn of(state: &StateDirectory) -> Self {
         Self { dir: state.runs() }
     }
 
-    /// The digest of every stored run as its first line tells it, by file name.
+    /// Returns the digest in the first line of every stored analysis, by file name.
     pub(crate) fn digests(&self) -> BTreeMap<String, Digest> {
         let ids = self.ids().unwrap_or_default();
         ids.into_iter().filter_map(|id| Some((id.0.to_hex(), about(&self.path(id))?.report_digest))).collect()
     }
 
-    /// The digest of the run in the file of that name, if the file holds together and the run is the one it is named after.
+    /// Returns the digest of the analysis in this file, if the file is intact and named after the run in it.
     pub(crate) fn digest_of(&self, name: &str) -> Option<Digest> {
         let id = format!("sha256:{name}").parse().ok().map(RunId)?;
         self.read(id).ok().flatten().map(|stored| stored.report_digest)
     }
 
-    /// Whether nobody needs the run in the file of that name.
+    /// Returns whether nobody has pinned the analysis in this file.
     pub(crate) fn is_free(&self, name: &str) -> bool {
         names(&self.dir.join("pins").join(name)).is_ok_and(|pins| pins.is_empty())
     }
 
-    /// The name of the file that pins a run for `holder`.
     pub fn pin_name(holder: &str) -> String {
         pin_name(holder)
     }
 
-    /// Whether a file is a pin: named after the holder that is written in it.
+    /// Returns whether a file is a pin: it is named after the holder written in it.
     pub(crate) fn is_pin(path: &Path) -> bool {
         let holder = durable::read(path).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
         holder.is_some_and(|holder| path.file_name().is_some_and(|name| *name == *pin_name(&holder)))
     }
 
-    /// Keeps a run, and clears away the oldest ones that nobody needs.
+    /// Stores an analysis and removes the oldest ones that nobody needs.
     pub fn save(&self, run: AnalysisRun) -> Result<StoredAnalysis, ServiceError> {
         let (about, file) = container::pack(&run).map_err(ServiceError::system("cannot compress the run"))?;
         durable::write_unsynced(&self.path(run.id), &file)?;
-        // The clock that stamps files is some milliseconds late: two runs in a row would have no order.
+        // The clock that stamps files lags by some milliseconds, so two saves in a row could get the same time.
         self.touch(run.id);
         self.gc(MAX_UNPINNED_RUNS)?;
         Ok(StoredAnalysis::whole(run, about.report_digest))
     }
 
-    /// The run that a unique beginning of its id names, with or without `sha256:`; `last` is the newest.
+    /// Loads by a unique prefix of the run id, with or without `sha256:`; `last` is the newest.
     pub fn load(&self, name: &str) -> Result<StoredAnalysis, ServiceError> {
         self.read(self.find(name)?)?
             .ok_or_else(|| ServiceError::NoSuchAnalysis(format!("no stored run is called `{name}`")))
     }
 
-    /// Whether there is a run with this very id.
     pub fn has(&self, id: RunId) -> bool {
         self.path(id).is_file()
     }
 
-    /// Two runs by name, as far as they may differ. The fault of a run that is not there is told for the earlier one first.
+    /// Loads what may differ between two analyses. If both are missing, the error names the earlier one.
     pub fn load_differing(&self, before: &str, after: &str) -> Result<DifferingAnalyses, ServiceError> {
         self.read_differing(self.find(before)?, self.find(after)?)
     }
@@ -208,22 +192,21 @@ impl AnalysisStore {
         Ok(DifferingAnalyses { before, after, n_alike })
     }
 
-    /// The run with this very id, if it is there and whole. It is the newest from now on.
+    /// Loads an analysis if it is stored and intact, and makes it the newest.
     pub fn load_and_touch(&self, id: RunId) -> Option<StoredAnalysis> {
         let stored = self.read(id).ok().flatten()?;
         self.touch(id);
         Some(stored)
     }
 
-    /// The same of a run without its findings, units and interfaces: who it is, what it was made from, its health.
+    /// Like [`Self::load_and_touch`], but without findings, units and interfaces: only identity, inputs and health.
     pub fn recall_head(&self, id: RunId) -> Option<StoredAnalysis> {
         let head = self.open_container(id, &self.read_bytes(id).ok()?).ok()?.head_analysis()?;
         self.touch(id);
         Some(head)
     }
 
-    /// Two runs as far as they may differ, if both are there and what is read of them is whole. They are the newest from
-    /// now on.
+    /// Loads what may differ between two analyses if both are stored and the parts read are intact. Makes both the newest.
     pub fn recall_differing(&self, before: RunId, after: RunId) -> Option<DifferingAnalyses> {
         let differing = self.read_differing(before, after).ok()?;
         self.touch(before);
@@ -231,16 +214,16 @@ impl AnalysisStore {
         Some(differing)
     }
 
-    /// Makes a run the newest.
+    /// Makes an analysis the newest.
     pub(crate) fn touch(&self, id: RunId) {
-        // Only the order of the list hangs on it.
+        // Errors are ignored: only the order of the list depends on it.
         let _ = File::options()
             .append(true)
             .open(self.path(id))
             .and_then(|file| file.set_modified(SystemTime::now()));
     }
 
-    /// The id that a unique beginning names.
+    /// Resolves a unique prefix of a run id, or `last`.
     pub fn find(&self, name: &str) -> Result<RunId, ServiceError> {
         if name == "last" {
             let newest = self.ids_by_time()?.into_iter().next();
@@ -264,18 +247,18 @@ impl AnalysisStore {
         }
     }
 
-    /// All runs, the newest first.
+    /// Lists all analyses, newest first.
     pub fn list(&self) -> Result<Vec<AnalysisListing>, ServiceError> {
         let mut listed = Vec::new();
         for (saved, id) in self.ids_by_time()? {
-            // A run that was cleared away a moment ago, or is damaged, is not offered.
+            // An analysis that was just removed or is damaged is not listed.
             let Some(about) = about(&self.path(id)) else { continue };
             listed.push(AnalysisListing { id, about, saved, holders: self.holders(id)? });
         }
         Ok(listed)
     }
 
-    /// Keeps a run for `holder` until it is unpinned, and makes sure that it is on disk.
+    /// Keeps an analysis for `holder` until it is unpinned, and syncs it to disk.
     pub fn pin(&self, id: RunId, holder: &str) -> Result<(), ServiceError> {
         let _lock = self.lock()?;
         let path = self.path(id);
@@ -287,18 +270,18 @@ impl AnalysisStore {
         Ok(durable::write(&self.pins(id).join(pin_name(holder)), holder.as_bytes())?)
     }
 
-    /// Gives up all runs that `holder` needed.
+    /// Removes all pins of `holder`.
     pub fn unpin(&self, holder: &str) -> Result<(), ServiceError> {
         let _lock = self.lock()?;
         for id in self.ids()? {
             durable::remove(&self.pins(id).join(pin_name(holder)))?;
-            // A folder that others still use is not empty and stays.
+            // A directory with other holders' pins is not empty and stays.
             let _ = std::fs::remove_dir(self.pins(id));
         }
         Ok(())
     }
 
-    /// Who needs a run, sorted.
+    /// Returns the holders of an analysis, sorted.
     pub fn holders(&self, id: RunId) -> Result<Vec<String>, ServiceError> {
         let mut holders = Vec::new();
         for name in names(&self.pins(id))? {
@@ -309,7 +292,7 @@ impl AnalysisStore {
         Ok(holders)
     }
 
-    /// Clears away all runs that nobody needs but the `keep` newest of them. Returns what is gone, the newest first.
+    /// Removes all analyses that nobody has pinned except the `keep` newest of them. Returns the removed ones, newest first.
     pub fn gc(&self, keep: usize) -> Result<Vec<RunId>, ServiceError> {
         if self.ids()?.len() <= keep {
             return Ok(Vec::new());
@@ -348,7 +331,7 @@ impl AnalysisStore {
         StoreError::Damaged { path: self.path(id), why }.into()
     }
 
-    /// All runs with the time when they were last saved, the newest first.
+    /// Returns all analyses with the time of their last save, newest first.
     fn ids_by_time(&self) -> Result<Vec<(Duration, RunId)>, ServiceError> {
         let dated = self.ids()?.into_iter().filter_map(|id| Some((saved(&self.path(id))?, id)));
         let mut dated: Vec<(Duration, RunId)> = dated.collect();
@@ -374,7 +357,6 @@ impl AnalysisStore {
     }
 }
 
-/// The first line of a stored run.
 fn about(path: &Path) -> Option<AnalysisHeader> {
     let mut line = Vec::new();
     BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
@@ -386,12 +368,12 @@ fn saved(path: &Path) -> Option<Duration> {
     Some(modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
 
-/// A file name for a holder, whatever it is called.
+/// A digest, because a holder's name may contain any character.
 fn pin_name(holder: &str) -> String {
     Digest::of(holder.as_bytes()).to_hex()[..32].to_owned()
 }
 
-/// The names in a folder that need not exist.
+/// Lists a directory, which need not exist.
 fn names(dir: &Path) -> Result<Vec<String>, ServiceError> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -399,7 +381,7 @@ fn names(dir: &Path) -> Result<Vec<String>, ServiceError> {
         Err(source) => return Err(StoreError::Io { path: dir.to_owned(), source }.into()),
     };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    // A dot marks what is still being written.
+    // A dot marks a file that is still being written.
     Ok(names.filter(|name| !name.contains('.')).collect())
 }
 
@@ -410,7 +392,6 @@ mod tests {
     use probity_paths::RepoPath;
     use std::collections::BTreeMap;
 
-    /// The run of a tree with one file.
     pub(crate) fn run(text: &str) -> AnalysisRun {
         let path = RepoPath::parse(b"a.py").expect("a path");
         let sources = BTreeMap::from([(path, SourceInput::Bytes(text.as_bytes()))]);
@@ -421,7 +402,7 @@ mod tests {
         AnalysisStore { dir: dir.to_owned() }
     }
 
-    /// Saves runs so that each is older than the next.
+    /// Saves analyses so that each is older than the next.
     fn saved(runs: &AnalysisStore, texts: &[&str]) -> Vec<RunId> {
         let save = |(age, text): (u64, &&str)| {
             let id = runs.save(run(text)).expect("saves").run.id;

@@ -1,4 +1,4 @@
-//! Analyses go on while a command is governed: which writes to their files are honest.
+//! Decides which writes to the files of analyses are honest while a command is governed.
 
 use crate::analysis_store::AnalysisStore;
 use crate::analyze::cache;
@@ -8,7 +8,6 @@ use probity_workspace::state_files::{FileFate, StateFiles, StateMark, name_parts
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The stored analyses and the facts of analyzed files.
 #[derive(Debug)]
 pub struct AnalysisFiles;
 
@@ -18,16 +17,16 @@ impl StateFiles for AnalysisFiles {
     }
 }
 
-/// The digests of the stored runs.
+/// The digests of the stored analyses.
 #[derive(Debug)]
 struct AnalysisMark {
     digests: BTreeMap<String, Digest>,
 }
 
 impl StateMark for AnalysisMark {
-    /// A stored run is what its name says, never becomes another one under the same name, and is cleared away only if
-    /// nobody needs it; a pin names its holder. Whether a run or a fact is honest cannot be told here: a process that
-    /// can write them can write the tree, too.
+    /// A stored analysis must match its name, never changes under that name, and is removed only if nobody needs it;
+    /// a pin names its holder. Nothing here can tell whether an analysis or a fact is truthful: a process that can
+    /// write them can also write the tree.
     fn explains(&self, state: &StateDirectory, name: &Path, fate: FileFate) -> bool {
         let path = state.dir().join(name);
         if path == state.facts() {
@@ -61,7 +60,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    /// The analysis of a tree with one file.
+    /// Analyzes a tree with one file.
     fn analysis_of(text: &str) -> AnalysisRun {
         let path = RepoPath::parse(b"a.py").expect("a path");
         let sources = BTreeMap::from([(path, SourceInput::Bytes(text.as_bytes()))]);
@@ -75,7 +74,7 @@ mod tests {
         (dir, state)
     }
 
-    /// The name of the stored analysis of `text`, relative to the state directory.
+    /// Returns the name of the stored analysis of `text`, relative to the state directory.
     fn stored(state: &StateDirectory, text: &str) -> PathBuf {
         let run = AnalysisStore::of(state).save(analysis_of(text)).expect("saves").run;
         Path::new("runs").join(run.id.0.to_hex())

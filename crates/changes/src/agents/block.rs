@@ -1,16 +1,13 @@
-//! A marked block in a text of the user: the part between our two marks is ours, all the rest is not.
+//! Edits a marked block in a user's file: everything outside our two markers belongs to the user.
 
-/// The marks of a kind of file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockMarkers {
     begin: &'static str,
     end: &'static str,
 }
 
-/// In Markdown.
 pub(super) const MARKDOWN_MARKERS: BlockMarkers =
     BlockMarkers { begin: "<!-- probity:begin -->", end: "<!-- probity:end -->" };
-/// In TOML.
 pub(super) const TOML_MARKERS: BlockMarkers = BlockMarkers { begin: "# probity:begin", end: "# probity:end" };
 
 const CODEX_ENTRY: &str = "[mcp_servers.probity]\ncommand = \"probity\"\nargs = [\"mcp\"]\n";
@@ -28,12 +25,10 @@ Other agents may be working in this tree. Before you edit, declare what you will
 Without MCP the same commands are `probity start`, `probity amend --intent` and `probity finish`.
 ";
 
-/// The user's instructions with ours.
 pub(super) fn with_instructions(text: &str) -> String {
     insert_block(MARKDOWN_MARKERS, text, INSTRUCTIONS)
 }
 
-/// A Codex configuration with our server.
 pub(super) fn with_codex(text: &str) -> Result<String, String> {
     let rest: toml::Table =
         remove_block(TOML_MARKERS, text).parse().map_err(|error| format!("not valid TOML: {error}"))?;
@@ -48,7 +43,7 @@ pub(super) fn with_codex(text: &str) -> Result<String, String> {
     }
 }
 
-/// The text with `inner` in our block: where the block stands, else at the end.
+/// Puts `inner` into our block, appending the block if the text has none.
 fn insert_block(marks: BlockMarkers, text: &str, inner: &str) -> String {
     let block = format!("{}\n{inner}{}\n", marks.begin, marks.end);
     match split_at_block(marks, text) {
@@ -58,7 +53,6 @@ fn insert_block(marks: BlockMarkers, text: &str, inner: &str) -> String {
     }
 }
 
-/// The text without our block.
 pub(super) fn remove_block(marks: BlockMarkers, text: &str) -> String {
     match split_at_block(marks, text) {
         None => text.to_owned(),
@@ -67,7 +61,7 @@ pub(super) fn remove_block(marks: BlockMarkers, text: &str) -> String {
     }
 }
 
-/// What stands before and after our block. A mark counts only as a whole line.
+/// Returns the text before and after our block. A marker counts only if it is a whole line.
 fn split_at_block(marks: BlockMarkers, text: &str) -> Option<(&str, &str)> {
     let begin = line_start(text, marks.begin)?;
     let end = begin + line_start(&text[begin..], marks.end)?;

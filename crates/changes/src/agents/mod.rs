@@ -1,8 +1,7 @@
-//! `probity init --agent`: telling an agent that Probity is there, in that agent's own configuration of the project.
+//! Registers Probity in a coding agent's project configuration (`probity init --agent`).
 //!
-//! What stands in a file already stays as it is, byte for byte; only our own entry is added, renewed or taken away, so
-//! that doing it twice changes nothing. A file that cannot be read safely is left alone, and the answer says what to
-//! add by hand.
+//! Existing content stays byte for byte; only our own entry is added, updated or removed, so repeating a command
+//! changes nothing. A file that cannot be read safely is left alone, and the answer says what to add by hand.
 
 mod block;
 mod servers;
@@ -14,34 +13,29 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What to do with our entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegistrationWish {
-    /// They are to be there.
     Register,
-    /// They are to be gone.
     Unregister,
 }
 
-/// The instructions that several agents read.
+/// The instructions file that several agents share.
 const SHARED_INSTRUCTIONS: &str = "AGENTS.md";
 
-/// Every file that an agent takes its instructions from.
 const INSTRUCTIONS_FILES: [&str; 3] = [SHARED_INSTRUCTIONS, "CLAUDE.md", "GEMINI.md"];
 
-/// Where an agent keeps its configuration and takes its instructions from.
+/// The files in which an agent keeps its configuration and instructions.
 trait AgentFiles: Sized {
-    /// Where it looks for the servers of a project.
+    /// The file that lists the project's MCP servers.
     fn config_file(self) -> &'static str;
 
-    /// The file that it reads by itself when it starts in a project.
+    /// The file that the agent always reads when it starts in a project.
     fn own_instructions(self) -> &'static str;
 
-    /// Where its instructions belong in this tree: in the shared file if the agent is led there already, so that they
-    /// are not read twice.
+    /// The file to put instructions in: the shared file if the agent already reads it, so that it does not read them twice.
     fn instructions_file(self, root: &Path) -> &'static str;
 
-    /// Its configuration with our entry as wished, from what stands in it now.
+    /// Returns the configuration `text` with our entry added or removed.
     fn updated_config(self, text: &str, wish: RegistrationWish) -> Result<String, String>;
 }
 
@@ -81,7 +75,7 @@ impl AgentFiles for CodingAgent {
     }
 }
 
-/// Registers Probity with an agent, or takes it out again. With `dry_run` nothing is written.
+/// Registers Probity with an agent, or removes it again. With `dry_run` nothing is written.
 pub fn register(
     workspace: &Workspace,
     agent: CodingAgent,
@@ -90,7 +84,7 @@ pub fn register(
 ) -> Result<AgentRegistration, ServiceError> {
     let root = &workspace.root;
     let mut changes = vec![change(root, agent.config_file(), |text| agent.updated_config(text, wish))?];
-    // The instructions speak of Probity, not of one agent: a file keeps them while a registered agent reads it.
+    // The instructions are the same for every agent, so a file keeps them while any registered agent reads it.
     let is_meant = |other: &CodingAgent| {
         if *other == agent { wish == RegistrationWish::Register } else { is_registered(workspace, *other) }
     };
@@ -108,7 +102,7 @@ pub fn register(
         } else {
             continue;
         };
-        // The file of another agent is told of only if something happens to it.
+        // Another agent's file is listed only if it changes.
         let is_own = needed.contains(file) && file == agent.instructions_file(root);
         changes
             .extend(Some(change).filter(|change| is_own || change.change != AgentFileChangeKind::Unchanged));
@@ -119,20 +113,20 @@ pub fn register(
     Ok(AgentRegistration { root: root.clone().into(), agent, files: changes, written: !dry_run })
 }
 
-/// Whether an agent's configuration of this project names Probity.
+/// Returns whether an agent's configuration of this project names Probity.
 pub fn is_registered(workspace: &Workspace, agent: CodingAgent) -> bool {
     let Ok(Some(text)) = text_of(&workspace.root, agent.config_file()) else { return false };
-    // Registering changes nothing exactly where Probity is registered.
+    // Registering is idempotent, so an unchanged text means that the entry is there.
     agent.updated_config(&text, RegistrationWish::Register).is_ok_and(|wished| wished == text)
 }
 
-/// Whether a file of instructions is a link to the shared one, as many projects have it.
+/// Returns whether an instructions file is a symlink to the shared one, a common project layout.
 fn links_to_shared(root: &Path, file: &str) -> bool {
     let target = fs::read_link(root.join(file)).ok();
     target.is_some_and(|target| root.join(target) == root.join(SHARED_INSTRUCTIONS))
 }
 
-/// Whether instructions import the shared ones: `@AGENTS.md` as a word of its own.
+/// Returns whether instructions import the shared ones with the separate word `@AGENTS.md`.
 fn imports_shared(text: &str) -> bool {
     let own = block::remove_block(block::MARKDOWN_MARKERS, text);
     own.split_whitespace().any(|word| {
@@ -140,7 +134,7 @@ fn imports_shared(text: &str) -> bool {
     })
 }
 
-/// Whether the settings of Gemini CLI name the shared file as one that it reads.
+/// Returns whether Gemini CLI's settings list the shared file as context.
 fn gemini_reads_shared(root: &Path) -> bool {
     let settings = text_of(root, CodingAgent::Gemini.config_file()).ok().flatten().unwrap_or_default();
     let settings: serde_json::Value = serde_json::from_str(&settings).unwrap_or_default();
@@ -169,8 +163,7 @@ fn change(
     Ok(AgentFileChange { path: PathBuf::from(path).into(), change, text })
 }
 
-/// The text of a file of the tree, or `None` when there is none. A link is refused: it may lead to a file of somebody
-/// else.
+/// Reads a file of the tree; `None` if it does not exist. Refuses a symlink, which may lead out of the project.
 fn text_of(root: &Path, path: &str) -> Result<Option<String>, ServiceError> {
     let foreign = |why: &str| ServiceError::refused(ReasonCode::ConfigForeign, format!("{path}: {why}"));
     let folder = Path::new(path).parent().unwrap_or(Path::new(""));
@@ -186,7 +179,7 @@ fn text_of(root: &Path, path: &str) -> Result<Option<String>, ServiceError> {
     String::from_utf8(bytes).map(Some).map_err(|_| foreign("it is not text"))
 }
 
-/// The files are the user's: ordinary permissions, not ours.
+/// Writes with ordinary permissions rather than those of the state directory: the files belong to the user.
 fn carry_out(root: &Path, change: &AgentFileChange) -> Result<(), ServiceError> {
     let path = root.join(&change.path.0);
     let fault = || ServiceError::system(format!("cannot write {}", change.path.0.display()));
@@ -202,7 +195,7 @@ fn carry_out(root: &Path, change: &AgentFileChange) -> Result<(), ServiceError> 
     }
 }
 
-/// Puts the text in place whole, keeping the permissions of the file that was there.
+/// Replaces the file atomically and keeps its permissions.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let file = tempfile::NamedTempFile::new_in(folder)?;

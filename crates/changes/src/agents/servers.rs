@@ -1,19 +1,16 @@
-//! The `mcpServers` of a JSON configuration: our entry in, everything else as it stands.
+//! Adds or removes our entry in the `mcpServers` of a JSON configuration, leaving everything else in place.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The member that lists servers.
 const SERVERS_KEY: &str = "mcpServers";
-/// What we are called there.
 const SERVER_NAME: &str = "probity";
-/// How we are started: found on the path, in the folder of the project.
+/// The command is found on `PATH` and started in the project's directory.
 const SERVER_ENTRY: &str =
     "{\n      \"type\": \"stdio\",\n      \"command\": \"probity\",\n      \"args\": [\"mcp\"]\n    }";
 
-/// The members of an object in the order of the file, each value as its text. An ordinary map would reorder the
-/// user's file.
+/// An object's members in file order with their raw text. An ordinary map would reorder the user's file.
 struct OrderedMembers(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for OrderedMembers {
@@ -64,7 +61,7 @@ impl OrderedMembers {
         self.0.retain(|(member, _)| member != name);
     }
 
-    /// The object at a depth of indentation, each member on a line.
+    /// Renders the object at an indentation depth, one member per line.
     fn render(&self, depth: usize) -> String {
         let indent = "  ".repeat(depth);
         let members: Vec<String> = self
@@ -76,7 +73,6 @@ impl OrderedMembers {
     }
 }
 
-/// The configuration with our entry.
 pub(super) fn with_probity(text: &str) -> Result<String, String> {
     let mut config = OrderedMembers::read(text)?;
     let mut servers = OrderedMembers::read(config.get(SERVERS_KEY).unwrap_or_default())?;
@@ -88,7 +84,7 @@ pub(super) fn with_probity(text: &str) -> Result<String, String> {
     Ok(config.render(0) + "\n")
 }
 
-/// The configuration without our entry; empty when nothing else is left of it.
+/// Returns the configuration without our entry; empty if nothing else is left.
 pub(super) fn without_probity(text: &str) -> Result<String, String> {
     let mut config = OrderedMembers::read(text)?;
     let mut servers = OrderedMembers::read(config.get(SERVERS_KEY).unwrap_or_default())?;

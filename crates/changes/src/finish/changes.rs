@@ -1,4 +1,4 @@
-//! What a finish saw: the paths of the change, and the uncommitted changes outside its scope, with whose they are.
+//! Lists what a finish saw: the paths of the change, and uncommitted changes outside its scope with their attribution.
 
 use super::{FinishContext, FinishHandler};
 use crate::hygiene_view::MAX_LISTED_PATHS;
@@ -9,8 +9,8 @@ use probity_paths::RepoPath;
 use std::collections::BTreeMap;
 
 impl FinishHandler<'_> {
-    /// The paths of the change that differ from the commit or from the start. A path that is listed and differs from
-    /// neither is no change; the trail names it.
+    /// Returns the paths of the change that differ from the commit or from the start. A listed path that differs from
+    /// neither appears only in the trail.
     pub(super) fn changes(scene: &FinishContext) -> Vec<ChangedPath> {
         let dirt = scene.changes.dirty_paths.values();
         dirt.filter(|dirt| scene.evidence.contains(dirt.entry.path.as_bytes()))
@@ -22,7 +22,8 @@ impl FinishHandler<'_> {
             .collect()
     }
 
-    /// What was committed outside the scope since the start: no uncommitted change, and nobody's who is known.
+    /// Returns paths outside the scope that were committed since the start. They are not uncommitted, and their
+    /// author is unknown.
     pub(super) fn committed_outside(&self, scene: &FinishContext) -> Vec<RepoPath> {
         let outside =
             scene.hygiene.outside_scope().into_iter().map(|path| self.frame.to_workspace_path(path));
@@ -30,7 +31,6 @@ impl FinishHandler<'_> {
         committed.take(self.most_listed()).collect()
     }
 
-    /// The uncommitted changes outside the scope as they are now.
     pub(super) fn external(&self, scene: &FinishContext) -> Option<ExternalChanges> {
         let registry = self.shell.registry();
         let mut finished = FinishedWork::of(self.workspace, registry, &self.frame);
@@ -65,7 +65,7 @@ impl FinishHandler<'_> {
         for change in &changes {
             *by_attribution.entry(change.attribution).or_default() += 1;
         }
-        // An agent reads all of a summary: there the counts say whose they are.
+        // Agents read a summary in full, so there the counts by attribution replace the list.
         let is_summary = self.request.detail_level == DetailLevel::Summary;
         let most = if is_summary { 0 } else { self.most_listed() };
         let unlisted = changes.split_off(count.min(most));
@@ -77,7 +77,7 @@ impl FinishHandler<'_> {
     }
 }
 
-/// Whether a changed path is not what the commit holds now. What was committed since the start is.
+/// Returns whether a path differs from the current commit, which includes everything committed since the start.
 fn is_uncommitted(scene: &FinishContext, path: &RepoPath) -> bool {
     scene.status.state.dirty.contains_key(path)
         || scene.changes.dirty_paths.get(path).is_some_and(|dirt| dirt.is_outside_git)

@@ -1,4 +1,4 @@
-//! The tree after a change, and what it says: the dirt, whose it is, and the run that describes it.
+//! Collects the tree after a change: its uncommitted changes, their attribution, and the analysis that describes it.
 
 use super::{FinishContext, FinishHandler};
 use crate::changed_paths::{self, ChangedPathResolver};
@@ -16,11 +16,11 @@ use probity_workspace::progress::ProgressStep;
 use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
 use std::collections::BTreeSet;
 
-/// How often a tree that moves between look and analysis is looked at again.
+/// How often to start over when the tree changes between the snapshot and the analysis.
 const MAX_STATUS_ATTEMPTS: u32 = 3;
 
 impl FinishHandler<'_> {
-    /// Looks at the tree; analyses it if the change needs a run and one may be made.
+    /// Takes a snapshot of the tree and analyzes it if the change needs an analysis and one may be made.
     pub(super) fn collect_context(
         &self,
         progress: &(dyn Fn(ProgressStep) + Sync),
@@ -57,7 +57,7 @@ impl FinishHandler<'_> {
                 strict: self.request.strict.unwrap_or(false) || self.policy.change.strict,
             });
             let tree_run = analyze::run_id(&self.policy, &look.snapshot)?;
-            // A change of nothing is told by its runs: there is no file to have a profile.
+            // An empty change has no file whose profile could decide, so it always needs its analyses.
             let needed =
                 evidence.is_empty() || profile(evidence.iter().map(ScopeEntry::as_bytes)).after_run_required;
             let after = match &self.request.after_run_id {
@@ -99,7 +99,7 @@ impl FinishHandler<'_> {
         })
     }
 
-    /// The runs of both sides, as far as they are there and the verdict needs them.
+    /// Loads the analyses of both sides as far as they exist and the verdict needs them.
     fn load_analyses(
         &self,
         runs: &AnalysisStore,

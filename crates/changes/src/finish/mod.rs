@@ -1,8 +1,9 @@
-//! Finishing a change: one pipeline in a fixed order.
+//! Finishes a change in one pipeline with a fixed order.
 //!
-//! resolve → evidence → hygiene → scope check → verify → trail → claims → receipt → release. The first step that stops
-//! decides, and the intent keeps its claim. The release is an append that succeeds only while the fencing token is held.
-//! The policy is the one of the start: whoever is judged may have changed the file since (law 8).
+//! resolve → evidence → hygiene → scope check → verify → trail → claims → receipt → release. The first step that
+//! stops decides, and the intent keeps its claim. The release is an append that succeeds only while the fencing token
+//! is held. The policy is the one recorded at the start, because the agent under judgment may have changed the file
+//! since (law 8).
 
 mod changes;
 mod context;
@@ -32,7 +33,6 @@ use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
 use probity_workspace::{ServiceError, Workspace};
 use report::FinishReportBuilder;
 
-/// Finishes a change.
 #[tracing::instrument(name = "finish", skip_all)]
 pub fn finish(
     workspace: &Workspace,
@@ -58,7 +58,7 @@ pub fn finish(
     FinishHandler { workspace, shell, owner, request, evidence, frame, intent, record, policy }.run(progress)
 }
 
-/// The intent that is to be finished, if it is the caller's own and of this tree.
+/// Returns the intent to finish, if it is the caller's own and belongs to this tree.
 fn resolve(
     service: &IntentService,
     owner: &IntentOwner,
@@ -87,7 +87,7 @@ fn resolve(
     }
 }
 
-/// What was kept at the start, as far as it can be read, and the policy that was in force.
+/// Returns the start record, if it is readable, and the policy of the start; the current policy if that one is lost.
 fn start_of(workspace: &Workspace, intent: &Intent) -> Result<(Option<StartRecord>, Policy), ServiceError> {
     let objects = workspace.state.objects();
     let kept = |digest: &Digest| objects.get(digest).ok().flatten();
@@ -103,7 +103,6 @@ fn start_of(workspace: &Workspace, intent: &Intent) -> Result<(Option<StartRecor
     Ok((record, policy))
 }
 
-/// One finish on its way.
 struct FinishHandler<'a> {
     workspace: &'a Workspace,
     shell: IntentService,
@@ -116,11 +115,10 @@ struct FinishHandler<'a> {
     policy: Policy,
 }
 
-/// The tree after the change, and what it says.
 struct FinishContext {
     status: WorktreeStatus,
     changes: ChangesSinceStart,
-    /// What counts as this change, as the caller names it.
+    /// The paths that count as this change, named from the workspace root.
     evidence: ScopeEntrySet,
     hygiene: FinishHygiene,
     tree_run: probity_analysis::RunId,

@@ -1,4 +1,4 @@
-//! Settling an accepted change: the receipt, then the claim, given back only while its fencing token is held.
+//! Settles an accepted change: writes the receipt, then releases the claim while its fencing token is held.
 
 use super::report::FinishReportBuilder;
 use super::{FinishContext, FinishHandler, replay};
@@ -22,7 +22,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl FinishHandler<'_> {
-    /// The change is accepted: leave the receipt, then give the claim back.
+    /// Writes the receipt of an accepted change, then releases its claim.
     pub(super) fn accept(
         &mut self,
         mut parts: FinishReportBuilder,
@@ -72,7 +72,7 @@ impl FinishHandler<'_> {
         Ok(answer)
     }
 
-    /// Accepted work is safe once it is committed: says with which command, and nothing if there is nothing to commit.
+    /// Suggests the command that commits the accepted work; accepted work is safe only once it is committed.
     fn advise_to_commit(&self, answer: &mut FinishAnswer, paths: &BTreeMap<RepoPath, DirtyEntry>) {
         if paths.is_empty() || self.workspace.git.is_none() {
             return;
@@ -87,7 +87,7 @@ impl FinishHandler<'_> {
         answer.next_step.get_or_insert(FinishNextStep::CommitChange);
     }
 
-    /// The fencing token of the claim, if it is still the one that this finish began with.
+    /// Returns the claim's fencing token if it is still the one this finish began with.
     pub(super) fn still_held(&mut self) -> Result<EventSeq, ServiceError> {
         self.shell.refresh()?;
         let intent_id = self.intent.id.clone();
@@ -151,7 +151,7 @@ impl FinishHandler<'_> {
             .append(self.workspace, |previous| verified.receipt(&circumstances, previous))
     }
 
-    /// Both sides of a path. What was not kept at the start is asked of git.
+    /// Returns both sides of a path. Content that was not recorded at the start comes from Git.
     pub(super) fn delta(&self, scene: &FinishContext, path: &RepoPath) -> Result<DeltaEntry, ServiceError> {
         let kept = self.record.as_ref().and_then(|record| record.scope.get(path).copied());
         let record = self.record.as_ref().filter(|record| !record.dirty.contains_key(path));
@@ -167,7 +167,6 @@ impl FinishHandler<'_> {
     }
 }
 
-/// What a finish tells of a receipt.
 fn finish_receipt(kept: &StoredReceipt) -> Result<FinishReceipt, ServiceError> {
     #[derive(Deserialize)]
     struct ReceiptDocument {

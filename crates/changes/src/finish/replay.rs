@@ -1,7 +1,7 @@
-//! The same finish again: what an accepted one answered is kept, so that whoever lost the reply gets it once more.
+//! Repeats the answer of an accepted finish for a caller who lost it.
 //!
-//! The answer is kept before the claim is given back. If the process dies in between, the intent is still open and the
-//! next finish is an ordinary one; nobody asks for the answer of a finish that did not happen.
+//! The answer is stored before the claim is released. If the process dies in between, the intent is still open and
+//! the next finish is an ordinary one; the stored answer is never read.
 
 use crate::finish_evidence::FinishEvidence;
 use crate::registry::IntentService;
@@ -16,10 +16,9 @@ use probity_workspace::{ServiceError, Workspace};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The space of pointers from an intent to what its finish answered.
+/// Refs from an intent to the stored answer of its finish.
 const FINISH_ANSWER_SPACE: &str = "finish";
 
-/// Keeps what a finish is about to answer.
 pub(super) fn keep(
     workspace: &Workspace,
     intent: &Intent,
@@ -32,7 +31,7 @@ pub(super) fn keep(
     let pointer = format!("{} {kept}", digest(request, evidence));
     let refs = refs(workspace)?;
     let mut found = refs.get(intent.id.as_str())?;
-    // Only the holder of the claim gets here, so this ends after a turn or two.
+    // Only the holder of the claim gets here, so this ends after one or two attempts.
     while let SwapOutcome::Moved { found: other } =
         refs.compare_and_set(intent.id.as_str(), found.as_deref(), Some(pointer.as_bytes()))?
     {
@@ -41,7 +40,7 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// What this very finish of a finished intent answered, if it was this owner's.
+/// Returns the stored answer if this same finish of a finished intent came from this owner.
 pub(super) fn recall(
     workspace: &Workspace,
     shell: &IntentService,
@@ -72,7 +71,7 @@ fn refs(workspace: &Workspace) -> Result<Box<dyn RefStore>, ServiceError> {
     Ok(workspace.state.store()?.refs(FINISH_ANSWER_SPACE))
 }
 
-/// An answer as it is kept: with what a surface shows of it.
+/// A stored answer with the parts that only the surfaces show.
 #[derive(Serialize, Deserialize)]
 struct KeptFinish<'a> {
     #[serde(flatten)]
@@ -81,7 +80,7 @@ struct KeptFinish<'a> {
     review: Cow<'a, FinishReview>,
 }
 
-/// What makes it the same finish: everything that was asked, but for what only says how it is carried out.
+/// Identifies a finish by everything in the request except options that only affect how it is carried out.
 #[derive(Serialize)]
 struct FinishIdentity<'a> {
     command_id: &'a Option<String>,

@@ -1,4 +1,4 @@
-//! A finish as an answer says it.
+//! Builds the answer of a finish.
 
 use crate::finish_evidence::FinishEvidence;
 use probity_api::KeptPart;
@@ -14,7 +14,6 @@ use probity_intents::registry::{Intent, OwnerNotice};
 use probity_intents::{ScopeCheck, ScopeEntry};
 use probity_paths::RepoPath;
 
-/// What the steps have made so far.
 #[derive(Default)]
 pub(super) struct FinishReportBuilder {
     pub(super) hygiene: Option<FinishHygieneAnswer>,
@@ -79,7 +78,6 @@ impl FinishReportBuilder {
     }
 }
 
-/// Which gates of the policy failed.
 fn gate_failure(failed: &[FailedGate]) -> String {
     let required: Vec<String> =
         failed.iter().filter(|gate| gate.required).map(|gate| format!("`{}`", gate.id)).collect();
@@ -87,10 +85,9 @@ fn gate_failure(failed: &[FailedGate]) -> String {
     format!("{what} {} failed: fix what makes it fail, then finish again", required.join(", "))
 }
 
-/// How many paths a sentence names.
 const MAX_NAMED_PATHS: usize = 5;
 
-/// What was changed that the intent does not allow, why it counts as this change, and what to do.
+/// Says what was changed against the scope, why it counts as this change, and what to do.
 fn violation(intent: &Intent, check: &ScopeCheck, evidence: &FinishEvidence) -> String {
     let name = |entries: &mut dyn Iterator<Item = &ScopeEntry>| {
         let all: Vec<String> = entries.map(|entry| format!("`{entry}`")).collect();

@@ -1,4 +1,4 @@
-//! The verdict on a change: its two runs, its scope and its claims, given to the patch contract.
+//! Judges a change: gives its two analyses, its scope and its claims to the patch contract.
 
 use super::{FinishContext, FinishHandler};
 use crate::patch_trail::PatchTrailInputs;
@@ -25,14 +25,13 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// The most new findings that a summary shows: the first ones count against the change and are the most severe.
+/// The most new findings in a summary. The first ones count against the change and are the most severe.
 const MAX_SUMMARY_FINDINGS: usize = 5;
 
-/// How often leases are looked at while gates run: several times in the shortest one.
+/// Checks leases several times within the shortest possible lease while gates run.
 const LEASE_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 impl FinishHandler<'_> {
-    /// Runs the gates of the policy for what was changed.
     pub(super) fn gates(
         &self,
         scene: &FinishContext,
@@ -44,11 +43,11 @@ impl FinishHandler<'_> {
             let (policy, look) = (&self.policy, &scene.status);
             judge::policy_gates::run(self.workspace, policy, &choice, &changed, look, progress)
         };
-        // Gates may take longer than a lease. What cannot be renewed has lapsed, and the release will tell.
+        // Gates may take longer than a lease. A failed renewal is ignored here: the release notices a lapsed claim.
         run_with_heartbeat(LEASE_CHECK_INTERVAL, || drop(self.shell.touch(&self.owner)), run)
     }
 
-    /// The baseline at the start: as it is now, if it has not moved; else what the commit of the start has.
+    /// Returns the baseline at the start: the current one if it is unchanged since, else the one in the start's commit.
     pub(super) fn baseline_then(
         &self,
         look: &WorktreeStatus,
@@ -65,14 +64,13 @@ impl FinishHandler<'_> {
         Ok(self.committed_content(record, &path)?.map(BaselineFile::new))
     }
 
-    /// The baseline as the look at the tree saw it.
+    /// Returns the baseline that the snapshot saw, without its bytes if the file has changed since.
     pub(super) fn baseline_now(&self, look: &WorktreeStatus) -> Option<BaselineFile> {
         let digest = look.snapshot.get(&baseline_path()).and_then(|entry| entry.digest())?;
         let found = BaselineFile::of_tree(self.workspace).ok().flatten();
         Some(found.filter(|file| file.digest == digest).unwrap_or(BaselineFile { digest, bytes: None }))
     }
 
-    /// What the commit of the start has at a path.
     pub(super) fn committed_content(
         &self,
         record: &StartRecord,
@@ -125,7 +123,7 @@ impl FinishHandler<'_> {
         trail.answer(self.request.detail_level)
     }
 
-    /// The verdict without what stands elsewhere in the answer, and in `summary` without long lists.
+    /// Returns the verdict without parts that the answer has elsewhere, and in `summary` without long lists.
     pub(super) fn verification(
         &self,
         verified: &judge::ContractResult,
@@ -135,7 +133,7 @@ impl FinishHandler<'_> {
         verified.patch_verdict(review).embedded(is_summary.then_some(MAX_SUMMARY_FINDINGS))
     }
 
-    /// What people are told of the verdict: as many findings as the document shows.
+    /// Returns the review for people, with the same number of findings as the document.
     pub(super) fn review(&self, review: &ChangeReview) -> FinishReview {
         let is_summary = self.request.detail_level == DetailLevel::Summary;
         let shown = if is_summary { MAX_SUMMARY_FINDINGS } else { MAX_SHOWN_FINDINGS };
@@ -159,7 +157,7 @@ fn worse_finding(finding: &NewFinding) -> WorseFinding {
     WorseFinding { path: finding.path.clone(), line: finding.lines.0, message: finding.message.clone() }
 }
 
-/// The gates that failed, with the end of what they wrote.
+/// Returns the failed gates with the tail of their output.
 pub(super) fn failed_gates(gates: &GateAnswers) -> Vec<FailedGate> {
     let tail = |gate: &GateFact| {
         let words = gates.last_words.iter().find(|(id, _)| *id == gate.id);
@@ -176,7 +174,7 @@ pub(super) fn failed_gates(gates: &GateAnswers) -> Vec<FailedGate> {
         .collect()
 }
 
-/// The structural gates that the change made fail: they passed before it.
+/// Returns the structural gates that passed before the change and fail after it.
 pub(super) fn failed_structural_gates(verified: &judge::ContractResult) -> Vec<FailedGate> {
     let is_caused = verified.verdict.evaluation().is_some_and(|it| it.intent_caused_gate_failure);
     let (before, after) = &verified.structural_gates;
@@ -193,7 +191,7 @@ pub(super) fn failed_structural_gates(verified: &judge::ContractResult) -> Vec<F
         .collect()
 }
 
-/// Does some work, and something else on a thread beside it again and again until the work is done.
+/// Runs `work` while another thread calls `again` at every interval.
 fn run_with_heartbeat<T>(every: Duration, again: impl Fn() + Send, work: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
         let (working, done) = mpsc::channel::<()>();
@@ -207,7 +205,6 @@ fn run_with_heartbeat<T>(every: Duration, again: impl Fn() + Send, work: impl Fn
     })
 }
 
-/// The paths of some evidence.
 fn changed_paths(evidence: &ScopeEntrySet) -> BTreeSet<RepoPath> {
     evidence.iter().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
 }
@@ -216,7 +213,6 @@ fn baseline_path() -> RepoPath {
     RepoPath::parse(analyze::BASELINE_FILE.as_bytes()).expect("a plain name is a path")
 }
 
-/// The verdict in a few words.
 pub(super) fn finish_summary(
     verified: &judge::ContractResult,
     check: &ScopeCheck,

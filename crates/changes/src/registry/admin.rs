@@ -1,4 +1,4 @@
-//! Setting a registry in order: each intent by itself, and nobody's living claim is taken away.
+//! Repairs a registry, one intent at a time, without taking anyone's live claim.
 
 use super::{IntentService, TreeFacts};
 use probity_api::change::{IntentResetAnswer, ResetAction, ResetEntry};
@@ -6,13 +6,13 @@ use probity_intents::registry::{CommandRefusal, RegistryAction};
 use probity_intents::{IntentId, IntentOwner, Ownership};
 use probity_workspace::ServiceError;
 
-/// How long an intent lives if nothing else is asked for.
 pub const DEFAULT_TTL_SECONDS: u64 = 3_600;
-/// How long its owner may be silent if nothing else is asked for.
+/// How long an owner may be silent before its lease lapses.
 pub const DEFAULT_LEASE_SECONDS: u64 = 300;
 
-/// Renews one's own open intents, closes those that are over or whose owner is dead, and leaves the rest alone. One's own
-/// whose process is gone is neither: that is recovered or cleared, which is said. `owner` says who asks about each of them.
+/// Renews the caller's open intents, closes those that are expired or whose owner is dead, and leaves the rest alone.
+/// The caller's own intent whose process is gone is reported instead: it must be recovered or cleared. `owner`
+/// returns the caller's identity for each intent.
 pub fn reset(
     shell: &mut IntentService,
     owner: &dyn Fn(&IntentService, &IntentId) -> Result<IntentOwner, ServiceError>,
@@ -62,8 +62,8 @@ fn reset_one(
     })
 }
 
-/// The refusal to renew the caller's own intent after its process has gone: to everybody else its owner is dead, and a
-/// new lease would not change that.
+/// Returns the refusal to renew the caller's own intent after its process has gone: for everyone else its owner is
+/// dead, and a new lease would not change that.
 fn orphaned(
     shell: &IntentService,
     by: &IntentOwner,

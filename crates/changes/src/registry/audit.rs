@@ -1,4 +1,4 @@
-//! Reading the log itself: for people, and for whoever must know that nobody rewrote it meanwhile.
+//! Reads the registry log itself, for people and to prove that nobody rewrote it in the meantime.
 
 use super::view::logged_event;
 use super::{EVENTS_PER_READ, IntentService, LOG_NAME, LocalHost, cache, damaged, parse};
@@ -12,7 +12,7 @@ use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Reads and checks the whole log; hands out the events behind `after`, at most `limit` of them.
+/// Verifies the whole log and returns at most `limit` events after `after`.
 pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<IntentLogAnswer, ServiceError> {
     let store = workspace.state.store()?;
     store.check()?;
@@ -25,7 +25,7 @@ pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<Inten
     Ok(IntentLogAnswer { head: shell.registry.head(), chain: ChainStatus::Ok, events })
 }
 
-/// Where the log ends now; the end of an empty one if there is no database, or none that can be read.
+/// Returns the end of the log; that of an empty log if there is no readable database.
 pub(crate) fn log_head(state: &StateDirectory) -> RegistryHead {
     let last = || -> Option<RegistryHead> {
         let log = open_log(state)?;
@@ -36,10 +36,10 @@ pub(crate) fn log_head(state: &StateDirectory) -> RegistryHead {
     last().unwrap_or_default()
 }
 
-/// Whether the log still leads back to `known`, link by link: it grew, and nothing else.
+/// Returns whether the log leads back to `known` link by link, so that it has only grown.
 pub(crate) fn leads_back(state: &StateDirectory, known: RegistryHead) -> bool {
     let Some(log) = open_log(state) else {
-        // Where no database is, there was none; one that cannot be opened is no log that grew.
+        // Without a database the log must have been empty before. A database that cannot be opened proves nothing.
         return known == RegistryHead::default() && state.database().symlink_metadata().is_err();
     };
     let walk = || -> Result<bool, String> {
@@ -64,7 +64,7 @@ pub(crate) fn leads_back(state: &StateDirectory, known: RegistryHead) -> bool {
     walk().unwrap_or(false)
 }
 
-/// The registry that the log describes; `None` if it cannot be read.
+/// Returns the registry that the log describes; `None` if the log cannot be read.
 pub(crate) fn read_registry(state: &StateDirectory) -> Option<IntentRegistry> {
     let store = state.store().ok().filter(|_| state.database().symlink_metadata().is_ok())?;
     let mut shell = IntentService::on_store(&store, Arc::new(LocalHost));
@@ -72,7 +72,7 @@ pub(crate) fn read_registry(state: &StateDirectory) -> Option<IntentRegistry> {
     Some(shell.registry)
 }
 
-/// The receipts with which intents were finished after event `after`.
+/// Returns the receipts of intents that were finished after event `after`.
 pub(crate) fn receipts_after(state: &StateDirectory, after: EventSeq) -> BTreeSet<Digest> {
     let mut receipts = BTreeSet::new();
     let Some(log) = open_log(state) else { return receipts };
@@ -89,7 +89,7 @@ pub(crate) fn receipts_after(state: &StateDirectory, after: EventSeq) -> BTreeSe
     receipts
 }
 
-/// Whether the cache says what the log says.
+/// Returns whether the cache agrees with the log.
 pub(crate) fn cache_is_true(state: &StateDirectory) -> bool {
     let Some(snapshot) = cache::read(&state.registry_cache()) else {
         return false;
@@ -113,18 +113,18 @@ pub(crate) fn cache_is_true(state: &StateDirectory) -> bool {
     replay().is_some_and(|registry| registry == IntentRegistry::from(snapshot.clone()))
 }
 
-/// The log, if there is a database and it can be opened. None is made.
+/// Opens the log if there is a readable database. Never creates one.
 fn open_log(state: &StateDirectory) -> Option<Box<dyn EventLog>> {
     let there = state.database().symlink_metadata().is_ok();
     there.then(|| state.store().ok().map(|store| store.log(LOG_NAME))).flatten()
 }
 
-/// Whether the note of where the log ended says no more than the log.
+/// Returns whether the noted end of the log is not beyond the log.
 pub(crate) fn note_is_true(state: &StateDirectory) -> bool {
     cache::noted(&state.registry_cache()) <= log_head(state).seq.0
 }
 
-/// Whether the database and the cache are whole: what `doctor` asks. Answers where the log ends.
+/// Checks the database and the cache for `doctor`; returns the end of the log.
 pub fn check(workspace: &Workspace) -> Result<RegistryHead, ServiceError> {
     let head = read_log(workspace, u64::MAX >> 1, 0)?.head;
     let noted = cache::noted(&workspace.state.registry_cache());

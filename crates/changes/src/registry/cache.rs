@@ -1,9 +1,9 @@
-//! The fold of the log, kept in a file so that opening a long log is cheap.
+//! Caches the registry state in a file so that opening a long log is cheap.
 //!
-//! It is only ever a short cut: a file that is missing, damaged, of another form or of another log is left aside and the
-//! log is read from its beginning. One thing it can prove: a log that is shorter than the file says has lost events.
-//! Since the file lags behind, the end of the log is noted in a second one after every append: so also a database that
-//! was removed, or whose last writes were damaged, is noticed.
+//! The cache is only a shortcut: if the file is missing, damaged, of another version or of another log, the log is
+//! read from its beginning. It can prove one thing: a log that ends before the file's position has lost events.
+//! Because the file lags behind, a second file records the end of the log after every append, which also reveals a
+//! database that was removed or lost its last writes.
 
 use probity_intents::IntentRegistry;
 use probity_intents::registry::{RegistryHead, RegistrySnapshot};
@@ -13,14 +13,14 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The fold as JSON: events are told apart by a member, which binary forms cannot read.
+/// JSON, because events are tagged by a member, which binary formats cannot read.
 const INTENTS_CACHE: CacheKind = CacheKind { name: "intents", version: 3 };
-/// How many events the file may lag behind, and one more for every [`INTENTS_PER_LAG_EVENT`] intents: writing it costs
-/// what it holds, and is not to cost more than the events.
+/// How many events the file may lag behind, plus one for every [`INTENTS_PER_LAG_EVENT`] intents. Writing costs in
+/// proportion to the intents, and must not cost more than the appends.
 const MIN_LAG_EVENTS: u64 = 64;
 const INTENTS_PER_LAG_EVENT: usize = 16;
 
-/// The file, and up to which event it reaches as far as this process knows.
+/// The file, and the last event that this process knows it to contain.
 #[derive(Debug)]
 pub(super) struct RegistryCache {
     path: PathBuf,
@@ -32,7 +32,7 @@ impl RegistryCache {
         Self { path, held: 0 }
     }
 
-    /// Notes that the log has grown up to `head`. In place and without waiting for the disk: it is a lower bound.
+    /// Records that the log has grown to `head`. Written in place and not synced: it is only a lower bound.
     pub(super) fn note_head(&self, head: u64) {
         let path = head_file(&self.path);
         let no_links = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
@@ -44,27 +44,25 @@ impl RegistryCache {
             path.parent().map_or(Ok(()), durable::create_dir).map_err(std::io::Error::other)?;
             open()
         });
-        // What cannot be noted is no worse than a note that was lost.
+        // A failed write is no worse than a lost one: the bound is only lower.
         let _ = file.and_then(|file| file.write_all_at(format!("{head:>20}\n").as_bytes(), 0));
     }
 
-    /// Where the log ended at least.
     pub(super) fn read_noted_head(&self) -> u64 {
         noted(&self.path)
     }
 
-    /// What the file holds, if it holds together. It must still be compared with the log.
+    /// Reads the file if its checksum holds. The result must still be compared with the log.
     pub(super) fn load(&self) -> Option<RegistrySnapshot> {
         read(&self.path)
     }
 
-    /// Takes note that the file was used.
     pub(super) const fn mark_used(&mut self, head: RegistryHead) {
         self.held = head.seq.0;
     }
 
-    /// Writes the file if it lags behind and nobody else has written it meanwhile. It is a cache: what cannot be written is
-    /// read from the log next time.
+    /// Writes the file if it lags behind and no other process has written it in the meantime. Errors are ignored: the
+    /// log remains the source.
     pub(super) fn save_if_behind(&mut self, registry: &IntentRegistry) {
         let head = registry.head().seq.0;
         let lag = MIN_LAG_EVENTS + (registry.n_intents() / INTENTS_PER_LAG_EVENT) as u64;
@@ -83,7 +81,7 @@ impl RegistryCache {
     }
 }
 
-/// Where a log ended at least, as the file beside its cache says; 0 if there is none.
+/// Returns the recorded lower bound for the end of the log; 0 if there is none.
 pub(super) fn noted(cache: &Path) -> u64 {
     let text = durable::read(&head_file(cache)).ok().flatten().unwrap_or_default();
     std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
@@ -97,12 +95,11 @@ fn cache_file(path: &Path) -> CacheFile {
     CacheFile::new(path.to_owned(), INTENTS_CACHE)
 }
 
-/// Reads a cache file that holds together.
 pub(super) fn read(path: &Path) -> Option<RegistrySnapshot> {
     cache_file(path).decode(|body| serde_json::from_slice(body).ok())
 }
 
-/// The fault of a log that ends before a point that it once had reached.
+/// The error for a log that ends before a position it had reached.
 pub(super) fn lost_events(database: &Path, seen: u64, head: u64) -> ServiceError {
     let why = format!("the log of intents had {seen} events and has {head} now");
     StoreError::Damaged { path: database.to_owned(), why }.into()

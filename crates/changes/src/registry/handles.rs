@@ -1,9 +1,9 @@
-//! Handles that Probity keeps for whoever works in a worktree, so that `--owner` is rarely typed.
+//! Keeps owner handles per worktree, so that `--owner` is rarely typed.
 //!
-//! A start without a handle makes a new owner, always: two agents are never taken for one (law 5). Its handle is kept in
-//! the state directory under the worktree and the intent, readable for the user alone. A later command that names that
-//! intent in that worktree uses it. It proves no more than the right to read the user's own files does, and it is never
-//! used for an intent that was not named, for another worktree, or by an agent that calls itself something else.
+//! A start without a handle always creates a new owner: two agents are never taken for one (law 5). Its handle is
+//! stored in the state directory by worktree and intent, readable only by the user. A later command that names that
+//! intent in that worktree uses it. A kept handle proves no more than the right to read the user's own files, and it
+//! is never used for an intent that was not named, for another worktree, or by an agent with another name.
 
 use super::IntentService;
 use super::identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
@@ -18,21 +18,17 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const SCHEMA: &str = "probity/handle/v1";
-/// How long a handle stays whose intent the registry does not know: it may belong to a start that is still on its way.
+/// How long to keep a handle whose intent the registry does not know: its start may still be in progress.
 const UNKNOWN_INTENT_TTL: Duration = Duration::from_hours(24);
 
-/// A handle that was kept, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptHandle {
-    /// The intent that it belongs to.
     pub intent_id: IntentId,
-    /// The handle.
     pub handle: OwnerHandle,
-    /// What the agent was called when it started.
+    /// The agent's name at the start.
     pub label: String,
 }
 
-/// A handle as its file has it.
 #[derive(Serialize, Deserialize)]
 struct HandleFile {
     schema: String,
@@ -57,32 +53,28 @@ impl KeptHandle {
         Some(Self { intent_id: file.intent_id, handle, label: file.agent })
     }
 
-    /// Whether this is the handle of the intent's present owner.
+    /// Returns whether this is the handle of the intent's current owner.
     pub fn is_current(&self, registry: &IntentRegistry) -> bool {
         let owner = registry.intent(&self.intent_id).map(|intent| &intent.owner);
         owner.is_some_and(|owner| owner.token == Some(self.handle.digest()))
     }
 }
 
-/// The kept handles of one working tree.
 #[derive(Debug, Clone)]
 pub struct HandleStore {
     dir: PathBuf,
 }
 
 impl HandleStore {
-    /// The handles that are kept for the working tree of a workspace.
     pub fn of(workspace: &Workspace) -> Self {
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
         Self { dir: workspace.state.handles(top) }
     }
 
-    /// Keeps the handle of an intent.
     pub fn keep(&self, kept: &KeptHandle) -> Result<(), ServiceError> {
         Ok(durable::write(&self.path(&kept.intent_id), &kept.to_bytes())?)
     }
 
-    /// The handle that was kept for an intent.
     pub fn get(&self, intent_id: &IntentId) -> Result<Option<KeptHandle>, ServiceError> {
         let path = self.path(intent_id);
         let Some(bytes) = durable::read(&path)? else { return Ok(None) };
@@ -93,7 +85,7 @@ impl HandleStore {
         Err(StoreError::Damaged { path, why: why.into() }.into())
     }
 
-    /// The kept handles that open an intent of the registry, by intent.
+    /// Returns the kept handles that match the current owner of an intent, sorted by intent.
     pub fn usable_handles(&self, registry: &IntentRegistry) -> Vec<KeptHandle> {
         let is_usable = |kept: &KeptHandle| kept.is_current(registry);
         let mut usable: Vec<_> = self.files().into_iter().filter_map(|path| read(&path)).collect();
@@ -102,7 +94,8 @@ impl HandleStore {
         usable
     }
 
-    /// The intents that are a caller's own by a kept handle: of one that gave no handle, under its name if it gave one.
+    /// Returns the intents that belong to a caller without a handle, by kept handles; if the caller gave a name, only
+    /// those kept under it.
     pub fn own_intents(&self, registry: &IntentRegistry, caller: &Caller) -> BTreeSet<IntentId> {
         if !caller.is_new {
             return BTreeSet::new();
@@ -115,9 +108,9 @@ impl HandleStore {
         self.usable_handles(registry).into_iter().filter(is_own).map(|kept| kept.intent_id).collect()
     }
 
-    /// The one intent that a caller who names none can mean: of the owner whose handle was given, else one whose handle is
-    /// kept here. Open ones come first, then one that was finished: its answer may have been lost. If there is none or
-    /// more than one, nothing is guessed.
+    /// Returns the only intent that a caller who names none can mean: one of the given handle's owner, else one whose
+    /// handle is kept here. Open intents take precedence over finished ones, which count because their answer may
+    /// have been lost. If there is not exactly one, nothing is guessed.
     pub fn only_intent(
         &self,
         shell: &IntentService,
@@ -159,13 +152,12 @@ impl HandleStore {
         Err(ServiceError::refused(ReasonCode::UsageInvalid, detail))
     }
 
-    /// Removes the handle of an intent, if one was kept.
     pub fn forget(&self, intent_id: &IntentId) -> Result<(), ServiceError> {
         Ok(durable::remove(&self.path(intent_id))?)
     }
 
-    /// Removes the handle of an intent that an event has given up. That of a finished one stays until the next start: it
-    /// opens nothing but the answer of that finish, for whoever lost it.
+    /// Removes the handle of a cleared intent. The handle of a finished intent stays until the next start: it only
+    /// gives access to that finish's answer, which may have been lost.
     pub fn forget_closed(&self, event: &RegistryEvent) -> Result<(), ServiceError> {
         match &event.change {
             RegistryChange::Cleared { intent_id } => self.forget(intent_id),
@@ -173,7 +165,7 @@ impl HandleStore {
         }
     }
 
-    /// Removes the handles of intents that are over.
+    /// Removes the handles of closed and expired intents.
     pub fn prune(&self, registry: &IntentRegistry, now: Timestamp) -> Result<(), ServiceError> {
         for path in self.files() {
             let Some(kept) = read(&path) else { continue };
@@ -188,7 +180,7 @@ impl HandleStore {
         Ok(())
     }
 
-    /// Ids may hold any character, so a file is named by the digest of its intent's.
+    /// Ids may contain any character, so the file is named by the id's digest.
     fn path(&self, intent_id: &IntentId) -> PathBuf {
         self.dir.join(file_name(intent_id))
     }
@@ -203,7 +195,7 @@ fn file_name(intent_id: &IntentId) -> String {
     Digest::of(intent_id.as_str().as_bytes()).to_hex()[..32].to_owned()
 }
 
-/// A kept handle; `None` for what is none, which is left where it is.
+/// Reads a kept handle; `None` for any other file, which stays in place.
 fn read(path: &Path) -> Option<KeptHandle> {
     KeptHandle::parse(&durable::read(path).ok()??)
 }
@@ -212,8 +204,8 @@ fn age(path: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(path.symlink_metadata().ok()?.modified().ok()?).ok()
 }
 
-/// Whether the file at `path` is a kept handle that Probity can have written: it lies under the name of its intent, and
-/// if the registry knows that intent, it is the handle of its owner.
+/// Returns whether the file at `path` is a handle that Probity can have written: it is named after its intent, and if
+/// the registry knows that intent, it is the handle of its owner.
 pub(crate) fn is_sound(path: &Path, registry: &IntentRegistry) -> bool {
     read(path).is_some_and(|kept| {
         path.file_name().is_some_and(|name| *name == *file_name(&kept.intent_id))
@@ -221,8 +213,8 @@ pub(crate) fn is_sound(path: &Path, registry: &IntentRegistry) -> bool {
     })
 }
 
-/// The handle that a command about one intent is given with: the caller's own if it gave one, else the kept one, unless
-/// the caller calls itself something else than the agent it was kept for.
+/// Chooses the handle for a command about one intent: the given one, else the kept one, unless the caller's name
+/// differs from the agent's it was kept for.
 pub fn handle_for_intent(
     given: Option<&OwnerHandle>,
     agent: Option<&str>,

@@ -1,42 +1,37 @@
-//! What the rules are told about the machine: the time, and whether a process is still the one that it was.
+//! Observes the machine for the registry: the time, and whether a process is still the same one.
 //!
-//! A process is told by its number, its start time and the boot it belongs to, so a number that was given out again is
-//! noticed. Processes of other hosts, and of other containers on this one, are never asked about: their numbers mean
-//! nothing here.
+//! A process is identified by its pid, its start time and the boot, so a reused pid is noticed. Processes of other
+//! hosts, and of other containers on this one, are never probed: their pids mean nothing here.
 //!
-//! The system tells start times in the time namespace of the reader. They are told here as the first namespace of the
-//! machine tells them, so that one process has one start time wherever it is asked about; where that cannot be computed,
-//! none is told, and the process counts as alive (law 15).
+//! The kernel reports start times in the reader's time namespace. They are converted to the initial namespace, so
+//! that a process has the same start time wherever it is probed. If that is impossible, there is no start time and
+//! the process counts as alive (law 15).
 
 use probity_intents::{IntentOwner, ProcessProbe, Timestamp};
 use probity_workspace::clock;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The number of the first process namespace of every Linux.
+/// The inode of the initial pid namespace, the same on every Linux.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
-/// A machine as the registry sees it. Simulations have their own.
+/// The machine as the registry sees it. Simulations implement their own.
 pub trait RegistryHost: Send + Sync {
-    /// The time.
     fn now(&self) -> Timestamp;
 
-    /// The name under which owners of this machine are recorded.
+    /// The name under which owners on this machine are recorded.
     fn host_name(&self) -> &str;
 
-    /// Which start of the machine this is, where known.
     fn boot_id(&self) -> Option<&str>;
 
-    /// What the machine says about one of its processes.
     fn probe_process(&self, pid: u32) -> ProcessProbe;
 }
 
-/// Whether an owner can be asked about here: it named a process, and the process is one of this host.
+/// Returns whether an owner can be probed here: it named a process, and the process belongs to this host and boot.
 pub(super) fn can_probe(host: &dyn RegistryHost, owner: &IntentOwner) -> bool {
     owner.pid != 0 && owner.host == host.host_name() && owner.boot_id.as_deref() == host.boot_id()
 }
 
-/// This machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalHost;
 
@@ -59,7 +54,7 @@ impl RegistryHost for LocalHost {
     }
 }
 
-/// The name of the host; in a container with processes of its own also the name of that container's processes.
+/// Returns the host name; in a container with its own pid namespace, the namespace is appended.
 fn name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
@@ -74,24 +69,24 @@ fn probe(pid: u32) -> ProcessProbe {
     match stat.ok().as_deref().and_then(parse_stat) {
         Some(ProcessStat { state: 'Z' | 'X', .. }) => ProcessProbe { exists: false, pid_start: None },
         Some(stat) => ProcessProbe { exists: true, pid_start: in_first_time_namespace(stat.start) },
-        // Its entry may be hidden from us. Only if the system knows no such process is it gone.
+        // Its entry may be hidden from this user. The process is gone only if the kernel knows no such pid.
         None => ProcessProbe { exists: can_be_signaled(pid), pid_start: None },
     }
 }
 
-/// The nanoseconds of a clock tick, in which start times are told. Linux tells a hundred in a second to every program.
+/// Nanoseconds per tick of a start time: Linux reports 100 ticks per second to every program.
 const TICK_NANOSECONDS: i128 = 10_000_000;
 
-/// No machine runs for this many ticks (300 years): a larger start is one below zero in its namespace.
+/// No machine runs for this many ticks (300 years): a larger start time is negative in its namespace.
 const MAX_START_TICKS: u64 = 1_000_000_000_000;
 
-/// A start time of this process's time namespace as one of the first.
+/// Converts a start time from this process's time namespace to the initial one.
 fn in_first_time_namespace(start: u64) -> Option<u64> {
     let own = std::fs::read_link("/proc/self/ns/time");
     let of_children = std::fs::read_link("/proc/self/ns/time_for_children");
     match (own, of_children) {
         (Ok(own), Ok(of_children)) if own == of_children => {
-            // It tells the offsets of the namespace of children, which is this one.
+            // The file has the offsets of the children's namespace, which is the same as this one here.
             let offsets = std::fs::read_to_string("/proc/self/timens_offsets").ok()?;
             without_offset(start, boot_time_offset(&offsets)?)
         }
@@ -100,16 +95,16 @@ fn in_first_time_namespace(start: u64) -> Option<u64> {
     }
 }
 
-/// The nanoseconds by which a time namespace moves the time since the boot.
+/// Returns the nanoseconds by which a time namespace shifts the time since boot.
 fn boot_time_offset(offsets: &str) -> Option<i128> {
     let mut lines = offsets.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    // Once the clocks were told by number: 7 is the time since the boot.
+    // Older kernels name clocks by number: 7 is the boot time.
     let line = lines.find(|words| matches!(words.first(), Some(&("boottime" | "7"))))?;
     let [_, seconds, nanoseconds] = line[..] else { return None };
     Some(seconds.parse::<i64>().map(i128::from).ok()? * 1_000_000_000 + nanoseconds.parse::<i128>().ok()?)
 }
 
-/// A start time in ticks without an offset; `None` where the ticks do not tell it exactly.
+/// Subtracts an offset from a start time in ticks; `None` if ticks cannot represent the result exactly.
 fn without_offset(start: u64, offset: i128) -> Option<u64> {
     if offset == 0 {
         return Some(start);
@@ -123,7 +118,6 @@ fn can_be_signaled(pid: u32) -> bool {
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
-/// What counts of a process's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ProcessStat {
     state: char,
@@ -131,7 +125,7 @@ struct ProcessStat {
     start: u64,
 }
 
-/// Reads `/proc/<pid>/stat`. The name of the program may hold anything, so fields are counted behind its last bracket.
+/// Parses `/proc/<pid>/stat`. The program name may contain anything, so fields are counted after its last parenthesis.
 fn parse_stat(text: &str) -> Option<ProcessStat> {
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     Some(ProcessStat {
@@ -141,7 +135,7 @@ fn parse_stat(text: &str) -> Option<ProcessStat> {
     })
 }
 
-/// Whether `pid` is this process or one that started it, directly or not.
+/// Returns whether `pid` is this process or one of its ancestors.
 pub(super) fn is_self_or_ancestor(pid: u32) -> bool {
     let parent = |pid: u32| {
         let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -176,7 +170,7 @@ mod tests {
         assert_eq!(without_offset(1, 86_400_000_000_000), None, "earlier than the boot");
     }
 
-    /// Asks for the start of the process that the environment names, for [`a_process_has_one_start_in_every_time_namespace`].
+    /// Names the process to probe in the child of [`a_process_has_one_start_in_every_time_namespace`].
     const ASKED_PID: &str = "PROBITY_TEST_ASKED_PID";
 
     #[test]
@@ -204,7 +198,7 @@ mod tests {
     fn this_process_exists_and_one_that_is_gone_does_not() {
         let own = LocalHost.probe_process(std::process::id());
         assert!(own.exists && own.pid_start.is_some());
-        // No system gives a process this id; that of an ended one could have come to mean another.
+        // No system assigns this pid; that of an ended process could be reused.
         assert!(!LocalHost.probe_process(i32::MAX.cast_unsigned()).exists);
     }
 

@@ -1,12 +1,12 @@
-//! Who asks: identity by handle, not by connection.
+//! Identifies callers by handle, not by connection.
 //!
-//! An agent's shell commands are short-lived processes, several agents may share one server, and a server may be started
-//! again. So an owner is whoever knows its *handle*, a secret text that is made at the first start and given with every
-//! later command. The log keeps only its digest: who reads the log cannot speak for the owner.
+//! An agent's shell commands are short-lived processes, several agents may share one server, and a server may be
+//! restarted. So the owner is identified by a *handle*: a secret text, created at the first start and passed with
+//! every later command. The log has only its digest, so reading the log is not enough to act as the owner.
 //!
-//! The process of an owner is a second thing: it lets others see that an owner is dead and its work may be recovered. It
-//! is recorded only if it is named, and must be the calling process or one that started it. A guess could name the shell
-//! of a single command; the owner would look dead the moment after. Without a process, lease and life time decide.
+//! An owner may also name a process, so that other agents can see that the owner is dead and recover its work. It
+//! must be the calling process or one of its ancestors. It is never guessed: a guess could pick the shell of a single
+//! command, and the owner would look dead a moment later. Without a process, lease and lifetime decide.
 
 use super::handles::{KeptHandle, handle_for_intent};
 use super::host::{self, RegistryHost};
@@ -15,22 +15,17 @@ use probity_intents::IntentOwner;
 use probity_workspace::ServiceError;
 use std::fmt;
 
-/// The shortest and the longest handle that is taken.
 const HANDLE_BYTES: std::ops::RangeInclusive<usize> = 16..=128;
-/// The longest name of an agent.
 const MAX_LABEL_BYTES: usize = 128;
 
-/// The secret of an owner.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OwnerHandle(String);
 
 impl OwnerHandle {
-    /// A new one that nobody can guess.
     pub fn random() -> Self {
         Self(format!("owner-{}", uuid::Uuid::new_v4().simple()))
     }
 
-    /// Takes a text as a handle, if it can be one.
     pub fn parse(text: &str) -> Result<Self, ServiceError> {
         let is_good = HANDLE_BYTES.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         if is_good {
@@ -44,12 +39,12 @@ impl OwnerHandle {
         Err(ServiceError::refused(ReasonCode::OwnerInvalid, format!("an owner's handle has {bounds}")))
     }
 
-    /// The text, to be given to the owner and to nobody else.
+    /// Returns the secret text, for the owner only.
     pub fn secret(&self) -> &str {
         &self.0
     }
 
-    /// What the log may know.
+    /// Returns the only form of the handle that may reach the log.
     pub(super) fn digest(&self) -> String {
         Digest::of(format!("probity/owner/v1\0{}", self.0).as_bytes()).to_string()
     }
@@ -61,17 +56,14 @@ impl fmt::Debug for OwnerHandle {
     }
 }
 
-/// What people call an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentLabel {
-    /// The caller said so.
     Given(String),
-    /// Nobody said so: the user's name, or a word for whoever calls a server.
+    /// The caller gave no name: the user's name, or a server's default.
     Assumed(String),
 }
 
 impl AgentLabel {
-    /// The name.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Given(label) | Self::Assumed(label) => label,
@@ -85,24 +77,21 @@ impl From<&str> for AgentLabel {
     }
 }
 
-/// What a surface was told about who asks.
 #[derive(Debug, Clone)]
 pub struct CallerCredentials {
-    /// The handle, if one was given.
     pub handle: Option<OwnerHandle>,
-    /// What people call the agent.
     pub label: AgentLabel,
-    /// The process whose end means that the owner is gone, if one was named.
+    /// The process whose end means that the owner is gone.
     pub pid: Option<u32>,
 }
 
 impl CallerCredentials {
-    /// The caller of a command that names no intent: somebody new if no handle was given.
+    /// Returns the caller of a command that names no intent: a new owner if no handle was given.
     pub fn caller(&self) -> Caller {
         self.caller_with(self.handle.clone())
     }
 
-    /// The caller of a command about the intent that `kept` was kept for, if it was.
+    /// Returns the caller of a command about one intent, for which `kept` is the kept handle.
     pub fn caller_for_intent(&self, kept: Option<&KeptHandle>) -> Caller {
         let agent = match &self.label {
             AgentLabel::Given(label) => Some(label.as_str()),
@@ -121,21 +110,19 @@ impl CallerCredentials {
     }
 }
 
-/// Who asks, as a surface knows it.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The handle; a new one for somebody who has none yet.
+    /// A new handle if the caller has none yet.
     pub handle: OwnerHandle,
-    /// Whether the handle was made for this call, so that nobody knows it yet.
+    /// Whether the handle was created for this call, so that nobody knows it yet.
     pub is_new: bool,
-    /// What people call the agent.
     pub label: AgentLabel,
-    /// The process whose end means that the owner is gone, if one was named.
+    /// The process whose end means that the owner is gone.
     pub pid: Option<u32>,
 }
 
 impl Caller {
-    /// The owner that is recorded. The process must live, and be this one or one that started it.
+    /// Returns the owner to record. The process must be alive, and be this one or one of its ancestors.
     pub fn owner(&self, host: &dyn RegistryHost) -> Result<IntentOwner, ServiceError> {
         let pid_start = match self.pid {
             Some(pid) if !host::is_self_or_ancestor(pid) => {

@@ -1,12 +1,12 @@
-//! The registry of intents on a store: the one loop that turns commands into events.
+//! Runs the registry of intents on a store: the one loop that turns commands into events.
 //!
-//! Read what is new, apply it, decide, append. If somebody else appended first, again; if the reply was lost, again too:
-//! the command has an id, so what was written after all is recognised by the rules. Nothing here judges: the rules are
-//! in `intent`, and the facts they ask for are gathered in [`host`].
+//! Read new events, apply them, decide, append. If another process appended first or the reply was lost, start over:
+//! every command has an id, so the rules recognize one that was written after all. Nothing here judges: the rules are
+//! in `probity_intents`, and [`host`] gathers the facts they need.
 //!
 //! * [`IntentService`]: opens the registry and carries out commands.
-//! * [`Caller`], [`OwnerHandle`]: who asks. [`handles`]: handles kept for a worktree.
-//! * [`view`]: the registry as one reader sees it. [`admin`]: setting it in order. [`audit`]: the log itself.
+//! * [`Caller`], [`OwnerHandle`]: identify the caller. [`handles`]: keeps handles per worktree.
+//! * [`view`]: the registry as one reader sees it. [`admin`]: repairs it. [`audit`]: reads the log itself.
 
 pub mod admin;
 pub mod audit;
@@ -38,46 +38,40 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The name of the log and of the leases.
+/// Names both the log and the leases.
 const LOG_NAME: &str = "intents";
-/// How many events are read at once.
 const EVENTS_PER_READ: usize = 1_000;
-/// How often a command is decided anew before it gives up.
 const MAX_DECISION_ATTEMPTS: usize = 10_000;
-/// How long a command waits for its turn. The turn only keeps those who contend from deciding in vain, so a process that
-/// was stopped in the middle of its own holds nobody up for longer.
+/// How long a command waits for its turn. The turn lock only spares contenders useless decisions, so a process that
+/// was stopped while holding it must not block the others for longer.
 const TURN_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often it looks whether it is its turn, at first and at last.
 const FIRST_TURN_POLL_INTERVAL: Duration = Duration::from_micros(50);
 const MAX_TURN_POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// So many times a command lets others go first that were faster.
+/// How many lost races make a command wait for its turn even while the log moves.
 const MAX_LOST_RACES: usize = 3;
-/// How long closed intents are kept.
 pub const CLOSED_INTENT_RETENTION_SECONDS: u64 = 14 * 24 * 3600;
-/// How many intents must be over or long closed before a start tidies up.
+/// How many expired or long closed intents make a start tidy up.
 const MIN_INTENTS_TO_TIDY: usize = 100;
 
-/// What a start or a promotion must know about the tree.
+/// The facts about the tree that a start or a promotion needs.
 #[derive(Debug, Clone, Default)]
 pub struct TreeFacts {
-    /// Whether there is a stored run for the tree as it is.
+    /// Whether an analysis of the current tree is stored.
     pub run_available: bool,
-    /// The dirty paths.
     pub dirty: BTreeSet<RepoPath>,
 }
 
-/// A command that was carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandResult {
-    /// The event that did it; `None` if there was nothing to do.
+    /// `None` if there was nothing to do.
     pub event: Option<RegistryEvent>,
-    /// What the caller is told, once.
+    /// Shown to the caller once.
     pub notices: Vec<OwnerNotice>,
-    /// Whether it had been carried out before, and this is the answer again.
+    /// Whether the command had been carried out before and this repeats its answer.
     pub repeated: bool,
 }
 
-/// The registry of one repository, as far as its log has been read.
+/// The registry of one repository, up to the last event read.
 pub struct IntentService {
     log: Box<dyn EventLog>,
     leases: Box<dyn LeaseStore>,
@@ -86,14 +80,13 @@ pub struct IntentService {
     database: PathBuf,
     cache: Option<RegistryCache>,
     turn: Option<PathBuf>,
-    /// Where governed runs are looked for, and the top of the working tree that is worked in.
+    /// Where to look for governed runs, and the top of the current working tree.
     runs: Option<(StateDirectory, PathBuf)>,
-    /// Where the log ended when this process last looked for what is over.
+    /// The end of the log when this process last tidied up.
     tidied_at: Option<u64>,
 }
 
 impl IntentService {
-    /// Opens the registry of a workspace and reads it.
     #[tracing::instrument(name = "open registry", skip_all)]
     pub fn open(workspace: &Workspace) -> Result<Self, ServiceError> {
         let store = workspace.state.store()?;
@@ -107,7 +100,7 @@ impl IntentService {
         Ok(shell)
     }
 
-    /// The registry on a store, with nothing read yet. Simulations use it; [`Self::refresh`] reads.
+    /// Returns an unread registry on a store; [`Self::refresh`] reads it. Simulations use it.
     pub fn on_store(store: &dyn StorageEngine, host: Arc<dyn RegistryHost>) -> Self {
         Self {
             log: store.log(LOG_NAME),
@@ -122,18 +115,16 @@ impl IntentService {
         }
     }
 
-    /// The registry as it was last read.
     pub const fn registry(&self) -> &IntentRegistry {
         &self.registry
     }
 
-    /// The machine that the registry is looked at from.
     pub fn host(&self) -> &dyn RegistryHost {
         &*self.host
     }
 
-    /// The owner that a caller is recorded as. A handle that the registry knows keeps the name that its owner started
-    /// with, unless the caller gives another: the log names who it was, not who typed the command.
+    /// Returns the owner to record for a caller. A known handle keeps the name its owner started with, unless the
+    /// caller gives another: the log names the agent, not the user who typed the command.
     pub fn owner_of(&self, caller: &Caller) -> Result<IntentOwner, ServiceError> {
         let mut owner = caller.owner(self.host())?;
         if let (AgentLabel::Assumed(_), Some(label)) = (&caller.label, self.registry.label_of(&owner)) {
@@ -142,7 +133,7 @@ impl IntentService {
         Ok(owner)
     }
 
-    /// Reads what was appended since.
+    /// Reads new events.
     pub fn refresh(&mut self) -> Result<(), ServiceError> {
         loop {
             let records = self.log.read_after(self.registry.head().seq.0, EVENTS_PER_READ)?;
@@ -155,18 +146,18 @@ impl IntentService {
         }
     }
 
-    /// Waits until somebody appends something, at most for `wait`, and reads it.
+    /// Waits at most `wait` for a new event, then reads new events.
     pub fn wait(&mut self, wait: Duration) -> Result<(), ServiceError> {
         self.log.watch(self.registry.head().seq.0, wait)?;
         self.refresh()
     }
 
-    /// What this host sees now, without looking at the tree.
+    /// Returns what this host observes now, without facts about the tree.
     pub fn command_context(&self) -> Result<CommandContext, ServiceError> {
         self.command_context_in(&TreeFacts::default(), Vec::new())
     }
 
-    /// The governed runs of the repository that go on, but for one that this process is part of.
+    /// Returns the repository's running governed runs except one that this process is part of.
     pub(crate) fn open_runs(&self) -> Result<Vec<OpenRunClaim>, ServiceError> {
         let Some((state, _)) = &self.runs else { return Ok(Vec::new()) };
         let mut runs = run_claims::open_runs(state)?;
@@ -174,14 +165,14 @@ impl IntentService {
         Ok(runs)
     }
 
-    /// The governed runs that are in the way of `scope` (named as in the registry).
+    /// Returns the governed runs that conflict with `scope`, which uses the registry's path names.
     pub(crate) fn run_peers(&self, scope: &IntentScope) -> Result<Vec<PeerIntent>, ServiceError> {
         let Some((_, top)) = &self.runs else { return Ok(Vec::new()) };
         let is_file = |entry: &ScopeEntry| run_claims::is_file(top, entry);
         Ok(self.open_runs()?.iter().filter_map(|run| run.claim.as_peer(scope, &is_file)).collect())
     }
 
-    /// The paths that an action would claim.
+    /// Returns the scope that an action would claim.
     fn claimed_by(&self, action: &RegistryAction) -> Option<IntentScope> {
         match action {
             RegistryAction::Start { declaration, .. } => Some(declaration.scope.clone()),
@@ -197,7 +188,7 @@ impl IntentService {
         }
     }
 
-    /// Carries out an action of `by`. A refusal is [`ServiceError::Intent`], and leaves nothing behind.
+    /// Carries out an action of `by`. A refusal is [`ServiceError::Intent`] and leaves nothing behind.
     pub fn execute(
         &mut self,
         by: &IntentOwner,
@@ -208,7 +199,7 @@ impl IntentService {
         self.execute_command(&RegistryCommand { id, by: by.clone(), action }, tree)
     }
 
-    /// Carries out a command whose id the caller made: given twice, it is carried out once and answered alike.
+    /// Carries out a command with an id chosen by the caller: a repetition is not carried out again and gets the same answer.
     #[tracing::instrument(name = "claim", skip_all)]
     pub fn execute_command(
         &mut self,
@@ -225,7 +216,7 @@ impl IntentService {
         Ok(done)
     }
 
-    /// Renews the leases of an owner's open intents by use, where a third of them is over.
+    /// Renews the leases of an owner's open intents once a third of the lease has passed.
     pub fn touch(&self, by: &IntentOwner) -> Result<(), ServiceError> {
         let seen = self.command_context()?;
         for intent in self.registry.open_intents().filter(|intent| intent.ownership(by, &seen).is_own()) {
@@ -237,7 +228,6 @@ impl IntentService {
         Ok(())
     }
 
-    /// One event of the log, by its number.
     pub fn event(&self, seq: EventSeq) -> Result<Option<RegistryEvent>, ServiceError> {
         let before = seq.0.saturating_sub(1);
         let record = self.log.read_after(before, 1)?.into_iter().find(|record| record.seq == seq.0);
@@ -252,7 +242,7 @@ impl IntentService {
         let mut turn = None;
         for n_tries in 0..MAX_DECISION_ATTEMPTS {
             self.refresh()?;
-            // From the look at governed runs to the append no run may begin: see `run_claims`.
+            // No run may begin between reading the governed runs and the append: see `run_claims`.
             let (runs, _share) = match (self.claimed_by(&command.action), &self.runs) {
                 (Some(scope), Some((state, _))) => {
                     let share = run_claims::share_claims(state)?;
@@ -269,7 +259,7 @@ impl IntentService {
                     return Ok(CommandResult { event: None, notices, repeated: false });
                 }
             };
-            // Only who has something to append waits for its turn: a refusal is as true without it.
+            // Only a command with something to append takes a turn: a refusal is as true without it.
             if turn.is_none()
                 && let Some(path) = &self.turn
             {
@@ -289,7 +279,7 @@ impl IntentService {
                     return Ok(CommandResult { event: Some(*event), notices, repeated: false });
                 }
                 AppendOutcome::Known { at } => return self.known_to_the_store(EventSeq(at), &event),
-                // Somebody was faster, or nobody knows: what is there now decides.
+                // Another process was faster, or the outcome is unknown: read again and decide.
                 AppendOutcome::Moved { .. } | AppendOutcome::Unknown => {}
             }
         }
@@ -299,9 +289,9 @@ impl IntentService {
         Err(StoreError::Engine { path: self.database.clone(), why }.into())
     }
 
-    /// Waits for the turn to append. Who sees the log move on goes and decides again, for it may have nothing to append any
-    /// more, and whoever must release what all want would stand behind them; who is `patient` stays. `None` also if
-    /// somebody keeps the turn for too long: it only keeps those who contend from deciding in vain.
+    /// Waits for the turn to append. Unless `patient`, returns as soon as the log moves, to decide again: there may
+    /// be nothing left to append, and a waiting release of the contended path must not queue behind the others. Also
+    /// returns `None` if another process keeps the turn too long, since the turn only spares contenders useless decisions.
     fn take_turn(&self, path: &Path, patient: bool) -> Result<Option<FileLock>, ServiceError> {
         let end = Instant::now() + TURN_LOCK_TIMEOUT;
         let mut pause = FIRST_TURN_POLL_INTERVAL;
@@ -309,7 +299,7 @@ impl IntentService {
             match FileLock::poll(path) {
                 Ok(Some(lock)) => return Ok(Some(lock)),
                 Ok(None) => {}
-                // Without a lock it goes as well, only less smoothly.
+                // Appending is safe without the lock, only with more lost races.
                 Err(_) => return Ok(None),
             }
             std::thread::sleep(pause);
@@ -321,7 +311,7 @@ impl IntentService {
         }
     }
 
-    /// A command that the rules have forgotten and the store has not.
+    /// Finds a repeated command that the rules have forgotten but the store still knows.
     fn known_to_the_store(
         &self,
         at: EventSeq,
@@ -335,8 +325,7 @@ impl IntentService {
         }
     }
 
-    /// Closes what is over and forgets what was closed long ago, if there is much of it. A loser of a race leaves it to
-    /// the winner.
+    /// Closes expired intents and forgets long closed ones, if there are many. The loser of a race leaves it to the winner.
     fn tidy(&mut self, by: &IntentOwner) -> Result<(), ServiceError> {
         let head = self.registry.head().seq.0;
         if self.tidied_at.is_some_and(|at| head < at.saturating_add(MIN_INTENTS_TO_TIDY as u64)) {
@@ -375,7 +364,7 @@ impl IntentService {
         })
     }
 
-    /// What this host says about the processes behind these intents; each process is asked about once.
+    /// Probes the processes behind these intents, each process once.
     fn probes<'i>(&self, intents: impl Iterator<Item = &'i Intent>) -> BTreeMap<IntentId, ProcessProbe> {
         let mut known: BTreeMap<u32, ProcessProbe> = BTreeMap::new();
         intents
@@ -398,7 +387,7 @@ impl IntentService {
         parse(record).map_err(|why| self.damaged(format!("event {}: {why}", record.seq)))
     }
 
-    /// Begins with the cache if it is of this log, else with the first event.
+    /// Starts from the cache if it belongs to this log, else from the first event.
     fn catch_up_from_cache(&mut self) -> Result<(), ServiceError> {
         let noted = self.cache.as_ref().map_or(0, RegistryCache::read_noted_head);
         let head = self.log.head()?;

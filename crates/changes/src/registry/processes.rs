@@ -1,8 +1,8 @@
-//! Real processes at one registry: races, and kills at random points.
+//! Tests one registry with real processes: races, and kills at random points.
 //!
-//! The test binary starts itself again, with a setting that makes the child play its part in [`part`]; everything that a
-//! child is told to be true it prints, and the parent holds the log against it. `PROBITY_ROUNDS` and `PROBITY_KILLS` set
-//! how long it goes on (`cargo xtask race` and `cargo xtask kill registry` use many).
+//! The test binary starts itself again with a variable that makes the child play its part in [`part`]. A child prints
+//! every acknowledgment, and the parent compares them with the log. `PROBITY_ROUNDS` and `PROBITY_KILLS` set the
+//! duration (`cargo xtask race` and `cargo xtask kill registry` use large values).
 
 use super::tests::{clear, owner, start, tree};
 use super::*;
@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 const RACERS: usize = 4;
-/// What a child is to do: its part, the folder, its name, and for how many rounds.
+/// The child's part, name, rounds and directory.
 const PART: &str = "PROBITY_TEST_PART";
 
 fn setting(name: &str, usual: usize) -> usize {
@@ -30,7 +30,6 @@ fn child(part: &str, folder: &Path, name: &str, rounds: usize) -> Child {
         .expect("starts")
 }
 
-/// What a child does; in an ordinary run of the tests there is no part to play.
 #[test]
 fn part() {
     let Ok(setting) = std::env::var(PART) else { return };
@@ -43,11 +42,11 @@ fn part() {
     let mut won = 0;
     while won < rounds {
         let id = format!("{name}-{won}");
-        // Those who are killed leave claims behind: each pair of them contends for files of its own.
+        // Killed children leave claims behind, so each pair contends for its own files.
         let pair = name.split('-').next().unwrap_or_default();
         let path = if *part == "race" { "contended".to_owned() } else { format!("{pair}-{}", won % 3) };
         match shell.execute(&by, start(&id, &path), &tree()) {
-            // Nobody listens to a racer before it ends: one that speaks would stand still with what all others wait for.
+            // Nobody reads a racer's output before it ends: printing could block it while it holds what the others wait for.
             Ok(_) if *part == "race" => {
                 shell.execute(&by, clear(&id), &tree()).expect("is its own");
                 won += 1;
@@ -62,20 +61,20 @@ fn part() {
             Err(ServiceError::Intent(_)) if *part == "race" => {
                 shell.wait(Duration::from_millis(50)).expect("waits");
             }
-            // Somebody holds it, perhaps somebody who was killed: on with the next.
+            // It is held, perhaps by a killed child: try the next path.
             Err(ServiceError::Intent(_)) => won += 1,
             Err(fault) => panic!("{fault}"),
         }
     }
 }
 
-/// Says what was acknowledged, in one line.
+/// Prints an acknowledgment as one line.
 fn told(done: &CommandResult) {
     let event = done.event.as_ref().expect("an event");
     println!("told {} {}", event.seq, event.digest());
 }
 
-/// What a child is told, line by line, until it ends. A line that was cut short was not told.
+/// Reads a child's acknowledgments until it ends. A truncated line does not count.
 fn hear(child: &mut Child) -> impl Iterator<Item = (u64, String)> + use<> {
     let output = BufReader::new(child.stdout.take().expect("a pipe"));
     output.lines().map_while(Result::ok).filter_map(|line| {
@@ -85,7 +84,6 @@ fn hear(child: &mut Child) -> impl Iterator<Item = (u64, String)> + use<> {
     })
 }
 
-/// Reads the whole log page by page.
 fn whole_log(workspace: &Workspace) -> Vec<RegistryEvent> {
     let mut events: Vec<RegistryEvent> = Vec::new();
     loop {
@@ -99,7 +97,7 @@ fn whole_log(workspace: &Workspace) -> Vec<RegistryEvent> {
     }
 }
 
-/// No path is ever held twice: checked on the log, event by event.
+/// Checks event by event that no path is ever held twice.
 fn check_no_double_grant(events: &[RegistryEvent]) {
     let mut registry = IntentRegistry::default();
     for event in events {
@@ -151,7 +149,7 @@ fn a_kill_at_any_point_loses_and_doubles_nothing() {
         dice ^= dice >> 7;
         dice ^= dice << 17;
         let mut told: Vec<_> = pair.iter_mut().map(hear).collect();
-        // A random point in the child's life: in every other round from before its first command on, else after it.
+        // Kills at a random point: in every other round possibly before the first command, else after it.
         if kill % 2 == 0 {
             acknowledged.extend(told[0].next());
         }
@@ -161,7 +159,7 @@ fn a_kill_at_any_point_loses_and_doubles_nothing() {
             acknowledged.extend(told);
             child.wait().expect("ends");
         }
-        // Whatever was left half done, the next one can go on at once.
+        // Whatever was left half done, the next process can continue at once.
         let mut shell = IntentService::open(&workspace).expect("the registry opens after a kill");
         shell
             .execute(&owner("after", 0), start(&format!("after-{kill}"), "after"), &tree())

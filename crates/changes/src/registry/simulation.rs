@@ -1,10 +1,9 @@
-//! The real loop on the store in memory, under a seeded scheduler: crashes, pauses, clock jumps, lost replies.
+//! Runs the real loop on the in-memory store under a seeded scheduler: crashes, pauses, clock jumps, lost replies.
 //!
-//! After every step the laws are checked against the log itself: no two live claims overlap, nothing that was
-//! acknowledged is lost, whoever waits longest is served first, an old token opens nothing, nobody who lives is pushed
-//! aside. A failing seed is printed; `PROBITY_SEED` repeats it, and `PROBITY_SEEDS` sets how many are run (`cargo xtask
-//! simulate` uses many). Mutants of the loop and of what it rests on must each be caught: that is what shows that the
-//! checks can fail.
+//! After every step the laws are checked against the log itself: no two live claims overlap, nothing acknowledged is
+//! lost, the longest waiter is served first, an old token opens nothing, no live owner is displaced. A failing seed
+//! is printed; `PROBITY_SEED` repeats it, and `PROBITY_SEEDS` sets how many are run (`cargo xtask simulate` uses
+//! many). Every mutant of the loop and its foundations must be caught, which shows that the checks can fail.
 
 use super::tests::owner;
 use super::*;
@@ -19,7 +18,7 @@ const STEPS: usize = 60;
 const AGENTS: usize = 5;
 const PATHS: [&str; 5] = ["a", "a/x", "b", "b/y", "c"];
 
-/// A small generator of its own: schedules must be repeatable, not good.
+/// A generator of our own: schedules must be repeatable, not statistically good.
 #[derive(Clone)]
 struct SeededRng(u64);
 
@@ -32,16 +31,15 @@ impl SeededRng {
     }
 }
 
-/// What is wrong on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoopMutant {
-    /// An append does not compare where the log ends.
+    /// An append does not compare the end of the log.
     NoCompare,
-    /// An append is answered and now and then not carried out.
+    /// An append is acknowledged but sometimes not carried out.
     LostAppend,
-    /// A release takes whatever token the intent has.
+    /// A release accepts any token.
     AnyToken,
-    /// The machine says that processes are dead which are not.
+    /// The host reports live processes as dead.
     LiveIsDead,
 }
 
@@ -53,11 +51,11 @@ struct SimulatedMachine {
     mutant: Option<LoopMutant>,
 }
 
-/// Somebody who is faster now and then: between an agent's decision and its append.
+/// A rival that sometimes acts between an agent's decision and its append.
 struct RivalAgent {
     service: Mutex<IntentService>,
     dice: Mutex<SeededRng>,
-    /// What it was granted and has not given back.
+    /// Intents that were granted and not released.
     held: Mutex<Vec<IntentId>>,
 }
 
@@ -73,7 +71,7 @@ impl RivalAgent {
         let by = owner("rival", Self::PID);
         let tree = TreeFacts { run_available: true, ..TreeFacts::default() };
         if let Some(intent_id) = held.pop() {
-            // It may be over meanwhile.
+            // It may have expired in the meantime.
             let _ = shell.execute(&by, RegistryAction::Clear { intent_id }, &tree);
         } else {
             let intent_id = IntentId::parse(format!("r-{}", dice.0)).expect("an id");
@@ -85,7 +83,7 @@ impl RivalAgent {
     }
 }
 
-/// The store as agents reach it: with a rival in between, and perhaps broken.
+/// The store that the agents use: with a rival in between, and possibly broken.
 struct ContestedStore {
     memory: MemoryStore,
     rival: Arc<RivalAgent>,
@@ -182,14 +180,13 @@ impl RegistryHost for SimulatedMachine {
     }
 }
 
-/// An agent: its process, its view of the registry, and what it was told.
 struct SimulatedAgent {
     name: String,
     pid: u32,
     shell: IntentService,
-    /// Intents that it was granted and has not given back, with their tokens.
+    /// Intents that were granted and not released, with their tokens.
     held: BTreeMap<IntentId, EventSeq>,
-    /// Tokens that were worth something once.
+    /// Tokens that are no longer valid.
     old: Vec<(IntentId, EventSeq)>,
 }
 
@@ -208,9 +205,9 @@ struct RegistrySimulation {
     agents: Vec<SimulatedAgent>,
     n_intents: usize,
     n_pids: u32,
-    /// Somebody who only reads.
+    /// Only reads.
     reader: IntentService,
-    /// What somebody was told to be in the log.
+    /// Events that were acknowledged to an agent.
     acknowledged: BTreeMap<EventSeq, String>,
 }
 
@@ -267,7 +264,7 @@ impl RegistrySimulation {
             10 => self.crash(who),
             11 => self.recover(who),
             12 => self.jump(),
-            // A pause: the view grows old, and the next command must notice.
+            // A pause: the view becomes outdated, and the next command must notice.
             _ => {}
         }
         self.check();
@@ -322,10 +319,10 @@ impl RegistrySimulation {
 
     fn release(&mut self, who: usize) {
         let Some((intent_id, token)) = self.agents[who].held.pop_first() else { return };
-        // It may have been displaced or be over: then it is refused, and the agent knows.
+        // It may have been displaced or have expired: then the release is refused, and the agent knows.
         let done =
             self.act(who, RegistryAction::Release { intent_id: intent_id.clone(), token, receipt: None });
-        // One that is over was not given back: when the clock goes back it holds again.
+        // An expired intent was not released: if the clock goes back, it holds again.
         let is_over = |fault: ServiceError| matches!(fault, ServiceError::Intent(it) if matches!(*it, CommandRefusal::Expired { .. }));
         if !done.is_err_and(is_over) {
             self.agents[who].old.push((intent_id, token));
@@ -348,7 +345,7 @@ impl RegistrySimulation {
         agent.shell.touch(&agent.owner()).expect("the store answers");
     }
 
-    /// The process dies; another one begins under the same name and knows nothing.
+    /// Kills the process; a new one starts under the same name and knows nothing.
     fn crash(&mut self, who: usize) {
         self.n_pids += 1;
         lock(&self.world.dead).insert(self.agents[who].pid);
@@ -381,7 +378,7 @@ impl RegistrySimulation {
         }
     }
 
-    /// The clock goes on, leaps, or goes back.
+    /// Moves the clock a little, far ahead, or back.
     fn jump(&mut self) {
         let forward = [1, 30, 61, 601][self.dice.roll(4)];
         let mut now = lock(&self.world.now);
@@ -409,8 +406,8 @@ impl RegistrySimulation {
         }
     }
 
-    /// Every command is in the log once, no grant went past somebody whose turn it was, and none pushed aside somebody who
-    /// lives and whose time is not over.
+    /// Checks that every command is in the log once, no grant skipped the next waiter, and none displaced a live
+    /// owner with time left.
     fn check_order(&self) {
         let records = self.memory.log(LOG_NAME).read_after(0, 10_000).expect("reads");
         let commands: BTreeSet<&str> = records.iter().map(|record| record.command.as_str()).collect();
@@ -443,7 +440,8 @@ impl RegistrySimulation {
         }
     }
 
-    /// Whether it was surely a waiter's turn: another's, alive and heard of, with nobody at all in its way.
+    /// Returns whether it was certainly a waiter's turn: another owner's intent, alive, with a current lease and
+    /// nothing in its way.
     fn is_next(&self, registry: &IntentRegistry, waiter: &Intent, event: &RegistryEvent) -> bool {
         let holds =
             |other: &Intent| other.status == IntentStatus::Active && overlap(&waiter.scope, &other.scope);
@@ -456,7 +454,6 @@ impl RegistrySimulation {
     }
 }
 
-/// The intents that had to give way to an event.
 fn displaced(change: &RegistryChange) -> impl Iterator<Item = &IntentId> {
     let displaced = match change {
         RegistryChange::Granted { displaced, .. }
@@ -467,7 +464,7 @@ fn displaced(change: &RegistryChange) -> impl Iterator<Item = &IntentId> {
     displaced.into_iter().flatten()
 }
 
-/// Runs one schedule, checking every law; answers how many events it led to.
+/// Runs one schedule, checking every law; returns the number of events.
 fn run(seed: u64, mutant: Option<LoopMutant>) -> u64 {
     let mut simulation = RegistrySimulation::new(seed, mutant);
     for _ in 0..STEPS {
@@ -478,7 +475,6 @@ fn run(seed: u64, mutant: Option<LoopMutant>) -> u64 {
     simulation.memory.log(LOG_NAME).head().expect("reads")
 }
 
-/// Says which seed failed.
 struct SeedReporter(u64);
 
 impl Drop for SeedReporter {

@@ -1,4 +1,4 @@
-//! The loop on a store in memory and on a real one: lost replies, races, caches, damage.
+//! Tests the loop on an in-memory and a real store: lost replies, races, caches, damage.
 
 use super::*;
 use probity_intents::registry::{IntentBase, IntentDeclaration};
@@ -7,7 +7,7 @@ use probity_intents::{IntentScope, IntentStatus, Ownership, ScopeEntry, Timestam
 use probity_storage::memory_store::{MemoryStore, WriteFate};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A machine whose clock is set by hand, and on which every process with an odd number is dead.
+/// A host with a manual clock on which every process with an odd pid is dead.
 #[derive(Default)]
 struct Fake(AtomicU64);
 
@@ -106,7 +106,7 @@ fn a_command_that_the_rules_forgot_is_known_to_the_store() {
         shell.execute(&by, clear(&format!("i-{n}")), &tree()).expect("cleared");
     }
     let head = shell.registry().head();
-    // The intent is still known, so the rules refuse it as a new one; without it they would grant it anew.
+    // The intent is still known, so the rules refuse it as a new one; without it they would grant it again.
     assert_eq!(code(shell.execute_command(&first, &tree())), "intent_exists");
     let collect = RegistryAction::Collect { retention_seconds: 0 };
     shell.execute(&by, collect, &tree()).expect("collected");
@@ -117,7 +117,6 @@ fn a_command_that_the_rules_forgot_is_known_to_the_store() {
     assert_eq!(code(shell.execute_command(&other, &tree())), "command_id_reused");
 }
 
-/// What an intent is to a reader.
 fn ownership(shell: &IntentService, reader: &IntentOwner, id: &str) -> Ownership {
     let seen = shell.command_context().expect("is seen");
     shell.resolve(id).expect("is there").ownership(reader, &seen)
@@ -181,7 +180,6 @@ fn an_intent_is_found_by_the_beginning_of_its_id() {
     assert!(found("ab").is_err() && found("").is_err() && found("x").is_err());
 }
 
-/// A registry on disk with some events, as a workspace has it.
 struct OnDisk {
     _dir: tempfile::TempDir,
     workspace: Workspace,

@@ -1,4 +1,4 @@
-//! The registry as one reader sees it: what every surface shows of an intent.
+//! Shows the registry as one reader sees it; every surface shows the same.
 
 use super::{Caller, CommandResult, HandleStore, IntentService};
 use probity_api::change::{
@@ -10,10 +10,9 @@ use probity_intents::{IntentId, IntentOwner, Timestamp};
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 
-/// Who looks at the registry, and when.
 struct ViewerContext {
     owner: IntentOwner,
-    /// The intents that are the reader's own by a handle kept in this worktree.
+    /// Intents that belong to the reader by a handle kept in this worktree.
     kept: BTreeSet<IntentId>,
     context: CommandContext,
 }
@@ -30,7 +29,7 @@ fn amendment_view(amendment: &IntentAmendment) -> AmendmentView {
 }
 
 impl IntentService {
-    /// Every intent as `caller` sees it, by id; closed ones only if asked for.
+    /// Returns every intent as `caller` sees it, by id; closed ones only on request.
     pub fn list(
         &self,
         workspace: &Workspace,
@@ -47,7 +46,7 @@ impl IntentService {
         Ok(IntentListAnswer { intents, notices: self.registry.notices(&reader.owner) })
     }
 
-    /// One intent as `caller` sees it. Any beginning of its id will do that no other has.
+    /// Returns one intent as `caller` sees it. `id` may be any unambiguous prefix.
     pub fn show(
         &self,
         workspace: &Workspace,
@@ -58,7 +57,6 @@ impl IntentService {
         Ok(IntentAnswer { intent: self.intent_view(intent, &self.viewer_context(workspace, caller)?) })
     }
 
-    /// What was done for `caller`.
     pub fn change_answer(
         &self,
         workspace: &Workspace,
@@ -88,7 +86,7 @@ impl IntentService {
         })
     }
 
-    /// The intent whose id is `id` or begins with it.
+    /// Returns the intent whose id is `id` or is the only one to begin with it.
     pub fn resolve(&self, id: &str) -> Result<&Intent, ServiceError> {
         let mut found = self.registry.intents().filter(|intent| intent.id.as_str().starts_with(id));
         match (found.next(), found.next()) {
@@ -133,12 +131,10 @@ impl IntentService {
     }
 }
 
-/// A time as people and programs read it.
 pub fn format_time(at: Timestamp) -> String {
     clock::format_rfc3339(at.0)
 }
 
-/// An event with its digest, and its time in words.
 pub fn logged_event(event: RegistryEvent) -> LoggedEvent {
     LoggedEvent { digest: event.digest(), at_utc: format_time(event.at), event }
 }

@@ -1,4 +1,4 @@
-//! Starting a change: validate everything, then one compare-and-append grants the claim, gives a place in the queue, or
+//! Starts a change: validates everything, then one compare-and-append grants the claim, queues the intent, or
 //! refuses. A refused start leaves nothing behind (law 4).
 
 mod promote;
@@ -28,7 +28,6 @@ use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 
-/// Starts a change.
 #[tracing::instrument(name = "start", skip_all)]
 pub fn start(
     workspace: &Workspace,
@@ -37,7 +36,7 @@ pub fn start(
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<StartAnswer, ServiceError> {
     validate::check_words(request)?;
-    // What is cited must be there before anything is claimed (law 4).
+    // Cited items must exist before anything is claimed (law 4).
     ledger::check_items(workspace, &request.implements)?;
     let mut desk = StartHandler::open(workspace, caller)?;
     let command = command_id(request)?;
@@ -77,7 +76,7 @@ pub fn start(
         on_conflict: request.on_conflict,
     };
     let command = RegistryCommand { id: command, by: desk.owner.clone(), action };
-    // Before the claim, so that no kill in between leaves a claim that nobody can give back.
+    // Kept before the claim, so that a kill in between never leaves a claim that nobody can release.
     let handles = request.keep_handle.then(|| HandleStore::of(workspace));
     if let Some(handles) = &handles {
         let (handle, label) = (caller.handle.clone(), desk.owner.label.clone());
@@ -97,26 +96,24 @@ pub fn start(
     Ok(answer)
 }
 
-/// What is asked for, with the ground that it is asked on.
 struct StartAttempt<'a> {
     context: &'a StartContext,
-    /// As the registry names it.
+    /// In the registry's path names.
     scope: IntentScope,
     warnings: Vec<ScopeWarning>,
     policy: DirtyScopePolicy,
     on_conflict: OnConflict,
     strictness: Option<StrictnessProfile>,
     detail: DetailLevel,
-    /// The waiting intent that asks, if it is one.
+    /// The queued intent, if this is its promotion.
     queued_intent: Option<IntentId>,
 }
 
-/// One owner at the registry.
 struct StartHandler<'a> {
     workspace: &'a Workspace,
     service: IntentService,
     owner: IntentOwner,
-    /// The intents that are the caller's own by a handle kept in this worktree.
+    /// Intents that belong to the caller by a handle kept in this worktree.
     kept: BTreeSet<IntentId>,
 }
 
@@ -128,7 +125,7 @@ impl<'a> StartHandler<'a> {
         Ok(Self { workspace, service: shell, owner, kept })
     }
 
-    /// The intent that this very start led to before, if it did.
+    /// Returns the intent that an earlier execution of this same start led to.
     fn find_repeated_start(
         &self,
         id: &IntentId,
@@ -152,7 +149,6 @@ impl<'a> StartHandler<'a> {
         }
     }
 
-    /// What the start rules say now.
     fn decision(&self, ask: &StartAttempt<'_>) -> Result<StartDecision, ServiceError> {
         let circumstances = self.service.command_context()?;
         let seen = self.registry_view(&circumstances, &ask.context.paths);
@@ -166,7 +162,7 @@ impl<'a> StartHandler<'a> {
         }))
     }
 
-    /// Gives the command to the registry; its run is pinned before anybody can hold it.
+    /// Executes the command in the registry; its analysis is pinned before anyone can hold the claim.
     fn claim(
         &mut self,
         ask: &StartAttempt<'_>,
@@ -202,7 +198,7 @@ impl<'a> StartHandler<'a> {
         let mut decision = self.decision_for_intent(ask, id)?;
         let queued = matches!(done.event.map(|event| event.change), Some(RegistryChange::Queued { .. }));
         if queued {
-            // Its before-run is the one of the tree at its promotion.
+            // A queued intent gets its before-analysis from the tree at its promotion.
             AnalysisStore::open(self.workspace).unpin(id.as_str())?;
         }
         decision.status = if queued { StartStatus::Queued } else { StartStatus::Active };
@@ -212,7 +208,7 @@ impl<'a> StartHandler<'a> {
         Ok(answer)
     }
 
-    /// The decision as it looks to the intent itself, once it is there.
+    /// Returns the decision from the view of the new intent itself.
     fn decision_for_intent(
         &self,
         ask: &StartAttempt<'_>,
@@ -250,7 +246,7 @@ impl<'a> StartHandler<'a> {
         self.build_answer(ask, decision, ask.queued_intent.as_ref(), notices)
     }
 
-    /// A refusal that is an answer to a start; any other is a fault of the caller.
+    /// Turns a refusal that belongs in a start's answer into one; any other is returned as an error.
     fn refusal_answer(
         &self,
         ask: &StartAttempt<'_>,
@@ -293,7 +289,7 @@ impl<'a> StartHandler<'a> {
         Ok(answer)
     }
 
-    /// The others that a start meets: intents, and governed runs.
+    /// Returns the open intents and governed runs that a start must consider.
     fn peers(
         &self,
         seen: &RegistryView<'_>,
@@ -318,7 +314,7 @@ impl<'a> StartHandler<'a> {
     }
 }
 
-/// A declared scope with what amendments added to an intent since.
+/// Adds an intent's later amendments to a declared scope.
 fn with_amendments(declared: &IntentScope, intent: &Intent) -> IntentScope {
     let mut scope = declared.clone();
     for amendment in &intent.amendments {

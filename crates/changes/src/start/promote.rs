@@ -1,4 +1,4 @@
-//! Out of the queue: a waiting intent becomes a claim on the tree as it is then.
+//! Promotes a queued intent to a claim on the current tree.
 
 use super::{StartAttempt, StartHandler};
 use crate::registry::Caller;
@@ -12,10 +12,10 @@ use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::time::{Duration, Instant};
 
-/// How long a waiter sleeps at most before it says again that it is alive.
+/// How long a waiter sleeps before it renews its sign of life.
 const WAITER_HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Turns a place in the queue into a claim, from the tree as it is now.
+/// Turns a place in the queue into a claim, based on the current tree.
 pub fn promote(
     workspace: &Workspace,
     caller: &Caller,
@@ -26,8 +26,7 @@ pub fn promote(
     desk.promote(request, progress)
 }
 
-/// Waits for at most `patience` until the way of a queued intent is free, then promotes it. While it waits, its owner
-/// counts as alive.
+/// Waits at most `patience` until nothing blocks a queued intent, then promotes it. Its owner counts as alive while it waits.
 pub fn promote_when_free(
     workspace: &Workspace,
     caller: &Caller,
@@ -99,7 +98,7 @@ impl StartHandler<'_> {
         let mut answer =
             self.claim(&ask, &intent.id, &RegistryCommand { id, by: self.owner.clone(), action })?;
         if answer.status == StartStatus::Blocked {
-            // It keeps its place: what stands in its way is said in the reasons.
+            // It keeps its place; the reasons say what blocks it.
             answer.status = StartStatus::Queued;
             answer.claim = ClaimState::Queued;
             answer.message = format!(

@@ -1,4 +1,4 @@
-//! A start as an answer says it.
+//! Builds the answer of a start.
 
 use super::{StartAttempt, StartHandler};
 use crate::hygiene_view::{HygieneView, MAX_LISTED_PATHS};
@@ -20,7 +20,7 @@ use probity_quality::contract::AnalysisSide;
 use probity_workspace::ServiceError;
 use probity_workspace::run_claims::file_test;
 
-/// What a start meets: its own intent if there is one, and the others.
+/// The start's own intent, if there is one, and the other intents and runs it meets.
 struct StartOverlaps<'a> {
     id: Option<&'a IntentId>,
     intents: &'a [IntentId],
@@ -33,8 +33,7 @@ fn is_expired(other: &RelatedIntent) -> bool {
 }
 
 impl StartHandler<'_> {
-    /// What the answer means, and how to go on from a change that was interrupted. Where a filter hides whether a file is
-    /// changed, that is said too.
+    /// Explains the answer and how to resume an interrupted change. Warns if a filter hides whether a file is changed.
     fn message(&self, ask: &StartAttempt<'_>, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
         let is_meant =
             |path: &RepoPath| decision.dirty_in_allowed.contains(&ask.context.paths.to_repo_path(path));
@@ -159,7 +158,7 @@ impl StartHandler<'_> {
         })
     }
 
-    /// The governed runs that may touch what is asked for.
+    /// Returns the governed runs that may touch the requested scope.
     fn concurrent_runs(&self, ask: &StartAttempt<'_>) -> Result<Vec<ConcurrentRun>, ServiceError> {
         let is_file = file_test(self.workspace);
         let runs = self.service.open_runs()?.into_iter().filter_map(|run| {
@@ -176,7 +175,7 @@ impl StartHandler<'_> {
         Ok(runs.collect())
     }
 
-    /// What the ledger says must be kept to in this scope; the first of it, because agents read it all.
+    /// Returns the ledger's constraints on this scope; only the first ones, because agents read all of an answer.
     fn constraints(&self, scope: &IntentScope) -> Result<Vec<ConstraintInScope>, ServiceError> {
         let literals = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
         let claim = probity_paths::ScopeClaim { literals, ..probity_paths::ScopeClaim::default() };
@@ -192,7 +191,6 @@ impl StartHandler<'_> {
     }
 }
 
-/// What the change may cost.
 fn budget(
     policy: &Policy,
     side: &AnalysisSide,

@@ -1,11 +1,11 @@
-//! The bytes of a run: compact, quick to read, and the same for the same run.
+//! Encodes an analysis as bytes: compact, quick to read, and identical for identical analyses.
 //!
-//! A run is a head and parts. A part holds what was found and measured in one file, and nothing in it depends on other
-//! files; the head holds everything else, and the digest of every part. So the digest of the head is the digest of the
-//! run, and two runs can be held against each other part by part without reading those that are the same in both.
+//! An analysis has a head and parts. A part contains the findings and measurements of one file and depends on no
+//! other file; the head contains everything else and the digest of every part. So the head's digest identifies the
+//! analysis, and two analyses can be compared part by part without reading the parts that are equal.
 //!
-//! Small things that seldom matter for speed (settings, health, joined reports) are JSON, so that they may gain fields
-//! with defaults; the rest is written field by field, and any change of it changes [`MAGIC`].
+//! Small data that does not matter for speed (settings, health, joined reports) is JSON, so that it can gain fields
+//! with defaults; the rest is written field by field, and any change to it must change [`MAGIC`].
 
 use super::{FindingCounts, count_findings};
 use probity_analysis::{
@@ -19,20 +19,19 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the head begins with: the form, and its version.
+/// Begins the head: the format and its version.
 const MAGIC: &[u8; 8] = b"prbrun\x003";
 
-/// The path of the part of findings that have no place.
+/// The path of the part for findings without a location.
 const UNLOCATED_PATH: &[u8] = b"";
 
-/// A run as it is stored.
 pub(super) struct EncodedAnalysis {
     pub(super) head: Vec<u8>,
     /// In the order of the head.
     pub(super) parts: Vec<Vec<u8>>,
 }
 
-/// Everything but the parts.
+/// Everything except the parts.
 #[derive(Serialize, Deserialize)]
 pub(super) struct AnalysisHead<'a> {
     id: [u8; 32],
@@ -45,14 +44,13 @@ pub(super) struct AnalysisHead<'a> {
     dependencies: Vec<FileDependency>,
     cycles: Vec<Vec<u32>>,
     siblings: Vec<(u32, u32)>,
-    /// In the order of their paths.
+    /// Sorted by path.
     #[serde(borrow)]
     pub(super) parts: Vec<PartRef<'a>>,
-    /// How the findings of the run follow each other: so many of that part, in the order in which the part has them.
+    /// The order of the findings as runs of (part, count); within a part the findings are already in order.
     order: Vec<(u32, u32)>,
 }
 
-/// A part as the head knows it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct PartRef<'a> {
     pub(super) path: &'a [u8],
@@ -80,10 +78,9 @@ struct WireFile<'a> {
     health_milli: Option<u32>,
 }
 
-/// What was found and measured in one file.
 #[derive(Serialize, Deserialize)]
 struct WirePart<'a> {
-    /// Other files that its findings speak of.
+    /// Other files that the findings refer to.
     #[serde(borrow)]
     others: Vec<&'a [u8]>,
     #[serde(borrow)]
@@ -101,7 +98,7 @@ struct WireFinding<'a> {
     severity: Severity,
     confidence: Confidence,
     message: &'a str,
-    /// File 0 is the file of the part, the others follow.
+    /// File 0 is the part's own file, followed by `others`.
     #[serde(borrow)]
     locations: Vec<(u32, SourceRange, &'a str)>,
     content: [u8; 32],
@@ -128,7 +125,6 @@ struct WireApi<'a> {
     parameters: Vec<CallableParameter>,
 }
 
-/// What belongs into one part.
 #[derive(Default)]
 struct FileShare<'a> {
     findings: Vec<&'a [Finding]>,
@@ -136,12 +132,11 @@ struct FileShare<'a> {
     api: Vec<&'a [ApiItem]>,
 }
 
-/// The file that a finding is about.
+/// Returns the file of a finding's first location.
 fn finding_path(finding: &Finding) -> &[u8] {
     finding.locations.first().map_or(UNLOCATED_PATH, |place| place.path.as_bytes())
 }
 
-/// Writes a run.
 pub(super) fn write(run: &AnalysisRun) -> EncodedAnalysis {
     let mut shares: BTreeMap<&[u8], FileShare<'_>> = BTreeMap::new();
     let chunks: Vec<&[Finding]> =
@@ -253,7 +248,6 @@ fn wire_api(item: &ApiItem) -> WireApi<'_> {
     WireApi { symbol: &item.symbol, kind: item.kind, parameters: item.parameters.clone() }
 }
 
-/// A part that was read.
 pub(super) struct AnalysisPart {
     findings: Vec<Finding>,
     units: Vec<UnitMeasurements>,
@@ -261,14 +255,14 @@ pub(super) struct AnalysisPart {
 }
 
 impl AnalysisPart {
-    /// Every file that its findings speak of.
+    /// Returns every file that the findings refer to.
     pub(super) fn paths(&self) -> impl Iterator<Item = &RepoPath> {
         self.findings.iter().flat_map(|finding| &finding.locations).map(|place| &place.path)
     }
 }
 
 impl<'a> AnalysisHead<'a> {
-    /// Reads a head; `None` if the bytes are none. Nothing in it can make a later step fail: every number is checked.
+    /// Reads a head; `None` if the bytes are not one. Checks every number, so that no later step can fail on it.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (head, rest): (Self, _) = postcard::take_from_bytes(bytes.strip_prefix(MAGIC)?).ok()?;
         let n_files = u32::try_from(head.files.len()).ok()?;
@@ -285,7 +279,7 @@ impl<'a> AnalysisHead<'a> {
         RunId(Digest::from_bytes(self.id))
     }
 
-    /// Whether the order speaks of every finding of every part once.
+    /// Returns whether the order lists every finding of every part exactly once.
     fn order_fits(&self) -> bool {
         let mut left: Vec<u32> = self.parts.iter().map(|part| part.n_findings).collect();
         let takes = |&(part, n): &(u32, u32)| {
@@ -295,7 +289,7 @@ impl<'a> AnalysisHead<'a> {
         self.order.iter().all(takes) && left.iter().all(|left| *left == 0)
     }
 
-    /// Reads the part with this number. Its bytes must be those that the head knows.
+    /// Reads the part with this number. Its bytes must match the digest in the head.
     pub(super) fn read_part(&self, number: usize, bytes: &[u8]) -> Option<AnalysisPart> {
         let known = &self.parts[number];
         if *Digest::of(bytes).as_bytes() != known.digest {
@@ -325,7 +319,7 @@ impl<'a> AnalysisHead<'a> {
         })
     }
 
-    /// The run with those parts that were read, in the order of their numbers; what other parts hold is left out.
+    /// Returns the analysis with the parts that were read, in the order of their numbers, without the content of the others.
     pub(super) fn run(self, parts: Vec<Option<AnalysisPart>>) -> Option<(AnalysisRun, FindingCounts)> {
         let small: HeadExtras = serde_json::from_slice(self.small).ok()?;
         let (mut units, mut api, mut findings) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
-//! A stored run as a file: a line of JSON about it, an index, the head, and the parts, compressed a few together.
+//! Packs an analysis into a file: a line of JSON, an index, the head, and the parts, compressed a few at a time.
 //!
-//! What is read is held against digests: the head against that in the first line, a part against that in the head. What is
-//! not read is not unpacked either; whoever reads the head alone holds the whole file against the digest of its body.
+//! Everything read is checked against digests: the head against the first line, a part against the head. Parts that
+//! are not needed are not decompressed; a reader of the head alone checks the digest of the whole body instead.
 
 use super::codec::{self, AnalysisHead, AnalysisPart};
 use super::{AnalysisHeader, StoredAnalysis};
@@ -12,26 +12,24 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io;
 
-/// No stored run is larger than this when it is unpacked.
+/// The largest accepted uncompressed size.
 const MAX_RUN_BYTES: usize = 2 << 30;
 
-/// Parts are compressed together until they have so many bytes: text that repeats itself wants company, and who needs
-/// one part unpacks its neighbours as well.
+/// Parts are compressed together up to this size: larger frames compress repetitive text better, but reading one part
+/// decompresses the whole frame.
 const FRAME_BYTES: usize = 256 << 10;
 
-/// Fast, and small enough.
 const COMPRESSION_LEVEL: i32 = 1;
 
-/// Where things lie behind the index.
+/// The layout of the bytes after the index.
 #[derive(Serialize, Deserialize)]
 struct ContainerIndex {
-    /// The bytes of the head, and when it is unpacked.
+    /// The compressed and uncompressed size.
     head: (u32, u32),
-    /// The bytes of each frame, and how many parts it holds.
+    /// The compressed size and number of parts of each frame.
     frames: Vec<(u32, u32)>,
 }
 
-/// Puts a run into the form of its file.
 pub(super) fn pack(run: &AnalysisRun) -> io::Result<(AnalysisHeader, Vec<u8>)> {
     let codec::EncodedAnalysis { head, parts } = codec::write(run);
     let frames = frames(parts.iter().map(Vec::len));
@@ -77,7 +75,7 @@ fn checked_len<T>(list: &[T]) -> io::Result<u32> {
     u32::try_from(list.len()).map_err(|_| io::Error::other("it is too large to be kept"))
 }
 
-/// Which parts go together.
+/// Groups parts into frames.
 fn frames(sizes: impl Iterator<Item = usize>) -> Vec<std::ops::Range<usize>> {
     let (mut frames, mut start, mut bytes, mut end) = (Vec::new(), 0, 0, 0);
     for size in sizes {
@@ -93,19 +91,19 @@ fn frames(sizes: impl Iterator<Item = usize>) -> Vec<std::ops::Range<usize>> {
     frames
 }
 
-/// A stored run that was opened: its head is unpacked and is the one that the first line names.
+/// An opened file whose decompressed head matches the digest in the first line.
 pub(super) struct AnalysisContainer<'f> {
     id: RunId,
     about: AnalysisHeader,
     head: Vec<u8>,
     index: ContainerIndex,
     frames: &'f [u8],
-    /// Everything behind the first line.
+    /// Everything after the first line.
     body: &'f [u8],
 }
 
 impl<'f> AnalysisContainer<'f> {
-    /// Opens the bytes of the file of a run; `None` if they are no stored run.
+    /// Opens the bytes of a stored analysis; `None` if they are not one.
     pub(super) fn new(id: RunId, file: &'f [u8]) -> Option<Self> {
         let line = file.iter().position(|&byte| byte == b'\n')?;
         let about: AnalysisHeader = serde_json::from_slice(&file[..line]).ok()?;
@@ -117,7 +115,7 @@ impl<'f> AnalysisContainer<'f> {
         is_whole.then_some(Self { id, about, head, index, frames, body })
     }
 
-    /// The head; `None` if it is of another form, or of another run than its file is named after.
+    /// Returns the head; `None` if it has another format or belongs to another analysis than the file name says.
     fn head(&self) -> Option<AnalysisHead<'_>> {
         let head = AnalysisHead::read(&self.head).filter(|head| head.id() == self.id)?;
         let size: usize = head.parts.iter().map(|part| part.size as usize).sum();
@@ -125,15 +123,14 @@ impl<'f> AnalysisContainer<'f> {
         (size <= MAX_RUN_BYTES && n_parts == head.parts.len()).then_some(head)
     }
 
-    /// The whole run.
     pub(super) fn full_analysis(&self) -> Option<StoredAnalysis> {
         let head = self.head()?;
         let parts = self.parts(&head, &vec![true; head.parts.len()])?;
         self.stored(head, parts)
     }
 
-    /// The run without any of its parts. They are there all the same, and as they were written: whoever goes on from here
-    /// must find them later.
+    /// Returns the analysis without its parts. Checks the body all the same, because the caller will rely on finding
+    /// the parts intact later.
     pub(super) fn head_analysis(&self) -> Option<StoredAnalysis> {
         let head = self.head().filter(|_| Digest::of(self.body) == self.about.body_digest)?;
         let none = head.parts.iter().map(|_| None).collect();
@@ -145,7 +142,7 @@ impl<'f> AnalysisContainer<'f> {
         Some(StoredAnalysis { run, report_digest: self.about.report_digest, n_findings })
     }
 
-    /// Reads those parts that are wanted, each frame on a thread of its own.
+    /// Reads the wanted parts, frames in parallel.
     fn parts(&self, head: &AnalysisHead<'_>, wanted: &[bool]) -> Option<Vec<Option<AnalysisPart>>> {
         let (mut first, mut rest) = (0, self.frames);
         let mut frames = Vec::with_capacity(self.index.frames.len());
@@ -164,7 +161,6 @@ impl<'f> AnalysisContainer<'f> {
     }
 }
 
-/// The wanted parts of a frame.
 fn read_frame(
     head: &AnalysisHead<'_>,
     wanted: &[bool],
@@ -191,8 +187,8 @@ fn unpack(packed: &[u8], size: usize) -> Option<Vec<u8>> {
     (bytes.len() == size).then_some(bytes)
 }
 
-/// Two runs without the parts that are the same in both, and how many findings those have. Parts that a new finding
-/// speaks of are there even so: whether it is new at all its places is told by what stands there.
+/// Returns two analyses without the parts that are equal in both, and the number of findings in those. Also includes
+/// parts that a new finding refers to: what is there decides whether the finding is new at all of its locations.
 pub(super) fn differing_analyses(
     before: &AnalysisContainer<'_>,
     after: &AnalysisContainer<'_>,
@@ -220,7 +216,7 @@ pub(super) fn differing_analyses(
     Some((before.stored(old, old_parts?)?, after.stored(new, new_parts)?, n_alike))
 }
 
-/// Which parts of two runs are not in the other, or not the same there.
+/// Marks the parts of each analysis that the other lacks or has with different content.
 fn differing_parts(old: &AnalysisHead<'_>, new: &AnalysisHead<'_>) -> (Vec<bool>, Vec<bool>) {
     let (mut in_old, mut in_new) = (vec![true; old.parts.len()], vec![true; new.parts.len()]);
     let mut at = 0;
@@ -253,7 +249,7 @@ mod tests {
         analyze(&AnalysisInput { sources, ..AnalysisInput::default() }, &AnalysisSettings::default()).run
     }
 
-    /// A run with findings, units, an interface and names that are no text.
+    /// Returns an analysis with findings, units, an interface and file names that are not UTF-8.
     fn run() -> AnalysisRun {
         let names: [&[u8]; 3] = [b"pkg/a.py", b"pkg/\xff.py", b"pkg/__init__.py"];
         run_of(names.map(|name| (name.to_vec(), TEXT.to_owned())))
@@ -294,7 +290,7 @@ mod tests {
         for at in 0..file.len() {
             let mut changed = file.clone();
             changed[at] ^= 0x41;
-            // The first line also tells what nobody holds it to: names and numbers for lists.
+            // The first line also contains values without a digest: names and numbers for lists.
             if let Some(found) = whole(run.id, &changed) {
                 assert_eq!(found, run, "changed at {at}");
             }
@@ -313,14 +309,14 @@ mod tests {
             let read = |(number, bytes): (usize, &Vec<u8>)| changed.read_part(number, bytes);
             let parts: Vec<Option<AnalysisPart>> =
                 parts.iter().take(changed.parts.len()).enumerate().map(read).collect();
-            // Whatever comes back can be compared: no number in it leads nowhere.
+            // Whatever is accepted can be compared: no number in it is out of range.
             if let Some(run) = changed.run(parts) {
                 compare(&run.0, &run.0);
             }
         }
     }
 
-    /// What one file of a small tree may say: copies, long functions, interfaces, imports of each other.
+    /// Generates a file of a small tree: copies, long functions, interfaces, imports of each other.
     fn text() -> impl Strategy<Value = String> {
         let line = prop_oneof![
             Just("def f(a, b, c, d, e, f, g, h):\n    return a.f(b)\n\n\n".to_owned()),

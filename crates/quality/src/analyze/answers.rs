@@ -1,4 +1,4 @@
-//! Runs as answers: one form for every surface.
+//! Turns analyses into answers, in one form for every surface.
 
 use super::{AnalysisResult, BaselineState, ChangedSince};
 use crate::analysis_store::AnalysisListing;
@@ -11,26 +11,23 @@ use probity_core::Digest;
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many files a list of hot spots has.
 const MAX_HOT_SPOTS: usize = 10;
 
-/// How much of the findings of a run an answer lists.
+/// Limits the findings in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FindingLimits {
-    /// How many findings, the most severe first; and how many files with notes.
+    /// How many findings, most severe first; also how many files with notes.
     pub max_findings: usize,
-    /// How many places of each: copies may be found in a hundred places.
+    /// How many locations per finding: a copy may have a hundred.
     pub max_locations: usize,
 }
 
 impl FindingLimits {
-    /// At most `max_findings` findings, with all of their places.
     pub const fn with_all_locations(max_findings: usize) -> Self {
         Self { max_findings, max_locations: usize::MAX }
     }
 }
 
-/// A stored run.
 pub fn analysis_run(run: &AnalysisRun, report_digest: Digest, limits: FindingLimits) -> AnalysisRunAnswer {
     AnalysisRunAnswer {
         run: run_summary(run, report_digest, limits),
@@ -38,7 +35,7 @@ pub fn analysis_run(run: &AnalysisRun, report_digest: Digest, limits: FindingLim
     }
 }
 
-/// What a run says, without its files.
+/// Summarizes an analysis without its files.
 pub(super) fn run_summary(run: &AnalysisRun, report_digest: Digest, limits: FindingLimits) -> RunSummary {
     let listed = most_severe_findings(run, limits.max_findings).into_iter().cloned();
     RunSummary {
@@ -69,7 +66,6 @@ fn file_summary(run: &AnalysisRun, max_noted: usize) -> FileSummary {
     }
 }
 
-/// The files of an analysis.
 pub(super) fn tree_file_summary(analyzed: &AnalysisResult, max_noted: usize) -> TreeFileSummary {
     TreeFileSummary {
         files: file_summary(&analyzed.run, max_noted),
@@ -89,7 +85,7 @@ fn health(health: &Health) -> HealthSummary {
     }
 }
 
-/// How many findings each family has; families without findings are named with 0.
+/// Counts the findings of each family, including families without findings.
 pub fn by_family(run: &AnalysisRun) -> BTreeMap<FindingFamily, usize> {
     let mut counts: BTreeMap<FindingFamily, usize> =
         FindingFamily::ALL.iter().map(|&family| (family, 0)).collect();
@@ -99,7 +95,7 @@ pub fn by_family(run: &AnalysisRun) -> BTreeMap<FindingFamily, usize> {
     counts
 }
 
-/// The most severe findings first, those of equal weight in the order of the run.
+/// Sorts findings by severity, then by value, highest first; ties keep the order of the analysis.
 pub fn most_severe_findings(run: &AnalysisRun, limit: usize) -> Vec<&Finding> {
     let mut findings: Vec<&Finding> = run.findings.iter().collect();
     findings.sort_by_key(|finding| {
@@ -109,7 +105,7 @@ pub fn most_severe_findings(run: &AnalysisRun, limit: usize) -> Vec<&Finding> {
     findings
 }
 
-/// How many files were not analysed, by reason.
+/// Counts the files that were not analyzed, by reason.
 pub fn not_analyzed(run: &AnalysisRun) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for file in run.files.iter().filter(|file| !file.is_analyzed()) {
@@ -118,12 +114,12 @@ pub fn not_analyzed(run: &AnalysisRun) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-/// Files that were not read, or not as they are, with what was noted; at most `limit`, in order of their paths.
+/// Returns files that were not read, or not in full, with their notes; at most `limit`, sorted by path.
 pub fn files_with_notes(run: &AnalysisRun, limit: usize) -> impl Iterator<Item = &RunFile> {
     run.files.iter().filter(|file| !file.notes.is_empty()).take(limit)
 }
 
-/// The extensions of files whose language is not read, with their number.
+/// Counts the files in unsupported languages, by extension.
 pub fn unread_extensions(run: &AnalysisRun) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for file in run.files.iter().filter(|file| file.notes.contains(&FileNote::UnknownLanguage)) {
@@ -143,7 +139,7 @@ fn languages(run: &AnalysisRun) -> BTreeMap<String, usize> {
     counts
 }
 
-/// The files whose health is worst, with the number of their findings; tests come last, because nobody depends on them.
+/// Returns the files with the worst health and their number of findings; tests come last, because nothing depends on them.
 pub fn hot_spots(run: &AnalysisRun) -> Vec<(&RunFile, usize)> {
     let mut n_findings: BTreeMap<&RepoPath, usize> = BTreeMap::new();
     for finding in &run.findings {
@@ -174,7 +170,6 @@ fn hot_spot((file, n_findings): (&RunFile, usize)) -> HotSpot {
     }
 }
 
-/// What changed since a revision.
 pub(super) fn revision_comparison(since: ChangedSince, after: &AnalysisRun) -> RevisionComparison {
     RevisionComparison {
         comparison: RunComparison::new(&since.before.run, after, since.comparison),
@@ -183,7 +178,6 @@ pub(super) fn revision_comparison(since: ChangedSince, after: &AnalysisRun) -> R
     }
 }
 
-/// What the baseline says.
 pub fn baseline_summary(state: &BaselineState) -> BaselineSummary {
     let (status, why, novelty) = match state {
         BaselineState::Missing => (BaselineStatus::Missing, None, None),
@@ -201,7 +195,6 @@ pub fn baseline_summary(state: &BaselineState) -> BaselineSummary {
     }
 }
 
-/// One line of the list of runs.
 pub(crate) fn stored_run_summary(listed: &AnalysisListing) -> StoredRunSummary {
     StoredRunSummary {
         run_id: listed.id.short(),

@@ -1,32 +1,27 @@
-//! The baseline of a tree: a file beside the code, so that reviewers see every change of it.
+//! Reads and captures the baseline of a tree: a file next to the code, so that reviewers see every change to it.
 
 use probity_analysis::{AnalysisRun, Baseline, BaselineComparison};
 pub use probity_contract::BASELINE_FILE;
 use probity_workspace::{ServiceError, Workspace, clock};
 
-/// What the baseline of a tree says about a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaselineState {
-    /// There is none.
     Missing,
-    /// It was held against the run.
+    /// The baseline was compared with the analysis.
     Held {
-        /// The baseline.
         baseline: Box<Baseline>,
-        /// What it says.
         novelty: BaselineComparison,
     },
-    /// There is one that cannot be relied on.
+    /// The baseline exists but cannot be trusted.
     Untrusted {
-        /// The baseline, if it can be read at all.
+        /// Present if the file can be parsed.
         baseline: Option<Box<Baseline>>,
-        /// Why.
         why: String,
     },
 }
 
 impl BaselineState {
-    /// The baseline, if there is one that can be read.
+    /// Returns the baseline if it exists and can be parsed.
     pub fn baseline(&self) -> Option<&Baseline> {
         match self {
             Self::Missing => None,
@@ -36,13 +31,13 @@ impl BaselineState {
     }
 }
 
-/// Reads the baseline of the tree and holds it against a run.
+/// Reads the tree's baseline and compares it with an analysis.
 pub fn read_baseline(workspace: &Workspace, run: &AnalysisRun) -> Result<BaselineState, ServiceError> {
     let bytes = probity_storage::durable::read(&workspace.root.join(BASELINE_FILE))?;
     Ok(hold_baseline(bytes.as_deref(), run))
 }
 
-/// Holds the bytes of a baseline, if there is one, against a run.
+/// Compares the bytes of a baseline with an analysis.
 pub fn hold_baseline(bytes: Option<&[u8]>, run: &AnalysisRun) -> BaselineState {
     let Some(bytes) = bytes else { return BaselineState::Missing };
     match Baseline::parse(bytes) {
@@ -60,7 +55,7 @@ pub fn hold_baseline(bytes: Option<&[u8]>, run: &AnalysisRun) -> BaselineState {
     }
 }
 
-/// Takes the findings of a run as the baseline of the tree, on the record: who, why, when.
+/// Captures the findings of an analysis as the tree's baseline and records who did it, why and when.
 pub fn capture_baseline(
     workspace: &Workspace,
     run: &AnalysisRun,
@@ -73,7 +68,7 @@ pub fn capture_baseline(
     let state = read_baseline(workspace, run)?;
     let baseline = Baseline::capture(run, state.baseline(), by, why, &clock::now());
     let path = workspace.root.join(BASELINE_FILE);
-    // It is a file of the tree like any other, so its owner alone is not enough: others build and review it.
+    // Written with ordinary permissions, unlike state files: it is part of the tree, which others build and review.
     std::fs::write(&path, baseline.to_bytes())
         .map_err(ServiceError::system(format!("cannot write {}", path.display())))?;
     Ok(baseline)

@@ -1,9 +1,8 @@
-//! The cache of facts: what one visit of a file's bytes gave, kept by the digest of those bytes.
+//! Caches the facts extracted from a file, keyed by the digest of its bytes.
 //!
-//! One file of records, appended to: that is why it begins like every other cache, but is not replaced as a whole and has
-//! no checksum at its end. A record carries a checksum of its key and its payload: one that was cut short or changed is as
-//! if it had never been written, and the file is then written again. Nothing that is read here can make a run wrong,
-//! only slower.
+//! The cache is one file of appended records. It therefore has the first line of every other cache, but is not
+//! replaced as a whole and has no checksum at its end. Each record has a checksum over its key and payload: a
+//! truncated or changed record is ignored, and the file is then rewritten. Damage can make an analysis slower, never wrong.
 //!
 //! ```text
 //! first line of a cache, then records: payload length (u32), checksum (16 bytes), key (32 bytes), payload
@@ -21,30 +20,28 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The version changes whenever the form of the facts or of the records does.
+/// Must change whenever the format of the facts or of the records does.
 pub(crate) const FACTS_CACHE: CacheKind = CacheKind { name: "facts", version: 3 };
 const CHECKSUM_BYTES: usize = 16;
 const HEADER_BYTES: usize = 4 + CHECKSUM_BYTES + 32;
 
-/// A file is written again without what nobody needed when it is this much larger than what was needed.
+/// The file is rewritten without unneeded records if it exceeds twice the needed size by more than this.
 const MAX_UNNEEDED_BYTES: usize = 64 << 20;
 
-/// The largest cache that is read.
 const MAX_CACHE_BYTES: u64 = 4 << 30;
 
-/// The records of a cache file.
 #[derive(Debug)]
 pub(super) struct FactsCache {
     path: PathBuf,
     bytes: Vec<u8>,
-    /// Where the record of each key lies: start and end.
+    /// Start and end of the record of each key.
     records: BTreeMap<Digest, (usize, usize)>,
-    /// Whether the file is damaged, so that what is appended would not be found.
+    /// Whether the file is damaged, so that appended records would not be found.
     is_damaged: bool,
 }
 
 impl FactsCache {
-    /// Opens the cache at `path`. Whatever is wrong with it, the answer is a cache, perhaps an empty one.
+    /// Opens the cache at `path`. A missing or damaged file gives an empty or partial cache, never an error.
     pub(super) fn open(path: PathBuf) -> Self {
         let is_small = std::fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_CACHE_BYTES);
         let bytes = if is_small { probity_storage::durable::read(&path).ok().flatten() } else { None };
@@ -53,17 +50,17 @@ impl FactsCache {
         Self { path, bytes, records, is_damaged }
     }
 
-    /// A cache that knows nothing and replaces what is at `path`.
+    /// Returns an empty cache that will replace the file at `path`.
     pub(super) fn empty(path: PathBuf) -> Self {
         Self { path, bytes: Vec::new(), records: BTreeMap::new(), is_damaged: true }
     }
 
-    /// Whether there is a record under `key`, whole or not.
+    /// Returns whether there is a record for `key`, intact or not.
     pub(super) fn has(&self, key: &Digest) -> bool {
         self.records.contains_key(key)
     }
 
-    /// The facts under `key`, if they are there and whole.
+    /// Returns the facts for `key` if the record is intact.
     pub(super) fn get(&self, key: &Digest) -> Option<Arc<FileFacts>> {
         let &(start, end) = self.records.get(key)?;
         let record = &self.bytes[start..end];
@@ -75,8 +72,8 @@ impl FactsCache {
         facts.is_sound().then(|| Arc::new(facts))
     }
 
-    /// Adds facts. `needed` are all keys of the run: what is not among them goes first when the cache grows too large.
-    /// A cache that cannot be written costs time, nothing else.
+    /// Adds facts. `needed` lists all keys of the current analysis; others are dropped if the cache grows too large.
+    /// Write errors are ignored: they cost only time.
     pub(super) fn add(&self, new: &[(Digest, Arc<FileFacts>)], needed: &[Digest]) {
         if new.is_empty() && !self.is_damaged {
             return;
@@ -98,7 +95,7 @@ impl FactsCache {
     }
 }
 
-/// Whether every record of the cache at `path` is whole. Whose facts they are cannot be told.
+/// Returns whether every record of the cache at `path` is intact. It cannot tell whether the facts are true.
 pub(crate) fn is_whole(path: &Path) -> bool {
     let facts = FactsCache::open(path.to_owned());
     let is_sound = |(key, &(start, end)): (&Digest, &(usize, usize))| {
@@ -108,7 +105,6 @@ pub(crate) fn is_whole(path: &Path) -> bool {
     !facts.is_damaged && facts.records.iter().all(is_sound)
 }
 
-/// The key of facts as the cache knows it.
 pub(super) fn key(key: &FactsKey) -> Digest {
     let mut hasher = DigestHasher::default();
     hasher.update(key.content.as_bytes());
@@ -117,7 +113,7 @@ pub(super) fn key(key: &FactsKey) -> Digest {
     hasher.finish()
 }
 
-/// Where each record lies, and whether anything about the file is wrong. The last of equal keys counts.
+/// Returns the position of each record and whether the file is damaged. The last of equal keys counts.
 fn index(bytes: &[u8]) -> (BTreeMap<Digest, (usize, usize)>, bool) {
     let mut records = BTreeMap::new();
     let line = FACTS_CACHE.first_line();
@@ -152,7 +148,7 @@ fn checksum(key: &Digest, payload: &[u8]) -> [u8; CHECKSUM_BYTES] {
     *hasher.finish().as_bytes().first_chunk().expect("a digest is longer than a checksum")
 }
 
-/// Appends in one write, so that the records of two writers do not mix.
+/// Appends in one write, so that records of two writers do not mix.
 fn append(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let no_tricks = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
     OpenOptions::new().append(true).custom_flags(no_tricks).open(path)?.write_all(bytes)
@@ -171,7 +167,7 @@ mod tests {
         [&b"a"[..], b"b", b"c"].map(Digest::of)
     }
 
-    /// A cache file with the records of `a` and `b`.
+    /// Writes a cache file with the records of `a` and `b`.
     fn written(dir: &Path) -> PathBuf {
         let path = dir.join("facts");
         let [a, b, _] = keys();

@@ -1,7 +1,7 @@
-//! The run of a commit, without checking it out: its files are read from git by their ids.
+//! Analyzes a commit without checking it out: its files are read from Git by their object ids.
 //!
-//! Files that no commit speaks for (ignored ones, nested repositories) are in the tree whatever commit is meant, so they
-//! count as they are now. Otherwise everything ignored would seem to be new.
+//! Files that belong to no commit (ignored ones, nested repositories) are in the tree regardless of the commit, so
+//! they count with their current content. Otherwise everything ignored would seem to be new.
 
 use super::files::{ClassifiedFiles, TreeEntry};
 use super::{AnalysisResult, AnalyzeOptions, TreeAnalyzer, analysis_result, read_content};
@@ -17,10 +17,9 @@ use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{ServiceError, Workspace, git};
 use std::collections::BTreeMap;
 
-/// The modes of plain files in a commit.
 const PLAIN_FILE_MODES: [u32; 2] = [0o100_644, 0o100_755];
 
-/// Analyses the tree of a commit under a policy, and keeps the run.
+/// Analyzes the tree of a commit under a policy and stores the result.
 pub fn analyze_commit(
     workspace: &Workspace,
     revision: &str,
@@ -49,7 +48,7 @@ fn run(
     Ok(analysis_result(work.find_or_analyze(&files, work.cache(), &runs, &contents)?, files))
 }
 
-/// The contents of the commit that are not in the tree now.
+/// Returns the committed contents that the current tree does not have.
 fn fetch_missing_contents(
     workspace: &Workspace,
     tree: &HeadTree,
@@ -68,7 +67,7 @@ fn fetch_missing_contents(
     Ok(missing.into_iter().filter_map(|(path, id)| Some((path.clone(), blobs.get(&id)?.clone()))).collect())
 }
 
-/// The content and size of a committed file, if the tree has the same at its place.
+/// Returns the digest and size of a committed file if the tree has the same content at its path.
 fn worktree_content(tree: &HeadTree, look: &WorktreeStatus, path: &RepoPath) -> Option<(Digest, u64)> {
     let (_, id) = tree.get(path)?;
     let entry = look.snapshot.get(path).filter(|entry| entry.kind() == SnapshotEntryKind::File)?;
@@ -76,13 +75,13 @@ fn worktree_content(tree: &HeadTree, look: &WorktreeStatus, path: &RepoPath) -> 
     Some((entry.digest()?, entry.size()))
 }
 
-/// Every file of the commit, and every file that no commit speaks for; sorted by path.
+/// Returns every file of the commit and every file that belongs to no commit, sorted by path.
 fn tree_entries(
     tree: &HeadTree,
     look: &WorktreeStatus,
     fetched: &BTreeMap<RepoPath, Vec<u8>>,
 ) -> Vec<TreeEntry> {
-    // What a sparse checkout leaves out is in no run of the tree, so it would seem to be removed.
+    // An analysis of the tree lacks what a sparse checkout leaves out, so it would seem to be removed.
     let is_read = |path: &RepoPath, mode: &u32| PLAIN_FILE_MODES.contains(mode) && !look.leaves_out(path);
     let committed = tree.iter().filter(|(path, (mode, _))| is_read(path, mode)).map(|(path, _)| {
         let known = fetched.get(path).map(|bytes| (Digest::of(bytes), bytes.len() as u64));

@@ -1,8 +1,8 @@
-//! From a snapshot to the files of an analysis: sources, governance files, and what is left out whole.
+//! Classifies the files of a snapshot for an analysis: sources, governance files, and directories left out.
 //!
-//! Build outputs of the policy are left out, and so are folders that say themselves that a tool made them: caches
+//! Build outputs named by the policy are left out, and so are directories that tools mark as their own: caches
 //! (`CACHEDIR.TAG`), virtual environments (`pyvenv.cfg`), `node_modules`, `__pycache__` and nested repositories'
-//! `.git`. This depends on the tree alone, so two checkouts of one tree are analysed alike.
+//! `.git`. This depends on the tree alone, so two checkouts of one tree give the same analysis.
 
 use probity_analysis::{AnalysisSettings, FileNote, PathRole, RunId, RunIdentity, SourceSelection};
 use probity_contract::FileClass;
@@ -11,35 +11,33 @@ use probity_paths::{RepoPath, Scope};
 use probity_snapshot::{Snapshot, SnapshotEntryKind};
 use std::collections::BTreeSet;
 
-/// Names of folders that tools fill and nobody keeps.
+/// Names of directories that tools create.
 const TOOL_FOLDERS: [&[u8]; 3] = [b"node_modules", b"__pycache__", b".git"];
 
-/// Files by which a tool marks a folder as its own.
+/// Files with which a tool marks a directory as its own.
 const TOOL_MARKS: [&[u8]; 2] = [b"CACHEDIR.TAG", b"pyvenv.cfg"];
 
-/// A source file of the tree.
 #[derive(Debug, Clone)]
 pub(super) struct SourceFile {
     pub path: RepoPath,
     pub content: Digest,
     pub size_bytes: u64,
-    /// Why it is not read, if it is not.
+    /// The reason if the file is not read.
     pub skip: Option<FileNote>,
 }
 
-/// The files of a tree, sorted by what they are to an analysis; each list by path.
+/// The files of a tree by their role in an analysis; each list is sorted by path.
 #[derive(Debug, Default)]
 pub(super) struct ClassifiedFiles {
     pub sources: Vec<SourceFile>,
     pub governance: Vec<(RepoPath, Digest)>,
     pub others: BTreeSet<RepoPath>,
-    /// Sources that could not be read.
     pub unreadable: Vec<RepoPath>,
-    /// Folders that were left out whole.
+    /// Directories that were left out as a whole.
     pub left_out: BTreeSet<RepoPath>,
 }
 
-/// One entry of a tree, whether on disk or in git.
+/// An entry of a tree, on disk or in Git.
 pub(super) struct TreeEntry {
     pub path: RepoPath,
     pub content: Option<Digest>,
@@ -47,7 +45,6 @@ pub(super) struct TreeEntry {
 }
 
 impl ClassifiedFiles {
-    /// Sorts the plain files of a snapshot.
     pub(super) fn of_snapshot(snapshot: &Snapshot, outputs: &Scope, selection: &SourceSelection<'_>) -> Self {
         let files = snapshot.entries().filter(|entry| entry.kind() == SnapshotEntryKind::File);
         let seen = files.map(|entry| TreeEntry {
@@ -58,7 +55,7 @@ impl ClassifiedFiles {
         Self::classify(&seen.collect::<Vec<_>>(), outputs, selection)
     }
 
-    /// Sorts files, given in order of their paths.
+    /// Classifies files, which must be sorted by path.
     pub(super) fn classify(seen: &[TreeEntry], outputs: &Scope, selection: &SourceSelection<'_>) -> Self {
         let marked: BTreeSet<RepoPath> = seen
             .iter()
@@ -103,7 +100,7 @@ impl ClassifiedFiles {
         self.sources.push(SourceFile { path: file.path.clone(), content, size_bytes: file.size_bytes, skip });
     }
 
-    /// The id of the run of these files, told before any of them is analysed.
+    /// Returns the id that the analysis of these files will have, without analyzing them.
     pub(super) fn run_id(&self, settings: &AnalysisSettings) -> RunId {
         let identity = RunIdentity {
             sources: self.sources.iter().map(|file| (&file.path, file.content)).collect(),
@@ -114,9 +111,9 @@ impl ClassifiedFiles {
     }
 }
 
-/// The outermost folder above `path` that a tool made, if there is one.
+/// Returns the outermost directory above `path` that a tool made.
 fn tool_folder(path: &RepoPath, marked: &BTreeSet<RepoPath>) -> Option<RepoPath> {
-    // Most trees have no such folder, and asking each path costs more than everything else here.
+    // A fast exit: most trees have no such directory, and walking up from each path would dominate the cost.
     if marked.is_empty() && !path.segments().any(|name| TOOL_FOLDERS.contains(&name)) {
         return None;
     }
@@ -131,7 +128,7 @@ fn tool_folder(path: &RepoPath, marked: &BTreeSet<RepoPath>) -> Option<RepoPath>
     found
 }
 
-/// The folders that lie in no other of them.
+/// Returns the directories that are not inside another one of the set.
 fn topmost(folders: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
     let is_inside = |folder: &RepoPath| {
         let mut at = folder.parent();

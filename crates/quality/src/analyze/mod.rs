@@ -1,7 +1,7 @@
-//! A structural analysis of the tree: which files, their facts from the cache or from their bytes, and the run.
+//! Analyzes the structure of a tree: selects files, gets their facts from the cache or their bytes, builds the analysis.
 //!
-//! A tree whose run is stored is not analysed again: the run's id follows from the snapshot alone. Otherwise only
-//! files whose content was never seen are read. Either way the run is the same, byte by byte.
+//! A tree whose analysis is stored is not analyzed again: the run id follows from the snapshot alone. Otherwise only
+//! files with unknown content are read. Either way the result is the same, byte for byte.
 
 pub mod answers;
 mod baseline;
@@ -44,47 +44,41 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How often a tree that changes while it is read is looked at again.
+/// How often to start over when the tree changes while it is read.
 const MAX_ANALYSIS_ATTEMPTS: u32 = 3;
 
-/// How an analysis is done. None of it is part of the run.
+/// Options that do not affect the result.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnalyzeOptions {
-    /// How many threads; one per core if absent.
+    /// One per core if absent.
     pub n_threads: Option<usize>,
-    /// Whether to read everything again, whatever is known.
+    /// Whether to ignore stored analyses and cached facts.
     pub cold: bool,
 }
 
-/// A report of another tool that joins the run.
+/// A report of another tool to join to an analysis.
 #[derive(Debug, Clone)]
 pub struct OtherReport {
-    /// What to call it in errors.
+    /// Names the report in errors.
     pub name: String,
-    /// What it is said to hold.
     pub kind: ReportKind,
-    /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// An analysis and how it was done.
 #[derive(Debug)]
 pub struct AnalysisResult {
-    /// The run.
     pub run: AnalysisRun,
-    /// The digest of the run's bytes.
     pub report_digest: Digest,
-    /// How many files were parsed for it; none, if the run or their facts were known.
+    /// How many files were parsed; 0 if the analysis or all facts were known.
     pub n_parsed: usize,
-    /// Whether the very run was stored already.
+    /// Whether this analysis was already stored.
     pub is_known: bool,
-    /// Folders that were left out whole: what builds and tools made.
+    /// Directories that were left out as a whole because builds or tools made them.
     pub left_out: Vec<RepoPath>,
-    /// Files that the system did not let be read.
     pub unreadable: Vec<RepoPath>,
 }
 
-/// Analyses the tree of `workspace` under a policy and keeps the run.
+/// Analyzes the tree of `workspace` under a policy and stores the result.
 #[tracing::instrument(name = "analyze", skip_all)]
 pub fn analyze(
     workspace: &Workspace,
@@ -95,7 +89,7 @@ pub fn analyze(
     TreeAnalyzer::new(workspace, policy, options, progress)?.run_on_pool(TreeAnalyzer::analyze_worktree)
 }
 
-/// Joins the reports of other tools to a run, and keeps what they give together.
+/// Joins reports of other tools to an analysis and stores the result.
 pub fn join_reports(
     workspace: &Workspace,
     analyzed: AnalysisResult,
@@ -117,14 +111,13 @@ pub fn join_reports(
     Ok(AnalysisResult { run, report_digest, ..analyzed })
 }
 
-/// The structural gates of a policy.
 pub fn gate_rules(policy: &Policy) -> Result<GateRules, ServiceError> {
     let said =
         serde_json::to_value(&policy.analysis.gates).expect("rules have text keys and whole numbers only");
     serde_json::from_value(said).map_err(|error| invalid_config("[analysis.gates]", &error))
 }
 
-/// Holds a run against structural gates and a baseline.
+/// Evaluates an analysis against structural gates and a baseline.
 pub(crate) fn check_gates(run: &AnalysisRun, rules: &GateRules, baseline: &BaselineState) -> GateReport {
     let known = match baseline {
         BaselineState::Missing => GateBaseline::Nothing,
@@ -134,7 +127,7 @@ pub(crate) fn check_gates(run: &AnalysisRun, rules: &GateRules, baseline: &Basel
     probity_analysis::check_gates(run, rules, known)
 }
 
-/// The bytes of a file of `run`, for reports that show code; `None` if the tree does not have them any more.
+/// Returns the bytes of a file of `run`, for reports that show code; `None` if the tree no longer has them.
 pub fn source(workspace: &Workspace, run: &AnalysisRun, path: &RepoPath) -> Option<Vec<u8>> {
     let at = run.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
     read_content(&workspace.root, path, run.files[at].content)
@@ -144,14 +137,14 @@ fn invalid_config(place: &str, error: &serde_json::Error) -> ServiceError {
     ServiceError::refused(ReasonCode::ConfigInvalid, format!("{place}: {error}"))
 }
 
-/// The id that the run of a tree has under a policy, told without analysing it.
+/// Returns the id that the analysis of a tree has under a policy, without analyzing it.
 pub fn run_id(policy: &Policy, snapshot: &Snapshot) -> Result<RunId, ServiceError> {
     let settings = settings(&policy.analysis)?;
     let outputs = policy.workspace.build_outputs.to_scope()?;
     Ok(ClassifiedFiles::of_snapshot(snapshot, &outputs, &SourceSelection::new(&settings)?).run_id(&settings))
 }
 
-/// The settings of an analysis: those of the policy, and the analyser's own where the policy is silent.
+/// Returns the policy's analysis settings, with the analyzer's defaults where the policy has none.
 pub fn settings(rules: &probity_policy::AnalysisRules) -> Result<AnalysisSettings, ServiceError> {
     let mut said = serde_json::to_value(rules).expect("rules have text keys and whole numbers only");
     said.as_object_mut().and_then(|said| said.remove("gates"));
@@ -169,16 +162,14 @@ struct TreeAnalyzer<'a> {
     progress: &'a (dyn Fn(ProgressStep) + Sync),
 }
 
-/// A run that is stored, and what it took.
 struct RunLookup {
     stored: StoredAnalysis,
     n_parsed: usize,
     is_known: bool,
 }
 
-/// Why files have no run.
 enum AnalysisFailure {
-    /// A file is no longer what the snapshot saw.
+    /// A file no longer has the content that the snapshot saw.
     Changed(RepoPath),
     Fault(ServiceError),
 }
@@ -195,7 +186,7 @@ impl From<AnalysisFailure> for ServiceError {
     }
 }
 
-/// Where the bytes of a file with this content are; `None` if they are not there any more.
+/// Reads the bytes of a file with this content; `None` if they are gone.
 type ContentReader<'a> = dyn Fn(&RepoPath, Digest) -> Option<Vec<u8>> + Sync + 'a;
 
 impl<'a> TreeAnalyzer<'a> {
@@ -215,7 +206,7 @@ impl<'a> TreeAnalyzer<'a> {
         })
     }
 
-    /// Does a part of the work on as many threads as were asked for.
+    /// Runs `work` on the requested number of threads.
     fn run_on_pool<T: Send>(
         &self,
         work: impl Fn(&Self) -> Result<T, ServiceError> + Sync,
@@ -238,7 +229,7 @@ impl<'a> TreeAnalyzer<'a> {
             (self.progress)(ProgressStep::Looking);
             let snapshot = observer.content(None)?;
             let selection = SourceSelection::new(&self.settings)?;
-            // The cache is large, and one core is idle while the files are sorted.
+            // Loading the cache takes long, so it runs in parallel with classifying the files.
             let (files, cache) = rayon::join(
                 || ClassifiedFiles::of_snapshot(&snapshot, &self.outputs, &selection),
                 || self.cache(),
@@ -255,7 +246,7 @@ impl<'a> TreeAnalyzer<'a> {
         }
     }
 
-    /// The run of files: the stored one, or a new one that is stored now.
+    /// Returns the stored analysis of these files, or makes and stores it.
     fn find_or_analyze(
         &self,
         files: &ClassifiedFiles,
@@ -278,7 +269,7 @@ impl<'a> TreeAnalyzer<'a> {
         if self.options.cold { FactsCache::empty(path) } else { FactsCache::open(path) }
     }
 
-    /// Analyses files, or says which one is no longer what it was.
+    /// Analyzes files, or fails with the file that has changed.
     #[tracing::instrument(name = "analyze files", skip_all)]
     fn analysis(
         &self,
@@ -305,13 +296,13 @@ impl<'a> TreeAnalyzer<'a> {
         };
         let (AnalysisOutput { run, .. }, ()) =
             rayon::join(|| probity_analysis::analyze(&input, &self.settings), || cache.add(&new, &needed));
-        // Giving back a million small pieces takes as long as storing the run, which can begin meanwhile.
+        // Freeing a million small allocations takes as long as storing the analysis, so it happens in the background.
         drop(input);
         rayon::spawn(move || drop((read, new, cache)));
         Ok((run, n_parsed))
     }
 
-    /// The facts of every source, in the order of the sources.
+    /// Returns the facts of every source, in the order of the sources.
     fn read(
         &self,
         files: &ClassifiedFiles,
@@ -326,7 +317,7 @@ impl<'a> TreeAnalyzer<'a> {
             (self.progress)(ProgressStep::Reading(done, total));
             read
         };
-        // What must be parsed comes first: begun last, one large file would keep a thread busy alone.
+        // Files to parse come first: a large file started last would keep one thread busy alone.
         let (known, new): (Vec<usize>, Vec<usize>) =
             (0..total).partition(|&at| self.is_known(&files.sources[at], cache));
         let order: Vec<usize> = new.into_iter().chain(known).collect();
@@ -376,10 +367,9 @@ fn governance(
     files.governance.par_iter().map(read).collect()
 }
 
-/// The facts of one source.
 #[derive(Default)]
 struct SourceFacts {
-    /// Their key in the cache, if they belong there.
+    /// The cache key, if the facts belong in the cache.
     key: Option<Digest>,
     facts: Arc<FileFacts>,
     is_new: bool,
@@ -392,7 +382,7 @@ fn known_source(file: &SourceFile, read: &SourceFacts) -> SourceInput<'static> {
     }
 }
 
-/// The bytes of a file. They are held against the digest of the snapshot, so that nothing else can slip in.
+/// Reads a file and checks it against the snapshot's digest, so that no other content can slip in.
 fn read_content(root: &Path, path: &RepoPath, digest: Digest) -> Option<Vec<u8>> {
     let bytes = std::fs::read(root.join(OsStr::from_bytes(path.as_bytes())));
     bytes.ok().filter(|bytes| Digest::of(bytes) == digest)

@@ -1,4 +1,4 @@
-//! Questions about the tree and their answers: what every surface asks, in one place.
+//! Answers questions about the tree, in one place for every surface.
 
 use super::answers::{self, FindingLimits};
 use super::{
@@ -20,43 +20,35 @@ use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What is asked about the tree.
 #[derive(Debug, Clone)]
 pub struct AnalyzeRequest {
-    /// How the analysis is done.
     pub options: AnalyzeOptions,
-    /// The git revision to compare with, if there is one.
+    /// The Git revision to compare with.
     pub changed_since: Option<String>,
-    /// Reports of other tools that join the run.
+    /// Reports of other tools to join.
     pub reports: Vec<OtherReport>,
-    /// The reports to write.
     pub report_files: ReportFiles,
-    /// How much of the findings the answer lists.
     pub limits: FindingLimits,
 }
 
-/// Where reports are to be written.
 #[derive(Debug, Clone, Default)]
 pub struct ReportFiles {
-    /// The page for people.
+    /// For people.
     pub html: Option<PathBuf>,
-    /// The findings for other tools.
+    /// For other tools.
     pub sarif: Option<PathBuf>,
-    /// The summary for a pull request.
+    /// For a pull request.
     pub markdown: Option<PathBuf>,
 }
 
-/// The answer, and the whole run that it summarizes.
+/// The answer, and the whole analysis that it summarizes.
 #[derive(Debug)]
 pub struct TreeAnalysis {
-    /// The answer.
     pub answer: AnalyzeAnswer,
-    /// The run.
     pub run: AnalysisRun,
 }
 
 impl OtherReport {
-    /// Reads the file of a report.
     pub fn read(path: &Path, kind: ReportKind) -> Result<Self, ServiceError> {
         let name = path.display().to_string();
         let bytes = std::fs::read(path)
@@ -65,7 +57,7 @@ impl OtherReport {
     }
 }
 
-/// Analyzes the tree: compares it with a revision, joins reports, holds it against baseline and gates, writes reports.
+/// Analyzes the tree: compares it with a revision, joins reports, evaluates baseline and gates, writes reports.
 pub fn analyze_tree(
     workspace: &Workspace,
     request: &AnalyzeRequest,
@@ -97,7 +89,7 @@ pub fn analyze_tree(
     Ok(TreeAnalysis { answer, run: analyzed.run })
 }
 
-/// Writes the reports that were asked for; returns where.
+/// Writes the requested reports and returns their paths.
 fn write_reports(
     workspace: &Workspace,
     policy: &Policy,
@@ -125,8 +117,8 @@ fn write_reports(
     Ok(written)
 }
 
-/// Who would notice a change of `files`. A path that the analysis does not know is refused: without it the radius
-/// would seem smaller than it is.
+/// Returns the files that a change to `files` would affect. Refuses a path that the analysis does not know: leaving
+/// it out would make the radius seem smaller than it is.
 pub fn blast_radius(
     workspace: &Workspace,
     files: &[Vec<u8>],
@@ -160,16 +152,13 @@ pub fn blast_radius(
     })
 }
 
-/// A capture of the baseline: who and why.
 #[derive(Debug, Clone)]
 pub struct BaselineCapture {
-    /// Who decides it.
     pub by: String,
-    /// Why.
     pub why: String,
 }
 
-/// Captures the baseline if that is asked, and says what it says about the tree as it is now.
+/// Captures the baseline if requested, and compares it with the current tree.
 pub fn baseline(
     workspace: &Workspace,
     capture: Option<&BaselineCapture>,
@@ -187,13 +176,13 @@ pub fn baseline(
     Ok(BaselineAnswer { run_id: run.id.short(), baseline, reason, next_step })
 }
 
-/// The stored runs, the newest first.
+/// Lists the stored analyses, newest first.
 pub fn list_runs(workspace: &Workspace) -> Result<RunsListAnswer, ServiceError> {
     let listed = AnalysisStore::open(workspace).list()?;
     Ok(RunsListAnswer { runs: listed.iter().map(answers::stored_run_summary).collect() })
 }
 
-/// A stored run: its answer, and the whole of it.
+/// Returns a stored analysis and the answer that summarizes it.
 pub fn show_run(
     workspace: &Workspace,
     name: &str,
@@ -203,14 +192,13 @@ pub fn show_run(
     Ok((answers::analysis_run(&stored.run, stored.report_digest, limits), stored.run))
 }
 
-/// Two stored runs compared.
 pub fn compare_runs(workspace: &Workspace, before: &str, after: &str) -> Result<RunComparison, ServiceError> {
     let differing = AnalysisStore::open(workspace).load_differing(before, after)?;
     let comparison = differing.compare();
     Ok(RunComparison::new(&differing.before.run, &differing.after.run, comparison))
 }
 
-/// Clears away all runs that nobody needs but the `keep` newest of them.
+/// Removes all analyses that nobody has pinned except the `keep` newest of them.
 pub fn clear_runs(workspace: &Workspace, keep: usize) -> Result<RunsGcAnswer, ServiceError> {
     let removed = AnalysisStore::open(workspace).gc(keep)?;
     Ok(RunsGcAnswer { removed: removed.iter().map(RunId::short).collect() })

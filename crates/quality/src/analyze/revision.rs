@@ -1,4 +1,4 @@
-//! What changed since a git revision: the tree of that revision is analysed like any other, and the runs compared.
+//! Compares the tree with a Git revision by analyzing the revision's tree.
 
 use super::{AnalysisResult, AnalyzeOptions, analyze_commit};
 use crate::analysis_store::{AnalysisStore, StoredAnalysis};
@@ -10,20 +10,17 @@ use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What changed since a revision.
 #[derive(Debug)]
 pub struct ChangedSince {
-    /// The revision as it was named.
+    /// The revision as the caller named it.
     pub revision: String,
-    /// Its run.
     pub before: StoredAnalysis,
-    /// The difference.
     pub comparison: AnalysisComparison,
-    /// The files that differ, are new or gone, sorted.
+    /// Files that were changed, added or removed.
     pub changed: BTreeSet<RepoPath>,
 }
 
-/// Compares a run of the tree with the tree of a git revision.
+/// Compares an analysis of the tree with a Git revision.
 pub fn changed_since(
     workspace: &Workspace,
     policy: &Policy,
@@ -35,7 +32,7 @@ pub fn changed_since(
     let AnalysisResult { run, report_digest, .. } =
         analyze_commit(workspace, revision, policy, options, progress)?;
     let before = StoredAnalysis::whole(run, report_digest);
-    // What is in the tree now stays the newest run.
+    // The current tree's analysis must stay the newest.
     AnalysisStore::open(workspace).touch(after.run.id);
     let comparison = probity_analysis::compare(&before.run, &after.run);
     let changed = changed(&before, &after.run);

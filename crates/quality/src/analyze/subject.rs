@@ -1,12 +1,11 @@
-//! What a report says about the tree beside its run: the name of the project and the commit.
+//! Collects what a report says about the tree besides its analysis: the project's name and the commit.
 
 use probity_analysis::report::ReportSubject;
 use probity_policy::Policy;
 use probity_workspace::Workspace;
 use probity_workspace::worktree::WorktreeStatus;
 
-/// The subject of a report on the tree of a workspace. What cannot be told is left out: a report without a commit is
-/// still a report.
+/// Leaves out what cannot be found: a report without a commit is still a report.
 pub fn report_subject(workspace: &Workspace, policy: &Policy) -> ReportSubject {
     let project = workspace.root.file_name().map(|name| probity_core::bytes::escape(name.as_encoded_bytes()));
     let look = WorktreeStatus::observe(workspace, policy).ok();

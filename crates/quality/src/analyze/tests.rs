@@ -1,4 +1,4 @@
-//! The same tree gives the same bytes, whatever is known, wherever it lies, and however many threads work.
+//! Tests that a tree always gives the same bytes, regardless of caches, location and number of threads.
 
 use super::*;
 use std::fs;
@@ -13,7 +13,7 @@ const FILES: [(&str, &str); 6] = [
     ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
 ];
 
-/// A tree with `FILES` in a folder of its own, and the workspace that it is.
+/// Writes `FILES` to a new directory and returns its workspace.
 fn tree(dir: &Path, name: &str) -> Workspace {
     let root = dir.join(name);
     for (path, text) in FILES {

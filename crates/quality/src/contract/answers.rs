@@ -1,4 +1,4 @@
-//! Verdicts as answers: what every surface is told, in one form.
+//! Turns verdicts into answers, in one form for every surface.
 
 use super::receipts::StoredReceipt;
 use super::tree_verification::{TreeVerification, VerifyOptions, budget_of, verify_tree};
@@ -14,21 +14,18 @@ use probity_contract::receipt::{MAX_SHOWN_FINDINGS, RunRef, check_results, shown
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace};
 
-/// The most unchecked sentences that a document lists; their number is always whole.
+/// The most unchecked sentences that a document lists; their count is always complete.
 const MAX_LISTED_SENTENCES: usize = 100;
 
-/// The answer to a verification, and what it is made from, for those who write reports.
+/// The answer to a verification, with the data that reports are made from.
 #[derive(Debug)]
 pub struct ContractVerification {
-    /// The answer.
     pub answer: ContractVerifyAnswer,
-    /// What a reviewer is told.
     pub review: ChangeReview,
-    /// The verdict with both runs.
     pub verified: TreeVerification,
 }
 
-/// Verifies the tree of a workspace, and keeps a receipt if that is asked.
+/// Verifies the tree of a workspace and stores a receipt if requested.
 pub fn verify_contract(
     workspace: &Workspace,
     options: &VerifyOptions,
@@ -48,16 +45,13 @@ pub fn verify_contract(
     Ok(ContractVerification { answer, review, verified })
 }
 
-/// The answer to a check of claims, and the claims as they were checked.
 #[derive(Debug)]
 pub struct ClaimsCheck {
-    /// The answer.
     pub answer: ClaimsCheckAnswer,
-    /// The claims.
     pub claims: Vec<CheckedClaim>,
 }
 
-/// Checks what an author says about the tree of a workspace.
+/// Checks an author's claims about the tree of a workspace.
 pub fn check_claims(
     workspace: &Workspace,
     options: &VerifyOptions,
@@ -68,7 +62,7 @@ pub fn check_claims(
     Ok(ClaimsCheck { answer: ClaimsCheckAnswer { status, claims, notes }, claims: answer.claims })
 }
 
-/// What a change may cost that starts from a stored run, or from the tree as it is now.
+/// Returns the budget of a change that starts from a stored analysis or from the current tree.
 pub fn budget_contract(
     workspace: &Workspace,
     run: Option<&str>,
@@ -79,7 +73,6 @@ pub fn budget_contract(
 }
 
 impl ContractResult {
-    /// The verdict as documents hold it.
     pub fn patch_verdict(&self, review: &ChangeReview) -> PatchVerdict {
         let facts = self.verdict.facts();
         let checks = check_results(&self.verdict, self.scope_check.as_ref(), &self.gates);
@@ -130,7 +123,6 @@ impl ContractResult {
         }
     }
 
-    /// What was claimed, and what is true of it.
     pub fn claims_summary(&self) -> CheckedClaims {
         let is_made = |word: &str| self.claims.iter().any(|checked| checked.claim.as_str() == word);
         CheckedClaims {
@@ -145,7 +137,7 @@ impl ContractResult {
         }
     }
 
-    /// Whether what an author writes about this change is worth checking.
+    /// Returns whether an author's text about this change is worth checking.
     fn claim_validation_recommended(&self) -> bool {
         match self.verdict.evaluation() {
             Some(_) => self.outcome.status.is_accepted(),

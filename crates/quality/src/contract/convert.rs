@@ -1,7 +1,7 @@
-//! From runs of the analyser to runs as the contract sees them.
+//! Converts analyses to the contract's view of them.
 //!
-//! The contract compares findings by their ids. The analyser knows better which findings of two runs are the same (code
-//! that was renamed or moved keeps its findings), so only what it could not match is told.
+//! The contract compares findings by id. The analyzer knows better which findings of two analyses are the same
+//! (renamed or moved code keeps its findings), so only findings that it could not match are passed on.
 
 use super::AnalysisSide;
 use probity_analysis::{AnalysisComparison, AnalysisRun, ApiItem, Finding};
@@ -11,7 +11,7 @@ use probity_core::Digest;
 use probity_paths::RepoPath;
 use std::collections::BTreeSet;
 
-/// Both runs. What they have in common cancels out and is left out; a finding of the later run is where it was caused.
+/// Converts both sides without the findings they share; a finding of the later side is placed where it was caused.
 pub(super) fn runs(
     before: Option<&AnalysisSide>,
     after: Option<&AnalysisSide>,
@@ -41,7 +41,7 @@ fn run(side: &AnalysisSide, findings: Vec<probity_contract::ContractFinding>) ->
     }
 }
 
-/// A run, as receipts and answers name it.
+/// Returns the reference to an analysis for receipts and answers.
 pub(super) fn run_ref(side: &AnalysisSide) -> RunRef {
     RunRef {
         run_id: side.run.id.0.to_string(),
@@ -50,7 +50,6 @@ pub(super) fn run_ref(side: &AnalysisSide) -> RunRef {
     }
 }
 
-/// What became of the public interface.
 pub(super) fn api_delta(
     comparison: &AnalysisComparison,
     before: &AnalysisRun,

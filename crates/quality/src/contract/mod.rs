@@ -1,7 +1,7 @@
-//! The patch contract on real runs: what crate `contract` decides, from what crate `analysis` found.
+//! Applies the patch contract to real analyses: crate `contract` decides on what crate `analysis` found.
 //!
-//! [`verify`] is a pure function from a [`ContractRequest`] to an [`ContractResult`]; nothing is read, and nothing is kept. [`tree_verification`]
-//! verifies the tree as it is now; [`receipts`] keeps what a finished change leaves.
+//! [`verify`] is a pure function from a [`ContractRequest`] to a [`ContractResult`]; it reads and stores nothing.
+//! [`tree_verification`] verifies the current tree; [`receipts`] stores the receipts of finished changes.
 
 mod answers;
 mod baseline;
@@ -35,98 +35,83 @@ use probity_paths::RepoPath;
 use probity_policy::{ContractRules, Strictness};
 use std::collections::BTreeSet;
 
-/// A run of one side of a change.
+/// The analysis of one side of a change.
 #[derive(Debug, Clone)]
 pub struct AnalysisSide {
-    /// The run. Where neither claims nor structural gates are to be checked, it may lack what both sides have alike
-    /// ([`crate::analysis_store::DifferingAnalyses`]), and without a second side all that files have.
+    /// If neither claims nor structural gates are checked, this may lack what both sides share
+    /// ([`crate::analysis_store::DifferingAnalyses`]), and without a second side everything per file.
     pub run: AnalysisRun,
-    /// The digest of its report.
     pub report_digest: Digest,
-    /// How many findings the whole run has, by severity.
+    /// Counts all findings of the analysis, even if `run` lacks some of them.
     pub n_findings: FindingCounts,
-    /// The baseline that the tree carried, if it carried one.
+    /// The baseline in the tree of this side.
     pub baseline: Option<BaselineFile>,
 }
 
 impl ContractResult {
-    /// What the facts say to all claims together: false if one is, else unverified if one is.
+    /// Combines the verdicts on all claims: false if any is, else unverified if any is.
     pub fn claims_verdict(&self) -> ClaimVerdict {
         self.claims.iter().map(|claim| claim.verdict).max().unwrap_or(ClaimVerdict::True)
     }
 }
 
 impl AnalysisSide {
-    /// A stored run with the baseline of its tree.
     pub fn of(stored: StoredAnalysis, baseline: Option<BaselineFile>) -> Self {
         let StoredAnalysis { run, report_digest, n_findings } = stored;
         Self { run, report_digest, n_findings, baseline }
     }
 }
 
-/// What a verdict is made from.
 #[derive(Debug, Clone, Default)]
 pub struct ContractRequest<'a> {
-    /// The intent that the change belongs to, if there is one.
     pub intent: Option<PatchIntent>,
     /// D: the paths that changed.
     pub changed: BTreeSet<RepoPath>,
-    /// What the scope check said; `None` without an intent.
+    /// `None` without an intent.
     pub scope_check: Option<ScopeCheck>,
-    /// The tree before.
     pub before: Option<&'a AnalysisSide>,
-    /// The tree after.
     pub after: Option<&'a AnalysisSide>,
-    /// The id that a run of the tree has as it is now; `None` if nobody looked.
+    /// The id that an analysis of the current tree would have; `None` if the tree was not read.
     pub tree_run: Option<RunId>,
-    /// The gates of the policy that were run, or left out.
+    /// The policy's gates, run or skipped.
     pub gates: Vec<GateFact>,
-    /// What the author claims.
     pub claims: Vec<Claim>,
-    /// What the author writes.
+    /// The author's text about the change.
     pub text: Option<&'a str>,
-    /// What the policy says. It must not come from the tree under judgement (law 8).
+    /// Must not come from the tree under judgment (law 8).
     pub rules: ContractRules,
-    /// The structural gates of the policy, from the same place.
+    /// The policy's structural gates, from the same source as `rules`.
     pub limits: GateRules,
 }
 
-/// A verdict, with everything that it rests on.
+/// A verdict with everything it is based on.
 #[derive(Debug, Clone)]
 pub struct ContractResult {
-    /// The verdict.
     pub verdict: ContractVerdict,
-    /// What it leads to: what a caller acts on.
+    /// The outcome that callers act on.
     pub outcome: StrictnessOutcome,
-    /// How strictly it was taken.
     pub strictness: Strictness,
-    /// The runs.
     pub before: Option<RunRef>,
-    /// The runs.
     pub after: Option<RunRef>,
-    /// What the runs say together, if they were compared.
+    /// `None` if the analyses were not compared.
     pub comparison: Option<AnalysisComparison>,
-    /// What became of the public interface, if the runs were compared.
+    /// `None` if the analyses were not compared.
     pub api: Option<ApiDelta>,
-    /// What the scope check said.
     pub scope_check: Option<ScopeCheck>,
-    /// What the structural gates say before and after; `None` without a run, or if the policy has none.
+    /// Before and after; `None` without an analysis, or if the policy has no structural gates.
     pub structural_gates: (Option<GateReport>, Option<GateReport>),
-    /// The gates of the policy that were run, or left out.
+    /// The policy's gates, run or skipped.
     pub gates: Vec<GateFact>,
-    /// The claims that were checked: given and recognised, in this order.
+    /// Given claims first, then those recognized in the text.
     pub claims: Vec<CheckedClaim>,
-    /// What the facts say to them together.
     pub judgement: ClaimJudgment,
-    /// The sentences of the text that assert nothing that could be checked.
+    /// Sentences of the text without a claim that can be checked.
     pub unchecked_sentences: Vec<String>,
-    /// D.
+    /// D: the paths that changed.
     pub changed: BTreeSet<RepoPath>,
-    /// The intent's id.
     pub intent_id: Option<String>,
 }
 
-/// Judges a change.
 #[tracing::instrument(name = "contract", skip_all)]
 pub fn verify(request: &ContractRequest<'_>) -> ContractResult {
     let (before, after) = (request.before, request.after);
@@ -167,12 +152,12 @@ pub fn verify(request: &ContractRequest<'_>) -> ContractResult {
     }
 }
 
-/// Whether a verdict looks at more of its runs than what differs: claims may name any finding, and gates count all of them.
+/// Returns whether a verdict needs more than the differences: claims may name any finding, and gates count all of them.
 pub fn needs_whole_runs(claims: &[Claim], text: Option<&str>, limits: &GateRules) -> bool {
     !claims.is_empty() || text.is_some() || *limits != GateRules::default()
 }
 
-/// What a change that starts from `side` may cost.
+/// Returns the budget of a change that starts from `side`.
 pub fn budget(side: &AnalysisSide, rules: &ContractRules, limits: &GateRules) -> ChangeBudget {
     let gate = side.structural_gates(limits);
     let counts = side.n_findings.iter().map(|(severity, n)| (*severity, *n));
@@ -214,7 +199,6 @@ fn worsened_symbols(comparison: &AnalysisComparison) -> Vec<WorsenedSymbol> {
     comparison.worsened.iter().map(convert).collect()
 }
 
-/// The claims of a request and what the facts say to them.
 #[derive(Default)]
 struct CheckedClaims {
     claims: Vec<CheckedClaim>,
@@ -243,7 +227,7 @@ fn evaluate_claims(
     CheckedClaims { claims, judgement, unchecked: recognition.unchecked }
 }
 
-/// What is known about the change, for claims to be held against.
+/// Collects the facts of the change that claims are checked against.
 fn claim_facts(
     request: &ContractRequest<'_>,
     verdict: &ContractVerdict,
@@ -256,7 +240,7 @@ fn claim_facts(
         findings.into_iter().flatten().map(|finding| finding.id.to_string()).collect()
     };
     let mut after_findings = ids(request.after);
-    // A finding that goes by another name now is still there.
+    // A renamed finding still exists, so its old id counts as present.
     after_findings.extend(comparison.iter().flat_map(|it| &it.renamed).map(|(old, _)| old.to_string()));
     let not_applicable = if evaluation.is_some() { &[][..] } else { &verdict.profile.checks_not_applicable };
     ChangeFacts {

@@ -1,8 +1,8 @@
-//! The gates of the policy for a change that is already in the tree: run apart from whoever is judged (law 8), or left out
-//! by name (law 6).
+//! Runs the policy's gates on a change in the tree, independently of the agent under judgment (law 8), or lists them
+//! as skipped (law 6).
 //!
-//! A gate that writes to the tree changes what is judged. What it writes is told, and a run that no longer describes the
-//! tree then is stale.
+//! A gate that writes to the tree changes what is judged. Its writes are reported, and an analysis that no longer
+//! describes the tree is then stale.
 
 use crate::analyze;
 use probity_analysis::RunId;
@@ -19,34 +19,31 @@ use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 
-/// The most bytes of a gate's last words.
 const MAX_LOG_TAIL_BYTES: usize = 2_000;
 
-/// Which gates are meant, and whether to run them.
 #[derive(Debug, Clone, Default)]
 pub struct GateChoice {
-    /// Whether they are left out. That is said wherever the verdict is told.
+    /// Skips all gates, which is reported with the verdict.
     pub skip: bool,
-    /// The profile of the policy; its default one if absent.
+    /// The policy's default profile if absent.
     pub profile: Option<String>,
-    /// The least tier.
+    /// The minimum tier; profile and packs may require a higher one.
     pub tier: Option<String>,
 }
 
-/// What became of the gates.
 #[derive(Debug, Clone, Default)]
 pub struct GateAnswers {
-    /// Every gate of the plan, in order, then those that its tier leaves out.
+    /// Every gate of the plan in order, then those that its tier excludes.
     pub facts: Vec<GateFact>,
-    /// What the gates that failed wrote last: the gate, and its words.
+    /// The failed gates' ids with the tail of their output.
     pub last_words: Vec<(String, String)>,
-    /// What they wrote to the tree, apart from what they declared and from build outputs.
+    /// Paths that gates wrote, except declared outputs and build outputs.
     pub written: BTreeSet<RepoPath>,
-    /// The id that a run of the tree has after them; `None` if none ran.
+    /// The id that an analysis of the tree would have after the gates; `None` if none ran.
     pub tree_run: Option<RunId>,
 }
 
-/// Plans the gates for the paths that changed, and runs them in the tree that was looked at.
+/// Plans the gates for the changed paths and runs them in the tree.
 pub fn run(
     workspace: &Workspace,
     policy: &Policy,
@@ -135,14 +132,14 @@ fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], left_out: bool) -
         id: id.clone(),
         kind: kind(id),
         result: GateOutcome::Skipped,
-        // The plan does not ask for it.
+        // The plan excludes it.
         required: false,
         detail: format!("its tier is above {}", plan.tier),
     });
     plan.gates.iter().zip(results).map(of_result).chain(below_tier).collect()
 }
 
-/// The end of what a failed gate wrote.
+/// Returns the tail of a failed gate's output.
 fn last_words(result: &GateResult) -> Option<(String, String)> {
     if result.status != GateStatus::Fail {
         return None;
@@ -152,7 +149,7 @@ fn last_words(result: &GateResult) -> Option<(String, String)> {
     Some((result.gate_id.clone(), String::from_utf8_lossy(tail).trim_end().to_owned()))
 }
 
-/// What the gates of a plan declare that they write.
+/// Returns the outputs that the gates of a plan declare.
 fn declared_outputs(policy: &Policy, plan: &Plan) -> Result<Vec<Scope>, ServiceError> {
     let declared = plan.gates.iter().filter_map(|gate| policy.gate(&gate.id)).map(|gate| &gate.outputs);
     Ok(declared.map(probity_evidence::GlobList::to_scope).collect::<Result<_, _>>()?)

@@ -1,4 +1,4 @@
-//! From an answer to a receipt: what the answer does not know is given beside it.
+//! Builds a receipt from a verdict and the circumstances that the verdict does not know.
 
 use super::{ContractResult, TreeVerification, receipts::ReceiptStore, receipts::StoredReceipt};
 use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, receipt};
@@ -8,25 +8,22 @@ use probity_intents::{FinishHygiene, IntentId, Timestamp};
 use probity_workspace::{ServiceError, Workspace, clock};
 use serde_json::Value;
 
-/// What a receipt says beside the verdict.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceiptContext<'a> {
     /// When the change was finished.
     pub at: Timestamp,
-    /// The intent, if there was one.
     pub intent: Option<&'a ReceiptIntent>,
     /// D with the content of both sides.
     pub delta: &'a [DeltaEntry],
-    /// Whose the dirt was, if that was asked.
+    /// The attribution of uncommitted changes, if it was determined.
     pub hygiene: Option<&'a FinishHygiene>,
-    /// The health of the trusted baseline, if there is one.
+    /// The health in the trusted baseline.
     pub baseline_health: Option<i64>,
-    /// How strongly the rules were enforced.
     pub enforcement: EnforcementLevel,
 }
 
 impl ContractResult {
-    /// The receipt of a change with this answer. `previous` is the receipt before it.
+    /// Builds the receipt; `previous` is the digest of the receipt before it.
     pub fn receipt(&self, circumstances: &ReceiptContext<'_>, previous: Option<Digest>) -> Value {
         receipt(&ReceiptInput {
             at: circumstances.at,
@@ -52,7 +49,7 @@ impl ContractResult {
     }
 }
 
-/// Keeps the receipt of a verified tree. Nobody was kept from anything: the tree was looked at afterwards.
+/// Stores the receipt of a verified tree. Nothing was enforced: the tree was verified afterwards.
 pub fn save_receipt(
     workspace: &Workspace,
     verified: &TreeVerification,

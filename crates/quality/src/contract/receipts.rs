@@ -1,13 +1,13 @@
-//! Receipts on disk: numbered, each naming the one before it, signed if the repository has a key.
+//! Stores receipts on disk: numbered, each naming the one before it, signed if the repository has a key.
 //!
 //! ```text
 //! receipts/00000007.json        the receipt
-//! receipts/00000007.dsse.json   the same as in-toto statement in a signed envelope
-//! receipts/head.json            the last one, so that a missing end is noticed
+//! receipts/00000007.dsse.json   the same as an in-toto statement in a signed envelope
+//! receipts/head.json            the last receipt, so that a missing end is noticed
 //! ```
 //!
-//! A receipt counts once its file is there; a kill before that leaves nothing, a kill after it is made good by whoever
-//! writes the next one.
+//! A receipt counts once its file exists. A kill before that leaves at most an envelope, which the next signed receipt
+//! overwrites. A kill before `head.json` is updated is repaired by the next receipt.
 
 use probity_api::SystemPath;
 use probity_api::quality::{
@@ -31,35 +31,29 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The receipts of a repository.
 #[derive(Debug, Clone)]
 pub struct ReceiptStore {
     dir: PathBuf,
 }
 
-/// A receipt that is kept.
 #[derive(Debug, Clone)]
 pub struct StoredReceipt {
-    /// Its number, from 1.
+    /// Starts at 1.
     pub number: u64,
-    /// Its digest.
     pub digest: Digest,
-    /// The document.
     pub document: Value,
-    /// What the list of receipts tells of it.
     pub head: ReceiptHead,
-    /// Where it is.
     pub path: PathBuf,
-    /// Its signed envelope, if it was signed.
+    /// The signed envelope, if the receipt was signed.
     pub envelope: Option<PathBuf>,
 }
 
-/// The members of a receipt by which it is listed, found and chained.
+/// The members of a receipt that listing, searching and chaining need.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ReceiptHead {
     /// When the change was finished.
     pub at: Timestamp,
-    /// The receipt before it.
+    /// The digest of the receipt before this one.
     pub previous: Option<Digest>,
     intent: Option<IntentHead>,
     outcome: OutcomeHead,
@@ -76,17 +70,15 @@ struct OutcomeHead {
 }
 
 impl ReceiptHead {
-    /// Reads the members of a document; `None` if it is no receipt of this form.
+    /// Reads the members of a document; `None` if it is not a receipt of this version.
     fn of(document: &Value) -> Option<Self> {
         Self::deserialize(document).ok()
     }
 
-    /// The intent that the change belonged to.
     pub fn intent_id(&self) -> Option<&str> {
         self.intent.as_ref().map(|intent| intent.intent_id.as_str())
     }
 
-    /// What became of the change.
     pub const fn status(&self) -> ContractStatus {
         self.outcome.status
     }
@@ -102,7 +94,6 @@ impl StoredReceipt {
         Ok(Self { number, digest, document, head, path, envelope: None })
     }
 
-    /// The receipt as answers name it.
     pub fn reference(&self) -> ReceiptReference {
         ReceiptReference {
             number: self.number,
@@ -126,17 +117,16 @@ impl StoredReceipt {
 }
 
 impl ReceiptStore {
-    /// The receipts of a workspace. Nothing is created until one is kept.
+    /// Creates nothing on disk; the first receipt does.
     pub fn open(workspace: &Workspace) -> Self {
         Self::of(&workspace.state)
     }
 
-    /// The receipts of a state directory.
     pub fn of(state: &StateDirectory) -> Self {
         Self { dir: state.dir().join("receipts") }
     }
 
-    /// The digest of a receipt by the name of its file or of its envelope, if the chain of receipts is whole.
+    /// Returns the digest of a receipt by the file name of it or its envelope, if the chain is intact.
     pub fn digest_in_chain(&self, file_name: &str) -> Option<Digest> {
         let number = file_name.strip_suffix(".json")?;
         let number = number.strip_suffix(".dsse").unwrap_or(number).parse().ok()?;
@@ -144,12 +134,12 @@ impl ReceiptStore {
         self.is_whole().then_some(kept.digest)
     }
 
-    /// Whether every receipt names the one before it, up to the last.
+    /// Returns whether every receipt names the one before it, up to the last.
     pub fn is_whole(&self) -> bool {
         self.broken_links().is_ok_and(|broken| broken.is_empty())
     }
 
-    /// Keeps the receipt that `make` makes, given the digest of the one before it.
+    /// Stores the receipt that `make` builds from the digest of the one before it.
     pub fn append(
         &self,
         workspace: &Workspace,
@@ -176,12 +166,12 @@ impl ReceiptStore {
         Ok(StoredReceipt { envelope, ..StoredReceipt::new(number, digest, document, path)? })
     }
 
-    /// All receipts, the oldest first.
+    /// Returns all receipts, oldest first.
     pub fn list(&self) -> Result<Vec<StoredReceipt>, ServiceError> {
         self.numbers()?.into_iter().map(|number| self.read(number)).collect()
     }
 
-    /// The receipt that `name` means: `last`, a number, the beginning of a digest, or an intent.
+    /// Finds a receipt by `last`, its number, a prefix of its digest, or its intent.
     pub fn find(&self, name: &str) -> Result<StoredReceipt, ServiceError> {
         let all = self.list()?;
         if name == "last" {
@@ -201,7 +191,7 @@ impl ReceiptStore {
         }
     }
 
-    /// What is wrong with the chain of receipts; nothing, if it is whole.
+    /// Describes what is wrong with the chain of receipts; empty if it is intact.
     pub fn broken_links(&self) -> Result<Vec<String>, ServiceError> {
         let all = self.list()?;
         let mut broken = Vec::new();
@@ -241,7 +231,7 @@ impl ReceiptStore {
         Ok(StoredReceipt { envelope, ..StoredReceipt::new(number, digest, document, path)? })
     }
 
-    /// The numbers of all receipts, in order.
+    /// Returns the numbers of all receipts in order.
     fn numbers(&self) -> Result<Vec<u64>, ServiceError> {
         let entries = match std::fs::read_dir(&self.dir) {
             Ok(entries) => entries,
@@ -269,7 +259,7 @@ impl ReceiptStore {
     }
 }
 
-/// The receipts of a workspace, the newest last, and what is wrong with their chain.
+/// Lists the receipts of a workspace, newest last, and the defects of their chain.
 pub fn list_receipts(workspace: &Workspace) -> Result<ReceiptListAnswer, ServiceError> {
     let receipts = ReceiptStore::open(workspace);
     let broken_links = receipts.broken_links()?;
@@ -277,7 +267,7 @@ pub fn list_receipts(workspace: &Workspace) -> Result<ReceiptListAnswer, Service
     Ok(ReceiptListAnswer { receipts, broken_links })
 }
 
-/// One receipt, with its attestation if that is asked.
+/// Returns one receipt, with its attestation if requested.
 pub fn show_receipt(
     workspace: &Workspace,
     name: &str,
@@ -292,7 +282,7 @@ pub fn show_receipt(
     })
 }
 
-/// Checks the bytes of a receipt or its envelope; with `own` also the chain of the repository that it is from.
+/// Checks the bytes of a receipt or its envelope; with `own` also the chain of its repository.
 pub fn verify_receipt(
     bytes: &[u8],
     trust: &TrustRequirements,
@@ -319,7 +309,7 @@ fn check_report(check: ReceiptCheck) -> ReceiptCheckReport {
     ReceiptCheckReport { name: check.name, status, code: check.code, detail: check.detail }
 }
 
-/// A receipt as an attestation: its signed envelope, or the statement alone if nobody signed it.
+/// Returns the signed envelope of a receipt, or the bare statement if it is unsigned.
 fn attestation(kept: &StoredReceipt) -> Result<Value, ServiceError> {
     match &kept.envelope {
         None => receipt::statement(&kept.document).map_err(|error| receipt_error(&error)),
@@ -328,13 +318,12 @@ fn attestation(kept: &StoredReceipt) -> Result<Value, ServiceError> {
     }
 }
 
-/// The bytes to check: the envelope if there is one, else the receipt.
+/// Returns the bytes to check: the envelope if there is one, else the receipt.
 pub fn signed_bytes(kept: &StoredReceipt) -> Result<Vec<u8>, ServiceError> {
     let path = kept.envelope.as_ref().unwrap_or(&kept.path);
     durable::read(path)?.ok_or_else(|| missing(&format!("{} is gone", path.display())))
 }
 
-/// Whether the receipts of a repository hang together.
 fn chain_check(receipts: &ReceiptStore) -> Result<ReceiptCheck, ServiceError> {
     let broken = receipts.broken_links()?;
     Ok(match broken.as_slice() {
@@ -343,13 +332,13 @@ fn chain_check(receipts: &ReceiptStore) -> Result<ReceiptCheck, ServiceError> {
     })
 }
 
-/// Checks a receipt or its envelope by its bytes alone, and against a tree if one is given.
+/// Checks the bytes of a receipt or its envelope, and compares it with a tree if one is given.
 fn check(bytes: &[u8], trust: &TrustRequirements, tree: Option<&Path>) -> CheckedReceipt {
     let digest = tree.map(|tree| |path: &RepoPath| digest_of_file(tree, path));
     receipt::check(bytes, trust, digest.as_ref().map(|digest| digest as receipt::DigestOfFile<'_>))
 }
 
-/// The content of a file of a tree; `None` where there is no file. A link is not followed.
+/// Returns the digest of a file in a tree; `None` if there is no such file. Does not follow symlinks.
 fn digest_of_file(tree: &Path, path: &RepoPath) -> Option<Digest> {
     let file = tree.join(OsStr::from_bytes(path.as_bytes()));
     std::fs::symlink_metadata(&file).ok().filter(std::fs::Metadata::is_file)?;

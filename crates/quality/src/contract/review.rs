@@ -1,4 +1,4 @@
-//! An answer as a reviewer sees it, for the forms of CI services.
+//! Summarizes a verdict for reviewers, for the formats of CI services.
 
 use super::ContractResult;
 use probity_analysis::FindingRegression;
@@ -11,7 +11,6 @@ use probity_core::text::short_digest;
 use probity_paths::RepoPath;
 
 impl ContractResult {
-    /// What a reviewer is told.
     pub fn review(&self) -> ChangeReview {
         let short = |run: &probity_contract::receipt::RunRef| short_digest(&run.run_id).to_owned();
         let health =
@@ -39,7 +38,7 @@ impl ContractResult {
         }
     }
 
-    /// Changed paths that were not declared, or are forbidden.
+    /// Returns changed paths that were not declared or are forbidden.
     fn out_of_scope(&self) -> Vec<RepoPath> {
         let check = self.scope_check.as_ref();
         let entries =
@@ -47,7 +46,7 @@ impl ContractResult {
         entries.filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect()
     }
 
-    /// The new findings: what counts against the change first, then the worst.
+    /// Returns the new findings: first those that count against the change, then by severity.
     pub(super) fn new_findings(&self) -> Vec<NewFinding> {
         let regressions = self.comparison.iter().flat_map(|it| &it.regressions);
         let mut found: Vec<NewFinding> = regressions.map(|new| self.new_finding(new)).collect();
@@ -61,7 +60,7 @@ impl ContractResult {
     fn new_finding(&self, new: &FindingRegression) -> NewFinding {
         let finding = &new.finding;
         let id = finding.id.to_string();
-        // Where nothing is outside there is no need to look.
+        // Without external regressions every finding belongs to the change.
         let is_ours =
             |it: &PatchEvaluation| it.external_regressions.is_empty() || it.intent_regressions.contains(&id);
         let place = finding.locations.first();
@@ -78,12 +77,11 @@ impl ContractResult {
     }
 }
 
-/// Reasons in words.
 fn reason_meanings(reasons: &[ContractReason]) -> Vec<String> {
     reasons.iter().map(|reason| reason.meaning().to_owned()).collect()
 }
 
-/// Where a finding is and what is wrong, in one line.
+/// Returns the location and message of a finding in one line.
 pub(super) fn describe_finding(finding: &probity_analysis::Finding) -> String {
     match finding.locations.first() {
         Some(place) => format!("{}:{} {}", place.path, place.range.start_line.max(1), finding.message),
@@ -91,7 +89,7 @@ pub(super) fn describe_finding(finding: &probity_analysis::Finding) -> String {
     }
 }
 
-/// The lines of a range. One that ends at the beginning of a line does not reach into it.
+/// Returns the lines of a range. A range that ends at the start of a line does not include that line.
 fn line_range(range: &probity_analysis::SourceRange) -> (u32, u32) {
     let first = range.start_line.max(1);
     let last = if range.end_column <= 1 { range.end_line.saturating_sub(1) } else { range.end_line };

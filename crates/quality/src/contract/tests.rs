@@ -1,5 +1,4 @@
-//! The contract on runs of real code, without a repository: what crate `contract` decides must come out of what crate
-//! `analysis` found.
+//! Tests the contract on analyses of real code without a repository.
 
 use super::*;
 use crate::analysis_store::AnalysisStore;
@@ -9,7 +8,7 @@ use probity_intents::{IntentId, IntentScope};
 use probity_policy::StrictnessProfile;
 use std::collections::BTreeMap;
 
-/// A function with more parameters than anybody wants: one finding.
+/// Returns a function with too many parameters, which is one finding.
 fn long(name: &str) -> String {
     format!("def {name}(a, b, c, d, e, f, g, h):\n    return a.{name}(b)\n\n\n")
 }
@@ -39,7 +38,7 @@ fn request<'a>(before: &'a AnalysisSide, after: &'a AnalysisSide, changed: &[&st
     }
 }
 
-/// The same for a change that declared some files.
+/// Like `request`, for a change that declared some files.
 fn declared<'a>(
     before: &'a AnalysisSide,
     after: &'a AnalysisSide,
@@ -86,7 +85,7 @@ fn a_new_finding_counts_where_it_was_declared_and_is_told_apart_elsewhere() {
     assert_eq!(status(&declared(&before, &mine, &["a.py"], &["a.py"])), violated);
     let external = (ContractStatus::AcceptedWithExternalChanges, None);
     assert_eq!(status(&declared(&before, &others, &["a.py"], &["a.py"])), external);
-    // What lies outside is part of the delta when nothing was declared.
+    // If nothing was declared, every changed path is part of the delta.
     assert_eq!(status(&request(&before, &others, &["a.py", "b.py"])), violated);
 }
 

@@ -1,7 +1,7 @@
-//! The contract of the tree as it is now: against a commit, or against a stored run.
+//! Verifies the current tree against a commit or a stored analysis.
 //!
-//! What the tree under judgement says about how it is judged is not asked: the policy is the one of the commit that the
-//! change starts from (law 8).
+//! The tree under judgment has no say in how it is judged: the policy comes from the commit that the change starts
+//! from (law 8).
 
 use super::policy_gates::{self, GateAnswers, GateChoice};
 use super::{AnalysisSide, BaselineFile, ContractRequest, ContractResult, verify};
@@ -21,66 +21,54 @@ use probity_workspace::{ServiceError, Workspace, git, own_files, workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What the tree is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ComparisonBase {
-    /// A commit.
     Revision(String),
-    /// A stored run.
     Run(String),
 }
 
-/// How the tree is verified.
 #[derive(Debug, Clone, Default)]
 pub struct VerifyOptions {
-    /// What it is held against; `None`: the last commit.
+    /// The last commit if absent.
     pub against: Option<ComparisonBase>,
-    /// A stored run of the tree; `None`: it is analysed now.
+    /// A stored analysis of the tree; it is analyzed now if absent.
     pub after: Option<String>,
-    /// What the change declared; `None`: nothing, so everything counts.
+    /// The declared scope; if absent, every change counts.
     pub scope: Option<IntentScope>,
-    /// Whether others work in the tree too: then what lies outside the declared scope is theirs, not this change's.
+    /// Whether other agents work in the tree too: then changes outside the declared scope are not part of this change.
     pub shared: bool,
-    /// The digest of the report that the change was declared on, if it must still be that one.
+    /// The required digest of the report that the change was declared on.
     pub report_digest: Option<String>,
-    /// What the author claims.
     pub claims: Vec<Claim>,
-    /// What the author writes.
+    /// The author's text about the change.
     pub text: Option<String>,
-    /// How strictly to take the verdict, where the caller decides and not the policy.
+    /// Overrides the policy's strictness.
     pub strictness: Option<StrictnessProfile>,
-    /// The severity below which new findings do not block, where the caller decides.
+    /// Overrides the severity below which new findings do not block.
     pub severity_floor: Option<Severity>,
-    /// Which gates of the policy are run.
     pub gates: GateChoice,
-    /// Whether all findings are asked for afterwards, as [`TreeVerification::sarif`] does, and not only the new ones.
+    /// Whether the caller needs all findings, as [`TreeVerification::sarif`] does, and not only the new ones.
     pub all_findings: bool,
 }
 
-/// A verdict on the tree as it is now.
 #[derive(Debug)]
 pub struct TreeVerification {
-    /// The verdict.
     pub answer: ContractResult,
-    /// The run before.
     pub before: Option<AnalysisSide>,
-    /// The run after; all of it only where [`VerifyOptions::all_findings`] asks for it.
+    /// Complete only if [`VerifyOptions::all_findings`] is set.
     pub after: Option<AnalysisSide>,
-    /// What the gates that failed wrote last: the gate, and its words.
+    /// The failed gates' ids with the tail of their output.
     pub last_words: Vec<(String, String)>,
     /// D with the content of both sides.
     pub delta: Vec<DeltaEntry>,
-    /// What the change declared.
     pub scope: Option<IntentScope>,
-    /// The commit that the change is held against, if it is one.
+    /// The commit that the tree is compared with.
     pub revision: Option<String>,
-    /// What the reader should know besides.
     pub notes: Vec<String>,
 }
 
 type ProgressCallback<'a> = &'a (dyn Fn(ProgressStep) + Sync);
 
-/// Verifies the tree of a workspace.
 pub fn verify_tree(
     workspace: &Workspace,
     options: &VerifyOptions,
@@ -88,7 +76,7 @@ pub fn verify_tree(
 ) -> Result<TreeVerification, ServiceError> {
     let mut ground = VerificationContext::find(workspace, options)?;
     let (before, after) = ground.analysis_sides(options, progress)?;
-    // Taken last, so that whatever happened meanwhile makes the run stale and is not missed.
+    // Observed last, so that any change in the meantime makes the analysis stale and is not missed.
     let look = WorktreeStatus::observe(workspace, &ground.policy)?;
     ground.notes.extend(look.notes());
     let tree_run = analyze::run_id(&ground.policy, &look.snapshot)?;
@@ -125,7 +113,7 @@ pub fn verify_tree(
 }
 
 impl TreeVerification {
-    /// All findings as SARIF, each saying whether it is new. Without a run after there are none.
+    /// Returns all findings as SARIF, each marked as new or not; none without an analysis of the after side.
     pub fn sarif(&self) -> String {
         let after = self.after.as_ref().map(|side| &side.run);
         after
@@ -133,13 +121,13 @@ impl TreeVerification {
             .unwrap_or_default()
     }
 
-    /// The health that the trusted baseline was captured with: the one that the change started from.
+    /// Returns the health in the trusted baseline, which is the one the change started from.
     pub(super) fn baseline_health(&self) -> Option<i64> {
         self.before.as_ref()?.baseline_health(&self.after.as_ref()?.run)
     }
 }
 
-/// What a change may cost that starts from a stored run, or from the tree as it is now; and notes about the policy.
+/// Returns the budget of a change that starts from a stored analysis or from the current tree, and notes about the policy.
 pub fn budget_of(
     workspace: &Workspace,
     run: Option<&str>,
@@ -155,10 +143,9 @@ pub fn budget_of(
     Ok((super::budget(&side, &ground.policy.contract, &limits), ground.notes))
 }
 
-/// What a change starts from.
 struct VerificationContext<'a> {
     workspace: &'a Workspace,
-    /// The commit; `None` without git or without a commit.
+    /// `None` without a repository or a commit.
     revision: Option<String>,
     tree: HeadTree,
     policy: Policy,
@@ -210,7 +197,6 @@ impl<'a> VerificationContext<'a> {
         Ok(())
     }
 
-    /// A file of the commit.
     fn read_committed_file(&self, name: &str) -> Result<Option<Vec<u8>>, ServiceError> {
         let found = RepoPath::parse(name.as_bytes()).ok().and_then(|path| {
             let id = self.tree.get(&path)?.1.to_string();
@@ -220,7 +206,7 @@ impl<'a> VerificationContext<'a> {
         Ok(git::blobs(git, &[(&path, id.clone())])?.remove(&id))
     }
 
-    /// The runs of both sides; `None` for one that is not known.
+    /// Returns the analyses of both sides; `None` for one that is unknown.
     fn analysis_sides(
         &self,
         options: &VerifyOptions,
@@ -238,7 +224,7 @@ impl<'a> VerificationContext<'a> {
             }
         };
         let now = BaselineFile::of_tree(self.workspace)?;
-        // Without a commit nobody knows what the baseline was: it is taken not to have moved.
+        // Without a commit the old baseline is unknown and assumed to be unchanged.
         let then = match self.revision {
             Some(_) => self.read_committed_file(BASELINE_FILE)?.map(BaselineFile::new),
             None => now.clone(),
@@ -246,7 +232,7 @@ impl<'a> VerificationContext<'a> {
         Ok((before.map(|it| AnalysisSide::of(it, then)), after.map(|it| AnalysisSide::of(it, now))))
     }
 
-    /// Two stored runs: all of them only if somebody asks for more than what differs.
+    /// Loads two stored analyses, completely only if more than the differences is needed.
     fn load_stored(
         &self,
         before: &str,
@@ -268,14 +254,13 @@ impl<'a> VerificationContext<'a> {
         AnalysisStore::open(self.workspace).load(name)
     }
 
-    /// The run of the tree as it is now.
     fn analyze_tree(&self, progress: ProgressCallback<'_>) -> Result<StoredAnalysis, ServiceError> {
         let options = AnalyzeOptions::default();
         let made = analyze::analyze(self.workspace, &self.policy, &options, progress)?;
         Ok(StoredAnalysis::whole(made.run, made.report_digest))
     }
 
-    /// The run of the commit; `None` without one.
+    /// Analyzes the base commit; `None` without one.
     fn analyze_base(&self, progress: ProgressCallback<'_>) -> Result<Option<StoredAnalysis>, ServiceError> {
         let Some(revision) = &self.revision else { return Ok(None) };
         let options = AnalyzeOptions::default();
@@ -283,7 +268,7 @@ impl<'a> VerificationContext<'a> {
         Ok(Some(StoredAnalysis::whole(made.run, made.report_digest)))
     }
 
-    /// D: what differs from the commit; between two stored runs, what differs between them.
+    /// Returns D: the paths that differ from the commit, or between two stored analyses.
     fn changed_paths(
         &self,
         options: &VerifyOptions,
@@ -301,7 +286,7 @@ impl<'a> VerificationContext<'a> {
         look.differing_from(self.workspace, revision)
     }
 
-    /// Says what gates wrote to the tree.
+    /// Adds a note about paths that gates wrote to the tree.
     fn note_written(&mut self, gates: &GateAnswers) {
         if let Some(first) = gates.written.first() {
             let more = gates.written.len() - 1;
@@ -312,13 +297,13 @@ impl<'a> VerificationContext<'a> {
         }
     }
 
-    /// D with the content of both sides.
+    /// Returns D with the content of both sides.
     fn delta(
         &self,
         look: &WorktreeStatus,
         changed: &BTreeSet<RepoPath>,
     ) -> Result<Vec<DeltaEntry>, ServiceError> {
-        // The id of a submodule is that of a commit in another repository: there is no content to get.
+        // A submodule's id names a commit of another repository, so there is no content to get.
         let committed = |path| self.tree.get(path).filter(|(mode, _)| *mode != GITLINK_MODE);
         let wanted: Vec<(&RepoPath, String)> =
             changed.iter().filter_map(|path| Some((path, committed(path)?.1.to_string()))).collect();
@@ -335,7 +320,7 @@ impl<'a> VerificationContext<'a> {
     }
 }
 
-/// The rules of the policy, with what the caller decides.
+/// Applies the caller's overrides to the policy's rules.
 fn rules(policy: &Policy, options: &VerifyOptions) -> ContractRules {
     let mut rules = policy.contract.clone();
     rules.strictness = options.strictness.unwrap_or(rules.strictness);
@@ -343,7 +328,7 @@ fn rules(policy: &Policy, options: &VerifyOptions) -> ContractRules {
     rules
 }
 
-/// A stored run; `None` if there is none of that name.
+/// Turns a missing analysis into `None`.
 fn found_or_none<T>(loaded: Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
     match loaded {
         Ok(stored) => Ok(Some(stored)),
@@ -352,7 +337,7 @@ fn found_or_none<T>(loaded: Result<T, ServiceError>) -> Result<Option<T>, Servic
     }
 }
 
-/// The intent of a change that was declared on the command line and nowhere else.
+/// Returns the intent of a change that was declared only on the command line.
 fn declared_intent(
     scope: &IntentScope,
     options: &VerifyOptions,
@@ -369,13 +354,13 @@ fn declared_intent(
     }
 }
 
-/// Whether a scope says anything about a path: that it may be touched, or that it must not.
+/// Returns whether a scope allows or forbids a path explicitly.
 fn is_mentioned(scope: &IntentScope, path: &RepoPath) -> bool {
     let name = path.as_bytes();
     scope.allowed_files.contains(name) || scope.allowed_related.contains(name) || scope.forbids(name)
 }
 
-/// The files that differ between two runs.
+/// Returns the files that differ between two analyses.
 fn changed_between(before: &AnalysisSide, after: &AnalysisSide) -> BTreeSet<RepoPath> {
     let files = |side: &AnalysisSide| -> BTreeSet<(RepoPath, Digest)> {
         let sources = side.run.files.iter().map(|file| (file.path.clone(), file.content));
@@ -391,7 +376,7 @@ fn parse_key(name: &str) -> Option<RepoPath> {
     RepoPath::parse(name.as_bytes()).ok()
 }
 
-/// The scope that a caller declares; `None` if none is.
+/// Returns the declared scope; `None` if nothing was declared.
 pub fn scope(
     allowed: &[Vec<u8>],
     related: &[Vec<u8>],
