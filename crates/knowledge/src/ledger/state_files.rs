@@ -1,4 +1,4 @@
-//! Agents propose while they are governed: the log of the ledger may grow, and nothing else.
+//! The ledger files that a governed agent may change by proposing: the log may grow, and nothing else.
 
 use super::service::{end_of_log, has_grown_from};
 use probity_storage::JournalPosition;
@@ -6,7 +6,6 @@ use probity_workspace::StateDirectory;
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, name_parts};
 use std::path::Path;
 
-/// The log of the ledger and its snapshot.
 #[derive(Debug)]
 pub struct LedgerFiles;
 
@@ -16,7 +15,6 @@ impl StateFiles for LedgerFiles {
     }
 }
 
-/// Where the log ended.
 #[derive(Debug)]
 struct LedgerMark {
     end: Option<JournalPosition>,
