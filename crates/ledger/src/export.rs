@@ -45,9 +45,9 @@ pub struct ExportedContext {
     pub hard_left_out: usize,
 }
 
-/// Returns an upper bound on the tokens of a text, independent of the tokenizer: one token per three bytes of ASCII,
-/// and two per other character. English prose and code average about four bytes per token in current vocabularies, so
-/// this overestimates by a third rather than underestimate by one.
+/// Estimates the tokens of a text conservatively, for any tokenizer: one per three bytes of ASCII, and two per other
+/// character. English prose and code average about four bytes per token in current vocabularies, so this is about a
+/// third too high, which is safer than too low.
 pub fn estimate_tokens(text: &str) -> usize {
     let n_ascii = text.bytes().filter(u8::is_ascii).count();
     let n_other = text.chars().filter(|c| !c.is_ascii()).count();

@@ -48,7 +48,7 @@ pub(super) enum Claim {
 /// The relation of a constraint to the existing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RuleChange {
-    /// It stands alone.
+    /// It is independent of them.
     New,
     /// It replaces the one that says nearly the same, if there is one.
     Replaces,

@@ -14,7 +14,7 @@ pub(super) struct Block {
     pub(super) topic: Option<Topic>,
 }
 
-/// What a heading announces.
+/// The announcement of a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Topic {
     Goals,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 probity_core::word_enum! {
     pub enum PointKind {
-        /// A statement of the ledger would no longer stand.
+        /// The merge would drop a statement of the ledger.
         Lost = "lost",
         /// The reconciler refuses what the stream had accepted.
         Refused = "refused",

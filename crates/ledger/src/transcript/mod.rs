@@ -40,7 +40,7 @@ pub enum TranscriptPart {
 pub struct UnknownLine {
     /// The line number, from 1.
     pub line: usize,
-    /// What is wrong with the line.
+    /// The reason why the line was not understood.
     pub why: String,
 }
 

@@ -19,7 +19,7 @@ pub enum LedgerEvent<'a> {
         role: Role,
         /// The text, possibly truncated.
         text: &'a str,
-        /// Whether it still has to be read for candidates.
+        /// It still has to be read for candidates.
         pending: bool,
     },
     /// A pending turn was read.
