@@ -1,4 +1,5 @@
-//! The ledger files that a governed agent may change by proposing: the log may grow, and nothing else.
+//! The ledger files that may change while an agent is governed, because agents propose: the log may grow, and the
+//! snapshot may follow it.
 
 use super::service::{end_of_log, has_grown_from};
 use probity_storage::JournalPosition;
