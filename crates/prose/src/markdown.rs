@@ -16,10 +16,7 @@ pub struct Block {
 pub enum Form {
     Paragraph,
     Item,
-    CheckBox {
-        /// Whether it is ticked.
-        done: bool,
-    },
+    CheckBox { done: bool },
     Heading,
     TableRow,
 }
@@ -56,7 +53,7 @@ struct Reader {
     /// The fence that closes the current code block.
     fence: Option<&'static str>,
     in_comment: bool,
-    /// Whether the next line may continue the last block.
+    /// The next line may continue the last block.
     continues: bool,
     after_blank: bool,
 }

@@ -28,7 +28,7 @@ impl Sentence {
     }
 }
 
-/// Whether a semicolon ends a sentence or only a clause.
+/// The role of a semicolon: it ends a sentence or only a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Semicolon {
     /// The text before and after it is read separately.

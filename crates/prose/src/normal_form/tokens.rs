@@ -17,9 +17,9 @@ pub(super) struct TokenList {
     /// Scratch: one chunk without its quotation marks.
     bare: String,
     quotes: OpenQuotes,
-    /// Whether some word has no letter and no digit.
+    /// Some word has no letter and no digit.
     pub(super) has_marks: bool,
-    /// Whether every pair of round brackets in the text merely sets off words.
+    /// Every pair of round brackets in the text merely sets off words.
     plain_brackets: bool,
 }
 
