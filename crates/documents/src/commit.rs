@@ -156,15 +156,15 @@ impl Commit {
     /// Creates a single root commit with the given state, to flatten the history of a store.
     ///
     /// ```
-    /// use probity_documents::{Commit, Engine, MemoryCommits, Schema, Stamp, State};
+    /// use probity_documents::{Commit, DocumentEngine, MemoryCommits, DocumentSchema, CommitStamp, CommitState};
     /// use serde_json::json;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let schema = Schema::parse("attachment count: int64")?;
-    /// let state = State::from_json(&schema, &json!({"count": {"a": 1, "b": 2}}))?;
+    /// let schema = DocumentSchema::parse("attachment count: int64")?;
+    /// let state = CommitState::from_json(&schema, &json!({"count": {"a": 1, "b": 2}}))?;
     /// let mut store = MemoryCommits::new();
-    /// let root = store.append(Commit::flatten(&schema, &state, Stamp::new("ann", "flatten", 0)?))?;
-    /// assert_eq!(Engine::new(&store).state(&root)?, state);
+    /// let root = store.append(Commit::flatten(&schema, &state, CommitStamp::new("ann", "flatten", 0)?))?;
+    /// assert_eq!(DocumentEngine::new(&store).state(&root)?, state);
     /// # Ok(())
     /// # }
     /// ```

@@ -16,37 +16,37 @@
 //!   [`missing_commits`] transfer commits between stores.
 //!
 //! ```
-//! use probity_documents::{Chosen, Commit, Engine, MemoryCommits, MergeAnalyzer, MergeResolution, Mutations, Schema, Stamp};
+//! use probity_documents::{ConflictChoice, Commit, DocumentEngine, MemoryCommits, MergeAnalyzer, MergeResolution, MutationBuilder, DocumentSchema, CommitStamp};
 //! use serde_json::json;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let schema = Schema::from_json(&json!({
+//! let schema = DocumentSchema::from_json(&json!({
 //!     "structs": {"Ticket": [["title", "string"], ["rank", "int64"]]},
 //!     "attachments": {"ticket": "Ticket"},
 //! }))?;
 //! let mut store = MemoryCommits::new();
 //! let write = |rank: i64| {
-//!     let mut mutations = Mutations::new(&schema);
+//!     let mut mutations = MutationBuilder::new(&schema);
 //!     mutations.document("ticket", "t1").update(&json!([{"field": "rank"}]), &json!(rank))?;
 //!     Ok::<_, Box<dyn std::error::Error>>(mutations)
 //! };
-//! let mut first = Mutations::new(&schema);
+//! let mut first = MutationBuilder::new(&schema);
 //! first.document("ticket", "t1").set(&json!({"title": "one", "rank": 0}))?;
-//! let root = store.append(first.commit(None, Stamp::new("cy", "create", 1000)?))?;
+//! let root = store.append(first.commit(None, CommitStamp::new("cy", "create", 1000)?))?;
 //!
 //! // Two writers change the same field; merging is mechanical, and the target's opcodes replay last.
-//! let ours = store.append(write(1)?.commit(Some(root), Stamp::new("ann", "raise", 1001)?))?;
-//! let theirs = store.append(write(2)?.commit(Some(root), Stamp::new("bo", "raise", 1002)?))?;
-//! let merge = store.append(Commit::merge(ours, theirs, Stamp::new("dee", "merge", 1003)?))?;
+//! let ours = store.append(write(1)?.commit(Some(root), CommitStamp::new("ann", "raise", 1001)?))?;
+//! let theirs = store.append(write(2)?.commit(Some(root), CommitStamp::new("bo", "raise", 1002)?))?;
+//! let merge = store.append(Commit::merge(ours, theirs, CommitStamp::new("dee", "merge", 1003)?))?;
 //!
 //! // Ann's intent did not survive. Decide for it, and make the decision survive.
 //! let analyzer = MergeAnalyzer::new(&schema, &store);
 //! let analysis = analyzer.analyze_merge(&merge)?;
 //! assert_eq!(analysis.conflicts()[0].causes, [ours]);
-//! let resolution = MergeResolution::new(&analysis.conflicts()[0], Chosen::Ours);
-//! let outcome = analyzer.reconcile(&merge, &[resolution], Stamp::new("dee", "keep ann's rank", 1004)?)?;
+//! let resolution = MergeResolution::new(&analysis.conflicts()[0], ConflictChoice::Ours);
+//! let outcome = analyzer.reconcile(&merge, &[resolution], CommitStamp::new("dee", "keep ann's rank", 1004)?)?;
 //! let survival = store.append(outcome.survival.expect("something was decided"))?;
-//! let state = Engine::new(&store).state(&survival)?;
+//! let state = DocumentEngine::new(&store).state(&survival)?;
 //! assert_eq!(state.to_json(&schema), json!({"ticket": {"t1": {"title": "one", "rank": 1}}}));
 //! # Ok(())
 //! # }

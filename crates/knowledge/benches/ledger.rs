@@ -1,7 +1,7 @@
 //! The ledger on disk: durable appends, opening a million deltas from the log and from a snapshot, `changed since`.
 //!
-//! `cargo bench -p probity-knowledge --bench ledger` writes the log in a folder of its own, opens it in processes of their
-//! own (so that the memory is theirs alone), and prints the figures. `-- 100000` uses fewer deltas.
+//! `cargo bench -p probity-knowledge --bench ledger` writes the log in its own directory, opens it in separate
+//! processes (so that each is charged for its own memory only), and prints the figures. `-- 100000` uses fewer deltas.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports")]
 
@@ -21,7 +21,7 @@ const WORDS: &[&str] = &[
     "chain", "digest",
 ];
 
-/// How many deltas one transaction holds while the log is made.
+/// Deltas per transaction while the log is written.
 const TOGETHER: usize = 1000;
 
 fn main() {
@@ -66,7 +66,7 @@ fn measure(n_deltas: usize) {
     assert_eq!(twice[0], twice[1], "two replays give one digest");
 }
 
-/// Runs this program again and says what it said.
+/// Runs this program again and returns its output.
 fn itself(arguments: &[&str], what: &str) -> String {
     let program = std::env::current_exe().expect("has a name");
     let output = Command::new(program).args(arguments).output().expect("starts");
@@ -93,7 +93,7 @@ fn open(place: &Path) {
     );
 }
 
-/// Each its own transaction: what one acknowledged proposal costs.
+/// One transaction per delta: the cost of one acknowledged proposal.
 fn append_one_by_one(workspace: &Workspace) {
     let mut shell = LedgerService::open(workspace, None).expect("opens");
     let mut mix = Mix::new();
@@ -158,8 +158,8 @@ fn append(shell: &mut LedgerService, mix: &mut Mix, n: usize) {
         .expect("appends");
 }
 
-/// The mix of the reference: half creates, a quarter revisions, the rest closes and supersessions, two in a hundred
-/// invalid, summaries of eight words.
+/// The reference mix: half creates, a quarter revisions, the rest closes and supersessions, two percent invalid,
+/// summaries of eight words.
 struct Mix {
     dice: u64,
     n_items: u64,
@@ -235,7 +235,7 @@ fn proposal(line: &Line) -> DeltaProposal<'_> {
     ProposedDelta { key: None, sources: vec![TurnSource::turn(&line.turn)], delta }.into()
 }
 
-/// Processor time of this process so far.
+/// Returns the CPU time of this process so far.
 fn cpu_ms() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     stat.split(' ').next().and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0) / 1_000_000

@@ -1,8 +1,8 @@
-//! How fast the reconciler is, on the mix of the reference: half creates, a quarter revisions, the rest closes and
-//! supersessions, two in a hundred invalid, summaries of eight words.
+//! Measures the reconciler on the reference mix: half creates, a quarter revisions, the rest closes and supersessions,
+//! two percent invalid, summaries of eight words.
 //!
-//! `cargo bench -p probity-ledger` prints the criterion figures; the million-delta run prints its rate and the
-//! memory of the process besides.
+//! `cargo bench -p probity-ledger` prints the criterion figures; the million-delta run also prints its rate and the
+//! memory of the process.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use probity_ledger::{
@@ -30,7 +30,7 @@ impl Dice {
     }
 }
 
-/// One delta with its texts; candidates borrow from it.
+/// The texts of one delta; candidates borrow from it.
 struct Line {
     turn: String,
     name: String,
@@ -176,7 +176,7 @@ fn identity(c: &mut Criterion) {
     });
 }
 
-/// A million deltas in batches of a thousand, as a session would bring them.
+/// A million deltas in batches of a thousand, as a session would produce them.
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]
 fn million(_: &mut Criterion) {
     let mut source = Mix::new();
@@ -203,7 +203,7 @@ fn million(_: &mut Criterion) {
     println!("million: {since} items changed since the last ten, found in {changed} ns");
 }
 
-/// Processor time of this thread: other work on the machine does not count.
+/// Returns the CPU time of this thread, which excludes other work on the machine.
 fn cpu_ns() -> u64 {
     read("/proc/thread-self/schedstat").split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }

@@ -1,69 +1,54 @@
-//! Candidate deltas: proposals, as they were made. Nothing in them is trusted yet (invariant 6).
+//! Candidate deltas as agents propose them. Nothing in them is trusted yet (invariant 6).
 //!
-//! A [`ProposedDelta`] borrows its texts from whoever proposes, so that reading a million of them copies nothing. A
-//! [`DeltaProposal`] is a candidate, or whatever could be read of something that is none: the reconciler gives that its
-//! position and its code too.
+//! A [`ProposedDelta`] borrows its texts from the caller, so reading a million of them copies nothing. A
+//! [`DeltaProposal`] is a candidate or the readable parts of an invalid one, because the reconciler gives invalid input
+//! a position and a code too.
 
 use crate::vocabulary::{ConfidenceLevel, DeltaKind, ItemKind, RevisionMode};
 use probity_core::Digest;
 use probity_core::digest::DigestHasher;
 
-/// The longest text a candidate may carry.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// How many sources one candidate may name.
 pub const MAX_SOURCES: usize = 4096;
 
-/// How many alternatives a branch may have.
 pub const MAX_ALTERNATIVES: usize = 256;
 
-/// Where something was said: a turn, and perhaps which part of it.
+/// A turn, and optionally a byte range within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TurnSource<'a> {
-    /// The id of the turn.
     pub turn: &'a str,
-    /// The bytes from start to before end.
+    /// Start (inclusive) and end (exclusive), in bytes.
     pub range: Option<(u64, u64)>,
 }
 
 impl<'a> TurnSource<'a> {
-    /// A whole turn.
     pub const fn turn(turn: &'a str) -> Self {
         Self { turn, range: None }
     }
 }
 
-/// A proposed change to the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposedDelta<'a> {
-    /// Recognises a redelivery of the same delta.
+    /// Identifies a redelivery of the same delta.
     pub key: Option<&'a str>,
-    /// Where it comes from.
     pub sources: Vec<TurnSource<'a>>,
-    /// What is proposed.
     pub delta: ItemDelta<'a>,
 }
 
-/// What a candidate proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemDelta<'a> {
-    /// A new item under a handle of the proposer's choice.
+    /// A new item under a handle that the proposer chooses.
     Create {
-        /// The name that later deltas use for the item.
         handle: &'a str,
-        /// What it says.
         content: ItemContent<'a>,
     },
-    /// A change to an item that exists.
     Change {
-        /// A handle of the item.
         target: &'a str,
-        /// What changes.
         change: ItemChange<'a>,
     },
 }
 
-/// What a new item says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of the delta kinds and mean what they say")]
 pub enum ItemContent<'a> {
@@ -76,7 +61,6 @@ pub enum ItemContent<'a> {
     Branch { alternatives: Vec<&'a str> },
 }
 
-/// What changes about an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of the delta kinds and mean what they say")]
 pub enum ItemChange<'a> {
@@ -92,14 +76,14 @@ pub enum ItemChange<'a> {
     CorrectFact { handle: &'a str, summary: &'a str, confidence: Option<ConfidenceLevel> },
 }
 
-/// A candidate, or what could be read of something that is none.
+/// A candidate, or the readable parts of an invalid one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeltaProposal<'a> {
     pub(crate) key: Option<&'a str>,
     pub(crate) kind: Option<DeltaKind>,
-    /// `None`: something is named as a source, but nothing could be read of it.
+    /// `None` if `sources` is present but unreadable.
     pub(crate) sources: Option<Vec<TurnSource<'a>>>,
-    /// The delta, or the name of the field that is wrong.
+    /// The delta, or the name of the invalid field.
     pub(crate) delta: Result<ItemDelta<'a>, &'static str>,
 }
 
@@ -115,12 +99,12 @@ impl<'a> From<ProposedDelta<'a>> for DeltaProposal<'a> {
 }
 
 impl DeltaProposal<'_> {
-    /// The field that is missing, extra or wrong, if one is.
+    /// Returns the field that is missing, unexpected or invalid.
     pub fn faulty_field(&self) -> Option<&'static str> {
         self.delta.as_ref().err().copied()
     }
 
-    /// The handle or target that the delta is about; empty if it could not be read.
+    /// Returns the handle or target of the delta; empty if it could not be read.
     pub(crate) fn subject_handle(&self) -> &str {
         match &self.delta {
             Ok(ItemDelta::Create { handle, .. }) => handle,
@@ -129,7 +113,7 @@ impl DeltaProposal<'_> {
         }
     }
 
-    /// The item that the delta would end or promote: the one whose status it changes.
+    /// Returns the item whose status the delta would change by ending or promoting it.
     pub(crate) fn ended_item(&self) -> Option<&str> {
         match &self.delta {
             Ok(ItemDelta::Change { target, change }) => match change {
@@ -142,7 +126,7 @@ impl DeltaProposal<'_> {
         }
     }
 
-    /// The words that the delta brings, if it brings any.
+    /// Returns the text that the delta adds, if any.
     pub(crate) fn main_text(&self) -> Option<&str> {
         let mut words = None;
         if let Ok(delta) = &self.delta {
@@ -155,7 +139,7 @@ impl DeltaProposal<'_> {
         words
     }
 
-    /// Tells this delta from every other: a digest over all that it says.
+    /// Returns a digest over the whole content of the delta.
     pub(crate) fn fingerprint(&self) -> Option<Digest> {
         let delta = self.delta.as_ref().ok()?;
         let mut print = FingerprintWriter::default();
@@ -172,7 +156,7 @@ impl DeltaProposal<'_> {
 }
 
 impl ProposedDelta<'_> {
-    /// The first field whose value is not allowed.
+    /// Returns the first field whose value is not allowed.
     fn invalid_field(&self) -> Option<&'static str> {
         let blank_key = self.key.is_some_and(is_blank);
         blank_key.then_some("key").or_else(|| invalid_sources(&self.sources)).or_else(|| self.delta.fault())
@@ -185,7 +169,6 @@ fn invalid_sources(sources: &[TurnSource<'_>]) -> Option<&'static str> {
 }
 
 impl<'a> ItemDelta<'a> {
-    /// The kind of the delta.
     pub const fn kind(&self) -> DeltaKind {
         match self {
             Self::Create { content, .. } => match content {
@@ -201,7 +184,7 @@ impl<'a> ItemDelta<'a> {
         }
     }
 
-    /// The first field whose value is not allowed: blank or too long, or alternatives that are none.
+    /// Returns the first field whose value is blank, too long, or not a valid list of alternatives.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let mut fault = None;
         self.each_text(&mut |name, text| {
@@ -230,7 +213,6 @@ impl<'a> ItemDelta<'a> {
 }
 
 impl<'a> ItemContent<'a> {
-    /// The kind of the new item.
     pub const fn item_kind(&self) -> ItemKind {
         match self {
             Self::Goal { .. } => ItemKind::Goal,
@@ -243,7 +225,7 @@ impl<'a> ItemContent<'a> {
         }
     }
 
-    /// How sure a new item of this content is.
+    /// Returns the initial confidence of an item with this content.
     pub const fn confidence(&self) -> ConfidenceLevel {
         match self {
             Self::Goal { confidence, .. }
@@ -256,7 +238,6 @@ impl<'a> ItemContent<'a> {
         }
     }
 
-    /// Whether it is a constraint that nothing may break.
     pub const fn is_hard(&self) -> bool {
         matches!(self, Self::Constraint { hard: true, .. })
     }
@@ -294,7 +275,7 @@ impl<'a> ItemChange<'a> {
         }
     }
 
-    /// The only kind of item that it applies to; `None` for all kinds.
+    /// Returns the only kind of item that the change applies to; `None` for any kind.
     pub(crate) const fn target_kind(&self) -> Option<ItemKind> {
         match self {
             Self::ReviseDecision { .. } => Some(ItemKind::Decision),
@@ -308,7 +289,7 @@ impl<'a> ItemChange<'a> {
         }
     }
 
-    /// The handle of the successor that it makes.
+    /// Returns the handle of the successor that the change creates.
     pub(crate) const fn successor_handle(&self) -> Option<&'a str> {
         match self {
             Self::ResolveBranch { handle, .. }
@@ -339,7 +320,7 @@ impl<'a> ItemChange<'a> {
         }
     }
 
-    /// The closed words that it carries, so that a fingerprint tells them apart.
+    /// Visits the vocabulary words in the change, so that a fingerprint covers them.
     fn each_word(&self, look: &mut impl FnMut(&'static str)) {
         match self {
             Self::ReviseDecision { confidence, .. }
@@ -353,7 +334,7 @@ impl<'a> ItemChange<'a> {
     }
 }
 
-/// Whether a text has nothing in it that one could see.
+/// Returns whether a text has no visible character.
 pub(crate) fn is_blank(text: &str) -> bool {
     let is_invisible = |c: char| {
         c.is_whitespace() || c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
@@ -368,7 +349,7 @@ fn are_alternatives(alternatives: &[&str]) -> bool {
     (2..=MAX_ALTERNATIVES).contains(&alternatives.len()) && sorted.len() == alternatives.len()
 }
 
-/// Writes a delta for hashing, so that no two deltas are written alike.
+/// Serializes a delta for hashing, unambiguously: different deltas give different bytes.
 #[derive(Default)]
 struct FingerprintWriter(DigestHasher);
 

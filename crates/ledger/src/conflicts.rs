@@ -1,20 +1,17 @@
-//! Contradictions: two active items of which one denies what the other says.
+//! Contradictions: two active items, one of which denies what the other says.
 //!
-//! A contradiction is never merged and never refused; it is put on record when it arises and settled when one of the
-//! two is final or says something else. What tentative items say is no claim, so it contradicts nothing.
+//! A contradiction is neither merged nor refused. It is recorded when it arises and settled when one of the two items
+//! becomes final or changes its statement. Tentative items claim nothing, so they contradict nothing.
 
 use crate::item_record::{ItemId, LedgerSeq};
 use crate::name_table::count;
 use std::collections::BTreeSet;
 
-/// Two items that contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemConflict {
-    /// The item that was there.
     pub older: ItemId,
-    /// The item that contradicts it.
     pub newer: ItemId,
-    /// The input that brought it about.
+    /// The input that caused the conflict.
     pub raised: LedgerSeq,
     /// The input that ended it.
     pub settled: Option<LedgerSeq>,
@@ -23,7 +20,7 @@ pub struct ItemConflict {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ConflictIndex {
     list: Vec<ItemConflict>,
-    /// The conflicts that are open, by each of their two items.
+    /// Open conflicts, listed under both of their items.
     open: BTreeSet<(ItemId, u32)>,
 }
 
@@ -39,7 +36,7 @@ impl ConflictIndex {
         self.open.insert((newer, at));
     }
 
-    /// Puts a conflict back as it was.
+    /// Restores a conflict from a snapshot.
     pub(crate) fn restore(&mut self, conflict: ItemConflict) {
         let at = count(self.list.len());
         self.list.push(conflict);
@@ -49,7 +46,6 @@ impl ConflictIndex {
         }
     }
 
-    /// The open conflicts of an item.
     pub(crate) fn open_of(&self, item: ItemId) -> Vec<u32> {
         if self.open.is_empty() {
             return Vec::new();
@@ -75,7 +71,7 @@ impl ConflictIndex {
         self.open.insert((conflict.newer, at));
     }
 
-    /// Forgets all conflicts from `len` on.
+    /// Removes all conflicts from index `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         for at in len..self.list.len() {
             let ItemConflict { older, newer, .. } = self.list[at];

@@ -1,31 +1,26 @@
-//! Which constraints a change must keep to: those that name a path of its scope, and those that name no path at all.
+//! Selects the constraints that apply to a change: those that name a path of its scope, and those that name no path.
 //!
-//! A constraint is a sentence. Words in it that are plainly paths or patterns limit it to what they match; everything
-//! that only looks a little like a path does not. So in doubt a constraint is shown: nobody is harmed by reading one
-//! that does not concern them.
+//! A constraint is a sentence. Words in it that are clearly paths or patterns limit it to what they match; words that
+//! only resemble a path do not. In doubt a constraint is shown, because reading an irrelevant one does no harm.
 
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::{ItemKind, ItemStatus};
 use probity_paths::{RepoPath, Scope, ScopeClaim};
 
-/// A constraint that touches a scope.
+/// A constraint that applies to a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScopedConstraint<'a> {
-    /// The item.
     pub item: ItemId,
-    /// Its handle.
     pub handle: &'a str,
-    /// What it says.
     pub summary: &'a str,
-    /// Whether nothing may break it.
     pub hard: bool,
-    /// The path or pattern in it that meets the scope; `None` when it names none, and so holds everywhere.
+    /// The path or pattern in it that overlaps the scope; `None` if it names no path and so applies everywhere.
     pub because: Option<String>,
 }
 
 impl Ledger {
-    /// The active constraints that touch what a change claims: hard ones first, then in order of creation.
+    /// Returns the active constraints that apply to a claimed scope: hard ones first, then in order of creation.
     pub fn constraints_touching(&self, claim: &ScopeClaim) -> Vec<ScopedConstraint<'_>> {
         let is_active = |item: &ItemId| {
             let record = self.record(*item);
@@ -49,7 +44,7 @@ impl Ledger {
     }
 }
 
-/// The words of a sentence that are plainly paths or patterns.
+/// Returns the words of a sentence that are clearly paths or patterns.
 fn paths_in(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2).map(|word| (word, true));
     let plain = text.split('`').step_by(2).flat_map(str::split_whitespace).map(|word| (word, false));
@@ -71,7 +66,7 @@ fn path_of(word: &str, is_quoted: bool) -> Option<String> {
     (is_clean && is_path).then(|| word.to_owned())
 }
 
-/// `Cargo.toml`, `*.py`; not `Node.js`, which is a product unless it is quoted.
+/// Accepts `Cargo.toml` and `*.py`, but not `Node.js`, which is a product name unless it is quoted.
 fn has_extension(name: &str, is_quoted: bool) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, extension)| {
         let is_known = EXTENSIONS.contains(&extension) || (is_quoted && extension == "js");
@@ -112,7 +107,7 @@ const EXTENSIONS: &[&str] = &[
     "txt", "cfg", "ini", "gradle", "tf",
 ];
 
-/// Whether a path or pattern of a sentence shares a path with a claim. What cannot be decided counts as shared.
+/// Returns whether a path or pattern shares a path with a claim. Undecidable cases count as shared.
 fn overlaps_claim(word: &str, claim: &ScopeClaim) -> bool {
     let directory = word.trim_end_matches('/');
     let mut patterns = vec![directory.to_owned(), format!("{directory}/**")];

@@ -1,7 +1,7 @@
-//! Deciding about one candidate: what the reconciler looks at before anything changes.
+//! Decides about one candidate, before anything changes.
 //!
-//! [`Ledger::decide`] looks for the first reason to refuse, in the order that the vectors' README fixes, and changes
-//! nothing. What it returns is a [`Plan`] that cannot fail.
+//! [`Ledger::decide`] finds the first reason to refuse, in the order defined by the README of the vectors, and changes
+//! nothing. The [`CandidatePlan`] it returns cannot fail.
 
 use crate::candidate::{DeltaProposal, ItemChange, ItemContent, ItemDelta};
 use crate::identity::{NormalizedStatement, StatementKey};
@@ -13,7 +13,7 @@ use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
 use probity_prose::normal_form::{Normalizer, normal_form};
 use std::borrow::Cow;
 
-/// What one candidate will do. Every check is behind it.
+/// The effect of one candidate that passed every check.
 #[derive(Debug)]
 pub(crate) enum CandidatePlan<'a> {
     Redelivered {
@@ -26,14 +26,14 @@ pub(crate) enum CandidatePlan<'a> {
         summary: Cow<'a, str>,
         meaning: StatementKey,
     },
-    /// Another statement of what an item says; `alias` is its new name.
+    /// A statement that an item already makes; `alias` is a new handle for that item.
     Restate {
         item: ItemId,
         alias: Option<&'a str>,
         confidence: ConfidenceLevel,
         hard: bool,
     },
-    /// A change that changes nothing but the sources.
+    /// A change that only adds sources.
     Repeat {
         item: ItemId,
     },
@@ -52,7 +52,7 @@ pub(crate) enum CandidatePlan<'a> {
     },
 }
 
-/// A change that concerns one item alone.
+/// A change to a single item.
 #[derive(Debug)]
 pub(crate) enum ItemAlteration<'a> {
     Reword(ItemRewording<'a>),
@@ -61,7 +61,7 @@ pub(crate) enum ItemAlteration<'a> {
     Promote(Option<ConfidenceLevel>),
 }
 
-/// An item that takes the place of another.
+/// An item that replaces another.
 #[derive(Debug)]
 pub(crate) struct SuccessorItem<'a> {
     pub(crate) kind: ItemKind,
@@ -69,13 +69,13 @@ pub(crate) struct SuccessorItem<'a> {
     pub(crate) summary: Cow<'a, str>,
     pub(crate) meaning: StatementKey,
     pub(crate) confidence: ConfidenceLevel,
-    /// What becomes of the old item; `None` if it is final already.
+    /// The new status of the old item; `None` if that is final already.
     pub(crate) old_status: Option<ItemStatus>,
     /// Why a task is reopened.
     pub(crate) reason: Option<&'a str>,
 }
 
-/// What the reconciler keeps between two candidates of a batch, to spare allocations.
+/// Buffers reused across the candidates of a batch, to avoid allocations.
 #[derive(Default)]
 pub(crate) struct ReconcileScratch {
     pub(crate) normalizer: Normalizer,
@@ -83,7 +83,7 @@ pub(crate) struct ReconcileScratch {
 }
 
 impl Ledger {
-    /// What a candidate will do, or the first reason to refuse it.
+    /// Returns the effect of a candidate, or the first reason to refuse it.
     pub(crate) fn decide<'a>(
         &self,
         author: &str,
@@ -107,7 +107,7 @@ impl Ledger {
         }
     }
 
-    /// The item of an earlier delivery of this very delta.
+    /// Returns the item of an earlier delivery of the same delta.
     fn check_key(&self, proposal: &DeltaProposal<'_>) -> Result<Option<ItemId>, RejectCode> {
         let Some(at) = proposal.key.and_then(|key| self.keys.find(key)) else {
             return Ok(None);
@@ -197,7 +197,7 @@ impl Ledger {
         }
     }
 
-    /// The kind and status that a change asks of its target.
+    /// Checks that the target has the kind and status that the change requires.
     fn check_target(&self, item: ItemId, change: &ItemChange<'_>) -> Result<(), RejectCode> {
         let record = self.record(item);
         if change.target_kind().is_some_and(|kind| kind != record.kind) {
@@ -262,7 +262,7 @@ impl Ledger {
         mode: Option<RevisionMode>,
     ) -> CandidatePlan<'a> {
         let meaning = statement.meaning(self.record(item).kind);
-        // The old text is only fetched when its meaning is the same: most revisions say something else.
+        // The old text is only fetched if the meaning is the same: most revisions say something else.
         let is_same_text = meaning == self.record(item).meaning && summary == self.summary(item);
         if !is_same_text {
             return CandidatePlan::Alter {
@@ -335,7 +335,6 @@ impl Ledger {
         Ok(SuccessorItem { kind, handle, summary, meaning, confidence, old_status, reason })
     }
 
-    /// The alternatives of a branch, as they were given.
     pub(crate) fn alternatives(&self, item: ItemId) -> impl Iterator<Item = &str> {
         let (first, n) = match self.extras.get(&item) {
             Some(&ItemExtra::Alternatives { first, n }) => (first, n),
@@ -345,7 +344,7 @@ impl Ledger {
     }
 }
 
-/// The summary of a new item. A branch's is its alternatives.
+/// Returns the summary of a new item. For a branch it is made from the alternatives.
 fn summary_of<'a>(content: &ItemContent<'a>) -> Cow<'a, str> {
     match content {
         ItemContent::Goal { summary, .. }

@@ -1,7 +1,7 @@
-//! The digest of a state: two ledgers with one digest answer every question alike, now and later.
+//! The digest of a ledger state: two ledgers with the same digest answer every query alike, now and later.
 //!
-//! The state is written as canonical JSON, one line for each thing, and hashed line by line: a million items never
-//! stand in memory as JSON at once.
+//! The state is written as canonical JSON Lines and hashed line by line, so that a million items are never held in
+//! memory as JSON at once.
 
 use crate::item_record::LedgerSeq;
 use crate::item_view::ItemView;
@@ -12,7 +12,6 @@ use probity_core::digest::DigestHasher;
 use probity_core::{Digest, json};
 use serde::Serialize;
 
-/// One thing of a state.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum StateLine<'a> {
@@ -49,7 +48,7 @@ enum StateLine<'a> {
 }
 
 impl Ledger {
-    /// The digest of everything in the ledger.
+    /// Returns the digest of everything in the ledger.
     pub fn digest(&self) -> Digest {
         let mut hasher = DigestHasher::default();
         self.each_line(|line| {
@@ -59,7 +58,7 @@ impl Ledger {
         hasher.finish()
     }
 
-    /// Hands out the lines of the state: the head, turns, items, handles, keys, conflicts, inputs.
+    /// Visits the lines of the state: the head, turns, items, handles, keys, conflicts, inputs.
     fn each_line<'a>(&'a self, mut write: impl FnMut(StateLine<'a>)) {
         write(StateLine::Head { head: self.head() });
         self.sources.turns.iter().for_each(|(turn, _)| write(StateLine::Turn { turn }));

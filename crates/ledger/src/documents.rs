@@ -1,11 +1,11 @@
-//! Items as documents of the commit store, and a ledger's inputs as a stream of commits.
+//! Items as documents of the commit store, and the inputs of a ledger as a stream of commits.
 //!
-//! An item is a document under its first handle; every further handle is a document that names the first. Sources and
-//! what an item supersedes are sets that only grow, so that streams join them; everything else is a field of its own, so
-//! that a merge can lose one without the others. A commit holds what one author's inputs changed in a row; its time is
-//! its position in the ledger, for order is the sequence and nothing else.
+//! An item is a document under its first handle; every other handle is a document that names the first. Sources and
+//! superseded items are grow-only sets, so that streams can join them; everything else is a field of its own, so that a
+//! merge can lose one field without the others. A commit holds the changes of consecutive inputs by one author. Its
+//! time is its position in the ledger, because only the sequence defines the order.
 //!
-//! Law: the state of a ledger's last commit is [`documents`] of the ledger.
+//! Law: the state of the last commit of a ledger equals [`documents`] of that ledger.
 
 use crate::item_record::{ItemId, LedgerSeq};
 use crate::item_view::ItemView;
@@ -17,16 +17,14 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// The attachment of items.
 pub const ITEM_ATTACHMENT: &str = "item";
 
-/// The attachment of further handles.
+/// The attachment of every handle of an item but the first.
 pub const ALIAS_ATTACHMENT: &str = "alias";
 
-/// How a handle is called in the commit store.
+/// Maps a handle to its name in the commit store.
 pub(crate) type HandleNaming<'n> = &'n dyn Fn(&str) -> String;
 
-/// What the documents look like.
 pub fn schema() -> DocumentSchema {
     let words = |words: Vec<&str>| json!(words);
     DocumentSchema::from_json(&json!({
@@ -54,12 +52,12 @@ pub fn schema() -> DocumentSchema {
     .expect("the schema is written here and is sound")
 }
 
-/// The documents of a whole ledger, as it is now.
+/// Returns the documents of a whole ledger at its head.
 pub fn documents(schema: &DocumentSchema, ledger: &Ledger) -> CommitState {
     documents_at(schema, ledger, &ledger.ids().collect(), ledger.head(), &str::to_owned)
 }
 
-/// The documents of some items and their further handles, as they were at a position.
+/// Returns the documents of the given items and of their other handles, as of a position.
 pub(crate) fn documents_at(
     schema: &DocumentSchema,
     ledger: &Ledger,
@@ -86,7 +84,7 @@ pub(crate) fn documents_at(
 
 fn document(item: &ItemView<'_>, naming: HandleNaming<'_>) -> Value {
     let optional = |text: Option<String>| text.map(|some| Present { some });
-    // A source is one text: the turn, and its range if there is one, as JSON.
+    // A source is one text: JSON with the turn and, if present, the range.
     let sources: BTreeSet<String> = item
         .sources
         .iter()
@@ -125,13 +123,12 @@ struct ItemDocument<'a> {
     note: Option<Present>,
 }
 
-/// An optional text that is there.
 #[derive(Serialize)]
 struct Present {
     some: String,
 }
 
-/// The commits for the inputs after `since`, oldest first; each is the parent of the next.
+/// Returns the commits for the inputs after `since`, oldest first; each is the parent of the next.
 pub fn commits_since(
     schema: &DocumentSchema,
     ledger: &Ledger,
@@ -169,12 +166,12 @@ pub(crate) fn named_commits(
     commits
 }
 
-/// A commit without a parent that holds some documents.
+/// Returns a commit without a parent that holds the given documents.
 pub(crate) fn base_commit(schema: &DocumentSchema, state: &CommitState, at: LedgerSeq) -> Commit {
     Commit::mutations(schema, None, diff(&CommitState::default(), state), stamp("ledger", "base", at))
 }
 
-/// Who made a commit, and its position in place of a time.
+/// Returns the stamp of a commit, with its position in place of a time.
 pub(crate) fn stamp(author: &str, label: &str, at: LedgerSeq) -> CommitStamp {
     let position = i64::from(at.0);
     CommitStamp::new(author, label, position)
@@ -182,13 +179,13 @@ pub(crate) fn stamp(author: &str, label: &str, at: LedgerSeq) -> CommitStamp {
 }
 
 impl Ledger {
-    /// The further handles that an item had at a position.
+    /// Returns the handles besides the first that an item had at a position.
     fn aliases_at(&self, item: ItemId, at: LedgerSeq) -> impl Iterator<Item = &str> {
         let aliases = self.aliases.range((item, 0)..=(item, u32::MAX));
         aliases.filter(move |(_, seq)| **seq <= at).map(|(&(_, alias), _)| self.handles.name(alias))
     }
 
-    /// The last position after `from` up to which all inputs have one author.
+    /// Returns the last position after `from` up to which all inputs have the same author.
     fn end_of_author_run(&self, from: LedgerSeq) -> LedgerSeq {
         let first = from.0 as usize;
         let author = self.entries[first].author;
@@ -196,7 +193,7 @@ impl Ledger {
         LedgerSeq(from.0 + crate::name_table::count(n))
     }
 
-    /// The items that the inputs between two positions had an effect on.
+    /// Returns the items that the inputs between two positions affected.
     pub(crate) fn touched_between(&self, from: LedgerSeq, to: LedgerSeq) -> BTreeSet<ItemId> {
         let entries = &self.entries[from.0 as usize..to.0 as usize];
         let effective = entries.iter().filter(|entry| entry.took_effect());

@@ -1,8 +1,8 @@
-//! A context for the next prompt, within a budget of tokens.
+//! Exports a context for the next prompt, within a token budget.
 //!
-//! Hard constraints come first and are paid for first; what is left goes to the rest by relevance to the query, by
-//! status, and by recency. Lines are never cut: what does not fit is left out whole, and the text says how much.
-//! The same ledger and the same options give the same bytes.
+//! Hard constraints come first. The remaining budget goes to the other items by relevance to the query, by status, and
+//! by recency. Lines are never cut: a line that does not fit is left out whole, and the text says how many were. The
+//! same ledger and options give the same bytes.
 
 use crate::item_lines::ContextSection;
 use crate::item_record::{ItemId, LedgerSeq};
@@ -11,69 +11,64 @@ use crate::vocabulary::ItemStatus;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What to export.
 #[derive(Debug, Clone, Copy)]
 pub struct ExportOptions<'a> {
-    /// How many tokens the text may have.
     pub budget: usize,
-    /// How the tokens of a piece of text are counted.
+    /// Counts the tokens of a piece of text.
     pub count: fn(&str) -> usize,
-    /// What the next prompt is about.
+    /// The subject of the next prompt; items that share words with it come earlier.
     pub query: Option<&'a str>,
-    /// Only what changed after this position.
+    /// Export only what changed after this position.
     pub since: Option<LedgerSeq>,
 }
 
 impl ExportOptions<'_> {
-    /// Everything that is live, within a budget, counted by [`estimate_tokens`].
+    /// Exports every live item that fits a budget counted by [`estimate_tokens`].
     pub const fn with_budget(budget: usize) -> Self {
         Self { budget, count: estimate_tokens, query: None, since: None }
     }
 }
 
-/// A context and what it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedContext {
-    /// The text: Markdown, whole lines.
+    /// Markdown, in whole lines.
     pub text: String,
-    /// Its tokens, as they were counted. Never more than the budget.
+    /// Never more than the budget.
     pub tokens: usize,
-    /// Where the ledger stood: ask for what changed since then next time.
+    /// The head of the ledger; pass it as `since` next time.
     pub position: LedgerSeq,
-    /// The items in the text, in the order of the text.
+    /// The items in the text, in that order.
     pub shown: Vec<ItemId>,
-    /// The items that did not fit, the most important first.
+    /// The items that did not fit, most important first.
     pub left_out: Vec<ItemId>,
-    /// How many of those are hard constraints. If not zero, the budget is too small to work with.
+    /// The number of hard constraints among them. If it is not zero, the budget is too small to be usable.
     pub hard_left_out: usize,
 }
 
-/// A bound on the tokens of a text that holds without knowing the tokeniser: a token for every three bytes of ASCII,
-/// and two for every other character. English prose and code come to about four bytes a token in today's
-/// vocabularies, so this counts a third too many rather than one too few.
+/// Estimates the tokens of a text conservatively, for any tokenizer: one per three bytes of ASCII, and two per other
+/// character. English prose and code average about four bytes per token in current vocabularies, so this is about a
+/// third too high, which is safer than too low.
 pub fn estimate_tokens(text: &str) -> usize {
     let n_ascii = text.bytes().filter(u8::is_ascii).count();
     let n_other = text.chars().filter(|c| !c.is_ascii()).count();
     n_ascii.div_ceil(3) + 2 * n_other
 }
 
-/// A line that wants to be shown.
+/// A line that competes for the budget.
 struct CandidateLine {
     section: ContextSection,
-    /// The item it stands for.
     item: ItemId,
     /// The second item of a contradiction.
     other: Option<ItemId>,
 }
 
 impl Ledger {
-    /// Writes a context for the next prompt.
     pub fn export(&self, options: &ExportOptions<'_>) -> ExportedContext {
         let wishes = self.candidate_lines(options);
         let title = format!("# Ledger at position {}\n", self.head());
         let mut page = ContextBuilder::new(options, title, wishes.len());
         for wish in wishes {
-            // Once the page is full, the lines that come after are counted and never written.
+            // Once the page is full, further lines are counted but not rendered.
             let line = page.has_room().then(|| self.render_line(&wish));
             page.take(wish, line);
         }
@@ -87,7 +82,7 @@ impl Ledger {
         }
     }
 
-    /// All lines, the most important first.
+    /// Returns all lines, most important first.
     fn candidate_lines(&self, options: &ExportOptions<'_>) -> Vec<CandidateLine> {
         let mut items: Vec<_> = match options.since {
             Some(since) => self.changed_since(since),
@@ -123,7 +118,7 @@ impl Ledger {
         wishes
     }
 
-    /// How much each item has to do with the query: shared words, rare ones counting more.
+    /// Scores each item against the query by shared words; rare words count more.
     fn relevance(&self, items: &[ItemId], query: &str) -> BTreeMap<ItemId, u32> {
         let asked: BTreeSet<_> = keywords(query).collect();
         if asked.is_empty() {
@@ -147,7 +142,7 @@ impl Ledger {
     }
 }
 
-/// The words of a text that can make it relevant.
+/// Returns the words of a text that count for relevance.
 fn keywords(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.chars().count() > 1)
@@ -161,12 +156,12 @@ const STOP_WORDS: &[&str] = &[
     "will", "what", "how", "which", "when", "why", "should", "can", "must",
 ];
 
-/// A text that is being filled up to its budget.
+/// A text that is filled up to its budget.
 struct ContextBuilder<'a> {
     options: &'a ExportOptions<'a>,
     title: String,
     tokens: usize,
-    /// What the remark about left-out lines may cost.
+    /// Tokens reserved for the note about omitted lines.
     reserve: usize,
     open: BTreeSet<ContextSection>,
     taken: Vec<(CandidateLine, String)>,
@@ -190,12 +185,12 @@ impl<'a> ContextBuilder<'a> {
         }
     }
 
-    /// Whether even the shortest line could still be taken.
+    /// Returns whether the shortest possible line would still fit.
     fn has_room(&self) -> bool {
         !self.title.is_empty() && self.tokens + self.reserve < self.options.budget
     }
 
-    /// Takes a line if it fits together with the remark about what does not.
+    /// Adds a line if it fits together with the note about omitted lines.
     fn take(&mut self, wish: CandidateLine, line: Option<String>) {
         let Some(line) = line else {
             return self.left_out.push(wish);
@@ -214,7 +209,7 @@ impl<'a> ContextBuilder<'a> {
     fn finish(mut self, position: LedgerSeq) -> ExportedContext {
         let is_hard = |wish: &&CandidateLine| wish.section == ContextSection::HardConstraints;
         let hard_left_out = self.left_out.iter().filter(is_hard).count();
-        // A stable sort: within a section the order of importance stays.
+        // The sort is stable: lines stay in order of importance within a section.
         self.taken.sort_by_key(|(wish, _)| wish.section);
         let mut text = std::mem::take(&mut self.title);
         let mut section = None;
@@ -238,7 +233,7 @@ impl<'a> ContextBuilder<'a> {
     }
 }
 
-/// The items of some lines, each once.
+/// Returns the items of the given lines, each once.
 fn distinct_items<'a>(
     wishes: impl Iterator<Item = &'a CandidateLine>,
     seen: &mut BTreeSet<ItemId>,

@@ -1,12 +1,12 @@
-//! What a summary states, as hashes: enough to find what says the same, or the opposite.
+//! Hashes of the statement a summary makes, used to find items that say the same or the opposite.
 //!
-//! Two summaries of one kind are the same exactly when their normal forms are ([`probity_prose::normal_form`]).
+//! Two summaries of one kind are the same exactly if their normal forms are equal ([`probity_prose::normal_form`]).
 
 use crate::name_table::hash_of;
 use crate::vocabulary::ItemKind;
 use probity_prose::normal_form::Normalizer;
 
-/// What a text states, whatever its kind.
+/// The statement of a text, independent of the item kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NormalizedStatement {
     plain: u64,
@@ -14,17 +14,16 @@ pub(crate) struct NormalizedStatement {
     negations: u32,
 }
 
-/// The hashes of a statement: enough to find what says the same, or the opposite.
+/// The hashes of a statement as one of a given kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StatementKey {
-    /// The statement without its negations, whatever the kind.
+    /// The statement without its negations, independent of the kind.
     pub(crate) neutral: u64,
-    /// The whole statement and its kind; its polarity stands in the two lowest bits.
+    /// The whole statement and its kind; the two lowest bits hold the polarity.
     pub(crate) full: u64,
 }
 
 impl StatementKey {
-    /// Whether it denies (once) what `neutral` says, plainly says it, or neither.
     pub(crate) const fn polarity(self) -> Polarity {
         match self.full & 3 {
             0 => Polarity::Asserts,
@@ -34,7 +33,7 @@ impl StatementKey {
     }
 }
 
-/// Whether a statement plainly asserts, plainly denies, or is too involved to say.
+/// A plain assertion, a plain denial, or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Polarity {
     Asserts,
@@ -49,7 +48,7 @@ impl Polarity {
 }
 
 impl NormalizedStatement {
-    /// Reads a summary and hashes what it states.
+    /// Parses a summary and hashes its statement.
     pub(crate) fn of(summary: &str, normalizer: &mut Normalizer) -> Self {
         normalizer.read(summary);
         let negations = normalizer.negations();
@@ -58,7 +57,6 @@ impl NormalizedStatement {
         Self { plain, neutral, negations }
     }
 
-    /// The hashes of the statement as one of `kind`.
     pub(crate) fn meaning(self, kind: ItemKind) -> StatementKey {
         let polarity = u64::from(self.negations.min(2));
         // An odd multiplier keeps the kinds apart without hashing the text again.

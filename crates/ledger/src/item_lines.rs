@@ -1,10 +1,10 @@
-//! Items as single lines of Markdown: the one form that context export and projections share.
+//! Renders items as single Markdown lines, the form shared by context export and projections.
 
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus};
 
-/// Where a line stands. The order is the order of the sections in a context.
+/// The section of a line, declared in the order of the sections in a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ContextSection {
     HardConstraints,
@@ -45,13 +45,13 @@ impl Ledger {
             ItemKind::Goal => ContextSection::Goals,
             ItemKind::Task => ContextSection::OpenTasks,
             ItemKind::Fact => ContextSection::Facts,
-            // A promoted hypothesis is believed: it stands with the facts.
+            // A promoted hypothesis is believed, so it is listed with the facts.
             ItemKind::Hypothesis if record.status == ItemStatus::Active => ContextSection::Facts,
             ItemKind::Hypothesis | ItemKind::Branch => ContextSection::OpenQuestions,
         }
     }
 
-    /// `- [handle] what it says (what one must know about it)`
+    /// Renders `- [handle] summary (remarks)`.
     pub(crate) fn item_line(&self, item: ItemId) -> String {
         let record = self.record(item);
         let remark =
@@ -99,7 +99,7 @@ impl Ledger {
     }
 }
 
-/// A text without line breaks and repeated spaces.
+/// Collapses line breaks and repeated spaces.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

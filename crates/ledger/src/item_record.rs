@@ -1,8 +1,8 @@
-//! How items are kept: small records of ids that point into shared, append-only lists.
+//! Storage of items: small records of ids that point into shared, append-only lists.
 //!
-//! Every list carries the position of what it holds, so the state as of any earlier position can be read off without
-//! a copy. Chains lead backwards, from the newest to the oldest: adding to one touches nothing that is already there,
-//! and taking an addition back is a truncation.
+//! Every entry carries its position, so the state as of any earlier position can be read without a copy. Chains lead
+//! backwards, from the newest to the oldest entry: appending modifies nothing that exists, and undoing an append is a
+//! truncation.
 
 use crate::identity::StatementKey;
 use crate::outcome::CandidateVerdict;
@@ -11,13 +11,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::num::NonZeroU32;
 
-/// A position in the ledger: the number of an input, from 1. Zero is before all of them.
+/// A position in the ledger: the number of an input, counted from 1. Zero is before the first input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct LedgerSeq(pub(crate) u32);
 
 impl LedgerSeq {
-    /// The number.
     pub const fn get(self) -> u64 {
         self.0 as u64
     }
@@ -29,7 +28,7 @@ impl std::fmt::Display for LedgerSeq {
     }
 }
 
-/// An item of one ledger. The engine mints them in the order of creation.
+/// Identifies an item within one ledger, numbered in order of creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId(NonZeroU32);
 
@@ -43,28 +42,24 @@ impl ItemId {
     }
 }
 
-/// One item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ItemRecord {
     pub(crate) meaning: StatementKey,
-    /// The first handle.
     pub(crate) handle: u32,
     pub(crate) created: LedgerSeq,
     pub(crate) last_version: u32,
     pub(crate) last_source: u32,
     pub(crate) n_sources: u32,
     pub(crate) first_source: u32,
-    /// The turn of the first source.
     pub(crate) first_turn: u32,
     pub(crate) superseded_by: Option<ItemId>,
-    /// What this item supersedes: a chain through `next_superseded`, from first to last.
+    /// The superseded items: a chain through `next_superseded`, from first to last.
     pub(crate) first_superseded: Option<ItemId>,
     pub(crate) last_superseded: Option<ItemId>,
     pub(crate) next_superseded: Option<ItemId>,
     pub(crate) last_seq: LedgerSeq,
-    /// When a hypothesis was promoted.
     pub(crate) promoted: Option<NonZeroU32>,
-    /// Since when it is a constraint that nothing may break.
+    /// When it became a hard constraint.
     pub(crate) hardened: Option<NonZeroU32>,
     /// When it became superseded or resolved.
     pub(crate) ended: Option<NonZeroU32>,
@@ -72,30 +67,28 @@ pub(crate) struct ItemRecord {
     pub(crate) note: Option<NonZeroU32>,
     pub(crate) kind: ItemKind,
     pub(crate) status: ItemStatus,
-    /// As in the last version.
+    /// The confidence in the last version.
     pub(crate) confidence: ConfidenceLevel,
 }
 
-/// One wording of an item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VersionRecord {
     pub(crate) seq: LedgerSeq,
     pub(crate) text: u32,
-    /// The version before it; meaningless for the first.
+    /// The preceding version; meaningless for the first.
     pub(crate) previous: u32,
     pub(crate) confidence: ConfidenceLevel,
     pub(crate) mode: Option<RevisionMode>,
 }
 
-/// One input and what became of it.
+/// One input and its verdict.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputEntry {
     pub(crate) author: u32,
-    /// The item of the outcome.
     pub(crate) item: Option<ItemId>,
     /// The second item that a link touched.
     pub(crate) other: Option<ItemId>,
-    /// `None` when the input named no known kind.
+    /// `None` if the input named no known kind.
     pub(crate) kind: Option<DeltaKind>,
     pub(crate) verdict: CandidateVerdict,
 }

@@ -1,6 +1,6 @@
-//! Items as others see them: owned by nobody, at the head or as of any earlier position.
+//! Read-only views of items, at the head or as of any earlier position.
 //!
-//! There is one way to look at an item, and it takes a position: the present is the position of the head.
+//! There is one way to view an item, and it takes a position: the present is the position of the head.
 
 use crate::item_record::{ItemId, ItemRecord, LedgerSeq, VersionRecord};
 use crate::ledger::{ItemExtra, Ledger};
@@ -9,91 +9,73 @@ use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
 use serde::Serialize;
 use std::num::NonZeroU32;
 
-/// An item at some position.
+/// An item as of a position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ItemView<'a> {
-    /// The name that the engine minted: kind and the position of the creation.
+    /// The id that the ledger assigned: the kind and the position of the creation.
     pub id: String,
-    /// The first handle.
     pub handle: &'a str,
-    /// What it is.
     pub kind: ItemKind,
-    /// Where it is in its life.
     pub status: ItemStatus,
-    /// What it says.
     pub summary: &'a str,
-    /// How sure.
     pub confidence: ConfidenceLevel,
-    /// A constraint that nothing may break.
     pub hard: bool,
-    /// Where it comes from, in order of arrival.
+    /// In order of arrival.
     pub sources: Vec<SourceView<'a>>,
-    /// Handles of what it replaces, in order of linking.
+    /// Handles of the items it replaces, in order of linking.
     pub supersedes: Vec<&'a str>,
-    /// The handle of what replaced it.
+    /// The handle of the item that replaced it.
     pub superseded_by: Option<&'a str>,
-    /// The last input that changed anything of it.
+    /// The last input that changed anything about it.
     pub last_seq: LedgerSeq,
     /// Every wording, oldest first.
     pub versions: Vec<VersionView<'a>>,
     /// The resolution or reason that ended it.
     pub note: Option<&'a str>,
-    /// The alternatives of a branch.
     pub alternatives: Vec<&'a str>,
-    /// Why it was reopened.
     pub reopened_because: Option<&'a str>,
 }
 
-/// Where something was said, and which input brought it.
+/// A source, and the input that added it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SourceView<'a> {
-    /// The turn.
     pub turn: &'a str,
-    /// The part of the turn.
     pub range: Option<(u64, u64)>,
-    /// The input that named it.
     pub seq: LedgerSeq,
-    /// Who made that input.
     pub author: &'a str,
 }
 
-/// One wording of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct VersionView<'a> {
-    /// The input that brought it.
     pub seq: LedgerSeq,
-    /// What it said.
     pub summary: &'a str,
-    /// How sure.
     pub confidence: ConfidenceLevel,
     /// How a constraint was revised.
     pub mode: Option<RevisionMode>,
-    /// Who made that input.
     pub author: &'a str,
 }
 
 impl Ledger {
-    /// An item as it is now.
     pub fn item(&self, item: ItemId) -> Option<ItemView<'_>> {
         self.item_at(item, self.head())
     }
 
-    /// All items as they are now, in order of creation.
+    /// Returns all items at the head, in order of creation.
     pub fn items(&self) -> impl Iterator<Item = ItemView<'_>> {
         self.ids().filter_map(|item| self.item(item))
     }
 
-    /// The ids of all items, in order of creation.
+    /// Returns the ids of all items, in order of creation.
     pub fn ids(&self) -> impl Iterator<Item = ItemId> + use<> {
         (0..self.items.len()).map(|at| ItemId::new(crate::name_table::count(at)))
     }
 
-    /// The first handle of an item; empty for an item of another ledger.
+    /// Returns the first handle of an item; empty for an item of another ledger.
     pub fn handle(&self, item: ItemId) -> &str {
         self.items.get(item.at()).map_or("", |record| self.handles.name(record.handle))
     }
 
-    /// The item that a handle or a minted id names.
+    /// Finds an item by handle or assigned id.
     pub fn find(&self, name: &str) -> Option<ItemId> {
         self.find_by_handle(name).or_else(|| self.find_minted(name))
     }
@@ -108,7 +90,7 @@ impl Ledger {
         is_it.then(|| ItemId::new(crate::name_table::count(at)))
     }
 
-    /// An item as it was when `at` was the head; `None` if it did not exist.
+    /// Returns an item as of position `at`; `None` if it did not exist yet.
     pub(crate) fn item_at(&self, item: ItemId, at: LedgerSeq) -> Option<ItemView<'_>> {
         let record = self.items.get(item.at()).filter(|record| record.created <= at)?;
         let versions: Vec<_> =
@@ -146,7 +128,7 @@ impl Ledger {
         entry.map_or("", |entry| self.authors.name(entry.author))
     }
 
-    /// The versions of an item, oldest first.
+    /// Returns the versions of an item, oldest first.
     fn versions_of(&self, record: &ItemRecord) -> Vec<&VersionRecord> {
         let newest = &self.versions[record.last_version as usize];
         let older = |version: &&VersionRecord| {
@@ -162,7 +144,7 @@ impl Ledger {
         VersionView { seq, summary: self.texts.get(text), confidence, mode, author: self.author_of(seq) }
     }
 
-    /// The sources of an item, in order of arrival.
+    /// Returns the sources of an item, in order of arrival.
     fn sources_of(&self, record: &ItemRecord) -> Vec<SourceView<'_>> {
         let view = |source: &SourceRecord| SourceView {
             turn: self.sources.turns.name(source.turn),
@@ -175,7 +157,7 @@ impl Ledger {
         sources
     }
 
-    /// What an item supersedes, in order of linking.
+    /// Returns the items that an item supersedes, in order of linking.
     fn superseded_by_item(&self, record: &ItemRecord, at: LedgerSeq) -> impl Iterator<Item = ItemId> {
         let mut next = record.first_superseded;
         let last = record.last_superseded;
@@ -191,7 +173,8 @@ impl Ledger {
         record.superseded_by.filter(|_| self.linked_at(record).is_some_and(|seq| seq <= at))
     }
 
-    /// When an item was linked to its successor: when it ended, or when the successor was made of what had ended.
+    /// Returns when an item was linked to its successor: when it ended or, if it had ended before, when the successor
+    /// was created.
     fn linked_at(&self, record: &ItemRecord) -> Option<LedgerSeq> {
         let created = self.record(record.superseded_by?).created;
         Some(created.max(LedgerSeq(record.ended?.get())))

@@ -1,8 +1,8 @@
-//! The state of a ledger, and the few ways in which it changes.
+//! The state of a ledger, and the primitives that change it.
 //!
-//! Nothing outside this file writes to the state. Each primitive keeps the indexes true and, while a journal is open,
-//! notes how to take itself back; appends need no note, they are cut off. So an aborted batch and a rehearsal leave
-//! the state exactly as it was.
+//! Nothing outside this file writes to the state. Each primitive keeps the indexes consistent and, while a journal is
+//! open, records how to undo itself; appends need no record because they are truncated. An aborted batch and a
+//! rehearsal therefore leave the state exactly as it was.
 
 use crate::conflicts::ConflictIndex;
 use crate::identity::StatementKey;
@@ -20,7 +20,7 @@ use probity_prose::normal_form::Normalizer;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-/// The reconciled state of what agents know and decided.
+/// The reconciled state of what agents know and have decided.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     pub(crate) policy: ConstraintPolicy,
@@ -28,11 +28,11 @@ pub struct Ledger {
     pub(crate) items: Vec<ItemRecord>,
     pub(crate) versions: Vec<VersionRecord>,
     pub(crate) texts: StringArena,
-    /// All handles, and the item that each names.
+    /// Every handle with the item that it names.
     pub(crate) handles: NameTable<ItemId>,
-    /// The handles of items besides their first, and the inputs that brought them.
+    /// The handles of items besides their first, and the inputs that added them.
     pub(crate) aliases: BTreeMap<(ItemId, u32), LedgerSeq>,
-    /// All keys of deltas that took effect, and what they were.
+    /// Every key of a delta that took effect, with that delta.
     pub(crate) keys: NameTable<DeliveredDelta>,
     pub(crate) extras: BTreeMap<ItemId, ItemExtra>,
     pub(crate) statements: StatementIndex,
@@ -50,16 +50,16 @@ pub(crate) struct DeliveredDelta {
     pub(crate) item: ItemId,
 }
 
-/// What only a few items have.
+/// Data that only a few items have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ItemExtra {
-    /// The alternatives of a branch: that many texts from the first on.
+    /// The alternatives of a branch: `n` texts, starting at `first`.
     Alternatives { first: u32, n: u32 },
-    /// Why a task was reopened as this one.
+    /// Why the task was reopened as this one.
     Reopened { reason: u32 },
 }
 
-/// How to take one change back.
+/// Undoes one change.
 #[derive(Debug, Clone)]
 enum UndoStep {
     Record(ItemId, Box<ItemRecord>),
@@ -68,7 +68,7 @@ enum UndoStep {
     Settled(u32),
 }
 
-/// What to cut back to.
+/// The list lengths to truncate to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RollbackMark {
     sources: SourceIndexMark,
@@ -81,39 +81,36 @@ pub(crate) struct RollbackMark {
 }
 
 impl Ledger {
-    /// An empty ledger in which everyone may do everything.
+    /// Returns an empty ledger with the open policy.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty ledger under a policy.
     pub fn with_policy(policy: ConstraintPolicy) -> Self {
         Self { policy, ..Self::default() }
     }
 
-    /// Makes a turn known, so that candidates may name it as their source. A blank id names nothing.
+    /// Registers a turn, so that candidates may name it as their source. A blank id is ignored.
     pub fn add_turn(&mut self, turn: &str) {
         if !crate::candidate::is_blank(turn) {
             self.sources.add_turn(turn);
         }
     }
 
-    /// Whether a turn is known.
     pub fn knows_turn(&self, turn: &str) -> bool {
         self.sources.turns.find(turn).is_some()
     }
 
-    /// Who may change hard constraints.
     pub const fn policy(&self) -> &ConstraintPolicy {
         &self.policy
     }
 
-    /// Puts another policy in force, for the inputs to come.
+    /// Sets the policy for future inputs.
     pub fn set_policy(&mut self, policy: ConstraintPolicy) {
         self.policy = policy;
     }
 
-    /// The position of the last input.
+    /// Returns the position of the last input.
     pub fn head(&self) -> LedgerSeq {
         LedgerSeq(count(self.entries.len()))
     }
@@ -134,7 +131,7 @@ impl Ledger {
         self.texts.get(self.version(item).text)
     }
 
-    // The primitives. Each leaves the state consistent.
+    // Primitives. Each leaves the state consistent.
 
     /// Adds an item without sources.
     pub(crate) fn add_item(&mut self, new: &NewItem<'_>, seq: LedgerSeq) -> ItemId {
@@ -170,7 +167,6 @@ impl Ledger {
         item
     }
 
-    /// Gives an item one more name.
     pub(crate) fn add_alias(&mut self, handle: &str, item: ItemId, seq: LedgerSeq) {
         let alias = self.handles.add(handle, item);
         self.aliases.insert((item, alias), seq);
@@ -180,7 +176,7 @@ impl Ledger {
         self.keys.add(key, delivered);
     }
 
-    /// Adds sources and says whether one of them is new.
+    /// Adds sources and returns whether at least one of them is new.
     pub(crate) fn add_sources(&mut self, item: ItemId, sources: &[KnownSource], seq: LedgerSeq) -> bool {
         self.note_record(item);
         let record = &mut self.items[item.at()];
@@ -194,7 +190,6 @@ impl Ledger {
         has_news
     }
 
-    /// Adds a version with a new text.
     pub(crate) fn reword(&mut self, item: ItemId, new: &ItemRewording<'_>, seq: LedgerSeq) {
         let text = self.texts.push(new.summary);
         self.add_version(
@@ -206,14 +201,13 @@ impl Ledger {
         }
         self.unindex_statement(item);
         self.settle_conflicts(item, seq);
-        // Noted between the two index changes: each must be taken back under the meaning it was made with.
+        // Recorded between the two index changes: each must be undone under the meaning it was made with.
         self.note_record(item);
         self.items[item.at()].meaning = new.meaning;
         self.index_statement(item);
         self.raise_conflicts(item, seq);
     }
 
-    /// Adds a version with another confidence.
     pub(crate) fn set_confidence(&mut self, item: ItemId, confidence: ConfidenceLevel, seq: LedgerSeq) {
         let VersionRecord { text, .. } = *self.version(item);
         self.add_version(item, VersionRecord { seq, text, previous: 0, confidence, mode: None });
@@ -243,7 +237,7 @@ impl Ledger {
         self.raise_conflicts(item, seq);
     }
 
-    /// Ends an item: superseded or resolved, for the reason that `note` gives.
+    /// Ends an item as superseded or resolved, for the reason in `note`.
     pub(crate) fn close_item(
         &mut self,
         item: ItemId,
@@ -271,7 +265,6 @@ impl Ledger {
         record.last_seq = seq;
     }
 
-    /// Links an item to its successor.
     pub(crate) fn link_successor(&mut self, old: ItemId, new: ItemId, seq: LedgerSeq) {
         self.note_record(old);
         self.note_record(new);
@@ -342,7 +335,7 @@ impl Ledger {
 
     // The journal.
 
-    /// Begins to note how to take changes back.
+    /// Starts recording undo steps.
     pub(crate) fn open_journal(&mut self) -> RollbackMark {
         self.journal = Some(Vec::new());
         RollbackMark {
@@ -356,12 +349,12 @@ impl Ledger {
         }
     }
 
-    /// Keeps what was done.
+    /// Commits the recorded changes.
     pub(crate) fn close_journal(&mut self) {
         self.journal = None;
     }
 
-    /// Takes back everything since the journal was opened.
+    /// Undoes everything since the journal was opened.
     pub(crate) fn roll_back(&mut self, mark: RollbackMark) {
         for undo in self.journal.take().unwrap_or_default().into_iter().rev() {
             match undo {
@@ -397,7 +390,6 @@ impl Ledger {
     }
 }
 
-/// An item to be.
 #[derive(Debug)]
 pub(crate) struct NewItem<'a> {
     pub(crate) kind: crate::vocabulary::ItemKind,
@@ -409,7 +401,6 @@ pub(crate) struct NewItem<'a> {
     pub(crate) hard: bool,
 }
 
-/// Another text for an item.
 #[derive(Debug)]
 pub(crate) struct ItemRewording<'a> {
     pub(crate) summary: &'a str,
@@ -419,7 +410,7 @@ pub(crate) struct ItemRewording<'a> {
 }
 
 impl InputEntry {
-    /// Whether the input changed the state or was merged into it.
+    /// Returns whether the input was accepted or merged.
     pub(crate) fn took_effect(&self) -> bool {
         matches!(self.verdict, CandidateVerdict::Accepted | CandidateVerdict::Merged(_))
     }

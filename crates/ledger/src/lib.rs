@@ -1,29 +1,31 @@
-//! The ledger: what agents know and decided, reconciled under invariants. Pure: no file, no clock.
+//! The ledger: what agents know and have decided, reconciled under invariants. Pure: no file, no clock.
 //!
 //! Owns: candidates, items, transitions, identity of statements, extraction from transcripts.
 //! May use: collections, core, documents, paths, prose.
 //! Must not know: a file, a clock, a network, how batches are stored.
 //!
-//! Agents propose [`ProposedDelta`]s; the reconciler decides; nothing false or untraceable becomes state, and nothing is
-//! dropped in silence. A [`Ledger`] is a pure function of the batches it was given, in their order: replaying them
+//! Agents propose [`ProposedDelta`]s and the reconciler decides. Nothing false or untraceable becomes state, and
+//! nothing is dropped silently. A [`Ledger`] is a pure function of the batches it received, in order: replaying them
 //! gives the same [`Ledger::digest`].
 //!
-//! * [`vocabulary`]: kinds, statuses, confidences, and the table of transitions.
-//! * [`candidate`]: what agents may propose. [`DeltaProposal::read`] takes it from any JSON value.
-//! * [`Ledger::reconcile`] and [`Ledger::rehearse`]: what becomes of it, one [`CandidateOutcome`] for each.
-//! * `identity`: when two summaries are one statement, by the normal form of `prose`.
-//! * Questions: [`Ledger::changed_since`], [`Ledger::as_of`], [`Ledger::explain`], [`Ledger::supported_by`],
+//! * [`vocabulary`]: kinds, statuses, confidence levels and the transition table.
+//! * [`candidate`]: the deltas agents may propose. [`DeltaProposal::read`] parses one from any JSON value.
+//! * [`Ledger::reconcile`] and [`Ledger::rehearse`]: one [`CandidateOutcome`] per candidate.
+//! * `identity`: decides whether two summaries make the same statement, by the normal form of `prose`.
+//! * Queries: [`Ledger::changed_since`], [`Ledger::as_of`], [`Ledger::explain`], [`Ledger::supported_by`],
 //!   [`Ledger::conflicts`], [`Ledger::scoreboard`].
 //! * [`Ledger::export`]: a context for the next prompt, within a budget; [`Ledger::markdown`]: pages for people.
-//! * [`transcript`]: from session files of agents to turns; [`extract`]: from turns to candidates, by rules.
-//! * [`model`]: what a language model is asked about turns, and what its answer is worth.
-//! * [`Ledger::suggestions`] and [`Ledger::constraints_touching`]: what to do next, and what to keep to.
-//! * [`ProjectLedger`]: a ledger with its turns, streams and citations, as the fold of [`wire`] events; [`snapshot`] keeps one.
+//! * [`transcript`]: turns from agent session files; [`extract`]: candidates from turns, by rules.
+//! * [`model`]: the prompt for a language model, and the checks on its answer.
+//! * [`Ledger::suggestions`] and [`Ledger::constraints_touching`]: suggested next steps, and the constraints on a
+//!   change.
+//! * [`ProjectLedger`]: a ledger with its turns, streams and citations, as the fold of [`wire`] events; [`snapshot`]
+//!   stores one.
 //! * [`documents`]: items as documents of the commit store; [`merge`]: streams into the ledger.
 //! * [`vectors`]: the JSON form of these functions, for `probity conformance`.
 //!
-//! Inside: `ledger` holds the state and its primitives, `record`, `texts`, `sources`, `statements` and `index` how it
-//! is kept, `decide` and `reconcile` the rules.
+//! `ledger` holds the state and its primitives; `item_record`, `name_table`, `sources` and `statements` are its
+//! storage; `decide` and `reconcile` are the rules.
 
 pub mod candidate;
 pub mod extract;

@@ -1,25 +1,23 @@
-//! Projections of the ledger as Markdown, for people. They are written and never read back.
+//! Markdown projections of the ledger, for people. They are written and never read back.
 
 use crate::item_lines::ContextSection;
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::ItemKind;
 
-/// Which part of the ledger a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LedgerProjection {
-    /// Everything that is live.
+    /// Every live item.
     State,
-    /// Decisions, with those that were replaced.
+    /// Decisions, including replaced ones.
     Decisions,
     /// Tasks, open and closed.
     Tasks,
-    /// Constraints, hard ones first, with those that were withdrawn.
+    /// Constraints, hard ones first, including withdrawn ones.
     Constraints,
 }
 
 impl Ledger {
-    /// Writes a projection.
     pub fn markdown(&self, projection: LedgerProjection) -> String {
         let mut page = String::new();
         match projection {

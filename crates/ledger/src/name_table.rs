@@ -1,29 +1,29 @@
-//! Names found by hash. The hash has a fixed key, so that two runs do the same; hashes are never shown, and a snapshot that
-//! has other ones is made again.
+//! Names found by hash. The hash has a fixed key, so that two runs behave alike. Hashes are never shown, and a snapshot
+//! with different hashes is rebuilt.
 
 use foldhash::fast::FixedState;
 use probity_collections::HashIndex;
 use std::hash::{BuildHasher, Hasher};
 
-/// Hashes bytes, to find by; what was found is always compared.
+/// Hashes bytes for a lookup; the caller always compares what it finds.
 pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
     let mut hasher = FixedState::with_seed(0).build_hasher();
     hasher.write(bytes);
     hasher.finish()
 }
 
-/// A length as an id. Ids stay below `u32::MAX` because every input adds a bounded number of things and the ledger
-/// refuses inputs long before (see `MAX_INPUTS`).
+/// Converts a length to an id. Ids stay below `u32::MAX` because every input adds a bounded number of entries and the
+/// ledger refuses inputs long before (see `Ledger::check_room`).
 pub(crate) fn count(len: usize) -> u32 {
     u32::try_from(len).expect("the ledger refuses inputs before ids run out")
 }
 
-/// Names with ids in the order of their arrival, and a value for each. The value lies beside the place of the name, so
-/// that looking up both costs no second trip to memory.
+/// Names with ids in order of arrival, and a value for each. The value is stored next to the offset of the name, so
+/// that looking up both takes one memory access.
 #[derive(Debug, Clone)]
 pub(crate) struct NameTable<T> {
     bytes: String,
-    /// Where each name ends (it begins where the one before it ends), and its value.
+    /// The end of each name (it begins at the end of the one before), and its value.
     entries: Vec<(usize, T)>,
     index: HashIndex,
 }
@@ -61,7 +61,7 @@ impl<T> NameTable<T> {
         self.index.find(hash_of(name.as_bytes()), |id| self.name(id) == name)
     }
 
-    /// Adds a name that is not there yet.
+    /// Adds a name that is not in the table yet.
     pub(crate) fn add(&mut self, name: &str, value: T) -> u32 {
         let id = self.len();
         self.bytes.push_str(name);
@@ -70,7 +70,7 @@ impl<T> NameTable<T> {
         id
     }
 
-    /// Forgets all names from `len` on.
+    /// Removes all names from index `len` on.
     pub(crate) fn truncate(&mut self, len: u32) {
         for id in len..self.len() {
             self.index.remove(hash_of(self.name(id).as_bytes()), id);

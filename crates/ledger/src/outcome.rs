@@ -1,11 +1,11 @@
-//! What becomes of a candidate: accepted, merged, or rejected with a stable code.
+//! The verdict on a candidate: accepted, merged, or rejected with a stable code.
 
 use crate::item_record::{ItemId, LedgerSeq};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 probity_core::code_enum! {
-    /// Why a candidate was merged into what is there already.
+    /// Why a candidate was merged into existing state.
     pub enum MergeCode {
         Duplicate = "duplicate",
             "a live item says the same, or the change changes nothing",
@@ -17,7 +17,6 @@ probity_core::code_enum! {
 }
 
 probity_core::code_enum! {
-    /// Why a candidate was rejected.
     pub enum RejectCode {
         KeyConflict = "key_conflict",
             "another delta already took effect under this key",
@@ -64,12 +63,12 @@ probity_core::code_enum! {
     }
 }
 
-/// What the reconciler decided about one candidate.
+/// The reconciler's decision about one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CandidateVerdict {
     /// It changed the state.
     Accepted,
-    /// It says what is there already.
+    /// The state already contained it.
     Merged(MergeCode),
     /// It changed nothing.
     Rejected(RejectCode),
@@ -78,27 +77,22 @@ pub enum CandidateVerdict {
 probity_core::word_enum! {
     /// A verdict without its code.
     pub enum VerdictKind {
-        /// It changed the state.
         Accepted = "accepted",
-        /// It says what is there already.
         Merged = "merged",
-        /// It changed nothing.
         Rejected = "rejected",
     }
 }
 
-/// The code of a merge or a rejection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum VerdictCode {
-    /// Why it was merged.
+    /// Why the candidate was merged.
     Merge(MergeCode),
-    /// Why it was rejected.
+    /// Why the candidate was rejected.
     Reject(RejectCode),
 }
 
 impl VerdictCode {
-    /// The stable code.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Merge(code) => code.as_str(),
@@ -114,7 +108,6 @@ impl std::fmt::Display for VerdictCode {
 }
 
 impl CandidateVerdict {
-    /// The verdict without its code.
     pub const fn kind(self) -> VerdictKind {
         match self {
             Self::Accepted => VerdictKind::Accepted,
@@ -123,7 +116,6 @@ impl CandidateVerdict {
         }
     }
 
-    /// The code of a merge or a rejection.
     pub const fn code(self) -> Option<VerdictCode> {
         match self {
             Self::Accepted => None,
@@ -132,7 +124,8 @@ impl CandidateVerdict {
         }
     }
 
-    /// The number that logs have for it. Merges count from 1, rejections from 16, in the order of their vocabularies.
+    /// Returns the number used in logs: 0 for accepted, merges from 1, rejections from 16, in the order of their
+    /// vocabularies.
     pub(crate) const fn number(self) -> u8 {
         match self {
             Self::Accepted => 0,
@@ -141,7 +134,6 @@ impl CandidateVerdict {
         }
     }
 
-    /// The verdict with this number.
     pub(crate) fn from_number(number: u8) -> Option<Self> {
         match number {
             0 => Some(Self::Accepted),
@@ -150,19 +142,17 @@ impl CandidateVerdict {
         }
     }
 
-    /// Whether the candidate was not rejected.
+    /// Returns whether the candidate was accepted or merged.
     pub const fn took_effect(self) -> bool {
         !matches!(self, Self::Rejected(_))
     }
 }
 
-/// The position of one candidate in the ledger, and what became of it.
+/// The position of one candidate in the ledger, and the verdict on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CandidateOutcome {
-    /// The position that this input took.
     pub seq: LedgerSeq,
-    /// What was decided.
     pub verdict: CandidateVerdict,
-    /// The item it touched; for a successor the new one. `None` if rejected.
+    /// The item it touched, or the new item for a successor. `None` if rejected.
     pub item: Option<ItemId>,
 }

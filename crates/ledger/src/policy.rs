@@ -1,28 +1,27 @@
-//! Who may do what: an input of the reconciler, never part of what candidates say.
+//! Authorization of changes: an input of the reconciler, never part of what candidates say.
 
 use std::collections::BTreeSet;
 
-/// Who may change or withdraw a hard constraint. Without a rule everyone may.
+/// The authors who may change or withdraw a hard constraint; by default everyone.
 ///
-/// Any change needs the right, not only one that calls itself a relaxation: the mode of a revision is its author's
-/// word (law 1).
+/// Every change needs the right, not only one declared as a relaxation, because the mode of a revision is its author's
+/// own claim (law 1).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ConstraintPolicy {
     hard_constraints: Option<BTreeSet<String>>,
 }
 
 impl ConstraintPolicy {
-    /// Everyone may do everything.
     pub fn open() -> Self {
         Self::default()
     }
 
-    /// Only these authors may revise, supersede or change the confidence of a hard constraint.
+    /// Allows only these authors to revise, supersede or change the confidence of a hard constraint.
     pub fn guard_hard_constraints(authors: impl IntoIterator<Item = String>) -> Self {
         Self { hard_constraints: Some(authors.into_iter().collect()) }
     }
 
-    /// Who may change hard constraints; `None` when everyone may.
+    /// Returns the authors who may change hard constraints; `None` if everyone may.
     pub fn guardians(&self) -> Option<impl Iterator<Item = &str>> {
         self.hard_constraints.as_ref().map(|authors| authors.iter().map(String::as_str))
     }

@@ -1,7 +1,7 @@
-//! Questions to the ledger, answered from its indexes.
+//! Queries on the ledger, answered from its indexes.
 //!
-//! *What changed since N* looks at the inputs after N and at nothing else. *State as of N* reads every list up to N.
-//! *Why* and *what replaced it* follow an item's own chains, *what does this turn support* the turn's.
+//! `changed_since(n)` reads only the inputs after `n`. `as_of(n)` reads every list up to `n`. `explain` follows the
+//! chains of one item, `supported_by` those of one turn.
 
 use crate::conflicts::ItemConflict;
 use crate::item_record::{ItemId, LedgerSeq};
@@ -12,27 +12,16 @@ use crate::outcome::CandidateVerdict;
 use crate::vocabulary::DeltaKind;
 use serde::Serialize;
 
-/// A position that the ledger does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PositionError {
-    /// It lies beyond the last input.
     #[error("position {asked} is ahead of the head, {head}")]
-    Ahead {
-        /// The position that was asked for.
-        asked: i64,
-        /// The last position there is.
-        head: LedgerSeq,
-    },
+    Ahead { asked: i64, head: LedgerSeq },
     /// Positions count from zero, which is before the first input.
     #[error("{asked} is no position")]
-    Invalid {
-        /// The position that was asked for.
-        asked: i64,
-    },
+    Invalid { asked: i64 },
 }
 
 probity_core::code_enum! {
-    /// The codes of positions that the ledger does not have.
     pub enum PositionCode {
         Ahead = "position_ahead",
             "the position is after the last input of the ledger",
@@ -44,7 +33,6 @@ probity_core::code_enum! {
 }
 
 impl PositionError {
-    /// The stable code.
     pub const fn code(self) -> PositionCode {
         match self {
             Self::Ahead { .. } => PositionCode::Ahead,
@@ -53,36 +41,30 @@ impl PositionError {
     }
 }
 
-/// One input of the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogEntry<'a> {
-    /// Its position.
     pub seq: LedgerSeq,
-    /// Who proposed it.
     pub author: &'a str,
-    /// What it proposed; `None` for an unknown kind.
+    /// `None` for an unknown kind.
     pub kind: Option<DeltaKind>,
-    /// What was decided.
     pub verdict: CandidateVerdict,
-    /// The item that it touched.
     pub item: Option<ItemId>,
 }
 
-/// Why an item is here, and what became of it.
+/// Where an item comes from, and what replaced or contradicts it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExplanationView<'a> {
-    /// The item with its sources and versions.
     pub item: ItemView<'a>,
     /// All its handles, the first one first.
     pub handles: Vec<&'a str>,
-    /// Handles of what replaced it, one after the other up to the last.
+    /// Handles of its successors, in order up to the last.
     pub replaced_by: Vec<&'a str>,
     /// Handles of the items it is in open conflict with.
     pub contradicts: Vec<&'a str>,
 }
 
 impl Ledger {
-    /// Checks a position that came from outside.
+    /// Validates a position from outside.
     pub fn position(&self, asked: i64) -> Result<LedgerSeq, PositionError> {
         let seq = u64::try_from(asked).map_err(|_| PositionError::Invalid { asked })?;
         match u32::try_from(seq) {
@@ -91,7 +73,7 @@ impl Ledger {
         }
     }
 
-    /// The items whose last change came after `since`, ordered by that change, then by handle.
+    /// Returns the items whose last change came after `since`, ordered by that change, then by handle.
     pub fn changed_since(&self, since: LedgerSeq) -> Vec<ItemId> {
         let mut changed = Vec::new();
         for (at, entry) in self.entries.iter().enumerate().skip(since.0 as usize) {
@@ -107,25 +89,23 @@ impl Ledger {
         changed
     }
 
-    /// Every item as it was when `at` was the head.
+    /// Returns every item as of position `at`.
     pub fn as_of(&self, at: LedgerSeq) -> impl Iterator<Item = ItemView<'_>> {
         let n = self.items.partition_point(|record| record.created <= at);
         self.ids().take(n).filter_map(move |item| self.item_at(item, at))
     }
 
-    /// The input at a position.
     pub fn entry(&self, seq: LedgerSeq) -> Option<LogEntry<'_>> {
         let entry = self.entries.get((seq.0 as usize).checked_sub(1)?)?;
         let author = self.authors.name(entry.author);
         Some(LogEntry { seq, author, kind: entry.kind, verdict: entry.verdict, item: entry.item })
     }
 
-    /// The inputs after a position, in order.
     pub fn entries_after(&self, since: LedgerSeq) -> impl Iterator<Item = LogEntry<'_>> {
         (since.0..self.head().0).filter_map(|at| self.entry(LedgerSeq(at + 1)))
     }
 
-    /// The live items that were touched last, the newest first.
+    /// Returns up to `n` live items, most recently touched first.
     pub fn recent_items(&self, n: usize) -> Vec<ItemId> {
         let mut seen = std::collections::BTreeSet::new();
         let touched = self.entries.iter().rev().flat_map(|entry| [entry.item, entry.other]).flatten();
@@ -133,7 +113,7 @@ impl Ledger {
         new.take(n).collect()
     }
 
-    /// Every input that took effect on an item, in order.
+    /// Returns every input that took effect on an item, in order.
     pub fn inputs_of(&self, item: ItemId) -> impl Iterator<Item = LogEntry<'_>> {
         let is_about = move |entry: &crate::item_record::InputEntry| {
             entry.took_effect() && (entry.item == Some(item) || entry.other == Some(item))
@@ -142,7 +122,6 @@ impl Ledger {
         touched.filter_map(|(at, _)| self.entry(LedgerSeq(count(at + 1))))
     }
 
-    /// Why an item is here: where it comes from, what it said, what replaced it, what contradicts it.
     pub fn explain(&self, item: ItemId) -> Option<ExplanationView<'_>> {
         let view = self.item(item)?;
         let aliases = self.aliases.range((item, 0)..=(item, u32::MAX)).map(|(&(_, alias), _)| alias);
@@ -155,14 +134,14 @@ impl Ledger {
         })
     }
 
-    /// What replaced an item, one after the other. Links never form a cycle: a successor is live or new when it is
-    /// linked, and what was linked to it is final.
+    /// Returns the chain of items that replaced an item. Links never form a cycle: a successor is live or new when it
+    /// is linked, and the items linked to it are final.
     pub fn successors(&self, item: ItemId) -> impl Iterator<Item = ItemId> {
         let next = |item: ItemId| self.items.get(item.at()).and_then(|record| record.superseded_by);
         std::iter::successors(next(item), move |&item| next(item))
     }
 
-    /// The items that a turn supports, in order of creation.
+    /// Returns the items that a turn supports, in order of creation.
     pub fn supported_by(&self, turn: &str) -> Vec<ItemId> {
         let Some(turn) = self.sources.turns.find(turn) else {
             return Vec::new();
@@ -173,17 +152,16 @@ impl Ledger {
         items
     }
 
-    /// All contradictions, settled ones included, in the order in which they arose.
+    /// Returns all contradictions, including settled ones, in the order in which they arose.
     pub fn conflicts(&self) -> &[ItemConflict] {
         self.conflicts.list()
     }
 
-    /// The contradictions that are not settled.
     pub fn open_conflicts(&self) -> impl Iterator<Item = &ItemConflict> {
         self.conflicts().iter().filter(|conflict| conflict.settled.is_none())
     }
 
-    /// The items that an item is in open conflict with.
+    /// Returns the items that an item is in open conflict with.
     pub fn contradictions_of(&self, item: ItemId) -> impl Iterator<Item = ItemId> {
         let list = self.conflicts.list();
         self.conflicts.open_of(item).into_iter().map(move |at| {

@@ -1,6 +1,6 @@
-//! Reads a candidate from JSON. Whatever the value is, something is read: the reconciler decides what becomes of it.
+//! Parses a candidate from JSON. Every value yields a proposal; the reconciler decides what becomes of it.
 //!
-//! Fields that a kind does not have are refused, as are missing ones and other types: nothing is coerced.
+//! Unexpected and missing fields are invalid, and so are wrong types: nothing is coerced.
 
 use crate::candidate::{
     DeltaProposal, ItemChange, ItemContent, ItemDelta, MAX_SOURCES, TurnSource, is_blank,
@@ -9,11 +9,10 @@ use crate::vocabulary::{ConfidenceLevel, DeltaKind, RevisionMode};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The name of the field that is wrong.
 type InvalidFieldName = &'static str;
 
-/// A candidate delta as its author sent it: any JSON. The reconciler refuses what is no delta, by its position and with
-/// a code, so that one bad delta does not stop the others.
+/// A candidate delta as its author sent it: any JSON. The reconciler rejects an invalid one at its position and with a
+/// code, so that one bad delta does not stop the others.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct CandidateDelta(Value);
@@ -21,12 +20,12 @@ pub struct CandidateDelta(Value);
 probity_core::json_schema_of!(CandidateDelta, schemars::json_schema!(true));
 
 impl CandidateDelta {
-    /// The kind that it names, known or not.
+    /// Returns the kind that it names, known or not.
     pub fn kind(&self) -> Option<&str> {
         self.0.get("kind").and_then(Value::as_str)
     }
 
-    /// Reads the delta. One without the member `sources` comes from the turn `said`, if there is one.
+    /// Parses the delta. If the member `sources` is absent, the turn `said` becomes the source.
     pub fn read<'a>(&'a self, said: Option<&'a str>) -> DeltaProposal<'a> {
         let mut proposal = DeltaProposal::read(&self.0);
         if let Some(turn) = said
@@ -45,7 +44,7 @@ impl From<Value> for CandidateDelta {
 }
 
 impl<'a> DeltaProposal<'a> {
-    /// Reads a proposal from any JSON value.
+    /// Parses a proposal from any JSON value.
     pub fn read(value: &'a Value) -> Self {
         let Some(object) = value.as_object() else {
             return Self { key: None, kind: None, sources: Some(Vec::new()), delta: Err("kind") };
@@ -66,8 +65,8 @@ fn has_bad_key(object: &Map<String, Value>) -> bool {
     object.get("key").is_some_and(|key| key.as_str().is_none_or(is_blank))
 }
 
-/// The sources as far as they can be read (`None`: there is something, but no source in it), and whether all of them
-/// are well formed. A turn that is no text is read as a blank one, which nobody knows.
+/// Returns the readable sources (`None` if there is a value without any source in it), and whether all of them are well
+/// formed. A turn that is not a string is read as a blank id, which is never known.
 fn read_sources(value: Option<&Value>) -> (Option<Vec<TurnSource<'_>>>, bool) {
     let list = match value {
         None | Some(Value::Null) => return (Some(Vec::new()), true),
@@ -118,7 +117,7 @@ fn read_delta(object: &Map<String, Value>, kind: DeltaKind) -> Result<ItemDelta<
     }
 }
 
-/// Takes fields out of an object and counts them, so that extra ones are noticed.
+/// Takes fields out of an object and counts them, to detect unexpected ones.
 struct FieldReader<'a> {
     object: &'a Map<String, Value>,
     used: usize,

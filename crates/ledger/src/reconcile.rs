@@ -1,7 +1,7 @@
-//! The reconciler: the one authority that turns candidates into state.
+//! The reconciler: the only code that turns candidates into state.
 //!
 //! Each candidate is decided (see `decide`) and then applied. The outcome is a pure function of the state, the author
-//! and the candidates in their order: no clock, no randomness, and no input that panics.
+//! and the candidates in order: no clock, no randomness, and no input that panics.
 
 use crate::candidate::{DeltaProposal, ItemContent, MAX_ALTERNATIVES};
 use crate::decide::{CandidatePlan, ItemAlteration, ReconcileScratch, SuccessorItem};
@@ -12,12 +12,12 @@ use crate::outcome::{CandidateOutcome, CandidateVerdict, MergeCode, RejectCode};
 use crate::sources::KnownSource;
 use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus};
 
-/// What happens to a batch when one of its candidates is rejected.
+/// The effect of one rejected candidate on the rest of its batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchMode {
     /// The others keep their effect.
     BestEffort,
-    /// None of them has an effect; each still takes its position.
+    /// None of them takes effect; each still gets its position.
     Atomic,
 }
 
@@ -25,7 +25,6 @@ pub enum BatchMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the ledger is full: it cannot number {inputs} more inputs")]
 pub struct LedgerFull {
-    /// How many inputs the batch has.
     pub inputs: usize,
 }
 
@@ -67,7 +66,7 @@ impl Ledger {
         Ok(self.log_rulings(author, proposals, &rulings))
     }
 
-    /// Says what [`Self::reconcile`] would decide, and leaves everything as it was.
+    /// Returns what [`Self::reconcile`] would decide, without changing the ledger.
     pub fn rehearse(
         &mut self,
         author: &str,
@@ -87,7 +86,7 @@ impl Ledger {
         Ok(verdicts)
     }
 
-    /// Refuses a batch that could use up the 32-bit ids, whatever is in it.
+    /// Refuses a batch that could exhaust the 32-bit ids in the worst case.
     fn check_room(&self, proposals: &[DeltaProposal<'_>]) -> Result<(), LedgerFull> {
         let limit = u32::MAX as usize / 2;
         let n_sources: usize = proposals.iter().flat_map(|proposal| &proposal.sources).map(Vec::len).sum();
@@ -131,7 +130,7 @@ impl Ledger {
         outcomes
     }
 
-    // Applying: nothing here can fail.
+    // Applying. Nothing below can fail.
 
     fn carry_out(
         &mut self,
@@ -144,7 +143,7 @@ impl Ledger {
         if let Some(key) =
             proposal.key.filter(|_| verdict != CandidateVerdict::Merged(MergeCode::Redelivered))
         {
-            // Only well-formed proposals get here, so there always is a fingerprint.
+            // Only well-formed proposals reach this point, so there is always a fingerprint.
             if let Some(fingerprint) = proposal.fingerprint() {
                 self.remember_key(key, DeliveredDelta { fingerprint, item });
             }
@@ -233,7 +232,7 @@ impl Ledger {
         item
     }
 
-    /// Confidence is raised by a restatement and never lowered; a hard constraint said again stays hard.
+    /// Merges a restatement: it may raise the confidence but never lowers it, and never softens a hard constraint.
     fn restate(
         &mut self,
         item: ItemId,

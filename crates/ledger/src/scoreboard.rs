@@ -1,4 +1,4 @@
-//! How good an author's proposals are: what became of them, counted by code.
+//! The quality of each author's proposals: verdicts counted by code.
 
 use crate::ledger::Ledger;
 use crate::outcome::{CandidateVerdict, MergeCode, RejectCode};
@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 const N_MERGE_CODES: usize = MergeCode::ALL.len();
 const N_REJECT_CODES: usize = RejectCode::ALL.len();
 
-/// What became of an author's inputs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct VerdictTally {
     accepted: u64,
@@ -25,22 +24,22 @@ impl VerdictTally {
     }
 }
 
-/// One line of the scoreboard.
+/// The counts of one author.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct AuthorScore {
-    /// Who proposed; empty for the nameless.
+    /// The author; empty for an anonymous one.
     pub author: String,
-    /// How many inputs there were.
+    /// The number of inputs.
     pub inputs: u64,
-    /// How many changed the state.
+    /// Inputs that changed the state.
     pub accepted: u64,
-    /// How many said what was there already.
+    /// Inputs that repeated existing state.
     pub merged: u64,
-    /// How many were refused.
+    /// Inputs that were rejected.
     pub rejected: u64,
-    /// Refused among all, in thousandths, rounded down; `None` without inputs.
+    /// Rejected per thousand inputs, rounded down; `None` without inputs.
     pub rejection_rate_permille: Option<u64>,
-    /// Merges and rejections by code; codes that did not occur are left out.
+    /// Merges and rejections by code; codes that did not occur are omitted.
     pub codes: BTreeMap<&'static str, u64>,
 }
 
@@ -64,7 +63,7 @@ impl AuthorScore {
 }
 
 impl Ledger {
-    /// One score for each author, in the order of their first input.
+    /// Returns one score per author, in the order of their first input.
     pub fn scoreboard(&self) -> Vec<AuthorScore> {
         self.authors.iter().map(|(author, tally)| AuthorScore::of(author, tally)).collect()
     }

@@ -1,14 +1,14 @@
-//! Sources of items: (turn, range) pairs that are only ever added, found by item and by turn.
+//! Sources of items: (turn, range) pairs that are only ever added, indexed by item and by turn.
 //!
-//! Each source is a link in two chains: the sources of its item, and the sources that its turn gives, newest first.
-//! Whether a pair is already there is looked up in an index (all but the first source of an item stand in it), so an
-//! item with twenty thousand sources takes the next one as fast as an item with two.
+//! Each source is a link in two chains: the sources of its item, and those of its turn, newest first. A hash index
+//! finds duplicates (it holds all but the first source of each item), so an item with twenty thousand sources takes the
+//! next one as fast as an item with two.
 
 use crate::item_record::{ItemId, ItemRecord, LedgerSeq};
 use crate::name_table::{NameTable, count, hash_of};
 use probity_collections::HashIndex;
 
-/// A source whose turn is known.
+/// A source whose turn is known: the id of the turn, and the range.
 pub(crate) type KnownSource = (u32, Option<(u64, u64)>);
 
 #[derive(Debug, Clone, Copy)]
@@ -16,15 +16,15 @@ pub(crate) struct SourceRecord {
     pub(crate) seq: LedgerSeq,
     pub(crate) item: ItemId,
     pub(crate) turn: u32,
-    /// One more than the place in `ranges`; zero for the whole turn.
+    /// One more than the index in `ranges`; zero for the whole turn.
     pub(crate) range: u32,
-    /// The source of this item that was added before it; meaningless for the first.
+    /// The preceding source of the same item; meaningless for the first.
     pub(crate) previous_in_item: u32,
-    /// The source of this turn that was added before it; meaningless for the first.
+    /// The preceding source of the same turn; meaningless for the first.
     pub(crate) previous_in_turn: u32,
 }
 
-/// The sources that a turn gives: the last one, and how many there are.
+/// The sources of a turn: the last one, and their number.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TurnSourceChain {
     pub(crate) last: u32,
@@ -40,7 +40,7 @@ pub(crate) struct SourceIndex {
     index: HashIndex,
 }
 
-/// What to cut back to when appended sources are taken back.
+/// The lengths to truncate to when a batch is undone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SourceIndexMark {
     list: usize,
@@ -48,7 +48,6 @@ pub(crate) struct SourceIndexMark {
 }
 
 impl SourceIndex {
-    /// Makes a turn known.
     pub(crate) fn add_turn(&mut self, turn: &str) {
         if self.turns.find(turn).is_none() {
             self.turns.add(turn, TurnSourceChain::default());
@@ -63,12 +62,12 @@ impl SourceIndex {
         self.list.len()
     }
 
-    /// All sources, in order of arrival.
+    /// Returns all sources, in order of arrival.
     pub(crate) fn all(&self) -> &[SourceRecord] {
         &self.list
     }
 
-    /// Puts a source back as it was; the records of its item and turn are restored by the caller.
+    /// Restores a source from a snapshot; the caller restores the records of its item and turn.
     pub(crate) fn restore(&mut self, mut record: SourceRecord, range: Option<(u64, u64)>, is_first: bool) {
         let at = count(self.list.len());
         if !is_first {
@@ -81,7 +80,7 @@ impl SourceIndex {
         self.list.push(record);
     }
 
-    /// The sources of an item, the newest first.
+    /// Returns the sources of an item, newest first.
     pub(crate) fn of_item(&self, record: &ItemRecord) -> impl Iterator<Item = &SourceRecord> {
         let mut at = record.last_source;
         (0..record.n_sources).map(move |_| {
@@ -91,7 +90,7 @@ impl SourceIndex {
         })
     }
 
-    /// The sources that a turn gives, the newest first.
+    /// Returns the sources of a turn, newest first.
     pub(crate) fn of_turn(&self, turn: u32) -> impl Iterator<Item = &SourceRecord> {
         let given = *self.turns.value(turn);
         let mut at = given.last;
@@ -102,7 +101,7 @@ impl SourceIndex {
         })
     }
 
-    /// Adds a source to an item unless it has that very pair. Says whether it is new.
+    /// Adds a source to an item unless it has the same pair already. Returns whether it was added.
     pub(crate) fn add(
         &mut self,
         item: ItemId,
@@ -142,7 +141,7 @@ impl SourceIndex {
             let source = &self.list[at as usize];
             source.item == item && is_it(source)
         });
-        // The first source is fetched only if its turn is the one asked for.
+        // The first source is fetched only if its turn matches.
         is_indexed.is_some() || (record.first_turn == turn && is_it(&self.list[record.first_source as usize]))
     }
 
@@ -150,7 +149,7 @@ impl SourceIndex {
         SourceIndexMark { list: self.list.len(), ranges: self.ranges.len() }
     }
 
-    /// Takes back every source added since `mark`. The records of the items are restored by the caller.
+    /// Removes every source added since `mark`. The caller restores the records of the items.
     pub(crate) fn truncate_to(&mut self, mark: SourceIndexMark) {
         while self.list.len() > mark.list {
             let at = count(self.list.len() - 1);

@@ -1,7 +1,7 @@
-//! Finds the live items that say the same as a statement, or the opposite.
+//! Finds the live items that make the same statement, or the opposite one.
 //!
-//! For each neutral statement (negations left out) one live item is the *leader* and stands in the hash index; all
-//! others, which are rare, stand in an ordered set. Nothing depends on which of them is the leader.
+//! For each neutral statement (without its negations) one live item is the *leader* and is in the hash index; the
+//! others, which are rare, are in an ordered set. No result depends on which item leads.
 
 use crate::identity::{Polarity, StatementKey};
 use crate::item_record::{ItemId, ItemRecord};
@@ -9,7 +9,7 @@ use crate::name_table::count;
 use probity_collections::HashIndex;
 use std::collections::BTreeSet;
 
-/// How many different statements with one neutral form are looked through for an opposite.
+/// The most statements with one neutral form that are searched for an opposite.
 const MAX_RELATED_ITEMS: usize = 64;
 
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ impl StatementIndex {
         }
     }
 
-    /// Takes an item out: it is final, or about to say something else.
+    /// Removes an item that has become final or is about to be reworded.
     pub(crate) fn unlist(&mut self, item: ItemId, records: &[ItemRecord]) {
         let StatementKey { neutral, full, .. } = records[item.at()].meaning;
         if self.twins.remove(&(neutral, full, item)) {
@@ -46,7 +46,7 @@ impl StatementIndex {
         }
     }
 
-    /// The oldest live item with this meaning for which `says_it` confirms the words.
+    /// Returns the oldest live item with this meaning whose words `says_it` confirms.
     pub(crate) fn find(
         &self,
         meaning: StatementKey,
@@ -65,7 +65,7 @@ impl StatementIndex {
         leader.into_iter().chain(twin).min()
     }
 
-    /// Listed items that deny what `meaning` asserts or assert what it denies: the first of each statement.
+    /// Returns the items of opposite polarity: the first of each statement.
     pub(crate) fn opposites(&self, meaning: StatementKey, records: &[ItemRecord]) -> Vec<ItemId> {
         if meaning.polarity() == Polarity::Unclear {
             return Vec::new();

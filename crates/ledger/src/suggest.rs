@@ -1,4 +1,4 @@
-//! What a person might want to do next about the ledger. Suggestions are advice: nothing follows from them by itself.
+//! Suggests next steps to a person. Suggestions are advice and change nothing.
 
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
@@ -6,35 +6,31 @@ use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus};
 use std::collections::BTreeSet;
 
 probity_core::word_enum! {
-    /// What is suggested.
     pub enum SuggestionKind {
         /// Two items contradict each other: supersede one of them.
         Settle = "settle",
         /// A choice is still open: resolve it.
         Decide = "decide",
-        /// A guess has gathered support: promote or withdraw it.
+        /// A hypothesis has gathered support: promote or withdraw it.
         Confirm = "confirm",
-        /// It held up in several turns: write it where every session reads it.
+        /// Several turns support it: write it where every session reads it.
         Remember = "remember",
     }
 }
 
-/// One suggestion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerSuggestion {
-    /// What to do.
     pub advice: SuggestionKind,
-    /// The items that it is about.
     pub items: Vec<ItemId>,
-    /// The number of turns that speak for it.
+    /// The number of turns that support it.
     pub n_turns: usize,
 }
 
-/// How many turns must support something before it is worth remembering or confirming.
+/// Turns that must support an item before it is suggested for confirming or remembering.
 const MIN_SUPPORTING_TURNS: usize = 2;
 
 impl Ledger {
-    /// Everything worth doing: contradictions first, then open choices, guesses, and what is worth remembering.
+    /// Returns all suggestions: contradictions first, then open choices, hypotheses, and items worth remembering.
     pub fn suggestions(&self) -> Vec<LedgerSuggestion> {
         let conflicts = self.open_conflicts().map(|conflict| LedgerSuggestion {
             advice: SuggestionKind::Settle,
@@ -68,7 +64,7 @@ impl Ledger {
         }
     }
 
-    /// How many different turns support an item.
+    /// Counts the distinct turns that support an item.
     fn n_turns(&self, item: ItemId) -> usize {
         let turns: BTreeSet<u32> =
             self.sources.of_item(self.record(item)).map(|source| source.turn).collect();

@@ -4,7 +4,6 @@ use crate::{BatchMode, CandidateOutcome, DeltaProposal, ItemView, Ledger, Source
 use probity_prose::normal_form::normal_form;
 use serde_json::{Value, json};
 
-/// Answers a vector of kind `ledger`.
 pub fn ledger(given: &Value) -> Result<Value, String> {
     let mut ledger = Ledger::new();
     for turn in list(given, "turns")? {
@@ -44,7 +43,7 @@ fn outcome_json(ledger: &Ledger, outcome: &CandidateOutcome) -> Value {
     })
 }
 
-/// The fields of an item that the vectors name.
+/// Returns the fields of an item that the vectors compare.
 fn item_json(item: &ItemView<'_>) -> Value {
     let source = |source: &SourceView<'_>| match source.range {
         None => json!({ "turn": source.turn }),
@@ -75,7 +74,6 @@ fn changed(ledger: &Ledger, since: i64) -> Value {
     }
 }
 
-/// Answers a vector of kind `ledger_identity`.
 pub fn ledger_identity(given: &Value) -> Result<Value, String> {
     let text = |name: &str| {
         given.get(name).and_then(Value::as_str).ok_or_else(|| format!("`{name}` must be a text"))

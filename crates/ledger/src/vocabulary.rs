@@ -1,21 +1,16 @@
-//! The closed vocabularies of the ledger, each with the word that documents and programs use.
+//! The closed vocabularies of the ledger, each with its words in documents.
 //!
-//! A word that is not in its list is refused by the reader; nothing is guessed or coerced.
+//! The reader refuses unknown words; nothing is guessed or coerced.
 
 probity_core::word_enum! {
-    /// What an item is. It never changes.
+    /// The kind of an item. It never changes.
     pub enum ItemKind {
-        /// What the project is after.
         Goal = "goal",
-        /// What was decided.
         Decision = "decision",
-        /// What must hold whatever is decided.
+        /// A rule that holds for every decision.
         Constraint = "constraint",
-        /// What is to be done.
         Task = "task",
-        /// What was found to be so.
         Fact = "fact",
-        /// What may be so.
         Hypothesis = "hypothesis",
         /// A choice that is still open.
         Branch = "branch",
@@ -23,9 +18,9 @@ probity_core::word_enum! {
 }
 
 probity_core::word_enum! {
-    /// Where an item is in its life. `superseded` and `resolved` are final.
+    /// The stage of an item's life. `superseded` and `resolved` are final.
     pub enum ItemStatus {
-        /// Proposed, not believed yet.
+        /// Proposed, not yet believed.
         Tentative = "tentative",
         /// In force.
         Active = "active",
@@ -37,12 +32,12 @@ probity_core::word_enum! {
 }
 
 impl ItemStatus {
-    /// Whether the item still counts: tentative or active.
+    /// Returns whether the item still counts: tentative or active.
     pub const fn is_live(self) -> bool {
         matches!(self, Self::Tentative | Self::Active)
     }
 
-    /// The whole table of transitions. What is not in it does not happen.
+    /// The complete transition table. Any other transition is refused.
     pub const fn may_become(self, next: Self) -> bool {
         matches!(
             (self, next),
@@ -53,13 +48,13 @@ impl ItemStatus {
 }
 
 probity_core::word_enum! {
-    /// How sure one is. Ordered from the weakest.
+    /// Ordered from the weakest.
     pub enum ConfidenceLevel {
         /// A guess.
         Low = "low",
         /// Likely.
         Medium = "medium",
-        /// Said firmly.
+        /// Stated firmly.
         High = "high",
         /// Beyond doubt.
         Certain = "certain",
@@ -67,7 +62,7 @@ probity_core::word_enum! {
 }
 
 probity_core::word_enum! {
-    /// In which direction a constraint was revised, as its author sees it.
+    /// The direction of a constraint revision, as its author declares it.
     pub enum RevisionMode {
         /// It now allows more.
         Relaxed = "relaxed",
@@ -79,41 +74,34 @@ probity_core::word_enum! {
 }
 
 probity_core::word_enum! {
-    /// What a candidate delta proposes.
     pub enum DeltaKind {
-        /// A new goal.
         GoalSet = "goal_set",
-        /// A new decision.
         DecisionMade = "decision_made",
-        /// A new fact.
         FactLearned = "fact_learned",
-        /// A new hypothesis.
         HypothesisIntroduced = "hypothesis_introduced",
-        /// A new constraint.
         ConstraintAdded = "constraint_added",
-        /// A new task.
         TaskOpened = "task_opened",
         /// A new open choice.
         BranchCreated = "branch_created",
-        /// Another wording or confidence of a decision.
+        /// A new wording or confidence of a decision.
         DecisionRevised = "decision_revised",
-        /// Another wording of a constraint.
+        /// A new wording of a constraint.
         ConstraintRevised = "constraint_revised",
-        /// Another confidence, of any item.
+        /// A new confidence, of any item.
         ConfidenceChanged = "confidence_changed",
         /// A task is done or dropped.
         TaskClosed = "task_closed",
         /// A goal is reached or dropped.
         GoalClosed = "goal_closed",
-        /// Any item is withdrawn, perhaps in favour of another.
+        /// Any item is withdrawn, with or without a replacement.
         ItemSuperseded = "item_superseded",
         /// A hypothesis is believed from now on.
         HypothesisPromoted = "hypothesis_promoted",
-        /// An open choice is made.
+        /// An alternative of an open choice is chosen.
         BranchResolved = "branch_resolved",
         /// A resolved task gets a successor.
         TaskReopened = "task_reopened",
-        /// A fact was wrong; here is the right one.
+        /// A fact was wrong; the delta carries the right one.
         FactCorrected = "fact_corrected",
     }
 }

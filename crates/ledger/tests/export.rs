@@ -1,4 +1,4 @@
-//! Contexts and projections: what they hold, what they never do.
+//! Contexts and projections: what they contain, and what they never do.
 
 use probity_ledger::{BatchMode, DeltaProposal, ExportOptions, Ledger, LedgerProjection, estimate_tokens};
 use proptest::prelude::*;

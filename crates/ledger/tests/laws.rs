@@ -1,4 +1,4 @@
-//! The seven invariants of the ledger, over candidates that nobody thought of.
+//! The seven invariants of the ledger, on generated candidates.
 
 use probity_ledger::extract::Role;
 use probity_ledger::wire::{LedgerEvent, encode};
@@ -78,7 +78,7 @@ fn sources() -> impl Strategy<Value = Value> {
     prop::collection::vec(source, 0..4).prop_map(Value::from)
 }
 
-/// A candidate that is well formed, or nearly.
+/// Generates a candidate that is well formed, or nearly.
 fn candidate() -> impl Strategy<Value = Value> {
     let key = prop::option::weighted(0.2, word(&["k1", "k2", "k3"]));
     let made = prop::sample::select(KINDS).prop_flat_map(|kind| {
@@ -100,7 +100,7 @@ fn candidate() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any JSON at all.
+/// Generates any JSON.
 fn junk() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -137,7 +137,7 @@ fn propose(ledger: &mut Ledger, mode: BatchMode, values: &[Value]) -> Vec<Candid
     ledger.reconcile("someone", mode, &proposals).expect("a few inputs always fit")
 }
 
-/// What the invariants say about the step from one state to the next.
+/// Checks the invariants for the step from one state to the next.
 fn check_step(before: &BTreeMap<ItemId, Kept>, ledger: &Ledger, outcome: &CandidateOutcome) {
     for id in ledger.ids() {
         let item = ledger.item(id).expect("its own ids name items");
@@ -169,7 +169,7 @@ fn check_item(ledger: &Ledger, id: ItemId, item: &ItemView<'_>) {
     assert!(ledger.supported_by(item.sources[0].turn).contains(&id));
 }
 
-/// What must not be lost from one state to the next.
+/// The data that must not be lost from one state to the next.
 #[derive(Debug, Clone, PartialEq)]
 struct Kept {
     kind: ItemKind,

@@ -1,4 +1,4 @@
-//! Questions that a ledger answers, the policy, contradictions and the scoreboard.
+//! Queries on a ledger, the policy, contradictions and the scoreboard.
 
 use probity_ledger::{
     BatchMode, CandidateOutcome, CandidateVerdict, ConstraintPolicy, DeltaProposal, Ledger, LedgerSeq,

@@ -1,21 +1,21 @@
-//! A sentence with its clauses, and which of them its author stands behind.
+//! Splits a sentence into clauses, and finds those that its author asserts.
 //!
 //! A statement counts only if it is asserted. Questions, requests, wishes, plans, guesses, conditions, the past and
-//! the words of other people are not. Each such marker blocks its own clause; those that reach further (if …, I think …,
-//! Bob says …) block what follows as well, up to a "but".
+//! reported speech are not. Each such marker blocks its own clause; those that reach further (if …, I think …, Bob says
+//! …) also block what follows, up to a "but".
 
 use crate::lexicon::{self as lx, Class, Phrases};
 use crate::negation::count_before;
 use crate::tokens::{Token, TokenKind};
 
-/// How far back a word can take part in a statement. It keeps the time linear in clauses without an end.
+/// The most words a statement can reach back. The bound keeps the time linear for clauses without an end.
 const LOOK_BACK: usize = 24;
 
 const HEDGES: Class = lx::HEDGE.or(lx::CLAUSE_HEDGE);
 const CONDITIONS: Class = lx::CONDITION.or(lx::TEMPORAL_CONDITION);
 const REPORTS: Class = lx::REPORTING_VERB.or(lx::STATEMENT_VERB);
 
-/// A clause: the tokens between two boundaries.
+/// The tokens between two boundaries.
 #[derive(Debug, Clone, Copy)]
 struct Clause {
     start: usize,
@@ -24,7 +24,7 @@ struct Clause {
     has_verb: bool,
 }
 
-/// What stands in front of a clause.
+/// The mark or conjunction before a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opener {
     Nothing,
@@ -35,21 +35,19 @@ enum Opener {
     Mark,
 }
 
-/// How far a marker reaches.
+/// The reach of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Only its clause.
     Clause,
     /// Its clause, and what "and" adds to it.
     Added,
-    /// Its clause and what follows.
+    /// Its clause and everything after it.
     Onward,
 }
 
-/// A sentence that can be asked what it asserts.
+/// A sentence that can be queried for what it asserts.
 #[derive(Debug)]
 pub struct ParsedSentence<'a> {
-    /// Its tokens.
     pub tokens: &'a [Token<'a>],
     clauses: Vec<Clause>,
     /// The clause of each token.
@@ -62,7 +60,6 @@ pub struct ParsedSentence<'a> {
 }
 
 impl<'a> ParsedSentence<'a> {
-    /// Reads the clauses of a sentence.
     pub fn new(tokens: &'a [Token<'a>], is_question: bool) -> Self {
         let mut sentence = Self {
             tokens,
@@ -77,38 +74,34 @@ impl<'a> ParsedSentence<'a> {
         sentence
     }
 
-    /// Whether the token at `index` has one of these classes.
     pub fn is(&self, index: usize, class: Class) -> bool {
         self.tokens.get(index).is_some_and(|token| token.class.is(class))
     }
 
-    /// Whether any word of the sentence has one of these classes.
     pub fn has(&self, class: Class) -> bool {
         self.classes.is(class)
     }
 
-    /// The kind of the token at `index`.
     pub fn kind(&self, index: usize) -> Option<TokenKind> {
         self.tokens.get(index).map(|token| token.kind)
     }
 
-    /// Whether the token at `index` is this word, whatever its case, and no name.
+    /// Returns whether the token at `index` is this word, in any case, and not a name.
     pub fn says(&self, index: usize, word: &str) -> bool {
         self.tokens.get(index).is_some_and(|token| !token.is_marked && token.text.eq_ignore_ascii_case(word))
     }
 
-    /// Whether the token at `index` is one of the words of a list (`one | another`).
+    /// Returns whether the token at `index` is one of the words of a list (`one | another`).
     pub fn says_any(&self, index: usize, words: &str) -> bool {
         words.split(" | ").any(|word| self.says(index, word))
     }
 
-    /// Whether the tokens from `index` on are these words.
+    /// Returns whether the tokens from `index` on are these words.
     pub fn reads(&self, index: usize, words: &[&str]) -> bool {
         words.iter().enumerate().all(|(offset, word)| self.says(index + offset, word))
     }
 
-    /// Whether the author stands behind a statement that spans `start..=end`, which takes its own negations into
-    /// account.
+    /// Returns whether the author asserts a statement that spans `start..=end`. The caller handles negations within it.
     pub fn asserts(&self, start: usize, end: usize) -> bool {
         let first = self.clause_of[start];
         let last = self.clause_of[end.min(self.tokens.len() - 1)];
@@ -124,17 +117,17 @@ impl<'a> ParsedSentence<'a> {
         self.kind(end + 1) == Some(TokenKind::Colon) && no && answer + 1 == self.tokens.len()
     }
 
-    /// Whether a negation stands before `index` in its clause.
+    /// Returns whether a negation precedes `index` in its clause.
     pub fn is_negated_before(&self, index: usize) -> bool {
         self.negations[index] > self.negations[self.clauses[self.clause_of[index]].start]
     }
 
-    /// The first token of the clause of `index`, or as far back as a statement can reach.
+    /// Returns the first token of the clause of `index`, or the farthest that a statement can reach back.
     pub fn clause_start(&self, index: usize) -> usize {
         self.clauses[self.clause_of[index]].start.max(index.saturating_sub(LOOK_BACK))
     }
 
-    /// The token behind the clause of `index`.
+    /// Returns the index after the last token of the clause of `index`.
     pub fn clause_end(&self, index: usize) -> usize {
         self.clauses[self.clause_of[index]].end
     }
@@ -223,7 +216,7 @@ impl<'a> ParsedSentence<'a> {
         }
     }
 
-    /// Whether a clause behind a comma begins with a marker and so speaks of the clause before it.
+    /// Returns whether a clause after a comma is a marker for the clause before it.
     fn trails(&self, clause: Clause) -> bool {
         let first = clause.start;
         self.is(first, CONDITIONS | HEDGES)
@@ -234,7 +227,7 @@ impl<'a> ParsedSentence<'a> {
             || self.is(clause.end.saturating_sub(1), REPORTS)
     }
 
-    /// The strongest marker of a clause.
+    /// Returns the strongest marker of a clause.
     fn markers(&self, clause: Clause) -> Option<Reach> {
         let mut found = None;
         for index in clause.start..clause.end {
@@ -291,7 +284,7 @@ impl<'a> ParsedSentence<'a> {
         self.phrase(index)
     }
 
-    /// Markers of several words.
+    /// Matches markers of several words.
     fn phrase(&self, index: usize) -> Option<Reach> {
         let starts = |phrases: Class| phrases.match_length(&self.tokens[index..]).is_some();
         if index == 0 && self.reads(0, &["as", "far", "as"]) {
@@ -307,8 +300,7 @@ impl<'a> ParsedSentence<'a> {
         }
     }
 
-    /// "if", "before" and their like; what they leave alone: "even if", "the before-run", "before and after",
-    /// "than before".
+    /// Matches "if", "before" and the like, except in "even if", "the before-run", "before and after", "than before".
     fn condition(&self, index: usize, front: Option<Reach>) -> Option<Reach> {
         let even = index > 0 && (self.says(index - 1, "even") || self.is(index - 1, lx::DETERMINER));
         let both = self.reads(index, &["before", "and", "after"])
@@ -318,20 +310,20 @@ impl<'a> ParsedSentence<'a> {
         if even || both || committed { None } else { front }
     }
 
-    /// "the required checks": an adjective, and no plan.
+    /// "the required checks": an adjective, not a plan.
     fn is_required_check(&self, index: usize) -> bool {
         let adjective =
             ["required", "needed", "planned", "pending"].iter().any(|word| self.says(index, word));
         adjective && self.is(index + 1, lx::TEST | lx::CHECK)
     }
 
-    /// "Had all tests passed, …", "After all tests pass, we can …": what did not or has not yet happened.
+    /// "Had all tests passed, …", "After all tests pass, we can …": it did not happen, or not yet.
     fn is_unreal(&self, index: usize) -> bool {
         let inverted = index == 0 && (self.says(0, "had") || self.says(0, "were"));
         inverted || self.says(index, "after") && self.has(lx::MODAL | lx::INTENTION)
     }
 
-    /// "can confirm", "could not find": the modal takes nothing back.
+    /// "can confirm", "could not find": the modal does not weaken the statement.
     fn is_polite(&self, index: usize) -> bool {
         let negated = self.says(index + 1, "not");
         let mut verb = if negated { index + 2 } else { index + 1 };
@@ -344,13 +336,13 @@ impl<'a> ParsedSentence<'a> {
         }
     }
 
-    /// "the acceptance criteria are met": what was wanted is there.
+    /// "the acceptance criteria are met": a goal was reached.
     fn is_reached(&self, index: usize) -> bool {
         (index + 2..index + 5).any(|at| self.is(at, lx::REACHED))
             && !(index + 1..index + 5).any(|at| self.is(at, lx::NEGATION))
     }
 
-    /// "according to the structural check": the word of a measurement, and of nobody else.
+    /// "according to the structural check": reports a measurement, not a person.
     fn is_measured(&self, index: usize) -> bool {
         self.reads(index, &["according", "to"])
             && (index + 2..index + 6)
@@ -358,12 +350,12 @@ impl<'a> ParsedSentence<'a> {
                 .any(|at| self.is(at, lx::CHECK | lx::CI | lx::TEST | lx::MEASURING_TOOL))
     }
 
-    /// "as expected" promises nothing and takes nothing back.
+    /// "as expected" neither promises nor weakens anything.
     fn is_expected_result(&self, index: usize) -> bool {
         index > 0 && (self.says(index - 1, "as") || self.is(index - 1, lx::NO))
     }
 
-    /// Whether a verb of saying is the author's own, or a participle behind what it speaks of.
+    /// Returns whether a verb of saying is the author's own, a passive participle, or a noun.
     fn is_own_word(&self, clause: Clause, index: usize) -> bool {
         let before = clause.start.max(index.saturating_sub(LOOK_BACK))..index;
         let told = index > 0 && ["was", "were", "been"].iter().any(|word| self.says(index - 1, word));
@@ -375,7 +367,7 @@ impl<'a> ParsedSentence<'a> {
         own || passive || noun && !self.says(index, "claim")
     }
 
-    /// "TODO: …", "Goal: …": what follows is wanted, not said.
+    /// "TODO: …", "Goal: …": what follows is wanted, not asserted.
     fn is_wanted(&self) -> bool {
         let colon = self.tokens.iter().take(4).position(|token| token.kind == TokenKind::Colon);
         let label = colon.is_some_and(|colon| (0..colon).any(|index| self.is(index, lx::WISH_LABEL)));
@@ -388,7 +380,7 @@ impl<'a> ParsedSentence<'a> {
 }
 
 impl Opener {
-    /// Of two marks in a row, the one that says more: ", but" is a "but".
+    /// Returns the stronger of two consecutive marks: ", but" is a "but".
     fn max_with(self, other: Self) -> Self {
         if other == Self::Comma { self } else { other }
     }

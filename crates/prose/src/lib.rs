@@ -1,13 +1,14 @@
-//! Reading prose: which words an author says, how they hang together, and whether the author stands behind them.
+//! Reads prose: the words of an author, their structure, and whether the author asserts them.
 //!
 //! Owns: Markdown blocks, sentences, tokens, lexicons, translation into English cues, clauses, modality, negation, normal forms.
 //! May use: collections, core.
 //! Must not know: what is a claim about a change or a decision of a project; `contract` and `ledger` say that.
 //!
-//! * `markdown` says which lines are prose, `sentences` where a sentence ends, `tokens` what it consists of.
-//! * `lexicon` says what words and phrases do; `words` are tokens as they are spoken, `translation` brings them into English.
-//! * `clauses` says which parts of a sentence are asserted, `modality` how a sentence as a whole is meant.
-//! * `normal_form` says when two texts are one statement, `stems` what they speak about, `negation` whether they deny.
+//! * `markdown` finds the lines that are prose, `sentences` the ends of sentences, `tokens` their parts.
+//! * `lexicon` classifies words and phrases; `words` are tokens as they are spoken; `translation` maps them to English
+//!   cues.
+//! * `clauses` finds the asserted parts of a sentence, `modality` how a sentence as a whole is meant.
+//! * `normal_form` decides whether two texts make one statement; `stems` finds their subject, `negation` their denials.
 
 pub mod clauses;
 pub mod lexicon;

@@ -1,38 +1,27 @@
-//! Markdown as far as it changes what an author says: which lines are prose, and what form they have.
+//! Parses Markdown as far as it changes what an author says: which lines are prose, and in which form.
 //!
-//! Code, comments and quotations are left out. List items, headings and rows of tables stand for themselves; the lines of a
+//! Code, comments and quotations are left out. List items, headings and table rows are separate blocks; the lines of a
 //! paragraph belong together.
 
 use std::ops::Range;
 
-/// A piece of prose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Where its lines stand in the text, without the marks of its form.
+    /// The ranges of its lines in the text, without the marks of its form.
     pub lines: Vec<Range<usize>>,
-    /// Its form.
     pub form: Form,
 }
 
-/// The form of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Lines without a mark.
     Paragraph,
-    /// An item of a list.
     Item,
-    /// A check box.
-    CheckBox {
-        /// Whether it is ticked.
-        done: bool,
-    },
-    /// A heading.
+    CheckBox { done: bool },
     Heading,
-    /// A row of a table.
     TableRow,
 }
 
-/// Lines as one, and for each byte of it the place in `text`.
+/// Joins lines into one, and maps each of its bytes to its offset in `text`.
 pub fn joined(text: &str, lines: &[Range<usize>]) -> (String, Vec<usize>) {
     let mut line = String::new();
     let mut places = Vec::new();
@@ -47,7 +36,7 @@ pub fn joined(text: &str, lines: &[Range<usize>]) -> (String, Vec<usize>) {
     (line, places)
 }
 
-/// The prose of a text, in order.
+/// Returns the prose of a text, in order.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut reader = Reader { after_blank: true, ..Reader::default() };
     let mut start = 0;
@@ -61,10 +50,10 @@ pub fn blocks(text: &str) -> Vec<Block> {
 #[derive(Default)]
 struct Reader {
     blocks: Vec<Block>,
-    /// The fence that closes the code we are in.
+    /// The fence that closes the current code block.
     fence: Option<&'static str>,
     in_comment: bool,
-    /// Whether the next line may continue the last block.
+    /// The next line may continue the last block.
     continues: bool,
     after_blank: bool,
 }
@@ -108,7 +97,7 @@ impl Reader {
     }
 }
 
-/// The form of a line, and its text without the marks of that form.
+/// Returns the form of a line, and its text without the marks of that form.
 fn form_of(line: &str) -> (Form, &str) {
     if line.starts_with('#') {
         return (Form::Heading, line.trim_start_matches('#').trim_start());
@@ -127,7 +116,6 @@ fn form_of(line: &str) -> (Form, &str) {
     }
 }
 
-/// The text of a list item.
 fn item_body(line: &str) -> Option<&str> {
     let bullet = line.strip_prefix(['-', '*', '+', '•', '–', '—']).and_then(|rest| rest.strip_prefix(' '));
     let numbered = || {
@@ -138,7 +126,7 @@ fn item_body(line: &str) -> Option<&str> {
     bullet.or_else(numbered).map(str::trim_start)
 }
 
-/// `---`, `***`: a line between paragraphs.
+/// Matches a thematic break: `---`, `***`.
 fn is_rule(line: &str) -> bool {
     line.len() >= 3 && ['-', '*', '_', '='].iter().any(|mark| line.chars().all(|c| c == *mark || c == ' '))
 }

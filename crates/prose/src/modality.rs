@@ -1,32 +1,29 @@
 //! How a sentence as a whole is meant: asserted, or only asked, supposed, hoped, hedged, reported.
 //!
-//! The sections behind it are wide on purpose. A sentence that merely might be hedged is treated as hedged: missing a
-//! statement is cheap, taking a guess for a decision is not (law 14). Which single clauses are asserted says `clauses`.
+//! The lexicon sections used here are broad on purpose. A sentence that might be hedged is treated as hedged: missing a
+//! statement is cheap, taking a guess for a decision is not (law 14). For single clauses see `clauses`.
 
 use crate::lexicon::{self as lx, contains, is_among, starts_with};
 use crate::sentences::Sentence;
 use crate::words::{Word, strip_openers};
 
-/// What keeps a sentence from being an assertion of its author.
+/// The properties that keep a sentence from being an assertion of its author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a sentence can be all of these at once")]
 pub struct Modality {
-    /// It is a question.
     pub is_question: bool,
-    /// It is doubted by its author.
+    /// Its author doubts it.
     pub is_hedged: bool,
-    /// It holds on a condition only.
     pub is_conditional: bool,
     /// Somebody else is reported to say or want it.
     pub is_reported: bool,
-    /// It is about a past that was not, a wish, an example.
+    /// It is counterfactual, a wish or an example.
     pub is_unreal: bool,
     /// It is said to be undecided.
     pub is_undecided: bool,
 }
 
 impl Modality {
-    /// Reads how a sentence is meant.
     pub fn of(sentence: &Sentence) -> Self {
         let words = &sentence.words;
         let has = |section| contains(words, section);
@@ -41,18 +38,18 @@ impl Modality {
         }
     }
 
-    /// Whether the author plainly says it.
+    /// Returns whether the author plainly says it.
     pub fn is_asserted(self) -> bool {
         self == Self::default()
     }
 
-    /// Whether the author offers it as a guess or an idea.
+    /// Returns whether the author offers it as a guess or an idea.
     pub fn is_guess(self) -> bool {
         self == Self { is_hedged: true, ..Self::default() }
     }
 }
 
-/// Whether a short sentence after another takes that one back or doubts it.
+/// Returns whether a short sentence retracts or doubts the one before it.
 pub fn doubts_what_came_before(sentence: &Sentence) -> bool {
     let words = &sentence.words;
     let starts_in_doubt =
@@ -77,7 +74,7 @@ fn asks_without_mark(words: &[Word]) -> bool {
     }
 }
 
-/// "might", "could" and "would" doubt; "may" does unless it permits ("admins may deploy").
+/// "might", "could" and "would" express doubt; so does "may", except as a permission ("admins may deploy").
 fn has_doubtful_modal(words: &[Word]) -> bool {
     let may = |pair: &[Word]| {
         pair[1].lower == "may" && is_among("we | i | it | that | this | they | there | which", &pair[0].lower)

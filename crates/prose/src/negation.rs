@@ -1,14 +1,14 @@
-//! Negation: which words deny, how many of them stand before a token, whether a text denies at all.
+//! Negation: the words that deny, their number before a token, and whether a text denies at all.
 
 use crate::lexicon::{self as lx, class_of};
 use crate::tokens::{Token, tokenize};
 
-/// Whether a word in lower case turns a whole statement around: without it, the statement says the opposite.
+/// Returns whether a lower-case word negates a whole statement: without it, the statement says the opposite.
 pub fn is_negation(word: &str) -> bool {
     matches!(word, "not" | "no" | "never")
 }
 
-/// Whether a text denies something, in any of the languages that are read.
+/// Returns whether a text denies something, in any supported language.
 pub fn denies(text: &str) -> bool {
     let negations = lx::NEGATION | lx::NO | lx::FOREIGN_NEGATION;
     tokenize(text)
@@ -16,7 +16,7 @@ pub fn denies(text: &str) -> bool {
         .any(|token| class_of(token.text).is(negations) || token.text.eq_ignore_ascii_case("against"))
 }
 
-/// The number of negations before each token of a sentence, and behind the last.
+/// Counts the negations before each token of a sentence, and after the last.
 pub(crate) fn count_before(tokens: &[Token<'_>]) -> Vec<usize> {
     let mut counts = vec![0];
     let mut count = 0;

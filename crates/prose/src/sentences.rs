@@ -1,4 +1,4 @@
-//! Where a sentence ends: behind a full stop, question or exclamation mark, outside of code and quotations.
+//! Finds the ends of sentences: a full stop, question mark or exclamation mark outside of code and quotations.
 
 use crate::lexicon::{self, class_of};
 use crate::spans::{SpanKind, span_at};
@@ -6,23 +6,21 @@ use crate::translation;
 use crate::words::{Word, words};
 use std::ops::Range;
 
-/// A sentence with its words.
 #[derive(Debug, Clone)]
 pub struct Sentence {
     /// As written, on one line.
     pub text: String,
-    /// Where it stands in the whole text.
+    /// Its position in the whole text.
     pub range: Range<usize>,
-    /// Its words, in English cues.
+    /// Its words, as English cues.
     pub words: Vec<Word>,
-    /// It ends in a question mark.
     pub is_question: bool,
-    /// It is in another language than English.
+    /// It is in a language other than English.
     pub is_translated: bool,
 }
 
 impl Sentence {
-    /// Reads a sentence that stands at `range`.
+    /// Parses a sentence at the position `range`.
     pub fn new(text: &str, range: Range<usize>) -> Self {
         let mut words = words(text);
         let is_translated = translation::translate(text, &mut words);
@@ -30,16 +28,16 @@ impl Sentence {
     }
 }
 
-/// Whether a semicolon ends a sentence or only a clause.
+/// The role of a semicolon: it ends a sentence or only a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Semicolon {
-    /// What stands before and behind it is read for itself.
+    /// The text before and after it is read separately.
     EndsSentence,
     /// It is a mark inside the sentence.
     EndsClause,
 }
 
-/// The sentences of a text on one line, without the space around them. Pieces without a letter or digit are left out.
+/// Returns the sentences of a line, trimmed. Pieces without a letter or digit are left out.
 pub fn sentences(line: &str, semicolon: Semicolon) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -55,7 +53,6 @@ pub fn sentences(line: &str, semicolon: Semicolon) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a sentence asks.
 pub fn is_question(sentence: &str) -> bool {
     sentence.trim_end_matches(['"', '”', '»', ')', '*', ' ']).ends_with(['?', '？'])
 }
@@ -96,7 +93,7 @@ fn ends(line: &str, semicolon: Semicolon) -> Vec<usize> {
     ends
 }
 
-/// Whether the mark `c` at `at` ends a sentence.
+/// Returns whether the mark `c` at `at` ends a sentence.
 fn is_end(line: &str, at: usize, c: char, semicolon: Semicolon) -> bool {
     let is_wide = matches!(c, '。' | '！' | '？');
     let is_mark =
@@ -111,7 +108,7 @@ fn is_end(line: &str, at: usize, c: char, semicolon: Semicolon) -> bool {
         return false;
     }
     let word = line[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
-    // `./...` names everything below.
+    // `./...` is a path pattern for everything below.
     let is_path = word.ends_with("/..");
     let starts_small = after.trim_start().starts_with(char::is_lowercase);
     let is_abbreviation = c == '.'

@@ -1,11 +1,10 @@
-//! Spans with marks at both ends: code, quotations, deleted text, the targets of links.
+//! Spans with marks at both ends: code, quotations, deleted text, link targets.
 
-/// What the marks around a span say about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpanKind {
     Code,
     Quotation,
-    /// Struck out, or the target of a link: its author does not say it.
+    /// Struck out, or a link target: its author does not say it.
     Unsaid,
 }
 
@@ -16,14 +15,14 @@ pub(crate) struct Span<'a> {
     pub(crate) content: &'a str,
     /// The length of the opening mark.
     pub(crate) open: usize,
-    /// Its whole length, marks included.
+    /// The total length, including the marks.
     pub(crate) length: usize,
 }
 
 /// The longest span, in bytes. Without a bound, marks that are never closed would make the search quadratic.
 const MAX_SPAN: usize = 1000;
 
-/// The span that `rest` begins with.
+/// Returns the span that `rest` begins with.
 pub(crate) fn span_at(rest: &str) -> Option<Span<'_>> {
     match rest.chars().next()? {
         '`' => {

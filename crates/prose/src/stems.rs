@@ -1,13 +1,13 @@
-//! What a text speaks about: the stems of its words of content.
+//! The subject of a text: the stems of its content words.
 
 use crate::lexicon::{self as lx, class_of};
 use crate::translation::is_function_word;
 use std::collections::BTreeSet;
 
-/// How much of a long word counts: what its endings change comes later.
+/// Letters of a long word that count; inflections change only later ones.
 const STEM_LETTERS: usize = 7;
 
-/// The stems of the words that carry content.
+/// Returns the stems of the content words.
 pub fn stems(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '+' | '#' | '_')))
         .map(str::to_lowercase)

@@ -1,43 +1,39 @@
-//! Tokens: words, names, numbers and marks, each with its place in the text and its class.
+//! Splits text into words, names, numbers and marks, each with its position and class.
 //!
-//! Code spans and quoted names are taken literally; contractions become the words that they stand for; words with hyphens
-//! are taken apart. One pass over the text, whatever it contains.
+//! Code spans and quoted names are literal; contractions are expanded; hyphenated words are split. One pass over any
+//! text.
 
 use crate::lexicon::{self, Class, Spoken, class_of};
 use crate::spans::{SpanKind, span_at};
 use std::ops::Range;
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// An ordinary word, or one half of a contraction.
     Word,
-    /// A name to be taken literally: a code span, a quoted name, or something shaped like a path or an id.
+    /// A literal name: a code span, a quoted name, or something shaped like a path or an id.
     Literal,
-    /// A number.
     Number,
     /// Several quoted words: mentioned, not said.
     Quotation,
     /// A mark that ends a clause.
     Comma,
-    /// A colon, or another sign that puts a value behind a name.
+    /// A colon, or another sign that puts a value after a name.
     Colon,
     /// A semicolon, a dash or a bracket.
     Break,
 }
 
-/// One token.
 #[derive(Debug, Clone)]
 pub struct Token<'a> {
-    /// A piece of the text, or a word that a contraction stands for.
+    /// A piece of the text, or a word from an expanded contraction.
     pub text: &'a str,
-    /// Where it stands in the text. The two halves of a contraction stand in one place.
+    /// The position in the text. Both halves of a contraction have the same one.
     pub place: Range<usize>,
-    /// What it is.
     pub kind: TokenKind,
-    /// What it does in a sentence.
+    /// Its function in a sentence.
     pub class: Class,
-    /// Its form says that it is a name: back-ticks, quotation marks, a slash at its end.
+    /// Its form marks it as a name: backticks, quotation marks, a trailing slash.
     pub is_marked: bool,
 }
 
@@ -51,7 +47,6 @@ impl Spoken for Token<'_> {
     }
 }
 
-/// Cuts a text into tokens.
 pub fn tokenize(text: &str) -> Vec<Token<'_>> {
     let mut tokenizer = Tokenizer { text, tokens: Vec::new() };
     let mut rest = text.trim_start();
@@ -69,7 +64,7 @@ struct Tokenizer<'a> {
 }
 
 impl<'a> Tokenizer<'a> {
-    /// Takes code and quoted names as literals, several quoted words as a mention; answers the length of the span.
+    /// Takes code and quoted names as literals, and several quoted words as a mention. Returns the length of the span.
     fn span(&mut self, rest: &'a str, at: usize) -> Option<usize> {
         let span = span_at(rest)?;
         let content = span.content.trim();
@@ -86,7 +81,7 @@ impl<'a> Tokenizer<'a> {
         Some(span.length)
     }
 
-    /// Takes what stands up to the next space, quotation mark or sign; answers its length.
+    /// Takes the text up to the next space, quotation mark or sign. Returns its length.
     fn chunk(&mut self, rest: &'a str, at: usize, first: char) -> usize {
         let sign = if is_mark(first) { Some(TokenKind::Word) } else { kind_of_sign(first) };
         if let Some(kind) = sign {
@@ -144,7 +139,7 @@ impl<'a> Tokenizer<'a> {
                 let class = class_of(core);
                 let kind = if class.is_plain() { TokenKind::Literal } else { TokenKind::Word };
                 let name = core.trim_end_matches('/');
-                // The slash is no part of the name, but of what its author wrote.
+                // The slash is not part of the name, but of what the author wrote.
                 self.tokens.push(Token {
                     text: name,
                     place,
@@ -165,7 +160,7 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    /// Takes a word; contractions become the words that they stand for.
+    /// Takes a word, expanding contractions.
     fn word(&mut self, word: &'a str, at: usize) {
         let place = at..at + word.len();
         let (first, second) = expand_contraction(word);
@@ -187,7 +182,7 @@ impl<'a> Tokenizer<'a> {
     }
 }
 
-/// The one or two words that a word stands for: "don't" is "do not", "Bob's" is "Bob".
+/// Expands a word to one or two words: "don't" to "do not", "Bob's" to "Bob".
 pub fn expand_contraction(word: &str) -> (&str, Option<&'static str>) {
     let is = |known: &str| word.eq_ignore_ascii_case(known);
     match () {
@@ -217,14 +212,14 @@ pub fn expand_contraction(word: &str) -> (&str, Option<&'static str>) {
     }
 }
 
-/// The class of a code span: only names of test runners are words there.
+/// Returns the class of a code span: only names of test runners count as words there.
 fn class_of_code(content: &str) -> Class {
     let runs_tests = content.split_whitespace().any(|word| class_of(word).is(lexicon::TEST))
         && !content.contains(['/', '(']);
     if runs_tests { lexicon::TEST } else { Class::NONE }
 }
 
-/// The class of a number: none at all, all of them, or only some.
+/// Returns the class of a number: none, all, or only some.
 fn class_of_number(number: &str) -> Class {
     match number.split_once('/') {
         Some((part, whole)) if part == whole => lexicon::ALL,
@@ -236,7 +231,7 @@ fn class_of_number(number: &str) -> Class {
     }
 }
 
-/// Whether a character is a picture that says how something went.
+/// Returns whether a character is a pictogram for a result, such as a check mark.
 pub fn is_mark(character: char) -> bool {
     !character.is_ascii()
         && !character.is_alphanumeric()
@@ -252,7 +247,7 @@ const fn kind_of_sign(first: char) -> Option<TokenKind> {
     }
 }
 
-/// Whether a bare chunk is shaped like a path, an id or another name rather than a word.
+/// Returns whether a bare chunk is shaped like a path, an id or another name rather than a word.
 fn is_literal(core: &str) -> bool {
     core.contains(['/', '\\', ':', '.', '_', '@', '#', '=', '*'])
         || core.bytes().any(|byte| byte.is_ascii_digit())

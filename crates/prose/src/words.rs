@@ -1,17 +1,15 @@
-//! The words of a sentence as they are spoken: lower case, without marks.
+//! The words of a sentence as they are spoken: in lower case, without punctuation.
 
 use crate::lexicon::{self as lx, Spoken, is_among, strip};
 use crate::tokens::{Token, TokenKind, tokenize};
 use std::ops::Range;
 
-/// One word.
 #[derive(Debug, Clone)]
 pub struct Word {
-    /// In lower case.
     pub lower: String,
-    /// Where it stands in the sentence. The two halves of a contraction stand in one place.
+    /// The position in the sentence. Both halves of a contraction have the same one.
     pub place: Range<usize>,
-    /// It stands inside a quotation: spoken about, not said.
+    /// It is inside a quotation: mentioned, not said.
     pub quoted: bool,
     /// A comma, colon or dash follows.
     pub paused: bool,
@@ -27,7 +25,6 @@ impl Spoken for Word {
     }
 }
 
-/// The words of a sentence.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let tokens = tokenize(text);
     let is_word = |token: &&Token<'_>| token.text.contains(char::is_alphanumeric) || token.class.is(lx::AND);
@@ -40,7 +37,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         let before = words.last_mut().filter(|last| text.get(last.place.end..token.place.start) == Some("-"));
         match before {
             _ if token.kind == TokenKind::Quotation => push_quotation(token, paused, &mut words),
-            // A compound is one word: "open-source" orders nobody to open.
+            // A compound is one word: "open-source" is not an order to open.
             Some(last) => {
                 last.lower = format!("{}-{}", last.lower, lower_case(token.text));
                 last.place.end = token.place.end;
@@ -53,7 +50,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         }
     }
     want_politely(&mut words);
-    // A word or two in quotation marks are a name, not a quotation.
+    // One or two words in quotation marks are a name, not a quotation.
     if words.iter().filter(|word| word.quoted).count() <= 2 {
         for word in &mut words {
             word.quoted = false;
@@ -62,7 +59,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// The words without interjections and connectives at the front.
+/// Returns the words without leading interjections and connectives.
 pub fn strip_openers(words: &[Word]) -> &[Word] {
     let mut rest = words;
     while let Some(stripped) =
@@ -73,7 +70,7 @@ pub fn strip_openers(words: &[Word]) -> &[Word] {
     rest
 }
 
-/// "No, …" answers; "no …" denies.
+/// "No, …" is an answer; "no …" denies.
 fn strip_spoken_no(words: &[Word]) -> Option<&[Word]> {
     let (first, rest) = words.split_first()?;
     (is_among("no | nope | yes", &first.lower) && first.paused).then_some(rest)
@@ -99,14 +96,14 @@ fn lower_case(text: &str) -> String {
     text.to_lowercase().replace('’', "'")
 }
 
-/// Whether what stands between two words makes a reader pause.
+/// Returns whether the text between two words makes a reader pause.
 fn is_pause(gap: &str) -> bool {
     let is_link = gap.contains("](");
     !is_link
         && (gap.contains([',', ':', '：', '—', '–', ';', '.', '!', '?']) || matches!(gap.trim(), "-" | "--"))
 }
 
-/// "Would like to" wants politely; it does not doubt.
+/// "Would like to" is a polite wish, not a doubt.
 fn want_politely(words: &mut Vec<Word>) {
     while let Some(at) = words.windows(2).position(|pair| pair[0].lower == "would" && pair[1].lower == "like")
     {

@@ -1,10 +1,10 @@
-//! Pairs of texts with one meaning, and pairs with two. Every rule has its pairs on both sides of its edge.
+//! Pairs of texts with one meaning, and pairs with two. Every rule has pairs on both sides of its boundary.
 
 use probity_prose::normal_form::normal_form;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// The pairs of `tests/data/normal_form.json`: by what they are, by rule.
+/// Returns the pairs of `tests/data/normal_form.json`, by group and rule.
 fn pairs(which: &str) -> Vec<(String, String, String)> {
     let text = include_str!("data/normal_form.json");
     let mut tables: BTreeMap<String, BTreeMap<String, Vec<(String, String)>>> =

@@ -7,23 +7,23 @@
 //!   memory of an open store does not grow with its history.
 //!
 //! ```
-//! use probity_documents::{Engine, Mutations, Schema, Stamp};
+//! use probity_documents::{DocumentEngine, MutationBuilder, DocumentSchema, CommitStamp};
 //! use probity_document_store::store::CommitStore;
 //! use serde_json::json;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("tickets.db");
-//! let schema = Schema::parse("attachment count: int64")?;
+//! let schema = DocumentSchema::parse("attachment count: int64")?;
 //! let store = CommitStore::create(&path, &schema)?;
-//! let mut first = Mutations::new(store.schema());
+//! let mut first = MutationBuilder::new(store.schema());
 //! first.document("count", "visits").set(&json!(1))?;
-//! let id = store.append(first.commit(None, Stamp::new("ann", "create", 1000)?))?;
+//! let id = store.append(first.commit(None, CommitStamp::new("ann", "create", 1000)?))?;
 //!
 //! // Another process, later.
 //! let store = CommitStore::open(&path)?;
 //! assert_eq!(store.heads()?, [id]);
-//! let state = store.read(|view| Engine::new(view).state(&id))??;
+//! let state = store.read(|view| DocumentEngine::new(view).state(&id))??;
 //! assert_eq!(state.to_json(store.schema()), json!({"count": {"visits": 1}}));
 //! # Ok(())
 //! # }

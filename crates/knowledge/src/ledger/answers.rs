@@ -1,18 +1,17 @@
-//! The parts that answers share.
+//! Parts that several answers share.
 
 use probity_api::ledger::ProposalOutcome;
 use probity_ledger::{CandidateOutcome, CandidateVerdict, DeltaProposal, Ledger, RejectCode};
 use probity_storage::TornTail;
 
-/// What happened besides what was asked for.
+/// Side effects that the user should know about.
 #[derive(Debug, Clone, Default)]
 pub struct LedgerNotices {
-    /// A crash had left something at the end of the log, and it was cut off.
+    /// An incomplete write at the end of the log, left by a crash and cut off.
     pub torn: Option<TornTail>,
 }
 
 impl LedgerNotices {
-    /// The notices in words.
     pub fn messages(&self) -> Vec<String> {
         let torn = |torn: &TornTail| {
             let TornTail { at, n_bytes, kept } = torn;
@@ -25,7 +24,7 @@ impl LedgerNotices {
     }
 }
 
-/// What became of a proposal that was decided.
+/// Returns the outcome of a reconciled proposal.
 pub(super) fn outcome_of(
     ledger: &Ledger,
     proposal: &DeltaProposal<'_>,
@@ -40,7 +39,7 @@ pub(super) fn outcome_of(
     }
 }
 
-/// What would become of a proposal.
+/// Returns the outcome that a proposal would have.
 pub(super) fn outcome_of_verdict(proposal: &DeltaProposal<'_>, verdict: CandidateVerdict) -> ProposalOutcome {
     let message = match verdict {
         CandidateVerdict::Accepted | CandidateVerdict::Merged(_) => None,

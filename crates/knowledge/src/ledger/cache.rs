@@ -1,8 +1,8 @@
-//! Snapshots of the book: a cache that makes opening fast. The log is the truth.
+//! Snapshots of the project ledger: a cache that makes opening fast. The log is authoritative.
 //!
 //! A snapshot is used only if it names a position that the log has. Its body is that position (bytes, frame bytes: u64
-//! LE; chain: 32 bytes) and the book (see `probity_ledger::snapshot`), written and read piece by piece: the book of a
-//! long project is large, and must not stand in memory twice.
+//! LE; chain: 32 bytes) and the project ledger (see `probity_ledger::snapshot`), written and read in chunks: the ledger
+//! of a long project is large and must not be in memory twice.
 
 use super::fault::OrFault as _;
 use probity_core::Digest;
@@ -14,14 +14,14 @@ use std::path::Path;
 
 const LEDGER_CACHE: CacheKind = CacheKind { name: "ledger", version: 1 };
 
-/// How much is logged between two snapshots. Reading this much takes about a tenth of a second.
+/// Bytes logged between two snapshots. Replaying this much takes about a tenth of a second.
 pub(super) const SNAPSHOT_INTERVAL_BYTES: u64 = 8 << 20;
 
 fn cache_file(folder: &Path) -> CacheFile {
     CacheFile::new(folder.join("snapshot"), LEDGER_CACHE)
 }
 
-/// Keeps a snapshot of `book`, which is the state at `position`.
+/// Saves a snapshot of `book`, the state at `position`.
 pub(super) fn save(
     folder: &Path,
     book: &ProjectLedger,
@@ -35,7 +35,7 @@ pub(super) fn save(
     })
 }
 
-/// The newest snapshot, if it can be used.
+/// Loads the newest snapshot, if it is usable.
 pub(super) fn load(
     folder: &Path,
     journal: &Journal,
@@ -46,7 +46,7 @@ pub(super) fn load(
     }
 }
 
-/// Whether the snapshot says what the log says; `None` when there is none that would be used.
+/// Returns whether the snapshot agrees with the log; `None` if there is no usable snapshot.
 pub(super) fn snapshot_agrees(folder: &Path, journal: &Journal) -> Result<Option<bool>, ServiceError> {
     let Some((kept, position)) = load(folder, journal)? else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! How changes and the ledger know of each other: a change cites the decision it implements, a decision shows the changes
-//! made under it, and a change is told at its start which constraints touch its scope.
+//! Links between changes and the ledger: a change cites the decision it implements, a decision lists the changes made
+//! under it, and a starting change gets the constraints on its scope.
 
 use super::fault::OrFault as _;
 use super::queries::find;
@@ -12,20 +12,17 @@ use probity_paths::ScopeClaim;
 use probity_workspace::{ServiceError, Workspace};
 use serde::Serialize;
 
-/// A constraint that a change must keep to.
+/// A constraint that applies to a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConstraintView {
-    /// Its handle.
     pub handle: String,
-    /// What it says.
     pub summary: String,
-    /// Whether nothing may break it.
     pub hard: bool,
-    /// A path or pattern in it that meets the scope; `None` when it names no path, and so holds everywhere.
+    /// A path or pattern in it that overlaps the scope; `None` if it names no path and so applies everywhere.
     pub because: Option<String>,
 }
 
-/// The active constraints that touch what a change claims, hard ones first.
+/// Returns the active constraints that apply to a claimed scope, hard ones first.
 pub fn constraints_touching(
     workspace: &Workspace,
     claim: &ScopeClaim,
@@ -43,7 +40,7 @@ pub fn constraints_touching(
         .collect())
 }
 
-/// Refuses names that no item of the ledger has.
+/// Refuses names that match no item of the ledger.
 pub fn check_items<N: AsRef<str>>(workspace: &Workspace, items: &[N]) -> Result<(), ServiceError> {
     if items.is_empty() {
         return Ok(());
@@ -52,7 +49,7 @@ pub fn check_items<N: AsRef<str>>(workspace: &Workspace, items: &[N]) -> Result<
     items.iter().try_for_each(|name| find(shell.book().main(), name.as_ref()).map(drop))
 }
 
-/// Puts on record that a change (the id of an intent or a run) was made under items. Saying it twice changes nothing.
+/// Records that a change (the id of an intent or a run) was made under items. Citing twice changes nothing.
 pub fn cite<N: AsRef<str>>(
     workspace: &Workspace,
     change: &str,
@@ -85,13 +82,12 @@ pub fn cite<N: AsRef<str>>(
     })
 }
 
-/// The decisions and other items that a change cites.
 pub fn cited_by(workspace: &Workspace, change: &str) -> Result<Vec<Citation>, ServiceError> {
     let shell = LedgerService::open(workspace, None)?;
     Ok(shell.book().citations().iter().filter(|citation| citation.change == change).cloned().collect())
 }
 
-/// The changes that were made under an item, whichever of its handles they cite.
+/// Returns the changes made under an item, whichever of its handles they cite.
 pub(super) fn citations_of(book: &ProjectLedger, ledger: &Ledger, item: ItemId) -> Vec<Citation> {
     let cites = |citation: &&Citation| ledger.find(&citation.item) == Some(item);
     book.citations().iter().filter(cites).cloned().collect()

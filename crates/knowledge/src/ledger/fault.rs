@@ -1,16 +1,15 @@
-//! Refusals of the ledger's rules, as faults of a command.
+//! Converts errors of the ledger's rules to `ServiceError`.
 
 use probity_core::ReasonCode;
 use probity_ledger::merge::MergeError;
 use probity_ledger::{PositionError, ProjectLedgerError};
 use probity_workspace::ServiceError;
 
-/// An error of the rules that is a fault of a command. Both types are foreign here, so `From` cannot say it.
+/// Conversion to `ServiceError`. Both types are foreign here, so the orphan rule forbids `From`.
 pub(super) trait IntoFault {
     fn into_fault(self) -> ServiceError;
 }
 
-/// A result whose error becomes a fault.
 pub(super) trait OrFault<T> {
     fn or_fault(self) -> Result<T, ServiceError>;
 }

@@ -1,4 +1,4 @@
-//! Who may change hard constraints: a policy on record, with who set it.
+//! The authors who may change hard constraints: a policy in the log, with the author who set it.
 
 use super::fault::OrFault as _;
 use super::service::LedgerService;
@@ -7,8 +7,8 @@ use probity_core::ReasonCode;
 use probity_ledger::wire::{LedgerEvent, encode};
 use probity_workspace::{ServiceError, Workspace};
 
-/// Says who may change hard constraints, or asks when `change` is `None`. Once there are guardians, only one of them may
-/// change that.
+/// Sets the guardians, or only reads them if `change` is `None`. Once there are guardians, only one of them may change
+/// the list.
 pub fn guard(
     workspace: &Workspace,
     change: Option<Option<Vec<String>>>,

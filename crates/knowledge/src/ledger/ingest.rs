@@ -1,8 +1,8 @@
-//! Taking in transcripts: every turn becomes known, and its candidates are proposed.
+//! Ingests transcripts: registers every turn and proposes its candidates.
 //!
-//! Turns are read one after the other against the ledger as it then is, so that a revision can target what was just
-//! said. Taking in the same transcript twice, or a longer version of it, changes nothing about what is known: turns are
-//! known by their ids, and candidates by their keys.
+//! Turns are read in order, each against the ledger at that point, so that a revision can target what was just said.
+//! Ingesting the same transcript twice, or a longer version of it, changes nothing already known: turns are identified
+//! by their ids, and candidates by their keys.
 
 use super::answers::outcome_of;
 use super::fault::OrFault as _;
@@ -18,27 +18,24 @@ use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
 use std::sync::atomic::Ordering;
 
-/// How many turns are written to the log together.
 const TURNS_PER_TRANSACTION: usize = 500;
 
-/// What is to be taken in.
 #[derive(Debug, Clone, Default)]
 pub struct IngestRequest {
-    /// Who speaks for the agent; `None`: the name of the program that wrote the transcript.
+    /// The author of agent turns; `None` for the name of the program that wrote the transcript.
     pub author: Option<String>,
-    /// Who speaks for the user.
+    /// The author of user turns.
     pub user: String,
-    /// The stream; `None` for the ledger itself.
+    /// `None` for the ledger itself.
     pub stream: Option<String>,
     /// Transcripts, each with a name for messages.
     pub transcripts: Vec<(String, Vec<u8>)>,
-    /// Read the turns that are pending, too.
+    /// Also read the pending turns.
     pub pending: bool,
-    /// Let a model read the turns instead of the rules.
+    /// Reads the turns with a model instead of the rules.
     pub model: Option<ModelRequest>,
 }
 
-/// Takes in transcripts.
 #[tracing::instrument(name = "ingest", skip_all)]
 pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAnswer, ServiceError> {
     let mut shell = LedgerService::open(workspace, request.stream.as_deref())?;
@@ -76,7 +73,7 @@ fn report(answer: &mut IngestAnswer, name: &str, transcript: &Transcript) {
     }
 }
 
-/// Reads turns for one request; `author` speaks for the agent.
+/// Reads turns for one request; `author` is the author of agent turns.
 pub(super) struct TurnReader<'a> {
     pub(super) request: &'a IngestRequest,
     pub(super) author: &'a str,
@@ -114,7 +111,7 @@ impl TurnReader<'_> {
         if events.is_empty() { Vec::new() } else { vec![encode(&events)] }
     }
 
-    /// Makes a turn known and reads it; nothing if it was known.
+    /// Registers and reads a turn; does nothing if the turn is known.
     fn ingest_turn(
         &self,
         book: &mut ProjectLedger,
@@ -133,7 +130,7 @@ impl TurnReader<'_> {
         self.read_turn(book, &said.id, said.role, &said.text, event, answer).map(Some)
     }
 
-    /// Reads a turn by the rules and proposes what they find.
+    /// Reads a turn by the rules and proposes the candidates.
     fn read_turn(
         &self,
         book: &mut ProjectLedger,
@@ -149,7 +146,7 @@ impl TurnReader<'_> {
         self.propose(book, self.author_of(role), &[event], &deltas, answer)
     }
 
-    /// Who speaks in a turn.
+    /// Returns the author of a turn.
     pub(super) fn author_of(&self, role: Role) -> &str {
         if role == Role::User { &self.request.user } else { self.author }
     }
@@ -179,7 +176,7 @@ impl TurnReader<'_> {
         Ok(encode(&events))
     }
 
-    /// Reads the turns that wait, by the rules.
+    /// Reads the pending turns by the rules.
     fn take_pending(
         &self,
         book: &mut ProjectLedger,

@@ -1,4 +1,4 @@
-//! Merging streams into the ledger.
+//! Merges streams into the ledger.
 
 use super::fault::OrFault as _;
 use super::service::LedgerService;
@@ -9,20 +9,18 @@ use probity_ledger::merge::{MergePlan, plan};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 
-/// What is to be merged, and what was decided about it.
 #[derive(Debug, Clone, Default)]
 pub struct MergeRequest {
-    /// The stream.
     pub stream: String,
-    /// Who decides.
+    /// The person who makes the decisions.
     pub by: String,
-    /// Choices, by the ids of the points that they decide.
+    /// Choices, by the ids of their points.
     pub choices: BTreeMap<String, String>,
-    /// Say what would happen, and do nothing.
+    /// Only report what would happen.
     pub dry_run: bool,
 }
 
-/// Merges a stream if every point is decided; says what is to be decided otherwise.
+/// Merges a stream if every point is decided; otherwise reports the points to decide.
 #[tracing::instrument(name = "merge", skip_all)]
 pub fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<LedgerMergeAnswer, ServiceError> {
     let mut shell = LedgerService::open(workspace, Some(&request.stream))?;
@@ -68,7 +66,6 @@ fn answer(
     }
 }
 
-/// The streams, by name.
 pub fn streams(workspace: &Workspace) -> Result<StreamListAnswer, ServiceError> {
     let shell = LedgerService::open(workspace, None)?;
     let view = |(name, stream): (&String, &probity_ledger::StreamState)| LedgerStream {

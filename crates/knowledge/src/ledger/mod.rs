@@ -1,14 +1,14 @@
-//! The ledger of a repository: what agents know and decided, shared by all of its worktrees.
+//! The ledger of a repository: what agents know and have decided, shared by all of its worktrees.
 //!
-//! Plain functions from a request to an answer; the command line, MCP and pages call these and nothing else.
+//! Plain functions from a request to an answer; the command line, MCP and pages call nothing else.
 //!
 //! * [`propose`]: candidate deltas and the turns they come from. [`ingest`]: whole transcripts.
-//! * [`show`], [`changed`], [`as_of`], [`explain`], [`history`], [`scores`], [`replay`]: questions.
-//! * [`export`] and [`suggest`]: what leaves the ledger. [`merge`]: streams into the ledger.
-//! * [`guard`]: who may change hard constraints.
-//! * [`cite`] and [`constraints_touching`]: how changes and the ledger know of each other.
+//! * [`show`], [`changed`], [`as_of`], [`explain`], [`history`], [`scores`], [`replay`]: queries.
+//! * [`export`] and [`suggest`]: output for prompts and people. [`merge`]: streams into the ledger.
+//! * [`guard`]: the authors who may change hard constraints.
+//! * [`cite`] and [`constraints_touching`]: links between changes and the ledger.
 //!
-//! Inside: [`LedgerService`] is the one loop that reads the log, lets the rules decide and appends; `cache` keeps snapshots.
+//! [`LedgerService`] is the one loop that reads the log, lets the rules decide and appends; `cache` saves snapshots.
 
 mod answers;
 mod cache;

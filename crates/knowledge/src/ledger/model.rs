@@ -1,8 +1,8 @@
-//! Reading pending turns with a language model.
+//! Reads pending turns with a language model.
 //!
-//! The model is asked without holding the log's lock, a window of turns at a time; what it proposes goes through the checks
-//! of `probity_ledger::model` and then through the reconciler like everything else. When it fails, the turns of that window and
-//! all after it stay pending, and the answer says so: nothing is lost, and nothing is guessed in its place.
+//! The model is called without holding the log's lock, one window of turns at a time. Its proposals pass the checks of
+//! `probity_ledger::model` and then the reconciler, like all others. If a call fails, the turns of that window and all
+//! after it stay pending, and the answer says so: nothing is lost, and no fallback guesses in its place.
 
 use super::fault::OrFault as _;
 use super::ingest::{IngestRequest, TurnReader};
@@ -20,45 +20,35 @@ use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Which model, and how it may be asked.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
-    /// Where it is.
     pub at: ModelAt,
-    /// How long one answer may take.
+    /// The time limit for one answer.
     pub timeout: Duration,
-    /// How often one question is asked at most.
+    /// The most attempts per question.
     pub tries: u32,
-    /// How many calls may be made, retries included.
+    /// The most calls, including retries.
     pub calls: u64,
-    /// How many tokens may be spent.
+    /// The token budget.
     pub tokens: u64,
 }
 
-/// Where a model is.
 #[derive(Debug, Clone)]
 pub enum ModelAt {
-    /// Behind an OpenAI-compatible address.
+    /// An OpenAI-compatible endpoint.
     OpenAi {
-        /// The address, as `http://gateway.local/v1`.
+        /// For example `http://gateway.local/v1`.
         url: String,
-        /// The name of the model.
         model: String,
-        /// The key, if one is needed.
         key: Option<String>,
     },
-    /// Behind an Ollama address.
     Ollama {
-        /// The address, as `http://localhost:11434`.
+        /// For example `http://localhost:11434`.
         url: String,
-        /// The name of the model.
         model: String,
     },
     /// A program that reads JSON and writes JSON.
-    Command {
-        /// The program and its arguments.
-        argv: Vec<OsString>,
-    },
+    Command { argv: Vec<OsString> },
 }
 
 /// Reads all pending turns, oldest first.
@@ -127,7 +117,8 @@ fn provider(workspace: &Workspace, model: &ModelRequest) -> Result<Box<dyn Model
     })
 }
 
-/// Proposes what was found in a window; its turns are read now. Turns that somebody else read meanwhile are left alone.
+/// Proposes the candidates of a window and marks its turns as read. Turns that another process read meanwhile are
+/// skipped.
 fn propose(
     shell: &mut LedgerService,
     request: &IngestRequest,

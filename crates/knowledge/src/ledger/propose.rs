@@ -1,4 +1,4 @@
-//! Proposing candidate deltas.
+//! Proposes candidate deltas.
 
 use super::answers::{outcome_of, outcome_of_verdict};
 use super::fault::OrFault as _;
@@ -12,10 +12,9 @@ use probity_ledger::{BatchMode, CandidateOutcome, DeltaProposal, Ledger, Project
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 
-/// The longest text of a turn that is kept; ranges may lead beyond it.
+/// The longest turn text that is stored; ranges may extend beyond it.
 const MAX_TURN_BYTES: usize = 64 << 10;
 
-/// The most deltas of one request.
 const MAX_DELTAS: usize = 100_000;
 
 /// A request with the turn that its `said` becomes.
@@ -24,7 +23,6 @@ struct Proposing<'a> {
     said: Option<TurnInput>,
 }
 
-/// Proposes deltas; the reconciler decides.
 #[tracing::instrument(name = "propose", skip_all)]
 pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<ProposeAnswer, ServiceError> {
     check(request)?;
@@ -60,7 +58,7 @@ fn check(request: &ProposeRequest) -> Result<(), ServiceError> {
     Ok(())
 }
 
-/// The event that begins a stream which is not there yet.
+/// Returns the event that creates a stream, if it does not exist yet.
 pub(super) fn start_stream<'a>(book: &mut ProjectLedger, stream: Option<&'a str>) -> Vec<LedgerEvent<'a>> {
     match stream {
         Some(stream) if !book.streams().contains_key(stream) => {
@@ -72,7 +70,7 @@ pub(super) fn start_stream<'a>(book: &mut ProjectLedger, stream: Option<&'a str>
     }
 }
 
-/// The event that makes a turn known, unless it is known or has no name.
+/// Returns the event that registers a turn, unless it is known or has no id.
 pub(super) fn add_turn<'a>(
     book: &mut ProjectLedger,
     turn: &'a TurnInput,
@@ -90,7 +88,7 @@ pub(super) fn add_turn<'a>(
     Some(event)
 }
 
-/// Lets the rules decide, and notes what they decided.
+/// Reconciles a batch and returns its event with the verdicts.
 pub(super) fn decide<'a>(
     book: &mut ProjectLedger,
     stream: Option<&'a str>,
@@ -105,7 +103,7 @@ pub(super) fn decide<'a>(
     Ok((LedgerEvent::Batch { stream, author, mode, proposals, verdicts }, outcomes))
 }
 
-/// The ledger of a stream that was asked for when the shell was opened.
+/// Returns the main ledger, or that of the stream with which the service was opened.
 pub(super) fn ledger_of<'b>(
     book: &'b ProjectLedger,
     stream: Option<&str>,
@@ -160,7 +158,7 @@ impl Proposing<'_> {
         if self.request.proposal.atomic { BatchMode::Atomic } else { BatchMode::BestEffort }
     }
 
-    /// Makes the turns known and begins the stream if it is new; the events for it.
+    /// Registers the turns, creates the stream if it is new, and returns the events.
     fn begin(&self, book: &mut ProjectLedger) -> Vec<LedgerEvent<'_>> {
         let mut events = start_stream(book, self.request.stream.as_deref());
         for turn in self.request.proposal.turns.iter().chain(&self.said) {

@@ -1,4 +1,4 @@
-//! Questions to the ledger. Nothing here writes.
+//! Read-only queries on the ledger.
 
 use super::fault::OrFault as _;
 use super::propose::ledger_of;
@@ -18,19 +18,16 @@ use probity_storage::JournalPosition;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 
-/// How much of a turn is quoted where no range says which part.
+/// The most characters quoted from a turn if no range selects a part.
 const MAX_QUOTE_CHARS: usize = 240;
 
-/// Which items are wanted.
 #[derive(Debug, Clone, Default)]
 pub struct ItemFilter {
-    /// The stream; `None` for the ledger itself.
+    /// `None` for the ledger itself.
     pub stream: Option<String>,
-    /// Only of this kind.
     pub kind: Option<ItemKind>,
-    /// Only with this status.
     pub status: Option<ItemStatus>,
-    /// Superseded and resolved ones too.
+    /// Include superseded and resolved items.
     pub all: bool,
 }
 
@@ -64,14 +61,14 @@ fn list<'l>(
     }
 }
 
-/// The items as they are now.
+/// Returns the items at the head.
 pub fn show(workspace: &Workspace, filter: &ItemFilter) -> Result<ItemListAnswer, ServiceError> {
     let shell = LedgerService::open(workspace, filter.stream.as_deref())?;
     let ledger = ledger_of(shell.book(), filter.stream.as_deref())?;
     Ok(list(&shell, ledger, ledger.head(), ledger.items().filter(|item| filter.matches(item))))
 }
 
-/// The items as they were when `position` was the last input.
+/// Returns the items as of `position`.
 pub fn as_of(
     workspace: &Workspace,
     position: i64,
@@ -91,10 +88,10 @@ pub fn as_of(
     Ok(answer)
 }
 
-/// How far back [`changed`] looks if nobody says since when.
+/// The number of positions [`changed`] looks back by default.
 const RECENT_POSITIONS: u64 = 20;
 
-/// The items that changed after `since`; lately, if that is not given.
+/// Returns the items that changed after `since`, by default within the last 20 positions.
 pub fn changed(
     workspace: &Workspace,
     since: Option<i64>,
@@ -113,7 +110,6 @@ pub fn changed(
     })
 }
 
-/// Says why an item is here.
 pub fn explain(
     workspace: &Workspace,
     name: &str,
@@ -147,7 +143,7 @@ fn no_such_item(name: &str) -> ServiceError {
     ServiceError::refused(ReasonCode::LedgerNoSuchItem, format!("the ledger has no item `{name}`"))
 }
 
-/// The words of the turns that an item comes from, as far as the log has them.
+/// Returns the texts of the turns that an item comes from, as far as the log has them.
 fn turn_texts(shell: &LedgerService, item: &ItemView<'_>) -> Result<BTreeMap<String, String>, ServiceError> {
     let wanted: Vec<&str> = item.sources.iter().map(|source| source.turn).collect();
     let mut texts = BTreeMap::new();
@@ -181,7 +177,6 @@ fn quote_of(text: &str, range: Option<(u64, u64)>) -> Option<String> {
     text.get(start..end.min(text.len())).map(str::to_owned)
 }
 
-/// Tells the history of an item.
 pub fn history(workspace: &Workspace, name: &str, stream: Option<&str>) -> Result<ItemHistory, ServiceError> {
     let shell = LedgerService::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
@@ -195,29 +190,28 @@ pub fn history(workspace: &Workspace, name: &str, stream: Option<&str>) -> Resul
     })
 }
 
-/// Counts what became of every author's proposals.
+/// Counts the verdicts on every author's proposals.
 pub fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<ScoresAnswer, ServiceError> {
     let shell = LedgerService::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;
     Ok(ScoresAnswer { seq: ledger.head().get(), authors: ledger.scoreboard() })
 }
 
-/// What is to be exported.
 #[derive(Debug, Clone, Default)]
 pub struct ExportRequest {
-    /// The stream; `None` for the ledger itself.
+    /// `None` for the ledger itself.
     pub stream: Option<String>,
-    /// How many tokens the text may have.
+    /// The most tokens in the text.
     pub budget: usize,
-    /// What the next prompt is about.
+    /// The subject of the next prompt.
     pub query: Option<String>,
-    /// Only what changed after this position.
+    /// Export only what changed after this position.
     pub since: Option<i64>,
     /// A page for people instead of a context.
     pub page: Option<LedgerProjection>,
 }
 
-/// Writes a context for the next prompt, or a page.
+/// Renders a context for the next prompt, or a page.
 pub fn export(workspace: &Workspace, request: &ExportRequest) -> Result<ContextAnswer, ServiceError> {
     let shell = LedgerService::open(workspace, request.stream.as_deref())?;
     let ledger = ledger_of(shell.book(), request.stream.as_deref())?;

@@ -1,4 +1,4 @@
-//! Reading the whole log again: the proof that the state is what the log says.
+//! Replays the whole log, to prove that it gives the current state.
 
 use super::cache;
 use super::fault::OrFault as _;
@@ -8,10 +8,9 @@ use probity_ledger::ProjectLedger;
 use probity_storage::JournalPosition;
 use probity_workspace::{ServiceError, Workspace};
 
-/// The most inputs that are listed.
 const MAX_LISTED_INPUTS: usize = 10_000;
 
-/// Replays the log from its beginning, checking every frame, and lists the inputs after `since`.
+/// Replays the log from the beginning, checking every frame, and lists the inputs after `since`.
 pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer, ServiceError> {
     let folder = workspace.state.ledger();
     let journal = LedgerService::journal_at(&folder);

@@ -1,8 +1,8 @@
-//! The one loop between the rules and the disk: read on, decide, append, and only then answer (law 10).
+//! The one loop between the rules and the disk: read, decide, append, and only then answer (law 10).
 //!
-//! A transaction holds the journal's lock from reading to appending, so what was decided is decided about the state that
-//! is appended to: several processes write at once and lose nothing. If appending fails, the state in memory is thrown
-//! away: it may be ahead of the disk.
+//! A transaction holds the journal's lock from reading to appending, so a decision is always about the state it is
+//! appended to, and concurrent processes lose nothing. If appending fails, the state in memory is discarded because it
+//! may be ahead of the disk.
 
 use super::answers::LedgerNotices;
 use super::cache;
@@ -12,10 +12,8 @@ use probity_storage::{Journal, JournalPosition, StoreError};
 use probity_workspace::{ServiceError, Workspace};
 use std::path::{Path, PathBuf};
 
-/// The name of the log in the ledger's folder.
 const LOG_FILE: &str = "log";
 
-/// An open ledger.
 #[derive(Debug)]
 pub struct LedgerService {
     journal: Journal,
@@ -23,13 +21,13 @@ pub struct LedgerService {
     stream: Option<String>,
     book: ProjectLedger,
     position: JournalPosition,
-    /// Where the newest snapshot stands.
+    /// The position of the newest snapshot.
     cached: JournalPosition,
     notices: LedgerNotices,
 }
 
 impl LedgerService {
-    /// Opens the ledger of a workspace. Nothing is written.
+    /// Opens the ledger of a workspace, without writing anything.
     pub fn open(workspace: &Workspace, stream: Option<&str>) -> Result<Self, ServiceError> {
         Self::open_at(&workspace.state.ledger(), stream)
     }
@@ -53,11 +51,11 @@ impl LedgerService {
         Ok(shell)
     }
 
-    /// Starts from a snapshot where there is one, and reads on from there.
+    /// Loads the newest usable snapshot and replays the log from there.
     fn load(&mut self) -> Result<(), ServiceError> {
         self.book = self.stream.as_deref().map_or_else(ProjectLedger::new, ProjectLedger::with_stream);
         self.position = JournalPosition::start();
-        // The state of a stream begins at an earlier position than a snapshot knows.
+        // The state of a stream begins before the snapshot's position, so a snapshot does not contain it.
         if self.stream.is_none()
             && let Some((book, position)) = cache::load(&self.folder, &self.journal)?
         {
@@ -70,33 +68,29 @@ impl LedgerService {
         Ok(())
     }
 
-    /// The state.
     pub const fn book(&self) -> &ProjectLedger {
         &self.book
     }
 
-    /// The log.
     pub const fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// Where the log ended when it was last read.
+    /// Returns the end of the log when it was last read.
     pub const fn position(&self) -> &JournalPosition {
         &self.position
     }
 
-    /// What happened on the way that people should know of.
     pub const fn notices(&self) -> &LedgerNotices {
         &self.notices
     }
 
-    /// The folder of the ledger.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Lets `work` decide on the present state and returns its answer when what it wants to log is on disk. It applies
-    /// its events to the book itself; each of its payloads is one transaction.
+    /// Calls `work` on the current state and returns its answer once its payloads are on disk. `work` applies its
+    /// events to the project ledger itself; each payload is one transaction.
     pub fn transact<T>(
         &mut self,
         work: impl FnOnce(&mut ProjectLedger) -> Result<(Vec<Vec<u8>>, T), ServiceError>,
@@ -126,7 +120,7 @@ impl LedgerService {
         }
     }
 
-    /// Writes a snapshot when enough was logged since the last one. It is a cache: failing to write it is no fault.
+    /// Saves a snapshot if enough was logged since the last one. It is a cache, so a failure is ignored.
     fn keep_snapshot(&mut self) {
         let is_due = self.position.bytes - self.cached.bytes >= cache::SNAPSHOT_INTERVAL_BYTES;
         if is_due && self.stream.is_none() && cache::save(&self.folder, &self.book, &self.position).is_ok() {
@@ -134,7 +128,6 @@ impl LedgerService {
         }
     }
 
-    /// Writes a snapshot now.
     pub fn save_snapshot(&mut self) -> Result<(), ServiceError> {
         cache::save(&self.folder, &self.book, &self.position)?;
         self.cached = self.position;
@@ -142,14 +135,14 @@ impl LedgerService {
     }
 }
 
-/// Where the log in a folder ends; `None` if it cannot be read.
+/// Returns the end of the log in a directory; `None` if it cannot be read.
 pub(super) fn end_of_log(folder: &Path) -> Option<JournalPosition> {
     LedgerService::journal_at(folder)
         .read_after(&JournalPosition::start(), |_, _| Ok::<_, StoreError>(()))
         .ok()
 }
 
-/// Whether what changed in a file of the ledger's folder is nothing but sound growth of the log after `end`.
+/// Returns whether a changed file in the ledger's directory shows nothing but valid growth of the log after `end`.
 pub(super) fn has_grown_from(folder: &Path, name: &str, end: &JournalPosition) -> bool {
     let journal = LedgerService::journal_at(folder);
     match name {
@@ -159,10 +152,10 @@ pub(super) fn has_grown_from(folder: &Path, name: &str, end: &JournalPosition) -
             let is_of_log = end.frame_bytes == 0 || journal.has(end).unwrap_or(false);
             let read = journal.read_after(end, |_, _| Ok::<_, StoreError>(()));
             let length = std::fs::metadata(journal.path()).map_or(0, |facts| facts.len());
-            // Bytes behind the last frame are a write that goes on, and will be whole in a moment; or forged.
+            // Bytes after the last frame are either a write in progress, complete in a moment, or forged.
             is_of_log && read.is_ok_and(|now| now.bytes == length)
         }
-        // A cache that says something else than the log is planted.
+        // A cache that disagrees with the log was planted.
         "snapshot" => cache::snapshot_agrees(folder, &journal).is_ok_and(|agrees| agrees != Some(false)),
         _ => name.starts_with("snapshot."),
     }

@@ -1,4 +1,5 @@
-//! Agents propose while they are governed: the log of the ledger may grow, and nothing else.
+//! The ledger files that may change while an agent is governed, because agents propose: the log may grow, and the
+//! snapshot may follow it.
 
 use super::service::{end_of_log, has_grown_from};
 use probity_storage::JournalPosition;
@@ -6,7 +7,6 @@ use probity_workspace::StateDirectory;
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, name_parts};
 use std::path::Path;
 
-/// The log of the ledger and its snapshot.
 #[derive(Debug)]
 pub struct LedgerFiles;
 
@@ -16,7 +16,6 @@ impl StateFiles for LedgerFiles {
     }
 }
 
-/// Where the log ended.
 #[derive(Debug)]
 struct LedgerMark {
     end: Option<JournalPosition>,

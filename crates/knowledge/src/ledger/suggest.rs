@@ -1,4 +1,4 @@
-//! What a person might want to do next about the ledger, in words.
+//! Words the suggested next steps for people.
 
 use super::propose::ledger_of;
 use super::service::LedgerService;
@@ -6,7 +6,6 @@ use probity_api::ledger::{SuggestedStep, SuggestionsAnswer};
 use probity_ledger::{Ledger, LedgerSuggestion, SuggestionKind};
 use probity_workspace::{ServiceError, Workspace};
 
-/// Suggests what to settle, decide, confirm and remember.
 pub fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<SuggestionsAnswer, ServiceError> {
     let shell = LedgerService::open(workspace, stream)?;
     let ledger = ledger_of(shell.book(), stream)?;

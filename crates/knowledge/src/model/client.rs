@@ -1,14 +1,13 @@
-//! Patience and a budget around a provider.
+//! Adds retries and a budget to a provider.
 
 use crate::model::{ModelError, ModelProvider, ModelQuestion, ModelReply, ProviderUsage};
 use std::time::Duration;
 
-/// How often and how long to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often one question is asked at most.
+    /// The most attempts per question.
     pub tries: u32,
-    /// The pause before the second try; it doubles each time.
+    /// The pause before the second attempt; it doubles each time.
     pub pause: Duration,
     /// The longest pause, whatever the provider asks for.
     pub longest_pause: Duration,
@@ -20,16 +19,14 @@ impl Default for RetryPolicy {
     }
 }
 
-/// What may be spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageBudget {
-    /// How many calls, retries included.
+    /// The most calls, including retries.
     pub calls: u64,
-    /// How many tokens, of questions and answers together.
+    /// The most tokens, of questions and answers together.
     pub tokens: u64,
 }
 
-/// A provider that is asked with patience and within a budget.
 pub struct ModelClient {
     provider: Box<dyn ModelProvider>,
     patience: RetryPolicy,
@@ -38,17 +35,15 @@ pub struct ModelClient {
 }
 
 impl ModelClient {
-    /// Asks `provider` with the given patience and budget.
     pub fn new(provider: Box<dyn ModelProvider>, patience: RetryPolicy, budget: UsageBudget) -> Self {
         Self { provider, patience, budget, spent: ProviderUsage::default() }
     }
 
-    /// What was spent so far.
     pub const fn spent(&self) -> ProviderUsage {
         self.spent
     }
 
-    /// Asks until there is an answer that `accept` takes, or no hope. An answer that it refuses is asked for again.
+    /// Asks until `accept` takes an answer, the attempts or the budget run out, or an error is not retryable.
     pub fn ask<T>(
         &mut self,
         question: &ModelQuestion,
@@ -111,7 +106,7 @@ mod tests {
     use serde_json::json;
     use std::cell::RefCell;
 
-    /// Answers from a list, one after the other.
+    /// Returns the scripted answers in order.
     struct Script(RefCell<Vec<Result<&'static str, ModelError>>>);
 
     impl ModelProvider for Script {

@@ -11,16 +11,12 @@ use std::io::{Seek, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A program that answers.
 #[derive(Debug, Clone)]
 pub struct CommandProvider {
-    /// The program and its arguments. No shell reads them.
+    /// The program and its arguments, run without a shell.
     pub argv: Vec<OsString>,
-    /// What it sees of the environment.
     pub environment: ProcessEnvironment,
-    /// The folder it starts in.
     pub cwd: PathBuf,
-    /// How long it may run.
     pub timeout: Duration,
 }
 
@@ -28,7 +24,7 @@ impl ModelProvider for CommandProvider {
     fn ask(&self, question: &ModelQuestion) -> Result<ModelReply, ModelError> {
         let asked = json!({ "system": question.system, "user": question.user, "schema": question.schema });
         let broken = |error: std::io::Error| ModelError::Unusable(error.to_string());
-        // A file instead of a pipe: a program that does not read cannot make us wait.
+        // A file instead of a pipe: a program that does not read cannot block us.
         let mut stdin = tempfile::tempfile().map_err(broken)?;
         stdin.write_all(asked.to_string().as_bytes()).and_then(|()| stdin.rewind()).map_err(broken)?;
         let limits = CaptureLimits { time: self.timeout, output_bytes: MAX_ANSWER_BYTES };

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use ureq::Agent;
 
-/// How an endpoint is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpApi {
     /// `POST <base>/chat/completions`.
@@ -16,7 +15,6 @@ pub enum HttpApi {
     Ollama,
 }
 
-/// An endpoint.
 pub struct HttpProvider {
     api: HttpApi,
     url: String,
@@ -27,7 +25,7 @@ pub struct HttpProvider {
 }
 
 impl HttpProvider {
-    /// The endpoint at `base`, as `http://gateway.local/v1` or `http://localhost:11434`.
+    /// `base` is, for example, `http://gateway.local/v1` or `http://localhost:11434`.
     pub fn new(
         api: HttpApi,
         base: &str,
@@ -46,7 +44,7 @@ impl HttpProvider {
             HttpApi::OpenAi => "chat/completions",
             HttpApi::Ollama => "api/chat",
         };
-        // A redirect could carry words and key to somebody else.
+        // A redirect could send the text and the key to another host.
         let mut config = Agent::config_builder()
             .timeout_global(Some(timeout))
             .http_status_as_error(false)
@@ -94,7 +92,7 @@ impl HttpProvider {
     }
 }
 
-/// Whether an address is of this machine, where no proxy stands between.
+/// Returns whether an address is on this machine, where a proxy is not used.
 fn is_local(base: &str) -> bool {
     let host = base.split("://").nth(1).unwrap_or("");
     ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here))

@@ -1,8 +1,7 @@
-//! What a sentence claims, before anybody has looked which item it is about.
+//! The claims of a sentence, before they are matched to items.
 
 use crate::vocabulary::{ConfidenceLevel, RevisionMode};
 
-/// One claim of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Claim {
     Goal(String),
@@ -10,7 +9,7 @@ pub(super) enum Claim {
         summary: String,
         /// It changes what was said before.
         revises: bool,
-        /// What it is in place of.
+        /// The text of what it replaces.
         instead_of: Option<String>,
     },
     Constraint {
@@ -26,9 +25,9 @@ pub(super) enum Claim {
     Fact {
         summary: String,
         confidence: ConfidenceLevel,
-        /// It corrects what was believed.
+        /// It corrects an earlier belief.
         corrects: bool,
-        /// It confirms what was guessed.
+        /// It confirms a hypothesis.
         confirms: bool,
     },
     Hypothesis {
@@ -36,9 +35,9 @@ pub(super) enum Claim {
         confidence: ConfidenceLevel,
     },
     Branch(Vec<String>),
-    /// It may answer an open question; it says nothing else.
+    /// A possible answer to an open question, and nothing else.
     Answer(String),
-    /// Something no longer holds; the text says what, and is empty for what was said last.
+    /// Something no longer holds; the text says what, and is empty for the last statement.
     Withdraw(String),
     Reopen {
         about: String,
@@ -46,29 +45,26 @@ pub(super) enum Claim {
     },
 }
 
-/// How a constraint relates to those that are there.
+/// The relation of a constraint to the existing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RuleChange {
-    /// It stands for itself.
+    /// It is independent of them.
     New,
-    /// It takes the place of the one that says nearly the same, if there is one.
+    /// It replaces the one that says nearly the same, if there is one.
     Replaces,
-    /// It only makes sense as a change of one.
+    /// It only makes sense as a change of an existing one.
     Changes(RevisionMode),
 }
 
 impl Claim {
-    /// A constraint that is new.
     pub(super) const fn constraint(summary: String, hard: bool) -> Self {
         Self::Constraint { summary, hard, change: RuleChange::New }
     }
 
-    /// A decision that is new.
     pub(super) const fn decision(summary: String) -> Self {
         Self::Decision { summary, revises: false, instead_of: None }
     }
 
-    /// A fact that is new.
     pub(super) const fn fact(summary: String, confidence: ConfidenceLevel) -> Self {
         Self::Fact { summary, confidence, corrects: false, confirms: false }
     }

@@ -1,9 +1,9 @@
-//! From turns to candidate deltas, by rules: no model, no gate, no state of its own.
+//! Extracts candidate deltas from turns, by rules: no model, no gate, no state of its own.
 //!
-//! A turn is read sentence by sentence; `prose` says how each is meant. `topics` says what stands under which heading, `rules`
-//! what a sentence claims, and `target_resolution` which known item it is about: the live items of the ledger and what the
-//! turn itself said before, so that a revision can target what was just said. What is hedged, asked, supposed, reported or
-//! quoted never becomes a decision, a fact, a goal or a constraint; at most a hypothesis.
+//! A turn is read sentence by sentence; `prose` determines how each is meant. `topics` finds what each heading
+//! announces, `rules` what a sentence claims, and `target_resolution` the known item it is about: a live item of the
+//! ledger, or one from earlier in the turn, so that a revision can target what was just said. Hedged, asked, supposed,
+//! reported or quoted text never becomes a decision, a fact, a goal or a constraint; at most a hypothesis.
 
 mod claims;
 mod options;
@@ -19,40 +19,33 @@ use serde_json::Value;
 pub(crate) use stance::{Stance, stance};
 use target_resolution::Targets;
 
-/// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The person at the keyboard. Imperatives are orders.
     User,
-    /// The agent.
     Assistant,
-    /// Whoever set the agent up.
+    /// The operator who configured the agent.
     System,
-    /// Output of a tool: nobody says it, so nothing is taken from it.
+    /// Output of a tool. Nobody says it, so nothing is extracted from it.
     Tool,
 }
 
-/// One turn of a conversation.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
-    /// Its id.
     pub id: &'a str,
-    /// Who said it.
     pub role: Role,
-    /// What was said, as Markdown.
+    /// Markdown.
     pub text: &'a str,
 }
 
-/// A candidate that the rules found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extracted {
-    /// The candidate, ready for [`crate::DeltaProposal::read`]. Its key makes a second extraction of the turn a redelivery.
+    /// Ready for [`crate::DeltaProposal::read`]. Its key makes a second extraction from the same turn a redelivery.
     pub candidate: Value,
-    /// The sentence it comes from.
     pub sentence: String,
 }
 
-/// Reads candidates from a turn, against the ledger as it is. The turn must be made known to the ledger before the
+/// Extracts candidates from a turn, against the current ledger. The turn must be added to the ledger before the
 /// candidates are proposed.
 pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<Extracted> {
     if turn.role == Role::Tool {
@@ -62,7 +55,7 @@ pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<Extracted> {
     let mut found = Vec::new();
     for block in options::gather(turn.text, topics::blocks(turn.text)) {
         let mut sentences = sentences::sentences_of(turn.text, &block);
-        // What is in a language without words to read says nothing.
+        // A sentence in a language without readable words says nothing.
         sentences.retain(|sentence| !sentence.words.is_empty());
         if let (Some(alternatives), Some(first)) = (options::of(turn.text, &block), sentences.first()) {
             let name = target_resolution::Name { turn: turn.id, n: found.len() + 1 };

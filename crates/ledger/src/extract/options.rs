@@ -1,13 +1,12 @@
-//! Lists of alternatives: under "Options" several items are one open choice.
+//! Lists of alternatives: items under "Options" form one open choice.
 
 use super::topics::{Block, Topic};
 use probity_prose::markdown::Form;
 
-/// How long an alternative may be, and how many there may be.
 const MAX_WORDS: usize = 8;
 const MAX_OPTIONS: usize = 8;
 
-/// Puts items that follow each other under a heading for options into one block, a line for each.
+/// Joins consecutive items under a heading for options into one block, one line each.
 pub(super) fn gather(text: &str, blocks: Vec<Block>) -> Vec<Block> {
     let mut gathered: Vec<Block> = Vec::new();
     for block in blocks {
@@ -20,7 +19,7 @@ pub(super) fn gather(text: &str, blocks: Vec<Block>) -> Vec<Block> {
     gathered
 }
 
-/// The alternatives that a gathered block lists.
+/// Returns the alternatives that a joined block lists.
 pub(super) fn of(text: &str, block: &Block) -> Option<Vec<String>> {
     if block.topic != Some(Topic::Options)
         || block.form != Form::Item
@@ -43,7 +42,7 @@ fn head(text: &str, block: &Block) -> Option<String> {
     block.lines.first().and_then(|line| short(&text[line.clone()]))
 }
 
-/// What an option is called: the words before it is explained.
+/// Returns the name of an option: the words before its explanation.
 fn short(line: &str) -> Option<String> {
     let ends = [": ", " - ", " — ", " – ", " (", ", ", ". "];
     let end = ends.iter().filter_map(|mark| line.find(mark)).min().unwrap_or(line.len());

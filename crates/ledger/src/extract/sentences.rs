@@ -1,10 +1,9 @@
-//! The sentences of a block, each with its place in the turn.
+//! The sentences of a block, each with its position in the turn.
 
 use super::topics::Block;
 use probity_prose::markdown;
 use probity_prose::sentences::{Semicolon, Sentence, sentences};
 
-/// The sentences of a block.
 pub(super) fn sentences_of(text: &str, block: &Block) -> Vec<Sentence> {
     let (line, places) = markdown::joined(text, &block.lines);
     let in_turn = |range: &std::ops::Range<usize>| places[range.start]..places[range.end - 1] + 1;

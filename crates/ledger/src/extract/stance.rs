@@ -1,22 +1,19 @@
-//! How something was said, for those who read a turn by other means than these rules.
+//! The stance of an author towards a piece of text, for readers other than these rules.
 
 use super::sentences::sentences_of;
 use super::topics::blocks;
 use probity_prose::modality::{Modality, doubts_what_came_before};
 use std::ops::Range;
 
-/// Whether the author of a turn stands behind some of its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stance {
-    /// Plainly said.
     Asserted,
-    /// Offered as a guess.
     Guessed,
-    /// Asked, supposed, reported, quoted, or no prose at all.
+    /// Asked, supposed, reported, quoted, or not prose at all.
     NotSaid,
 }
 
-/// The stance behind the words in a range of a turn: that of the most doubtful sentence that they are part of.
+/// Returns the stance on a range of a turn: that of the most doubtful sentence it overlaps.
 pub(crate) fn stance(text: &str, range: &Range<usize>) -> Stance {
     let mut found = None;
     for block in blocks(text) {

@@ -1,7 +1,7 @@
-//! Which known item a claim is about.
+//! Finds the known item that a claim is about.
 //!
-//! The targets are the items that were touched last, and grow with what the turn says. Items are found by the words
-//! they share with what was said; where that is not clear, nothing is targeted.
+//! The targets are the items touched last, plus those that the turn itself adds. Items are found by the words they
+//! share with the claim; an ambiguous match targets nothing.
 
 use super::claims::{Claim, RuleChange};
 use crate::item_record::ItemId;
@@ -14,13 +14,13 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// How many items a turn is read against: those that were touched last.
+/// The most items a turn is matched against: those touched last.
 const MAX_KNOWN: usize = 512;
 
-/// How far back in the log they are looked for.
+/// The most log entries that are searched for them.
 const MAX_LOOK_BACK: usize = 8192;
 
-/// An item that a claim may be about. The newest stand last.
+/// An item that a claim may be about. The newest comes last.
 struct Known {
     handle: String,
     kind: ItemKind,
@@ -33,11 +33,11 @@ struct Known {
 
 pub(super) struct Targets {
     known: Vec<Known>,
-    /// What this turn spoke about so far.
+    /// The subjects this turn has mentioned so far.
     heard: BTreeSet<String>,
 }
 
-/// What a candidate of this turn is called.
+/// The parts of the handle and key of a candidate.
 #[derive(Clone, Copy)]
 pub(super) struct Name<'a> {
     pub(super) turn: &'a str,
@@ -68,12 +68,12 @@ impl Targets {
         Self { known, heard: BTreeSet::new() }
     }
 
-    /// Remembers what a sentence spoke about.
+    /// Remembers the subjects of a sentence.
     pub(super) fn hear(&mut self, sentence: &str) {
         self.heard.append(&mut stems(sentence));
     }
 
-    /// The candidate for a claim, or nothing if it is about something unknown or already so.
+    /// Returns the candidate for a claim, or `None` if its target is unknown or it changes nothing.
     pub(super) fn candidate(&mut self, claim: Claim, name: Name<'_>, range: &Range<usize>) -> Option<Value> {
         let (kind, fields) = self.draft(claim, name)?;
         let mut candidate = Map::new();
@@ -163,7 +163,7 @@ impl Targets {
         self.known.last_mut().expect("it was just added")
     }
 
-    /// A decision settles an open choice, revises what was decided, or is new.
+    /// A decision settles an open choice, revises an earlier decision, or is new.
     fn decision(
         &mut self,
         summary: String,
@@ -218,7 +218,8 @@ impl Targets {
         ("branch_resolved", vec![target, ("handle", name.handle().into()), ("chosen", chosen.into())])
     }
 
-    /// The open choice that a few words answer: one of the newest, and the words are mostly one alternative's.
+    /// Returns the open choice that a few words answer: one of the newest, if the words cover at least half of exactly one
+    /// of its alternatives.
     fn answered_choice(&self, text: &str) -> Option<(usize, String)> {
         let said = stems(text);
         let recent = self.known.iter().enumerate().rev().take(4);
@@ -234,7 +235,7 @@ impl Targets {
         named.next().is_none().then(|| (at, chosen.clone()))
     }
 
-    /// An open choice one of whose alternatives the decision names, and no other.
+    /// Returns an open choice if the decision names exactly one of its alternatives.
     fn open_choice(&self, summary: &str) -> Option<(usize, String)> {
         if denies(summary) {
             return None;
@@ -253,7 +254,7 @@ impl Targets {
         })
     }
 
-    /// The decision with most words in common; failing that, the one that the turn just spoke of, or the last.
+    /// Returns the decision with most words in common; failing that, the one the turn just mentioned, or the last.
     fn decision_to_revise(&self, summary: &str) -> Option<usize> {
         let is_decision = |known: &Known| known.kind == ItemKind::Decision && known.is_live();
         let is_spoken_of = |known: &Known| is_decision(known) && known.stems.is_subset(&self.heard);
@@ -270,7 +271,7 @@ impl Targets {
         })
     }
 
-    /// Closes the goal, if there is one and no other.
+    /// Closes the goal, if there is exactly one.
     fn reach(&mut self) -> Option<Draft> {
         let mut goals = self.known.iter_mut().filter(|known| known.kind == ItemKind::Goal && known.is_live());
         let goal = goals.next()?;
@@ -348,7 +349,7 @@ impl Targets {
 
     fn withdraw(&mut self, about: &str) -> Option<Draft> {
         let target = if about.is_empty() {
-            // What was only revised would be lost whole.
+            // A revised item is kept: withdrawing it would also lose what it said before the revision.
             let last = self.known.len().checked_sub(1)?;
             Some(last).filter(|&last| self.known[last].is_live() && !self.known[last].is_revised)?
         } else {
@@ -375,7 +376,8 @@ impl Targets {
         ))
     }
 
-    /// The item that shares most with `about`: at least half of the words of the shorter of the two. The newest wins.
+    /// Returns the item that shares most words with `about`: at least half of those of the shorter text. The newest
+    /// wins.
     fn best(&self, about: &str, fits: impl Fn(&Known) -> bool) -> Option<usize> {
         let said = stems(about);
         let score = |known: &Known| {
@@ -395,7 +397,7 @@ fn target_field(handle: &str) -> (&'static str, Value) {
 impl Known {
     fn of(ledger: &Ledger, item: ItemId) -> Self {
         let record = ledger.record(item);
-        // A task that was reopened is not there to be reopened again.
+        // A task that was reopened cannot be reopened again.
         let is_spent = record.superseded_by.is_some();
         Self {
             handle: ledger.handle(item).to_owned(),

@@ -1,20 +1,20 @@
-//! What headings and labels say that the prose below them is.
+//! Finds the topic that a heading or label gives to the prose below it.
 
 use probity_prose::lexicon::{self as lx, Class, class_of};
 use probity_prose::markdown::{self, Form};
 use std::ops::Range;
 
-/// A piece of prose: a paragraph or a list item.
+/// A paragraph or a list item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Where its lines stand in the turn.
+    /// The ranges of its lines in the turn.
     pub(super) lines: Vec<Range<usize>>,
     pub(super) form: Form,
-    /// What the heading or label above says that it is.
+    /// The topic announced by the heading or label above.
     pub(super) topic: Option<Topic>,
 }
 
-/// What a heading announces.
+/// The announcement of a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Topic {
     Goals,
@@ -23,13 +23,13 @@ pub(super) enum Topic {
     Tasks,
     Done,
     Facts,
-    /// Alternatives between which nothing is decided yet.
+    /// Alternatives without a decision yet.
     Options,
-    /// Whatever is below is not asserted: questions, ideas, risks.
+    /// Text that is not asserted: questions, ideas, risks.
     Open,
 }
 
-/// The prose of a turn, in order. Tables are left out: nobody says their cells.
+/// Returns the prose of a turn, in order. Tables are left out: nobody says their cells.
 pub(super) fn blocks(text: &str) -> Vec<Block> {
     let mut reader = Reader { text, blocks: Vec::new(), topic: None, lead: None };
     for block in markdown::blocks(text) {
@@ -42,7 +42,7 @@ struct Reader<'t> {
     text: &'t str,
     blocks: Vec<Block>,
     topic: Option<Topic>,
-    /// What the sentence announces that the last paragraph ended with, for a list that follows at once.
+    /// The topic that the last sentence of a paragraph announces, for a list that follows immediately.
     lead: Option<Topic>,
 }
 
@@ -85,7 +85,7 @@ impl Reader<'_> {
     }
 }
 
-/// A line that only announces what follows: `**Decisions:**`, `Next steps:`.
+/// Matches a line that only announces what follows: `**Decisions:**`, `Next steps:`.
 fn label(line: &str) -> Option<Topic> {
     let bare = line.trim_end().trim_matches('*').trim_end_matches([':', '：', ' ']).trim_matches('*');
     let is_label =
@@ -93,7 +93,7 @@ fn label(line: &str) -> Option<Topic> {
     topic_of(bare).filter(|_| is_label)
 }
 
-/// What a sentence announces that ends in a colon: "Here is what I am going to do:".
+/// Returns the topic of a sentence that ends in a colon: "Here is what I am going to do:".
 fn lead(line: &str) -> Option<Topic> {
     let line = line.trim_end().trim_end_matches('*').strip_suffix([':', '：'])?;
     let sentence = line.rsplit(['.', '!', '?', '。']).next().unwrap_or(line);
@@ -112,7 +112,7 @@ fn lead(line: &str) -> Option<Topic> {
     topic_of(sentence).or_else(|| promises.iter().any(|words| lower.contains(words)).then_some(Topic::Tasks))
 }
 
-/// Words of headings, and what they announce. What is open or not decided goes first: "open decisions" are none.
+/// Heading words and their topics. Open topics come first: "open decisions" are not decisions.
 const HEADINGS: &[(Topic, Class)] = &[
     (Topic::Open, lx::HEADING_OPEN),
     (Topic::Options, lx::HEADING_OPTIONS),

@@ -1,16 +1,16 @@
-//! Handles of a stream that mean something else in the ledger get the stream's name in front.
+//! Renames stream handles that already name something else in the ledger, by prefixing the stream's name.
 
 use crate::candidate::{DeltaProposal, ItemChange, ItemDelta};
 use crate::item_record::LedgerSeq;
 use crate::ledger::Ledger;
 use std::collections::BTreeMap;
 
-/// The handles of a stream that were taken in the ledger meanwhile, and what they are called there.
+/// Handles of a stream that the ledger has taken meanwhile, with their new names.
 #[derive(Debug, Default)]
 pub(super) struct HandleRenames(BTreeMap<String, String>);
 
 impl HandleRenames {
-    /// Looks which handles that `stream` made after `base` name something else in `main`.
+    /// Finds the handles that `stream` created after `base` and that name something else in `main`.
     pub(super) fn collect(main: &Ledger, stream: &Ledger, base: LedgerSeq, name: &str) -> Self {
         let is_new = |item| stream.record(item).created > base;
         let made = stream.handles.iter().filter(|(_, item)| is_new(**item)).map(|(handle, _)| handle);
@@ -36,7 +36,7 @@ impl HandleRenames {
         self.0.iter().map(|(from, to)| (from.as_str(), to.as_str()))
     }
 
-    /// The proposal with all handles as the ledger calls them.
+    /// Returns the proposal with all its handles renamed.
     pub(super) fn proposal<'s>(&'s self, proposal: DeltaProposal<'s>) -> DeltaProposal<'s> {
         let delta = proposal.delta.map(|delta| match delta {
             ItemDelta::Create { handle, content } => ItemDelta::Create { handle: self.name(handle), content },
@@ -66,7 +66,7 @@ impl HandleRenames {
     }
 }
 
-/// `stream/handle`, with a number behind it if even that is taken.
+/// Returns `stream/handle`, with a number appended if that is taken too.
 fn unused_handle(main: &Ledger, stream: &str, handle: &str) -> String {
     let plain = format!("{stream}/{handle}");
     let numbered = (2..).map(|n| format!("{plain}-{n}"));

@@ -1,16 +1,16 @@
-//! Merging a stream into the ledger: an import, not a load (law 9).
+//! Merges a stream into the ledger: an import, not a load (law 9).
 //!
-//! What was proposed to the stream is proposed again, to the ledger as it is now, by the same authors and through the
-//! same reconciler: so the merged state keeps every invariant by construction, and the log says how it came about. Beside
-//! it the two streams of commits are merged in the commit store, and the merge is analysed: which intent did it lose?
-//! Three things go to review before anything is served:
+//! The proposals of the stream are proposed again, to the ledger as it is now, by the same authors and through the same
+//! reconciler. The merged state therefore keeps every invariant by construction, and the log shows how it came about.
+//! In parallel the two streams of commits are merged in the commit store, and the merge is analyzed for lost changes.
+//! Three kinds of points need review before anything is served:
 //!
-//! * **lost**: the ledger said one thing, the stream another, and only the stream's would stand;
+//! * **lost**: the ledger and the stream say different things, and only the stream's version would survive;
 //! * **refused**: the reconciler refuses a proposal that the stream had accepted;
-//! * **contradiction**: the stream asserts what the ledger denies, or the other way round.
+//! * **contradiction**: the stream asserts what the ledger denies, or vice versa.
 //!
-//! Every point needs a choice. The choices become deltas like any other, and a *survival commit* makes the commit store
-//! say what the ledger says.
+//! Every point needs a choice. The choices become ordinary deltas, and a *survival commit* makes the commit store agree
+//! with the ledger.
 
 mod handle_renames;
 mod plan;

@@ -1,4 +1,4 @@
-//! Planning a merge: what would happen, what needs a choice, and the transaction that does it.
+//! Plans a merge: its effect, the points that need a choice, and the transaction that performs it.
 
 use super::handle_renames::HandleRenames;
 use super::points::{MergePoint, PointKind};
@@ -21,53 +21,40 @@ use probity_documents::{
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What merging a stream would come to.
 #[derive(Debug)]
 pub struct MergePlan {
-    /// What needs a choice, with the choices that were made.
+    /// The points that need a choice, with the choices made so far.
     pub points: Vec<MergePoint>,
-    /// Handles of the stream that are called otherwise in the ledger.
+    /// Renamed handles: in the stream, and in the ledger.
     pub renamed: Vec<(String, String)>,
-    /// How many proposals are proposed again.
+    /// The number of proposals that are proposed again.
     pub n_proposals: usize,
-    /// What the merge of the two streams of commits lost; `None` when the ledger had not moved on.
+    /// The losses of the merge of the two streams of commits; `None` if the ledger had not moved on.
     pub analysis: Option<MergeAnalysis>,
-    /// All commits of the two streams and their merge, each after those that it names.
+    /// All commits of the two streams and their merge, parents first.
     pub commits: Vec<Commit>,
-    /// The transaction that merges the stream; it may be logged when every point has its choice.
+    /// The transaction that merges the stream; it may be logged once every point has its choice.
     pub transaction: Vec<u8>,
 }
 
 impl MergePlan {
-    /// Whether every point has its choice.
     pub fn is_decided(&self) -> bool {
         self.points.iter().all(|point| point.chosen.is_some())
     }
 }
 
-/// Why a merge cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// The stream does not exist, or its state was not asked for.
+    /// The stream does not exist, or its state was not loaded.
     #[error(transparent)]
     Book(#[from] ProjectLedgerError),
-    /// A choice is about no point, or not one of its choices.
+    /// A choice that matches no point, or is not one of that point's choices.
     #[error("`{choice}` decides nothing: {why}")]
-    Choice {
-        /// What was chosen.
-        choice: String,
-        /// Why it decides nothing.
-        why: String,
-    },
-    /// The reconciler refuses what a choice comes to.
+    Choice { choice: String, why: String },
+    /// The reconciler refuses the delta of a choice.
     #[error("the choice for {point} is refused: {why}")]
-    Refused {
-        /// The point.
-        point: String,
-        /// Why.
-        why: &'static str,
-    },
-    /// The commits do not hang together.
+    Refused { point: String, why: &'static str },
+    /// The commits do not form a valid history.
     #[error(transparent)]
     Commits(#[from] AnalyzeError),
 }
@@ -84,7 +71,8 @@ impl From<HistoryError> for MergeError {
     }
 }
 
-/// Plans the merge of a stream whose state the book keeps. `by` is who decides; `choices` name points by their ids.
+/// Plans the merge of a stream whose state the project ledger keeps. `by` makes the decisions; `choices` are keyed by
+/// point id.
 pub fn plan(
     book: &ProjectLedger,
     name: &str,
@@ -127,7 +115,6 @@ pub fn plan(
     })
 }
 
-/// The two that are merged.
 struct MergeSides<'a> {
     name: &'a str,
     main: &'a Ledger,
@@ -135,17 +122,18 @@ struct MergeSides<'a> {
     base: LedgerSeq,
 }
 
-/// The ledger with the stream's proposals proposed to it again.
+/// The ledger after the stream's proposals were proposed to it again.
 struct MergeTrial<'a> {
     ledger: Ledger,
     events: Vec<LedgerEvent<'a>>,
     n_proposals: usize,
-    /// What was refused: the handle concerned, the kind of delta, its words, the code.
+    /// Refusals: the handle, the kind of delta, its text, and the verdict.
     refused: Vec<(String, &'static str, Option<String>, CandidateVerdict)>,
 }
 
 impl<'a> MergeTrial<'a> {
-    /// Proposes everything again that had an effect in the stream, except what would end the items in `kept_alive`.
+    /// Proposes again everything that took effect in the stream, except deltas that would end the items in
+    /// `kept_alive`.
     fn run(
         main: &Ledger,
         batches: &'a [LedgerEvent<'a>],
@@ -188,7 +176,7 @@ impl<'a> MergeTrial<'a> {
         Ok(())
     }
 
-    /// What the reconciler refuses, and what contradicts the ledger now.
+    /// Returns the refusals and the new contradictions.
     fn points(&self, sides: &MergeSides<'_>) -> Vec<MergePoint> {
         let refused = self.refused.iter().map(|(item, kind, words, verdict)| {
             let ours = self.ledger.find_by_handle(item).map(|item| self.ledger.summary(item).to_owned());
@@ -208,8 +196,8 @@ impl<'a> MergeTrial<'a> {
     }
 }
 
-/// Takes the choices; each must be about a point and be one of its choices. A point is named by its id or by as much of
-/// it as is unique.
+/// Records the choices; each must match a point and be one of its choices. A point is named by its id or a unique
+/// prefix of it.
 fn apply_choices(points: &mut [MergePoint], choices: &BTreeMap<String, String>) -> Result<(), MergeError> {
     for (id, choice) in choices {
         let wrong = |why: String| MergeError::Choice { choice: format!("{id}={choice}"), why };
@@ -225,12 +213,12 @@ fn apply_choices(points: &mut [MergePoint], choices: &BTreeMap<String, String>) 
     Ok(())
 }
 
-/// Whether it was chosen that an item stays in force although the stream ended it.
+/// Returns whether the choice keeps an item in force that the stream ended.
 fn keeps_alive(point: &MergePoint) -> bool {
     point.kind == PointKind::Lost && point.about == "status" && point.chosen.as_deref() == Some("ours")
 }
 
-/// What was decided, in words: the source of the deltas that it comes to.
+/// Describes the choices as text: the turn that the resulting deltas cite.
 fn decision_text(stream: &str, by: &str, points: &[MergePoint]) -> String {
     let decided = points.iter().filter_map(|point| Some((point, point.chosen.as_ref()?)));
     let lines =
@@ -238,7 +226,7 @@ fn decision_text(stream: &str, by: &str, points: &[MergePoint]) -> String {
     std::iter::once(format!("{by} merged the stream {stream}.")).chain(lines).collect()
 }
 
-/// The deltas that the choices come to, with the points that they are for.
+/// Returns the deltas that carry out the choices, each with its point.
 fn resolutions(ledger: &Ledger, points: &[MergePoint], turn: &str) -> Vec<(String, Value)> {
     let decided = points.iter().filter_map(|point| Some((point, point.chosen.as_deref()?)));
     let deltas = decided.filter_map(|(point, chosen)| {
@@ -269,7 +257,7 @@ fn reword(ledger: &Ledger, point: &MergePoint) -> Option<Value> {
     Some(json!({ "kind": kind, "target": point.item, "summary": point.ours }))
 }
 
-/// Proposes what was chosen; a choice that the reconciler refuses decides nothing.
+/// Proposes the deltas of the choices; a refusal fails the merge.
 fn resolve<'d>(
     ledger: &mut Ledger,
     by: &'d str,
@@ -334,7 +322,7 @@ impl CommitStreams {
         Ok(Self { schema, store, head, analysis: Some(analysis) })
     }
 
-    /// What the ledger said and the merged ledger does not.
+    /// Returns the statements of the ledger that the merged ledger no longer makes.
     fn lost_points(&self, sides: &MergeSides<'_>, trial: &Ledger) -> Vec<MergePoint> {
         let conflicts = self.analysis.iter().flat_map(MergeAnalysis::conflicts);
         conflicts.filter_map(|conflict| self.lost_at(sides, trial, conflict)).collect()
@@ -353,7 +341,7 @@ impl CommitStreams {
         let item = trial.find_by_handle(&conflict.key)?;
         let served = documents_at(&self.schema, trial, &BTreeSet::from([item]), trial.head(), &str::to_owned);
         let served = served.to_json(&self.schema);
-        // What the reconciler refused to change still stands, and the refusal is a point of its own.
+        // A change that the reconciler refused was not made, and the refusal is a point already.
         let ours = text_of(&conflict.ours);
         let stands = field_text(&served[ITEM_ATTACHMENT][&*conflict.key][field]);
         if stands == ours {
@@ -368,7 +356,7 @@ impl CommitStreams {
         Some(MergePoint::new(sides.name, PointKind::Lost, &conflict.key, field, [ours, stands], choices))
     }
 
-    /// All commits, with the one that makes the commit store say what the ledger says.
+    /// Returns all commits, including the one that makes the commit store agree with the ledger.
     fn surviving_commits(
         &self,
         sides: &MergeSides<'_>,
@@ -387,8 +375,8 @@ impl CommitStreams {
         Ok(commits)
     }
 
-    /// The merged documents as the reconciled ledger has them. A document cannot be deleted: what is no item of the
-    /// ledger is superseded by the one that it was merged into, or by nothing.
+    /// Returns the merged documents as the reconciled ledger has them. A document cannot be deleted, so one that is not
+    /// an item of the ledger is superseded by the item it was merged into, or by nothing.
     fn decided_state(&self, sides: &MergeSides<'_>, trial: &Ledger, merged: &CommitState) -> CommitState {
         let mut json = merged.to_json(&self.schema);
         let named = merged.documents().filter_map(|(id, _)| trial.find_by_handle(&id.key));
@@ -419,7 +407,7 @@ fn text_of(reading: &LocusReading) -> Option<String> {
     reading.0.as_ref().and_then(field_text)
 }
 
-/// A field in words: texts as they are, absent ones as nothing.
+/// Renders a field as text; `None` if it is absent.
 fn field_text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

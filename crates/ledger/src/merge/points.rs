@@ -1,4 +1,4 @@
-//! What needs a choice before a merge is served.
+//! Points that need a choice before a merge is served.
 
 use crate::outcome::VerdictCode;
 use probity_core::{Digest, json};
@@ -6,13 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 probity_core::word_enum! {
-    /// What kind of point it is.
     pub enum PointKind {
-        /// What the ledger said would no longer stand.
+        /// The merge would drop a statement of the ledger.
         Lost = "lost",
         /// The reconciler refuses what the stream had accepted.
         Refused = "refused",
-        /// One asserts what the other denies.
+        /// One side asserts what the other denies.
         Contradiction = "contradiction",
     }
 }
@@ -20,23 +19,23 @@ probity_core::word_enum! {
 /// A point to decide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MergePoint {
-    /// Names the point: eight hex digits made of all that it says.
+    /// Eight hex digits derived from the content of the point.
     pub id: String,
-    /// What kind of point it is.
+    /// The kind of point.
     pub kind: PointKind,
     /// The handle of the item in the ledger.
     pub item: String,
-    /// The field that differs, the kind of delta that is refused, or the handle that contradicts.
+    /// The field that differs, the kind of delta that is refused, or the contradicting handle.
     pub about: String,
-    /// What the ledger says.
+    /// The ledger's version.
     pub ours: Option<String>,
-    /// What the stream says.
+    /// The stream's version.
     pub theirs: Option<String>,
     /// The code of a refusal.
     pub code: Option<VerdictCode>,
-    /// What may be chosen.
+    /// The allowed choices.
     pub choices: Vec<String>,
-    /// What was chosen.
+    /// The choice that was made.
     pub chosen: Option<String>,
 }
 

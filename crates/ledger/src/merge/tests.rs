@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A book with the stream `s`, both made of deltas.
+/// A project ledger with the stream `s`, both built from deltas.
 struct World {
     book: ProjectLedger,
 }
@@ -280,7 +280,7 @@ proptest! {
             .iter()
             .map(|point| (point.id.clone(), point.choices[pick % point.choices.len()].clone()))
             .collect();
-        // Two choices can stand in each other's way; then the merge is refused and nothing happens.
+        // Two choices can exclude each other; then the merge is refused and nothing happens.
         if let Ok(plan) = plan(&world.book, "s", "dee", &choices) {
             check_commits(&plan, &world.book, &choices);
             world.book.replay(&plan.transaction).expect("replays");

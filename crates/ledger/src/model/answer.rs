@@ -1,4 +1,4 @@
-//! The answer: what of it may be proposed.
+//! Parses a model's answer and keeps the deltas that may be proposed.
 
 use super::prompt::TurnText;
 use crate::extract::{Role, Stance, stance};
@@ -11,24 +11,20 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// How many deltas of one answer are looked at.
 const MAX_DELTAS: usize = 500;
 
-/// What of an answer may be proposed, and what may not.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParsedAnswer {
-    /// Candidates, ready for [`crate::DeltaProposal::read`], each with the turn it comes from.
+    /// Candidates, ready for [`crate::DeltaProposal::read`], each with its turn.
     pub candidates: Vec<(String, Value)>,
-    /// What was dropped, and why.
     pub dropped: Vec<DroppedDelta>,
-    /// How many were taken for hypotheses because they were only guessed.
+    /// How many deltas became hypotheses because the turn only guesses them.
     pub n_weakened: usize,
 }
 
 probity_core::word_enum! {
-    /// Why a delta of an answer is not proposed.
     pub enum DropReason {
-        /// It cannot be read.
+        /// It cannot be parsed.
         Malformed = "malformed",
         /// It names a turn that the model was not shown.
         UnknownTurn = "unknown_turn",
@@ -36,7 +32,7 @@ probity_core::word_enum! {
         QuoteNotFound = "quote_not_found",
         /// The turn does not say it, or only asks or supposes it.
         NotSaid = "not_said",
-        /// It denies what its quote asserts, or asserts what it denies.
+        /// It denies what its quote asserts, or vice versa.
         Polarity = "polarity",
     }
 }
@@ -44,15 +40,15 @@ probity_core::word_enum! {
 /// A delta of an answer that is not proposed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DroppedDelta {
-    /// What it was, as far as it could be read.
+    /// The kind of delta, as far as it could be read.
     pub kind: String,
     /// Why it is not proposed.
     pub why: DropReason,
-    /// What it said.
+    /// The text of the delta.
     pub words: String,
 }
 
-/// Takes an answer apart. An answer that is no list of deltas is an error; single deltas that are worth nothing are not.
+/// Parses an answer. An answer that is not a list of deltas is an error; a worthless delta is only dropped.
 pub fn read(ledger: &Ledger, turns: &[TurnText], answer: &str) -> Result<ParsedAnswer, String> {
     let value = parse(answer)?;
     let deltas = value.get("deltas").and_then(Value::as_array).ok_or("there is no list `deltas` in it")?;
@@ -68,7 +64,7 @@ pub fn read(ledger: &Ledger, turns: &[TurnText], answer: &str) -> Result<ParsedA
     Ok(reader.read)
 }
 
-/// The JSON of an answer; models like to wrap it in a fence.
+/// Parses the JSON of an answer, which models often wrap in a code fence.
 fn parse(answer: &str) -> Result<Value, String> {
     let inside = answer.trim().strip_prefix("```json").or_else(|| answer.trim().strip_prefix("```"));
     let text = inside.and_then(|text| text.trim_end().strip_suffix("```")).unwrap_or(answer);
@@ -78,7 +74,7 @@ fn parse(answer: &str) -> Result<Value, String> {
 struct AnswerReader<'a> {
     ledger: &'a Ledger,
     turns: &'a [TurnText],
-    /// The handles that the answer uses for its own items, and the minted ones.
+    /// The handles that the answer uses for its own items, with the minted ones.
     names: BTreeMap<String, String>,
     read: ParsedAnswer,
 }
@@ -107,7 +103,7 @@ impl AnswerReader<'_> {
                 kind
             }
             Stance::Guessed if is_claim(kind) => DeltaKind::HypothesisIntroduced,
-            // An open choice is asked or undecided by its nature.
+            // An open choice is by nature asked or undecided.
             Stance::NotSaid if kind == DeltaKind::BranchCreated && turn.role != Role::Tool => kind,
             Stance::Guessed | Stance::NotSaid => return Err(DropReason::NotSaid),
         };
@@ -140,7 +136,7 @@ impl AnswerReader<'_> {
             }
         }
         candidate.insert("sources".into(), json!([{ "turn": turn.id, "range": range }]));
-        // The same delta from the same words is the same delta, whatever the model calls it.
+        // The same delta from the same words gets the same key, whatever the model calls it.
         let mut said = candidate.clone();
         said.remove("handle");
         let print = Digest::of_json(&Value::Object(said)).to_hex();
@@ -172,7 +168,7 @@ impl AnswerReader<'_> {
                     .get(handle)
                     .map(String::as_str)
                     .or_else(|| self.ledger.find(handle).map(|_| handle));
-                // What the model made up is left for the reconciler to refuse: it has the position and the code for it.
+                // Invented handles are left for the reconciler, which rejects them at their position and with a code.
                 Ok(Some(named.unwrap_or(handle).into()))
             }
             ("confidence", None) if kind == DeltaKind::HypothesisIntroduced => Ok(Some("low".into())),
@@ -183,7 +179,7 @@ impl AnswerReader<'_> {
     }
 }
 
-/// Whether a kind says that something is so.
+/// Returns whether a delta of this kind claims that something is the case.
 const fn is_claim(kind: DeltaKind) -> bool {
     matches!(
         kind,
@@ -191,7 +187,6 @@ const fn is_claim(kind: DeltaKind) -> bool {
     )
 }
 
-/// The fields of each kind.
 const fn fields_of(kind: DeltaKind) -> &'static [&'static str] {
     match kind {
         DeltaKind::GoalSet

@@ -1,9 +1,9 @@
-//! Reading turns with a language model: the question that it is asked, and what its answer is worth.
+//! Reading turns with a language model: the prompt, and the checks on the answer.
 //!
-//! A model proposes; it decides nothing. Its answer is taken apart here, and the same checks apply to it as to the rules:
-//! every delta must quote the words of a turn that it comes from, those words must be said and not merely asked, hedged or
-//! quoted, and a summary must not deny what they assert. What fails is dropped with a reason, or becomes a hypothesis.
-//! Names that a model makes up never reach the ledger: handles are minted here.
+//! A model proposes; it decides nothing. Its answer is checked here by the same standards as the rules: every delta
+//! must quote words of the turn it comes from, those words must be asserted and not merely asked, hedged or quoted, and
+//! the summary must not deny what they assert. A delta that fails is dropped with a reason or becomes a hypothesis.
+//! Handles invented by a model never reach the ledger: they are minted here.
 
 mod answer;
 mod prompt;

@@ -1,4 +1,4 @@
-//! The question: what a model is told, and how an answer must look.
+//! Builds the prompt and the JSON Schema of the answer.
 
 use crate::export::estimate_tokens;
 use crate::extract::Role;
@@ -8,35 +8,28 @@ use crate::vocabulary::{ConfidenceLevel, DeltaKind, ItemKind, RevisionMode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// How many tokens of turns one question may hold.
+/// The token limit for the turns of one prompt.
 const WINDOW_TOKENS: usize = 6000;
 
-/// How many items a question shows: those that were touched last.
+/// The most items a prompt shows: those that were touched last.
 const MAX_SHOWN_ITEMS: usize = 60;
 
-/// A turn that is to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnText {
-    /// Its id.
     pub id: String,
-    /// Who said it.
     pub role: Role,
-    /// What was said.
     pub text: String,
 }
 
-/// A question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExtractionPrompt {
-    /// What the model is told to do.
     pub system: String,
-    /// What it is to read.
     pub user: String,
     /// The JSON Schema of the answer.
     pub schema: Value,
 }
 
-/// Groups turns so that each group fits one question; a turn that is too long stands alone.
+/// Groups turns so that each group fits one prompt; a turn that is too long forms its own group.
 pub fn windows(turns: &[TurnText]) -> Vec<&[TurnText]> {
     let mut windows = Vec::new();
     let (mut start, mut tokens) = (0, 0);
@@ -54,7 +47,7 @@ pub fn windows(turns: &[TurnText]) -> Vec<&[TurnText]> {
     windows
 }
 
-/// The question about some turns, against the ledger as it is.
+/// Builds the prompt for some turns, against the current ledger.
 pub fn prompt(ledger: &Ledger, turns: &[TurnText]) -> ExtractionPrompt {
     let turns =
         turns.iter().map(|turn| QuotedTurn { role: role_name(turn.role), text: &turn.text, turn: &turn.id });
@@ -63,7 +56,6 @@ pub fn prompt(ledger: &Ledger, turns: &[TurnText]) -> ExtractionPrompt {
     ExtractionPrompt { system: SYSTEM_PROMPT.to_owned(), user, schema: schema() }
 }
 
-/// What the model is shown.
 #[derive(Serialize)]
 struct UserPrompt<'a> {
     known: Vec<KnownItem<'a>>,
@@ -84,7 +76,7 @@ struct KnownItem<'a> {
     summary: &'a str,
 }
 
-/// The live items that were touched last, the newest first.
+/// Returns the live items that were touched last, newest first.
 fn recent_items(ledger: &Ledger) -> Vec<KnownItem<'_>> {
     let recent = ledger.recent_items(MAX_SHOWN_ITEMS).into_iter().filter_map(|item| ledger.item(item));
     recent.map(|item| KnownItem { handle: item.handle, kind: item.kind, summary: item.summary }).collect()

@@ -1,11 +1,11 @@
-//! A ledger with all that belongs to it: pending turns, streams, citations.
+//! A ledger with its pending turns, streams and citations.
 //!
-//! A book is the fold of its events: [`ProjectLedger::apply`] is total for every event that was accepted once, and uses no clock.
-//! Whoever applies the same events in the same order gets the same [`ProjectLedger::digest`].
+//! A project ledger is the fold of its events: [`ProjectLedger::apply`] succeeds for every event that was accepted
+//! once, and uses no clock. The same events in the same order give the same [`ProjectLedger::digest`].
 //!
-//! A *stream* is a ledger of its own that began as a copy of the main one: what is proposed to it is reconciled against
-//! its own state and reaches the main ledger by a merge only. The book keeps what was proposed to every stream, and the
-//! state of the one stream that was asked for.
+//! A *stream* is a ledger of its own that began as a copy of the main one. Proposals to it are reconciled against its
+//! own state and reach the main ledger only by a merge. The proposals to every stream are kept, but only the state of
+//! the one stream that was requested.
 
 use crate::extract::Role;
 use crate::item_record::LedgerSeq;
@@ -18,7 +18,6 @@ use probity_core::Digest;
 use probity_core::digest::DigestHasher;
 use std::collections::BTreeMap;
 
-/// The state of a project's memory.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectLedger {
     pub(crate) main: Ledger,
@@ -30,35 +29,33 @@ pub struct ProjectLedger {
     pub(crate) kept_stream: Option<String>,
 }
 
-/// A turn that still waits to be read for candidates.
+/// A turn that has not been read for candidates yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingTurn {
-    /// Who said it.
     pub role: Role,
-    /// What was said.
     pub text: String,
-    /// How many turns were known before it: the order in which they were said.
+    /// The number of turns known before it, which gives the order in which they were said.
     pub order: u32,
 }
 
 /// Proposals that have not reached the main ledger yet.
 #[derive(Debug, Clone)]
 pub struct StreamState {
-    /// The position of the main ledger that it began at.
+    /// The position of the main ledger at which the stream began.
     pub base: LedgerSeq,
-    /// What was proposed to it since, as transactions of one batch each.
+    /// The proposals since then, as transactions of one batch each.
     pub(crate) batches: Vec<Vec<u8>>,
-    /// Its state; only for the stream that was asked for.
+    /// The state; only for the requested stream.
     pub(crate) ledger: Option<Ledger>,
 }
 
 impl StreamState {
-    /// Its state, if it was asked for.
+    /// Returns the state, if this stream was requested.
     pub const fn ledger(&self) -> Option<&Ledger> {
         self.ledger.as_ref()
     }
 
-    /// How many batches were proposed to it since it began, or was merged.
+    /// Returns the number of batches since the stream began or was last merged.
     pub fn n_batches(&self) -> usize {
         self.batches.len()
     }
@@ -71,43 +68,39 @@ pub struct Citation {
     pub change: String,
     /// The handle of the item.
     pub item: String,
-    /// Who says so.
+    /// The author of the citation.
     pub author: String,
-    /// Where the ledger stood.
+    /// The head of the ledger at that time.
     pub at: LedgerSeq,
 }
 
-/// Why an event cannot be applied. A log that was written here holds none of these.
+/// Why an event cannot be applied. None of these occurs in a log that was written here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectLedgerError {
-    /// The bytes are no events.
     #[error(transparent)]
     Malformed(#[from] MalformedTransaction),
-    /// There is no room.
     #[error(transparent)]
     Full(#[from] LedgerFull),
-    /// The stream does not exist.
     #[error("there is no stream `{0}`")]
     NoStream(String),
 }
 
 impl ProjectLedger {
-    /// An empty book.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty book that will keep the state of one stream.
+    /// Returns an empty project ledger that will keep the state of one stream.
     pub fn with_stream(stream: &str) -> Self {
         Self { kept_stream: Some(stream.to_owned()), ..Self::default() }
     }
 
-    /// The ledger that everyone shares.
+    /// Returns the shared ledger, as opposed to a stream.
     pub const fn main(&self) -> &Ledger {
         &self.main
     }
 
-    /// The ledger of a stream, or the main one.
+    /// Returns the ledger of a stream, or the main one.
     pub fn ledger(&self, stream: Option<&str>) -> Option<&Ledger> {
         match stream {
             None => Some(&self.main),
@@ -115,27 +108,26 @@ impl ProjectLedger {
         }
     }
 
-    /// The streams, by name.
     pub const fn streams(&self) -> &BTreeMap<String, StreamState> {
         &self.streams
     }
 
-    /// The turns that wait to be read, by id.
+    /// Returns the turns that have not been read yet, by id.
     pub const fn pending(&self) -> &BTreeMap<String, PendingTurn> {
         &self.pending
     }
 
-    /// The changes that were made under items, in order.
+    /// Returns the citations, in order.
     pub fn citations(&self) -> &[Citation] {
         &self.citations
     }
 
-    /// How many inputs were decided otherwise when they came in: by a version with other rules.
+    /// Returns how many inputs had a different verdict when they were logged, by a version with other rules.
     pub const fn n_decided_otherwise(&self) -> u64 {
         self.n_decided_otherwise
     }
 
-    /// What a batch would come to, without a trace.
+    /// Returns the verdicts on a batch without changing anything.
     pub fn rehearse(&mut self, event: &LedgerEvent<'_>) -> Result<Vec<CandidateVerdict>, ProjectLedgerError> {
         let LedgerEvent::Batch { stream, author, mode, proposals, .. } = event else {
             return Ok(Vec::new());
@@ -144,7 +136,6 @@ impl ProjectLedger {
         ledger.map_or(Ok(Vec::new()), |ledger| Ok(ledger.rehearse(author, *mode, proposals)?))
     }
 
-    /// Applies a transaction that was read from a log.
     pub fn replay(&mut self, transaction: &[u8]) -> Result<(), ProjectLedgerError> {
         for event in wire::decode(transaction)? {
             let outcomes = self.apply(&event)?;
@@ -158,7 +149,7 @@ impl ProjectLedger {
         Ok(())
     }
 
-    /// Applies one event; a batch has an outcome for each of its proposals.
+    /// Applies one event and returns the outcomes of a batch, one per proposal.
     pub fn apply(&mut self, event: &LedgerEvent<'_>) -> Result<Vec<CandidateOutcome>, ProjectLedgerError> {
         match event {
             LedgerEvent::Policy { guardians } => self.set_policy(guardians.as_deref()),
@@ -221,7 +212,7 @@ impl ProjectLedger {
         Ok(outcomes)
     }
 
-    /// The ledger that a batch goes to; `None` for a stream whose state is not kept.
+    /// Returns the ledger for a batch; `None` for a stream whose state is not kept.
     fn ledger_mut(&mut self, stream: Option<&str>) -> Result<Option<&mut Ledger>, ProjectLedgerError> {
         match stream {
             None => Ok(Some(&mut self.main)),
@@ -235,7 +226,6 @@ impl ProjectLedger {
         }
     }
 
-    /// The digest of everything in the book.
     pub fn digest(&self) -> Digest {
         let mut hasher = DigestHasher::default();
         hasher.update(self.main.digest().as_bytes());

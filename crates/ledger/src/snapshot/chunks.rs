@@ -1,16 +1,16 @@
-//! Numbers and texts into and out of a stream of bytes, in pieces: a snapshot never stands in memory as a whole.
+//! Reads and writes numbers and texts in chunks, so that a snapshot is never in memory as a whole.
 
 use super::SnapshotReadError;
 use crate::wire::{decode_number, put_number, put_text};
 use std::io::{self, Read, Write};
 
-/// How much is gathered before it is handed on.
+/// The size of a chunk.
 const PIECE_BYTES: usize = 1 << 18;
 
-/// The longest text that is believed: what a log frame can bring.
+/// The longest accepted text: the most a log frame can hold.
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
-/// Writes in pieces. The first error stays, and is told at the end.
+/// Writes in chunks. The first error is kept and returned at the end.
 pub(super) struct ChunkWriter<'a, W: Write> {
     to: &'a mut W,
     piece: Vec<u8>,
@@ -36,7 +36,7 @@ impl<'a, W: Write> ChunkWriter<'a, W> {
         self.number(len as u64);
     }
 
-    /// A number that may be missing and is never `u64::MAX`.
+    /// Writes a number that may be absent and is never `u64::MAX`.
     pub(super) fn optional(&mut self, number: Option<impl Into<u64>>) {
         self.number(number.map_or(0, |number| number.into() + 1));
     }
@@ -59,7 +59,6 @@ impl<'a, W: Write> ChunkWriter<'a, W> {
     }
 }
 
-/// Reads in pieces.
 pub(super) struct ChunkReader<'a, R: Read> {
     from: &'a mut R,
     piece: Vec<u8>,
@@ -71,7 +70,7 @@ impl<'a, R: Read> ChunkReader<'a, R> {
         Self { from, piece: Vec::with_capacity(PIECE_BYTES), at: 0 }
     }
 
-    /// Gets `n` bytes ready, or as many as there are.
+    /// Buffers `n` bytes, or as many as are left.
     fn fill(&mut self, n: usize) -> io::Result<()> {
         if self.piece.len() - self.at >= n {
             return Ok(());
@@ -103,7 +102,7 @@ impl<'a, R: Read> ChunkReader<'a, R> {
         u32::try_from(self.number()?).map_err(|_| SnapshotReadError::Form)
     }
 
-    /// A number below `limit`.
+    /// Reads a number below `limit`.
     pub(super) fn number_below(&mut self, limit: usize) -> Result<u32, SnapshotReadError> {
         self.u32_number().and_then(|number| {
             if (number as usize) < limit { Ok(number) } else { Err(SnapshotReadError::Form) }

@@ -1,4 +1,4 @@
-//! Reading a snapshot back, and building the indexes that are not written.
+//! Reads a snapshot, and rebuilds the indexes that are not written.
 
 use super::chunks::ChunkReader;
 use super::{SnapshotReadError, preamble};
@@ -19,7 +19,7 @@ use std::num::NonZeroU32;
 
 const ROLES: &[Role] = &[Role::User, Role::Assistant, Role::System, Role::Tool];
 
-/// Reads what [`super::write`] wrote.
+/// Reads a snapshot that [`super::write`] wrote.
 pub fn read(from: &mut impl Read) -> Result<ProjectLedger, SnapshotReadError> {
     let mut source = ChunkReader::new(from);
     let expected = preamble();
@@ -57,7 +57,6 @@ fn read_rest(source: &mut ChunkReader<'_, impl Read>) -> Result<ProjectLedger, S
     Ok(book)
 }
 
-/// How long the lists of a ledger are.
 struct ListSizes {
     entries: usize,
     items: usize,

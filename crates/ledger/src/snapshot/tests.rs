@@ -8,7 +8,7 @@ use crate::wire::{LedgerEvent, encode};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Deltas that meet each other: few names, few statements.
+/// Generates deltas that interact: few handles, few statements.
 fn delta() -> impl Strategy<Value = Value> {
     let handle = || prop::sample::select(vec!["a", "b", "c", "d"]);
     let text = || prop::sample::select(vec!["Use Redis", "Do not use Redis", "use redis.", "Ship it", "X"]);

@@ -1,4 +1,4 @@
-//! Writing a snapshot.
+//! Writes a snapshot.
 
 use super::chunks::ChunkWriter;
 use super::preamble;
@@ -7,7 +7,7 @@ use crate::ledger::{ItemExtra, Ledger};
 use crate::project_ledger::ProjectLedger;
 use std::io::{self, Write};
 
-/// Writes a book. The states of streams are left out: they are made of the log.
+/// Writes a project ledger. The states of streams are omitted: they are rebuilt from the log.
 pub fn write(book: &ProjectLedger, to: &mut impl Write) -> io::Result<()> {
     let mut sink = ChunkWriter::new(to);
     sink.bytes(&preamble());
@@ -16,7 +16,7 @@ pub fn write(book: &ProjectLedger, to: &mut impl Write) -> io::Result<()> {
     sink.finish()
 }
 
-/// Writes all of a book but its main ledger.
+/// Writes everything but the main ledger.
 pub(crate) fn write_rest(book: &ProjectLedger, to: &mut impl Write) -> io::Result<()> {
     let mut sink = ChunkWriter::new(to);
     put_rest(&mut sink, book);
@@ -53,7 +53,7 @@ fn put_rest(sink: &mut ChunkWriter<'_, impl Write>, book: &ProjectLedger) {
 
 fn put_ledger(sink: &mut ChunkWriter<'_, impl Write>, ledger: &Ledger) {
     put_policy(sink, ledger);
-    // The sizes of all lists come first, so that what points into them can be checked on the way.
+    // The sizes of all lists come first, so that the reader can check indexes as it goes.
     let sizes = [
         ledger.entries.len(),
         ledger.items.len(),
@@ -111,7 +111,7 @@ fn put_policy(sink: &mut ChunkWriter<'_, impl Write>, ledger: &Ledger) {
     guardians.into_iter().flatten().for_each(|author| sink.text(author));
 }
 
-/// Zero for none: items count from one.
+/// Writes zero for `None`: items count from one.
 fn put_item(sink: &mut ChunkWriter<'_, impl Write>, item: Option<ItemId>) {
     sink.len(item.map_or(0, |item| item.at() + 1));
 }

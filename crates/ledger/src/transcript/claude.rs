@@ -1,11 +1,11 @@
-//! Lines of Claude Code session files (`~/.claude/projects/*/*.jsonl`).
+//! Parses lines of Claude Code session files (`~/.claude/projects/*/*.jsonl`).
 
 use super::program_text::unwrap;
 use super::{TranscriptLine, TranscriptTurn, message_text, turn_id};
 use crate::extract::Role;
 use serde_json::Value;
 
-/// Types of lines that hold nothing anybody said.
+/// Line types without anything said.
 const SKIPPED_LINE_TYPES: &[&str] = &[
     "summary",
     "system",
@@ -19,7 +19,7 @@ const SKIPPED_LINE_TYPES: &[&str] = &[
     "permission-mode",
 ];
 
-/// What a line is, if it is one of Claude Code.
+/// Classifies a line; `None` if Claude Code did not write it.
 pub(super) fn parse_line(value: &Value, number: usize) -> Option<TranscriptLine> {
     let kind = value["type"].as_str()?;
     let is_ours =
@@ -32,7 +32,7 @@ pub(super) fn parse_line(value: &Value, number: usize) -> Option<TranscriptLine>
     let role = match kind {
         "user" => Role::User,
         "assistant" => Role::Assistant,
-        // Every version brings new types of lines; only messages hold words.
+        // Every version adds new line types; only messages contain words.
         _ if value.get("sessionId").is_some() && value.get("message").is_none() => {
             return Some(TranscriptLine::Other(format!("claude-code {kind}")));
         }
@@ -44,7 +44,7 @@ pub(super) fn parse_line(value: &Value, number: usize) -> Option<TranscriptLine>
     {
         return Some(TranscriptLine::Other(format!("claude-code {what}")));
     }
-    // In a side chain the words of the "user" are the agent's to its own helper.
+    // In a side chain the "user" is the agent itself, talking to its own helper.
     let role = if is("isSidechain") { Role::Assistant } else { role };
     let text = unwrap(&message_text(&message["content"], &["text"]));
     if text.is_empty() {
@@ -58,7 +58,7 @@ pub(super) fn parse_line(value: &Value, number: usize) -> Option<TranscriptLine>
     Some(TranscriptLine::Said { agent: Some("claude-code"), said: TranscriptTurn { id, role, text } })
 }
 
-/// What a message without words holds.
+/// Describes the content of a message without words.
 fn blocks_of(content: &Value) -> String {
     let first = content.as_array().and_then(|blocks| blocks.first());
     first.and_then(|block| block["type"].as_str()).unwrap_or("no words").to_owned()

@@ -1,14 +1,15 @@
-//! Lines of Codex session files (`~/.codex/sessions/**/rollout-*.jsonl`), of today's form and the one before.
+//! Parses lines of Codex session files (`~/.codex/sessions/**/rollout-*.jsonl`), in the current format and the one
+//! before.
 
 use super::program_text::unwrap;
 use super::{TranscriptLine, TranscriptTurn, message_text, parse_role, turn_id};
 use crate::extract::Role;
 use serde_json::Value;
 
-/// Types of lines around a payload that hold nothing new: events repeat the messages.
+/// Types of envelope lines without new content: events repeat the messages.
 const SKIPPED_LINE_TYPES: &[&str] = &["event_msg", "turn_context", "compacted", "ghost_snapshot"];
 
-/// What a line is, if it is one of Codex.
+/// Classifies a line; `None` if Codex did not write it.
 pub(super) fn parse_line(value: &Value, session: Option<&str>, number: usize) -> Option<TranscriptLine> {
     match (value["type"].as_str(), value.get("payload")) {
         (Some("session_meta"), Some(payload)) => session_line(payload),
@@ -16,7 +17,7 @@ pub(super) fn parse_line(value: &Value, session: Option<&str>, number: usize) ->
         (Some(kind), Some(_)) if SKIPPED_LINE_TYPES.contains(&kind) => {
             Some(TranscriptLine::Other(format!("codex {kind}")))
         }
-        // Every version brings new types of lines; only items hold words.
+        // Every version adds new line types; only items contain words.
         (Some(kind), Some(_)) if value.get("timestamp").is_some() => {
             Some(TranscriptLine::Other(format!("codex {kind}")))
         }

@@ -1,8 +1,8 @@
-//! Transcripts of agents as turns: Claude Code session files, Codex rollout files, and plain JSON lines.
+//! Reads agent transcripts as turns: Claude Code session files, Codex rollout files, and plain JSON Lines.
 //!
-//! Each line is recognised by its own shape, so files of different versions, and mixed ones, are read alike. What a
-//! person or an agent said becomes a turn; what tools wrote, what the agent thought, and what the program put into a
-//! message is left out and counted. A line that is nothing known is reported with its number and never guessed at.
+//! Each line is recognized by its own shape, so different versions and mixed files are read alike. Words of a person or
+//! an agent become a turn; tool output, thinking, and text that the program put into a message are left out and
+//! counted. An unknown line is reported with its number and never guessed at.
 //!
 //! Ids are stable: reading a file again, or a longer version of it, gives the same ids for the same turns.
 
@@ -16,71 +16,61 @@ use probity_core::Digest;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The longest line that is read.
 const MAX_LINE_BYTES: usize = 32 << 20;
 
-/// How many lines that were not understood are told one by one.
 const MAX_REPORTED_UNKNOWN_LINES: usize = 100;
 
-/// Something that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TranscriptTurn {
-    /// The id of the turn.
     pub id: String,
-    /// Who said it.
     pub role: Role,
-    /// What was said, without what the program added.
+    /// The text, without what the program added.
     pub text: String,
 }
 
-/// A part of a transcript, in its order.
+/// A part of a transcript, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TranscriptPart {
-    /// Something was said.
     Said(TranscriptTurn),
-    /// A candidate delta was written down.
     Proposed(Value),
 }
 
 /// A line that was not understood.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct UnknownLine {
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What is odd about it.
+    /// The reason why the line was not understood.
     pub why: String,
 }
 
-/// What a transcript holds.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Transcript {
-    /// The program that wrote it, as far as the lines tell: `claude-code`, `codex`, or none.
+    /// The program that wrote it, as far as the lines show: `claude-code`, `codex`, or none.
     pub agent: Option<&'static str>,
-    /// What was said and proposed, in order.
     pub parts: Vec<TranscriptPart>,
-    /// How many lines were left out, by what they are.
+    /// The number of lines left out, by their type.
     pub left_out: BTreeMap<String, usize>,
-    /// Lines that were not understood, the first hundred of them.
+    /// Lines that were not understood; only the first hundred.
     pub odd: Vec<UnknownLine>,
-    /// How many lines were not understood.
+    /// The number of lines that were not understood.
     pub n_odd: usize,
 }
 
-/// What one line is.
 enum TranscriptLine {
     Said {
         agent: Option<&'static str>,
         said: TranscriptTurn,
     },
     Proposed(Value),
-    /// Left out, and what it is.
+    /// A line that is left out, with its type.
     Other(String),
     /// The session that the following lines belong to.
     Session(String),
     Odd(String),
 }
 
-/// Reads a transcript. Whatever the bytes are, something is read.
+/// Reads a transcript. Any bytes are accepted.
 pub fn read(bytes: &[u8]) -> Transcript {
     let mut transcript = Transcript::default();
     let mut session = None;
@@ -120,7 +110,7 @@ fn read_line(line: &[u8], session: Option<&str>, number: usize) -> TranscriptLin
     if line.len() > MAX_LINE_BYTES {
         return TranscriptLine::Odd(format!("it is longer than {MAX_LINE_BYTES} bytes"));
     }
-    // Not the strict reader of our own documents: other programs may write numbers that we would not.
+    // Not the strict parser for our own documents: other programs may write numbers that we would not.
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
         Err(error) => return TranscriptLine::Odd(format!("it is no JSON: {error}")),
@@ -134,13 +124,12 @@ fn read_line(line: &[u8], session: Option<&str>, number: usize) -> TranscriptLin
         .unwrap_or_else(|| TranscriptLine::Odd("it is neither a turn nor a candidate of a known form".into()))
 }
 
-/// A name for a turn that has none: the same words by the same speaker are the same turn.
+/// Derives an id for a turn that has none: the same words by the same speaker are the same turn.
 fn turn_id(role: Role, text: &str) -> String {
     let digest = Digest::of(format!("{}\n{text}", role_name(role)).as_bytes());
     format!("said-{}", &digest.to_hex()[..16])
 }
 
-/// The role that a word means.
 pub fn parse_role(word: &str) -> Option<Role> {
     Some(match word {
         "user" | "human" => Role::User,
@@ -151,7 +140,6 @@ pub fn parse_role(word: &str) -> Option<Role> {
     })
 }
 
-/// The word for a role.
 pub const fn role_name(role: Role) -> &'static str {
     match role {
         Role::User => "user",
@@ -161,7 +149,7 @@ pub const fn role_name(role: Role) -> &'static str {
     }
 }
 
-/// The texts of a message: a string, or a list of blocks of which those of the given types are words.
+/// Joins the text of a message: a string, or those blocks of a list that have one of the given types.
 fn message_text(content: &Value, types: &[&str]) -> String {
     if let Some(text) = content.as_str() {
         return text.to_owned();

@@ -1,6 +1,6 @@
-//! What programs put into messages that nobody said: reminders, contexts, echoes of commands.
+//! Removes text that programs put into messages and nobody said: reminders, contexts, echoes of commands.
 
-/// The tags whose content is the program's and not the speaker's.
+/// Tags whose content is the program's and not the speaker's.
 const PROGRAM_TAGS: &[&str] = &[
     "system-reminder",
     "command-name",
@@ -34,7 +34,7 @@ const PROGRAM_LINES: &[&str] = &[
     "No response requested.",
 ];
 
-/// The text without what the program added. A tag that is never closed wraps all that follows.
+/// Returns the text without what the program added. A tag that is never closed covers everything after it.
 pub(super) fn unwrap(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -57,7 +57,7 @@ pub(super) fn unwrap(text: &str) -> String {
     kept.to_owned()
 }
 
-/// What follows the wrapped part that `text` begins with, if it begins with one.
+/// Returns the text after the tagged part at the start of `text`, if there is one.
 fn after_tag(text: &str) -> Option<&str> {
     let inside = text.strip_prefix('<')?;
     let tag = PROGRAM_TAGS.iter().find(|tag| {

@@ -1,4 +1,4 @@
-//! The events of a log, and a transaction of them.
+//! The events of a log, and transactions of them.
 
 use super::proposal::{proposal, put_proposal};
 use super::{MalformedTransaction, WireReader, put_len, put_text};
@@ -7,63 +7,41 @@ use crate::extract::Role;
 use crate::outcome::CandidateVerdict;
 use crate::reconcile::BatchMode;
 
-/// The version of this form. A transaction begins with it.
+/// The version of this format, the first byte of a transaction.
 const TRANSACTION_VERSION: u8 = 1;
 
-/// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerEvent<'a> {
-    /// From now on only these authors may change a hard constraint; `None`: everyone.
-    Policy {
-        /// Who they are.
-        guardians: Option<Vec<&'a str>>,
-    },
-    /// Somebody said something.
+    /// From now on only these authors may change a hard constraint; `None` for everyone.
+    Policy { guardians: Option<Vec<&'a str>> },
     Turn {
-        /// Its id.
         id: &'a str,
-        /// Who said it.
         role: Role,
-        /// What was said; it may have been cut.
+        /// The text, possibly truncated.
         text: &'a str,
-        /// Whether it still waits to be read for candidates.
+        /// It still has to be read for candidates.
         pending: bool,
     },
     /// A pending turn was read.
-    Read {
-        /// The turn.
-        turn: &'a str,
-    },
-    /// Somebody proposed something.
+    Read { turn: &'a str },
     Batch {
-        /// The stream it was proposed to; `None` for the ledger itself.
+        /// `None` for the ledger itself.
         stream: Option<&'a str>,
-        /// Who.
         author: &'a str,
-        /// How.
         mode: BatchMode,
-        /// What.
         proposals: Vec<DeltaProposal<'a>>,
-        /// What was decided then, so that a version that decides otherwise is noticed.
+        /// The verdicts at that time, so that a version that decides differently is noticed.
         verdicts: Vec<CandidateVerdict>,
     },
-    /// A stream begins, from where the ledger stands.
-    Fork {
-        /// Its name.
-        stream: &'a str,
-    },
-    /// All of a stream is in the ledger now; it goes on from here.
-    Merged {
-        /// Its name.
-        stream: &'a str,
-    },
+    /// A stream begins at the head of the ledger.
+    Fork { stream: &'a str },
+    /// The whole stream is in the ledger now; it continues from here.
+    Merged { stream: &'a str },
     /// A change was made under an item.
     Cite {
-        /// The change: the id of an intent or a run.
+        /// The id of an intent or a run.
         change: &'a str,
-        /// A handle of the item.
         item: &'a str,
-        /// Who says so.
         author: &'a str,
     },
 }
@@ -71,7 +49,6 @@ pub enum LedgerEvent<'a> {
 const ROLES: &[Role] = &[Role::User, Role::Assistant, Role::System, Role::Tool];
 const MODES: &[BatchMode] = &[BatchMode::BestEffort, BatchMode::Atomic];
 
-/// Writes a transaction.
 pub fn encode(events: &[LedgerEvent<'_>]) -> Vec<u8> {
     let mut out = vec![TRANSACTION_VERSION];
     put_len(&mut out, events.len());
@@ -81,7 +58,7 @@ pub fn encode(events: &[LedgerEvent<'_>]) -> Vec<u8> {
     out
 }
 
-/// Reads a transaction that [`encode`] wrote.
+/// Parses a transaction that [`encode`] wrote.
 pub fn decode(bytes: &[u8]) -> Result<Vec<LedgerEvent<'_>>, MalformedTransaction> {
     let mut reader = WireReader::new(bytes);
     let wrong = reader.malformed();
@@ -111,7 +88,7 @@ fn put_event(out: &mut Vec<u8>, event: &LedgerEvent<'_>) {
         LedgerEvent::Read { turn } => put_named(out, 2, turn),
         LedgerEvent::Batch { stream, author, mode, proposals, verdicts } => {
             out.extend([3, rank(MODES, mode)]);
-            // A stream's name is never blank.
+            // The name of a stream is never blank.
             put_text(out, stream.unwrap_or(""));
             put_text(out, author);
             put_len(out, proposals.len());

@@ -1,26 +1,25 @@
-//! How the ledger's inputs are written in a log: compact, versioned, and read back without copying.
+//! The log format of the ledger's inputs: compact, versioned, and parsed without copying.
 //!
-//! * [`LedgerEvent`]: one thing that happened to a [`ProjectLedger`](crate::ProjectLedger). Events are inputs, never results: whoever applies
-//!   them in their order gets the same book.
+//! * [`LedgerEvent`]: one event of a [`ProjectLedger`](crate::ProjectLedger). Events are inputs, never results:
+//!   applying them in order gives the same project ledger.
 //! * [`encode`] and [`decode`]: one transaction, which is a list of events.
 //!
-//! Numbers are LEB128, texts are a length and UTF-8, words of a vocabulary are their rank in it. A log is read by later
-//! versions, so ranks never change: vocabularies grow at their end.
+//! Numbers are LEB128, texts are a length and UTF-8, and vocabulary words are their rank. Later versions read old logs,
+//! so ranks never change: vocabularies only grow at the end.
 
 mod event;
 mod proposal;
 
 pub use event::{LedgerEvent, decode, encode};
 
-/// Bytes that are no transaction of this version.
+/// Bytes that are not a transaction of this version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("byte {at} of the transaction is not what this version writes")]
 pub struct MalformedTransaction {
-    /// Where reading stopped.
+    /// The offset at which parsing stopped.
     pub at: usize,
 }
 
-/// Writes a number.
 pub(crate) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(low_byte(number) | 0x80);
@@ -42,7 +41,7 @@ const fn low_byte(number: u64) -> u8 {
     (number & 0x7f) as u8
 }
 
-/// The number that `bytes` begin with, and how many bytes it takes.
+/// Returns the number that `bytes` begin with, and its length in bytes.
 pub(crate) fn decode_number(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0_u64;
     for (at, &byte) in bytes.iter().enumerate().take(10) {
@@ -59,7 +58,7 @@ pub(crate) fn decode_number(bytes: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// Takes numbers, words and texts off the front of some bytes.
+/// Takes numbers, words and texts off the front of a byte slice.
 #[derive(Debug)]
 pub(crate) struct WireReader<'a> {
     bytes: &'a [u8],
@@ -85,7 +84,7 @@ impl<'a> WireReader<'a> {
         Ok(value)
     }
 
-    /// A number of things of which each takes at least one byte.
+    /// Reads a number of elements that take at least one byte each.
     pub(crate) fn count(&mut self) -> Result<usize, MalformedTransaction> {
         let wrong = self.malformed();
         let n = usize::try_from(self.number()?).map_err(|_| wrong)?;
@@ -105,14 +104,14 @@ impl<'a> WireReader<'a> {
         Ok(text)
     }
 
-    /// The word of this rank in a vocabulary.
+    /// Reads a word by its rank in a vocabulary.
     pub(crate) fn enum_value<T: Copy>(&mut self, all: &[T]) -> Result<T, MalformedTransaction> {
         let wrong = self.malformed();
         let rank = usize::from(self.byte()?);
         all.get(rank).copied().ok_or(wrong)
     }
 
-    /// A word that may be missing: zero, or one more than its rank.
+    /// Reads an optional word: zero, or its rank plus one.
     pub(crate) fn optional_enum_value<T: Copy>(
         &mut self,
         all: &[T],

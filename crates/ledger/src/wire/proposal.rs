@@ -1,10 +1,10 @@
-//! Proposals in a log: what was proposed, and of what is no candidate as much as could be read.
+//! Encodes proposals in a log, including the readable parts of an invalid one.
 
 use super::{MalformedTransaction, WireReader, put_len, put_number, put_text};
 use crate::candidate::{DeltaProposal, ItemChange, ItemContent, ItemDelta, TurnSource};
 use crate::vocabulary::{ConfidenceLevel, DeltaKind, RevisionMode};
 
-/// The names of fields that can be wrong. Their ranks are written; new ones go to the end.
+/// The names of fields that can be invalid. Their ranks are written, so new ones go to the end.
 const FIELD_NAMES: &[&str] = &[
     "kind",
     "sources",
@@ -65,7 +65,7 @@ pub(super) fn proposal<'a>(reader: &mut WireReader<'a>) -> Result<DeltaProposal<
 
 fn put_source(out: &mut Vec<u8>, source: &TurnSource<'_>) {
     put_text(out, source.turn);
-    // A range is never empty, so its length plus one tells it from no range.
+    // A range is never empty, so its length tells it apart from no range.
     let (start, end) = source.range.unwrap_or((0, 0));
     put_number(out, end.saturating_sub(start));
     if source.range.is_some() {

@@ -6,7 +6,7 @@ use crate::reconcile::BatchMode;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A candidate of every kind, and things that are none.
+/// A candidate of every kind, and invalid values.
 fn values() -> Vec<Value> {
     let sources = json!([{ "turn": "t1" }, { "turn": "t2", "range": [3, 9] }]);
     let mut values = vec![
@@ -80,7 +80,7 @@ fn what_is_cut_or_longer_is_malformed() {
     assert!(decode(&[bytes.as_slice(), &[0]].concat()).is_err());
 }
 
-/// A log of the first version, as bytes: whatever changes here, logs of users must still be read.
+/// A log of the first version, as bytes: logs of users must stay readable whatever changes here.
 #[test]
 fn a_log_of_the_first_version_is_read_for_ever() {
     let bytes = b"\x01\x03\x01\x00\x00\x02t1\x03Hi!\x03\x00\x00\x03ann\x01\x00\x02\x01\x02t1\x00\x01d\x05Use A\x02\x00\x06\x02r1\x01d\x03ann";

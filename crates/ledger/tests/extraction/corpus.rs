@@ -1,20 +1,20 @@
-//! Transcripts with gold labels, and when two texts say the same.
+//! Transcripts with gold labels, and the comparison of texts by content.
 //!
-//! The form: `%% name` begins a transcript, `@ id role` a turn, `= kind: text` states a delta of the turn above. A revision
-//! is `old => new`; what closes or withdraws an item gives the item's text; alternatives stand between bars.
+//! Format: `%% name` begins a transcript, `@ id role` a turn, `= kind: text` states a delta of the turn above. A
+//! revision is `old => new`; a delta that closes or withdraws an item gives the text of the item; alternatives are
+//! separated by bars.
 
 use probity_ledger::extract::Role;
 use std::collections::BTreeSet;
 
-/// A delta that a careful reader takes from a turn.
+/// A delta that a careful reader finds in a turn.
 pub(crate) struct Label {
     pub(crate) kind: String,
-    /// What is changed, for revisions and corrections.
+    /// The text that is changed, for revisions and corrections.
     pub(crate) old: Option<String>,
     pub(crate) text: String,
 }
 
-/// A turn and what is in it.
 pub(crate) struct Spoken {
     pub(crate) id: String,
     pub(crate) role: Role,
@@ -22,7 +22,6 @@ pub(crate) struct Spoken {
     pub(crate) gold: Vec<Label>,
 }
 
-/// A conversation.
 pub(crate) struct Transcript {
     pub(crate) name: String,
     pub(crate) turns: Vec<Spoken>,
@@ -58,19 +57,18 @@ fn label(kind: &str, text: &str) -> Label {
     Label { kind: kind.to_owned(), old, text: text.to_owned() }
 }
 
-/// Words that say nothing about the subject.
+/// Words without a subject of their own.
 const SKIPPED: &[&str] = &[
     "the", "a", "an", "to", "for", "we", "it", "is", "of", "in", "and", "with", "be", "will", "use", "der",
     "die", "das", "den", "wir", "und", "le", "la", "les", "de", "on", "el", "los", "y", "en",
 ];
 
-/// The words of a text.
 pub(crate) fn words_of(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     words.filter(|word| !word.is_empty() && !SKIPPED.contains(&word.as_str())).collect()
 }
 
-/// Whether two texts share most of the words of the shorter one.
+/// Returns whether two texts share most of the words of the shorter one.
 pub(crate) fn is_alike(one: &str, other: &str) -> bool {
     let (one, other) = (words_of(one), words_of(other));
     let shared = one.intersection(&other).count();

@@ -1,16 +1,16 @@
-//! How much is found in each language: the same statements in all of them, not made from the lexicons.
+//! Recall per language: the same statements in all of them, not derived from the lexicons.
 
 use crate::utterances::{CANONICAL, deltas};
 use std::collections::BTreeMap;
 
 const STATEMENTS: &str = include_str!("../data/held_out/languages.txt");
 
-/// What became of the statements of one language.
+/// The results for one language.
 #[derive(Default)]
 struct LanguageCount {
     firm: usize,
     found: usize,
-    /// Everything that was taken from it.
+    /// Everything extracted from it.
     taken: usize,
     /// Unasserted statements that became state.
     canonised: usize,

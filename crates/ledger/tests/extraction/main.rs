@@ -1,7 +1,7 @@
 //! Extraction by rules: what it finds, and what it must never make of a guess.
 //!
-//! `corpus` reads transcripts with their gold labels, `score` holds what was found against them, `state` the ledger that
-//! results against the ledger that the labels give.
+//! `corpus` reads transcripts with gold labels, `score` compares what was found with the labels, and `state` compares
+//! the resulting ledger with the one that the labels give.
 
 mod corpus;
 mod languages;

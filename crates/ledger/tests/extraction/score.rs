@@ -1,4 +1,4 @@
-//! What the rules find in transcripts, held against the labels by content: recall, precision, and the state that results.
+//! Compares the extracted deltas with the labels by content: recall, precision, and the resulting state.
 
 use crate::corpus::{Transcript, is_alike};
 use crate::state;
@@ -50,7 +50,7 @@ pub(crate) struct Score {
     pub(crate) state: Count,
 }
 
-/// Reads transcripts turn by turn, each into a ledger of its own, and prints what differs from the labels.
+/// Reads transcripts turn by turn, each into its own ledger, and prints the differences from the labels.
 #[expect(clippy::print_stdout, reason = "the figures are what this test is for")]
 pub(crate) fn score(name: &str, transcripts: &[Transcript]) -> Score {
     let mut all = Score::default();
@@ -100,7 +100,7 @@ fn read(transcript: &Transcript) -> (Count, Ledger) {
     (count, ledger)
 }
 
-/// What a delta is about, in words: what it says, or what the item says that it changes.
+/// Returns the subject of a delta in words: its text, or the text of the item it changes.
 fn about(ledger: &Ledger, candidate: &Value) -> String {
     let text = |name: &str| candidate[name].as_str().map(str::to_owned);
     let target = || {

@@ -1,10 +1,10 @@
-//! The ledger that results, held against the ledger that the labels give: same kind, same status, same content.
+//! Compares the resulting ledger with the one that the labels give: same kind, same status, same content.
 
 use crate::corpus::{Label, Transcript, is_alike};
 use probity_ledger::{BatchMode, DeltaProposal, ItemKind, ItemStatus, ItemView, Ledger};
 use serde_json::{Value, json};
 
-/// How many items are the same: matched, of the labels, found.
+/// Counts equal items: matched, in the labels, found.
 pub(crate) fn compare(found: &Ledger, gold: &Ledger) -> (usize, usize, usize) {
     let mut open: Vec<ItemView<'_>> = found.items().collect();
     let n_found = open.len();
@@ -25,7 +25,7 @@ fn says(item: &ItemView<'_>) -> String {
     format!("{} {}", item.summary, item.alternatives.join(" "))
 }
 
-/// The ledger that the labels of a transcript give. Every label must be one that the reconciler accepts.
+/// Builds the ledger that the labels of a transcript give. The reconciler must accept every label.
 pub(crate) fn of_labels(transcript: &Transcript) -> Ledger {
     let mut ledger = Ledger::new();
     for turn in &transcript.turns {
@@ -86,7 +86,7 @@ fn delta(ledger: &Ledger, label: &Label, handle: &str, turn: &str) -> Value {
     delta
 }
 
-/// The latest item of a kind that says what is sought.
+/// Returns the latest item of a kind that says what is sought.
 fn target(ledger: &Ledger, kind: Option<ItemKind>, status: &[ItemStatus], sought: &str) -> Option<String> {
     let items: Vec<_> = ledger.items().collect();
     let is_it = |item: &&ItemView<'_>| {

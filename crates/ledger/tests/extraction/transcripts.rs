@@ -1,5 +1,5 @@
-//! How well whole conversations are read. The held-out ones were written and labelled before the rules were last touched,
-//! and no rule was made for them.
+//! Extraction quality on whole conversations. The held-out ones were written and labeled before the last change to the
+//! rules, and no rule was made for them.
 
 use crate::corpus::transcripts;
 use crate::score::score;
@@ -21,7 +21,7 @@ const HELD_OUT: &[&str] = &[
     include_str!("../data/held_out/minutes.txt"),
 ];
 
-/// Written when the rules were done.
+/// Written when the rules were finished.
 const EXAM: &[&str] = &[include_str!("../data/held_out/exam.txt")];
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 const UTTERANCES: &str = include_str!("../data/utterances.txt");
 
-/// What a guess must never become.
+/// Kinds that a guess must never become.
 pub(crate) const CANONICAL: &[&str] = &[
     "decision_made",
     "decision_revised",

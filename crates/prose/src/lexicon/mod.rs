@@ -1,6 +1,6 @@
-//! What words and phrases do in a sentence: the sections of `lexicon/english.txt`, one constant for each.
+//! The functions of words and phrases in a sentence: the sections of `lexicon/english.txt`, one constant each.
 //!
-//! A [`Class`] is a set of sections. A word is looked up once ([`class_of`]); a phrase is found where its first word stands
+//! A [`Class`] is a set of sections. A word is looked up once ([`class_of`]); a phrase is found at its first word
 //! ([`Phrases`]).
 
 mod phrases;
@@ -10,28 +10,26 @@ pub use phrases::{Phrases, Spoken, contains, is_among, position_after, position_
 pub(crate) use table::phrases_in;
 pub use table::{class_of, words_of};
 
-/// A set of lexicon sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Class([u64; WORDS]);
 
 const WORDS: usize = 3;
 
 impl Class {
-    /// No section.
     pub const NONE: Self = Self([0; WORDS]);
 
-    /// Whether it shares a section with `other`.
+    /// Returns whether it shares a section with `other`.
     pub const fn is(self, other: Self) -> bool {
         let (own, others) = (self.0, other.0);
         own[0] & others[0] | own[1] & others[1] | own[2] & others[2] != 0
     }
 
-    /// Whether no section about grammar or reviews lists the word: it is a name or a word of content.
+    /// Returns whether no clause section lists the word: it is a name or a content word.
     pub const fn is_plain(self) -> bool {
         !self.is(CLAUSE_SECTIONS)
     }
 
-    /// The sections of both; `|` in constants.
+    /// The union of both; `|` for constants.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         let (own, others) = (self.0, other.0);
@@ -44,7 +42,6 @@ impl Class {
         Self(words)
     }
 
-    /// Every section before `index`.
     const fn below(index: usize) -> Self {
         let mut words = [0; WORDS];
         let mut at = 0;
@@ -74,10 +71,9 @@ macro_rules! sections {
         $(#[doc = concat!("Section `", stringify!($other), "`.")]
         pub const $other: Class = Class::bit(Index::$other as usize);)*
 
-        /// The sections by which clauses are read; a word that none of them lists is plain.
+        /// The sections used to parse clauses; a word that none of them lists is plain.
         const CLAUSE_SECTIONS: Class = Class::below(Index::Other as usize);
 
-        /// Every section with its name.
         const SECTIONS: &[(&str, Class)] = &[$((stringify!($clause), $clause),)* $((stringify!($other), $other),)*];
     };
 }

@@ -1,23 +1,22 @@
-//! Finding phrases among words: those of a lexicon section, or a short list written where it is used (`one | another`).
+//! Finds phrases among words: those of a lexicon section, or of a short list written at the call (`one | another`).
 
 use super::Class;
 use super::table::{class_of, entry_of, words_of};
 
-/// Something among which phrases are looked for.
+/// An element of the sequence that is searched for phrases.
 pub trait Spoken {
-    /// Its text.
     fn text(&self) -> &str;
 
-    /// Whether it is said, and not quoted or a name.
+    /// Returns whether it is said, and not quoted or a name.
     fn is_said(&self) -> bool;
 }
 
-/// Something that can be looked for among words.
+/// A set of phrases to search for.
 pub trait Phrases: Copy {
-    /// The number of words at the front that the longest fitting phrase takes.
+    /// Returns how many leading words the longest matching phrase takes.
     fn match_length(self, words: &[impl Spoken]) -> Option<usize>;
 
-    /// Whether the word alone is one of them.
+    /// Returns whether the word alone is one of them.
     fn lists(self, word: &str) -> bool;
 }
 
@@ -55,32 +54,30 @@ fn begins<'p>(words: &[impl Spoken], mut phrase: impl Iterator<Item = &'p str>) 
         .all(|part| words.next().is_some_and(|word| word.is_said() && word.text().eq_ignore_ascii_case(part)))
 }
 
-/// What follows the longest of `phrases` that the words begin with.
+/// Returns the words after the longest of `phrases` that they begin with.
 pub fn strip<W: Spoken>(words: &[W], phrases: impl Phrases) -> Option<&[W]> {
     phrases.match_length(words).map(|length| &words[length..])
 }
 
-/// Whether the words begin with one of `phrases`.
 pub fn starts_with(words: &[impl Spoken], phrases: impl Phrases) -> bool {
     phrases.match_length(words).is_some()
 }
 
-/// Where the first of `phrases` begins.
+/// Returns the start of the first of `phrases`.
 pub fn position_of(words: &[impl Spoken], phrases: impl Phrases) -> Option<usize> {
     (0..words.len()).find(|&at| starts_with(&words[at..], phrases))
 }
 
-/// Where the words after the first of `phrases` begin.
+/// Returns the end of the first of `phrases`.
 pub fn position_after(words: &[impl Spoken], phrases: impl Phrases) -> Option<usize> {
     (0..words.len()).find_map(|at| phrases.match_length(&words[at..]).map(|length| at + length))
 }
 
-/// Whether one of `phrases` is said anywhere.
 pub fn contains(words: &[impl Spoken], phrases: impl Phrases) -> bool {
     position_of(words, phrases).is_some()
 }
 
-/// Whether a word alone is one of `phrases`.
+/// Returns whether a word alone is one of `phrases`.
 pub fn is_among(phrases: impl Phrases, word: &str) -> bool {
     phrases.lists(word)
 }

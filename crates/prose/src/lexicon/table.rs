@@ -1,4 +1,4 @@
-//! The lexicon of English as a table: every first word with its own sections and the phrases that begin with it.
+//! The English lexicon as a table: every first word with its own sections and the phrases that begin with it.
 
 use super::{Class, SECTIONS};
 use probity_collections::HashIndex;
@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 
 const ENGLISH: &str = include_str!("../../lexicon/english.txt");
 
-/// What the lexicon knows about a word.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
     /// The sections that list the word alone.
     pub(super) class: Class,
-    /// The phrases that begin with it: the words behind it, and their sections.
+    /// The phrases that begin with it: the other words, and their sections.
     pub(super) phrases: Vec<(Vec<&'static str>, Class)>,
 }
 
@@ -43,12 +42,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// The sections that list a word by itself, whatever its case.
+/// Returns the sections that list a word alone, in any case.
 pub fn class_of(word: &str) -> Class {
     entry_of(word).map_or(Class::NONE, |entry| entry.class)
 }
 
-/// The words of a lexicon entry, as a text would be cut.
+/// Splits a lexicon entry into words, as a text would be split.
 pub fn words_of(phrase: &str) -> impl Iterator<Item = &str> {
     let bare = |word| str::strip_suffix(word, "'s").unwrap_or(word);
     phrase.split(' ').filter(|word| !word.is_empty()).map(bare)
@@ -70,7 +69,7 @@ fn find(lower: &[u8]) -> Option<&'static Entry> {
     Some(&TABLE.words[id as usize].1)
 }
 
-/// The entries of a lexicon file, each with the name of its section.
+/// Returns the entries of a lexicon file, each with the name of its section.
 pub(crate) fn phrases_in(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut section = "";
     file.lines().filter(|line| !line.starts_with('#')).flat_map(move |line| {
@@ -83,7 +82,7 @@ pub(crate) fn phrases_in(file: &'static str) -> impl Iterator<Item = (&'static s
     })
 }
 
-/// FNV-1a: words are short, and the order of the table shows nowhere.
+/// FNV-1a: words are short, and the order of the table is never visible.
 fn hash_of(word: &[u8]) -> u64 {
     word.iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))

@@ -1,14 +1,14 @@
-//! When two texts are one statement (README of the vectors, kind `ledger_identity`).
+//! Decides whether two texts make the same statement (README of the vectors, kind `ledger_identity`).
 //!
-//! A text is brought into a *normal form* that forgets only what never carries meaning: case, spaces, Unicode
-//! composition, quotation marks, punctuation between words and at the end, articles, contractions, a leading
-//! "we will", the "-ing" of the leading verb, the space before a unit. Two texts are the same exactly when their normal
-//! forms are equal bytes, so identity is an equivalence by construction. Where the rules leave doubt the form keeps the
-//! difference (law 14): a missed duplicate is cheap, a wrong merge is not.
+//! The *normal form* of a text drops only what never carries meaning: case, spaces, Unicode composition, quotation
+//! marks, punctuation between words and at the end, articles, contractions, a leading "we will", the "-ing" of the
+//! leading verb, the space before a unit. Two texts are the same exactly if their normal forms are equal bytes, so
+//! identity is an equivalence by construction. In doubt the form keeps the difference (law 14): a missed duplicate is
+//! cheap, a wrong merge is not.
 //!
-//! * `tokens`: from text to words, with marks and quotes taken off, but names, numbers and operators as they are.
-//! * `rules`: what is dropped, joined or rewritten among the words.
-//! * `units` and `verbs`: the quantities and leading verbs behind two of the rules.
+//! * `tokens`: splits text into words without punctuation and quotes, but keeps names, numbers and operators.
+//! * `rules`: drops, joins or rewrites words.
+//! * `units` and `verbs`: the quantities and leading verbs for two of the rules.
 
 mod rules;
 mod tokens;
@@ -18,21 +18,19 @@ mod verbs;
 use tokens::TokenList;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// The normal form of a text.
 pub fn normal_form(text: &str) -> String {
     let mut normalizer = Normalizer::default();
     normalizer.read(text);
     normalizer.normal
 }
 
-/// How many negations a text has.
 pub fn count_negations(text: &str) -> u32 {
     let mut normalizer = Normalizer::default();
     normalizer.read(text);
     normalizer.negations
 }
 
-/// Brings texts into normal form, keeping its buffers from one to the next.
+/// Computes normal forms, reusing its buffers.
 #[derive(Debug, Clone, Default)]
 pub struct Normalizer {
     tokens: TokenList,
@@ -42,7 +40,7 @@ pub struct Normalizer {
 }
 
 impl Normalizer {
-    /// Reads a summary: its normal form, its form without negations, and how many there are.
+    /// Parses a summary: its normal form, the form without negations, and their number.
     pub fn read(&mut self, summary: &str) {
         if summary.is_ascii() || is_nfc_quick(summary.chars()) == IsNormalized::Yes {
             self.tokens.split(summary);
@@ -53,24 +51,23 @@ impl Normalizer {
         self.normal.clear();
         rules::write(&self.tokens, &mut self.normal);
         if self.normal.is_empty() {
-            // Nothing but marks and articles: then the marks are what it says.
+            // Only punctuation and articles: then they are the statement.
             self.normal.push_str(summary.trim());
         }
         self.neutral.clear();
         self.negations = rules::write_neutral(&self.tokens, &mut self.neutral);
     }
 
-    /// The normal form of what was read last.
+    /// Returns the normal form of the last summary.
     pub fn normal(&self) -> &str {
         &self.normal
     }
 
-    /// The same without its negations; empty if there are none.
+    /// Returns the same without its negations; empty if there are none.
     pub fn neutral(&self) -> &str {
         &self.neutral
     }
 
-    /// How many negations there are.
     pub fn negations(&self) -> u32 {
         self.negations
     }

@@ -1,5 +1,5 @@
-//! Which words say nothing: articles, a leading "we will", the "-ing" of the leading verb, dashes, the space before a
-//! unit. Each rule looks at the words around and leaves alone what it is not sure of.
+//! Drops words without meaning: articles, a leading "we will", the "-ing" of the leading verb, dashes, the space before
+//! a unit. Each rule looks at the surrounding words and changes nothing in doubt.
 
 use super::tokens::TokenList;
 use super::units::write_unit;
@@ -7,7 +7,7 @@ use super::verbs::base_of_ing;
 use crate::lexicon::{self as lx, class_of};
 use crate::negation::is_negation;
 
-/// Marks what says nothing as dropped, and respells the leading verb.
+/// Marks words without meaning as dropped, and respells the leading verb.
 pub(super) fn apply(tokens: &mut TokenList) {
     drop_dashes(tokens);
     let first = drop_lead(tokens);
@@ -15,7 +15,7 @@ pub(super) fn apply(tokens: &mut TokenList) {
     drop_articles(tokens);
 }
 
-/// Writes the normal form: the words that count, with one space between them.
+/// Writes the normal form: the remaining words, separated by single spaces.
 pub(super) fn write(tokens: &TokenList, out: &mut String) {
     let mut at = 0;
     while at < tokens.list.len() {
@@ -70,7 +70,7 @@ pub(super) fn write_neutral(tokens: &TokenList, out: &mut String) -> u32 {
     u32::try_from(negations).unwrap_or(u32::MAX)
 }
 
-/// Writes one word, together with the unit after it if it is a number. Says whether that was a word of its own.
+/// Writes one word, with the unit after it if it is a number. Returns whether that unit was a separate word.
 fn write_word(tokens: &TokenList, at: usize, out: &mut String) -> bool {
     let word = tokens.lower(at);
     if !tokens.list[at].has_digit {
@@ -123,7 +123,7 @@ fn drop_dashes(tokens: &mut TokenList) {
     }
 }
 
-/// Drops a leading "we will", "I will" or "let us", and says where the statement begins.
+/// Drops a leading "we will", "I will" or "let us", and returns where the statement begins.
 fn drop_lead(tokens: &mut TokenList) -> usize {
     if tokens.list.len() < 3 || tokens.list[0].marked || tokens.list[1].marked {
         return 0;
@@ -141,7 +141,7 @@ fn drop_lead(tokens: &mut TokenList) -> usize {
     2
 }
 
-/// "Using X" is "use X", where the first word is a verb and not the subject.
+/// "Using X" becomes "use X" if the first word is a verb and not the subject.
 fn plain_leading_verb(tokens: &mut TokenList, first: usize) {
     let has_object = first + 1 < tokens.list.len() && !tokens.list[first].marked;
     if !has_object || !tokens.lower(first).ends_with("ing") || leads_a_clause(tokens, first) {
@@ -152,7 +152,7 @@ fn plain_leading_verb(tokens: &mut TokenList, first: usize) {
     }
 }
 
-/// Whether the first word is (part of) the subject of a clause: "Testing is slow", "Logging must stay on".
+/// Returns whether the first word is (part of) the subject of a clause: "Testing is slow", "Logging must stay on".
 fn leads_a_clause(tokens: &TokenList, first: usize) -> bool {
     for at in first + 1..tokens.list.len() {
         let word = tokens.lower(at);
@@ -182,12 +182,12 @@ fn drop_articles(tokens: &mut TokenList) {
     }
 }
 
-/// How a text writes names, as far as it matters for a single "A".
+/// How a text spells names, as far as it matters for a single "A".
 #[derive(Debug, Clone, Copy)]
 struct CapitalAContext {
-    /// Some word begins with a small letter, so that a capital "A" in the middle is a name.
+    /// Some word begins with a lower-case letter, so a capital "A" in the middle is a name.
     has_small_words: bool,
-    /// There is a "B": then "A" is its sibling.
+    /// There is a "B", so "A" is its sibling.
     has_b: bool,
 }
 
@@ -201,7 +201,7 @@ impl CapitalAContext {
     }
 }
 
-/// Whether the "a" at `at` is an article rather than a name ("plan A", "from A to B", "5 A").
+/// Returns whether the "a" at `at` is an article rather than a name ("plan A", "from A to B", "5 A").
 fn is_article_a(tokens: &TokenList, at: usize, naming: CapitalAContext) -> bool {
     let next = tokens.lower(at + 1);
     if naming.has_b || class_of(next).is(lx::NO_NOUN) || !next.contains(char::is_alphanumeric) {

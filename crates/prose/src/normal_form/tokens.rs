@@ -1,7 +1,7 @@
-//! From text to words: spaces, quotation marks and punctuation go, what belongs to a name or a number stays.
+//! Splits text into words: drops spaces, quotation marks and punctuation, keeps what belongs to a name or a number.
 //!
-//! One pass over the text. Words that are letters and digits only take the short way; everything else is looked at
-//! character by character.
+//! One pass over the text. Words of only letters and digits take a fast path; everything else is examined character by
+//! character.
 
 use crate::lexicon::{self as lx, class_of};
 use crate::tokens::expand_contraction;
@@ -10,16 +10,16 @@ use crate::tokens::expand_contraction;
 #[derive(Debug, Clone, Default)]
 pub(super) struct TokenList {
     pub(super) list: Vec<Token>,
-    /// The text, and after it the words that are no plain piece of it.
+    /// The text, followed by words that are not a slice of it.
     cased: String,
     /// The same in lower case.
     lower: String,
     /// Scratch: one chunk without its quotation marks.
     bare: String,
     quotes: OpenQuotes,
-    /// Whether some word has no letter and no digit.
+    /// Some word has no letter and no digit.
     pub(super) has_marks: bool,
-    /// Whether every round bracket of the text merely sets off words.
+    /// Every pair of round brackets in the text merely sets off words.
     plain_brackets: bool,
 }
 
@@ -28,17 +28,15 @@ pub(super) struct TokenList {
 pub(super) struct Token {
     lower: (usize, usize),
     cased: (usize, usize),
-    /// There is a digit in it.
     pub(super) has_digit: bool,
-    /// Punctuation followed it and was taken off.
+    /// Punctuation followed it and was removed.
     pub(super) marked: bool,
-    /// Quotation marks stood around this one word: it is spoken about, not used.
+    /// Quotation marks enclosed this single word: it is mentioned, not used.
     pub(super) mentioned: bool,
     /// The rules decided that it carries no meaning.
     pub(super) dropped: bool,
 }
 
-/// Which quotation marks are open.
 #[derive(Debug, Clone, Copy, Default)]
 struct OpenQuotes {
     double: bool,
@@ -78,7 +76,7 @@ impl TokenList {
         }
     }
 
-    /// Takes the first chunk of `rest`, which is a tail of `text`, and gives back what is left.
+    /// Takes the first chunk of `rest`, which is a tail of `text`, and returns the remainder.
     fn first_chunk<'a>(&mut self, text: &str, rest: &'a str) -> &'a str {
         let mut has_digit = false;
         let plain = rest.bytes().take_while(|byte| {
@@ -97,7 +95,6 @@ impl TokenList {
         &rest[end..]
     }
 
-    /// Replaces the spelling of a word.
     pub(super) fn respell(&mut self, at: usize, word: &str) {
         let start = self.lower.len();
         self.lower.push_str(word);
@@ -109,7 +106,7 @@ impl TokenList {
         bare.clear();
         let was_quoted = self.unquote(chunk, rest, &mut bare);
         if bare.is_empty() {
-            // An empty pair of quotes is an empty text, which somebody may well speak about.
+            // An empty pair of quotes is the empty string, which a text may well mention.
             if was_quoted && !chunk.contains('`') && chunk.chars().count() > 1 {
                 self.push("\"\"", false);
             } else if chunk == "\"" || chunk == "'" {
@@ -127,7 +124,7 @@ impl TokenList {
         self.bare = bare;
     }
 
-    /// Writes `chunk` to `bare` without its quotation marks, and says whether there were any.
+    /// Writes `chunk` to `bare` without its quotation marks, and returns whether there were any.
     fn unquote(&mut self, chunk: &str, rest: &str, bare: &mut String) -> bool {
         let mut was_quoted = false;
         let mut before = None;
@@ -200,7 +197,7 @@ impl TokenList {
         found
     }
 
-    /// A chunk with at least one letter or digit.
+    /// Takes a chunk with at least one letter or digit.
     fn word(&mut self, bare: &str, is_last: bool) {
         let mut word = bare;
         if self.plain_brackets {
@@ -218,7 +215,7 @@ impl TokenList {
         }
     }
 
-    /// Words that a long dash or a comparison glues together are words of their own.
+    /// Splits words that are joined by a long dash or a comparison.
     fn split_word(&mut self, body: &str, marked: bool) {
         let mut rest = body;
         while let Some((left, right)) = rest.split_once('—') {
@@ -254,7 +251,7 @@ impl TokenList {
         }
     }
 
-    /// A chunk without any letter or digit.
+    /// Takes a chunk without any letter or digit.
     fn marks(&mut self, bare: &str, was_quoted: bool) {
         self.has_marks = true;
         let is_only = |set: &[char]| bare.chars().all(|c| set.contains(&c));
@@ -293,7 +290,7 @@ impl TokenList {
     }
 }
 
-/// Whether quotation marks stand at both ends of a chunk.
+/// Returns whether a chunk has quotation marks at both ends.
 fn is_mention(chunk: &str) -> bool {
     let is_quote = |c: char| !c.is_alphanumeric() && !END_MARKS.contains(&c);
     chunk.starts_with(is_quote) && chunk.trim_end_matches(END_MARKS).ends_with(is_quote)
@@ -305,7 +302,7 @@ enum EndPunctuation {
     Question,
 }
 
-/// Takes the marks off the end of a word, unless they belong to it.
+/// Removes the marks at the end of a word, unless they belong to it.
 fn take_marks(word: &str, is_last: bool) -> (&str, Option<EndPunctuation>) {
     let body = word.trim_end_matches(END_MARKS);
     let marks = &word[body.len()..];
@@ -335,7 +332,7 @@ fn split_comparison(body: &str) -> Option<(&str, &str, &str)> {
     (compares_number && (left.is_empty() || is_name)).then_some((left, operator, after))
 }
 
-/// The two words behind a contraction that can mean only one thing.
+/// Expands a contraction that has only one reading.
 fn contraction(word: &str) -> Option<(&str, &'static str)> {
     let (head, _) = word.split_once('\'')?;
     let (first, second) = expand_contraction(word);
@@ -349,7 +346,7 @@ fn contraction(word: &str) -> Option<(&str, &'static str)> {
     is_certain.then_some((first, second?))
 }
 
-/// Whether all round brackets set off words, so that leaving them out changes nothing: `use x (for y)`, but not
+/// Returns whether all round brackets set off words, so that dropping them changes nothing: `use x (for y)`, but not
 /// `f(x)`, and not where "and", "or" or a negation could group differently without them.
 fn brackets_are_plain(text: &str) -> bool {
     let mut is_open = false;

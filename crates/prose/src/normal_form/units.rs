@@ -2,7 +2,7 @@
 
 use crate::lexicon::{self as lx, class_of};
 
-/// Writes the unit spelled `cased` in its one form to `out`; `false` if it is no unit.
+/// Writes the canonical form of the unit `cased` to `out`; returns `false` if it is not a unit.
 pub(super) fn write_unit(cased: &str, out: &mut String) -> bool {
     if matches!(cased, "%" | "‰" | "°" | "°C" | "°F" | "€" | "£" | "$" | "¥" | "M" | "m" | "B") {
         out.push_str(cased);
@@ -33,8 +33,8 @@ pub(super) fn write_unit(cased: &str, out: &mut String) -> bool {
     is_unit
 }
 
-/// Bits and bytes. The case of the `b` tells them apart; all in lower case it is the usual sloppy spelling: bytes,
-/// or bits in `mbps`.
+/// Bits and bytes. The case of the `b` tells them apart; all lower case is the usual sloppy spelling of bytes, or of
+/// bits in `mbps`.
 fn write_data_unit(cased: &str, out: &mut String) -> bool {
     let lower = cased.to_ascii_lowercase();
     let core = lower.strip_prefix(['k', 'm', 'g', 't', 'p']).unwrap_or(&lower);
@@ -57,7 +57,7 @@ fn write_data_unit(cased: &str, out: &mut String) -> bool {
     }
 }
 
-/// Milli and mega differ in case only.
+/// Milli and mega differ only in case.
 fn write_power_unit(cased: &str, out: &mut String) -> bool {
     let lower = cased.to_ascii_lowercase();
     let is_power =

@@ -1,9 +1,9 @@
-//! The base form of an "-ing" form, for verbs that are certain to be verbs: "using" is a form of "use", "string" is
-//! a form of nothing.
+//! The base form of an "-ing" form, for words that are certain to be verbs: "using" is a form of "use", but "string" is
+//! not a verb form.
 
 use crate::lexicon::{self as lx, class_of};
 
-/// The verb whose "-ing" form `word` is.
+/// Returns the verb whose "-ing" form `word` is.
 pub(super) fn base_of_ing(word: &str) -> Option<String> {
     let stem = word.strip_suffix("ing").filter(|stem| stem.len() >= 2)?;
     if let Some(base) = known_base(stem) {

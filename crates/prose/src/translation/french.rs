@@ -4,13 +4,13 @@ use super::{Lexicon, finish, put, unread};
 use crate::lexicon::{contains, is_among};
 use crate::words::{Word, strip_openers};
 
-/// Takes "l'", "d'", "n'" and their like off the words that they are written with.
+/// Splits "l'", "d'", "n'" and the like off the words they are attached to.
 pub(super) fn take_elisions_apart(text: &str, words: &mut Vec<Word>) {
     let mut apart = Vec::with_capacity(words.len());
     for word in words.drain(..) {
         let elided = ELIDED.iter().find(|start| word.lower.starts_with(**start));
         let rest = elided.and_then(|start| word.lower.get(start.len()..)).filter(|rest| !rest.is_empty());
-        // The apostrophe may be a longer one in the text, and lower case may have another length.
+        // The apostrophe in the text may take more bytes, and lower-casing may change the length.
         let cut = rest.and_then(|rest| word.place.end.checked_sub(rest.len()));
         let is_sound = |cut: &usize| text.get(*cut..word.place.end).map(str::to_lowercase).as_deref() == rest;
         match (elided, rest, cut.filter(is_sound)) {
@@ -25,7 +25,7 @@ pub(super) fn take_elisions_apart(text: &str, words: &mut Vec<Word>) {
     *words = apart;
 }
 
-/// Little words that lose their vowel before another.
+/// Function words that lose their vowel before another.
 const ELIDED: &[&str] = &["l'", "d'", "j'", "n'", "s'", "c'", "qu'", "m'"];
 
 pub(super) fn apply_grammar(lexicon: &Lexicon, words: &mut Vec<Word>) {

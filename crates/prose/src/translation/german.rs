@@ -1,4 +1,4 @@
-//! German: the finite verb stands second, the rest of the verb last.
+//! German: the finite verb comes second, the rest of the verb last.
 
 use super::{Lexicon, end_of_part, finish, put, start_of_part, unread};
 use crate::lexicon::{contains, is_among};
@@ -40,7 +40,7 @@ fn put_orders(lexicon: &Lexicon, words: &mut Vec<Word>) {
     }
 }
 
-/// "Ich habe … geschrieben", "wir haben uns für … entschieden": the participle says what was done.
+/// "Ich habe … geschrieben", "wir haben uns für … entschieden": the participle names the work.
 fn put_finished_work(lexicon: &Lexicon, words: &mut Vec<Word>) {
     let Some(at) = words.windows(2).position(|pair| {
         let pair = (pair[0].lower.as_str(), pair[1].lower.as_str());
@@ -59,7 +59,7 @@ fn put_finished_work(lexicon: &Lexicon, words: &mut Vec<Word>) {
         word if is_participle(lexicon, word) => "i have finished",
         _ => return,
     };
-    // What was decided follows "für"; what was done stands before and behind the verb.
+    // The object of a decision follows "für"; that of work is before and after the verb.
     let start = start_of_part(words, at);
     words.drain(at..at + 2);
     put(words, start, cue);

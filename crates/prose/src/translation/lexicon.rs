@@ -5,16 +5,14 @@ use crate::words::Word;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// What is known about a language.
 #[derive(Debug, Default)]
 pub(super) struct Lexicon {
-    /// Little words that give it away.
+    /// Function words, used to detect the language.
     pub(super) function_words: BTreeSet<&'static str>,
     /// Verbs of work, in the form that its grammar looks for.
     pub(super) work_verbs: BTreeSet<&'static str>,
-    /// What a participle can begin with.
     pub(super) participle_prefixes: BTreeSet<&'static str>,
-    /// Words like participles that finish nothing.
+    /// Words that look like participles but finish nothing.
     pub(super) states: BTreeSet<&'static str>,
     /// Phrases by their first word, each with its number of words and its cue.
     phrases: BTreeMap<&'static str, Vec<(&'static str, usize, &'static str)>>,
@@ -51,7 +49,7 @@ impl Lexicon {
         }
     }
 
-    /// The longest phrase that the words begin with: its number of words and its cue.
+    /// Returns the longest phrase that the words begin with: its number of words and its cue.
     pub(super) fn longest(&self, words: &[Word]) -> Option<(usize, &'static str)> {
         let known = self.phrases.get(words.first()?.lower.as_str())?;
         let fitting = known.iter().filter(|(phrase, _, _)| starts_with(words, *phrase));

@@ -1,9 +1,10 @@
-//! Other languages, read through English cues.
+//! Reads other languages through English cues.
 //!
-//! The rules know the little words by which English decides, forbids, hedges, asks. For another language its lexicon says
-//! which of its phrases do the same, and a few habits of its grammar say where they stand. A translated word keeps its place
-//! in the text, so a summary is still its author's own words. What is not in the lexicon is marked as foreign: no English
-//! cue fits it by accident. Writing without spaces between words is not read at all.
+//! The rules know the function words with which English decides, forbids, hedges and asks. The lexicon of another
+//! language lists the phrases that do the same, and a few rules of its grammar say where they occur. A translated word
+//! keeps its position in the text, so a summary still consists of the author's own words. Words that are not in the
+//! lexicon are marked as foreign, so that no English cue matches them by accident. Scripts without spaces between words
+//! are not read at all.
 
 mod french;
 mod german;
@@ -14,10 +15,9 @@ use crate::lexicon::{self as lx, class_of, contains, is_among};
 use crate::words::Word;
 use lexicon::{FRENCH, GERMAN, Lexicon, SPANISH};
 
-/// One language.
 struct Language {
     lexicon: &'static Lexicon,
-    /// Rewrites what its grammar does with cues that are no fixed phrases.
+    /// Handles cues that its grammar forms without fixed phrases.
     apply_grammar: fn(&Lexicon, &mut Vec<Word>),
 }
 
@@ -29,10 +29,10 @@ fn languages() -> [Language; 3] {
     ]
 }
 
-/// Marks what no cue may be read into.
+/// Marks words that no cue may match.
 const FOREIGN: char = '\u{b7}';
 
-/// Reads the words of a sentence through English cues, if they are in a language that is known. Says whether they are.
+/// Translates the words of a sentence into English cues if their language is known. Returns whether it is.
 pub(crate) fn translate(text: &str, words: &mut Vec<Word>) -> bool {
     if is_unsegmented(text) {
         words.clear();
@@ -48,19 +48,19 @@ pub(crate) fn translate(text: &str, words: &mut Vec<Word>) -> bool {
     true
 }
 
-/// Whether a text is written mostly without spaces between words, as Chinese and Japanese are.
+/// Returns whether a text is written mostly without spaces between words, as Chinese and Japanese are.
 pub fn is_unsegmented(text: &str) -> bool {
     let count =
         text.chars().filter(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')).count();
     count >= 2 && count * 8 >= text.chars().filter(|c| c.is_alphabetic()).count()
 }
 
-/// Whether a word says nothing about the subject, in any of the other languages.
+/// Returns whether a word is a function word in any of the other languages.
 pub(crate) fn is_function_word(word: &str) -> bool {
     languages().iter().any(|language| language.lexicon.function_words.contains(word))
 }
 
-/// The language whose function words are more than those of any other, English included.
+/// Returns the language with the most function words in the text, if it beats all others including English.
 fn language_of(words: &[Word]) -> Option<Language> {
     let n_english = words.iter().filter(|word| class_of(&word.lower).is(lx::ENGLISH_WORD)).count();
     if n_english * 2 > words.len() {
@@ -82,7 +82,7 @@ fn language_of(words: &[Word]) -> Option<Language> {
     weighed.max_by_key(|(n, _)| *n).filter(|(n, _)| *n > n_english).map(|(_, language)| language)
 }
 
-/// Puts the cue in place of every phrase of the lexicon, the longest first, and marks the rest as foreign.
+/// Replaces every lexicon phrase by its cue, longest first, and marks the rest as foreign.
 fn put_cues(words: &[Word], lexicon: &Lexicon) -> Vec<Word> {
     let mut translated = Vec::new();
     let mut rest = words;
@@ -99,7 +99,7 @@ fn put_cues(words: &[Word], lexicon: &Lexicon) -> Vec<Word> {
     translated
 }
 
-/// The words of a cue, where the phrase stands that they are for.
+/// Appends the words of a cue at the position of its phrase.
 fn push_cue(cue: &str, said: &[Word], after: &[Word], translated: &mut Vec<Word>) {
     let (Some(first), Some(last)) = (said.first(), said.last()) else {
         return;
@@ -120,7 +120,7 @@ fn push_cue(cue: &str, said: &[Word], after: &[Word], translated: &mut Vec<Word>
             paused: at + 1 == n_cues && last.paused,
         });
     }
-    // A phrase that means nothing here still pauses.
+    // A phrase without a cue still pauses.
     if n_cues == 0
         && let Some(before) = translated.last_mut()
     {
@@ -134,12 +134,12 @@ fn foreign(word: &Word) -> Word {
     Word { lower, ..word.clone() }
 }
 
-/// The word itself, if no cue was found for it.
+/// Returns the word itself, if no cue was found for it.
 fn unread(word: &Word) -> Option<&str> {
     word.lower.strip_prefix(FOREIGN)
 }
 
-/// Puts a cue in front of what is said from `at` on.
+/// Inserts a cue before the word at `at`.
 fn put(words: &mut Vec<Word>, at: usize, cue: &str) {
     let Some(next) = words.get(at) else {
         return;
@@ -150,7 +150,7 @@ fn put(words: &mut Vec<Word>, at: usize, cue: &str) {
     words.splice(at..at, cues);
 }
 
-/// Verbs that no cue was found for and that end like a conditional: what they say would be, is not.
+/// Replaces verbs without a cue that end like a conditional by "would".
 fn conditionals(words: &mut [Word], endings: &[&str]) {
     for word in words {
         let is_conditional = unread(word)
@@ -161,7 +161,7 @@ fn conditionals(words: &mut [Word], endings: &[&str]) {
     }
 }
 
-/// "I will … and configure …": further verbs of work after one that was promised or asked for.
+/// "I will … and configure …": further verbs of work after a promised or requested one.
 fn continue_work(words: &mut Vec<Word>, lexicon: &Lexicon) {
     let mut at = words.iter().position(|word| word.lower == "handle").map_or(words.len(), |first| first + 1);
     while at + 1 < words.len() {
@@ -174,25 +174,25 @@ fn continue_work(words: &mut Vec<Word>, lexicon: &Lexicon) {
     }
 }
 
-/// An order to do something, unless it already begins with "please".
+/// Inserts the cue "please handle"; without "please" if the order already begins with it.
 fn put_order(words: &mut Vec<Word>, at: usize) {
     let is_asked = at > 0 && words[at - 1].lower == "please";
     put(words, at, if is_asked { "handle" } else { "please handle" });
 }
 
-/// Where the part of the sentence begins that `at` is in: after the last pause before it.
+/// Returns the start of the part of the sentence around `at`: after the last pause before it.
 fn start_of_part(words: &[Word], at: usize) -> usize {
     words[..at].iter().rposition(|word| word.paused).map_or(0, |pause| pause + 1)
 }
 
-/// Where the part of the sentence ends that `at` is in: after its last word.
+/// Returns the end of the part of the sentence around `at`: after its last word.
 fn end_of_part(words: &[Word], at: usize) -> usize {
     let pause = words[at..].iter().position(|word| word.paused).map_or(words.len(), |pause| at + pause + 1);
     let is_joint = |word: &Word| matches!(word.lower.as_str(), "and" | "but");
     words[at..pause].iter().position(is_joint).map_or(pause, |joint| at + joint)
 }
 
-/// Every place where a form of "to be" is followed, at the end of its part, by something that is done.
+/// Replaces a finished state at the end of a part by "done" if a form of "to be" precedes it.
 fn finish(words: &mut [Word], is_done: impl Fn(&str) -> bool) {
     for at in 0..words.len() {
         if !is_among("is | are | was | were", &words[at].lower) {
@@ -205,7 +205,7 @@ fn finish(words: &mut [Word], is_done: impl Fn(&str) -> bool) {
     }
 }
 
-/// "We will use … not" denies, wherever the "not" stands.
+/// "We will use … not" denies, wherever the "not" is.
 fn deny(words: &mut Vec<Word>) {
     let Some(at) = words.windows(2).position(|pair| pair[0].lower == "we" && pair[1].lower == "will") else {
         return;

@@ -24,7 +24,7 @@ fn put_orders(lexicon: &Lexicon, words: &mut Vec<Word>) {
     let Some(verb) = words.get(start + usize::from(denied)).and_then(unread).map(str::to_owned) else {
         return;
     };
-    // "No guardes", "nunca borres": the forbidding form ends as the other conjugation does.
+    // "No guardes", "nunca borres": the negative imperative takes the ending of the other conjugation.
     if denied
         && (verb.ends_with("es") || verb.ends_with("as") || verb.ends_with("an") || verb.ends_with("en"))
     {

@@ -1,11 +1,11 @@
-//! Against a real server on this machine that answers as it is told: slow, broken, half, busy.
+//! Tests against a real local server with scripted behavior: slow, broken, incomplete, busy.
 
 use super::*;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;
 
-/// Serves one connection after the other; `answer` gets the request and writes what it likes.
+/// Serves one connection after another; `answer` gets the request and writes the response.
 fn serve(
     n: usize,
     answer: impl Fn(&str, &mut TcpStream) + Send + 'static,
@@ -101,12 +101,12 @@ fn a_slow_answer_is_not_waited_for() {
     let (asked, answered) = std::sync::mpsc::channel::<()>();
     let (base, server) = serve(1, move |_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{");
-        // Until the other end is dropped: the rest of the answer never comes.
+        // Waits until the other end is dropped: the rest of the answer never comes.
         let _ = answered.recv();
     });
     assert_eq!(ask_of(HttpApi::OpenAi, &base, Duration::from_millis(200)), Err(ModelError::TimedOut(200)));
     drop(asked);
-    // On a slow machine the time may be over before the whole question is there; then the server reads in vain.
+    // On a slow machine the timeout may expire before the whole question has arrived; then the server reads nothing.
     let _ = server.join();
 }
 

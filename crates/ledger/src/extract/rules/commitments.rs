@@ -1,4 +1,4 @@
-//! Decisions, constraints and goals: what binds the work from now on.
+//! Decisions, constraints and goals: commitments for future work.
 
 use super::super::Role;
 use super::super::claims::{Claim, RuleChange};
@@ -26,12 +26,12 @@ impl Reader<'_> {
         (!is_idle).then(|| Claim::constraint(self.said(words), true))
     }
 
-    /// What is not done; in another language in all of its own words, the denial among them.
+    /// Returns the text of a prohibition. In another language it keeps all of its own words, including the negation.
     fn denied(&self, not: &str, words: &[Word], rest: &[Word]) -> String {
         if self.sentence.is_translated { self.said(words) } else { format!("{not} {}", self.slice(rest)) }
     }
 
-    /// What was chosen; with a verb in English, unless it has one or is in another language.
+    /// Returns the text of a choice; adds an English verb unless it has one or is in another language.
     fn chosen(&self, rest: &[Word]) -> String {
         let has_verb = strip(rest, lx::DECISION_VERB).is_some();
         if self.sentence.is_translated || has_verb {
@@ -49,7 +49,7 @@ impl Reader<'_> {
         {
             return (rest.len() > 1).then(|| Claim::constraint(self.said(rest), true));
         }
-        // An agent that says "right, no admin page" repeats what it was told.
+        // An agent that says "right, no admin page" repeats an instruction.
         let repeats = self.role == Role::Assistant && strip(words, "no").is_some();
         let hard = !repeats && is_hard_rule(words);
         let soft = !hard && is_preference(words);
@@ -141,7 +141,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Under "Decisions" a prohibition is a decision, and so is whatever has no verb.
+    /// Under "Decisions" a prohibition is a decision, and so is a phrase without a verb.
     pub(super) fn decision_in_a_list(&self, words: &[Word], text: String) -> Claim {
         match self.decision(words).or_else(|| self.prohibition(words)) {
             Some(Claim::Constraint { summary, .. }) => Claim::decision(summary),
@@ -196,7 +196,7 @@ impl Reader<'_> {
             .then(|| self.decided(self.said(said), object))
     }
 
-    /// "Raise the limit to 20": takes the place of the decision that speaks of the same, if there is one.
+    /// "Raise the limit to 20": replaces the decision about the same subject, if there is one.
     fn set_anew(&self, said: &[Word], object: &[Word]) -> Claim {
         let summary = self.said(said);
         match self.decided(summary.clone(), object) {
@@ -287,7 +287,7 @@ fn is_hard_rule(words: &[Word]) -> bool {
     is_fixed || has_to(words) || binds_everyone(words) || is_strong || forbids || is_bounded || is_always
 }
 
-/// "The old links need to keep working": a thing has to, not a person.
+/// "The old links need to keep working": the subject is a thing, not a person.
 fn has_to(words: &[Word]) -> bool {
     let at = position_of(words, "has to | have to | needs to | need to | is to stay | are to stay");
     let is_person =
@@ -339,7 +339,7 @@ fn is_vague(verb: &Word) -> bool {
     is_work || is_among(lx::VAGUE_VERB, &verb.lower) || !verb.lower.chars().all(char::is_alphabetic)
 }
 
-/// "Use that here" decides nothing that one could read later.
+/// "Use that here" decides nothing that a later reader could understand.
 fn is_pronoun(object: &[Word]) -> bool {
     object.first().is_some_and(|word| is_among("that | it | this | them | those | these | both", &word.lower))
 }

@@ -1,4 +1,4 @@
-//! How things are: what was found out, and plain statements about the project.
+//! Facts: findings, and plain statements about the project.
 
 use super::super::claims::Claim;
 use super::Reader;
@@ -28,7 +28,7 @@ impl Reader<'_> {
         Some(Claim::Fact { summary: self.said(said), confidence, corrects, confirms })
     }
 
-    /// "The API is rate limited": a subject of the project's, a verb, and something to say.
+    /// "The API is rate limited": a subject from the project, a verb, and a complement.
     fn is_statement(&self, words: &[Word]) -> bool {
         let is_ours = matches!(words[0].lower.as_str(), "the" | "our" | "all" | "each" | "every");
         let first = usize::from(is_ours);
@@ -44,7 +44,7 @@ impl Reader<'_> {
         has_verb && !is_idle && !reports_progress && (is_ours || self.is_about_a_name(words))
     }
 
-    /// Whether the subject is a name and the statement has something specific in it.
+    /// Returns whether the subject is a name and the statement contains something specific.
     fn is_about_a_name(&self, words: &[Word]) -> bool {
         let text = &self.sentence.text;
         let is_capital = text[words[0].place.start..].starts_with(|c: char| c.is_uppercase() || c == '`');
@@ -56,7 +56,7 @@ impl Reader<'_> {
     }
 }
 
-/// "That is fine", "backups are hard": what somebody thinks of it.
+/// "That is fine", "backups are hard": an opinion.
 fn is_opinion(words: &[Word]) -> bool {
     let is =
         words.iter().take(6).position(|word| matches!(word.lower.as_str(), "is" | "are" | "was" | "were"));
@@ -64,7 +64,7 @@ fn is_opinion(words: &[Word]) -> bool {
     is.and_then(|is| words.get(is + 1)).is_some_and(|word| is_among(lx::OPINION, &word.lower)) && !has_figure
 }
 
-/// "The model confuses …": a singular and then a word in -s, with something behind it.
+/// "The model confuses …": a singular noun, then a word in -s with an object.
 fn has_verb_by_form(words: &[Word]) -> bool {
     let is_verb = |pair: &[Word]| {
         let (noun, verb) = (&pair[0].lower, &pair[1].lower);
@@ -82,12 +82,12 @@ fn has_verb_by_form(words: &[Word]) -> bool {
     words.len() > 4 && words[1..end.max(1)].windows(2).any(is_verb)
 }
 
-/// "I verified that against the list" goes on with a phrase, not with what was found.
+/// "I verified that against the list" continues with a phrase, not with a finding.
 fn is_phrase(words: &[Word]) -> bool {
     is_among("against | with | in | on | by | at | for | from | to | and | as", &words[0].lower)
 }
 
-/// "The outage lasted 42 minutes": a statement with a figure in it.
+/// "The outage lasted 42 minutes": a statement with a figure.
 fn is_measured(words: &[Word]) -> bool {
     let is_figure = |word: &Word| word.lower.starts_with(|c: char| c.is_ascii_digit());
     let is_ours = is_among("the | our | all | it | on | in | each | every | with", &words[0].lower);

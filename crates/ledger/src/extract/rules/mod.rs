@@ -1,10 +1,11 @@
-//! What a sentence claims. The first rule that fits speaks; a sentence that no rule fits says nothing.
+//! Rules for the claims of a sentence. The first rule that matches wins; a sentence that matches no rule claims
+//! nothing.
 //!
-//! Rules see words, never raw text, and give back the author's own words: a summary is a piece of the sentence, with
-//! its negations, numbers and names as they were said.
+//! Rules see words, never raw text, and return the author's own words: a summary is a piece of the sentence, with its
+//! negations, numbers and names unchanged.
 //!
 //! * `unasserted`: ideas, choices and requests. `commitments`: decisions, constraints, goals.
-//! * `work`: tasks and what became of them. `facts`: how things are. `speech`: the words of a summary.
+//! * `work`: tasks and their results. `facts`: findings and statements. `speech`: the words of a summary.
 
 mod commitments;
 mod facts;
@@ -22,12 +23,12 @@ use probity_prose::modality::Modality;
 use probity_prose::sentences::Sentence;
 use probity_prose::words::{Word, strip_openers};
 
-/// Everything that a sentence claims, in order. Each claim is a list of readings: the first that fits the targets holds.
+/// Returns all claims of a sentence, in order. Each claim is a list of readings: the first that finds its target wins.
 pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted: bool) -> Vec<Vec<Claim>> {
     let mut modality = Modality::of(sentence);
     modality.is_hedged |= is_doubted;
     let reader = Reader { sentence, modality, role };
-    // What announces a list says nothing itself, unless that something is done.
+    // A sentence that announces a list claims nothing itself, except that something is done.
     if block.form == Form::Paragraph && sentence.text.ends_with([':', '：']) {
         let is_done = |claim: &Claim| matches!(claim, Claim::Done(_));
         let done = |clause| reader.clause(clause).into_iter().filter(is_done).collect();
@@ -46,21 +47,21 @@ pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted:
     clauses(what_holds(&sentence.words)).into_iter().map(|clause| reader.clause(clause)).collect()
 }
 
-/// The words that hold in the end: "rename it, no wait, keep the name".
+/// Returns the words after the last correction: "rename it, no wait, keep the name".
 fn what_holds(words: &[Word]) -> &[Word] {
     let held = |at: usize| strip(&words[at..], lx::SECOND_THOUGHT).filter(|_| words[at - 1].paused);
     (1..words.len()).rev().find_map(held).unwrap_or(words)
 }
 
-/// A part of a sentence that may have a claim of its own.
+/// A part of a sentence that may make a claim of its own.
 #[derive(Clone, Copy)]
 struct Clause<'s> {
     words: &'s [Word],
-    /// It goes on with what the clause before began: "I'll write it and *set up CI*".
+    /// It continues the clause before: "I'll write it and *set up CI*".
     continues: bool,
 }
 
-/// Cuts a sentence where another clause with a claim of its own begins.
+/// Splits a sentence where another clause with its own claim begins.
 fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
     let mut cuts = vec![(0, false)];
     let is_work = strip(strip_openers(words), lx::WORK_START).is_some();
@@ -94,7 +95,7 @@ fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
         .collect()
 }
 
-/// Where another thing is reported done: "the node is up, k3s is installed".
+/// Returns where another result is reported: "the node is up, k3s is installed".
 fn cuts_of_reports(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
     (2..words.len().saturating_sub(1)).filter_map(|at| {
         let is_joint = words[at - 1].paused || words[at].lower == "and";
@@ -108,7 +109,8 @@ fn cuts_of_reports(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
     })
 }
 
-/// Where another rule begins: "it must be fast, and the data has to stay here". A condition holds for all of it.
+/// Returns where another rule begins: "it must be fast, and the data has to stay here". A condition applies to all of
+/// it.
 fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
     const OBLIGED: &str = "must | has to | have to | needs to | need to | may not | we can not";
     let is_plain = !contains(words, "if | unless | when | whether");
@@ -122,7 +124,6 @@ fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
     })
 }
 
-/// One sentence under the rules.
 struct Reader<'s> {
     sentence: &'s Sentence,
     modality: Modality,
@@ -130,7 +131,7 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    /// An item under a heading is what the heading says, if it is asserted at all.
+    /// An item under a heading has the heading's topic, if it is asserted at all.
     fn under(&self, topic: Topic) -> Option<Claim> {
         let words = strip_openers(&self.sentence.words);
         let text = self.said(words);
@@ -158,7 +159,7 @@ impl Reader<'_> {
         })
     }
 
-    /// What a clause may claim, the likeliest first.
+    /// Returns the possible claims of a clause, likeliest first.
     fn clause(&self, clause: Clause<'_>) -> Vec<Claim> {
         let all = clause.words;
         let words = strip_openers(all);
@@ -180,7 +181,7 @@ impl Reader<'_> {
         if let Some(labelled) = self.labelled(words) {
             return vec![labelled];
         }
-        // The first ones speak about an item that must be known; where none is, the sentence says something else.
+        // The first ones need a known item; without one, the sentence makes another claim.
         let about_known =
             [self.withdrawal(all, words), self.reopening(words), self.reached(words), self.done(words)];
         let on_its_own = self
@@ -196,7 +197,7 @@ impl Reader<'_> {
         about_known.into_iter().flatten().chain(on_its_own).collect()
     }
 
-    /// "Must haves: no data loss, at most 10 minutes of downtime": one claim for each.
+    /// "Must haves: no data loss, at most 10 minutes of downtime": one claim each.
     fn listed(&self) -> Option<Vec<Claim>> {
         let words = strip_openers(&self.sentence.words);
         let label = words.iter().take(8).position(|word| word.paused)?;
@@ -219,7 +220,7 @@ impl Reader<'_> {
         Some(claims)
     }
 
-    /// "Decision: …", "TODO: …": the label says what it is.
+    /// "Decision: …", "TODO: …": the label gives the kind.
     fn labelled(&self, words: &[Word]) -> Option<Claim> {
         let label = words.iter().take(6).position(|word| word.paused)?;
         let (head, rest) = words.split_at(label + 1);
@@ -252,23 +253,23 @@ impl Reader<'_> {
         is_answer.then(|| Claim::Answer(self.said(words)))
     }
 
-    /// Whether the sentence says that it changes what was said before.
+    /// Returns whether the sentence says that it changes an earlier statement.
     fn revises(&self) -> bool {
         self.has(lx::REVISION)
     }
 
-    /// Whether one of the phrases is said anywhere in the sentence.
+    /// Returns whether the sentence contains one of the phrases.
     fn has(&self, phrases: impl Phrases) -> bool {
         contains(&self.sentence.words, phrases)
     }
 }
 
-/// Whether the words are one of `phrases` and nothing else.
+/// Returns whether the words are exactly one of `phrases`.
 fn is_whole(words: &[Word], phrases: impl Phrases) -> bool {
     phrases.match_length(words) == Some(words.len())
 }
 
-/// Whether the words after a verb are its object: "port 8080 is taken" orders nothing.
+/// Returns whether the words after a verb are its object: "port 8080 is taken" is not an order.
 fn is_order(object: &[Word]) -> bool {
     !object.iter().take(3).any(|word| is_among("is | are | was | were | has | takes", &word.lower))
 }

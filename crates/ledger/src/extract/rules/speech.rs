@@ -1,10 +1,10 @@
-//! The words of a summary: a piece of the sentence, tidied at its edges and nowhere else.
+//! The words of a summary: a piece of the sentence, cleaned up only at its edges.
 
 use super::Reader;
 use probity_prose::words::Word;
 
 impl Reader<'_> {
-    /// The words as they were said: a capital at the front, no afterthoughts, no reasons.
+    /// Returns the words with an initial capital, and without afterthoughts and reasons.
     pub(super) fn said(&self, words: &[Word]) -> String {
         let end =
             words.iter().skip(1).position(|word| word.lower == "because").map_or(words.len(), |at| at + 1);
@@ -29,7 +29,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The text from the first word to the last, with the marks that belong to them.
+    /// Returns the text from the first word to the last, with their punctuation.
     pub(super) fn slice(&self, words: &[Word]) -> String {
         let (Some(first), Some(last)) = (words.first(), words.last()) else {
             return String::new();
@@ -47,7 +47,7 @@ impl Reader<'_> {
     }
 }
 
-/// Takes off a bracket or mark that lost its partner.
+/// Removes a bracket or mark that lost its partner.
 fn without_lone_marks(slice: &str) -> &str {
     let mut slice = slice;
     for (open, close) in [('(', ')'), ('"', '"'), ('“', '”'), ('`', '`')] {

@@ -1,4 +1,4 @@
-//! What is said without being asserted: ideas, open choices, requests, rules that hold on a condition.
+//! Statements that are not asserted: ideas, open choices, requests, conditional rules.
 
 use super::super::Role;
 use super::super::claims::Claim;
@@ -66,7 +66,7 @@ impl Reader<'_> {
         }
     }
 
-    /// "Can you add tests?" asks for something to be done.
+    /// "Can you add tests?" is a request for work.
     fn request(&self, words: &[Word]) -> Option<Claim> {
         let rest = strip(words, "can you | could you | would you | will you")?;
         let rest = strip(rest, "please | also | maybe also | quickly").unwrap_or(rest);
@@ -79,7 +79,7 @@ impl Reader<'_> {
         (is_task && is_plain && !is_asked_back).then(|| Claim::Task(self.said(rest)))
     }
 
-    /// Alternatives between which nothing is decided.
+    /// Returns alternatives without a decision.
     pub(super) fn branch(&self, words: &[Word]) -> Option<Claim> {
         let modality = self.modality;
         if modality.is_reported || modality.is_unreal {
@@ -120,7 +120,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands left and right of `joint`.
+    /// Returns the alternatives left and right of `joint`.
     fn alternatives(&self, words: &[Word], joint: &str) -> Option<Claim> {
         let at = words.iter().position(|word| word.lower == joint)?;
         let (left, right) = (&words[..at], &words[at + 1..]);
@@ -145,7 +145,7 @@ fn announced_options(words: &[Word]) -> Option<&[Word]> {
         .then_some(rest)
 }
 
-/// What a question that begins with its verb asks about: "should they expire after 15 or after 60 minutes?".
+/// Returns the subject of a question that begins with its verb: "should they expire after 15 or after 60 minutes?".
 fn after_question(words: &[Word]) -> Option<&[Word]> {
     let start = words
         .iter()
@@ -154,7 +154,7 @@ fn after_question(words: &[Word]) -> Option<&[Word]> {
     words.get(start + 3..).filter(|rest| rest.len() >= 3)
 }
 
-/// The words after a hedge at the front.
+/// Returns the words after a leading hedge.
 fn strip_hedge(words: &[Word]) -> &[Word] {
     let mut rest = words;
     while let Some(stripped) = strip(rest, lx::HEDGED_START).filter(|stripped| stripped.len() >= 2) {

@@ -1,4 +1,4 @@
-//! Tasks: what is to be done, what was done, what is no longer wanted, what has to be done again.
+//! Tasks: opened, done, dropped and reopened work.
 
 use super::super::Role;
 use super::super::claims::Claim;
@@ -19,7 +19,7 @@ impl Reader<'_> {
             .then(|| Claim::Task(self.said(rest)))
     }
 
-    /// "Let's add tests"; from a user also the bare order.
+    /// "Let's add tests"; from a user also the bare imperative.
     pub(super) fn task(&self, words: &[Word]) -> Option<Claim> {
         let willed = strip(words, "let us | we will | we are going to");
         let said = willed.or(Some(words).filter(|_| self.role != Role::Assistant))?;
@@ -41,7 +41,7 @@ impl Reader<'_> {
             return Some(Claim::Withdraw(String::new()));
         }
         if let Some(rest) = strip(words, lx::WITHDRAWAL).or_else(|| strip(all, "never mind")) {
-            // What follows a pause is the reason.
+            // A reason follows the pause.
             let about = rest.iter().position(|word| word.paused).map_or(rest, |pause| &rest[..=pause]);
             return (!about.is_empty()).then(|| Claim::Withdraw(self.said(about)));
         }
@@ -77,7 +77,7 @@ impl Reader<'_> {
         self.did(words).or_else(|| self.is_done(words)).or_else(|| self.was_done(words))
     }
 
-    /// "Masking done", "counters moved to Redis", "redirects: implemented and tested": nothing but the participle.
+    /// "Masking done", "counters moved to Redis", "redirects: implemented and tested": a participle without a subject.
     fn was_done(&self, words: &[Word]) -> Option<Claim> {
         let at = (1..words.len().min(7)).find(|&at| {
             strip(&words[at..], lx::WORK_PARTICIPLE).is_some()
@@ -122,7 +122,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a part of a sentence says that something is done.
+/// Returns whether a part of a sentence says that something is done.
 pub(super) fn looks_done(words: &[Word]) -> bool {
     let Some(at) = words.iter().position(|word| matches!(word.lower.as_str(), "is" | "are" | "was" | "were"))
     else {
