@@ -7,7 +7,7 @@
 //! * [`ports`]: the four interfaces that the rules need from a database. [`memory_store`] and [`sqlite`] implement
 //!   them, and [`conformance`] checks every engine against the same promises.
 //! * [`ObjectFiles`]: content-addressed bytes, checked against their digest on every read.
-//! * [`FileLock`]: held by at most one living process; the system releases it when the process dies.
+//! * [`FileLock`]: exclusive to one living process or shared by several; the system releases it when they die.
 //! * [`CacheFile`]: the file format of every cache.
 //! * [`HashChain`]: the head of a hash chain (evidence, receipts), advanced under its lock.
 //! * [`journal`]: an append-only log, framed and chained, that many processes append to.

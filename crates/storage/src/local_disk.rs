@@ -44,7 +44,7 @@ fn network_kind(magic: u64, mount_type: impl FnOnce() -> Option<String>) -> Opti
     NETWORK_FILESYSTEMS.iter().find(|(number, _)| *number == magic).map(|(_, name)| (*name).to_owned())
 }
 
-/// Returns the type of the innermost mount that contains `folder`, from the kernel's mount list.
+/// Returns the type of the innermost mount that contains the directory, from the kernel's mount list.
 fn mount_type(mounts: &str, folder: &Path) -> Option<String> {
     let parse = |line: &str| {
         let (before, after) = line.split_once(" - ")?;

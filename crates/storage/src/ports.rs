@@ -1,4 +1,4 @@
-//! What the rules need from a database: four ports that hide the engine below them.
+//! The four ports that the rules need from a database. They hide the engine below them.
 //!
 //! The promises are few, so that both an embedded and a distributed engine can keep them: no transaction spans two
 //! ports, time is the store's own, and a reply may be lost. [`crate::conformance`] checks every engine.

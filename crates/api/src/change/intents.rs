@@ -105,7 +105,7 @@ impl Answer for IntentAnswer {
 probity_core::word_enum! {
     /// Whether a command changed the registry.
     pub enum IntentChangeStatus {
-        /// It did.
+        /// The registry changed.
         Done = "done",
         /// There was nothing to do.
         NothingToDo = "nothing_to_do",

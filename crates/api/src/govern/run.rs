@@ -33,7 +33,7 @@ pub struct RunAnswer {
     pub warnings: Vec<PlanWarning>,
     /// The changed paths that the scope must cover.
     pub workspace_delta_paths: Vec<RepoPath>,
-    /// Those of them that are outside the scope.
+    /// The paths of `workspace_delta_paths` that are outside the scope.
     pub untracked_delta_paths: Vec<RepoPath>,
     /// Changed paths that are build outputs.
     pub exempt_delta_paths: Vec<RepoPath>,
@@ -74,7 +74,7 @@ impl Answer for RunAnswer {
 probity_core::word_enum! {
     /// Whether a finding fails the run.
     pub enum FindingSeverity {
-        /// It does.
+        /// It fails the run.
         Error = "error",
         /// It is only reported.
         Note = "note",

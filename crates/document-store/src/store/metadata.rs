@@ -1,4 +1,4 @@
-//! What accompanies commits: blobs, refs, decisions and the merge policy.
+//! Blobs, refs, decisions and the merge policy, which accompany commits.
 
 use super::append::WriteTransaction;
 use super::commit_view::CommitView;
