@@ -1,18 +1,16 @@
-//! The registry of stable codes: every word by which Probity says why (law 12).
+//! The registry of stable codes: every word with which Probity gives a reason (law 12).
 //!
-//! Each rule owns its codes as an enum beside the rule; this module is the one list of all of them, in families.
-//! `probity explain CODE` answers from it, and `docs/reasons.md` is generated from it.
+//! Each rule defines its codes as an enum beside the rule; this module lists all of them in families. `probity
+//! explain CODE` answers from this list, and `docs/reasons.md` is generated from it.
 
 use probity_core::codes::CodeEntry;
 
-/// Codes that belong together.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeFamily {
-    /// What the family is about, as a heading.
+    /// The heading of the family.
     pub title: &'static str,
-    /// Where its codes appear, in one sentence.
+    /// One sentence that says where its codes appear.
     pub about: &'static str,
-    /// Its codes.
     pub entries: &'static [CodeEntry],
 }
 
@@ -75,21 +73,17 @@ pub const FAMILIES: &[CodeFamily] = &[
     },
 ];
 
-/// A code with the family it belongs to.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownCode {
-    /// Its family.
     pub family: &'static CodeFamily,
-    /// Its row.
     pub entry: &'static CodeEntry,
 }
 
-/// Every code of every family.
 pub fn all() -> impl Iterator<Item = KnownCode> {
     FAMILIES.iter().flat_map(|family| family.entries.iter().map(move |entry| KnownCode { family, entry }))
 }
 
-/// The codes spelled `word`, in capitals or not. A word can mean something in two families.
+/// Finds the codes spelled `word`, ignoring case. A word can have a meaning in two families.
 pub fn find(word: &str) -> Vec<KnownCode> {
     all().filter(|code| code.entry.code.eq_ignore_ascii_case(word)).collect()
 }

@@ -1,22 +1,22 @@
-//! Answers as JSON documents: each names its schema, and the schema is generated from the type.
+//! Answers as JSON documents: each names its schema, which is generated from the type.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// An answer of Probity: the document of `--json`, of an MCP tool, or a file that Probity writes for programs.
+/// An answer of Probity: the output of `--json` or of an MCP tool, or a file that Probity writes for programs.
 pub trait Answer: Serialize + JsonSchema {
-    /// The name and version, as `probity/start/v1`: the `schema` member of the document.
+    /// The name and version, such as `probity/start/v1`: the `schema` member of the document.
     const SCHEMA: &'static str;
 
-    /// The document, which begins with its `schema`.
+    /// Returns the document, which begins with its `schema`.
     fn to_document(&self) -> Value
     where
         Self: Sized,
     {
         let mut document = Map::from_iter([("schema".to_owned(), Value::from(Self::SCHEMA))]);
-        // An answer is a struct with text keys, so that it always becomes an object.
+        // An answer is a struct with text keys, so it always becomes an object.
         match serde_json::to_value(self) {
             Ok(Value::Object(members)) => document.extend(members),
             other => unreachable!("{} is not an object: {other:?}", Self::SCHEMA),
@@ -25,26 +25,22 @@ pub trait Answer: Serialize + JsonSchema {
     }
 }
 
-/// The generated schema of one answer.
 #[derive(Debug, Clone, Copy)]
 pub struct SchemaEntry {
-    /// The name, as `probity/start/v1`.
     pub name: &'static str,
     generate: fn() -> Value,
 }
 
 impl SchemaEntry {
-    /// The schema of `A`.
     pub const fn of<A: Answer>() -> Self {
         Self { name: A::SCHEMA, generate: schema_of::<A> }
     }
 
-    /// The JSON Schema document.
     pub fn schema(&self) -> Value {
         (self.generate)()
     }
 
-    /// The name of its file below `docs/schemas`: `start.v1.json` for `probity/start/v1`.
+    /// Returns the name of its file in `docs/schemas`: `start.v1.json` for `probity/start/v1`.
     pub fn file_name(&self) -> String {
         format!("{}.json", self.name.trim_start_matches("probity/").replace('/', "."))
     }
@@ -65,11 +61,11 @@ fn schema_of<A: Answer>() -> Value {
     schema
 }
 
-/// Lets every object that lists its members refuse all others: what an answer says is documented.
+/// Makes every object that lists its members refuse all others, so that an answer has no undocumented member.
 fn close_objects(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
-            // A member may be called `properties` itself; beside that name stands no type.
+            // A member may itself be named `properties`; such a map has no `type` beside it.
             let lists_members = members.get("properties").is_some_and(Value::is_object)
                 && members.get("type").is_some_and(|kind| kind.is_string() || kind.is_array());
             if lists_members {
@@ -87,10 +83,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// What a greeting says.
     #[derive(Serialize, JsonSchema)]
     struct Greeting {
-        /// To whom.
         name: String,
         times: Option<u32>,
     }

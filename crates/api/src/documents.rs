@@ -21,19 +21,19 @@ pub struct CommitSummary {
     pub label: String,
     /// Milliseconds since 1970.
     pub timestamp: i64,
-    /// The same for people.
+    /// The timestamp in readable form.
     pub time: String,
     /// The documents that it writes, as `attachment/key`.
     pub documents: Vec<String>,
 }
 
-/// Commits, newest first: each before those that it names.
+/// Commits, newest first: each comes before the commits it names.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CommitLogAnswer {
     pub commits: Vec<CommitLogEntry>,
-    /// How many commits the store has.
+    /// The number of commits in the store.
     pub total: u32,
-    /// Whether the limit left commits out.
+    /// Whether the limit omitted commits.
     pub more: bool,
 }
 
@@ -42,22 +42,20 @@ pub struct CommitLogAnswer {
 pub struct CommitLogEntry {
     #[serde(flatten)]
     pub commit: CommitSummary,
-    /// Whether no other commit names it.
+    /// Whether no other commit names this one.
     pub head: bool,
-    /// The refs that name it.
     pub refs: Vec<String>,
 }
 
-/// One commit with its opcodes, and the decisions that it carries.
+/// One commit with its opcodes and the decisions it carries.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CommitShowAnswer {
     #[serde(flatten)]
     pub commit: CommitSummary,
     /// The opcodes in their JSON form, which follows the schema of the store.
     pub ops: Vec<Value>,
-    /// The refs that name it.
     pub refs: Vec<String>,
-    /// The decisions about this merge, or that this commit makes survive.
+    /// The decisions about this merge, or those that this commit makes survive.
     pub decisions: Vec<DecisionRecord>,
 }
 
@@ -65,7 +63,7 @@ pub struct CommitShowAnswer {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CommitHeadsAnswer {
     pub heads: Vec<CommitSummary>,
-    /// How many commits the store has.
+    /// The number of commits in the store.
     pub total: u32,
 }
 
@@ -80,15 +78,15 @@ pub struct CommitDiffAnswer {
     pub gone: Vec<String>,
 }
 
-/// The documents of a state: by attachment, then by key. What is in them follows the schema of the store.
+/// The documents of a state, by attachment and key. Their content follows the schema of the store.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DocumentStateAnswer {
-    /// The commit; none in an empty store.
+    /// The commit; null in an empty store.
     pub commit: Option<CommitId>,
     pub state: Map<String, Value>,
 }
 
-/// What became of every opcode on a document in the replay of a commit.
+/// The effect of every opcode on a document in the replay of a commit.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DocumentTraceAnswer {
     pub commit: CommitId,
@@ -97,7 +95,7 @@ pub struct DocumentTraceAnswer {
     pub trace: Vec<OpcodeTrace>,
 }
 
-/// What became of one opcode.
+/// The effect of one opcode.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OpcodeTrace {
     pub commit: CommitId,
@@ -106,21 +104,20 @@ pub struct OpcodeTrace {
     pub on: bool,
     /// The opcode in its JSON form.
     pub op: Value,
-    /// Why it had no effect, if it had none.
+    /// The reason why it had no effect, if so.
     pub skipped: Option<SkipReason>,
 }
 
 /// The schema of a store, in both forms.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StoreSchemaAnswer {
-    /// Where the store is.
     pub path: String,
     pub version: u32,
     /// The schema in its JSON form.
     pub definitions: Value,
     /// The schema in its readable form.
     pub text: String,
-    /// Whether the command wrote it.
+    /// Whether this command wrote the schema.
     pub written: bool,
 }
 
@@ -130,13 +127,12 @@ pub struct CommitWriteAnswer {
     pub commit: CommitSummary,
 }
 
-/// All refs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CommitRefsAnswer {
     pub refs: Vec<CommitRef>,
 }
 
-/// A name of a commit.
+/// A named commit.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CommitRef {
     pub name: String,
@@ -150,58 +146,54 @@ pub struct BlobAnswer {
     pub size_bytes: usize,
 }
 
-/// What went from one store to another, each way.
+/// The transfer between two stores in each direction.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StoreSyncAnswer {
     pub pulled: TransferCounts,
     pub pushed: TransferCounts,
-    /// The heads afterwards.
+    /// The heads after the transfer.
     pub heads: Vec<CommitId>,
 }
 
 /// A bundle that was written or read.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BundleTransferAnswer {
-    /// The bundle.
     pub file: String,
     pub moved: TransferCounts,
 }
 
-/// How much went one way.
+/// The size of a transfer in one direction.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct TransferCounts {
     pub commits: usize,
-    /// How many commits were there already.
+    /// Commits that the receiver already had.
     pub known: usize,
     pub blobs: usize,
     pub decisions: usize,
 }
 
-/// A new store with the state of a commit, and no history.
+/// A new store with the state of a commit and no history.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StoreFlattenAnswer {
     /// The commit whose state it has.
     pub of: CommitId,
-    /// Where the new store is.
     pub path: String,
-    /// Its only commit.
     pub commit: CommitId,
-    /// How many documents it has.
     pub documents: usize,
 }
 
-/// Whether everything in a store is as it was written.
+/// The result of checking a store.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StoreCheckAnswer {
     pub sound: bool,
     pub commits: u32,
-    /// How many kept states were compared with a replay.
+    /// The number of snapshots that were compared with a replay.
     pub states: usize,
     pub blobs: usize,
     pub findings: Vec<StoreDamage>,
 }
 
-/// Something in a store that is not as it was written.
+/// A part of a store that is not as it was written.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StoreDamage {
     pub commit: Option<CommitId>,

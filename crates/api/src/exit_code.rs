@@ -5,27 +5,24 @@ use probity_contract::claims::ClaimVerdict;
 use probity_intents::registry::CommandRefusal;
 use probity_intents::start::StartStatus;
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitCode {
-    /// As asked.
     Ok,
-    /// With a verdict that fails: violated, or a run that did not pass.
+    /// The verdict fails: a violation, or a run that did not pass.
     Failed,
     /// Refused, blocked, or used wrongly. Nothing was done.
     Refused,
-    /// Without a verdict.
+    /// There is no verdict.
     Unverified,
-    /// The intent, or what it started from, is over.
+    /// The intent, or the analysis it started from, has expired.
     Expired,
-    /// Held by somebody else, or with conflicts that nobody has decided.
+    /// Held by another agent, or with undecided conflicts.
     Conflict,
-    /// The machine, and not the user, is at fault.
+    /// The machine failed, not the user.
     Internal,
 }
 
 impl ExitCode {
-    /// Every exit code, in the order of their numbers.
     pub const ALL: [Self; 7] = [
         Self::Ok,
         Self::Failed,
@@ -36,7 +33,6 @@ impl ExitCode {
         Self::Internal,
     ];
 
-    /// The number that the process ends with.
     pub const fn number(self) -> u8 {
         match self {
             Self::Ok => 0,
@@ -49,7 +45,6 @@ impl ExitCode {
         }
     }
 
-    /// What it means, for the help text.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -62,7 +57,7 @@ impl ExitCode {
         }
     }
 
-    /// What every code means, in two lines: for help texts.
+    /// Returns the meaning of every code on two lines, for help texts.
     pub fn summary() -> String {
         let one = |code: &Self| format!("{} {}", code.number(), code.meaning());
         let line = |codes: &[Self]| codes.iter().map(one).collect::<Vec<_>>().join(" · ");
@@ -77,7 +72,6 @@ impl From<ExitCode> for std::process::ExitCode {
     }
 }
 
-/// The exit code of a verdict.
 impl From<ContractStatus> for ExitCode {
     fn from(status: ContractStatus) -> Self {
         match status {
@@ -89,7 +83,6 @@ impl From<ContractStatus> for ExitCode {
     }
 }
 
-/// The exit code of what the facts say to a claim.
 impl From<ClaimVerdict> for ExitCode {
     fn from(verdict: ClaimVerdict) -> Self {
         match verdict {
@@ -100,7 +93,6 @@ impl From<ClaimVerdict> for ExitCode {
     }
 }
 
-/// The exit code of a start.
 impl From<StartStatus> for ExitCode {
     fn from(status: StartStatus) -> Self {
         match status {
@@ -111,7 +103,7 @@ impl From<StartStatus> for ExitCode {
     }
 }
 
-/// The exit code of what the registry of intents refused: over, held by somebody, or blocked and wrong usage.
+/// Maps expired claims, claims held by another agent, and everything that is blocked or wrong usage.
 impl From<&CommandRefusal> for ExitCode {
     fn from(refusal: &CommandRefusal) -> Self {
         match refusal {

@@ -5,25 +5,23 @@ use crate::document::Answer;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a code means: the answer of `probity explain CODE`.
+/// The meaning of a code: the answer of `probity explain CODE`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CodeExplanation {
-    /// The code.
     pub code: &'static str,
     /// What happened.
     pub meaning: &'static str,
     /// What to do about it.
     pub next_step: &'static str,
-    /// What the code is about: the heading of its table in the list of codes.
+    /// The topic of the code: the heading of its table in the list of codes.
     pub family: &'static str,
-    /// The same word in other families.
+    /// Meanings of the same word in other families.
     pub also: Vec<OtherMeaning>,
 }
 
-/// What the same word means elsewhere.
+/// The meaning of the same word in another family.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OtherMeaning {
-    /// What the code is about there.
     pub family: &'static str,
     /// What happened.
     pub meaning: &'static str,
@@ -32,7 +30,7 @@ pub struct OtherMeaning {
 }
 
 impl CodeExplanation {
-    /// The explanation of the first of `codes`, with the others beside it; `None` if there is none.
+    /// Explains the first of `codes`, with the others beside it; `None` if there are none.
     pub fn new(codes: &[KnownCode]) -> Option<Self> {
         let (first, others) = codes.split_first()?;
         let also = others.iter().map(|code| OtherMeaning {

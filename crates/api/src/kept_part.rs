@@ -1,11 +1,11 @@
-//! Parts of an answer that is kept and read back.
+//! Parts of a stored answer that is read back later.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A part of an answer that is kept: made here as a type, or read back as it was written, perhaps by another version.
+/// A part of a stored answer: built now as a type, or read back unchanged, perhaps from another version.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum KeptPart<T> {

@@ -1,4 +1,4 @@
-//! What every surface says: requests and answers as types, the registry of codes, and the exit codes.
+//! Requests and answers as types, shared by every surface, with the registry of codes and the exit codes.
 //!
 //! Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
 //! May use: analysis, contract, core, documents, evidence, intents, ledger, paths, policy.
@@ -33,7 +33,7 @@ pub use list_cut::LeftOutOfLists;
 pub use path_claim::PathClaim;
 pub use system_path::SystemPath;
 
-/// The schemas that are generated from the types of this crate, in the order of their names.
+/// The schemas generated from the types of this crate, sorted by name.
 pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<documents::BlobAnswer>(),
     SchemaEntry::of::<documents::BundleTransferAnswer>(),

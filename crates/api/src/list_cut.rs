@@ -1,21 +1,21 @@
-//! Lists that a surface cuts: what was left out is counted, never silently dropped.
+//! Lists that a surface shortens: omitted entries are counted, never silently dropped.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many entries were left out of the lists of an answer, by the name of the list. Only tools for agents cut lists.
+/// The number of entries omitted from each list of an answer, by list name. Only tools for agents shorten lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct LeftOutOfLists(BTreeMap<&'static str, usize>);
 
 impl LeftOutOfLists {
-    /// Whether every list is whole.
+    /// Tells whether every list is complete.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Cuts the list `name` to `limit` entries and counts the others.
+    /// Shortens the list `name` to `limit` entries, and counts the omitted ones.
     pub fn cut<T>(&mut self, name: &'static str, list: &mut Vec<T>, limit: usize) {
         if list.len() > limit {
             self.0.insert(name, list.len() - limit);

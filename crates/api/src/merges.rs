@@ -1,4 +1,4 @@
-//! Answers of `probity merge`: what a merge of documents lost, and what was decided about it.
+//! Answers of `probity merge`: what a merge of documents lost, and the decisions about it.
 
 use crate::document::Answer;
 use crate::exit_code::ExitCode;
@@ -12,9 +12,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 probity_core::word_enum! {
-    /// What the policy says about a conflict or a group.
+    /// The policy's ruling on a conflict or a group.
     pub enum RulingStatus {
-        /// It decides.
+        /// The policy decides.
         Decided = "decided",
         /// A person must decide.
         Review = "review",
@@ -23,15 +23,15 @@ probity_core::word_enum! {
     }
 }
 
-/// What the policy says, and what it chooses.
+/// The policy's ruling and choice.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PolicyRuling {
     pub status: RulingStatus,
-    /// What it chooses, if it decides.
+    /// The choice, if the policy decides.
     pub choose: Option<ConflictChoice>,
 }
 
-/// Who decided before, when and why.
+/// An earlier decision.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DecisionSummary {
     pub by: String,
@@ -39,16 +39,16 @@ pub struct DecisionSummary {
     pub why: String,
     /// The survival commit, if there is one.
     pub survival: Option<CommitId>,
-    /// How many conflicts were decided together.
+    /// The number of conflicts decided together.
     pub decisions: usize,
 }
 
-/// A place at which intent did not survive a merge, and what is known about it.
+/// A place where an intent did not survive a merge, with what is known about it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ConflictReport {
     #[serde(flatten)]
     pub conflict: MergeConflict,
-    /// The path as people write it.
+    /// The path in its readable form.
     pub place: String,
     /// The authors of the commits whose intent was lost.
     pub authors: Vec<String>,
@@ -58,31 +58,31 @@ pub struct ConflictReport {
     /// The rank of the group that the conflict is a part of.
     pub group: Option<usize>,
     pub resolved_by: Option<DecisionSummary>,
-    /// What was decided the last time the same values met there.
+    /// The choice made the last time the same values met at the same place.
     pub proposal: Option<ConflictChoice>,
     /// Decisions that this merge has overridden.
     pub overrides: Vec<DecisionSummary>,
 }
 
-/// What the policy says about a group of one document.
+/// The policy's ruling on a group of fields in one document.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GroupReport {
     /// The rank of the group.
     pub group: usize,
     pub attachment: String,
     pub key: String,
-    /// Whether the merge put it together from both sides.
+    /// Whether the merge combined it from both sides.
     pub torn: bool,
     pub verdict: PolicyRuling,
 }
 
-/// What a merge lost, or would lose.
+/// What a merge lost or would lose.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MergeAnalysisAnswer {
     pub merge: CommitId,
     pub ours: CommitId,
     pub theirs: CommitId,
-    /// The base; none where there is no single one.
+    /// The merge base; null if there is no single one.
     pub base: Option<CommitId>,
     pub two_way: bool,
     /// Whether the merge is in the store.
@@ -92,7 +92,7 @@ pub struct MergeAnalysisAnswer {
     pub groups: Vec<GroupReport>,
     /// The documents that break an invariant in the merged state.
     pub violations: Vec<InvariantViolation>,
-    /// How many questions are left for a person.
+    /// The number of conflicts that a person must decide.
     pub open: usize,
     /// Whether the policy refuses the merge.
     pub refused: bool,
@@ -101,7 +101,7 @@ pub struct MergeAnalysisAnswer {
 }
 
 impl MergeAnalysisAnswer {
-    /// Cuts its long lists.
+    /// Shortens its long lists.
     #[must_use]
     pub fn shortened(mut self, limit: usize) -> Self {
         self.left_out_of_lists.cut("conflicts", &mut self.conflicts, limit);
@@ -110,7 +110,7 @@ impl MergeAnalysisAnswer {
         self
     }
 
-    /// Open conflicts are a conflict; what the policy refuses or an invariant forbids is a failure.
+    /// Returns `Conflict` for open conflicts, and `Failed` if the policy refuses the merge or an invariant is broken.
     pub const fn exit_code(&self) -> ExitCode {
         if self.refused || !self.violations.is_empty() {
             ExitCode::Failed
@@ -122,54 +122,52 @@ impl MergeAnalysisAnswer {
     }
 }
 
-/// What reducing the heads to one lost, or would lose: one report per merge.
+/// What reducing the heads to one lost or would lose: one report per merge.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MergeHeadsAnswer {
     /// Whether the merges are in the store.
     pub written: bool,
     pub merges: Vec<MergeAnalysisAnswer>,
-    /// How many questions are left for a person.
+    /// The number of conflicts that a person must decide.
     pub open: usize,
 }
 
 impl MergeHeadsAnswer {
-    /// The reports of several merges.
     pub fn new(written: bool, merges: Vec<MergeAnalysisAnswer>) -> Self {
         let open = merges.iter().map(|merge| merge.open).sum();
         Self { written, merges, open }
     }
 
-    /// The worst of its merges.
+    /// Returns the worst exit code of its merges.
     pub fn exit_code(&self) -> ExitCode {
         self.merges.iter().map(MergeAnalysisAnswer::exit_code).max().unwrap_or(ExitCode::Ok)
     }
 }
 
 probity_core::word_enum! {
-    /// What a reconciliation comes to.
+    /// The result of a reconciliation.
     pub enum ReconcileResult {
-        /// A survival commit.
+        /// A survival commit was made.
         Survival = "survival",
-        /// The merge stands as it is.
+        /// The merge needs no change.
         MergeStands = "merge-stands",
     }
 }
 
-/// One conflict that was decided.
+/// A decided conflict.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ConflictDecision {
-    /// The id of the conflict.
     pub conflict: String,
     pub attachment: String,
     pub key: String,
-    /// The path as people write it.
+    /// The path in its readable form.
     pub place: String,
     pub choose: ConflictChoice,
-    /// What decided it: `given`, `policy …`, `repeated` or `all`.
+    /// The source of the decision: `given`, `policy …`, `repeated` or `all`.
     pub by: String,
 }
 
-/// What deciding about a merge came to.
+/// The result of deciding the conflicts of a merge.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MergeReconcileAnswer {
     pub merge: CommitId,
@@ -178,20 +176,19 @@ pub struct MergeReconcileAnswer {
     /// The opcodes of the survival commit, in their JSON form.
     pub ops: Vec<Value>,
     pub decided: Vec<ConflictDecision>,
-    /// The ids of the conflicts that nothing decided; they stay as merged.
+    /// The ids of the conflicts that nothing decided; they keep the merged value.
     pub open: Vec<String>,
-    /// The documents that break an invariant afterwards.
+    /// The documents that still break an invariant.
     pub violations: Vec<InvariantViolation>,
-    /// Names the record of the decisions.
+    /// The identifier of the decision record.
     pub record: Option<Digest>,
-    /// Whether anything was written.
     pub written: bool,
     #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
     pub left_out_of_lists: LeftOutOfLists,
 }
 
 impl MergeReconcileAnswer {
-    /// Cuts its long lists.
+    /// Shortens its long lists.
     #[must_use]
     pub fn shortened(mut self, limit: usize) -> Self {
         self.left_out_of_lists.cut("ops", &mut self.ops, limit);
@@ -201,7 +198,7 @@ impl MergeReconcileAnswer {
         self
     }
 
-    /// A broken invariant is a failure; conflicts that nobody decided are a conflict.
+    /// Returns `Failed` for a broken invariant, and `Conflict` for undecided conflicts.
     pub const fn exit_code(&self) -> ExitCode {
         if !self.violations.is_empty() {
             ExitCode::Failed
@@ -213,22 +210,20 @@ impl MergeReconcileAnswer {
     }
 }
 
-/// The policy that decides before a person is asked.
+/// The policy that rules before a person is asked.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MergePolicyAnswer {
     pub policy: MergePolicy,
 }
 
-/// Who decided what, when and why, oldest first.
+/// The recorded decisions, oldest first.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MergeDecisionsAnswer {
     pub decisions: Vec<DecisionEntry>,
 }
 
-/// One record of decisions.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DecisionEntry {
-    /// Names the record.
     pub id: Digest,
     pub at: String,
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! What an intent holds of the paths that a run would touch.
+//! The claim of an intent on paths that a run would touch.
 
 use probity_evidence::GlobList;
 use probity_intents::{IntentId, Ownership, ScopeEntrySet};
@@ -8,18 +8,17 @@ use serde::Serialize;
 /// A live claim of an intent on paths that a run would touch.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PathClaim {
-    /// The intent.
     pub intent_id: IntentId,
-    /// What people call its owner.
+    /// The label of its owner.
     pub agent: String,
-    /// What it is for.
+    /// The purpose of the intent.
     pub intent: String,
-    /// How it relates to the caller.
+    /// The relation between its owner and the caller.
     pub ownership: Ownership,
-    /// Its entries that the run would touch, as the run names paths; those above its root keep their names.
+    /// Its entries that the run would touch, relative to the run's root; entries above that root keep their names.
     pub paths: ScopeEntrySet,
-    /// When it ends, whatever its owner does.
+    /// The time at which it ends, even if its owner is alive.
     pub expires_at: String,
-    /// What to add to a run's scope to leave these paths alone.
+    /// Patterns that, added to a run's scope, exclude these paths.
     pub exclude: GlobList,
 }

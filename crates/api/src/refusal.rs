@@ -1,4 +1,4 @@
-//! The answer of a command that gave no report.
+//! The answer of a command that produced no report.
 
 use crate::document::Answer;
 use crate::path_claim::PathClaim;
@@ -8,22 +8,20 @@ use probity_intents::registry::{CommandRefusal as IntentRefusal, RefusalCode as 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What any command answers that was refused or failed before it had a report.
+/// The answer of any command that was refused or failed before it produced a report.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RefusalAnswer {
-    /// That there is no report.
     pub status: RefusalStatus,
-    /// Why.
     pub reason: RefusalReason,
     /// What happened, and where.
     pub message: String,
     /// What to do about it.
     pub next_step: String,
-    /// What the registry of intents refused, in full.
+    /// The full refusal of the registry of intents, if it refused.
     pub refusal: Option<IntentRefusal>,
-    /// Where evidence was left, if the run had begun.
+    /// The directory with evidence, if the run had begun.
     pub evidence_dir: Option<SystemPath>,
-    /// The claims of other agents that are in the way.
+    /// The claims of other agents that block the command.
     pub claims: Option<Vec<PathClaim>>,
 }
 
@@ -34,23 +32,20 @@ impl Answer for RefusalAnswer {
 probity_core::word_enum! {
     /// The status of every refusal.
     pub enum RefusalStatus {
-        /// Nothing was done, or not what was asked.
+        /// Nothing was done, or not what was requested.
         Refused = "refused",
     }
 }
 
-/// The code of a refusal: of the registry of reasons, or of the registry of intents, which has words of its own.
+/// The code of a refusal: from the registry of reasons or from the registry of intents, which has its own codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RefusalReason {
-    /// A reason.
     Reason(ReasonCode),
-    /// A refusal of the registry of intents.
     Intent(IntentRefusalCode),
 }
 
 impl RefusalReason {
-    /// The stable word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Reason(reason) => reason.as_str(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A path of the machine. In JSON it is text, or hex where its bytes are not UTF-8.
+/// A path on the machine. In JSON it is text, or hex if its bytes are not UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SystemPath(pub PathBuf);
 
@@ -21,7 +21,7 @@ impl From<PathBuf> for SystemPath {
     }
 }
 
-/// As text for people: escaped where it is no plain text.
+/// Formats the path for people; bytes that are not plain text are escaped.
 impl fmt::Display for SystemPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&probity_core::bytes::escape(self.0.as_os_str().as_bytes()))

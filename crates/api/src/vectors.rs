@@ -1,4 +1,4 @@
-//! Conformance vectors that are about what a surface answers.
+//! Conformance vectors about the answers of a surface.
 
 use crate::ExitCode;
 use probity_contract::finish::FinishStatus;

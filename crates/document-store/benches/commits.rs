@@ -1,7 +1,7 @@
 //! Durable commits beside plain SQLite inserts, and reads of long histories: `cargo xtask bench commits`.
 //!
-//! Both sides write to files in one folder, one after the other, with the same durability: write-ahead log, full sync,
-//! one transaction a row. Only the ratios mean anything on a machine that does other work too.
+//! Both sides write to files in one directory, one after the other, with the same durability: write-ahead log, full
+//! sync, one transaction per row. On a machine that does other work too, only the ratios are meaningful.
 
 #![allow(
     missing_docs,
@@ -57,7 +57,7 @@ fn rate(count: usize, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64()
 }
 
-/// Single-row inserts of as many bytes as a commit has.
+/// Single-row inserts of the same size as a commit.
 struct Plain(Connection);
 
 impl Plain {
@@ -79,7 +79,7 @@ impl Plain {
     }
 }
 
-/// The given number of threads, each with a stream of its own.
+/// Threads that each append to a stream of their own.
 struct Writers {
     store: CommitStore,
     schema: DocumentSchema,
@@ -107,7 +107,7 @@ impl Writers {
         };
         let start = Instant::now();
         if let [head] = heads.as_mut_slice() {
-            // As the plain inserts: a thread of its own may be woken more slowly.
+            // Runs on this thread, as the plain inserts do: a separate thread may be woken more slowly.
             write(0, head);
         } else {
             std::thread::scope(|scope| {
@@ -194,7 +194,7 @@ fn unions(folder: &Path) {
     println!("  cold read after 10000 set unions: {:.2} ms", millis(start));
 }
 
-/// One writer a process: the same database, fresh heads.
+/// Runs one writer per process, on one database with separate heads.
 fn many_processes(folder: &Path, name: &str) -> f64 {
     let schema = schema();
     let path = folder.join(name);
@@ -215,7 +215,7 @@ fn many_processes(folder: &Path, name: &str) -> f64 {
     rate(WRITERS * DURABLE, time)
 }
 
-/// What [`many_processes`] starts.
+/// The child process of [`many_processes`].
 fn writer(path: &str, root: &str, number: &str) {
     let store = CommitStore::open(Path::new(path)).unwrap();
     let first = number.parse::<usize>().unwrap() * DURABLE;
@@ -225,7 +225,7 @@ fn writer(path: &str, root: &str, number: &str) {
     }
 }
 
-/// Commits of one caller that has several at once.
+/// Appends several commits of one caller at once.
 fn batches(folder: &Path) -> f64 {
     let schema = schema();
     let store = CommitStore::create(&folder.join("batches.db"), &schema).unwrap();
@@ -243,7 +243,7 @@ fn batches(folder: &Path) -> f64 {
     rate(SLICE * BATCH, start.elapsed())
 }
 
-/// Takes turns: a disk that is slow for a second is slow for all of them.
+/// Measures in turns, so that a slow second of the disk affects every side.
 fn durable(folder: &Path) {
     let plain = Plain::new(folder);
     let mut one = Writers::new(&folder.join("one.db"), 1);
@@ -271,7 +271,7 @@ fn durable(folder: &Path) {
     println!("  {WRITERS} processes, {DURABLE} commits each: {processes:.0}/s");
 }
 
-/// A store of the given number of documents whose two heads both wrote 10,000 of them, 1,000 of these in the same field.
+/// Builds a store whose two heads both wrote 10,000 documents, 1,000 of them in the same field.
 fn two_streams(path: &Path, n_documents: usize, portion: usize) -> [CommitId; 2] {
     let schema = schema();
     let store = CommitStore::create(path, &schema).unwrap();
@@ -315,7 +315,7 @@ fn two_streams(path: &Path, n_documents: usize, portion: usize) -> [CommitId; 2]
     })
 }
 
-/// What is merged: its name, to be asked for alone, how many documents there are, and how many a commit writes.
+/// Merge benchmarks: the name that selects one, the number of documents, and the documents per commit.
 const MERGES: [(&str, usize, usize); 4] = [
     ("merge-single", 10_000, 1),
     ("merge-large-single", 200_000, 1),
@@ -354,7 +354,7 @@ fn main() {
     if let ["writer", path, root, number] = wanted.as_slice() {
         return writer(path, root, number);
     }
-    // `cargo test --benches` only wants to know that it builds and starts.
+    // `cargo test --benches` only checks that it builds and starts.
     if wanted.contains(&"--test") {
         return;
     }

@@ -1,4 +1,4 @@
-//! Commits from store to store: synchronising, bundles, flattening; and checking a store.
+//! Moves commits between stores (synchronization, bundles, flattening), and checks a store.
 
 use super::{CommitMetadata, open, resolve};
 use crate::fault::OrFault as _;
@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
-/// Makes two stores have the same commits.
+/// Synchronizes two stores in the given direction.
 pub fn sync(
     store: &CommitStore,
     other: &Path,
@@ -42,7 +42,7 @@ fn transfer_answer(file: &Path, moved: &TransferSummary) -> BundleTransferAnswer
     BundleTransferAnswer { file: file.to_string_lossy().into_owned(), moved: transfer_counts(moved) }
 }
 
-/// Writes everything to a bundle, which must not exist yet.
+/// Writes the whole store to a bundle file, which must not exist yet.
 pub fn export(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, ServiceError> {
     let place = || format!("cannot write {}", file.display());
     let created = File::create_new(file).map_err(|error| match error.kind() {
@@ -58,7 +58,6 @@ pub fn export(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, 
     Ok(transfer_answer(file, &done))
 }
 
-/// Takes in a bundle.
 pub fn import(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, ServiceError> {
     let bundle = File::open(file)
         .map_err(|error| ServiceError::Missing(format!("cannot open {}: {error}", file.display())))?;
@@ -66,7 +65,7 @@ pub fn import(store: &CommitStore, file: &Path) -> Result<BundleTransferAnswer, 
     Ok(transfer_answer(file, &done))
 }
 
-/// Makes a new store that has the state of a commit, and no history.
+/// Creates a new store with the state of a commit and no history.
 pub fn flatten(
     store: &CommitStore,
     name: &str,

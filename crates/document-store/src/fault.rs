@@ -1,4 +1,4 @@
-//! Errors of the engine and of the store, as faults of a command.
+//! Maps errors of the document engine and of the store to `ServiceError`.
 
 use crate::store::CommitsError;
 use probity_core::ReasonCode;
@@ -6,12 +6,11 @@ use probity_documents::{AnalyzeError, HistoryError, SchemaError, TypeMismatch};
 use probity_storage::StoreError;
 use probity_workspace::ServiceError;
 
-/// An error of the engine that is a fault of a command. Both types are foreign here, so `From` cannot say it.
+/// An error that maps to a [`ServiceError`]. Both types are foreign to this crate, so `From` is not possible.
 pub(crate) trait IntoFault {
     fn into_fault(self) -> ServiceError;
 }
 
-/// A result whose error becomes a fault.
 pub(crate) trait OrFault<T> {
     fn or_fault(self) -> Result<T, ServiceError>;
 }

@@ -1,16 +1,16 @@
-//! The store of typed documents, as surfaces use it: plain requests, plain answers.
+//! The store of typed documents as every surface uses it: plain requests, plain answers.
 //!
 //! Owns: the file of a document store, and the requests that write, read, merge and exchange documents.
 //! May use: api, core, documents, storage, workspace.
 //! Must not know: governed runs, intents, the ledger, how an answer is shown.
 //!
 //! * [`store`]: commits in a file, for many processes.
-//! * [`mod@write`]: making a store, writing documents, merging, reducing, masking, refs, blobs, the schema.
-//! * [`read`]: log, single commits, heads, differences, states, and why an opcode had no effect.
-//! * [`exchange`]: synchronising, bundles, flattening, checking.
-//! * [`merge`]: what a merge lost, what the policy says about it, and making decisions survive.
+//! * [`mod@write`]: create a store; write documents, merges, masks, refs, blobs and the schema.
+//! * [`read`]: log, single commits, heads, diffs, states, and why an opcode had no effect.
+//! * [`exchange`]: synchronization, bundles, flattening, checking.
+//! * [`merge`]: what a merge lost, how the policy rules on it, and decisions that survive.
 //!
-//! A commit is named by its id, the beginning of it (at least four digits), a ref, or `@` for the only head.
+//! A commit is named by its id, a prefix of it (at least four digits), a ref, or `@` for the only head.
 
 pub mod exchange;
 mod fault;
@@ -31,15 +31,15 @@ use probity_workspace::{ServiceError, Workspace, clock};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
-/// How many digits of an id name a commit at least.
+/// The shortest prefix of an id that names a commit.
 const MIN_ID_DIGITS: usize = 4;
 
-/// Who makes a commit and what they call it; the time is now.
+/// Author and label of a new commit; its time is now.
 #[derive(Debug, Clone, Default)]
 pub struct CommitMetadata {
-    /// Who; the user where nobody is named.
+    /// Defaults to the current user.
     pub author: Option<String>,
-    /// What it is called; each kind of commit has its own default.
+    /// Each kind of commit has its own default.
     pub label: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl CommitMetadata {
     }
 }
 
-/// Where a store lies: at a given path, or in the state directory of the tree.
+/// Returns the path of the store: the given one, or its place in the tree's state directory.
 pub fn locate(
     workspace: impl Fn() -> Result<Workspace, ServiceError>,
     given: Option<&Path>,
@@ -68,7 +68,6 @@ pub fn locate(
     }
 }
 
-/// Opens the store at a path.
 pub fn open(path: &Path) -> Result<CommitStore, ServiceError> {
     if std::fs::symlink_metadata(path).is_err() {
         return Err(ServiceError::refused(
@@ -79,7 +78,7 @@ pub fn open(path: &Path) -> Result<CommitStore, ServiceError> {
     Ok(CommitStore::open(path)?)
 }
 
-/// The commit that a name means.
+/// Resolves a commit name (see the crate docs).
 pub fn resolve(view: &CommitView<'_>, name: &str) -> Result<CommitId, ServiceError> {
     let unknown = |why: String| ServiceError::refused(ReasonCode::CommitUnknown, why);
     if name == "@" {
@@ -100,7 +99,7 @@ pub fn resolve(view: &CommitView<'_>, name: &str) -> Result<CommitId, ServiceErr
     }
 }
 
-/// The head, where there is only one; none in an empty store.
+/// Returns the only head, `None` in an empty store; refuses several heads.
 fn only_head(view: &CommitView<'_>) -> Result<Option<CommitId>, ServiceError> {
     match view.heads().or_fault()?.as_slice() {
         [] => Ok(None),
@@ -113,7 +112,7 @@ fn only_head(view: &CommitView<'_>) -> Result<Option<CommitId>, ServiceError> {
     }
 }
 
-/// The commit to build on: the one that is named, or the only head; none in an empty store.
+/// Returns the commit to build on: the named one or the only head; `None` in an empty store.
 fn parent(view: &CommitView<'_>, on: Option<&str>) -> Result<Option<CommitId>, ServiceError> {
     match on {
         Some(name) => resolve(view, name).map(Some),
@@ -121,18 +120,17 @@ fn parent(view: &CommitView<'_>, on: Option<&str>) -> Result<Option<CommitId>, S
     }
 }
 
-/// A commit that is there.
+/// Returns a commit that must exist.
 fn commit_of(view: &CommitView<'_>, id: &CommitId) -> Result<std::sync::Arc<Commit>, ServiceError> {
     let seq = view.find(id).or_fault()?.ok_or(HistoryError::Unknown(*id)).or_fault()?;
     view.commit(seq).or_fault()
 }
 
-/// The first digits of an id, for people.
-pub fn short_id(id: &CommitId) -> String {
+/// Returns the first ten digits of an id, for people.
+pub fn short(id: &CommitId) -> String {
     id.to_string()[..10].to_owned()
 }
 
-/// A commit without its opcodes.
 fn summary(commit: &Commit) -> CommitSummary {
     let stamp = commit.stamp();
     CommitSummary {
@@ -148,7 +146,7 @@ fn summary(commit: &Commit) -> CommitSummary {
     }
 }
 
-/// An opcode in one line, for people.
+/// Formats an opcode on one line, for people.
 pub fn op_text(op: &Json) -> String {
     let text = |name: &str| op[name].as_str().unwrap_or_default();
     let path = path_text(&op["path"]);

@@ -1,7 +1,7 @@
-//! What a merge lost, what the policy says about it, and making decisions survive.
+//! Finds what a merge lost, applies the store's policy to it, and makes decisions survive.
 //!
-//! The policy of the store speaks before a person is asked; what was decided before is shown again; invariants are
-//! reported apart from conflicts. Whoever decides, the decision is recorded with the survival commit, in one write.
+//! The policy rules before a person is asked, earlier decisions are offered again, and invariants are reported apart
+//! from conflicts. Every decision, automatic or not, is recorded in the same write as its survival commit.
 
 use super::{CommitMetadata, commit_of, resolve};
 use crate::fault::{IntoFault as _, OrFault as _};
@@ -22,52 +22,46 @@ use probity_documents::{
 use probity_workspace::{ServiceError, clock};
 use serde_json::Value as Json;
 
-/// Which merge is meant.
+/// Selects a merge.
 #[derive(Debug, Clone)]
 pub enum MergeSelector {
-    /// One that was written.
+    /// A merge in the store.
     Written(String),
-    /// One that could be: nothing is written.
+    /// A merge that could be made; nothing is written.
     Virtual {
-        /// The parent.
         ours: String,
-        /// The target, whose opcodes replay last.
+        /// The merged commit, whose opcodes replay last.
         theirs: String,
     },
 }
 
-/// What is known about a merge.
+/// A merge with its losses, the policy's rulings and earlier decisions.
 #[derive(Debug, Clone)]
 pub struct AnalyzedMerge {
-    /// What it lost.
     pub analysis: MergeAnalysis,
-    /// Whether it is in the store.
     pub written: bool,
-    /// What the policy says.
     pub rulings: MergeRulings,
-    /// The policy.
     pub policy: MergePolicy,
     /// The documents that break an invariant in the merged state.
     pub violations: Vec<InvariantViolation>,
-    /// For every conflict: what was decided about it, and what it overrides.
+    /// Earlier decisions, one entry per conflict.
     pub histories: Vec<ConflictHistory>,
-    /// For every conflict: the authors of the commits whose intent was lost.
+    /// The authors of the commits whose intent was lost, one entry per conflict.
     pub authors: Vec<Vec<String>>,
 }
 
-/// What was decided about a conflict before.
+/// Earlier decisions about a conflict.
 #[derive(Debug, Clone, Default)]
 pub struct ConflictHistory {
-    /// The record that decided this very conflict.
+    /// The record that decided exactly this conflict.
     pub resolved_by: Option<DecisionRecord>,
-    /// What was decided the last time the same values met there.
+    /// The choice made the last time the same values met at the same place.
     pub proposal: Option<ConflictChoice>,
-    /// Records whose decisions this merge has overridden.
     pub overrides: Vec<DecisionRecord>,
 }
 
 impl AnalyzedMerge {
-    /// How many questions are left for a person: neither the policy nor an earlier decision answers them.
+    /// Counts the conflicts that neither the policy nor an earlier decision settles.
     pub fn n_open(&self) -> usize {
         let open = |(ruling, history): (&probity_documents::ConflictRuling, &ConflictHistory)| {
             ruling.group.is_none()
@@ -79,7 +73,6 @@ impl AnalyzedMerge {
             + self.rulings.groups.iter().filter(|ruling| ruling.verdict == ConflictVerdict::Review).count()
     }
 
-    /// The answer for programs.
     pub fn to_answer(&self) -> MergeAnalysisAnswer {
         let analysis = &self.analysis;
         let details = self.rulings.conflicts.iter().zip(&self.histories).zip(&self.authors);
@@ -140,7 +133,7 @@ fn decision_summary(record: &DecisionRecord) -> DecisionSummary {
     }
 }
 
-/// Finds what a merge lost, or would lose.
+/// Finds what a merge lost or would lose.
 #[tracing::instrument(name = "analyze merge", skip_all)]
 pub fn analyze(store: &CommitStore, which: &MergeSelector) -> Result<AnalyzedMerge, ServiceError> {
     store.read(|view| match which {
@@ -160,7 +153,7 @@ pub fn analyze(store: &CommitStore, which: &MergeSelector) -> Result<AnalyzedMer
     })?
 }
 
-/// Finds what reducing the heads to one would lose: one report a merge of the fold, each loss where it happens.
+/// Finds what reducing the heads to one would lose: one report per merge, each loss in the merge that causes it.
 pub fn analyze_heads(store: &CommitStore) -> Result<Vec<AnalyzedMerge>, ServiceError> {
     store.read(|view| {
         let mut heads = Vec::new();
@@ -179,7 +172,6 @@ pub fn analyze_heads(store: &CommitStore) -> Result<Vec<AnalyzedMerge>, ServiceE
     })?
 }
 
-/// The reports of merges that were just written.
 pub fn analyze_all(store: &CommitStore, merges: &[CommitId]) -> Result<Vec<AnalyzedMerge>, ServiceError> {
     merges.iter().map(|id| analyze(store, &MergeSelector::Written(id.to_string()))).collect()
 }
@@ -219,7 +211,7 @@ fn authors_of(view: &CommitView<'_>, conflict: &MergeConflict) -> Result<Vec<Str
     Ok(authors)
 }
 
-/// What breaks an invariant in the state of a commit. Invariants are about all documents, so without any none is read.
+/// Returns the invariant violations in the state of a commit. Without invariants, no document is read.
 fn violations<C: probity_documents::CommitReader>(
     view: &CommitView<'_>,
     commits: &C,
@@ -234,7 +226,7 @@ fn violations<C: probity_documents::CommitReader>(
         .map_err(|error| ServiceError::refused(ReasonCode::MergePolicyInvalid, error.to_string()))
 }
 
-/// What would break an invariant with the survival commit, which is not written yet.
+/// Returns the invariant violations that the survival commit, which is not written yet, would leave.
 fn violations_after(
     view: &CommitView<'_>,
     policy: &MergePolicy,
@@ -251,50 +243,42 @@ fn violations_after(
     violations(view, &overlay, policy, at)
 }
 
-/// Decisions about a merge.
 #[derive(Debug, Clone, Default)]
 pub struct ReconcileRequest {
-    /// The merge.
     pub merge: String,
-    /// Resolutions: `{"conflict": id, "choose": …}`, or the locus as in `{"attachment", "key", "path", "choose"}`.
+    /// Each is `{"conflict": id, "choose": …}`, or gives the place as `{"attachment", "key", "path", "choose"}`.
     pub resolutions: Vec<GivenResolution>,
-    /// What is chosen for every conflict that nothing else decides.
+    /// The choice for every conflict that nothing else decides.
     pub rest: Option<ConflictChoice>,
-    /// Whether what was decided before about the same values decides again.
+    /// Applies an earlier decision about the same values again.
     pub repeat: bool,
-    /// Whether conflicts that the policy refuses may be decided all the same.
+    /// Allows decisions on conflicts that the policy refuses.
     pub override_policy: bool,
-    /// Say what would be written, and write nothing.
+    /// Reports what would be written, and writes nothing.
     pub dry_run: bool,
-    /// Who decides, and what the survival commit is called.
+    /// The author and label of the survival commit.
     pub by: CommitMetadata,
-    /// Why, in words.
     pub why: String,
 }
 
-/// What deciding came to.
 #[derive(Debug, Clone)]
 pub struct ReconciledMerge {
-    /// The merge.
     pub merge: CommitId,
-    /// The survival commit; none when the merge stands as it is.
+    /// The survival commit; `None` when the merge needs no change.
     pub survival: Option<CommitId>,
-    /// Its opcodes.
     pub ops: Vec<Json>,
-    /// Each conflict that was decided, what was chosen, and by whom.
+    /// Each decided conflict with the choice and its source.
     pub decided: Vec<(MergeConflict, ConflictChoice, String)>,
-    /// The conflicts that nothing decided; they stay as merged.
+    /// The conflicts that nothing decided; they keep the merged value.
     pub open: Vec<MergeConflict>,
-    /// The documents that break an invariant afterwards.
+    /// The documents that still break an invariant.
     pub violations: Vec<InvariantViolation>,
-    /// Names the record of the decisions.
+    /// The identifier of the decision record.
     pub record: Option<probity_core::Digest>,
-    /// Whether anything was written.
     pub written: bool,
 }
 
 impl ReconciledMerge {
-    /// The answer for programs.
     pub fn to_answer(&self) -> MergeReconcileAnswer {
         let decided = |(conflict, chosen, by): &(MergeConflict, ConflictChoice, String)| ConflictDecision {
             conflict: conflict.id.clone(),
@@ -320,7 +304,7 @@ impl ReconciledMerge {
     }
 }
 
-/// Decides conflicts of a merge: what is given first, then the policy, then earlier decisions, then the rest.
+/// Decides the conflicts of a merge: given resolutions first, then the policy, then earlier decisions, then the rest.
 #[tracing::instrument(name = "reconcile", skip_all)]
 pub fn reconcile(store: &CommitStore, request: &ReconcileRequest) -> Result<ReconciledMerge, ServiceError> {
     let found = analyze(store, &MergeSelector::Written(request.merge.clone()))?;
@@ -389,7 +373,6 @@ fn refusal_error(error: ReconcileError) -> ServiceError {
     }
 }
 
-/// Which conflicts are decided how, and by whom.
 struct ReconcilePlan {
     decided: Vec<(MergeConflict, ConflictChoice, String, MergeResolution)>,
     groups: Vec<GroupDecision>,
@@ -400,7 +383,6 @@ impl ReconcilePlan {
     fn new(found: &AnalyzedMerge, request: &ReconcileRequest) -> Result<Self, ServiceError> {
         let given = parse_resolutions(found, &request.resolutions)?;
         let mut plan = Self { decided: Vec::new(), groups: Vec::new(), open: Vec::new() };
-        // What names no conflict stays in the list: reconciliation says what is wrong with it.
         let about =
             |conflict: &MergeConflict| given.iter().filter(|one| one.is_about(conflict)).collect::<Vec<_>>();
         let strays = given.iter().filter(|one| !found.analysis.conflicts().iter().any(|c| one.is_about(c)));
@@ -434,7 +416,7 @@ impl ReconcilePlan {
             }
         }
         plan.groups = found.rulings.group_decisions(&found.policy);
-        // A group that somebody decided part by part is theirs to keep together.
+        // If someone decided a part of a group by hand, keeping that group consistent is up to them.
         let is_given = |group: &GroupDecision| {
             plan.decided.iter().any(|(conflict, _, by, _)| {
                 by == "given" && (&conflict.attachment, &conflict.key) == (&group.attachment, &group.key)
@@ -450,7 +432,7 @@ impl ReconcilePlan {
     }
 }
 
-/// What decides a conflict that nobody decided by hand.
+/// Returns the choice for a conflict without a given resolution.
 fn automatic_choice(
     found: &AnalyzedMerge,
     request: &ReconcileRequest,
@@ -489,7 +471,6 @@ fn parse_resolutions(
     resolutions.iter().map(resolution).collect()
 }
 
-/// The policy for merges.
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "the method is not general enough over its lifetime"
@@ -498,11 +479,11 @@ pub fn policy(store: &CommitStore) -> Result<MergePolicyAnswer, ServiceError> {
     Ok(MergePolicyAnswer { policy: store.read(|view| view.policy())?.or_fault()? })
 }
 
-/// Sets the policy for merges, if it fits the schema.
+/// Sets the merge policy, if it fits the schema.
 pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<MergePolicyAnswer, ServiceError> {
     let invalid = |why: String| ServiceError::refused(ReasonCode::MergePolicyInvalid, why);
     let json = probity_core::json::parse(json).map_err(|error| invalid(error.to_string()))?;
-    // A list would be read as the members of an object, in order.
+    // Serde would accept a list as the members of an object, in order.
     if !json.is_object() {
         return Err(invalid("a policy is an object".into()));
     }
@@ -512,7 +493,7 @@ pub fn set_policy(store: &CommitStore, json: &[u8]) -> Result<MergePolicyAnswer,
     Ok(MergePolicyAnswer { policy })
 }
 
-/// The recorded decisions, oldest first; of one merge where one is named.
+/// Returns the recorded decisions, oldest first, optionally of one merge only.
 pub fn decisions(store: &CommitStore, merge: Option<&str>) -> Result<MergeDecisionsAnswer, ServiceError> {
     store.read(|view| {
         let merge = merge.map(|name| resolve(view, name)).transpose()?;

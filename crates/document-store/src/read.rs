@@ -1,4 +1,4 @@
-//! Reading: log, single commits, heads, differences, states, and why an opcode had no effect.
+//! Read requests: log, single commits, heads, diffs, states, and why an opcode had no effect.
 
 use super::{commit_of, only_head, resolve, summary};
 use crate::fault::OrFault as _;
@@ -13,18 +13,16 @@ use probity_workspace::ServiceError;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a log shows.
 #[derive(Debug, Clone, Default)]
 pub struct LogRequest {
-    /// Only what this commit reaches.
+    /// Only commits reachable from this one.
     pub from: Option<String>,
-    /// Only what writes this document, as `attachment/key`.
+    /// Only commits that write this document, given as `attachment/key`.
     pub document: Option<String>,
-    /// How many commits at most.
     pub limit: usize,
 }
 
-/// Commits, newest first: each before those that it names.
+/// Lists commits, newest first: each comes before the commits it names.
 pub fn log(store: &CommitStore, request: &LogRequest) -> Result<CommitLogAnswer, ServiceError> {
     store.read(|view| {
         let refs = refs_of(view)?;
@@ -48,7 +46,7 @@ pub fn log(store: &CommitStore, request: &LogRequest) -> Result<CommitLogAnswer,
     })?
 }
 
-/// The numbers of the commits that a log is about, newest first.
+/// Selects the commits of a log request, newest first.
 fn selected_commits(
     view: &CommitView<'_>,
     request: &LogRequest,
@@ -85,7 +83,7 @@ fn refs_of(view: &CommitView<'_>) -> Result<BTreeMap<CommitId, Vec<String>>, Ser
     Ok(refs)
 }
 
-/// One commit with its opcodes, and the decisions that it carries.
+/// Returns one commit with its opcodes and the decisions it carries.
 pub fn show(store: &CommitStore, name: &str) -> Result<CommitShowAnswer, ServiceError> {
     store.read(|view| {
         let commit = commit_of(view, &resolve(view, name)?)?;
@@ -101,7 +99,6 @@ pub fn show(store: &CommitStore, name: &str) -> Result<CommitShowAnswer, Service
     })?
 }
 
-/// The heads.
 pub fn heads(store: &CommitStore) -> Result<CommitHeadsAnswer, ServiceError> {
     store.read(|view| {
         let mut heads = Vec::new();
@@ -112,7 +109,7 @@ pub fn heads(store: &CommitStore) -> Result<CommitHeadsAnswer, ServiceError> {
     })?
 }
 
-/// The opcodes that turn the state of one commit into that of another.
+/// Returns the opcodes that turn the state of `from` into the state of `to`.
 pub fn difference(store: &CommitStore, from: &str, to: &str) -> Result<CommitDiffAnswer, ServiceError> {
     store.read(|view| {
         let (from, to) = (resolve(view, from)?, resolve(view, to)?);
@@ -129,7 +126,7 @@ fn document_names(state: &CommitState) -> impl Iterator<Item = (&DocumentId, Str
     state.documents().map(|(id, _)| (id, format!("{}/{}", id.attachment, id.key)))
 }
 
-/// The state of a commit, or of the only head; or one document of it.
+/// Returns the state of a commit or of the only head, or one document of it.
 pub fn state(
     store: &CommitStore,
     name: Option<&str>,
@@ -160,7 +157,7 @@ pub fn state(
     })?
 }
 
-/// What became of every opcode on a document in the replay of a commit, and why some had no effect.
+/// Traces every opcode on a document through the replay of a commit, with the reason where it had no effect.
 pub fn trace(store: &CommitStore, name: &str, document: &str) -> Result<DocumentTraceAnswer, ServiceError> {
     store.read(|view| {
         let id = resolve(view, name)?;
@@ -181,7 +178,7 @@ pub fn trace(store: &CommitStore, name: &str, document: &str) -> Result<Document
     })?
 }
 
-/// Reads `attachment/key`; the key may have further slashes.
+/// Parses `attachment/key`; the key may contain further slashes.
 pub(super) fn document_id(text: &str) -> Result<DocumentId, ServiceError> {
     let (attachment, key) = text.split_once('/').ok_or_else(|| {
         ServiceError::refused(

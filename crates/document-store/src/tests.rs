@@ -1,4 +1,4 @@
-//! The life of a store as a surface drives it: write apart, merge, find what was lost, decide, find it decided.
+//! A store as a surface uses it: concurrent writes, a merge, the loss it finds, a decision, and the decided state.
 
 use super::merge::{MergeSelector, ReconcileRequest};
 use super::write::DocumentWrite;
@@ -34,7 +34,7 @@ fn rank(store: &CommitStore, on: &str, author: &str, rank: i64) -> String {
     answer.commit.id.to_string()
 }
 
-/// A store in which two writers changed the same field, and their merge.
+/// Returns a store in which two writers changed the same field, with their merge.
 fn merged() -> (TempDir, CommitStore, String) {
     let (folder, store) = fresh();
     let put = DocumentWrite::Put {

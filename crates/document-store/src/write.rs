@@ -1,4 +1,4 @@
-//! Writing: making a store, documents, merges, masks, refs, blobs, the schema.
+//! Write requests: stores, documents, merges, masks, refs, blobs and the schema.
 
 use super::{CommitMetadata, parent, resolve, summary};
 use crate::fault::OrFault as _;
@@ -10,18 +10,18 @@ use probity_workspace::ServiceError;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
-/// Makes a store with a schema in its readable or its JSON form.
+/// Creates a store with a schema, given in its readable or its JSON form.
 pub fn init(path: &Path, schema: &[u8]) -> Result<StoreSchemaAnswer, ServiceError> {
     let store = CommitStore::create(path, &parse_schema(schema)?)?;
     Ok(schema_answer(&store, true))
 }
 
-/// The schema, in both forms.
+/// Returns the schema in both forms.
 pub fn schema(store: &CommitStore) -> StoreSchemaAnswer {
     schema_answer(store, false)
 }
 
-/// Gives the store a newer schema.
+/// Replaces the schema with a compatible successor.
 pub fn evolve(store: &mut CommitStore, schema: &[u8]) -> Result<StoreSchemaAnswer, ServiceError> {
     store.evolve(&parse_schema(schema)?)?;
     Ok(schema_answer(store, true))
@@ -47,36 +47,26 @@ fn parse_schema(bytes: &[u8]) -> Result<DocumentSchema, ServiceError> {
     DocumentSchema::parse(text).or_fault()
 }
 
-/// What a write is about.
+/// The content of a write request.
 #[derive(Debug, Clone)]
 pub enum DocumentWrite {
-    /// A whole document.
     Put {
-        /// The attachment.
         attachment: String,
-        /// The key.
         key: String,
-        /// The document.
         value: Json,
     },
-    /// One opcode at a path, which is written as people do.
+    /// One opcode at a path in its readable form.
     Update {
-        /// The opcode.
         op: String,
-        /// The attachment.
         attachment: String,
-        /// The key.
         key: String,
-        /// The path.
         path: String,
-        /// The operand.
         value: Json,
     },
-    /// Opcodes in their JSON form.
     Ops(Vec<Json>),
 }
 
-/// Writes a commit on top of another, or of the only head.
+/// Writes a commit on top of the named commit or the only head.
 pub fn write(
     store: &CommitStore,
     on: Option<&str>,
@@ -115,7 +105,7 @@ fn append(store: &CommitStore, commit: Commit) -> Result<CommitWriteAnswer, Serv
     Ok(answer)
 }
 
-/// Merges `theirs` into `ours`: only the commit, the state is its replay.
+/// Merges `theirs` into `ours`. Only the merge commit is written; its state is computed by replay.
 #[tracing::instrument(name = "merge", skip_all)]
 pub fn merge(
     store: &CommitStore,
@@ -128,7 +118,7 @@ pub fn merge(
     Ok(store.append(Commit::merge(ours, theirs, by.stamp("merge")?))?)
 }
 
-/// Takes the effect of a commit away, or gives it back.
+/// Disables the effect of a commit, or enables it again.
 pub fn mask(
     store: &CommitStore,
     target: &str,
@@ -146,12 +136,11 @@ pub fn mask(
     append(store, commit)
 }
 
-/// Reduces the heads to one, and returns the merges that were made, in order.
+/// Merges all heads into one, and returns the new merges in order.
 pub fn reduce(store: &CommitStore) -> Result<Vec<CommitId>, ServiceError> {
     Ok(store.reduce()?)
 }
 
-/// All refs.
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "the method is not general enough over its lifetime"
@@ -162,7 +151,7 @@ pub fn refs(store: &CommitStore) -> Result<CommitRefsAnswer, ServiceError> {
     Ok(CommitRefsAnswer { refs })
 }
 
-/// Lets a ref name a commit, or nothing.
+/// Points a ref at a commit, or removes it.
 pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<CommitRefsAnswer, ServiceError> {
     let name: RefName = name.parse().map_err(|error: probity_documents::BadRefName| {
         ServiceError::refused(ReasonCode::CommitMisfit, error.to_string())
@@ -173,7 +162,8 @@ pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<Comm
             let why = format!("there is no ref `{name}` to delete");
             return Ok(Err(ServiceError::refused(ReasonCode::CommitUnknown, why)));
         }
-        // Names are refused in the words of `resolve`; a fault of the store stays one.
+        // A bad name is refused by `resolve`, not by the store, so its error passes through the transaction as a
+        // value.
         let to = match to.map(|to| resolve(writing.view(), to)).transpose() {
             Ok(to) => to,
             Err(fault) => return Ok(Err(fault)),
@@ -184,12 +174,10 @@ pub fn set_ref(store: &CommitStore, name: &str, to: Option<&str>) -> Result<Comm
     refs(store)
 }
 
-/// Keeps the bytes of a file as a blob.
 pub fn put_blob(store: &CommitStore, bytes: &[u8]) -> Result<BlobAnswer, ServiceError> {
     Ok(BlobAnswer { blob: store.put_blob(bytes)?, size_bytes: bytes.len() })
 }
 
-/// The bytes of a blob.
 pub fn get_blob(store: &CommitStore, digest: &str) -> Result<(BlobAnswer, Vec<u8>), ServiceError> {
     let missing = || ServiceError::Missing(format!("there is no blob `{digest}`"));
     let blob: Digest = digest.parse().map_err(|_| missing())?;

@@ -1,4 +1,4 @@
-//! One call of a tool: what it was given, and how it tells its caller how far it is.
+//! One tool call: its context, its progress reports and its outcome.
 
 use probity_api::Answer as _;
 use probity_changes::registry::KeptHandle;
@@ -11,40 +11,36 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a call is unwound with when its caller gave it up. Everything it holds is let go on the way; what it had stored
-/// is whole, for all writing is of whole files and whole events.
+/// The payload that unwinds a canceled call. Everything it holds is released on the way, and what it stored is
+/// complete, because Probity writes only whole files and whole events.
 pub(crate) struct CallCancellation;
 
-/// How far a long call is.
+/// Progress of a long call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgressUpdate {
-    /// What is done.
     pub(crate) done: u64,
-    /// Of how much, where that is known.
+    /// `None` if unknown.
     pub(crate) total: Option<u64>,
-    /// What is being done, in a few words.
     pub(crate) what: String,
 }
 
-/// The handles of the intents that were started in one session, so that its agent need not repeat them. They are in
-/// memory alone: another session, and the command line, must know the handle.
+/// The handles of the intents started in one session, so that its agent need not repeat them. They exist in memory
+/// only: another session, and the command line, must present the handle.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionHandles(Arc<Mutex<BTreeMap<IntentId, KeptHandle>>>);
 
 impl SessionHandles {
-    /// Remembers the handle of an intent.
     pub(crate) fn keep(&self, kept: KeptHandle) {
         let mut handles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         handles.insert(kept.intent_id.clone(), kept);
     }
 
-    /// The handle of an intent that was started in this session.
     pub(crate) fn get(&self, intent_id: &IntentId) -> Option<KeptHandle> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(intent_id).cloned()
     }
 }
 
-/// What a tool may use.
+/// The context of a tool call.
 pub(crate) struct ToolCall {
     root: PathBuf,
     process: Option<u32>,
@@ -55,7 +51,7 @@ pub(crate) struct ToolCall {
 }
 
 impl ToolCall {
-    /// A call in the tree at `root`; steps go to `steps` if somebody listens.
+    /// Creates a call in the tree at `root`; progress goes to `steps` if the client asked for it.
     pub(crate) fn new(
         root: &Path,
         process: Option<u32>,
@@ -66,26 +62,25 @@ impl ToolCall {
         Self { root: root.to_owned(), process, handles, steps, last: Mutex::new(0), is_given_up }
     }
 
-    /// The tree that the call is about: the one it names, else the server's.
+    /// Finds the tree of the call: the one it names, or else the server's.
     pub(crate) fn workspace(&self, root: Option<&str>) -> Result<Workspace, ServiceError> {
         Workspace::find(Some(root.map_or(&*self.root, Path::new)), &self.root)
     }
 
-    /// The process whose end means that the caller is gone, where there is one.
+    /// The process whose end means that the caller is gone, if there is one.
     pub(crate) const fn process(&self) -> Option<u32> {
         self.process
     }
 
-    /// The handles of the session.
     pub(crate) const fn handles(&self) -> &SessionHandles {
         &self.handles
     }
 
-    /// Tells the caller how far an analysis is, in some dozens of steps whatever the size of the tree; and ends the call
-    /// if the caller gave it up. This is called for every file, so the end comes soon.
+    /// Reports the progress of an analysis in about fifty updates, whatever the size of the tree, and ends a canceled
+    /// call. It runs for every file, so a canceled call ends soon.
     pub(crate) fn analysis_step(&self, progress: ProgressStep) {
         if (self.is_given_up)() {
-            // Not a panic: no message, no report, only the way out.
+            // Not a panic: this unwinds without a message or a report.
             resume_unwind(Box::new(CallCancellation));
         }
         match progress {
@@ -103,32 +98,30 @@ impl ToolCall {
         }
     }
 
-    /// Nobody need listen. The number only ever grows, as the protocol wants it, also when files are read out of order.
+    /// Sends progress to the client if it listens. The number always grows, as the protocol requires, even if files
+    /// are read out of order.
     fn send_progress(&self, done: u64, total: Option<u64>, what: &str) {
         let Some(steps) = &self.steps else { return };
-        // Held while sending: the numbers must leave in the order in which they were taken.
+        // Held while sending, so that the numbers are sent in order.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last = done.max(*last + 1);
         let _ = steps.send(ProgressUpdate { done: *last, total, what: what.to_owned() });
     }
 }
 
-/// What a tool answers: a document, and whether it is a refusal.
+/// The document that a tool returns, and whether it is a refusal.
 #[derive(Debug)]
 pub(crate) struct CallOutcome {
-    /// The document.
     pub(crate) document: Value,
-    /// Whether the call did not do what it was asked for.
     pub(crate) is_refusal: bool,
 }
 
 impl CallOutcome {
-    /// An answer.
     pub(crate) fn answer(document: Value) -> Self {
         Self { document, is_refusal: false }
     }
 
-    /// A refusal, in the document that every surface shows.
+    /// Returns a refusal, in the document that every surface uses.
     pub(crate) fn refusal(fault: &ServiceError) -> Self {
         Self { document: fault.answer().to_document(), is_refusal: true }
     }

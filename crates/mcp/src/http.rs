@@ -1,7 +1,7 @@
-//! Streamable HTTP on the loopback address, for several agents that share one server.
+//! Streamable HTTP on the loopback interface, for several agents that share one server.
 //!
-//! Only this machine can reach it, only with the token, and never through a browser page: a request that names another
-//! host or carries an origin is refused, so that no web site can speak to it.
+//! Only this machine can reach it, and only with the token. Requests that name another host or carry an origin are
+//! refused, so that no web page can use it.
 
 use crate::ServeError;
 use crate::server::McpServer;
@@ -15,14 +15,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where a server listens.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpEndpoint {
-    /// The address; always on the loopback interface.
+    /// The address, always on the loopback interface.
     pub address: SocketAddr,
 }
 
-/// Serves on `port` (0 for any) until the process ends; `told` hears where, once the port is open.
+/// Serves on `port` (0 for any) until the process ends; calls `told` with the endpoint once the port is open.
 pub fn serve_http(
     root: &Path,
     port: u16,
@@ -71,7 +70,7 @@ async fn only_with_token(
     }
 }
 
-/// Compares without telling by its time how much was right.
+/// Compares in a time that does not depend on how many bytes match.
 fn constant_time_eq(given: &[u8], expected: &[u8]) -> bool {
     let differing = given.iter().zip(expected).fold(0, |seen, (one, other)| seen | (one ^ other));
     given.len() == expected.len() && differing == 0

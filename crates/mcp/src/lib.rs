@@ -1,14 +1,15 @@
-//! The MCP server: what the command line can do, for agents. A surface: it holds no rule, keeps no state between two
-//! calls, and answers with the documents of the services.
+//! The MCP server: the command line's functions as tools for agents. It contains no rule, and answers with the
+//! documents of the services. Between calls it keeps only the handles of the session's own intents.
 //!
 //! Owns: the tools and resources that agents see, and the two transports.
 //! May use: api, changes, contract, core, document-store, documents, intents, knowledge, ledger, policy, quality, runner, workspace.
 //! Must not know: any rule: an answer is a function of a service.
 //!
-//! * [`serve_stdio`]: one agent starts the server and speaks to it through its pipes.
+//! * [`serve_stdio`]: one agent starts the server and talks to it through its pipes.
 //! * [`serve_http`]: several agents share a server on this machine, each with the token.
 //!
-//! Who an agent is never hangs on its connection: a start answers with a handle, and every later call names it.
+//! The handle that a start returns identifies an agent, not its connection. Within the session that started an intent
+//! the server remembers it; any other session must present it.
 
 mod call;
 mod http;
@@ -20,18 +21,11 @@ pub use http::{HttpEndpoint, serve_http};
 pub use server::serve_stdio;
 pub use tools::schemas;
 
-/// Why the server could not serve.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The system refused.
     #[error("{what}: {source}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// What it said.
-        source: std::io::Error,
-    },
-    /// The other side does not speak the protocol.
+    System { what: &'static str, source: std::io::Error },
+    /// The client did not follow the protocol.
     #[error("the client did not open a session: {0}")]
     Handshake(String),
 }

@@ -9,16 +9,16 @@ use probity_workspace::{ServiceError, Workspace};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use std::path::Path;
 
-/// How many of each kind are listed; every one can be read by its id.
+/// The number of resources listed per kind; every one can be read by its id.
 const MAX_LISTED_RESOURCES: usize = 20;
 
 /// A kind of resource: `probity://<kind>/<id>`.
 struct ResourceKind {
     name: &'static str,
     description: &'static str,
-    /// The ids, newest first.
+    /// Returns the ids, newest first.
     ids: fn(&Workspace) -> Result<Vec<String>, ServiceError>,
-    /// The document of an id, or of the beginning of one.
+    /// Reads the document of an id or of a prefix of one.
     read: fn(&Workspace, &str) -> Result<String, ServiceError>,
 }
 
@@ -65,7 +65,7 @@ fn evidence(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     Ok(String::from_utf8_lossy(&manifest).into_owned())
 }
 
-/// The newest of each kind.
+/// Lists the newest resources of each kind.
 pub(crate) fn list(root: &Path) -> Result<Vec<Resource>, ErrorData> {
     let workspace = Workspace::find(Some(root), root).map_err(|fault| not_found_error(&fault))?;
     let mut resources = Vec::new();
@@ -80,7 +80,7 @@ pub(crate) fn list(root: &Path) -> Result<Vec<Resource>, ErrorData> {
     Ok(resources)
 }
 
-/// How the resources of each kind are named.
+/// Returns the URI template of each kind.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     RESOURCE_KINDS
         .iter()
@@ -92,7 +92,6 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
         .collect()
 }
 
-/// One resource.
 pub(crate) fn read(root: &Path, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let unknown = || ErrorData::resource_not_found(format!("there is no resource {uri}"), None);
     let (kind, id) = uri.strip_prefix("probity://").and_then(|it| it.split_once('/')).ok_or_else(unknown)?;
@@ -103,7 +102,7 @@ pub(crate) fn read(root: &Path, uri: &str) -> Result<ReadResourceResult, ErrorDa
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// A refusal keeps its document: reason and next step are in the data.
+/// Keeps the document of a refusal: its reason and next step are in the data.
 fn not_found_error(fault: &ServiceError) -> ErrorData {
     ErrorData::resource_not_found(fault.to_string(), Some(fault.answer().to_document()))
 }

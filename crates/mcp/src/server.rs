@@ -1,7 +1,7 @@
-//! The server: which tools and resources there are, and how a call reaches its function.
+//! The MCP server: lists tools and resources, and dispatches each call to its function.
 //!
-//! Every call runs on a thread of its own that may block; the protocol goes on meanwhile. Two calls may overlap: what
-//! must not be done twice is decided by the store, never by the order of messages.
+//! Every call runs on a separate thread that may block, so the protocol stays responsive. Calls may overlap: the
+//! store, not the order of messages, prevents anything from being done twice.
 
 use crate::call::{CallOutcome, ProgressUpdate, SessionHandles, ToolCall};
 use crate::{ServeError, resources, tools};
@@ -27,19 +27,17 @@ const INSTRUCTIONS: &str = "Change control for shared trees. Before editing: ana
     then finish_controlled_change. Keep the owner handle that start answers with: it proves who you are, in another session too. When \
     refused, follow next_step.";
 
-/// The server for the tree at a root.
 #[derive(Debug, Clone)]
 pub(crate) struct McpServer {
     root: Arc<PathBuf>,
-    /// The process that lives as long as the one client does, where there is just one.
+    /// The process whose end means that the client is gone; `None` if the server has several clients.
     process: Option<u32>,
     handles: SessionHandles,
-    /// Whether the session is over.
+    /// Set when the client has disconnected.
     over: Arc<AtomicBool>,
 }
 
 impl McpServer {
-    /// A server for the tree at `root`.
     pub(crate) fn new(root: &Path, process: Option<u32>) -> Self {
         Self {
             root: Arc::new(root.to_owned()),
@@ -49,7 +47,7 @@ impl McpServer {
         }
     }
 
-    /// The same server for another session, which knows no handle yet.
+    /// Clones the server for another session, which has no handles yet.
     pub(crate) fn for_session(&self) -> Self {
         Self { handles: SessionHandles::default(), ..self.clone() }
     }
@@ -66,13 +64,13 @@ impl McpServer {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let (sender, steps) = mpsc::unbounded_channel();
         let listener = context.meta.get_progress_token();
-        // Whoever gives a call up says so to its context; whoever leaves gives up all of them.
+        // A client cancels one call through its context; disconnecting cancels all of them.
         let (given_up, over) = (context.ct.clone(), self.over.clone());
         let is_given_up = Box::new(move || given_up.is_cancelled() || over.load(Ordering::Relaxed));
         let steps_to = listener.is_some().then_some(sender);
         let call = ToolCall::new(&self.root, self.process, self.handles.clone(), steps_to, is_given_up);
         let work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
-        // The steps end when the call does, and all of them are sent before its answer: the protocol allows none after.
+        // All progress is forwarded before the answer is sent: the protocol allows none after it.
         if let Some(token) = listener {
             forward_progress(&context.peer, &token, steps).await;
         }
@@ -89,7 +87,7 @@ fn result_of(answered: CallOutcome) -> CallToolResult {
     }
 }
 
-/// Sends the steps of a call to the one who asked for them.
+/// Sends progress updates to the client that requested them.
 async fn forward_progress(
     peer: &Peer<RoleServer>,
     token: &ProgressToken,
@@ -105,7 +103,7 @@ async fn forward_progress(
     }
 }
 
-/// The protocol counts in floating point; nothing of ours is stored or compared so.
+/// Converts a count to the protocol's floating point. Probity never stores or compares such numbers.
 #[expect(clippy::cast_precision_loss, reason = "progress is shown, never computed with")]
 fn wire_number(count: u64) -> f64 {
     count as f64
@@ -169,7 +167,7 @@ async fn run_blocking<T: Send + 'static>(
     done.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
 }
 
-/// What a client says, until it says no more: then whatever is still being done for it ends at its next step.
+/// The client's input. At its end, calls still running for the client stop at their next step.
 struct UntilGone<R> {
     from: R,
     over: Arc<AtomicBool>,

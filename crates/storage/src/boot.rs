@@ -1,9 +1,9 @@
-//! The start of this machine: which one it was, and how long ago.
+//! Identity and age of the current boot of this machine.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Names the last start of this machine; empty where the system does not say.
+/// Returns an identifier of the current boot; empty where the system does not provide one.
 pub fn boot_id() -> &'static str {
     static BOOT_ID: OnceLock<String> = OnceLock::new();
     BOOT_ID.get_or_init(|| {
@@ -12,7 +12,7 @@ pub fn boot_id() -> &'static str {
     })
 }
 
-/// The time since that start, sleep included. Nobody can set it.
+/// Returns the time since boot. Setting the wall clock does not affect it; on Linux it includes time asleep.
 pub fn since_boot() -> Duration {
     #[cfg(target_os = "linux")]
     let clock = rustix::time::ClockId::Boottime;

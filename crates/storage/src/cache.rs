@@ -1,12 +1,12 @@
-//! The container of every cache: a file that may be deleted at any time, and is replaced as a whole.
+//! The file format of every cache: a file that may be deleted at any time and is replaced as a whole.
 //!
-//! A cache owes nobody compatibility. One that is missing, damaged, of another kind or of another version is as if it
-//! were not there, and whoever made it makes it again. The checksum is against accidents: whoever can write here can
-//! also forge it.
+//! Caches have no compatibility promise. A cache that is missing, damaged, or of another kind or version is treated
+//! as absent, and its owner rebuilds it. The checksum guards against accidents only: anyone who can write the file
+//! can also forge it.
 //!
 //! ```text
 //! probity cache <kind> <version>   one line
-//! reach                            u64 LE: how far the owner's log the content reaches; 0 where there is no log
+//! reach                            u64 LE: the position in the owner's log that the content covers; 0 without a log
 //! body
 //! SHA-256 of all before it         32 bytes
 //! ```
@@ -23,23 +23,20 @@ use std::path::PathBuf;
 const DIGEST_BYTES: usize = 32;
 const REACH_BYTES: usize = 8;
 
-/// What a cache holds. The version changes whenever the form of the body does.
+/// Identifies the content of a cache. The version changes whenever the encoding of the body does.
 #[derive(Debug, Clone, Copy)]
 pub struct CacheKind {
-    /// The name, one word.
     pub name: &'static str,
-    /// The version of the body's form.
     pub version: u32,
 }
 
 impl CacheKind {
-    /// The line that a cache of this kind begins with.
+    /// Returns the line that every cache of this kind starts with.
     pub fn first_line(self) -> Vec<u8> {
         format!("probity cache {} {}\n", self.name, self.version).into_bytes()
     }
 }
 
-/// A cache in a file of its own.
 #[derive(Debug, Clone)]
 pub struct CacheFile {
     path: PathBuf,
@@ -47,24 +44,23 @@ pub struct CacheFile {
 }
 
 impl CacheFile {
-    /// The cache at `path`, whether it is there or not.
+    /// Names the cache at `path`, which need not exist.
     pub const fn new(path: PathBuf, kind: CacheKind) -> Self {
         Self { path, kind }
     }
 
-    /// Reads a value back; `None` if there is none that can be used.
+    /// Reads a value back; `None` if there is no usable one.
     pub fn load<T: DeserializeOwned>(&self) -> Option<T> {
         self.decode(|body| postcard::from_bytes(body).ok())
     }
 
-    /// Replaces the content with a value.
     pub fn store(&self, value: &impl Serialize) -> Result<(), StoreError> {
         let body =
             postcard::to_stdvec(value).map_err(io::Error::other).map_err(StoreError::io_error(&self.path))?;
         self.write(0, |file| file.write_all(&body))
     }
 
-    /// Hands the body to `decode`, if it is whole.
+    /// Passes the body to `decode` if the checksum holds.
     pub fn decode<T>(&self, decode: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
         let bytes = durable::read(&self.path).ok()??;
         let (content, checksum) = bytes.split_last_chunk::<DIGEST_BYTES>()?;
@@ -75,8 +71,8 @@ impl CacheFile {
         decode(body)
     }
 
-    /// Replaces the content with what `body` writes, which may be large. A reader finds the old file or the new one. It
-    /// is not synced to the disk, since a lost cache costs only time.
+    /// Replaces the content with what `body` writes, which may be large. A reader sees the old file or the new one.
+    /// The file is not synced to disk, because a lost cache costs only time.
     pub fn write(
         &self,
         reach: u64,
@@ -92,8 +88,8 @@ impl CacheFile {
         })
     }
 
-    /// Reads the body piece by piece, so that it never stands in memory as a whole. What `body` makes of it counts only
-    /// if the file turns out to be whole in the end.
+    /// Streams the body to `body`, so that it is never in memory as a whole. The result counts only if the checksum at
+    /// the end of the file holds.
     pub fn read<T>(&self, body: impl FnOnce(&mut dyn Read) -> Option<T>) -> Option<T> {
         let mut file = durable::open(&self.path).ok()??;
         let length = file.metadata().ok()?.len().checked_sub(DIGEST_BYTES as u64)?;
@@ -108,7 +104,7 @@ impl CacheFile {
         (digest.as_bytes() == &checksum).then_some(value)
     }
 
-    /// How far the content says that it reaches, without reading it; 0 if there is none.
+    /// Returns the log position that the header claims, without reading the body; 0 if there is no usable header.
     pub fn reach(&self) -> u64 {
         let file: Option<File> = durable::open(&self.path).ok().flatten();
         file.and_then(|mut file| self.read_header(&mut file)).unwrap_or(0)
@@ -123,7 +119,7 @@ impl CacheFile {
     }
 }
 
-/// Hashes what passes through.
+/// Hashes the bytes that pass through it.
 struct HashingStream<T> {
     inner: T,
     hasher: DigestHasher,

@@ -1,7 +1,7 @@
-//! The head of a hash chain in a file: the last entry, and the digest that the next one must name.
+//! The head of a hash chain in a file: the last entry and the digest that the next entry must name.
 //!
-//! The evidence of a repository is one such chain, its receipts are another. Appending happens while
-//! [`HashChain::lock`] is held, so that two writers never name the same predecessor.
+//! A repository's evidence is one such chain, its receipts are another. Appending requires [`HashChain::lock`], so
+//! that two writers never name the same predecessor.
 
 use crate::{FileLock, StoreError, durable};
 use probity_core::Digest;
@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The file's form. Heads of both chains were once written with the member names of the evidence.
+/// The stored form. The aliases read older files, in which both chains used the member names of the evidence.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredHead {
@@ -22,7 +22,7 @@ struct StoredHead {
     id: String,
 }
 
-/// A chain whose entries are called by an `Id`, locked for appending.
+/// A chain locked for appending, whose entries are identified by an `Id`.
 #[derive(Debug)]
 pub struct HashChain<Id> {
     path: PathBuf,
@@ -31,13 +31,13 @@ pub struct HashChain<Id> {
 }
 
 impl<Id: Display + FromStr<Err: Display>> HashChain<Id> {
-    /// Opens the chain for appending; waits for whoever is appending now.
+    /// Opens the chain for appending, after waiting for the current writer.
     pub fn lock(path: PathBuf) -> Result<Self, StoreError> {
         let lock = FileLock::take(&path.with_extension("lock"))?;
         Ok(Self { path, _lock: lock, id: PhantomData })
     }
 
-    /// The last entry, or `None` before the first.
+    /// Returns the last entry, or `None` before the first.
     pub fn head(&self) -> Result<Option<ChainHead<Id>>, StoreError> {
         let Some(bytes) = durable::read(&self.path)? else {
             return Ok(None);
@@ -52,7 +52,6 @@ impl<Id: Display + FromStr<Err: Display>> HashChain<Id> {
         Ok(ChainHead { id, digest })
     }
 
-    /// Moves the head to the entry that was just written.
     pub fn advance(&mut self, id: &Id, digest: Digest) -> Result<(), StoreError> {
         let stored = serde_json::json!(StoredHead { digest, id: id.to_string() });
         durable::write(&self.path, &probity_core::json::canonical(&stored))

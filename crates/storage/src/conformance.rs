@@ -1,6 +1,6 @@
-//! One suite for every engine: the promises of [`crate::ports`], tried out.
+//! One test suite for every engine: it exercises the promises of [`crate::ports`].
 //!
-//! It uses names of its own, so it may run on a store that is in use; what it writes stays there.
+//! It uses names of its own, so it may run on a store that is in use. What it writes stays there.
 
 use crate::StoreError;
 use crate::ports::{
@@ -10,26 +10,18 @@ use probity_core::Digest;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// How long news may take that are sure to come: as long as it takes on a busy machine with a slow disk.
+/// Bound on waiting for an event that is certain to arrive, generous enough for a busy machine with a slow disk.
 const NEWS_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// A promise that an engine did not keep.
 #[derive(Debug, thiserror::Error)]
 pub enum ConformanceError {
-    /// It did something else.
     #[error("{promise}: {found}")]
-    Broken {
-        /// What was promised.
-        promise: &'static str,
-        /// What was found instead.
-        found: String,
-    },
-    /// It failed.
+    Broken { promise: &'static str, found: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Holds an engine to every promise. `name` keeps apart what several runs write.
+/// Checks an engine against every promise. `name` keeps the data of several runs apart.
 pub fn check(store: &dyn StorageEngine, name: &str) -> Result<(), ConformanceError> {
     let named = |part: &str| format!("{name}-{part}");
     log_is_a_sequence(&*store.log(&named("log")))?;
@@ -107,7 +99,7 @@ fn log_has_bounds(log: &dyn EventLog) -> Result<(), ConformanceError> {
     expect("a refused event leaves nothing", &log.head()?, &1)
 }
 
-/// Racers that all append behind the same head: one wins each round, and every event has one number.
+/// Lets several threads append to the same head: one wins each round, and every event gets its own number.
 fn one_racer_wins(store: &dyn StorageEngine, name: &str) -> Result<(), ConformanceError> {
     const RACERS: u64 = 4;
     const ROUNDS: u64 = 25;
@@ -213,7 +205,7 @@ mod tests {
         check(&MemoryStore::new(), "t").expect("keeps them");
     }
 
-    /// An engine that does not compare: the mistake that would grant a claim twice.
+    /// An engine that does not compare: the bug that would grant a claim twice.
     struct Careless(MemoryStore);
 
     struct CarelessLog(Box<dyn EventLog>);

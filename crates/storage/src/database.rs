@@ -1,10 +1,10 @@
-//! Opening databases of ours, whatever is in them.
+//! Opens Probity's SQLite databases, whatever tables they hold.
 //!
-//! * Durable: the write-ahead log is flushed before a write is answered.
-//! * Fair: every write first takes a lock on a file of its own, in which waiting is first come, first served. SQLite's
-//!   own waiting is not: one process can starve another for many seconds.
-//! * Never emptied: a database is made complete and then put in place, so that a file that is there and empty, cut off
-//!   or not ours is damage, and is said to be.
+//! * Durable: the write-ahead log is flushed before a write returns.
+//! * Fair: every write first takes a lock on a separate file, which serves waiters in order. SQLite's own waiting
+//!   does not: one process can starve another for many seconds.
+//! * Never silently emptied: a database is built aside and renamed into place, so an existing file that is empty,
+//!   truncated or foreign is reported as damage.
 
 use crate::{FileLock, LockError, StoreError, durable, local_disk};
 use rusqlite::config::DbConfig;
@@ -12,25 +12,24 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a write waits for its turn. Whoever holds it longer is stopped or stuck, for a write takes a millisecond.
+/// A write takes a millisecond, so a holder that keeps the lock longer than this is stopped or stuck.
 const WRITE_LOCK_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long SQLite itself waits: the second line, for processes that do not take the lock.
+/// SQLite's own wait: the fallback for processes that do not take the lock.
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// A database has at least one page.
 const MIN_DATABASE_BYTES: u64 = 512;
 
-/// What a kind of database is made of.
+/// The identity and the migrations of one kind of database.
 pub struct DatabaseFormat {
-    /// Marks a database as one of this kind.
+    /// SQLite's `application_id`, which marks a database as one of this kind.
     pub application: i64,
-    /// What it is called.
+    /// The name used in error messages.
     pub what: &'static str,
-    /// What brings a database from one version to the next. The version is the number of those that were carried out.
+    /// SQL steps from each version to the next. The version is the number of steps applied.
     pub migrations: &'static [&'static str],
 }
 
 impl DatabaseFormat {
-    /// Opens the database at `path`, and makes it if there is none.
+    /// Opens the database at `path`, creating it if it does not exist.
     pub fn open_or_create(&self, path: &Path) -> Result<Connection, StoreError> {
         let folder = durable::parent_directory(path);
         durable::create_dir(folder)?;
@@ -41,7 +40,7 @@ impl DatabaseFormat {
         self.open(path)
     }
 
-    /// Opens the database at `path`, which must be there.
+    /// Opens the database at `path`, which must exist.
     pub fn open(&self, path: &Path) -> Result<Connection, StoreError> {
         let mut connection = connect(path)?;
         if self.check(&connection, path)? < self.version() {
@@ -55,7 +54,7 @@ impl DatabaseFormat {
         i64::try_from(self.migrations.len()).unwrap_or(i64::MAX)
     }
 
-    /// The version of a database that is ours and not newer than this program.
+    /// Returns the version of a database that is of this kind and not newer than this program.
     fn check(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
         let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         let application = number("application_id").map_err(StoreError::engine_error(path))?;
@@ -70,7 +69,7 @@ impl DatabaseFormat {
         Ok(found)
     }
 
-    /// Makes a new database aside and puts it in place when it is whole.
+    /// Builds a new database aside and renames it into place when it is complete.
     fn create(&self, path: &Path) -> Result<(), StoreError> {
         let _turn = lock_for_writing(path)?;
         if exists(path)? {
@@ -82,7 +81,7 @@ impl DatabaseFormat {
             PathBuf::from(name)
         };
         if exists(&beside("-wal"))? {
-            // It would be replayed into the new one.
+            // SQLite would replay the stale log into the new database.
             let why = "it is gone, but its write-ahead log is still there";
             return Err(StoreError::Damaged { path: path.to_owned(), why: why.into() });
         }
@@ -90,26 +89,25 @@ impl DatabaseFormat {
         for suffix in [".new", ".new-journal", ".new-wal", ".new-shm"] {
             durable::remove(&beside(suffix))?;
         }
-        // An empty file that its owner alone can read is what SQLite fills; its own would be readable for others.
+        // SQLite fills an existing file, readable by its owner only; one that it created would be readable by others.
         durable::write(&unfinished, b"")?;
         self.fill(&unfinished).map_err(StoreError::engine_error(&unfinished))?;
         std::fs::rename(&unfinished, path).map_err(StoreError::io_error(path))?;
         durable::sync_dir(durable::parent_directory(path))
     }
 
-    /// Fills a new file.
     fn fill(&self, path: &Path) -> rusqlite::Result<()> {
         let mut connection = Connection::open(path)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "application_id", self.application)?;
         migrate(&mut connection, self.migrations)?;
-        // Kept in the file: whoever opens it writes ahead.
+        // This mode is stored in the file, so every later connection uses it.
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
         connection.close().map_err(|(_, error)| error)
     }
 }
 
-/// Reads the whole database and says if any of it is damaged. Takes time in proportion to its size.
+/// Reads the whole database and reports damage. The cost is proportional to its size.
 pub fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let mut found = Vec::new();
     let read = connection
@@ -121,7 +119,6 @@ pub fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreErro
     }
 }
 
-/// Waits for this process's turn to write.
 pub fn lock_for_writing(path: &Path) -> Result<FileLock, StoreError> {
     let lock = path.with_extension("lock");
     FileLock::take_within(&lock, WRITE_LOCK_TIMEOUT).map_err(|error| match error {
@@ -130,7 +127,7 @@ pub fn lock_for_writing(path: &Path) -> Result<FileLock, StoreError> {
     })
 }
 
-/// Whether there is something at `path`.
+/// Tells whether anything exists at `path`, without following a link.
 pub fn exists(path: &Path) -> Result<bool, StoreError> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
@@ -153,14 +150,14 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "trusted_schema", "OFF")?;
         connection.pragma_update(None, "cell_size_check", "ON")?;
-        // Otherwise a statement is planned again whenever it is used with other values, in the hope of a better plan.
+        // Without this, SQLite plans a statement again when it is used with other values.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(connection)
     };
     open().map_err(StoreError::engine_error(path))
 }
 
-/// Brings a database up to date, all of it or nothing. Another process may have done so meanwhile.
+/// Applies the missing migrations in one transaction; another process may already have done so.
 pub fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! Files that survive a kill: whoever reads sees the old content or the new one, never a part.
+//! Atomic file replacement: even after a kill, a reader sees the old content or the new, never a part.
 
 use crate::StoreError;
 use std::ffi::OsString;
@@ -8,24 +8,24 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The folder that a file lies in; for a bare name the present one.
+/// Returns the directory that holds `path`; `.` for a bare name.
 pub(crate) fn parent_directory(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Puts `bytes` at `path` atomically and durably. The file is readable for its owner only.
+/// Replaces the content of `path` atomically and durably. The file is readable by its owner only.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace(path, bytes, File::sync_all)?;
     sync_dir(parent_directory(path))
 }
 
-/// Puts `bytes` at `path` atomically, for content that its reader checks: a kill leaves all of it or none, but if the
-/// machine itself goes down it may be damaged. Not waiting for the disk is what makes keeping many files cheap.
+/// Replaces the content of `path` atomically, for content that its reader verifies. A kill leaves all of it or none;
+/// a crash of the machine may damage it. Not waiting for the disk keeps writing many files cheap.
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace(path, bytes, |_| Ok(()))
 }
 
-/// The same for content that is made while it is written, and may be large.
+/// Like [`write_unsynced`], for content that is produced while it is written and may be large.
 pub fn stream_unsynced(
     path: &Path,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
@@ -41,7 +41,7 @@ fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()
     let parent = parent_directory(path);
     create_dir(parent)?;
     let temporary = parent.join(temporary_name(path));
-    // Whatever lies there was left by a kill or planted: it is taken away and never written through.
+    // Anything at this name was left by a kill or planted: remove it, never write through it.
     remove(&temporary)?;
     let mut file = OpenOptions::new()
         .write(true)
@@ -53,13 +53,13 @@ fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()
         .map_err(StoreError::io_error(&temporary))
         .and_then(|()| fs::rename(&temporary, path).map_err(StoreError::io_error(path)));
     if written.is_err() {
-        // The first error is the one that matters.
+        // Ignored: the first error is the one to report.
         let _ = fs::remove_file(&temporary);
     }
     written
 }
 
-/// A name that no other writer of the file uses, be it another process or another thread of this one.
+/// Returns a name that no other process and no other thread of this one uses.
 fn temporary_name(path: &Path) -> OsString {
     static N_WRITES: AtomicU32 = AtomicU32::new(0);
     let number = N_WRITES.fetch_add(1, Ordering::Relaxed);
@@ -68,17 +68,17 @@ fn temporary_name(path: &Path) -> OsString {
     name
 }
 
-/// Makes a directory and its parents, for its owner only.
+/// Creates a directory and its parents, accessible to the owner only.
 pub fn create_dir(path: &Path) -> Result<(), StoreError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(StoreError::io_error(path))
 }
 
-/// Makes what was created, renamed or removed in a directory durable.
+/// Makes creations, renames and removals in a directory durable.
 pub fn sync_dir(path: &Path) -> Result<(), StoreError> {
     File::open(path).and_then(|dir| dir.sync_all()).map_err(StoreError::io_error(path))
 }
 
-/// Removes a file that may be there.
+/// Removes a file if it exists.
 pub fn remove(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
@@ -88,7 +88,7 @@ pub fn remove(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Reads a plain file, or `None` when there is none. A link is not followed, a pipe not waited for.
+/// Reads a plain file; `None` if it does not exist. Links are not followed, and pipes do not block.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     let Some(mut file) = open(path)? else {
         return Ok(None);
@@ -98,7 +98,6 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     Ok(Some(bytes))
 }
 
-/// Opens a plain file for reading, like [`read`].
 pub(crate) fn open(path: &Path) -> Result<Option<File>, StoreError> {
     let opened = OpenOptions::new().read(true).custom_flags(NOFOLLOW_NONBLOCK).open(path);
     let file = match opened {
@@ -112,7 +111,7 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, StoreError> {
     Ok(Some(file))
 }
 
-/// Opens what stands there, and nothing that it leads to; and waits for nobody.
+/// Open flags that follow no link and never block.
 pub(crate) const NOFOLLOW_NONBLOCK: i32 =
     (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
 
@@ -135,7 +134,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let (path, elsewhere) = (dir.path().join("file"), dir.path().join("elsewhere"));
         fs::write(&elsewhere, "untouched").expect("writes");
-        // Other tests write at the same time: one of the next names is ours.
+        // Other tests write at the same time, so one of the next names is this test's.
         for number in 0..1000 {
             let temporary = dir.path().join(format!("file.{}-{number}.tmp", std::process::id()));
             std::os::unix::fs::symlink(&elsewhere, temporary).expect("links");

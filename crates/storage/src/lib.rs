@@ -1,19 +1,17 @@
-//! Probity's own files on disk, its store, and what can be relied on about them.
+//! Probity's files on disk: locks, durable writes, logs, caches and databases, with the guarantees each one gives.
 //!
 //! Owns: locks, durable writes, the journal, objects, the database.
 //! May use: core.
 //! Must not know: what a run, a scope or a bundle proves.
 //!
-//! * [`ports`]: the four things that the rules ask of a database; [`memory_store`] and [`sqlite`] are its engines, and
-//!   [`conformance`] holds every engine to the same promises.
-//! * [`ObjectFiles`]: content-addressed bytes (before-images, records of intents), checked against their digest when read.
-//! * [`FileLock`]: held by at most one living process; the system frees it when the process dies.
-//! * [`CacheFile`]: the container of every cache.
-//! * [`HashChain`]: the head of a hash chain (evidence, receipts), moved under its lock.
+//! * [`ports`]: the four interfaces that the rules need from a database. [`memory_store`] and [`sqlite`] implement
+//!   them, and [`conformance`] checks every engine against the same promises.
+//! * [`ObjectFiles`]: content-addressed bytes, checked against their digest on every read.
+//! * [`FileLock`]: exclusive to one living process or shared by several; the system releases it when they die.
+//! * [`CacheFile`]: the file format of every cache.
+//! * [`HashChain`]: the head of a hash chain (evidence, receipts), advanced under its lock.
 //! * [`journal`]: an append-only log, framed and chained, that many processes append to.
-//! * [`durable`]: writing so that a kill at any instant leaves the old file or the new one.
-//!
-//! Nothing here knows what a run, a scope or a bundle is.
+//! * [`durable`]: writes that leave either the old file or the new one, even if the process is killed.
 
 pub mod boot;
 mod cache;
@@ -38,81 +36,41 @@ pub use objects::ObjectFiles;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A fault of the file system or of our own files, with the place where it happened.
+/// An error from the file system or from one of Probity's files, with its path.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The system refused.
     #[error("{path}: {source}")]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A file of ours is not what was written.
+    Io { path: PathBuf, source: io::Error },
+    /// The file's content is not what Probity wrote.
     #[error("{path} is damaged: {why}")]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// A newer program wrote it.
+    Damaged { path: PathBuf, why: String },
+    /// A newer version of Probity wrote the file.
     #[error("{path} has version {found}, and this program knows versions up to {known}")]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-        /// The newest version that this program knows.
-        known: i64,
-    },
-    /// The folder can be reached by other machines, whose locks do not count here.
+    Newer { path: PathBuf, found: i64, known: i64 },
+    /// The directory is on a network file system, where locks of other machines are not visible.
     #[error(
         "{path} lies on a network file system ({kind}), where a database for several processes is not safe"
     )]
-    Network {
-        /// The folder.
-        path: PathBuf,
-        /// The kind of file system.
-        kind: String,
-    },
-    /// Somebody keeps the right to write and does not give it back.
+    Network { path: PathBuf, kind: String },
+    /// Another process has held the write lock for too long.
     #[error("{path} cannot be written: {holder} has not let go of it")]
-    Busy {
-        /// The file.
-        path: PathBuf,
-        /// Who.
-        holder: String,
-    },
-    /// The engine failed, and nothing is known to be damaged.
+    Busy { path: PathBuf, holder: String },
+    /// The database engine failed; nothing is known to be damaged.
     #[error("{path}: {why}")]
-    Engine {
-        /// The database.
-        path: PathBuf,
-        /// What the engine said.
-        why: String,
-    },
-    /// Larger than every engine takes.
+    Engine { path: PathBuf, why: String },
+    /// Larger than the limit that all engines share.
     #[error("{what} has {bytes} bytes, and at most {most} are taken")]
-    TooLarge {
-        /// What.
-        what: &'static str,
-        /// Its size.
-        bytes: usize,
-        /// The bound.
-        most: usize,
-    },
+    TooLarge { what: &'static str, bytes: usize, most: usize },
 }
 
 impl StoreError {
-    /// What the system said about `path`.
+    /// Wraps an I/O error about `path`.
     pub fn io_error(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
     }
 
-    /// What the engine said about the database at `path`.
+    /// Wraps an engine error about the database at `path`, telling damage apart from other failures.
     pub fn engine_error(path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let path = path.to_owned();

@@ -1,10 +1,10 @@
-//! Whether a folder lies on this machine. An embedded database needs memory that all its processes share; over a
-//! network there is none, and locks of other machines do not count.
+//! Refuses directories on network file systems. An embedded database needs memory shared by all of its processes and
+//! locks that all of them see; a network file system provides neither.
 
 use crate::StoreError;
 use std::path::Path;
 
-/// Kinds of file system that others can reach too, by the number that the kernel gives them.
+/// Network file systems by the kernel's magic number.
 const NETWORK_FILESYSTEMS: &[(u64, &str)] = &[
     (0x6969, "NFS"),
     (0x517b, "SMB"),
@@ -19,17 +19,16 @@ const NETWORK_FILESYSTEMS: &[(u64, &str)] = &[
     (0x1983_0326, "BeeGFS"),
     (0x786f_4256, "VirtualBox share"),
 ];
-/// File systems in user space; only their subtype tells what they are.
+/// File systems in user space; only the subtype says what they are.
 const FUSE_MAGIC: u64 = 0x6573_5546;
-/// Subtypes of those that others can reach too.
+/// Subtypes of FUSE that other machines can reach too.
 const NETWORK_FUSE_SUBTYPES: &[&str] =
     &["fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.rclone", "fuse.ceph", "fuse.nfs", "virtiofs"];
 
-/// Refuses a folder on a network file system.
 pub(crate) fn check(folder: &Path) -> Result<(), StoreError> {
     let facts = rustix::fs::statfs(folder)
         .map_err(|error| StoreError::Io { path: folder.to_owned(), source: error.into() })?;
-    // The kernel's number is signed on some machines and not on others; its low 32 bits are what counts.
+    // The type of `f_type` differs between machines; only its low 32 bits matter.
     let magic = u64::from_ne_bytes(facts.f_type.to_ne_bytes()) & 0xffff_ffff;
     let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     match network_kind(magic, || mount_type(&mounts(), folder)) {
@@ -45,7 +44,7 @@ fn network_kind(magic: u64, mount_type: impl FnOnce() -> Option<String>) -> Opti
     NETWORK_FILESYSTEMS.iter().find(|(number, _)| *number == magic).map(|(_, name)| (*name).to_owned())
 }
 
-/// The type of the innermost mount that holds `folder`, from the kernel's list.
+/// Returns the type of the innermost mount that contains the directory, from the kernel's mount list.
 fn mount_type(mounts: &str, folder: &Path) -> Option<String> {
     let parse = |line: &str| {
         let (before, after) = line.split_once(" - ")?;

@@ -1,8 +1,8 @@
 //! Locks between processes.
 //!
-//! A lock is an advisory lock on a file of its own: the system frees it when its holder ends, however it ends. Who holds
-//! a lock for long writes that into the file, for people; the lock itself is what counts. Who takes it for a moment does
-//! not: a file that is written again and again makes every flush of other files slower. Then the system tells who it is.
+//! A lock is an advisory lock on a separate file, which the system releases however its holder ends. A holder that
+//! keeps it for long writes its name into the file, for people; only the lock itself counts. A short-term holder does
+//! not, because rewriting a file slows down every flush of other files; `/proc/locks` then identifies the process.
 
 use crate::{StoreError, durable};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -12,31 +12,27 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long to wait between two looks at a lock that is shared.
 const SHARER_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A held lock; dropping it frees it.
+/// A held lock, released on drop.
 #[derive(Debug)]
 pub struct FileLock {
     _file: File,
 }
 
-/// Why a lock was not given.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another process holds it.
     #[error("held by {holder}")]
     Held {
-        /// What the holder wrote about itself.
+        /// The holder's own description.
         holder: String,
     },
-    /// The lock's file could not be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl FileLock {
-    /// Takes the lock at `path` if it is free, and notes `holder` in it.
+    /// Takes the lock at `path` if it is free, and records `holder` in the file.
     pub fn try_take(path: &Path, holder: &str) -> Result<Self, LockError> {
         let mut file = open(path)?;
         match file.try_lock() {
@@ -46,7 +42,7 @@ impl FileLock {
             }
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                // A holder that is just writing its name is still a holder: whatever can be read is good enough.
+                // A holder that is still writing its name is a holder nonetheless, so a partial read is good enough.
                 let _ = file.read_to_string(&mut holder);
                 Err(LockError::Held { holder })
             }
@@ -54,8 +50,8 @@ impl FileLock {
         }
     }
 
-    /// Like [`FileLock::try_take`], but waits at most for `wait` while the lock is only shared: whoever shares it needs it for
-    /// a moment, whoever has it alone keeps it for long and is told to the caller at once.
+    /// Like [`FileLock::try_take`], but waits up to `wait` while the lock is only shared. Sharers need it briefly; an
+    /// exclusive holder keeps it for long and is reported at once.
     pub fn take_from_sharers(path: &Path, holder: &str, wait: Duration) -> Result<Self, LockError> {
         let began = Instant::now();
         Self::take_from_sharers_while(path, holder, || {
@@ -67,7 +63,7 @@ impl FileLock {
         })
     }
 
-    /// Asks `waits` after every look that found the lock shared.
+    /// Calls `waits` after every attempt that found the lock shared.
     fn take_from_sharers_while(
         path: &Path,
         holder: &str,
@@ -76,8 +72,8 @@ impl FileLock {
         let mut wait = None;
         loop {
             match Self::try_take(path, holder) {
-                // Sharing tells the two kinds of holders apart without trusting what is written in the file: that may
-                // still be the name of a holder who is gone.
+                // A shared attempt tells the two kinds of holders apart without trusting the name in the file, which
+                // may be that of an earlier holder.
                 Err(LockError::Held { holder }) if Self::try_share(path)?.is_none() => {
                     return Err(LockError::Held { holder });
                 }
@@ -92,7 +88,7 @@ impl FileLock {
         }
     }
 
-    /// Takes a part of the lock at `path` if nobody has all of it.
+    /// Takes a shared lock at `path` unless it is held exclusively.
     pub fn try_share(path: &Path) -> Result<Option<Self>, StoreError> {
         let file = open(path)?;
         match file.try_lock_shared() {
@@ -102,8 +98,7 @@ impl FileLock {
         }
     }
 
-    /// Takes a part of the lock at `path`, which any number of processes may hold at once as long as nobody has all of it;
-    /// waits for whoever has.
+    /// Takes a shared lock at `path`, after waiting for an exclusive holder.
     pub fn share(path: &Path) -> Result<Self, StoreError> {
         if let Some(lock) = Self::try_share(path)? {
             return Ok(lock);
@@ -114,7 +109,7 @@ impl FileLock {
         Ok(Self { _file: file })
     }
 
-    /// Takes a part of the lock at `path` for a moment, waiting at most for `wait`.
+    /// Like [`FileLock::share`], but waits at most `wait`.
     pub fn share_within(path: &Path, wait: Duration) -> Result<Self, LockError> {
         match Self::try_share(path)? {
             Some(lock) => Ok(lock),
@@ -122,7 +117,7 @@ impl FileLock {
         }
     }
 
-    /// Takes the lock at `path` for a moment if it is free.
+    /// Takes the lock at `path` if it is free, without recording a holder.
     pub fn poll(path: &Path) -> Result<Option<Self>, StoreError> {
         let file = open(path)?;
         match file.try_lock() {
@@ -132,8 +127,7 @@ impl FileLock {
         }
     }
 
-    /// Takes the lock at `path` for a moment, waiting at most for `wait`. Those who wait are served in the order in which
-    /// they came.
+    /// Like [`FileLock::take`], but waits at most `wait`. Waiters are served in order of arrival.
     pub fn take_within(path: &Path, wait: Duration) -> Result<Self, LockError> {
         match Self::poll(path)? {
             Some(lock) => Ok(lock),
@@ -141,8 +135,8 @@ impl FileLock {
         }
     }
 
-    /// Waits in the system's own queue, which has no time limit: hence on a thread that can be left behind. If it is
-    /// served too late, it gives the lock back at once.
+    /// Waits in the system's queue, which has no time limit, so the wait runs on a thread that can be abandoned. If
+    /// that thread gets the lock too late, it releases it at once.
     fn wait_for(
         path: &Path,
         wait: Duration,
@@ -152,7 +146,7 @@ impl FileLock {
         let waiting = path.to_owned();
         let span = tracing::Span::current();
         std::thread::spawn(move || {
-            // Nobody listens any more who has waited too long.
+            // The send fails if the caller has stopped waiting.
             let _ = served.send(span.in_scope(|| take(&waiting)));
         });
         match turn.recv_timeout(wait) {
@@ -161,7 +155,7 @@ impl FileLock {
         }
     }
 
-    /// Takes the lock at `path`, waiting for whoever holds it.
+    /// Takes the lock at `path`, after waiting for its holder.
     pub fn take(path: &Path) -> Result<Self, StoreError> {
         if let Some(lock) = Self::poll(path)? {
             return Ok(lock);
@@ -173,16 +167,16 @@ impl FileLock {
     }
 }
 
-/// A span for as long as the lock at `path` is waited for; the log then tells who is in the way.
+/// Opens a span that lasts as long as the wait for the lock at `path`, and logs the holder.
 fn log_wait(path: &Path) -> tracing::span::EnteredSpan {
     tracing::info_span!("wait for lock", path = ?path, holder = holder_process(path)).entered()
 }
 
-/// Who holds the lock at `path`, as far as the system tells.
+/// Returns the process that holds the lock at `path`, if the system reports it.
 fn holder_process(path: &Path) -> String {
     let inode = std::fs::symlink_metadata(path).map(|facts| facts.ino());
     let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-    // A line: number, kind, how, access, process, device and inode, range. Who waits has an arrow behind the number.
+    // Columns: number, kind, mode, access, process, device:inode, range. A waiter has an arrow after the number.
     let pid = table.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, "FLOCK", _, _, pid, place, ..] = words.as_slice() else { return None };
@@ -253,7 +247,7 @@ mod tests {
     fn who_shares_it_is_waited_for() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("tree.lock");
-        // What the file says does not matter: this run has ended.
+        // The name in the file does not matter: that run has ended.
         drop(FileLock::try_take(&path, "run 1").expect("is free"));
         let mut sharers =
             vec![FileLock::share(&path).expect("is shared"), FileLock::share(&path).expect("is shared")];
@@ -295,7 +289,7 @@ mod tests {
         };
         assert_eq!(holder, format!("process {}", std::process::id()));
         drop(first);
-        // The thread that was left behind is served and lets go.
+        // The abandoned thread gets the lock and releases it.
         FileLock::take_within(&path, probity_testkit::STUCK_TIMEOUT).expect("is free again");
     }
 }

@@ -1,5 +1,4 @@
-//! The ports in memory, for tests and simulation: with lost replies on demand and a clock that stands still until it is
-//! moved.
+//! The ports in memory, for tests and simulation, with injected lost replies and a manual clock.
 
 use crate::StoreError;
 use crate::ports::{
@@ -11,21 +10,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What becomes of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteFate {
-    /// It is carried out and answered.
     Answered,
-    /// It is not carried out, and the caller does not learn that.
+    /// Not carried out; the caller gets no reply.
     LostBefore,
-    /// It is carried out, and the caller does not learn that.
+    /// Carried out; the caller gets no reply.
     LostAfter,
 }
 
-/// Says what becomes of the next write.
+/// Decides the fate of the next write.
 type FaultInjector = Box<dyn FnMut() -> WriteFate + Send>;
 
-/// A store in memory. Clones are the same store.
+/// A store in memory. Clones share their content.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
     shared: Arc<MemoryState>,
@@ -43,23 +40,20 @@ struct MemoryContent {
     refs: BTreeMap<(String, String), Vec<u8>>,
     leases: BTreeMap<(String, String), Duration>,
     objects: BTreeMap<Digest, Vec<u8>>,
-    /// The time of the store's own clock.
     now: Duration,
     oracle: Option<FaultInjector>,
 }
 
 impl MemoryStore {
-    /// An empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets `oracle` decide from now on what becomes of each append and swap.
+    /// Makes `oracle` decide the fate of each append and swap from now on.
     pub fn inject(&self, oracle: impl FnMut() -> WriteFate + Send + 'static) {
         self.content().oracle = Some(Box::new(oracle));
     }
 
-    /// Moves the store's clock on.
     pub fn advance(&self, by: Duration) {
         let mut content = self.content();
         content.now = content.now.saturating_add(by);
@@ -98,7 +92,7 @@ impl StorageEngine for MemoryStore {
     }
 }
 
-/// One log or one space of the store.
+/// One log or one namespace of the store.
 struct MemoryPort {
     memory: MemoryStore,
     name: String,

@@ -1,8 +1,8 @@
-//! Content-addressed bytes: the name of an object is the digest of its content.
+//! Content-addressed files: the name of an object is the digest of its content.
 //!
-//! An object survives a kill at any instant, and what is read back is checked. [`ObjectFiles::put`] waits until it has
-//! reached the disk; [`ObjectFiles::put_unsynced`] does not, for what can be made again: what the machine going down cut short
-//! is kept again the next time it is seen.
+//! An object is written atomically and verified when read. [`ObjectFiles::put`] also waits for the disk.
+//! [`ObjectFiles::put_unsynced`] does not, and is for content that can be stored again: an object that a machine crash
+//! cut short is rewritten the next time it is stored.
 
 use crate::{StoreError, durable, ports};
 use probity_core::Digest;
@@ -11,32 +11,32 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// A directory of objects: the content-addressed store of this machine. [`ports::ObjectStore`] is the part of it that an engine
-/// shared by several machines can keep as well.
+/// A directory of objects on this machine. [`ports::ObjectStore`] is the part that an engine shared by several
+/// machines can offer too.
 #[derive(Debug, Clone)]
 pub struct ObjectFiles {
     dir: PathBuf,
 }
 
 impl ObjectFiles {
-    /// The objects below `dir`, which need not exist yet.
+    /// Names the objects below `dir`, which need not exist yet.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
 
-    /// Keeps `bytes` durably; keeping them twice is no harm.
+    /// Stores `bytes` durably; storing them twice is harmless.
     pub fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
         let digest = self.put_unsynced(bytes)?;
         let path = self.path(&digest);
         File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io_error(&path))?;
-        // The names on the way to it must last too, and they may be as new as the object.
+        // The directory entries that lead to the object must be durable too, and may be as new as the object.
         for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.dir)) {
             durable::sync_dir(folder)?;
         }
         Ok(digest)
     }
 
-    /// Keeps `bytes` without waiting for the disk; keeping them twice costs nothing.
+    /// Stores `bytes` without waiting for the disk, unless they are there already.
     pub fn put_unsynced(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
         let digest = Digest::of(bytes);
         if !self.has(&digest, bytes.len() as u64) {
@@ -45,12 +45,12 @@ impl ObjectFiles {
         Ok(digest)
     }
 
-    /// Whether an object of this name and size is there.
+    /// Tells whether an object of this name and size exists. The content is not read.
     pub fn has(&self, digest: &Digest, size_bytes: u64) -> bool {
         std::fs::metadata(self.path(digest)).is_ok_and(|facts| facts.len() == size_bytes)
     }
 
-    /// Reads an object back, or `None` when it was never kept. What is not its digest any more is damage, not content.
+    /// Reads an object; `None` if it does not exist. Content that does not match its digest is an error.
     pub fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.path(digest);
         let Some(bytes) = durable::read(&path)? else {
@@ -63,7 +63,7 @@ impl ObjectFiles {
         }
     }
 
-    /// Every object, with its size, sorted. What is not named like one is none.
+    /// Lists all objects with their sizes, sorted. Files not named like an object are skipped.
     pub fn list(&self) -> Result<Vec<(Digest, u64)>, StoreError> {
         let mut objects = Vec::new();
         for folder in entries(&self.dir)? {
@@ -78,7 +78,7 @@ impl ObjectFiles {
         Ok(objects)
     }
 
-    /// Takes an object away; nothing happens if it is not there.
+    /// Removes an object if it exists.
     pub fn remove(&self, digest: &Digest) -> Result<(), StoreError> {
         durable::remove(&self.path(digest))
     }
@@ -99,7 +99,7 @@ impl ports::ObjectStore for ObjectFiles {
     }
 }
 
-/// What lies in a folder; nothing if it is none.
+/// Lists a directory; empty if it does not exist.
 fn entries(dir: &Path) -> Result<Vec<DirEntry>, StoreError> {
     match std::fs::read_dir(dir) {
         Ok(entries) => entries.collect::<std::io::Result<_>>().map_err(StoreError::io_error(dir)),

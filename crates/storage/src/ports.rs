@@ -1,86 +1,69 @@
-//! What the rules ask of a database: four ports, and nothing above them knows which engine is below.
+//! The four ports that the rules need from a database. They hide the engine below them.
 //!
-//! The promises are few, so that an embedded engine and a distributed one can both keep them: there is no transaction across two ports, time is the store's own, and a reply may be lost. Every engine is held to
-//! [`crate::conformance`].
+//! The promises are few, so that both an embedded and a distributed engine can keep them: no transaction spans two
+//! ports, time is the store's own, and a reply may be lost. [`crate::conformance`] checks every engine.
 
 use crate::StoreError;
 use probity_core::Digest;
 use std::time::Duration;
 
-/// The largest event or pointer that is taken: what a distributed engine takes in one request, with room to spare.
+/// The largest event or pointer value: what a distributed engine accepts in one request, with room to spare.
 pub const MAX_VALUE_BYTES: usize = 1024 * 1024;
-/// The longest name of a log, a pointer, a command or an owner.
 pub const MAX_NAME_BYTES: usize = 256;
-/// The most records that one reading gives.
 pub const MAX_EVENTS_PER_READ: usize = 10_000;
 
-/// An engine: where the ports come from. Logs, pointers and leases of different names know nothing of each other.
+/// An engine, which provides the ports. Logs and spaces of different names are independent.
 pub trait StorageEngine: Send + Sync {
-    /// The log of that name, empty until something is appended.
+    /// Returns the log of that name, which is empty until the first append.
     fn log(&self, name: &str) -> Box<dyn EventLog>;
-    /// The pointers of that space.
     fn refs(&self, space: &str) -> Box<dyn RefStore>;
-    /// The leases of that space.
     fn leases(&self, space: &str) -> Box<dyn LeaseStore>;
-    /// The objects.
     fn objects(&self) -> Box<dyn ObjectStore>;
 }
 
-/// A numbered sequence of events that only grows. The first has number 1; an empty log ends at 0.
+/// A numbered sequence of events that only grows. Numbers start at 1; the head of an empty log is 0.
 pub trait EventLog: Send + Sync {
-    /// The number of the last event.
+    /// Returns the number of the last event.
     fn head(&self) -> Result<u64, StoreError>;
 
-    /// Appends `event` if the log still ends at `expected_head`. `command` is the caller's own id for this write: one
-    /// log takes it once.
+    /// Appends `event` if the head is still `expected_head`. `command` is the caller's identifier for this write; a log
+    /// accepts each one once.
     fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError>;
 
-    /// The events behind `seq` in order and without a gap, at most `limit` of them and at most [`MAX_EVENTS_PER_READ`].
+    /// Returns the events after `seq`, in order and without gaps: at most `limit`, and at most [`MAX_EVENTS_PER_READ`].
     fn read_after(&self, seq: u64, limit: usize) -> Result<Vec<EventRecord>, StoreError>;
 
-    /// Where the event with that command stands.
+    /// Returns the number of the event appended with that command.
     fn find(&self, command: &str) -> Result<Option<u64>, StoreError>;
 
-    /// Waits until the log ends behind `seq`, at most for `wait`; then says where it ends.
+    /// Waits up to `wait` for an event after `seq`, then returns the head.
     fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError>;
 }
 
-/// The answer to an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppendOutcome {
     /// The event is durable and has this number.
     At(u64),
-    /// Somebody else appended first; nothing was written.
-    Moved {
-        /// Where the log ends now.
-        head: u64,
-    },
-    /// An event with this command stands there already; nothing was written.
-    Known {
-        /// Where.
-        at: u64,
-    },
-    /// The reply was lost: it may be written or not. [`EventLog::find`] tells.
+    /// Another writer appended first; nothing was written.
+    Moved { head: u64 },
+    /// The log already has an event with this command; nothing was written.
+    Known { at: u64 },
+    /// The reply was lost, and the event may or may not be written. [`EventLog::find`] tells.
     Unknown,
 }
 
-/// An event as it was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRecord {
-    /// Its number.
     pub seq: u64,
-    /// The command it was appended with.
     pub command: String,
-    /// Its bytes.
     pub event: Vec<u8>,
 }
 
-/// Named pointers that move by compare-and-set.
+/// Named pointers, moved by compare-and-set.
 pub trait RefStore: Send + Sync {
-    /// Where a pointer stands.
     fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Moves a pointer from `expected` to `value`; `None` is a pointer that is not there.
+    /// Moves a pointer from `expected` to `value`; `None` means that the pointer does not exist.
     fn compare_and_set(
         &self,
         name: &str,
@@ -88,46 +71,40 @@ pub trait RefStore: Send + Sync {
         value: Option<&[u8]>,
     ) -> Result<SwapOutcome, StoreError>;
 
-    /// Every pointer, by name.
+    /// Returns every pointer, sorted by name.
     fn list(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError>;
 }
 
-/// The answer to a swap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SwapOutcome {
-    /// The pointer stands there now, durably.
+    /// The pointer has the new value, durably.
     Done,
-    /// It was not where it was expected; nothing was written.
-    Moved {
-        /// Where it stands.
-        found: Option<Vec<u8>>,
-    },
-    /// The reply was lost: look where the pointer stands.
+    /// The pointer did not have the expected value; nothing was written.
+    Moved { found: Option<Vec<u8>> },
+    /// The reply was lost; read the pointer to find out.
     Unknown,
 }
 
-/// Content-addressed bytes.
 pub trait ObjectStore: Send + Sync {
-    /// Keeps `bytes` durably under their digest. Keeping them twice is no harm.
+    /// Stores `bytes` durably under their digest; storing them twice is harmless.
     fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError>;
 
-    /// Reads an object back. What is not its digest any more is damage, not content.
+    /// Reads an object. Content that does not match its digest is an error.
     fn get(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError>;
 }
 
-/// Who is alive, by the clock of the store: nobody's own clock prolongs or ends a lease.
+/// Records which owners are alive, by the store's clock: no client's clock extends or ends a lease.
 pub trait LeaseStore: Send + Sync {
-    /// Lets the lease of `owner` run for `lasts` from now on.
+    /// Makes the lease of `owner` last `lasts` from now.
     fn renew(&self, owner: &str, lasts: Duration) -> Result<(), StoreError>;
 
-    /// Ends the lease of `owner`.
     fn end(&self, owner: &str) -> Result<(), StoreError>;
 
-    /// Every lease that runs, by owner, and how long it still does.
+    /// Returns every running lease with its remaining time, sorted by owner.
     fn running(&self) -> Result<Vec<(String, Duration)>, StoreError>;
 }
 
-/// Refuses what is larger than every engine takes, before it is written.
+/// Refuses values above the limits before they are written.
 pub(crate) fn check_sizes(name: &str, value: &[u8]) -> Result<(), StoreError> {
     let bounds = [("a name", name.len(), MAX_NAME_BYTES), ("a value", value.len(), MAX_VALUE_BYTES)];
     match bounds.into_iter().find(|(_, bytes, most)| bytes > most) {

@@ -6,22 +6,19 @@ use probity_intents::{IntentId, IntentScope, ScopeEntrySet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// An intent whose scope grew: the answer of `probity amend --intent`.
+/// An intent with a wider scope: the answer of `probity amend --intent`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AmendAnswer {
-    /// The intent.
     pub intent_id: IntentId,
-    /// What was added to `allowed_files`.
+    /// Entries added to `allowed_files`.
     pub allowed_files: ScopeEntrySet,
-    /// What was added to `allowed_related`.
+    /// Entries added to `allowed_related`.
     pub allowed_related: ScopeEntrySet,
-    /// Why.
     pub why: String,
-    /// What may be touched now.
+    /// The scope after the amendment.
     pub scope: IntentScope,
-    /// What to do next.
     pub next_step: &'static str,
-    /// What happened to intents of this owner meanwhile.
+    /// Events that affected the owner's other intents in the meantime.
     pub notices: Vec<OwnerNotice>,
 }
 

@@ -5,41 +5,36 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 probity_core::word_enum! {
-    /// How a check ended. The later, the worse.
+    /// The result of a check, from best to worst.
     pub enum CheckupStatus {
-        /// All is well.
+        /// No problem.
         Ok = "ok",
-        /// It works, and could be better.
+        /// It works, but could be better.
         Warning = "warning",
         /// It does not work.
         Failed = "failed",
     }
 }
 
-/// Whether everything is there that changes under control need: the answer of `probity doctor`.
+/// Whether the prerequisites for changes under control are met: the answer of `probity doctor`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DoctorAnswer {
-    /// The worst of the checks.
+    /// The worst status of the checks.
     pub status: CheckupStatus,
     /// The checks, in a fixed order.
     pub checks: Vec<DoctorCheckup>,
 }
 
-/// One check.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DoctorCheckup {
-    /// What was looked at.
     pub name: &'static str,
-    /// How it is.
     pub status: CheckupStatus,
-    /// What was found.
     pub detail: String,
-    /// What to do, unless all is well.
+    /// What to do, unless the status is `ok`.
     pub next_step: Option<String>,
 }
 
 impl DoctorAnswer {
-    /// The answer of these checks.
     pub fn new(checks: Vec<DoctorCheckup>) -> Self {
         let status = checks.iter().map(|check| check.status).max().unwrap_or(CheckupStatus::Ok);
         Self { status, checks }

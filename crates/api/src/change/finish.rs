@@ -1,4 +1,4 @@
-//! The answer to a finish.
+//! The answer of a finish.
 
 use super::hygiene::FinishHygieneAnswer;
 use super::patch_trail::PatchTrail;
@@ -19,62 +19,60 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Whether a change is accepted, and if not, why: the answer of `probity finish`.
-// Only an accepted one, whose claim is free, is ever read back.
+// Deserialized only to repeat the answer of an accepted finish whose claim was released.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FinishAnswer {
-    /// The intent.
     pub intent_id: IntentId,
-    /// The verdict in one word.
+    /// The verdict.
     pub status: ContractStatus,
-    /// Why; nothing for an accepted one.
+    /// Why; null if the change is accepted.
     pub reason: Option<ContractReason>,
-    /// What to do next, in one word.
+    /// The code of the next step.
     pub next_step: Option<FinishNextStep>,
-    /// The same in a sentence.
+    /// The verdict and the next step in a sentence.
     pub message: String,
-    /// What commits the accepted change and nothing else, where it is not committed and has few paths.
+    /// The command that commits exactly the accepted change, if it is uncommitted and has few paths.
     #[serde(default)]
     pub commit_command: Option<String>,
-    /// Whether somebody has to act before the change can be accepted.
+    /// Whether someone must act before the change can be accepted.
     pub user_action_required: bool,
-    /// Whether the claim is free again.
+    /// Whether the claim was released.
     pub intent_cleared: bool,
-    /// Whether this very finish was carried out before, and this is what it answered.
+    /// Whether this finish was carried out before, and this is its stored answer.
     pub idempotent_replay: bool,
-    /// Steps that were not taken.
+    /// Steps that were not reached.
     pub not_reached: Vec<FinishStep>,
-    /// Whose the uncommitted changes of the tree are.
+    /// The uncommitted changes of the tree and their owners.
     pub workspace_hygiene_after: Option<FinishHygieneAnswer>,
     /// Whether only declared paths were changed.
     pub scope_check: Option<ScopeCheck>,
-    /// The patch contract: members of `probity/contract-verify/v1`, without what stands elsewhere in this answer.
+    /// The patch contract: members of `probity/contract-verify/v1`, without those found elsewhere in this answer.
     pub verification: Option<KeptPart<FinishVerification>>,
-    /// The gates of the policy that failed, with the end of what they wrote.
+    /// The failed gates of the policy, with the end of their output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_gates: Vec<FailedGate>,
-    /// What really changed, and what the evidence said.
+    /// What really changed, compared with the evidence.
     pub patch_trail: Option<PatchTrail>,
-    /// What the author claims, against the facts: the `claims` of `probity/contract-verify/v1`.
+    /// The author's claims compared with the facts: the `claims` of `probity/contract-verify/v1`.
     pub claims: Option<KeptPart<CheckedClaims>>,
-    /// The receipt.
     pub receipt: Option<FinishReceipt>,
-    /// Why there is no receipt although one was asked for.
+    /// Why there is no receipt although one was requested.
     pub receipt_error: Option<String>,
     /// The paths of the change that differ from the commit or from the start.
     #[serde(default)]
     pub changes: Vec<ChangedPath>,
     /// Uncommitted changes outside the scope of an accepted change.
     pub external_changes: Option<ExternalChanges>,
-    /// What was committed outside the scope since the start, the first of it.
+    /// The first paths outside the scope that were committed since the start.
     #[serde(default)]
     pub committed_outside_scope: Vec<RepoPath>,
-    /// A loss of health that does not block.
+    /// A loss of health that does not block the change.
     pub health_regression_advisory: Option<HealthAdvisory>,
-    /// All of it in a few words; `null` if the change was not verified.
+    /// A short summary; null if the change was not verified.
     pub summary: Option<FinishSummary>,
-    /// What happened to intents of this owner meanwhile.
+    /// Events that affected the owner's intents in the meantime.
     pub notices: Vec<OwnerNotice>,
-    /// What a surface shows of `verification` and `claims`.
+    /// The parts of `verification` and `claims` that a surface shows.
     #[serde(skip)]
     pub review: FinishReview,
 }
@@ -84,96 +82,84 @@ impl Answer for FinishAnswer {
 }
 
 impl FinishAnswer {
-    /// The exit code of the command line.
     pub fn exit_code(&self) -> ExitCode {
         self.status.into()
     }
 
-    /// Whether the change is none: no path of it differs from what it was at the start.
+    /// Tells whether no path of the change differs from the start.
     pub fn nothing_changed(&self) -> bool {
         self.changes.iter().all(|change| !change.since_start)
     }
 }
 
-/// What people are told of a verdict: what got worse, and which claims do not hold.
+/// What people see of a verdict: what got worse, and which claims do not hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinishReview {
-    /// New findings that count against the change, the first of them.
+    /// The first new findings that count against the change.
     pub worse: Vec<WorseFinding>,
-    /// Claims that are false or unproven.
     pub refuted_claims: Vec<RefutedClaim>,
 }
 
-/// A new finding that counts against the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorseFinding {
-    /// The file, if there is one.
     pub path: Option<RepoPath>,
-    /// The first line, from 1.
+    /// The first line, counted from 1.
     pub line: u32,
-    /// What is wrong, in a sentence.
     pub message: String,
 }
 
-/// A claim that is false or unproven.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefutedClaim {
-    /// What the facts say to it.
     pub verdict: ClaimVerdict,
-    /// The sentence that claims it, else the word of the claim.
+    /// The sentence that makes the claim, or else its code.
     pub claimed: String,
-    /// What speaks against it or is missing.
+    /// The facts against it, or the missing proof.
     pub because: String,
 }
 
-/// A gate of the policy that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedGate {
-    /// The gate.
     pub id: String,
-    /// Whether the change needs it to pass.
+    /// Whether it must pass for the change to be accepted.
     pub required: bool,
-    /// Why it failed, as its exit status or its time limit.
+    /// Why it failed, such as its exit status or its time limit.
     pub detail: String,
-    /// The end of what it wrote.
+    /// The end of its output.
     pub log_tail: String,
 }
 
 /// The receipt of an accepted change.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FinishReceipt {
-    /// Its digest.
     pub digest: Digest,
-    /// Its number in the chain.
+    /// Its number in the chain of receipts.
     pub number: u64,
-    /// What the change does to the health of the tree.
+    /// The effect of the change on the health of the tree.
     pub health: ReceiptHealth,
-    /// Whether it is signed.
     pub signed: bool,
 }
 
-/// What a change does to the health of the tree.
+/// The effect of a change on the health of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReceiptHealth {
     /// The health after the change.
     pub score: Option<i64>,
-    /// How far that is from the baseline.
+    /// The difference from the baseline.
     pub delta: Option<i64>,
-    /// How far that is from before the change.
+    /// The difference from before the change.
     pub patch_health_delta: Option<i64>,
 }
 
-/// A loss of health that does not block.
+/// A loss of health that does not block the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthAdvisory {
-    /// How much was lost.
     pub health_delta: i64,
 }
 
 probity_core::word_enum! {
-    /// What became of the claims of the author.
+    /// The result of checking the author's claims.
     pub enum ClaimsSummary {
-        /// There were none.
+        /// No claims were made.
         SkippedNoClaims = "skipped_no_claims",
         /// All are true.
         Valid = "valid",
@@ -184,24 +170,24 @@ probity_core::word_enum! {
     }
 }
 
-/// A verified change in a few words.
+/// A short summary of a verified change.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FinishSummary {
     /// Whether only declared paths were changed.
     pub scope_status: ScopeCheckStatus,
     /// How the change was verified.
     pub verification_profile: VerificationProfile,
-    /// What the two runs say; `null` if they were not compared.
+    /// The comparison of the two runs; null if they were not compared.
     pub structural_verdict: Option<DeltaVerdict>,
-    /// How the health changed.
+    /// The difference in health.
     pub health_delta: Option<i64>,
-    /// How many findings are new.
+    /// The number of new findings.
     pub regressions: usize,
-    /// What became of the claims of the author.
+    /// The result of checking the author's claims.
     pub claims: ClaimsSummary,
-    /// Whether there is a note for the reviewer.
+    /// Whether the author left a note for the reviewer.
     pub review_note_present: bool,
-    /// What became of the receipt of an accepted change.
+    /// The outcome of creating the receipt of an accepted change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<ReceiptOutcome>,
 }
@@ -209,59 +195,55 @@ pub struct FinishSummary {
 /// A path of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangedPath {
-    /// The path.
     pub path: RepoPath,
-    /// How it differs.
     pub change: DirtyStatus,
-    /// Whether it differs from what it was at the start; otherwise it was uncommitted then and still is.
+    /// Whether it differs from the start; if not, it was already uncommitted then.
     pub since_start: bool,
 }
 
-/// Uncommitted changes that are no part of an accepted change.
+/// Uncommitted changes that are not part of an accepted change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExternalChanges {
-    /// How many there are.
     pub count: usize,
-    /// Their paths, the first of them.
+    /// The first paths.
     pub paths: Vec<RepoPath>,
-    /// How many there are of each attribution.
+    /// The number of changes by attribution.
     #[serde(default)]
     pub by_attribution: BTreeMap<ChangeAttribution, usize>,
-    /// The first of them with how they changed, and whose they are; none in a summary.
+    /// The first changes with their attribution; empty in a summary.
     #[serde(default)]
     pub changes: Vec<ExternalChange>,
-    /// The rest, for a surface that shows all in few lines.
+    /// The remaining changes, for a surface that groups all of them in a few lines.
     #[serde(skip)]
     pub unlisted: Vec<ExternalChange>,
 }
 
-/// An uncommitted change that is no part of the finished one.
+/// An uncommitted change that is not part of the finished one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExternalChange {
-    /// The path.
     pub path: RepoPath,
     /// How it differs from the commit.
     pub change: DirtyStatus,
-    /// Whose it is, as far as that is known.
+    /// The origin of the change, as far as it is known.
     pub attribution: ChangeAttribution,
-    /// The intent that holds it, or whose finish saw it as it is.
+    /// The intent that holds the path, or whose finish saw its current content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent_id: Option<IntentId>,
-    /// What people call the owner of that intent.
+    /// The label of that intent's owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
 probity_core::word_enum! {
-    /// Whose an uncommitted change is, as far as that is known (law 5).
+    /// The origin of an uncommitted change, as far as it is known (law 5).
     pub enum ChangeAttribution {
-        /// A live intent of other agents holds the path.
+        /// A live intent of another agent holds the path.
         HeldByIntent = "held_by_intent",
-        /// It is what a finished intent left, not committed yet.
+        /// A finished intent left it, and it is not committed yet.
         FinishedByIntent = "finished_by_intent",
-        /// It was there at the start, and is the same.
+        /// It was there at the start and has not changed since.
         BeforeStart = "before_start",
-        /// Nobody claims it.
+        /// No intent claims it.
         Unattributed = "unattributed",
     }
 }

@@ -1,4 +1,4 @@
-//! Whose the uncommitted changes of the tree are, at a start and at a finish.
+//! Uncommitted changes of the tree and their owners, at a start and at a finish.
 
 use probity_core::Digest;
 use probity_intents::hygiene::{DirtyAttribution, DirtyEntry, FinishBlockReason, SnapshotStatus};
@@ -12,46 +12,43 @@ use serde::{Deserialize, Serialize};
 pub struct StartHygieneAnswer {
     /// Whether there is a git repository to compare with.
     pub git_available: bool,
-    /// Whether there are uncommitted changes in the way.
+    /// Whether uncommitted changes block the start.
     pub blocks_edit: bool,
-    /// How many there are.
     pub counts: StartDirtyCounts,
-    /// The uncommitted paths of `allowed_files`, the first of them.
+    /// The first uncommitted paths in `allowed_files`.
     pub dirty_in_allowed: Vec<RepoPath>,
-    /// The uncommitted paths of the scope that others hold too, the first of them.
+    /// The first uncommitted paths of the scope that other agents hold too.
     pub foreign_dirty_overlaps: Vec<ForeignDirtyOverlap>,
-    /// The tree that was looked at.
+    /// The state of the tree that was compared.
     pub dirty_snapshot: WorktreeSnapshotAnswer,
-    /// Always `available`: a start looks at the tree itself.
+    /// Always `available`, because a start takes the snapshot itself.
     pub dirty_snapshot_status: SnapshotStatus,
-    /// Every uncommitted path, in full detail.
+    /// Every uncommitted path, in full detail only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_paths: Option<Vec<RepoPath>>,
 }
 
-/// How many uncommitted paths there are at a start.
+/// Counts of uncommitted paths at a start.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StartDirtyCounts {
-    /// All of them.
+    /// All uncommitted paths.
     pub dirty: usize,
     /// In `allowed_files`.
     pub in_scope: usize,
-    /// Elsewhere.
+    /// Outside `allowed_files`.
     pub outside_scope: usize,
 }
 
-/// The tree that was looked at.
+/// The state of the tree that was compared.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeSnapshotAnswer {
-    /// Its root hash.
     pub root: Digest,
-    /// The git commit.
     pub head: Option<String>,
-    /// How many paths are uncommitted.
+    /// The number of uncommitted paths.
     pub paths_count: usize,
-    /// How many paths are ignored or build outputs, and still watched.
+    /// The number of watched paths that are ignored or build outputs.
     pub aside_count: usize,
-    /// The uncommitted paths, in full detail.
+    /// The uncommitted paths, in full detail only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<Vec<DirtyEntry>>,
 }
@@ -65,23 +62,22 @@ pub struct FinishHygieneAnswer {
     pub blocks_edit: bool,
     /// Whether the finish is blocked.
     pub blocks_finish: bool,
-    /// Why it is.
     pub finish_block_reason: Option<FinishBlockReason>,
-    /// How many paths there are of each class.
+    /// The number of paths by class.
     pub counts: FinishDirtyCounts,
-    /// The uncommitted paths of the scope that others hold too, the first of them.
+    /// The first uncommitted paths of the scope that other agents hold too.
     pub foreign_dirty_overlaps: Vec<ForeignDirtyOverlap>,
-    /// Uncommitted paths of the scope that the evidence does not name, the first of them.
+    /// The first uncommitted paths of the scope that the evidence does not name.
     pub unacknowledged_dirty_in_scope: Vec<RepoPath>,
-    /// Paths outside the scope that changed since the start and nobody claims, the first of them.
+    /// The first paths outside the scope that changed since the start and that no intent claims.
     pub unattributed_unscoped_dirty: Vec<RepoPath>,
-    /// The same under its old name.
+    /// Former name of `unattributed_unscoped_dirty`, with the same content.
     pub own_unscoped_dirty: Vec<RepoPath>,
-    /// The tree that was looked at.
+    /// The state of the tree that was compared.
     pub dirty_snapshot: WorktreeSnapshotAnswer,
-    /// Whether there was a start snapshot to compare with.
+    /// Whether a snapshot of the start was available for comparison.
     pub dirty_snapshot_status: SnapshotStatus,
-    /// What full detail adds.
+    /// Members added in full detail.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub detail: Option<FinishHygieneDetail>,
 }
@@ -89,23 +85,23 @@ pub struct FinishHygieneAnswer {
 /// Every uncommitted path with its class.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FinishHygieneDetail {
-    /// Outside, uncommitted at the start, unchanged.
+    /// Outside the scope, uncommitted at the start, unchanged since.
     pub preexisting_unscoped_dirty: Vec<RepoPath>,
-    /// Outside, and appeared since.
+    /// Outside the scope, new since the start.
     pub new_unattributed_unscoped_dirty: Vec<RepoPath>,
-    /// Outside, and changed since.
+    /// Outside the scope, changed since the start.
     pub modified_unattributed_unscoped_dirty: Vec<RepoPath>,
-    /// Outside, with nothing to compare with.
+    /// Outside the scope, without a snapshot to compare with.
     pub unknown_unattributed_unscoped_dirty: Vec<RepoPath>,
-    /// Outside, and held by a live intent of other agents.
+    /// Outside the scope, held by a live intent of another agent.
     pub foreign_attributed_outside_scope: Vec<RepoPath>,
-    /// Every uncommitted path, and whose it is.
+    /// Every uncommitted path with its owner.
     pub dirty_attribution: Vec<DirtyAttribution>,
-    /// What the scope check looked at.
+    /// The paths that the scope check compared.
     pub files_for_scope_check: ScopeEntrySet,
 }
 
-/// How many uncommitted paths there are of each class.
+/// Counts of uncommitted paths by class.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are those of the classes")]
 pub struct FinishDirtyCounts {

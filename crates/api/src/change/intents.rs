@@ -1,4 +1,4 @@
-//! The registry as one reader sees it: answers of `probity intent` and `probity log`.
+//! The registry from one reader's point of view: answers of `probity intent` and `probity log`.
 
 use crate::document::Answer;
 use probity_core::Digest;
@@ -9,59 +9,53 @@ use probity_intents::{IntentId, IntentOwner, IntentScope, IntentStatus, Ownershi
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// An intent as a reader sees it.
+/// An intent from a reader's point of view.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct IntentView {
-    /// Its id.
     pub intent_id: IntentId,
-    /// What the record says about its life.
+    /// The recorded status.
     pub status: IntentStatus,
-    /// What it is to the reader.
+    /// The relation between the intent and the reader.
     pub ownership: Ownership,
-    /// Whether it is the reader's own.
+    /// Whether it belongs to the reader.
     pub is_own: bool,
-    /// Whether it is the reader's own by a handle kept in this worktree.
+    /// Whether it belongs to the reader through a handle kept in this worktree.
     pub handle_kept: bool,
-    /// What it is for.
+    /// The purpose of the change.
     pub description: String,
-    /// What its owner expects of it.
+    /// Effects that its owner expects.
     pub expected_effects: Vec<String>,
-    /// What it may touch, amendments included.
+    /// The scope, amendments included.
     pub scope: IntentScope,
-    /// Who holds it.
     pub owner: OwnerView,
-    /// What people call its owner; the same as `owner.label`.
+    /// The label of its owner; the same as `owner.label`.
     pub agent: String,
-    /// For how long its owner has promised to be alive.
+    /// The length of the lease, in seconds.
     pub lease_seconds: u64,
-    /// How long that still lasts; 0 if it lapsed.
+    /// Remaining time of the lease, in seconds; 0 if it lapsed.
     pub lease_expires_in_seconds: u64,
-    /// When it was declared.
     pub declared_at: String,
-    /// When it ends, whatever its owner does.
+    /// The time at which it ends, even if its owner is alive.
     pub expires_at: String,
-    /// When it was closed.
     pub closed_at: Option<String>,
-    /// Where it starts from.
+    /// The state of the tree that it started from.
     pub base: IntentBase,
-    /// The fencing token; `null` while it waits.
+    /// The fencing token; null while it is queued.
     pub fencing_token: Option<EventSeq>,
-    /// Its place in the queue while it waits.
+    /// Its position in the queue while it is queued.
     pub queue_position: Option<usize>,
-    /// How its scope grew.
+    /// Extensions of its scope.
     pub amendments: Vec<AmendmentView>,
     /// The numbers of the events that changed it.
     pub history: Vec<EventSeq>,
 }
 
-/// Who holds an intent, without what proves it.
+/// The owner of an intent, without the secret handle.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OwnerView {
-    /// What people call the agent.
     pub label: String,
-    /// The host.
     pub host: String,
-    /// The process, if one was named.
+    /// The process id, if one was given.
     pub pid: Option<u32>,
 }
 
@@ -72,29 +66,25 @@ impl From<&IntentOwner> for OwnerView {
     }
 }
 
-/// A widening of a scope.
+/// An extension of a scope.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AmendmentView {
-    /// The event that did it.
     pub seq: EventSeq,
-    /// When.
     pub at: String,
-    /// Who.
     pub by: String,
-    /// Why.
     pub why: String,
-    /// What was added to `allowed_files`.
+    /// Entries added to `allowed_files`.
     pub allowed_files: ScopeEntrySet,
-    /// What was added to `allowed_related`.
+    /// Entries added to `allowed_related`.
     pub allowed_related: ScopeEntrySet,
 }
 
-/// Who holds what, and who waits: the answer of `probity intent list`.
+/// Held and queued intents: the answer of `probity intent list`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct IntentListAnswer {
-    /// The intents, by id.
+    /// The intents, sorted by id.
     pub intents: Vec<IntentView>,
-    /// What happened to intents of the reader meanwhile.
+    /// Events that affected the reader's intents in the meantime.
     pub notices: Vec<OwnerNotice>,
 }
 
@@ -102,10 +92,9 @@ impl Answer for IntentListAnswer {
     const SCHEMA: &'static str = "probity/intent-list/v1";
 }
 
-/// One intent with everything it has: the answer of `probity intent show`.
+/// One intent in full: the answer of `probity intent show`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct IntentAnswer {
-    /// The intent.
     pub intent: IntentView,
 }
 
@@ -116,28 +105,27 @@ impl Answer for IntentAnswer {
 probity_core::word_enum! {
     /// Whether a command changed the registry.
     pub enum IntentChangeStatus {
-        /// It did.
+        /// The registry changed.
         Done = "done",
         /// There was nothing to do.
         NothingToDo = "nothing_to_do",
     }
 }
 
-/// What became of an intent: the answer of `probity intent renew`, `recover`, `clear` and `gc`.
+/// The result of a command on an intent: the answer of `probity intent renew`, `recover`, `clear` and `gc`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct IntentChangeAnswer {
-    /// Whether something was done.
     pub status: IntentChangeStatus,
-    /// The intent as it is now, where the command is about one.
+    /// The intent after the command, if the command is about one.
     pub intent: Option<IntentView>,
-    /// The event that did it.
+    /// The event that made the change.
     pub event: Option<LoggedEvent>,
-    /// What happened to intents of this owner meanwhile.
+    /// Events that affected the owner's intents in the meantime.
     pub notices: Vec<OwnerNotice>,
-    /// The handle of the owner, where the answer may tell it: on the command line of one who took an intent over and was
-    /// new, and to every caller of a tool.
+    /// The owner's handle, where the answer may reveal it: on the command line to a new owner who took an intent
+    /// over, and to every caller of a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
-    // Absent, null, or a text.
+    // Absent, null or a string, hence two options.
     pub owner: Option<Option<String>>,
 }
 
@@ -145,34 +133,33 @@ impl Answer for IntentChangeAnswer {
     const SCHEMA: &'static str = "probity/intent-change/v1";
 }
 
-/// An event of the log with its digest, and its time in words.
+/// An event of the log with its digest and a readable time.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LoggedEvent {
-    /// The event as the log holds it.
+    /// The event as stored in the log.
     #[serde(flatten)]
     pub event: RegistryEvent,
-    /// The digest that the next event names.
+    /// The digest that the next event must name.
     pub digest: Digest,
-    /// When it was decided.
+    /// The time of the event in UTC.
     pub at_utc: String,
 }
 
 probity_core::word_enum! {
-    /// Whether each event names the one before it.
+    /// Whether each event names its predecessor.
     pub enum ChainStatus {
-        /// It does, from the first event to the last. A log of which this is not true is refused.
+        /// Every event does. A log for which this does not hold is refused.
         Ok = "ok",
     }
 }
 
-/// The log of intents, checked from its first event: the answer of `probity log`.
+/// The log of intents, verified from its first event: the answer of `probity log`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct IntentLogAnswer {
-    /// Where the log ends.
+    /// The end of the log.
     pub head: RegistryHead,
-    /// Whether the log is whole.
     pub chain: ChainStatus,
-    /// The events that were asked for.
+    /// The requested events.
     pub events: Vec<LoggedEvent>,
 }
 
@@ -181,34 +168,30 @@ impl Answer for IntentLogAnswer {
 }
 
 probity_core::word_enum! {
-    /// What a reset did with an intent.
+    /// The effect of a reset on an intent.
     pub enum ResetAction {
-        /// One's own: it lives on with a new lease.
+        /// The caller's own intent: its lease was renewed.
         Renewed = "renewed",
-        /// Over, or its owner is dead: it is closed.
+        /// It expired or its owner is dead: it was closed.
         Cleared = "cleared",
-        /// Somebody stands behind it: it was left alone.
+        /// Its owner may be alive: it was left alone.
         Rejected = "rejected",
     }
 }
 
-/// One intent of a reset.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ResetEntry {
-    /// The intent.
     pub intent_id: IntentId,
-    /// What was done.
     pub action: ResetAction,
     /// Why it was left alone.
     pub reason: Option<RefusalCode>,
-    /// What to do about it.
     pub next_step: Option<String>,
 }
 
-/// What became of every open intent: the answer of `probity intent reset`.
+/// The effect on every open intent: the answer of `probity intent reset`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct IntentResetAnswer {
-    /// The intents, by id.
+    /// The intents, sorted by id.
     pub intents: Vec<ResetEntry>,
 }
 

@@ -1,4 +1,4 @@
-//! The other intents and governed runs that a start meets.
+//! Other intents and governed runs that a start has to consider.
 
 use crate::SystemPath;
 use probity_evidence::GlobList;
@@ -7,17 +7,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 probity_core::word_enum! {
-    /// What to do about another intent or run. Never: end its process.
+    /// The recommended action about another intent or run. It is never to end its process.
     pub enum RelatedIntentAction {
-        /// It is one's own.
+        /// It belongs to the caller.
         FinishAmendOrClearYourOwn = "finish_amend_or_clear_your_own",
         /// Its owner is gone.
         RecoverOrStartOverIt = "recover_or_start_over_it",
-        /// Its time is over.
+        /// It has expired.
         StartOverIt = "start_over_it",
-        /// It waits, and is not in the way.
+        /// It is queued and does not block.
         NoneItWaits = "none_it_waits",
-        /// Its owner has been silent.
+        /// Its lease lapsed, but nothing proves that its owner is gone.
         CoordinateOrWaitForItsEnd = "coordinate_or_wait_for_its_end",
         /// Its owner is alive.
         StopAndCoordinate = "stop_and_coordinate",
@@ -26,71 +26,65 @@ probity_core::word_enum! {
     }
 }
 
-/// The other intents of the workspace, as far as they matter to this one.
+/// The other intents of the workspace that matter to this one.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct ConcurrentWork {
-    /// Live claims that overlap.
+    /// Live claims that overlap the scope.
     pub concurrent_intents: Vec<RelatedIntent>,
-    /// Governed runs that have not ended and may touch the same paths.
+    /// Running governed runs that may touch the same paths.
     pub concurrent_runs: Vec<ConcurrentRun>,
-    /// All relations that are not `none`, overlaps included.
+    /// All relations other than `none`, overlaps included.
     pub workspace_relations: Vec<RelatedIntent>,
-    /// Those who wait for some of the same paths.
+    /// Intents queued for some of the same paths.
     pub queued_context: Vec<RelatedIntent>,
-    /// How many owners hold or wait for something.
+    /// The number of owners that hold or wait for something.
     pub total_agents: usize,
-    /// How many live claims have a silent owner.
+    /// The number of live claims with a lapsed lease.
     pub stale_count: usize,
 }
 
-/// A governed run that is in the way.
+/// A governed run that blocks the start.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ConcurrentRun {
-    /// The run.
     pub run_id: String,
-    /// What it may touch, from its own root.
+    /// The paths that it may touch, relative to its root.
     pub scope: GlobList,
-    /// The declared entries of which it may touch something.
+    /// The declared entries that it may touch.
     pub overlap: ScopeEntrySet,
-    /// Its root.
     pub root: SystemPath,
-    /// Since when it runs.
+    /// The time at which it started.
     pub since: String,
-    /// What to do about it.
     pub recommended_action: RelatedIntentAction,
 }
 
 /// Another intent, and how its scope overlaps the caller's.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RelatedIntent {
-    /// The intent.
     pub intent_id: IntentId,
-    /// What people call its owner.
+    /// The label of its owner.
     pub agent_label: String,
-    /// The process of its owner.
+    /// The process id of its owner.
     pub agent_pid: u32,
-    /// What it is for.
+    /// The purpose of the change.
     pub intent: String,
-    /// What it is to the caller.
+    /// The relation between its owner and the caller.
     pub ownership: Ownership,
     /// How its scope overlaps the caller's.
     pub relation: RelationKind,
-    /// Whether its handle is kept in this worktree, and the caller may use it: it is the caller's own, under another handle.
+    /// Whether its handle is kept in this worktree: it then belongs to the caller, under another handle.
     pub handle_kept: bool,
-    /// Which overlaps there are.
+    /// The kinds of overlap.
     pub overlap_type: Option<OverlapType>,
-    /// Where allowed meets allowed.
+    /// Entries that both sides allow.
     pub hard_overlap: ScopeEntrySet,
-    /// Where allowed meets related.
+    /// Entries that one side allows and the other lists as related.
     pub soft_overlap: ScopeEntrySet,
     /// Entries that one side forbids.
     pub excluded: ScopeEntrySet,
-    /// What to do about it.
     pub recommended_action: RelatedIntentAction,
-    /// Since when it has been declared.
     pub declared_at: String,
-    /// When its owner must have been heard of again.
+    /// The time by which its owner must renew the lease.
     pub lease_expires_at: String,
-    /// When it ends, whatever its owner does.
+    /// The time at which it ends, even if its owner is alive.
     pub expires_at: String,
 }

@@ -1,7 +1,7 @@
-//! What can be asked for: a start, a promotion, a finish.
+//! Requests: start, promote and finish a change.
 //!
-//! Each is one type with one set of defaults: the arguments of a tool are read into it, its schema is the tool's, and
-//! the options of the command line fill it in.
+//! Each request is one type with one set of defaults. The arguments of a tool are parsed into it, its schema is the
+//! tool's schema, and the options of the command line fill it in.
 
 use probity_contract::claims::Claim;
 use probity_intents::ScopeEntry;
@@ -25,7 +25,7 @@ probity_core::word_enum! {
 }
 
 /// A change that somebody wants to start.
-// The comments of the members are the descriptions that an agent reads, and pays for by the word.
+// Member docs are the descriptions that an agent reads and pays for by the word: keep them short.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartRequest {
@@ -69,14 +69,14 @@ pub struct StartRequest {
     #[serde(default)]
     #[expect(missing_docs, reason = "the name says it")]
     pub detail_level: DetailLevel,
-    /// Whether the caller's handle is kept for this worktree: for a new owner whose surface remembers nothing. The
-    /// surface knows that, and never the caller.
+    /// Keeps the caller's handle for this worktree, for a new owner whose surface remembers nothing. Set by the
+    /// surface, never by the caller.
     #[serde(skip)]
     pub keep_handle: bool,
 }
 
 impl StartRequest {
-    /// A start on `allowed_files`, with everything else as usual.
+    /// Starts on `allowed_files`, with defaults for everything else.
     pub fn new(description: impl Into<String>, allowed_files: Vec<ScopeEntry>) -> Self {
         Self {
             description: description.into(),
@@ -98,23 +98,22 @@ impl StartRequest {
     }
 }
 
-/// A place in the queue that is to become a claim.
+/// A request to turn a place in the queue into a claim.
 #[derive(Debug, Clone)]
 pub struct PromoteRequest {
-    /// The intent: its id, or a unique beginning of it.
+    /// The intent: its id or a unique prefix of it.
     pub intent_id: String,
-    /// What uncommitted changes in `allowed_files` mean.
+    /// How to treat uncommitted changes in `allowed_files`.
     pub dirty_scope_policy: DirtyScopePolicy,
-    /// How strictly the budget is reckoned; what the policy says if absent.
+    /// Strictness used to compute the budget; the policy's if absent.
     pub strictness: Option<StrictnessProfile>,
-    /// Whether to analyze the tree if there is no run of it.
+    /// Whether to analyze the tree if no run describes it.
     pub analyze: bool,
-    /// How much the answer says.
     pub detail_level: DetailLevel,
 }
 
 /// A change that is to be finished.
-// The comments of the members are the descriptions that an agent reads, and pays for by the word.
+// Member docs are the descriptions that an agent reads and pays for by the word: keep them short.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
@@ -160,7 +159,7 @@ pub struct FinishRequest {
 }
 
 impl FinishRequest {
-    /// A finish of `intent_id` on what the tree shows, with everything else as usual.
+    /// Finishes `intent_id` with the changes found in the tree, and defaults for everything else.
     pub fn new(intent_id: impl Into<String>) -> Self {
         Self {
             intent_id: intent_id.into(),

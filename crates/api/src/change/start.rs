@@ -1,4 +1,4 @@
-//! The answer to a start or a promotion.
+//! The answer of a start or a promotion.
 
 use super::hygiene::StartHygieneAnswer;
 use super::neighbors::ConcurrentWork;
@@ -16,66 +16,66 @@ use serde::Serialize;
 /// Whether a change may begin, and if not, why: the answer of `probity start` and `probity intent promote`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StartAnswer {
-    /// Granted, waiting, refused, or nothing to start from.
+    /// Granted, queued, blocked, or without an analysis to start from.
     pub status: StartStatus,
-    /// Whether editing may begin; only for `active`.
+    /// Whether editing may begin: true only if `active`.
     pub edit_allowed: bool,
-    /// The intent, if there is one now.
+    /// The intent, if one exists now.
     pub intent_id: Option<IntentId>,
     /// The fencing token of the claim.
     pub token: Option<EventSeq>,
-    /// What the start left behind.
+    /// The state of the claim after the start.
     pub claim: ClaimState,
-    /// The first of the reasons.
+    /// The first of `reasons`.
     pub reason: Option<StartObstacle>,
-    /// Why it was not simply granted.
+    /// Why it was not granted immediately.
     pub reasons: Vec<StartObstacle>,
-    /// What to do next, in one word.
+    /// The code of the next step.
     pub next_step: StartNextStep,
-    /// The same in a sentence.
+    /// The status and the next step in a sentence.
     pub message: String,
-    /// Whether somebody has to act before editing may begin.
+    /// Whether someone must act before editing may begin.
     pub user_action_required: bool,
-    /// Whether this start was carried out before, and this is what it led to.
+    /// Whether this start was carried out before, and this is its result.
     pub idempotent_replay: bool,
     /// The run that the change starts from.
     pub run_id: Option<String>,
-    /// What uncommitted changes in `allowed_files` mean.
+    /// How uncommitted changes in `allowed_files` are treated.
     pub dirty_scope_policy: DirtyScopePolicy,
-    /// What may be touched, as it was declared.
+    /// The declared scope.
     pub scope: IntentScope,
-    /// Declared paths at which there is nothing yet.
+    /// Declared paths that do not exist yet.
     pub missing_paths: Vec<MissingPath>,
-    /// What is doubtful about that.
+    /// Doubts about the scope.
     pub warnings: Vec<ScopeWarning>,
-    /// The intents in the way.
+    /// The intents that block the start.
     pub blocked_by: Vec<IntentId>,
-    /// The governed runs in the way.
+    /// The governed runs that block the start.
     pub blocked_by_runs: Vec<String>,
-    /// The place in the queue, if queued.
+    /// The position in the queue, if queued.
     pub queue_position: Option<usize>,
-    /// When the owner must have been heard of again.
+    /// The time by which the owner must renew the lease.
     pub lease_expires_at: Option<String>,
-    /// When the intent ends, whatever its owner does.
+    /// The time at which the intent ends, even if its owner is alive.
     pub expires_at: Option<String>,
-    /// The others.
+    /// Other intents and runs of the workspace.
     pub workspace: ConcurrentWork,
-    /// Whose the uncommitted changes of the tree are.
+    /// The uncommitted changes of the tree and their owners.
     pub workspace_hygiene: Option<StartHygieneAnswer>,
-    /// Who would notice the change.
+    /// The files that the change may affect.
     pub blast_radius: Option<BlastSummary>,
-    /// What headroom the change has.
+    /// The limits for the change.
     pub budget: Option<StartBudget>,
-    /// The active constraints of the ledger that touch the scope, hard ones first, the first of them.
+    /// The first active constraints of the ledger that concern the scope, hard ones first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<ConstraintInScope>,
     /// The items of the ledger that the change cites.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub implements: Vec<String>,
-    /// What happened to intents of this owner meanwhile.
+    /// Events that affected the owner's intents in the meantime.
     pub notices: Vec<OwnerNotice>,
-    /// The handle of the owner, where the answer may tell it: to a new owner on the command line, and to every caller of a
-    /// tool. The rules never know it.
+    /// The owner's handle, where the answer may reveal it: to a new owner on the command line, and to every caller of
+    /// a tool. The rules never see it.
     pub owner: Option<String>,
 }
 
@@ -84,7 +84,6 @@ impl Answer for StartAnswer {
 }
 
 impl StartAnswer {
-    /// The exit code of the command line.
     pub const fn exit_code(&self) -> ExitCode {
         match self.status {
             StartStatus::Active => ExitCode::Ok,
@@ -94,18 +93,15 @@ impl StartAnswer {
     }
 }
 
-/// Why a start is not simply granted: a reason of the start rules, or a refusal of the registry.
+/// Why a start is not granted immediately: a reason of the start rules, or a refusal of the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum StartObstacle {
-    /// The start rules say so.
     Rule(StartReason),
-    /// The registry refuses.
     Registry(RefusalCode),
 }
 
 impl StartObstacle {
-    /// The stable code.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Rule(reason) => reason.as_str(),
@@ -113,7 +109,6 @@ impl StartObstacle {
         }
     }
 
-    /// What happened.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Rule(reason) => reason.meaning(),
@@ -122,32 +117,30 @@ impl StartObstacle {
     }
 }
 
-/// A declared path at which there is nothing.
+/// A declared path that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MissingPath {
-    /// The path as it was declared.
+    /// The declared path.
     pub path: ScopeEntry,
-    /// A path of the tree that may have been meant.
+    /// An existing path that may have been meant.
     pub suggestion: Option<RepoPath>,
-    /// What else may be wrong with it.
+    /// Another possible mistake.
     pub hint: Option<&'static str>,
 }
 
-/// Something doubtful about a declared scope.
+/// A doubt about a declared scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ScopeWarning {
-    /// What it is.
     pub code: probity_core::ReasonCode,
-    /// The list that it concerns.
+    /// The list that contains the entry.
     pub field: &'static str,
-    /// The entry that it concerns.
+    /// The entry in question.
     pub entry: Option<ScopeEntry>,
-    /// The same in a sentence.
     pub message: &'static str,
 }
 
 probity_core::word_enum! {
-    /// How many would notice a change, by the number of files that need the changed ones.
+    /// The reach of a change, by the number of files that depend on the changed ones.
     pub enum BlastLevel {
         /// Fewer than 5.
         Low = "low",
@@ -159,7 +152,7 @@ probity_core::word_enum! {
 }
 
 impl BlastLevel {
-    /// The level of this many files that need the changed ones, directly or through others.
+    /// Returns the level for this number of direct and transitive dependents.
     pub const fn of(n_dependents: usize) -> Self {
         match n_dependents {
             0..=4 => Self::Low,
@@ -169,54 +162,52 @@ impl BlastLevel {
     }
 }
 
-/// Who would notice a change, in numbers and the first few names.
+/// The files that a change may affect: counts and the first few names.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BlastSummary {
-    /// How many they are, in one word.
     pub radius_level: BlastLevel,
-    /// How many files need the changed ones themselves.
+    /// Files that depend on the changed ones directly.
     pub direct_dependents_count: usize,
-    /// How many need them directly or through others.
+    /// Files that depend on them directly or transitively.
     pub transitive_dependents_count: usize,
-    /// How many share a clone with them.
+    /// Files that share a clone with them.
     pub clone_siblings_count: usize,
-    /// How many cycles they are part of.
+    /// Dependency cycles that contain them.
     pub cycles_count: usize,
-    /// The files that need the changed ones themselves.
+    /// The first files that depend on the changed ones directly.
     pub direct_dependents: Vec<RepoPath>,
-    /// The files that share a clone with them.
+    /// The first files that share a clone with them.
     pub clone_siblings: Vec<RepoPath>,
-    /// Declared paths that the run does not know: new files, or files of no known language.
+    /// Declared paths that are not in the run: new files, or files of no supported language.
     pub unknown: Vec<RepoPath>,
 }
 
-/// What headroom a change has.
+/// The limits for a change.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StartBudget {
-    /// How strictly it is reckoned.
+    /// Strictness used to compute the budget.
     pub strictness: Strictness,
     /// What the change may cost.
     pub budgets: ChangeBudget,
-    /// What the structural gates of the policy say already.
+    /// The result of the policy's structural gates before the change.
     pub gate_preview: GateForecast,
 }
 
-/// What the structural gates of the policy say of a tree.
+/// The result of the policy's structural gates on the present tree.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GateForecast {
     /// Whether they fail; `null` if the policy has none.
     pub would_fail: Option<bool>,
 }
 
-/// A constraint of the ledger that a change must keep to.
+/// A constraint of the ledger that a change must respect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConstraintInScope {
-    /// Its handle.
     pub handle: String,
-    /// What it says.
+    /// The text of the constraint.
     pub summary: String,
-    /// Whether nothing may break it.
+    /// Whether breaking it is never allowed.
     pub hard: bool,
-    /// A path or pattern in it that meets the scope; `null` when it names no path, and so holds everywhere.
+    /// A path or pattern in it that matches the scope; null if it names no path and so applies everywhere.
     pub because: Option<String>,
 }

@@ -9,20 +9,19 @@ use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What `probity amend` answers for a run: a run that goes on took the amendment (`amended`), or a finished one was
+/// The answer of `probity amend` for a run: a running run took the amendment (`amended`), or a finished run was
 /// judged again.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AmendAnswer {
-    /// The root of the tree.
     pub root: SystemPath,
-    /// What the amendment did.
+    /// The effect of the amendment.
     pub status: AmendStatus,
-    /// The run that took it, or the id of the new judgement.
+    /// The run that was amended, or the id of the new judgment.
     pub run_id: String,
-    /// The amendment as a run that goes on granted it.
+    /// The amendment granted to a running run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amendment: Option<Amendment>,
-    /// The new judgement of a finished run.
+    /// The new judgment of a finished run.
     #[serde(flatten)]
     pub judgement: Option<AmendedRunJudgment>,
 }
@@ -32,7 +31,7 @@ impl Answer for AmendAnswer {
 }
 
 impl AmendAnswer {
-    /// Failed if the wider scope does not let the run pass.
+    /// Returns `Failed` if the run still fails with the wider scope.
     pub fn exit_code(&self) -> ExitCode {
         match self.status {
             AmendStatus::Amended | AmendStatus::Pass => ExitCode::Ok,
@@ -42,18 +41,18 @@ impl AmendAnswer {
 }
 
 probity_core::word_enum! {
-    /// What an amendment did.
+    /// The effect of an amendment.
     pub enum AmendStatus {
-        /// A run that goes on has a wider scope.
+        /// A running run has a wider scope.
         Amended = "amended",
         /// A finished run passes now.
         Pass = "pass",
-        /// A finished run fails all the same.
+        /// A finished run still fails.
         Fail = "fail",
     }
 }
 
-/// The new judgement of a finished run.
+/// The new judgment of a finished run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AmendedRunJudgment {
     /// The first of `reasons`.
@@ -62,11 +61,10 @@ pub struct AmendedRunJudgment {
     pub reasons: Vec<ReasonCode>,
     /// The run that was judged again.
     pub amended_from: String,
-    /// All amendments of the run.
     pub amendments: Vec<Amendment>,
-    /// The changed paths that the wider scope does not let in either.
+    /// The changed paths that are still outside the wider scope.
     pub untracked_delta_paths: Vec<RepoPath>,
-    /// Where the new evidence is.
+    /// The directory of the new evidence.
     pub evidence_dir: SystemPath,
     /// The hash of the new evidence.
     pub run_hash: Digest,

@@ -1,4 +1,4 @@
-//! Files of a bundle that say more than its manifest: what changed on both sides, and which bundles were removed.
+//! Files of a bundle beyond its manifest: both sides of every change, and the bundles that were removed.
 
 use crate::document::Answer;
 use probity_core::Digest;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct DeltaFile {
     /// The changes, sorted by path.
     pub changes: Vec<RecordedChange>,
-    /// The directories above changed paths that were there at the start, with their permission bits.
+    /// Directories above changed paths that existed at the start, with their permission bits.
     pub directories: BTreeMap<String, String>,
 }
 
@@ -21,37 +21,34 @@ impl Answer for DeltaFile {
     const SCHEMA: &'static str = "probity/delta/v1";
 }
 
-/// One change with both sides of it.
+/// One change with both sides.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedChange {
-    /// The path.
     pub path: RepoPath,
-    /// What happened to it.
     pub change: ChangeKind,
-    /// What was there; null if nothing was.
+    /// The state before; null if nothing existed.
     pub before: Option<RecordedSide>,
-    /// What is there; null if nothing is.
+    /// The state after; null if nothing exists.
     pub after: Option<RecordedSide>,
 }
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedSide {
-    /// What it is.
     #[serde(rename = "type")]
     pub kind: EntryKind,
-    /// The permission bits in octal digits.
+    /// The permission bits in octal.
     pub mode: String,
-    /// How many bytes it has, as text: a size may be larger than what every JSON reader holds exactly.
+    /// The size in bytes as text, because a size may exceed what every JSON reader represents exactly.
     pub size: String,
     /// The digest of its content, if it has one.
     pub digest: Option<Digest>,
-    /// The id under which git may hold the content.
+    /// The git object id under which the content may be stored.
     pub git_id: Option<String>,
 }
 
 probity_core::word_enum! {
-    /// What an entry of a tree is.
+    /// The type of a tree entry.
     pub enum EntryKind {
         /// A regular file.
         File = "file",
@@ -81,11 +78,10 @@ impl Answer for PrunedFile {
     const SCHEMA: &'static str = "probity/pruned/v1";
 }
 
-/// A bundle that was removed: what is left of it on the chain.
+/// A removed bundle: what the chain still knows about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrunedRun {
-    /// The run.
     pub run_id: String,
-    /// Its run hash: a copy of the bundle that is kept elsewhere still proves itself by it.
+    /// Its run hash, which still proves a copy kept elsewhere.
     pub run_hash: Digest,
 }

@@ -12,10 +12,9 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What `probity evidence list` answers: every bundle of the repository, oldest first.
+/// The answer of `probity evidence list`: every bundle of the repository, oldest first.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceList {
-    /// The bundles.
     pub runs: Vec<EvidenceListEntry>,
 }
 
@@ -23,24 +22,22 @@ impl Answer for EvidenceList {
     const SCHEMA: &'static str = "probity/evidence-list/v1";
 }
 
-/// A bundle of the list.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceListEntry {
-    /// The run.
     pub run_id: String,
-    /// Whether the run passed; null for a bundle that cannot be read.
+    /// Whether the run passed; null if the bundle cannot be read.
     pub status: Option<RunStatus>,
-    /// The first code that fails the run, or why its bundle cannot be read.
+    /// The first code that fails the run, or why the bundle cannot be read.
     pub reason: Option<ReasonCode>,
-    /// What its manifest says; absent for a bundle that cannot be read.
+    /// Facts from its manifest; absent if the bundle cannot be read.
     #[serde(flatten)]
     pub manifest: Option<EvidenceSummary>,
 }
 
-/// What a list tells of a manifest.
+/// The part of a manifest that a list shows.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceSummary {
-    /// When the evidence was made, as RFC 3339.
+    /// The creation time of the evidence, in RFC 3339.
     pub created_at: String,
     /// The hash of the bundle.
     pub run_hash: Digest,
@@ -48,36 +45,33 @@ pub struct EvidenceSummary {
     pub prev_run_hash: Option<Digest>,
     /// The bundle that this one judged again.
     pub amended_from: Option<Digest>,
-    /// The bundle whose out-of-scope changes this one undid.
+    /// The bundle whose out-of-scope changes this one reverted.
     pub reverts: Option<Digest>,
-    /// The revert of this run.
     pub reverted_by: Option<RunRevert>,
-    /// How many older bundles were removed with this one.
+    /// The number of older bundles removed along with this one.
     pub pruned: Option<u64>,
-    /// Whether the run was in this tree, and not in another worktree.
+    /// Whether the run was in this tree, not in another worktree.
     pub in_this_tree: bool,
 }
 
-/// That a run was reverted, and by what.
+/// The revert of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunRevert {
-    /// The last revert of it.
+    /// The last revert of the run.
     pub run_id: String,
-    /// The out-of-scope changes of the run that no revert has undone, sorted.
+    /// Out-of-scope changes of the run that no revert has undone, sorted.
     pub left: Vec<RepoPath>,
 }
 
-/// What `probity evidence show` answers: one run.
+/// The answer of `probity evidence show`: one run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceAnswer {
-    /// The run.
     pub run_id: String,
-    /// Where its bundle is.
+    /// The directory of its bundle.
     pub evidence_dir: SystemPath,
-    /// The manifest as it was stored (`manifest.v1.json`), with members that a later version may have added: its hash is
-    /// over all of them.
+    /// The stored manifest (`manifest.v1.json`), including members that a later version may have added: its hash
+    /// covers all of them.
     pub manifest: Option<Value>,
-    /// The revert of this run.
     pub reverted_by: Option<RunRevert>,
 }
 
@@ -85,16 +79,16 @@ impl Answer for EvidenceAnswer {
     const SCHEMA: &'static str = "probity/evidence/v1";
 }
 
-/// What `probity evidence verify` answers: each check of one bundle.
+/// The answer of `probity evidence verify`: each check of one bundle.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceVerification {
     /// Whether the bundle proves what it must.
     pub outcome: BundleVerdict,
-    /// Why not: sorted, each code once.
+    /// The codes of the failures, sorted and without duplicates.
     pub codes: BTreeSet<String>,
     /// The checks that were not made, sorted.
     pub skipped: BTreeSet<&'static str>,
-    /// Each check in the order in which it was made.
+    /// The checks, in the order in which they were made.
     pub checks: Vec<BundleCheck>,
 }
 
@@ -102,18 +96,18 @@ impl Answer for EvidenceVerification {
     const SCHEMA: &'static str = "probity/evidence-verify/v1";
 }
 
-/// What `probity evidence chain` answers: each bundle of the chain.
+/// The answer of `probity evidence chain`: each bundle of the chain.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceChain {
-    /// Whether the chain is whole and every bundle on it sound.
+    /// Whether the chain is intact and every bundle on it is sound.
     pub outcome: BundleVerdict,
-    /// Why not: sorted, each code once.
+    /// The codes of the failures, sorted and without duplicates.
     pub codes: BTreeSet<String>,
-    /// The bundles from the newest to the oldest, as far as the chain leads.
+    /// The bundles from newest to oldest, as far as the chain leads.
     pub links: Vec<EvidenceChainLink>,
-    /// Where the chain breaks, and which bundles are not on it, in words.
+    /// Breaks in the chain and bundles that are not on it, in sentences.
     pub problems: Vec<String>,
-    /// How many bundles were removed on the record.
+    /// The number of bundles whose removal is recorded.
     pub pruned: usize,
 }
 
@@ -121,21 +115,18 @@ impl Answer for EvidenceChain {
     const SCHEMA: &'static str = "probity/evidence-chain/v1";
 }
 
-/// A bundle of the chain.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceChainLink {
-    /// The run.
     pub run_id: String,
-    /// What speaks against its bundle.
+    /// The codes of its failures.
     pub codes: Vec<String>,
 }
 
-/// What `probity evidence export` answers: a run as an attestation for other tools.
+/// The answer of `probity evidence export`: a run as an attestation for other tools.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceExport {
-    /// The run.
     pub run_id: String,
-    /// An in-toto statement, or a DSSE envelope around one. Their form is not ours.
+    /// An in-toto statement, or a DSSE envelope around one. Their format is defined elsewhere.
     pub attestation: Value,
 }
 
@@ -143,20 +134,19 @@ impl Answer for EvidenceExport {
     const SCHEMA: &'static str = "probity/evidence-export/v1";
 }
 
-/// What `probity evidence gc` answers: what was removed, or would be.
+/// The answer of `probity evidence gc`: what was removed or would be.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EvidenceRemoval {
-    /// Whether nothing was done but told.
     pub dry_run: bool,
-    /// The bundles, oldest first.
+    /// The removed bundles, oldest first.
     pub bundles: Vec<PrunedRun>,
-    /// How many bundles of the chain stay.
+    /// The number of bundles that stay on the chain.
     pub kept: usize,
-    /// How many before-images.
+    /// The number of removed before-images.
     pub before_images: usize,
-    /// How many bytes bundles and before-images had together.
+    /// The size of the removed bundles and before-images.
     pub bytes: u64,
-    /// Where the evidence of the removal is, if bundles were removed.
+    /// The directory of the evidence of the removal, if bundles were removed.
     pub evidence_dir: Option<SystemPath>,
 }
 
@@ -164,7 +154,6 @@ impl Answer for EvidenceRemoval {
     const SCHEMA: &'static str = "probity/evidence-gc/v1";
 }
 
-/// The exit code of what the verifier says.
 impl From<BundleVerdict> for ExitCode {
     fn from(verdict: BundleVerdict) -> Self {
         match verdict {
@@ -174,7 +163,6 @@ impl From<BundleVerdict> for ExitCode {
     }
 }
 
-/// The exit code of a run.
 impl From<RunStatus> for ExitCode {
     fn from(status: RunStatus) -> Self {
         match status {

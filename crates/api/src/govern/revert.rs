@@ -9,24 +9,21 @@ use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What `probity revert` answers.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RevertAnswer {
-    /// The root of the tree.
     pub root: SystemPath,
-    /// The run whose changes were undone.
+    /// The run whose changes were reverted.
     pub run_id: String,
-    /// Whether nothing was done but told.
     pub dry_run: bool,
-    /// The paths that were meant, sorted.
+    /// The selected paths, sorted.
     pub paths: Vec<PathRevert>,
-    /// Protected paths that the run changed: they lie outside of the content, and are left to a person.
+    /// Protected paths that the run changed. They are not restored; a person must decide.
     pub left: Vec<RepoPath>,
-    /// Git references that the run moved: history is left to a person too.
+    /// Git references that the run moved. History is left to a person, too.
     pub refs: Vec<RefNote>,
-    /// What git's index still holds of the undone paths.
+    /// Staged content of the reverted paths in git's index.
     pub staged: StagedChanges,
-    /// Where the evidence of the revert is, if anything was to be done.
+    /// The directory of the evidence of the revert, if there was anything to do.
     pub evidence_dir: Option<SystemPath>,
 }
 
@@ -35,62 +32,59 @@ impl Answer for RevertAnswer {
 }
 
 impl RevertAnswer {
-    /// How many paths ended so.
+    /// Counts the paths with this action.
     pub fn n_with(&self, action: RevertAction) -> usize {
         self.paths.iter().filter(|path| path.action == action).count()
     }
 
-    /// Failed if a path could not be undone.
+    /// Returns `Failed` if a path could not be reverted.
     pub fn exit_code(&self) -> ExitCode {
         if self.n_with(RevertAction::Refused) == 0 { ExitCode::Ok } else { ExitCode::Failed }
     }
 }
 
-/// What became of one path.
+/// The result for one path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PathRevert {
-    /// The path.
     pub path: RepoPath,
-    /// What was done, or would be.
+    /// The action taken, or planned in a dry run.
     pub action: RevertAction,
     /// Why it was refused.
     pub reason: Option<ReasonCode>,
-    /// More about it.
     pub detail: String,
 }
 
 probity_core::word_enum! {
-    /// What was done to a path.
+    /// The action on a path.
     pub enum RevertAction {
-        /// The content, type and permission bits of before are back.
+        /// Content, type and permission bits were restored.
         Restored = "restored",
-        /// It had been added, and is gone.
+        /// It had been added, and was removed.
         Removed = "removed",
-        /// Nothing: it is as it was before the run already.
+        /// Nothing: it is already as it was before the run.
         AlreadyUndone = "already_undone",
-        /// Nothing: it could not be undone safely.
+        /// Nothing: it could not be reverted safely.
         Refused = "refused",
     }
 }
 
-/// A git reference that the run changed, and how to take that back.
+/// A git reference that the run changed, and how to undo that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RefNote {
-    /// What the run did to it.
     pub movement: RefMovement,
-    /// What that means now, in words.
+    /// The present consequence, in a sentence.
     pub detail: String,
-    /// The command that takes it back and keeps the files as they are; null where none is safe.
+    /// The command that undoes it and keeps the files; null if no command is safe.
     pub command: Option<String>,
 }
 
-/// Staged changes of undone paths.
+/// Staged changes of reverted paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StagedChanges {
-    /// The paths whose staged content is neither the committed one nor what was there before the run, sorted.
+    /// Paths whose staged content is neither the committed content nor that from before the run, sorted.
     pub paths: Vec<RepoPath>,
-    /// The command that unstages them; null if there are none or too many to name.
+    /// The command that unstages them; null if there are none or too many.
     pub command: Option<String>,
-    /// Whether git's index or commit could not be read, so that nobody knows.
+    /// Whether git's index or commit could not be read, so that staged changes are unknown.
     pub unknown: bool,
 }

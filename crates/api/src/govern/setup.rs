@@ -6,22 +6,20 @@ use probity_evidence::PublicKey;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What `probity init` answers: a policy that fits the tree.
+/// The answer of `probity init`: a policy that fits the tree.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct InitAnswer {
-    /// The root of the tree.
     pub root: SystemPath,
     /// The text of the policy file.
     pub text: String,
-    /// Whether the file was written.
     pub written: bool,
-    /// How many patterns of build outputs each ecosystem has.
+    /// The number of patterns for build outputs by ecosystem.
     pub exempt: Vec<EcosystemPatterns>,
-    /// A scope that holds sources of this tree; null if there are none.
+    /// A scope that contains sources of this tree; null if there are none.
     pub example_scope: Option<String>,
-    /// How many rules of .gitignore were left out because they hold characters that are not shown as they are written.
+    /// The number of `.gitignore` rules omitted because they contain characters that are shown escaped.
     pub ignore_rules_left_out: usize,
-    /// Commits the policy; null without git, or if nothing was written.
+    /// The command that commits the policy; null without git, or if nothing was written.
     pub commit_command: Option<String>,
 }
 
@@ -29,25 +27,20 @@ impl Answer for InitAnswer {
     const SCHEMA: &'static str = "probity/init/v1";
 }
 
-/// How many patterns an ecosystem has.
+/// The number of patterns of an ecosystem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EcosystemPatterns {
-    /// The ecosystem whose tools write there.
+    /// The ecosystem whose tools write the outputs.
     pub ecosystem: &'static str,
-    /// How many patterns.
     pub patterns: usize,
 }
 
-/// What `probity init --agent AGENT` answers: the files of the agent.
+/// The answer of `probity init --agent AGENT`: the configuration files of the agent.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AgentRegistration {
-    /// The root of the tree.
     pub root: SystemPath,
-    /// The agent.
     pub agent: CodingAgent,
-    /// Its files.
     pub files: Vec<AgentFileChange>,
-    /// Whether they were written.
     pub written: bool,
 }
 
@@ -56,7 +49,7 @@ impl Answer for AgentRegistration {
 }
 
 probity_core::word_enum! {
-    /// A coding agent whose configuration is known.
+    /// A coding agent whose configuration is supported.
     pub enum CodingAgent {
         /// Claude Code.
         Claude = "claude",
@@ -69,37 +62,33 @@ probity_core::word_enum! {
     }
 }
 
-/// What happens to one file of an agent.
+/// The change of one configuration file of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AgentFileChange {
-    /// The file, relative to the root.
     pub path: SystemPath,
-    /// What happens.
     pub change: AgentFileChangeKind,
-    /// Its text afterwards; empty when it is removed.
+    /// Its new content; empty if it is removed.
     pub text: String,
 }
 
 probity_core::word_enum! {
-    /// How a file of an agent changes.
+    /// How a configuration file changes.
     pub enum AgentFileChangeKind {
-        /// It was not there.
+        /// It did not exist.
         Created = "created",
-        /// Our entry was added, renewed or taken out.
+        /// Probity's entry was added, updated or removed.
         Changed = "changed",
-        /// Nothing but our entry stood in it.
+        /// It contained only Probity's entry.
         Removed = "removed",
-        /// It is as it should be.
+        /// It was already up to date.
         Unchanged = "unchanged",
     }
 }
 
-/// What `probity keys` answers: the public half of the key that signs evidence.
+/// The answer of `probity keys`: the public half of the key that signs evidence.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SigningKey {
-    /// The short name of the key.
     pub key_id: String,
-    /// The key.
     pub public_key: PublicKey,
 }
 

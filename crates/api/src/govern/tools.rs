@@ -5,14 +5,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What `probity conformance` answers: every case of the vectors.
+/// The answer of `probity conformance`: every case of the vectors.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ConformanceReport {
     /// Cases with the expected answer.
     pub passed: usize,
-    /// Cases with another answer, or none.
+    /// Cases with another answer or none.
     pub failed: usize,
-    /// Cases of a kind that this program does not know.
+    /// Cases of an unknown kind.
     pub unsupported: usize,
     /// One entry per case, in the order of files and cases.
     pub results: Vec<ConformanceCase>,
@@ -22,23 +22,20 @@ impl Answer for ConformanceReport {
     const SCHEMA: &'static str = "probity/conformance/v1";
 }
 
-/// What became of one case.
+/// The result of one case.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ConformanceCase {
-    /// `file/case`, or the file's id when it holds a single case.
+    /// `file/case`, or the file's id if it contains a single case.
     pub id: String,
-    /// The kind of the vector.
     pub kind: String,
-    /// Whether the answer was the expected one.
     pub ok: bool,
-    /// What was answered instead, or why nothing was answered; empty when `ok`.
+    /// The answer given instead, or why there was none; empty if `ok`.
     pub detail: String,
 }
 
-/// What `probity completions` answers: completions for a shell.
+/// The answer of `probity completions`: completions for a shell.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ShellCompletions {
-    /// The script.
     pub text: String,
 }
 
@@ -46,10 +43,9 @@ impl Answer for ShellCompletions {
     const SCHEMA: &'static str = "probity/completions/v1";
 }
 
-/// What `probity man` answers: the manual page.
+/// The answer of `probity man`: the manual page.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ManualPage {
-    /// The page.
     pub text: String,
 }
 
@@ -57,10 +53,10 @@ impl Answer for ManualPage {
     const SCHEMA: &'static str = "probity/man/v1";
 }
 
-/// What `probity mcp --tools` answers: the tools of the server.
+/// The answer of `probity mcp --tools`: the tools of the server.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct McpToolList {
-    /// The tools as the server lists them (`tools/list`). Their form is that of the Model Context Protocol.
+    /// The tools as listed by the server (`tools/list`), in the format of the Model Context Protocol.
     pub tools: Vec<Value>,
 }
 
@@ -68,10 +64,9 @@ impl Answer for McpToolList {
     const SCHEMA: &'static str = "probity/mcp-tools/v1";
 }
 
-/// What `probity mcp` answers when its client is gone.
+/// The answer of `probity mcp` after its client has disconnected.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct McpServerEnd {
-    /// How it ended.
     pub status: McpServerStatus,
 }
 

@@ -1,4 +1,4 @@
-//! Items and inputs of the ledger, as answers show them.
+//! Items and inputs of the ledger in answers.
 
 use probity_ledger::{
     ConfidenceLevel, DeltaKind, ItemKind, ItemStatus, ItemView, LedgerSeq, LogEntry, RevisionMode,
@@ -10,27 +10,26 @@ use serde::Serialize;
 /// An item at some position of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LedgerItem {
-    /// The name that the engine minted: kind and the position of the creation.
+    /// The id assigned by the ledger: the kind and the position of its creation.
     pub id: String,
-    /// The first handle.
     pub handle: String,
     pub kind: ItemKind,
     pub status: ItemStatus,
     pub summary: String,
     pub confidence: ConfidenceLevel,
-    /// Whether it is a constraint that nothing may break.
+    /// Whether it is a constraint that must never be broken.
     pub hard: bool,
-    /// Where it comes from, in order of arrival.
+    /// Its sources, in order of arrival.
     pub sources: Vec<ItemSource>,
-    /// Handles of what it replaces, in order of linking.
+    /// Handles of the items that it replaces, in order of linking.
     pub supersedes: Vec<String>,
-    /// The handle of what replaced it.
+    /// The handle of the item that replaced it.
     pub superseded_by: Option<String>,
-    /// The last input that changed anything of it.
+    /// The last input that changed it.
     pub last_seq: LedgerSeq,
     /// Every wording, oldest first.
     pub versions: Vec<ItemVersion>,
-    /// The resolution or reason that ended it.
+    /// The resolution or reason that closed it.
     pub note: Option<String>,
     /// The alternatives of a branch.
     pub alternatives: Vec<String>,
@@ -38,28 +37,27 @@ pub struct LedgerItem {
     pub reopened_because: Option<String>,
 }
 
-/// Where something was said, and which input brought it.
+/// A source of an item, and the input that named it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ItemSource {
     pub turn: String,
-    /// The part of the turn, in bytes; null for all of it.
+    /// The byte range within the turn; null for the whole turn.
     pub range: Option<(u64, u64)>,
-    /// The input that named it.
     pub seq: LedgerSeq,
-    /// Who made that input.
+    /// The author of that input.
     pub author: String,
 }
 
 /// One wording of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ItemVersion {
-    /// The input that brought it.
+    /// The input that introduced it.
     pub seq: LedgerSeq,
     pub summary: String,
     pub confidence: ConfidenceLevel,
     /// How a constraint was revised.
     pub mode: Option<RevisionMode>,
-    /// Who made that input.
+    /// The author of that input.
     pub author: String,
 }
 
@@ -100,12 +98,12 @@ impl From<&VersionView<'_>> for ItemVersion {
     }
 }
 
-/// One input of the ledger, and what became of it.
+/// One input of the ledger with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LedgerInput {
     pub seq: LedgerSeq,
     pub author: String,
-    /// What it proposed; null when it named no known kind.
+    /// What it proposed; null if it named no known kind.
     pub kind: Option<DeltaKind>,
     pub outcome: VerdictKind,
     /// The code of a merge or rejection.
@@ -124,11 +122,10 @@ impl From<LogEntry<'_>> for LedgerInput {
     }
 }
 
-/// One input of the log, and the item that it touched.
+/// One input of the log with the item that it touched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReplayedInput {
     #[serde(flatten)]
     pub input: LedgerInput,
-    /// The handle of the item.
     pub item: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What is given to the ledger: proposals, transcripts, citations and guardians.
+//! Requests and answers for what the ledger takes in: proposals, transcripts, citations and guardians.
 
 use super::LedgerItem;
 use crate::document::Answer;
@@ -29,73 +29,70 @@ const fn user() -> Role {
     Role::User
 }
 
-/// Reads a role, also by the words that programs use for it in their transcripts.
+/// Parses a role, including the names that programs use for it in their transcripts.
 fn role<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     let word = String::deserialize(deserializer)?;
     probity_ledger::transcript::parse_role(&word)
         .ok_or_else(|| serde::de::Error::custom(format!("`{word}` is no role")))
 }
 
-/// The members of a proposal in a file. A file may also hold one delta, or a list of them.
+/// The members of a proposal file. A file may also hold a single delta or a list of them.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProposalFile {
     pub deltas: Vec<CandidateDelta>,
     #[serde(default)]
     pub turns: Vec<TurnInput>,
-    /// All or nothing.
     #[serde(default)]
     pub atomic: bool,
 }
 
-/// What is proposed to the ledger, by whom.
+/// A proposal to the ledger, with its author.
 #[derive(Debug, Clone, Default)]
 pub struct ProposeRequest {
     pub author: String,
     /// The stream; `None` for the ledger itself.
     pub stream: Option<String>,
-    /// Say what would become of it, and do nothing.
+    /// Reports what would happen, and does nothing.
     pub dry_run: bool,
-    /// What was said: becomes a turn of its own, and the source of every delta that names none.
+    /// Text that becomes a turn, and the source of every delta that names none.
     pub said: Option<String>,
     pub proposal: ProposalFile,
 }
 
-/// What became of one proposal.
+/// The outcome of one proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProposalOutcome {
-    /// Its position; null in a rehearsal.
+    /// Its position; null in a dry run.
     pub seq: Option<u64>,
     pub outcome: VerdictKind,
     /// The code of a merge or rejection.
     pub code: Option<VerdictCode>,
-    /// The code in words.
+    /// The meaning of the code.
     pub message: Option<String>,
-    /// The handle of the item.
     pub item: Option<String>,
-    /// The id that the engine minted for the item.
+    /// The id that the ledger assigned to the item.
     pub id: Option<String>,
 }
 
 impl ProposalOutcome {
-    /// How many outcomes are of a kind.
+    /// Counts the outcomes of a kind.
     pub fn count(outcomes: &[Self], kind: VerdictKind) -> usize {
         outcomes.iter().filter(|outcome| outcome.outcome == kind).count()
     }
 }
 
-/// One outcome for each delta: the answer of `probity ledger propose`.
+/// The outcome of each delta: the answer of `probity ledger propose`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProposeAnswer {
-    /// One for each delta, in order.
+    /// One entry per delta, in order.
     pub outcomes: Vec<ProposalOutcome>,
-    /// The items that were touched, as they are now.
+    /// The items touched, in their new state.
     pub items: Vec<LedgerItem>,
     /// The position of the last input.
     pub seq: u64,
-    /// Whether nothing was done.
     pub dry_run: bool,
-    /// What happened besides.
+    /// Other events worth knowing.
     pub notices: Vec<String>,
     #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
     pub left_out_of_lists: LeftOutOfLists,
@@ -106,7 +103,7 @@ impl Answer for ProposeAnswer {
 }
 
 impl ProposeAnswer {
-    /// Cuts its long lists.
+    /// Shortens its long lists.
     #[must_use]
     pub fn shortened(mut self, limit: usize) -> Self {
         self.left_out_of_lists.cut("outcomes", &mut self.outcomes, limit);
@@ -115,28 +112,27 @@ impl ProposeAnswer {
     }
 }
 
-/// What came of taking in transcripts: the answer of `probity ledger ingest`.
+/// The result of ingesting transcripts: the answer of `probity ledger ingest`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct IngestAnswer {
     /// The position of the last input.
     pub seq: u64,
-    /// How many turns were new.
     pub turns_new: usize,
-    /// How many were known, and not read again.
+    /// The number of turns already known, which were not read again.
     pub turns_known: usize,
-    /// How many wait to be read.
+    /// The number of turns still to be read.
     pub turns_pending: usize,
-    /// What became of the candidates, in order.
+    /// The outcomes of the candidates, in order.
     pub outcomes: Vec<ProposalOutcome>,
-    /// Lines that were not understood, each with the name of its transcript.
+    /// Lines that could not be parsed, each with the name of its transcript.
     pub not_understood: Vec<NotUnderstoodLine>,
-    /// How many lines were not understood in all.
+    /// The number of lines that could not be parsed.
     pub n_not_understood: usize,
-    /// How many lines were left out because nobody said them, by what they are.
+    /// Counts of lines that no participant said, by kind; they are ignored.
     pub left_out: BTreeMap<String, usize>,
-    /// What asking a model came to, if one was asked.
+    /// The use of a model, if one was asked.
     pub model: Option<ModelUse>,
-    /// What happened besides.
+    /// Other events worth knowing.
     pub notices: Vec<String>,
 }
 
@@ -144,37 +140,37 @@ impl Answer for IngestAnswer {
     const SCHEMA: &'static str = "probity/ledger-ingest/v1";
 }
 
-/// A line that was not understood, after the name of its transcript.
+/// A line that could not be parsed, with the name of its transcript.
 pub type NotUnderstoodLine = (String, UnknownLine);
 
-/// What asking a model came to.
+/// The use of a model, and its result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ModelUse {
     pub usage: ModelUsage,
-    /// The size of all questions.
+    /// The size of all prompts.
     pub prompt_bytes: usize,
-    /// The size of the turns in them.
+    /// The size of the turns in the prompts.
     pub turn_bytes: usize,
-    /// What the model proposed and was not passed on, and why.
+    /// Deltas of the model that were dropped, with the reason.
     pub dropped: Vec<DroppedDelta>,
-    /// How many of its claims were taken for hypotheses.
+    /// The number of its claims that were weakened to hypotheses.
     pub weakened: usize,
-    /// Why it stopped before all turns were read.
+    /// Why it stopped before reading all turns.
     pub failed: Option<String>,
 }
 
-/// What was spent on a model.
+/// The cost of using a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ModelUsage {
-    /// How often the model was asked, retries included.
+    /// The number of calls, retries included.
     pub calls: u64,
-    /// Tokens of the questions, as the provider counts them.
+    /// Tokens of the prompts, as counted by the provider.
     pub prompt_tokens: u64,
-    /// Tokens of the answers, as the provider counts them.
+    /// Tokens of the completions, as counted by the provider.
     pub completion_tokens: u64,
 }
 
-/// What a change cites: the answer of `probity ledger cite`.
+/// The citations of a change: the answer of `probity ledger cite`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CitationAnswer {
     /// The id of an intent or a run.
@@ -189,7 +185,7 @@ impl Answer for CitationAnswer {
 /// Who may change hard constraints: the answer of `probity ledger guard`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GuardAnswer {
-    /// The authors who may; null: everyone.
+    /// The authors who may; null for everyone.
     pub guardians: Option<Vec<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the ledger answers to questions.
+//! Answers of the ledger to queries.
 
 use super::{LedgerInput, LedgerItem, ReplayedInput};
 use crate::document::Answer;
@@ -8,7 +8,7 @@ use probity_ledger::{AuthorScore, Citation, SuggestionKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Items, and where the ledger stands: the answer of `probity ledger show` and `probity ledger as-of`.
+/// Items and the position of the ledger: the answer of `probity ledger show` and `probity ledger as-of`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ItemListAnswer {
     /// The position of the last input.
@@ -16,9 +16,9 @@ pub struct ItemListAnswer {
     pub items: Vec<LedgerItem>,
     /// Pairs of handles that contradict each other.
     pub contradictions: Vec<[String; 2]>,
-    /// Turns that still wait to be read for candidates.
+    /// Turns not yet read for candidates.
     pub pending_turns: Vec<String>,
-    /// The streams that are not merged, with the number of batches in each.
+    /// The unmerged streams, with the number of batches in each.
     pub streams: Vec<(String, usize)>,
     #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
     pub left_out_of_lists: LeftOutOfLists,
@@ -29,7 +29,7 @@ impl Answer for ItemListAnswer {
 }
 
 impl ItemListAnswer {
-    /// Cuts its long lists.
+    /// Shortens its long lists.
     #[must_use]
     pub fn shortened(mut self, limit: usize) -> Self {
         self.left_out_of_lists.cut("items", &mut self.items, limit);
@@ -39,14 +39,14 @@ impl ItemListAnswer {
     }
 }
 
-/// What changed after a position: the answer of `probity ledger changed`.
+/// The changes after a position: the answer of `probity ledger changed`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ChangedItemsAnswer {
-    /// The position that was asked for.
+    /// The requested position.
     pub since: u64,
-    /// The position of the last input: ask for what changed since then next time.
+    /// The position of the last input; pass it as `since` next time.
     pub seq: u64,
-    /// The items, by the input that changed them last.
+    /// The items, sorted by the input that last changed them.
     pub items: Vec<LedgerItem>,
     #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
     pub left_out_of_lists: LeftOutOfLists,
@@ -57,7 +57,7 @@ impl Answer for ChangedItemsAnswer {
 }
 
 impl ChangedItemsAnswer {
-    /// Cuts its long list.
+    /// Shortens its long list.
     #[must_use]
     pub fn shortened(mut self, limit: usize) -> Self {
         self.left_out_of_lists.cut("items", &mut self.items, limit);
@@ -65,21 +65,20 @@ impl ChangedItemsAnswer {
     }
 }
 
-/// Why an item is here, and what became of it: the answer of `probity ledger explain`.
+/// The origin and fate of an item: the answer of `probity ledger explain`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ItemExplanation {
     /// The position of the last input.
     pub seq: u64,
     pub item: LedgerItem,
-    /// All its handles.
     pub handles: Vec<String>,
-    /// What replaced it, one after the other.
+    /// The items that replaced it, in succession.
     pub replaced_by: Vec<String>,
-    /// What it is in open conflict with.
+    /// Items in open contradiction with it.
     pub contradicts: Vec<String>,
-    /// What was said: one for each source, in order. Null where the words were not kept.
+    /// Quotes, one per source, in order; null where the text was not kept.
     pub quotes: Vec<Option<String>>,
-    /// The changes that were made under it.
+    /// The changes that cite it.
     pub changes: Vec<Citation>,
 }
 
@@ -87,13 +86,12 @@ impl Answer for ItemExplanation {
     const SCHEMA: &'static str = "probity/ledger-explain/v1";
 }
 
-/// What an item said, and every input that touched it: the answer of `probity ledger history`.
+/// The wordings of an item and every input that touched it: the answer of `probity ledger history`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ItemHistory {
     /// The position of the last input.
     pub seq: u64,
     pub item: LedgerItem,
-    /// Every input that touched it.
     pub inputs: Vec<LedgerInput>,
     #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
     pub left_out_of_lists: LeftOutOfLists,
@@ -104,7 +102,7 @@ impl Answer for ItemHistory {
 }
 
 impl ItemHistory {
-    /// Cuts its long list.
+    /// Shortens its long list.
     #[must_use]
     pub fn shortened(mut self, limit: usize) -> Self {
         self.left_out_of_lists.cut("inputs", &mut self.inputs, limit);
@@ -112,12 +110,12 @@ impl ItemHistory {
     }
 }
 
-/// How good every author's proposals are: the answer of `probity ledger scores`.
+/// The quality of each author's proposals: the answer of `probity ledger scores`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ScoresAnswer {
     /// The position of the last input.
     pub seq: u64,
-    /// One line for each author.
+    /// One entry per author.
     pub authors: Vec<AuthorScore>,
 }
 
@@ -125,24 +123,22 @@ impl Answer for ScoresAnswer {
     const SCHEMA: &'static str = "probity/ledger-scores/v1";
 }
 
-/// What replaying the log came to: the answer of `probity ledger replay`.
+/// The result of replaying the log: the answer of `probity ledger replay`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReplayAnswer {
     /// The position of the last input.
     pub seq: u64,
     /// The digest of the log.
     pub log_digest: Digest,
-    /// The digest of the state that follows from it.
+    /// The digest of the resulting state.
     pub state_digest: Digest,
-    /// How many transactions there are.
     pub transactions: u64,
-    /// The size of the log.
     pub log_bytes: u64,
-    /// Whether the snapshot says the same; null when there is none that could be used.
+    /// Whether the snapshot agrees; null if there is no usable snapshot.
     pub snapshot_agrees: Option<bool>,
-    /// How many inputs this version decides otherwise than the one that took them in.
+    /// The number of inputs that this version decides differently from the version that recorded them.
     pub decided_otherwise: u64,
-    /// The inputs after the position that was asked for, at most 10,000.
+    /// The inputs after the requested position, at most 10,000.
     pub inputs: Vec<ReplayedInput>,
 }
 
@@ -150,20 +146,20 @@ impl Answer for ReplayAnswer {
     const SCHEMA: &'static str = "probity/ledger-replay/v1";
 }
 
-/// A text for the next prompt, or for people: the answer of `probity ledger export`.
+/// A text for the next prompt or for people: the answer of `probity ledger export`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ContextAnswer {
-    /// The position of the last input: ask for what changed since then next time.
+    /// The position of the last input; pass it as `since` next time.
     pub seq: u64,
     /// The text, in Markdown.
     pub text: String,
-    /// Its tokens, by a bound that holds for today's tokenizers.
+    /// The number of tokens, by an upper bound for common tokenizers.
     pub tokens: usize,
-    /// Handles of the items in it.
+    /// Handles of the included items.
     pub items: Vec<String>,
     /// Handles of the items that did not fit.
     pub left_out: Vec<String>,
-    /// How many of those are hard constraints.
+    /// The number of hard constraints among those.
     pub hard_left_out: usize,
     #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
     pub left_out_of_lists: LeftOutOfLists,
@@ -174,7 +170,7 @@ impl Answer for ContextAnswer {
 }
 
 impl ContextAnswer {
-    /// Cuts its long lists.
+    /// Shortens its long lists.
     #[must_use]
     pub fn shortened(mut self, limit: usize) -> Self {
         self.left_out_of_lists.cut("items", &mut self.items, limit);
@@ -183,12 +179,12 @@ impl ContextAnswer {
     }
 }
 
-/// What to do next about the ledger: the answer of `probity ledger suggest`.
+/// Suggested next steps for the ledger: the answer of `probity ledger suggest`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SuggestionsAnswer {
     /// The position of the last input.
     pub seq: u64,
-    /// The most urgent first.
+    /// The suggestions, most urgent first.
     pub suggestions: Vec<SuggestedStep>,
 }
 
@@ -196,16 +192,15 @@ impl Answer for SuggestionsAnswer {
     const SCHEMA: &'static str = "probity/ledger-suggest/v1";
 }
 
-/// One suggestion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SuggestedStep {
     pub advice: SuggestionKind,
-    /// Handles of the items that it is about.
+    /// Handles of the items concerned.
     pub items: Vec<String>,
-    /// What they say.
+    /// The texts of those items.
     pub summaries: Vec<String>,
-    /// The number of turns that speak for it.
+    /// The number of turns that support the suggestion.
     pub turns: usize,
-    /// Why, and what to do.
+    /// The reason and the recommended action.
     pub why: &'static str,
 }

@@ -7,7 +7,7 @@ use probity_ledger::merge::MergePoint;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The streams of the ledger, by name: the answer of `probity ledger merge` without a stream.
+/// The streams of the ledger, sorted by name: the answer of `probity ledger merge` without a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StreamListAnswer {
     pub streams: Vec<LedgerStream>,
@@ -21,44 +21,44 @@ impl Answer for StreamListAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LedgerStream {
     pub name: String,
-    /// The position of the ledger that it began at.
+    /// The position of the ledger at which it branched off.
     pub base: u64,
-    /// How many batches were proposed to it since.
+    /// The number of batches proposed to it since.
     pub batches: usize,
 }
 
 probity_core::word_enum! {
-    /// What became of the merge of a stream.
+    /// The outcome of merging a stream.
     pub enum LedgerMergeStatus {
         /// Its proposals are in the ledger.
         Merged = "merged",
-        /// Points are undecided, and nothing happened.
+        /// Points are undecided; nothing was done.
         Review = "review",
         /// It would be merged; this was a dry run.
         Planned = "planned",
     }
 }
 
-/// What was merged, or what is to be decided first: the answer of `probity ledger merge STREAM`.
+/// The merged proposals, or the points to decide first: the answer of `probity ledger merge STREAM`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LedgerMergeAnswer {
     pub status: LedgerMergeStatus,
     pub stream: String,
-    /// What needs a choice, with the choices that were made.
+    /// The points that need a choice, with the choices made so far.
     pub points: Vec<MergePoint>,
-    /// Handles of the stream that are called otherwise in the ledger.
+    /// Handles of the stream that got another name in the ledger.
     pub renamed: Vec<(String, String)>,
-    /// How many proposals of the stream are in the ledger now, or would be.
+    /// The number of proposals that were or would be merged.
     pub proposals: usize,
     /// The position of the last input.
     pub seq: u64,
-    /// What the merge of the two streams of commits lost, as `probity merge analyze` tells it.
+    /// What merging the two streams of commits lost, as in `probity merge analyze`.
     pub analysis: Option<MergeAnalysis>,
-    /// The last commit: the merge, or the one that makes the decisions survive.
+    /// The last commit: the merge, or the survival commit of the decisions.
     pub commit: Option<String>,
-    /// The object that holds all commits of the merge, as a bundle; null when nothing was merged.
+    /// The object that holds all commits of the merge as a bundle; null if nothing was merged.
     pub commits_object: Option<Digest>,
-    /// What happened besides.
+    /// Other events worth knowing.
     pub notices: Vec<String>,
 }
 

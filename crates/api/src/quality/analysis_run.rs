@@ -1,4 +1,4 @@
-//! Stored analyses: one, and the list of them.
+//! Stored analyses: a single run and the list of runs.
 
 use super::ListedFinding;
 use crate::document::Answer;
@@ -9,36 +9,35 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a run says, without its files.
+/// A run without its files.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RunSummary {
     /// The first eight digits of the run's digest.
     pub run_id: String,
-    /// The run's digest, which follows from the tree, the settings and the analyser.
+    /// The run's digest, derived from the tree, the settings and the analyzer.
     pub run_digest: RunId,
-    /// The digest of what was stored.
+    /// The digest of the stored report.
     pub report_digest: Digest,
-    /// The analyser that made it.
+    /// The analyzer that produced it.
     pub analyser: String,
-    /// The health of the tree.
     pub health: HealthSummary,
-    /// How many findings there are, listed or not.
+    /// The number of findings, listed or not.
     pub n_findings: usize,
-    /// How many findings each family has; families without findings have 0.
+    /// The number of findings by family; 0 for families without findings.
     pub findings_by_family: BTreeMap<FindingFamily, usize>,
-    /// The most severe findings first, as many as were asked for.
+    /// The most severe findings, up to the requested number.
     pub findings: Vec<ListedFinding>,
-    /// How many lines the analyzed files have.
+    /// The number of lines in the analyzed files.
     pub n_lines: u64,
-    /// How many files each language has.
+    /// The number of files by language.
     pub languages: BTreeMap<String, usize>,
-    /// The files whose health is worst.
+    /// The files with the worst health.
     pub hot_spots: Vec<HotSpot>,
-    /// Reports of other tools that joined the run.
+    /// Reports of other tools that were joined to the run.
     pub joined: Vec<JoinedReport>,
 }
 
-/// Health with its dimensions: null scores and no dimensions if no file was analyzed.
+/// Health with its dimensions; the scores are null and the dimensions empty if no file was analyzed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HealthSummary {
     /// From 0 to 100, rounded down.
@@ -51,50 +50,40 @@ pub struct HealthSummary {
     pub dimensions: BTreeMap<HealthDimension, u32>,
 }
 
-/// A file with bad health.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HotSpot {
-    /// The file.
     pub path: RepoPath,
     /// From 0 to 100.
     pub health: Option<u32>,
-    /// How many lines it has.
     pub n_lines: u32,
-    /// How many findings name it.
+    /// The number of findings that name it.
     pub n_findings: usize,
 }
 
-/// Which files a run is about.
+/// The files covered by a run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FileSummary {
-    /// How many were analyzed.
     pub analyzed: usize,
-    /// How many were not read.
     pub skipped: usize,
-    /// How many were given up on.
+    /// Files whose analysis was given up.
     pub failed: usize,
-    /// How many were not analyzed, by reason.
+    /// Counts of files that were not analyzed, by reason.
     pub not_analyzed: BTreeMap<String, usize>,
-    /// Files that were not read, or not as they are, with what was noted: at most as many as findings are listed.
+    /// Files that were not read, or only partly, with notes: at most as many as listed findings.
     pub noted: Vec<NotedFile>,
 }
 
-/// A file with something worth telling.
+/// A file with notes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct NotedFile {
-    /// The file.
     pub path: RepoPath,
-    /// What was noted.
     pub notes: Vec<FileNote>,
 }
 
-/// A stored run: the answer of `probity runs show`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AnalysisRunAnswer {
-    /// The run.
     #[serde(flatten)]
     pub run: RunSummary,
-    /// Its files.
     pub files: FileSummary,
 }
 
@@ -105,7 +94,6 @@ impl Answer for AnalysisRunAnswer {
 /// The stored runs, the newest first: the answer of `probity runs list`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RunsListAnswer {
-    /// The runs.
     pub runs: Vec<StoredRunSummary>,
 }
 
@@ -118,28 +106,26 @@ impl Answer for RunsListAnswer {
 pub struct StoredRunSummary {
     /// The first eight digits of the run's digest.
     pub run_id: String,
-    /// The run's digest.
     pub run_digest: RunId,
-    /// The digest of what was stored.
+    /// The digest of the stored report.
     pub report_digest: Digest,
-    /// The analyser that made it.
+    /// The analyzer that produced it.
     pub analyser: String,
     /// From 0 to 100; null if no file was analyzed.
     pub health: Option<u32>,
-    /// How many files were analyzed.
+    /// The number of analyzed files.
     pub n_files: usize,
-    /// How many findings it has.
     pub n_findings: usize,
-    /// When it was last saved, in UTC.
+    /// The time at which it was last saved, in UTC.
     pub saved_at: String,
-    /// Who needs it.
+    /// Records that still need the run.
     pub pinned_by: Vec<String>,
 }
 
-/// What was cleared away: the answer of `probity runs gc`.
+/// The removed runs: the answer of `probity runs gc`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RunsGcAnswer {
-    /// The runs that are gone, by the first eight digits of their digests, the newest first.
+    /// The first eight digits of each removed run's digest, newest first.
     pub removed: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The analysis of a tree.
+//! The answer of an analysis.
 
 use super::{BaselineSummary, FileSummary, RunComparison, RunSummary};
 use crate::SystemPath;
@@ -12,22 +12,19 @@ use std::collections::BTreeSet;
 /// An analysis of the tree: the answer of `probity analyze` and of the tool `analyze_repository`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AnalyzeAnswer {
-    /// The root of the tree.
     pub root: SystemPath,
-    /// The run.
     #[serde(flatten)]
     pub run: RunSummary,
-    /// Its files.
     pub files: TreeFileSummary,
-    /// How many files were parsed for it; none, if the run or their facts were known.
+    /// The number of files parsed; 0 if the run or all facts were already known.
     pub parsed: usize,
-    /// Whether the very run was stored already.
+    /// Whether this exact run was already stored.
     pub known: bool,
-    /// What the baseline of the tree says about it.
+    /// The comparison with the baseline of the tree.
     pub baseline: BaselineSummary,
-    /// What the structural gates of the policy say.
+    /// The result of the policy's structural gates.
     pub gates: GateReport,
-    /// What changed since a revision; null if nobody asked.
+    /// The changes since a revision; null if none was requested.
     pub changed: Option<RevisionComparison>,
     /// The reports that were written.
     pub written: Vec<SystemPath>,
@@ -37,19 +34,17 @@ impl Answer for AnalyzeAnswer {
     const SCHEMA: &'static str = "probity/analyze/v1";
 }
 
-/// A finding in an answer.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ListedFinding {
-    /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
-    /// How many places it has, where not all of them are listed.
+    /// The number of its locations, if not all of them are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_locations: Option<usize>,
 }
 
 impl ListedFinding {
-    /// A finding with at most `max_locations` of its places.
+    /// Keeps at most `max_locations` locations of a finding.
     pub fn new(mut finding: Finding, max_locations: usize) -> Self {
         let n_locations = Some(finding.locations.len()).filter(|n| *n > max_locations);
         finding.locations.truncate(max_locations);
@@ -57,26 +52,24 @@ impl ListedFinding {
     }
 }
 
-/// Which files of a tree a run is about.
+/// The files of a tree covered by a run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TreeFileSummary {
-    /// The files of the run.
     #[serde(flatten)]
     pub files: FileSummary,
-    /// Directories that were left out whole: what builds and tools made.
+    /// Directories skipped as a whole, because builds or tools generate them.
     pub left_out: Vec<RepoPath>,
-    /// Files that the system did not let be read.
+    /// Files that could not be read.
     pub unreadable: Vec<RepoPath>,
 }
 
-/// What changed since a revision.
+/// The changes since a revision.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RevisionComparison {
-    /// The runs compared.
     #[serde(flatten)]
     pub comparison: RunComparison,
-    /// The revision as it was named.
+    /// The revision as given.
     pub revision: String,
-    /// The files that differ, are new or gone.
+    /// The files that differ, are new, or are gone.
     pub changed_files: BTreeSet<RepoPath>,
 }

@@ -7,38 +7,37 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 probity_core::word_enum! {
-    /// Whether a run could be held against the baseline of its tree.
+    /// Whether a run could be compared with the baseline of its tree.
     pub enum BaselineStatus {
         /// There is no baseline.
         Missing = "missing",
-        /// The run was held against it.
+        /// The run was compared with it.
         Held = "held",
-        /// There is one that cannot be relied on.
+        /// There is one, but it cannot be trusted.
         Untrusted = "untrusted",
     }
 }
 
-/// What the baseline of a tree says about a run.
+/// The comparison of a run with the baseline of its tree.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BaselineSummary {
-    /// Whether there is one that can be relied on.
     pub status: BaselineStatus,
-    /// Why it cannot be relied on.
+    /// Why it cannot be trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The findings that it does not know, or that measure worse than it knows.
+    /// Findings that are not in the baseline, or that are worse than recorded there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Vec<FindingId>>,
-    /// How many findings it knows.
+    /// The number of findings that are in the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_known: Option<u32>,
-    /// How many of its findings are gone.
+    /// The number of baseline findings that are gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_gone: Option<u32>,
-    /// The digest of everything in it.
+    /// The digest of its content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
-    /// Every capture, the oldest first.
+    /// Every capture, oldest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<BaselineHistoryEntry>>,
 }
@@ -46,15 +45,13 @@ pub struct BaselineSummary {
 /// The baseline of the tree: the answer of `probity analyze baseline`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BaselineAnswer {
-    /// The run that was held against it: the first eight digits of its digest.
+    /// The first eight digits of the digest of the run compared with it.
     pub run_id: String,
-    /// What it says.
     #[serde(flatten)]
     pub baseline: BaselineSummary,
-    /// The code for a baseline that cannot be relied on.
+    /// The code for a baseline that cannot be trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<ReasonCode>,
-    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_step: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Who would notice a change.
+//! The files that a change may affect.
 
 use crate::document::Answer;
 use probity_paths::RepoPath;
@@ -6,24 +6,24 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who would notice a change of some files: the answer of `probity analyze blast` and of the tool `get_blast_radius`.
+/// The files that a change may affect: the answer of `probity analyze blast` and of the tool `get_blast_radius`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BlastRadiusAnswer {
-    /// The run that says so: the first eight digits of its digest.
+    /// The first eight digits of the digest of the run used.
     pub run_id: String,
-    /// The files.
+    /// The files in question.
     pub paths: BTreeSet<RepoPath>,
-    /// Files that need them.
+    /// Files that depend on them directly.
     pub direct_dependents: BTreeSet<RepoPath>,
-    /// Files that need them, directly or through others.
+    /// Files that depend on them directly or transitively.
     pub transitive_dependents: BTreeSet<RepoPath>,
-    /// Files that share a clone with them: a change may be due there, too.
+    /// Files that share a clone with them, and may need the same change.
     pub clone_siblings: BTreeSet<RepoPath>,
-    /// The cycles that they are part of.
+    /// Dependency cycles that contain them.
     pub cycles: Vec<BTreeSet<RepoPath>>,
-    /// For each file, its names and the files that use them.
+    /// For each file, its symbols and the files that use them.
     pub symbols: BTreeMap<String, BTreeMap<String, BTreeSet<RepoPath>>>,
-    /// Those of the paths that the run knows nothing of. A question about such paths alone is refused.
+    /// Paths that are not in the run. A query about such paths only is refused.
     pub unknown: BTreeSet<RepoPath>,
 }
 

@@ -1,4 +1,4 @@
-//! Two runs compared.
+//! The comparison of two runs.
 
 use crate::document::Answer;
 use probity_analysis::{
@@ -8,48 +8,44 @@ use probity_analysis::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What got worse and what better between two runs: the answer of `probity runs compare` and of the tool
+/// What got worse and what got better between two runs: the answer of `probity runs compare` and of the tool
 /// `compare_runs`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RunComparison {
-    /// The earlier run.
     pub before: ComparedRun,
-    /// The later run.
     pub after: ComparedRun,
-    /// In one word.
     pub verdict: ComparisonVerdict,
-    /// Why there is no more to say; empty for runs that compare.
+    /// Why the runs cannot be compared; empty if they can.
     pub incomparable_because: Vec<RunMismatch>,
     /// Whether both are the same run.
     pub same_run: bool,
     /// After minus before, from −100 to 100.
     pub health_delta: Option<i32>,
-    /// After minus before in thousandths.
+    /// After minus before, in thousandths.
     pub health_delta_milli: Option<i32>,
     /// The ids of new findings.
     pub regressions: Vec<FindingId>,
     /// The ids of findings that are gone.
     pub improvements: Vec<FindingId>,
-    /// How many findings are in both.
+    /// The number of findings in both runs.
     pub unchanged: u32,
-    /// Findings in both whose ids differ: before and after.
+    /// Findings in both runs whose ids differ: before and after.
     pub renamed: Vec<(FindingId, FindingId)>,
     /// New findings, with the files that caused them.
     pub regression_findings: Vec<FindingRegression>,
     /// Findings that are gone.
     pub improvement_findings: Vec<Finding>,
-    /// Symbols that measure worse.
+    /// Symbols with a worse metric.
     pub worsened_symbols: Vec<MetricRegression>,
-    /// Breaks of the public interface.
+    /// Breaking changes of the public interface.
     pub api_breaks: Vec<ApiBreak>,
 }
 
-/// One of two runs that are compared.
+/// One of the two compared runs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ComparedRun {
     /// The first eight digits of the run's digest.
     pub run_id: String,
-    /// The run's digest.
     pub run_digest: RunId,
     /// From 0 to 100; null if no file was analyzed.
     pub health: Option<u32>,
@@ -62,7 +58,6 @@ impl ComparedRun {
 }
 
 impl RunComparison {
-    /// The comparison of two runs.
     pub fn new(before: &AnalysisRun, after: &AnalysisRun, comparison: AnalysisComparison) -> Self {
         Self {
             before: ComparedRun::new(before),

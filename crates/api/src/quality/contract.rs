@@ -1,4 +1,4 @@
-//! Verdicts on a change, what a change may cost, and what its author claims.
+//! Verdicts on a change, the budget of a change, and the author's claims.
 
 use crate::SystemPath;
 use crate::document::Answer;
@@ -18,29 +18,27 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 probity_core::word_enum! {
-    /// What a contract was asked.
+    /// The question put to a contract.
     pub enum ContractMode {
         /// What a change may cost.
         Budget = "budget",
-        /// Whether a change kept its word.
+        /// Whether a change respects the contract.
         Verify = "verify",
     }
 }
 
-/// A verdict on the tree as it is now: the answer of `probity contract verify` and of the tools `check_patch_contract`
-/// and `create_review_receipt`.
+/// A verdict on the present tree: the answer of `probity contract verify` and of the tools `check_patch_contract` and
+/// `create_review_receipt`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ContractVerifyAnswer {
-    /// The root of the tree.
     pub root: SystemPath,
-    /// The verdict.
     #[serde(flatten)]
     pub verdict: PatchVerdict,
-    /// The commit that the tree is held against, if it is one.
+    /// The commit that the tree is compared with, if it is a commit.
     pub base: Option<String>,
-    /// What the reader should know besides.
+    /// Remarks for the reader.
     pub notes: Vec<String>,
-    /// The receipt that was kept; null if nobody asked for one.
+    /// The stored receipt; null if none was requested.
     pub receipt: Option<ReceiptReference>,
 }
 
@@ -48,40 +46,39 @@ impl Answer for ContractVerifyAnswer {
     const SCHEMA: &'static str = "probity/contract-verify/v1";
 }
 
-/// A verdict with everything that it rests on. What was not evaluated is null.
+/// A verdict with its grounds. Members that were not evaluated are null.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PatchVerdict {
-    /// What was asked.
     pub mode: ContractMode,
-    /// The intent that the change belongs to.
+    /// The intent of the change.
     pub intent_id: Option<String>,
     /// The paths that changed.
     pub changed_files: BTreeSet<RepoPath>,
-    /// Whether only declared paths changed; null where nothing was declared.
+    /// Whether only declared paths changed; null if nothing was declared.
     pub scope_check: Option<ScopeCheck>,
-    /// What was claimed, and what is true of it.
+    /// The author's claims, checked against the facts.
     pub claims: CheckedClaims,
-    /// The verdict itself.
+    /// The verdict.
     #[serde(flatten)]
     pub facts: PatchFacts,
-    /// What a summary leaves out.
+    /// Members omitted from a summary.
     #[serde(flatten)]
     pub details: PatchDetails,
 }
 
-/// A verdict as a finish embeds it: without what stands elsewhere in its answer.
+/// A verdict as embedded in the answer of a finish: without members found elsewhere in it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FinishVerification {
-    /// The verdict itself.
+    /// The verdict.
     #[serde(flatten)]
     pub facts: PatchFacts,
-    /// What a summary leaves out.
+    /// Members omitted from a summary.
     #[serde(flatten)]
     pub details: Option<PatchDetails>,
 }
 
 impl PatchVerdict {
-    /// The verdict as a finish embeds it: in a summary, with at most this many findings and without details.
+    /// Embeds the verdict in a finish. A summary has at most this many findings and no details.
     pub fn embedded(self, summary_findings: Option<usize>) -> FinishVerification {
         let Self { mut facts, details, .. } = self;
         match summary_findings {
@@ -94,146 +91,137 @@ impl PatchVerdict {
     }
 }
 
-/// What a verdict says. What was not evaluated is null.
+/// The content of a verdict. Members that were not evaluated are null.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PatchFacts {
-    /// What the caller acts on.
+    /// The status to act on.
     pub status: ContractStatus,
-    /// Why, unless it is accepted.
     pub reason: Option<ContractReason>,
-    /// What to do about it.
     pub next_step: Option<&'static str>,
-    /// What the contract itself says, before strictness, gates and claims.
+    /// The contract's own verdict, before strictness, gates and claims.
     pub verdict: VerdictWord,
     /// The run before the change.
     pub before: Option<ContractRun>,
-    /// The run after it.
+    /// The run after the change.
     pub after: Option<ContractRun>,
-    /// How strictly the verdict was taken.
+    /// The strictness applied.
     pub strictness: Strictness,
-    /// What the structural gates say before the change; null if the policy has none.
+    /// The structural gates before the change; null if the policy has none.
     pub before_gate: Option<GateReport>,
-    /// What they say after it.
+    /// The structural gates after the change.
     pub gate_preview: Option<GateReport>,
-    /// What the two runs say.
+    /// The difference between the two runs.
     pub structural_delta: Option<DeltaSummary>,
     /// New findings in scope, or without a path.
     pub intent_regressions: Option<BTreeSet<String>>,
-    /// New findings entirely outside.
+    /// New findings entirely outside the scope.
     pub external_regressions: Option<BTreeSet<String>>,
     /// Symbols in scope that got worse.
     pub intent_worsened: Option<BTreeSet<String>>,
-    /// Symbols outside that got worse.
+    /// Symbols outside the scope that got worse.
     pub external_worsened: Option<BTreeSet<String>>,
     /// Whether the structural gates passed before and fail now.
     pub gate_worsened: Option<bool>,
-    /// Whether that is this change's doing.
+    /// Whether this change caused that.
     pub intent_caused_gate_failure: Option<bool>,
     /// Signs that the baseline was moved to hide something.
     pub baseline_abuse: Option<BaselineAbuse>,
     /// Every way in which the change breaks the contract.
     pub contract_violations: Vec<ContractReason>,
-    /// The health that was lost although nothing is violated.
+    /// The health lost although nothing is violated.
     pub health_regression_advisory: Option<HealthLoss>,
-    /// What blocks.
+    /// The violations that block the change.
     pub blocking_violations: Vec<ContractReason>,
-    /// How the change is verified: what its files are.
+    /// How the change is verified, depending on the kinds of its files.
     pub verification_profile: VerificationProfile,
     /// The languages of the changed source files.
     pub languages: BTreeSet<Language>,
     /// Whether a verdict needs a run of the tree after the change.
     pub after_run_required: bool,
-    /// The checks that do not apply, as `checks` tells.
+    /// The checks that do not apply; see `checks`.
     pub checks_not_applicable: Vec<ContractCheck>,
-    /// The new findings: what counts against the change first, then the most severe.
+    /// The new findings: those that count against the change first, then by severity.
     pub new_findings: Vec<NewFinding>,
-    /// How many more there are.
+    /// The number of new findings that are not listed.
     pub new_findings_left_out: usize,
-    /// Whether what an author writes about this change is worth checking.
+    /// Whether claims about this change should be validated.
     pub claim_validation_recommended: bool,
 }
 
 /// The long lists of a verdict.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PatchDetails {
-    /// The gates of the policy that were run, or left out.
+    /// The gates of the policy that ran or were skipped.
     pub gate_results: Vec<GateFact>,
-    /// What would block under another strictness or policy, and is let through.
+    /// Violations that are tolerated here, but would block under another strictness or policy.
     pub let_through: Vec<ContractReason>,
-    /// The new findings that are let through, with their severity.
+    /// The new findings that are tolerated, with their severity.
     pub findings_let_through: BTreeMap<String, Severity>,
-    /// The checks that were made, as `checks` tells.
+    /// The checks that were made; see `checks`.
     pub checks_performed: Vec<ContractCheck>,
-    /// Every check with what became of it.
+    /// Every check with its result.
     pub checks: Vec<CheckResult>,
-    /// What became of the public interface; null if the runs were not compared.
+    /// The changes of the public interface; null if the runs were not compared.
     pub api: Option<ApiDelta>,
 }
 
-/// A verdict in one word, and why.
+/// A verdict and its reason.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct VerdictWord {
-    /// The word.
     pub status: ContractStatus,
     /// Why, unless it is accepted.
     pub reason: Option<ContractReason>,
 }
 
-/// A run of one side of a change.
+/// The run of one side of a change.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ContractRun {
     /// The first eight digits of the run's digest.
     pub run_id: String,
-    /// The run's digest.
     pub digest: String,
-    /// The health that it found.
     pub health: Option<i64>,
 }
 
-/// A receipt that was kept.
+/// A stored receipt.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReceiptReference {
-    /// Its number, from 1.
+    /// Its number, counted from 1.
     pub number: u64,
-    /// Its digest.
     pub digest: Digest,
-    /// Where it is.
     pub path: SystemPath,
-    /// Whether it was signed.
     pub signed: bool,
 }
 
-/// What was claimed, and what is true of it.
+/// The author's claims, checked against the facts.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CheckedClaims {
     /// Whether every claim is proven.
     pub valid: bool,
-    /// What the facts say to all claims together.
+    /// The verdict on all claims together.
     pub verdict: ClaimVerdict,
-    /// The claims, given and recognized.
+    /// The claims, both given and recognized in the text.
     pub checked: Vec<ClaimReport>,
-    /// What makes claims false or unproven.
+    /// Objections that make claims false or unproven.
     pub violations: BTreeSet<ClaimObjection>,
-    /// What makes claims weaker than they sound.
+    /// Objections that weaken claims.
     pub warnings: BTreeSet<ClaimObjection>,
-    /// The claims that nobody made.
+    /// Claims that were not made.
     pub not_made: Vec<&'static str>,
-    /// How many sentences of the text assert nothing that could be checked.
+    /// The number of sentences that assert nothing checkable.
     pub unchecked_sentences: usize,
-    /// Those sentences, as far as they are listed.
+    /// The first of those sentences.
     pub unchecked: Vec<String>,
 }
 
-/// What was claimed about the change in the tree: the answer of `probity claims check` and of the tool
+/// The claims about the change in the tree: the answer of `probity claims check` and of the tool
 /// `validate_review_claims`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ClaimsCheckAnswer {
     /// The verdict on the change.
     pub status: ContractStatus,
-    /// The claims.
     #[serde(flatten)]
     pub claims: CheckedClaims,
-    /// What the reader should know besides.
+    /// Remarks for the reader.
     pub notes: Vec<String>,
 }
 
@@ -245,12 +233,10 @@ impl Answer for ClaimsCheckAnswer {
 /// `check_patch_contract`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ContractBudgetAnswer {
-    /// What was asked.
     pub mode: ContractMode,
-    /// The budget.
     #[serde(flatten)]
     pub budget: ChangeBudget,
-    /// What the reader should know besides.
+    /// Remarks for the reader.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Receipts: what finished changes left.
+//! Receipts of finished changes.
 
 use super::ReceiptReference;
 use crate::document::Answer;
@@ -9,12 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The receipts of the repository, the newest last: the answer of `probity receipt list`.
+/// The receipts of the repository, newest last: the answer of `probity receipt list`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReceiptListAnswer {
-    /// The receipts.
     pub receipts: Vec<ReceiptSummary>,
-    /// What is wrong with the chain of receipts; nothing, if it is whole.
+    /// Problems in the chain of receipts; empty if it is intact.
     pub broken_links: Vec<String>,
 }
 
@@ -25,31 +24,28 @@ impl Answer for ReceiptListAnswer {
 /// A receipt in the list of receipts.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReceiptSummary {
-    /// Its number, from 1.
+    /// Its number, counted from 1.
     pub number: u64,
-    /// Its digest.
     pub digest: Digest,
     /// The digest of the receipt before it.
     pub previous: Option<Digest>,
-    /// When the change was finished, in seconds since 1970.
+    /// The time of the finish, in seconds since 1970.
     pub at: Timestamp,
-    /// The intent that the change belonged to.
+    /// The intent of the change.
     pub intent_id: Option<String>,
-    /// What became of the change.
+    /// The verdict on the change.
     pub status: ContractStatus,
-    /// Whether it was signed.
     pub signed: bool,
 }
 
 /// One receipt: the answer of `probity receipt show`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReceiptShowAnswer {
-    /// Which one.
     #[serde(flatten)]
     pub reference: ReceiptReference,
-    /// The document as it was kept, of the schema that it names itself: its digest is over these very members.
+    /// The stored document, in the schema that it names. Its digest covers exactly these members.
     pub receipt: Value,
-    /// The same as an in-toto statement, in its signed envelope if it has one; null if nobody asked.
+    /// The receipt as an in-toto statement, in its signed envelope if it has one; null if not requested.
     pub attestation: Option<Value>,
 }
 
@@ -58,17 +54,17 @@ impl Answer for ReceiptShowAnswer {
 }
 
 probity_core::word_enum! {
-    /// What an offline check of a receipt says.
+    /// The outcome of an offline check of a receipt.
     pub enum ReceiptOutcome {
-        /// Nothing speaks against it.
+        /// Every check that was made passed.
         Pass = "PASS",
-        /// Something does.
+        /// At least one check failed.
         Fail = "FAIL",
     }
 }
 
 probity_core::word_enum! {
-    /// How one check of a receipt ended.
+    /// The result of one check of a receipt.
     pub enum ReceiptCheckStatus {
         /// It was made and found nothing.
         Passed = "passed",
@@ -79,16 +75,14 @@ probity_core::word_enum! {
     }
 }
 
-/// What an offline check of a receipt says: the answer of `probity receipt verify`.
+/// The result of an offline check of a receipt: the answer of `probity receipt verify`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReceiptVerifyAnswer {
-    /// In one word.
     pub outcome: ReceiptOutcome,
-    /// The codes of what failed.
+    /// The codes of the failed checks.
     pub codes: Vec<ReasonCode>,
-    /// Every check.
     pub checks: Vec<ReceiptCheckReport>,
-    /// What became of the change, if the document says so.
+    /// The verdict on the change, if the document states one.
     pub status: Option<ContractStatus>,
 }
 
@@ -96,15 +90,11 @@ impl Answer for ReceiptVerifyAnswer {
     const SCHEMA: &'static str = "probity/receipt-verify/v1";
 }
 
-/// One question that was put to a receipt.
+/// One check of a receipt.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReceiptCheckReport {
-    /// What was asked.
     pub name: &'static str,
-    /// What came of it.
     pub status: ReceiptCheckStatus,
-    /// The code, if it failed.
     pub code: Option<ReasonCode>,
-    /// In words.
     pub detail: String,
 }

@@ -1,4 +1,4 @@
-//! Writing within one transaction: commits with their indexes, and whatever belongs to them.
+//! Writes within one transaction: commits with their indexes, blobs, refs and records.
 
 use super::commit_view::{CommitView, SnapshotDistance, id_prefix, kind_code};
 use super::{CommitStore, CommitsError, snapshots};
@@ -9,16 +9,16 @@ use probity_documents::{
 use rusqlite::{Connection, Params};
 use std::sync::Arc;
 
-/// What the bytes of a commit that was merged are taken to be, where they are not read.
+/// The assumed size of each commit that a merge adds to the replay; they are not read to find out.
 const ASSUMED_MERGE_BYTES: i64 = 256;
 
-/// A transaction that writes. It is kept when the closure that got it succeeds.
+/// A write transaction, committed when the closure that received it succeeds.
 pub struct WriteTransaction<'c> {
     view: CommitView<'c>,
 }
 
 impl<'c> WriteTransaction<'c> {
-    /// Starts; a store whose schema has moved on must be opened again first.
+    /// Starts writing. Fails if the schema changed since the store was opened.
     pub(super) fn new(view: CommitView<'c>) -> Result<Self, CommitsError> {
         let now = view.schema_version;
         if now != i64::from(view.schema.version()) {
@@ -27,12 +27,12 @@ impl<'c> WriteTransaction<'c> {
         Ok(Self { view })
     }
 
-    /// The commits as they are now, those that were just added included.
+    /// The commits including those that this transaction added.
     pub const fn view(&self) -> &CommitView<'c> {
         &self.view
     }
 
-    /// Adds a commit. A commit that is there already is left alone; a refused one leaves nothing behind.
+    /// Adds a commit unless it exists already. A refused commit leaves nothing behind.
     pub fn append(&mut self, commit: Commit) -> Result<CommitId, CommitsError> {
         let id = commit.id();
         if self.view.find(&id)?.is_some() {
@@ -43,7 +43,7 @@ impl<'c> WriteTransaction<'c> {
         let seq = self.view.end;
         let parent = node.parent.map(|parent| self.view.indexed_node(parent)).transpose()?;
         let before = parent.map_or_else(SnapshotDistance::default, |parent| parent.since);
-        // Whoever merges waits to see what that lost: the state is kept with the next commit.
+        // A caller that merges waits for the report of its losses, so the snapshot is left to the next commit.
         let is_first_merge = node.kind == CommitKind::Merge
             && parent.is_some_and(|parent| parent.node.kind != CommitKind::Merge);
         let since = SnapshotDistance {
@@ -60,7 +60,7 @@ impl<'c> WriteTransaction<'c> {
         Ok(id)
     }
 
-    /// Reduces the heads to one, and returns the merges that were made.
+    /// Merges all heads into one, and returns the new merges.
     pub fn reduce(&mut self) -> Result<Vec<CommitId>, CommitsError> {
         let mut heads = Vec::new();
         for head in self.view.heads()? {
@@ -69,7 +69,7 @@ impl<'c> WriteTransaction<'c> {
         reduce_heads(&heads).into_iter().map(|merge| self.append(merge)).collect()
     }
 
-    /// A commit that must be there.
+    /// Returns a commit that must exist.
     pub fn commit(&self, id: &CommitId) -> Result<Arc<Commit>, HistoryError> {
         self.view.commit(self.view.find(id)?.ok_or(HistoryError::Unknown(*id))?)
     }
@@ -83,7 +83,7 @@ impl<'c> WriteTransaction<'c> {
         Ok(())
     }
 
-    /// Adds the commit with everything it is looked up by: its id, the documents it writes, the heads.
+    /// Adds the commit with its indexes: id, written documents, heads.
     fn insert_node(
         &mut self,
         node: CommitNode,
@@ -119,7 +119,7 @@ impl<'c> WriteTransaction<'c> {
         Ok(())
     }
 
-    /// How much is replayed for a commit: for mutations one more than for the parent, for others what they say.
+    /// Computes the distance to the nearest snapshot: for mutations from the parent, for others from their replay.
     fn since_of(
         &mut self,
         seq: CommitSeq,
@@ -149,7 +149,7 @@ impl<'c> WriteTransaction<'c> {
         Ok(())
     }
 
-    /// The number of a document, which gets one when it is first written.
+    /// Returns the number of a document, assigning one on its first write.
     pub(super) fn document(&mut self, id: &DocumentId) -> Result<i64, CommitsError> {
         if let Some(number) = self.view.document_number(id)? {
             return Ok(number);
@@ -163,7 +163,6 @@ impl<'c> WriteTransaction<'c> {
         Ok(())
     }
 
-    /// Adds a row and returns its number.
     pub(super) fn insert(&self, sql: &str, params: impl Params) -> Result<i64, CommitsError> {
         self.execute(sql, params)?;
         Ok(self.view.db.last_insert_rowid())
@@ -183,27 +182,26 @@ fn size(commit: &Commit) -> i64 {
 }
 
 impl CommitStore {
-    /// Adds a commit, and answers when it is on disk. A commit that is there already is left alone.
+    /// Adds a commit unless it exists already, and returns when it is on disk.
     pub fn append(&self, commit: Commit) -> Result<CommitId, CommitsError> {
         self.write(|writing| writing.append(commit))
     }
 
-    /// Adds commits in one transaction and one flush, all or none.
+    /// Adds commits in one transaction with one flush, all or none.
     pub fn append_all(&self, commits: Vec<Commit>) -> Result<Vec<CommitId>, CommitsError> {
         self.write(|writing| commits.into_iter().map(|commit| writing.append(commit)).collect())
     }
 
-    /// Reduces the heads to one, and returns the merges that were made. Two processes that do so at once make the same.
+    /// Merges all heads into one, and returns the new merges. Concurrent calls make the same merges.
     pub fn reduce(&self) -> Result<Vec<CommitId>, CommitsError> {
         self.write(|writing| writing.reduce())
     }
 
-    /// The commits that no other commit builds on, in ascending order of their ids.
+    /// Returns the commits that no other commit builds on, sorted by id.
     pub fn heads(&self) -> Result<Vec<CommitId>, CommitsError> {
         Ok(self.read(|view| view.heads())??)
     }
 
-    /// A commit, if it is there.
     pub fn get(&self, id: &CommitId) -> Result<Option<Arc<Commit>>, CommitsError> {
         let found = self.read(|view| view.find(id)?.map(|seq| view.commit(seq)).transpose());
         Ok(found??)

@@ -1,4 +1,4 @@
-//! Reading many commits at once: few queries, decoded in parallel.
+//! Reads many commits at once: few queries, decoded in parallel.
 
 use super::commit_view::CommitView;
 use probity_core::Digest;
@@ -6,14 +6,12 @@ use probity_documents::{Commit, CommitId, CommitSeq, DocumentSchema, HistoryErro
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// How many commits are read per query.
 const COMMITS_PER_QUERY: usize = 1024;
-/// How many unwanted rows a range scan may pass per wanted row before single look-ups are cheaper.
+/// The most unwanted rows per wanted row at which a range scan is still cheaper than single lookups.
 const MAX_UNWANTED_ROWS_PER_WANTED: usize = 4;
-/// How many bytes of commits are read ahead: no more than a view remembers.
+/// The most bytes of commits to read ahead: no more than a view remembers.
 const MAX_READ_AHEAD_BYTES: usize = 16 * 1024 * 1024;
 
-/// A commit as it is stored.
 pub(super) struct StoredCommit {
     pub(super) seq: CommitSeq,
     pub(super) id: CommitId,
@@ -21,7 +19,7 @@ pub(super) struct StoredCommit {
 }
 
 impl StoredCommit {
-    /// The commit, if its bytes have its hash.
+    /// Decodes the commit, after checking its bytes against its hash.
     pub(super) fn decode(&self, schema: &DocumentSchema) -> Result<Arc<Commit>, HistoryError> {
         let damaged = |why: String| HistoryError::Damaged { id: self.id, why };
         if Digest::of(&self.bytes) != *self.id.digest() {
@@ -33,7 +31,7 @@ impl StoredCommit {
 }
 
 impl CommitView<'_> {
-    /// Reads those of the commits that are not in memory, as far as they fit there.
+    /// Loads the commits that are not in memory, as far as they fit.
     pub(super) fn read_many(&self, seqs: &[CommitSeq]) -> Result<(), HistoryError> {
         let mut missing: Vec<CommitSeq> =
             seqs.iter().copied().filter(|seq| self.in_memory(*seq).is_none()).collect();
@@ -47,7 +45,7 @@ impl CommitView<'_> {
                 break;
             }
             let schema = self.schema();
-            // Collected before the first error is looked for, so that the same one is named every time.
+            // Collects everything before looking for an error, so that the same error is reported every time.
             let decoded: Vec<_> = stored.par_iter().map(|stored| stored.decode(schema)).collect();
             for (stored, commit) in stored.iter().zip(decoded) {
                 self.remember(stored.seq, commit?);
@@ -56,7 +54,7 @@ impl CommitView<'_> {
         Ok(())
     }
 
-    /// The rows of commits whose numbers ascend.
+    /// Returns the rows of commits given in ascending order.
     fn stored_many(&self, seqs: &[CommitSeq]) -> Result<Vec<StoredCommit>, HistoryError> {
         let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Ok(Vec::new()) };
         if (last.0 - first.0) as usize > seqs.len() * MAX_UNWANTED_ROWS_PER_WANTED {

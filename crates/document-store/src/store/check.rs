@@ -1,4 +1,4 @@
-//! Checking a whole store: every commit against its hash, and what is derived against the commits.
+//! Checks a whole store: every commit against its hash, and derived data against the commits.
 
 use super::commit_view::CommitView;
 use super::{CommitStore, CommitsError, lock};
@@ -8,30 +8,24 @@ use probity_documents::{
 use probity_storage::database;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Something that is not as it was written.
+/// A part of the store that is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreFinding {
-    /// The commit concerned, where it is one.
     pub commit: Option<CommitId>,
-    /// What is wrong.
     pub why: String,
 }
 
-/// What a check came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoreCheckReport {
-    /// How many commits were read.
     pub n_commits: u32,
-    /// How many kept states were compared with a replay.
+    /// The number of snapshots that were compared with a replay.
     pub n_states: usize,
-    /// How many blobs were read.
     pub n_blobs: usize,
-    /// What is not as it was written.
     pub findings: Vec<StoreFinding>,
 }
 
 impl CommitStore {
-    /// Reads the whole store and compares everything with its hash, and what is derived with what it is derived from.
+    /// Reads the whole store, and compares everything with its hash and derived data with its source.
     pub fn check(&self) -> Result<StoreCheckReport, CommitsError> {
         let mut survey = StoreCheckReport::default();
         if let Err(error) = database::check_pages(&lock(&self.reader), &self.path) {
@@ -126,7 +120,7 @@ impl StoreCheckReport {
         Ok(())
     }
 
-    /// Compares each kept state with the replay from the one before it.
+    /// Compares each snapshot with the replay from the one before it.
     fn compare_states(&mut self, view: &CommitView<'_>) -> Result<(), HistoryError> {
         for seq in view.list::<u32>("SELECT seq FROM snapshot ORDER BY seq", [])?.into_iter().map(CommitSeq) {
             self.n_states += 1;
@@ -144,7 +138,7 @@ impl StoreCheckReport {
     }
 }
 
-/// A view that does not know one kept state.
+/// A view that hides one snapshot.
 struct MaskedView<'v, 'c> {
     view: &'v CommitView<'c>,
     seq: CommitSeq,

@@ -1,18 +1,15 @@
-//! Recently used commits and document numbers. Bounded: the memory of an open store stays flat.
+//! A bounded cache of recently used commits and document numbers.
 
 use super::lock;
 use probity_documents::{Commit, CommitSeq, DocumentId};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// How many decoded commits are kept: as many as are replayed when the states of some streams are kept in turn.
+/// Enough for the replays in which several streams take their snapshots in turn.
 const MAX_CACHED_COMMITS: usize = 8192;
-/// How many bytes of commits are kept.
 const MAX_CACHED_BYTES: usize = 16 * 1024 * 1024;
-/// How many document numbers are kept.
 const MAX_CACHED_DOCUMENTS: usize = 16_384;
 
-/// What was used a moment ago.
 #[derive(Debug, Default)]
 pub(super) struct CommitCache {
     commits: Mutex<CachedCommits>,
@@ -30,7 +27,8 @@ impl CommitCache {
         lock(&self.commits).by_seq.get(&seq).cloned()
     }
 
-    /// Takes commits whose numbers are theirs for good. The oldest go first: they are the least likely to be replayed.
+    /// Adds commits whose numbers are permanent. The oldest are evicted first: they are the least likely to be
+    /// replayed.
     pub(super) fn add(&self, fresh: BTreeMap<CommitSeq, Arc<Commit>>) {
         let mut commits = lock(&self.commits);
         for (seq, commit) in fresh.into_iter().rev().take(MAX_CACHED_COMMITS) {

@@ -1,4 +1,4 @@
-//! Reading: the port that the engine asks.
+//! A consistent view of the commits, through which the document engine reads.
 
 use super::batch_read::StoredCommit;
 use super::commit_cache::CommitCache;
@@ -15,36 +15,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How many neighbouring nodes are read at once, where many are read.
+/// The number of adjacent nodes that bulk reading fetches at once.
 const NODES_PER_PAGE: u32 = 256;
-/// How many nodes are read one by one before pages are.
+/// The number of nodes read one by one before reading switches to pages.
 const MAX_SINGLE_READS: usize = 16;
-/// How many bytes of commits that were read a view remembers. Finding what a merge lost reads its streams several times.
+/// The limit for commits remembered by a view. Finding what a merge lost reads its streams several times.
 const MAX_DECODED_BYTES: usize = 32 * 1024 * 1024;
-/// From this many documents on, they count as many.
+/// The number of documents at which bulk reading starts.
 const MIN_BULK_DOCUMENTS: usize = 1024;
-/// Asks for the number of a document.
 const DOCUMENT_NUMBER_QUERY: &str = "SELECT document FROM document WHERE attachment = ?1 AND key = ?2";
-/// How many pages are remembered: a merge is walked from new to old several times.
+/// Sized for merges, which are walked from new to old several times.
 const MAX_CACHED_PAGES: usize = 1024;
 
-/// The commits of one instant.
 pub struct CommitView<'c> {
     pub(super) db: &'c Connection,
     pub(super) path: &'c Path,
     pub(super) schema: &'c DocumentSchema,
     pub(super) recent: &'c CommitCache,
-    /// The number that the next commit gets.
+    /// The number of the next commit.
     pub(super) end: CommitSeq,
     /// The version of the schema in the file.
     pub(super) schema_version: i64,
     pages: RefCell<NodePages>,
     decoded: RefCell<DecodedCommits>,
-    /// Whether this view belongs to a transaction that may still be rolled back.
+    /// Set if this view belongs to a transaction that may still be rolled back.
     is_writing: bool,
 }
 
-/// Commits that this view has read.
 #[derive(Default)]
 struct DecodedCommits {
     by_seq: BTreeMap<CommitSeq, Arc<Commit>>,
@@ -67,21 +64,20 @@ struct NodePages {
     n_single_reads: usize,
 }
 
-/// A node, and how far it is from the state that replaying it starts from.
+/// A node with its distance to the snapshot from which its replay starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct IndexedNode {
     pub(super) node: CommitNode,
     pub(super) since: SnapshotDistance,
 }
 
-/// What was written since the nearest kept state along the parents.
+/// What was written since the nearest snapshot along the parents.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SnapshotDistance {
-    /// How many commits; none when the state of this very commit is kept.
+    /// Zero if this commit has a snapshot itself.
     pub(super) n_commits: i64,
-    /// How many bytes of commits.
     pub(super) n_bytes: i64,
-    /// How many bytes keeping that state took.
+    /// The size of that snapshot.
     pub(super) kept_bytes: i64,
 }
 
@@ -110,17 +106,15 @@ impl<'c> CommitView<'c> {
         Ok(view)
     }
 
-    /// The schema that documents follow.
     pub const fn schema(&self) -> &DocumentSchema {
         self.schema
     }
 
-    /// How many commits there are.
     pub fn n_commits(&self) -> u32 {
         self.end.0
     }
 
-    /// The commits that no other commit builds on, in ascending order of their ids.
+    /// Returns the commits that no other commit builds on, sorted by id.
     pub fn heads(&self) -> Result<Vec<CommitId>, HistoryError> {
         let mut ids = Vec::new();
         for seq in self.head_numbers()? {
@@ -134,9 +128,9 @@ impl<'c> CommitView<'c> {
         Ok(self.list::<u32>("SELECT seq FROM head", [])?.into_iter().map(CommitSeq).collect())
     }
 
-    /// The ids that begin with these hex digits, at most two: enough to tell one from several.
+    /// Returns up to two ids that start with these hex digits: enough to tell one from several.
     pub fn with_prefix(&self, digits: &str) -> Result<Vec<CommitId>, HistoryError> {
-        // An odd number of digits is no number of bytes, so both bounds are made in digits.
+        // An odd number of digits is not a whole number of bytes, so both bounds are built from digits.
         let filled = |filler: &str| {
             let missing = 64_usize.saturating_sub(digits.len());
             hex::decode(format!("{digits}{}", filler.repeat(missing))).ok()
@@ -178,7 +172,7 @@ impl<'c> CommitView<'c> {
         HistoryError::Store(StoreError::Damaged { path, why: why.into() }.into())
     }
 
-    /// The number of a document, if anything was ever written to it.
+    /// Returns the number of a document, if it was ever written.
     pub(super) fn document_number(&self, id: &DocumentId) -> Result<Option<i64>, HistoryError> {
         if let Some(number) = self.recent.document(id) {
             return Ok(Some(number));
@@ -191,7 +185,8 @@ impl<'c> CommitView<'c> {
         Ok(number)
     }
 
-    /// The same of several documents. Of many it is not remembered: that would drive out what others use.
+    /// Like `document_number`, for several documents. A large set is not cached, because it would evict what others
+    /// use.
     pub(super) fn document_numbers(
         &self,
         ids: &BTreeSet<DocumentId>,
@@ -224,18 +219,17 @@ impl<'c> CommitView<'c> {
         found.ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))
     }
 
-    /// A commit that was read or added a moment ago.
+    /// Returns a commit that was recently read or added.
     pub(super) fn in_memory(&self, seq: CommitSeq) -> Option<Arc<Commit>> {
         let read = self.decoded.borrow().by_seq.get(&seq).cloned();
         read.or_else(|| self.recent.commit(seq))
     }
 
-    /// Keeps a commit for whoever reads it next.
+    /// Keeps a commit for the next read.
     pub(super) fn remember(&self, seq: CommitSeq, commit: Arc<Commit>) {
         self.decoded.borrow_mut().add(seq, commit);
     }
 
-    /// The row of a commit.
     pub(super) fn stored_commit(&self, seq: CommitSeq) -> Result<StoredCommit, HistoryError> {
         let sql = "SELECT id, bytes FROM node WHERE seq = ?1";
         let row =
@@ -250,7 +244,7 @@ impl<'c> CommitView<'c> {
         row.and_then(|row| row.known()).ok_or_else(|| self.damaged(format!("node {} is missing", seq.0)))
     }
 
-    /// The nodes of a page, which are numbered without a gap.
+    /// Reads the nodes of a page, which are numbered without gaps.
     fn read_page(&self, page: u32) -> Result<Vec<IndexedNode>, HistoryError> {
         let sql = "SELECT seq, kind, parent, target, since, since_bytes, kept_bytes FROM node \
                    WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq";
@@ -268,24 +262,23 @@ impl<'c> CommitView<'c> {
         Ok(nodes)
     }
 
-    /// The commits that were read.
     pub(super) fn into_decoded(self) -> BTreeMap<CommitSeq, Arc<Commit>> {
         self.decoded.into_inner().by_seq
     }
 
-    /// Forgets what was read about a node that has just changed.
+    /// Drops the cached page of a node that has just changed.
     pub(super) fn forget(&self, seq: CommitSeq) {
         self.pages.borrow_mut().by_number.remove(&(seq.0 / NODES_PER_PAGE));
     }
 
-    /// The commits that write a document, ascending.
+    /// Returns the commits that write a document, in ascending order.
     fn writers_of(&self, number: i64, from: CommitSeq) -> Result<Vec<CommitSeq>, HistoryError> {
         let sql = "SELECT seq FROM writer WHERE document = ?1 AND seq >= ?2 ORDER BY seq";
         Ok(self.list::<u32>(sql, (number, from.0))?.into_iter().map(CommitSeq).collect())
     }
 }
 
-/// What of an id is indexed; the rest is compared.
+/// Returns the indexed part of an id; the rest is compared after the lookup.
 pub(super) fn id_prefix(id: &CommitId) -> [u8; 8] {
     let [bytes, ..] = id.digest().as_bytes().as_chunks().0 else { return [0; 8] };
     *bytes
@@ -306,7 +299,7 @@ impl NodeRow {
         Ok(Self { seq: row.get(0)?, kind: row.get(1)?, parent: row.get(2)?, target: row.get(3)?, since })
     }
 
-    /// The node, if it is one: ancestors have smaller numbers, or a walk would not end.
+    /// Returns the node if it is valid. Ancestors must have smaller numbers, or a walk would not end.
     fn known(&self) -> Option<IndexedNode> {
         let is_older = |named: Option<u32>| named.is_none_or(|named| named < self.seq);
         let (parent, target) = (self.parent.map(CommitSeq), self.target.map(CommitSeq));
@@ -325,7 +318,7 @@ fn kind_of(code: i64) -> Option<CommitKind> {
     KINDS.get(usize::try_from(code).ok()?).copied()
 }
 
-/// The number that stands for a kind in the file.
+/// Returns the number that encodes a kind in the file.
 pub(super) fn kind_code(kind: CommitKind) -> usize {
     KINDS.iter().position(|known| *known == kind).unwrap_or(KINDS.len())
 }

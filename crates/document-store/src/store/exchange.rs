@@ -1,8 +1,8 @@
-//! Commits from store to store: the union of two, and bundles.
+//! Moves commits between stores: synchronization and bundles.
 //!
-//! A bundle is lines of JSON: what has one member, `schema`, `blob`, `decision` or `ref`, is that; anything else is the
-//! canonical bytes of a commit, after those that it names. Taking in adds what is missing and nothing else, in portions
-//! that are kept one by one: it can be repeated, and goes on where it was interrupted.
+//! A bundle is lines of JSON. A line with the single member `schema`, `blob`, `decision` or `ref` holds that; any
+//! other line is the canonical bytes of a commit, after the commits it names. Importing only adds what is missing, in
+//! batches that are committed one by one, so an interrupted import can be repeated and continues where it stopped.
 
 use super::append::WriteTransaction;
 use super::{CommitStore, CommitsError};
@@ -13,46 +13,37 @@ use probity_documents::{
 use serde_json::{Value as Json, json};
 use std::io::{self, BufRead, Write};
 
-/// How many commits are kept in one flush.
 const COMMITS_PER_FLUSH: usize = 1000;
-/// The longest line of a bundle: a blob in hex digits, and a little.
+/// The longest line of a bundle: a blob in hex digits plus some room.
 const MAX_LINE_BYTES: u64 = 2 * super::metadata::MAX_BLOB_BYTES as u64 + 1024;
 
-/// What was new to a store.
+/// What a transfer added to a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TransferSummary {
-    /// Commits that were added.
     pub n_commits: usize,
-    /// Commits that were there already.
+    /// Commits that the store already had.
     pub n_known: usize,
-    /// Blobs that were added.
     pub n_blobs: usize,
-    /// Decisions that were added.
     pub n_decisions: usize,
 }
 
-/// Which way commits go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncDirection {
-    /// From the other store to this one.
     Pull,
-    /// From this store to the other.
     Push,
-    /// Both ways.
     Both,
 }
 
-/// What synchronising two stores came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SyncSummary {
-    /// What this store got.
+    /// What this store received.
     pub pulled: TransferSummary,
-    /// What the other store got.
+    /// What the other store received.
     pub pushed: TransferSummary,
 }
 
 impl CommitStore {
-    /// Makes this store and another have the same commits, blobs and decisions. Every head of both remains.
+    /// Exchanges commits, blobs and decisions with another store. No head of either store is lost.
     pub fn synchronize(&self, other: &Self, direction: SyncDirection) -> Result<SyncSummary, CommitsError> {
         let mut done = SyncSummary::default();
         if direction != SyncDirection::Push {
@@ -64,7 +55,7 @@ impl CommitStore {
         Ok(done)
     }
 
-    /// Adds whatever `source` has and this store lacks.
+    /// Adds everything that `source` has and this store lacks.
     fn pull_from(&self, source: &Self) -> Result<TransferSummary, CommitsError> {
         if self.schema.version() < source.schema.version() || self.schema.to_json() != source.schema.to_json()
         {
@@ -94,7 +85,7 @@ impl CommitStore {
         Ok(moved)
     }
 
-    /// Whether this store reads whatever a store with that schema has.
+    /// Checks that this store can read everything written under the other schema.
     fn schema_must_cover(&self, other: &DocumentSchema) -> Result<(), CommitsError> {
         if self.schema.version() > other.version() {
             return Ok(other.check_successor(&self.schema)?);
@@ -104,7 +95,7 @@ impl CommitStore {
         Err(SchemaError { place: "version".into(), why }.into())
     }
 
-    /// The commits of a portion that this store lacks, and how many it has.
+    /// Returns the commits of a portion that this store lacks, and the number that it has.
     fn missing(
         &self,
         source: &Self,
@@ -134,7 +125,7 @@ impl CommitStore {
         Ok((commits, n_known))
     }
 
-    /// Writes everything as a bundle.
+    /// Writes the whole store as a bundle.
     pub fn export(&self, out: &mut dyn Write) -> Result<TransferSummary, CommitsError> {
         let path = self.path.clone();
         let failed = |error: io::Error| {
@@ -166,7 +157,8 @@ impl CommitStore {
         })?
     }
 
-    /// Takes in a bundle. On an error what came before it is kept: it is whole, and the rest can follow later.
+    /// Imports a bundle. After an error, the batches before it are kept: they are complete, and the rest can follow
+    /// later.
     pub fn import(&self, bundle: &mut dyn BufRead) -> Result<TransferSummary, CommitsError> {
         let mut lines = BundleLines { bundle, line: 0 };
         let mut moved = TransferSummary::default();
@@ -187,7 +179,7 @@ impl CommitStore {
     }
 }
 
-/// Says at which line something is wrong; faults of the store have their own place.
+/// Adds the line number to an error, except to errors of the store itself.
 fn at_line(line: usize, error: CommitsError) -> CommitsError {
     match error {
         CommitsError::Store(_) | CommitsError::Unknown | CommitsError::SchemaMoved { .. } => error,
@@ -201,7 +193,7 @@ struct BundleLines<'b> {
 }
 
 impl BundleLines<'_> {
-    /// The next lines, with their numbers; none at the end.
+    /// Returns the next lines with their numbers; empty at the end.
     fn next_portion(&mut self) -> Result<Vec<(usize, Vec<u8>)>, CommitsError> {
         let mut portion = Vec::new();
         while portion.len() < COMMITS_PER_FLUSH {
@@ -253,7 +245,7 @@ fn take_line(
             "ref" => {
                 let (name, id): (probity_documents::RefName, CommitId) =
                     serde_json::from_value(content.clone()).map_err(|error| wrong(error.to_string()))?;
-                // A ref that is there is this store's own.
+                // An existing ref belongs to this store and stays.
                 if writing.view().resolve(&name)?.is_none() {
                     writing.set_ref(&name, None, Some(id))
                 } else {
@@ -281,7 +273,7 @@ fn take_commit(
     Ok(())
 }
 
-/// The schema of a bundle must be the store's own, or an older one.
+/// Checks that the schema of a bundle is the store's own or an older one.
 fn check_schema(writing: &WriteTransaction<'_>, json: &Json) -> Result<(), CommitsError> {
     let schema = DocumentSchema::from_json(json)?;
     let own = writing.view().schema();

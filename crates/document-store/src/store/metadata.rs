@@ -1,4 +1,4 @@
-//! What belongs to commits and is no commit: blobs, refs, decisions, the policy for merges.
+//! Blobs, refs, decisions and the merge policy, which accompany commits.
 
 use super::append::WriteTransaction;
 use super::commit_view::CommitView;
@@ -7,17 +7,16 @@ use probity_core::Digest;
 use probity_documents::{CommitId, CommitReader, DecisionRecord, HistoryError, MergePolicy, RefName};
 use serde::de::DeserializeOwned;
 
-/// The largest blob that is taken. Larger ones belong beside the store, with their digest in a document.
+/// The largest blob. Larger ones belong outside the store, with their digest in a document.
 pub const MAX_BLOB_BYTES: usize = 64 * 1024 * 1024;
 
 impl CommitView<'_> {
-    /// Whether the store has a blob.
     pub fn has_blob(&self, digest: &Digest) -> Result<bool, HistoryError> {
         let found = self.query("SELECT 1 FROM blob WHERE digest = ?1", [digest.as_bytes()], |_| Ok(()))?;
         Ok(found.is_some())
     }
 
-    /// The bytes of a blob, checked against its digest.
+    /// Returns the bytes of a blob, verified against its digest.
     pub fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, HistoryError> {
         let sql = "SELECT bytes FROM blob WHERE digest = ?1";
         let Some(bytes) = self.query(sql, [digest.as_bytes()], |row| row.get::<_, Vec<u8>>(0))? else {
@@ -30,20 +29,20 @@ impl CommitView<'_> {
         }
     }
 
-    /// The digests of all blobs, in order.
+    /// Returns the digests of all blobs, sorted.
     pub fn blobs(&self) -> Result<Vec<Digest>, HistoryError> {
         let all: Vec<[u8; 32]> = self.list("SELECT digest FROM blob ORDER BY digest", [])?;
         Ok(all.into_iter().map(Digest::from_bytes).collect())
     }
 
-    /// What a ref names.
+    /// Returns the commit that a ref names.
     pub fn resolve(&self, name: &RefName) -> Result<Option<CommitId>, HistoryError> {
         let id = self
             .query("SELECT id FROM ref WHERE name = ?1", [name.as_str()], |row| row.get::<_, [u8; 32]>(0))?;
         Ok(id.map(|id| Digest::from_bytes(id).into()))
     }
 
-    /// All refs, by name.
+    /// Returns all refs, sorted by name.
     pub fn refs(&self) -> Result<Vec<(RefName, CommitId)>, HistoryError> {
         let mut refs = Vec::new();
         for name in self.list::<String>("SELECT name FROM ref ORDER BY name", [])? {
@@ -55,13 +54,13 @@ impl CommitView<'_> {
         Ok(refs)
     }
 
-    /// The decisions, oldest first.
+    /// Returns the decisions, oldest first.
     pub fn decisions(&self) -> Result<Vec<DecisionRecord>, HistoryError> {
         let all: Vec<Vec<u8>> = self.list("SELECT json FROM decision ORDER BY number", [])?;
         all.iter().map(|bytes| self.record("decision", bytes)).collect()
     }
 
-    /// The policy for merges; an empty one where none was ever set.
+    /// Returns the merge policy; an empty one if none was ever set.
     pub fn policy(&self) -> Result<MergePolicy, HistoryError> {
         let newest = "SELECT json FROM policy ORDER BY number DESC LIMIT 1";
         match self.query(newest, [], |row| row.get::<_, Vec<u8>>(0))? {
@@ -76,7 +75,7 @@ impl CommitView<'_> {
 }
 
 impl WriteTransaction<'_> {
-    /// Keeps bytes, and returns the digest that documents name them by.
+    /// Stores a blob, and returns the digest by which documents name it.
     pub fn put_blob(&mut self, bytes: &[u8]) -> Result<Digest, CommitsError> {
         if bytes.len() > MAX_BLOB_BYTES {
             let (what, most) = ("a blob", MAX_BLOB_BYTES);
@@ -87,7 +86,7 @@ impl WriteTransaction<'_> {
         Ok(digest)
     }
 
-    /// Lets a ref name another commit, or none, if it still names what is expected.
+    /// Points a ref at another commit or removes it, if it still names the expected one.
     pub fn set_ref(
         &mut self,
         name: &RefName,
@@ -108,14 +107,12 @@ impl WriteTransaction<'_> {
         }
     }
 
-    /// Records decisions about a merge.
     pub fn record(&mut self, decision: &DecisionRecord) -> Result<(), CommitsError> {
         let survival = decision.survival.map(|id| *id.digest().as_bytes());
         let row = (*decision.id().as_bytes(), survival, canonical(decision));
         self.execute("INSERT OR IGNORE INTO decision (digest, survival, json) VALUES (?1, ?2, ?3)", row)
     }
 
-    /// Sets the policy for merges.
     pub fn set_policy(&mut self, policy: &MergePolicy) -> Result<(), CommitsError> {
         self.execute("INSERT INTO policy (json) VALUES (?1)", [canonical(policy)])
     }
@@ -127,12 +124,12 @@ fn canonical<T: serde::Serialize>(record: &T) -> Vec<u8> {
 }
 
 impl CommitStore {
-    /// Keeps bytes, and returns the digest that documents name them by.
+    /// Stores a blob, and returns the digest by which documents name it.
     pub fn put_blob(&self, bytes: &[u8]) -> Result<Digest, CommitsError> {
         self.write(|writing| writing.put_blob(bytes))
     }
 
-    /// Lets a ref name another commit, or none, if it still names what is expected.
+    /// Points a ref at another commit or removes it, if it still names the expected one.
     pub fn set_ref(
         &self,
         name: &RefName,

@@ -1,19 +1,19 @@
-//! Commits in a file: the storage of the crate `documents`, for many processes of one machine.
+//! Commits in a file: storage for the crate `documents`, shared by many processes on one machine.
 //!
-//! * Acknowledged is durable: [`CommitStore::append`] answers when the commit is on disk, as SQLite with a write-ahead log
-//!   and `synchronous=FULL` promises. Whoever has several commits shares one flush with [`CommitStore::append_all`].
-//! * What is read is checked: a commit whose bytes do not have its hash is named, never used.
-//! * Reading costs what was written since the nearest kept state, and for one document only what touched it. The
-//!   memory of an open store does not grow with its history.
+//! * Acknowledged means durable: [`CommitStore::append`] returns when the commit is on disk (SQLite with a write-ahead
+//!   log and `synchronous=FULL`). [`CommitStore::append_all`] shares one flush among several commits.
+//! * Reads are verified: a commit whose bytes do not match its hash is reported, never used.
+//! * Reading costs only what was written since the nearest snapshot, and for one document only what touched it.
+//!   Memory use does not grow with the history.
 //!
 //! ```
-//! use probity_documents::{DocumentEngine, MutationBuilder, DocumentSchema, CommitStamp};
+//! use probity_documents::{CommitStamp, DocumentEngine, DocumentSchema, MutationBuilder};
 //! use probity_document_store::store::CommitStore;
 //! use serde_json::json;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! # let path = folder.path().join("tickets.db");
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("tickets.db");
 //! let schema = DocumentSchema::parse("attachment count: int64")?;
 //! let store = CommitStore::create(&path, &schema)?;
 //! let mut first = MutationBuilder::new(store.schema());
@@ -59,61 +59,39 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Why a commit store did not do what was asked. Nothing was written.
+/// Errors of a commit store. In every case but [`CommitsError::Unknown`], the transaction wrote nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitsError {
-    /// The file could not be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The history could not be read.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// The commit cannot be appended.
     #[error(transparent)]
     Append(AppendError),
-    /// The commit names a blob that is not there.
     #[error("commit {commit} names the blob {blob}, which is not there")]
-    MissingBlob {
-        /// The commit.
-        commit: CommitId,
-        /// The blob.
-        blob: probity_core::Digest,
-    },
-    /// There is a store already.
+    MissingBlob { commit: CommitId, blob: probity_core::Digest },
     #[error("{0} is there already")]
     Exists(PathBuf),
-    /// The schema is none, or no successor of the present one.
+    /// The schema is invalid, or not a compatible successor of the present one.
     #[error("the schema does not fit: {0}")]
     Schema(#[from] SchemaError),
-    /// Another process has changed the schema since this one opened the store.
+    /// Another process changed the schema after this one opened the store.
     #[error("the schema has become version {now} meanwhile: open the store again")]
-    SchemaMoved {
-        /// The version now.
-        now: i64,
-    },
-    /// The name is none.
+    SchemaMoved { now: i64 },
     #[error(transparent)]
     Name(#[from] BadRefName),
-    /// A ref no longer names what was expected.
+    /// The ref no longer names the expected commit.
     #[error("the ref `{name}` has moved: it names {}", now.map_or("nothing".into(), |id| id.to_string()))]
-    RefMoved {
-        /// The ref.
-        name: probity_documents::RefName,
-        /// What it names now.
-        now: Option<CommitId>,
-    },
-    /// A line of a bundle is not what it should be.
+    RefMoved { name: probity_documents::RefName, now: Option<CommitId> },
     #[error("line {line}: {why}")]
     Bundle {
-        /// The number of the line, from 1.
+        /// Counted from 1.
         line: usize,
-        /// What is wrong with it.
         why: String,
     },
-    /// A document does not fit the schema.
     #[error(transparent)]
     Misfit(#[from] TypeMismatch),
-    /// It is not known whether a write was kept. Commits can be appended again: what is there is left alone.
+    /// It is unknown whether the write was kept. Repeating it is safe: existing commits are left alone.
     #[error("it is not known if the write was kept; repeat it, nothing is written twice")]
     Unknown,
 }
@@ -127,7 +105,6 @@ impl From<AppendError> for CommitsError {
     }
 }
 
-/// A store of commits in a file.
 #[derive(Debug)]
 pub struct CommitStore {
     path: PathBuf,
@@ -138,7 +115,7 @@ pub struct CommitStore {
 }
 
 impl CommitStore {
-    /// Makes a store at `path`, where there must be none yet.
+    /// Creates a store at `path`, where none may exist yet.
     pub fn create(path: &Path, schema: &DocumentSchema) -> Result<Self, CommitsError> {
         if database::exists(path)? {
             return Err(CommitsError::Exists(path.to_owned()));
@@ -146,7 +123,7 @@ impl CommitStore {
         let connection = schema::COMMIT_STORE_FORMAT.open_or_create(path)?;
         let json = probity_core::json::canonical(&schema.to_json());
         let version = i64::from(schema.version());
-        // Whoever is first decides; a second maker opens what the first one made.
+        // The first creator's schema wins; a concurrent one opens that store.
         let first =
             "INSERT INTO schema_version SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM schema_version)";
         connection.execute(first, (version, json)).map_err(StoreError::engine_error(path))?;
@@ -154,7 +131,6 @@ impl CommitStore {
         Self::open(path)
     }
 
-    /// Opens the store at `path`.
     pub fn open(path: &Path) -> Result<Self, CommitsError> {
         let connect = || {
             let connection = schema::COMMIT_STORE_FORMAT.open(path)?;
@@ -172,17 +148,15 @@ impl CommitStore {
         })
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The schema that documents follow.
     pub const fn schema(&self) -> &DocumentSchema {
         &self.schema
     }
 
-    /// Gives the store a newer schema, which may only add to the present one.
+    /// Replaces the schema with a newer one, which may only add to the present one.
     pub fn evolve(&mut self, newer: &DocumentSchema) -> Result<(), CommitsError> {
         let json = probity_core::json::canonical(&newer.to_json());
         self.write(|writing| {
@@ -192,12 +166,12 @@ impl CommitStore {
             writing.execute("INSERT INTO schema_version VALUES (?1, ?2)", row)
         })?;
         self.schema = newer.clone();
-        // Commits that were read under the old schema lack the new fields.
+        // Commits read under the old schema lack the new fields.
         self.recent = CommitCache::default();
         Ok(())
     }
 
-    /// Reads: everything that the closure sees is of one instant.
+    /// Reads from one consistent snapshot of the database.
     pub fn read<T>(&self, read: impl FnOnce(&CommitView<'_>) -> T) -> Result<T, CommitsError> {
         let connection = lock(&self.reader);
         let _transaction = SqlTransaction::begin(&connection, "BEGIN").map_err(self.engine())?;
@@ -207,7 +181,7 @@ impl CommitStore {
         Ok(answer)
     }
 
-    /// Writes: all that the closure does, or nothing if it fails. It is on disk when this returns.
+    /// Runs `write` in one transaction, committed and on disk when this returns; nothing is written if it fails.
     pub fn write<T>(
         &self,
         write: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, CommitsError>,
@@ -220,7 +194,7 @@ impl CommitStore {
         let answer = write(&mut writing)?;
         let decoded = writing.into_view().into_decoded();
         transaction.commit().map_err(|_| CommitsError::Unknown)?;
-        // Only now do the numbers belong to these commits for good.
+        // Only after the commit do the numbers belong to these commits permanently.
         self.recent.add(decoded);
         Ok(answer)
     }
@@ -230,8 +204,8 @@ impl CommitStore {
     }
 }
 
-/// A transaction whose words are prepared once, and not each time: for small ones that is a good part of the work. It is
-/// taken back unless it is kept.
+/// A transaction with cached statements, because preparing them is a good part of the cost of a small one. It is
+/// rolled back unless committed.
 struct SqlTransaction<'c>(Option<&'c Connection>);
 
 impl<'c> SqlTransaction<'c> {
@@ -251,7 +225,7 @@ impl<'c> SqlTransaction<'c> {
 impl Drop for SqlTransaction<'_> {
     fn drop(&mut self) {
         if let Some(connection) = self.0 {
-            // What cannot be taken back now is when the file is closed or opened next.
+            // If this fails, SQLite rolls back when the file is closed or next opened.
             let _ = connection.prepare_cached("ROLLBACK").and_then(|mut words| words.execute([]));
         }
     }
@@ -268,7 +242,6 @@ fn set_pragmas(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The newest schema of the store.
 fn read_schema(connection: &Connection, path: &Path) -> Result<DocumentSchema, CommitsError> {
     let newest = "SELECT json FROM schema_version ORDER BY version DESC LIMIT 1";
     let bytes: Vec<u8> =

@@ -1,14 +1,14 @@
 //! The tables of a commit store.
 //!
-//! What cannot be had again are commits, blobs, schemas, refs and decisions. The rest (places in the graph, writers,
-//! ids, heads, kept states) is derived from the commits and can be checked against them.
+//! Commits, blobs, schemas, refs, decisions and the policy cannot be recovered if lost. Everything else (graph
+//! positions, writers, ids, heads, snapshots) is derived from the commits and can be checked against them.
 
 use probity_storage::database::DatabaseFormat;
 
 /// Marks a commit store: `PrCo` in ASCII.
 const APPLICATION_ID: i64 = 0x5072_436f;
 
-/// The form of a commit store. A migration that has been published is never changed again.
+/// The format of a commit store. A published migration never changes.
 pub(super) const COMMIT_STORE_FORMAT: DatabaseFormat = DatabaseFormat {
     application: APPLICATION_ID,
     what: "commit store",

@@ -1,10 +1,11 @@
-//! Kept states, so that reading does not cost the length of history.
+//! Stored states (snapshots), so that reading does not cost the length of the history.
 //!
-//! A kept state is the list of its documents, each with the number of a stored version; states share the versions of
-//! documents that did not change between them. Both are checked against their hash when they are read.
+//! A snapshot lists its documents, each with the number of a stored version. Snapshots share the versions of
+//! documents that did not change between them. Lists and versions are verified against their hash when read.
 //!
-//! A state is kept after [`LEAST_COMMITS`] commits or [`LEAST_BYTES`] of them, and only when they were large beside what keeping it
-//! takes: so keeping costs a constant share of writing, however many documents there are.
+//! A snapshot is taken after [`MIN_SNAPSHOT_COMMITS`] commits or [`MIN_SNAPSHOT_BYTES`] of them, and only if they are
+//! large relative to the previous snapshot. So snapshots cost a constant share of writing, however many documents
+//! exist.
 
 use super::CommitsError;
 use super::append::WriteTransaction;
@@ -18,16 +19,15 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many commits share one kept state at least.
 const MIN_SNAPSHOT_COMMITS: i64 = 1024;
-/// How many bytes of fewer commits are enough.
+/// The size at which fewer commits are enough.
 const MIN_SNAPSHOT_BYTES: i64 = 1024 * 1024;
-/// How many bytes of kept state one byte of commits may cost.
+/// The most bytes of snapshot that one byte of commits may cost.
 const MAX_STATE_BYTES_PER_COMMIT_BYTE: i64 = 4;
-/// A document's number and its version's, four and eight bytes.
+/// A document number and a version number: four and eight bytes.
 const ENTRY_BYTES: usize = 12;
 
-/// The versions of a state, by document: as they are stored, in the order of the documents' numbers.
+/// The versions of a snapshot in their stored form, sorted by document number.
 struct StateVersions(Vec<u8>);
 
 impl StateVersions {
@@ -35,7 +35,6 @@ impl StateVersions {
         self.0.chunks_exact(ENTRY_BYTES).filter_map(entry)
     }
 
-    /// The version of one document.
     fn get(&self, document: u32) -> Option<i64> {
         let (mut from, mut until) = (0, self.0.len() / ENTRY_BYTES);
         while from < until {
@@ -56,13 +55,13 @@ fn entry(bytes: &[u8]) -> Option<(u32, i64)> {
     Some((u32::from_le_bytes(*document), i64::from_le_bytes(version.try_into().ok()?)))
 }
 
-/// Whether the state of a commit is to be kept.
+/// Tells whether a snapshot is due after a commit.
 pub(super) fn is_due(since: SnapshotDistance) -> bool {
     (since.n_commits >= MIN_SNAPSHOT_COMMITS || since.n_bytes >= MIN_SNAPSHOT_BYTES)
         && since.n_bytes.saturating_mul(MAX_STATE_BYTES_PER_COMMIT_BYTE) >= since.kept_bytes
 }
 
-/// Keeps the state of a commit that was just added, and says how many bytes that took.
+/// Stores the state of a commit that was just added, and returns the number of bytes it took.
 pub(super) fn keep(
     writing: &mut WriteTransaction<'_>,
     seq: CommitSeq,
@@ -97,7 +96,6 @@ pub(super) fn keep(
     Ok(i64::try_from(n_bytes).unwrap_or(i64::MAX))
 }
 
-/// A kept state.
 pub(super) fn load_state(view: &CommitView<'_>, seq: CommitSeq) -> Result<CommitState, HistoryError> {
     let mut kept = Vec::new();
     for (number, version) in versions_of(view, seq)?.iter() {
@@ -111,7 +109,6 @@ pub(super) fn load_state(view: &CommitView<'_>, seq: CommitSeq) -> Result<Commit
     decode_state(view, seq, kept)
 }
 
-/// Some documents of a kept state.
 pub(super) fn load_documents(
     view: &CommitView<'_>,
     seq: CommitSeq,
@@ -128,7 +125,6 @@ pub(super) fn load_documents(
     decode_state(view, seq, kept)
 }
 
-/// The documents as values.
 fn decode_state(
     view: &CommitView<'_>,
     seq: CommitSeq,
@@ -153,7 +149,6 @@ fn versions_of(view: &CommitView<'_>, seq: CommitSeq) -> Result<StateVersions, H
     Ok(StateVersions(list))
 }
 
-/// A document of a kept state as it is stored.
 struct StoredDocument {
     id: DocumentId,
     digest: Digest,
@@ -176,7 +171,7 @@ impl StoredDocument {
         }
     }
 
-    /// The value, or what is wrong with it.
+    /// Decodes the value, or says what is wrong with it.
     fn value(&self, schema: &DocumentSchema) -> Result<DocumentValue, String> {
         if Digest::of(&self.bytes) != self.digest {
             return Err(document_error(&self.id, "has another hash"));

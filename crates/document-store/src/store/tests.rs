@@ -1,4 +1,4 @@
-//! The store as its users see it: durable, checked, the same whichever process asks.
+//! The store as its users see it: durable, verified, and the same for every process.
 
 use super::*;
 use probity_documents::{
@@ -45,7 +45,7 @@ fn state_json(store: &CommitStore, id: &CommitId) -> Json {
     state.to_json(store.schema())
 }
 
-/// A chain of updates of four documents, long enough for several kept states.
+/// Appends a chain of updates to four documents, long enough for several snapshots.
 fn chain(store: &CommitStore, length: i64) -> Vec<CommitId> {
     let mut commits: Vec<Commit> = Vec::new();
     for number in 0..length {
@@ -272,7 +272,7 @@ fn a_commit_needs_its_blobs() {
     assert_eq!(bytes.as_deref(), Some(&b"content"[..]));
 }
 
-/// A store with two heads, a merge, a decision, a blob and a ref.
+/// Fills a store with two heads, a merge, a decision, a blob and a ref.
 fn full(store: &CommitStore) -> CommitId {
     store.put_blob(b"bytes").expect("keeps");
     let root = store.append(rank(None, "a", 0, 0)).expect("appends");
@@ -317,7 +317,7 @@ fn a_bundle_carries_everything_and_can_be_repeated() {
     let mut second = Vec::new();
     other.export(&mut second).expect("exports");
     assert_eq!(second, bundle);
-    // A changed byte makes a line that is no commit, or one that nothing names.
+    // A changed byte makes the line an invalid commit, or one that nothing names.
     let broken = String::from_utf8(bundle).expect("text").replacen("\"timestamp\":1,", "\"timestamp\":9,", 1);
     let (_third, third) = fresh();
     let error = third.import(&mut broken.as_bytes()).expect_err("is refused");
@@ -431,7 +431,7 @@ fn a_kept_state_of_many_documents_is_that_of_a_replay() {
         parent = Some(store.append(mutations.commit(parent, stamp(time))).expect("appends"));
     }
     assert_eq!(store.check().expect("checks").findings, []);
-    // Documents of a kept state are decoded in parallel.
+    // Documents of a snapshot are decoded in parallel.
     let ids: BTreeSet<DocumentId> =
         (0..1500).map(|number| DocumentId::new("ticket", &format!("t{number}"))).collect();
     let kept = |view: &CommitView<'_>| -> Vec<CommitState> {

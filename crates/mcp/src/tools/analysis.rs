@@ -1,4 +1,4 @@
-//! Looking at the code: runs, their differences, and who would notice a change.
+//! Tools that analyze code: runs, their comparison, and the files that a change may affect.
 
 use super::{ToolDefinition, ToolEffect};
 use crate::call::ToolCall;
@@ -11,13 +11,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How many findings an answer lists if nobody asks for more: an agent pays for every line.
+/// An agent pays for every line, so the default is small.
 const MAX_LISTED_FINDINGS: usize = 10;
 
-/// How many places of a finding an answer lists: the run itself names all of them.
+/// The run itself has all locations.
 const MAX_LISTED_LOCATIONS: usize = 3;
 
-/// The tools of this module.
 pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
         ToolDefinition::new(

@@ -1,4 +1,4 @@
-//! The arguments that every tool about a change has: which tree, and who calls. The rest is the request itself.
+//! The arguments shared by every tool about a change: the tree and the caller.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Error};
@@ -6,8 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// A request, with the tree that it is about and the one who asks.
-// Not with `#[serde(flatten)]`: that cannot refuse an argument that nobody knows.
+/// A request with its tree and its caller. Not `#[serde(flatten)]`, which cannot refuse unknown arguments.
 #[derive(Debug)]
 pub(super) struct CallerArguments<R> {
     pub(super) root: Option<String>,
@@ -16,7 +15,6 @@ pub(super) struct CallerArguments<R> {
     pub(super) request: R,
 }
 
-/// The arguments beside the request, with their descriptions.
 const SHARED_ARGUMENTS: [(&str, &str); 3] = [
     ("root", "Root of the tree [the server's]"),
     ("owner", "Handle from an earlier answer [that of this session's start; start: a new owner]"),
@@ -26,7 +24,7 @@ const SHARED_ARGUMENTS: [(&str, &str); 3] = [
 impl<'de, R: DeserializeOwned> Deserialize<'de> for CallerArguments<R> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Map::deserialize(deserializer)?;
-        // Many clients send every argument that there is: one that is null was not given.
+        // Many clients send every argument, so null means that it was not given.
         members.retain(|_, value| !value.is_null());
         let mut text = |name: &str| match members.remove(name) {
             None => Ok(None),
@@ -49,7 +47,7 @@ impl<R: JsonSchema> JsonSchema for CallerArguments<R> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = R::json_schema(generator);
-        // An agent reads what the tool is for from the tool itself.
+        // The tool itself already says what it is for.
         schema.remove("description");
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             for (name, description) in SHARED_ARGUMENTS {

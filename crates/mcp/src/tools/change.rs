@@ -1,4 +1,4 @@
-//! Starting and finishing changes, and looking after intents.
+//! Tools that start and finish changes and manage intents.
 
 use super::caller_arguments::CallerArguments;
 use super::{ToolDefinition, ToolEffect};
@@ -19,7 +19,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The tools of this module.
 pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
         ToolDefinition::new(
@@ -192,7 +191,7 @@ fn promote(
     Ok(answer.to_document())
 }
 
-/// Who calls: the owner of the handle, or a new one. Through pipes the server lives as long as its agent does.
+/// Identifies the caller: the owner of the handle, or a new one. On stdio, the server lives as long as its agent.
 fn credentials(
     call: &ToolCall,
     owner: Option<&str>,
@@ -205,7 +204,7 @@ fn credentials(
     })
 }
 
-/// Who calls about an intent: without a handle, the owner that started it in this very session.
+/// Identifies the caller for an intent. Without a handle, this is the owner who started it in this session.
 fn caller_for(
     call: &ToolCall,
     shell: &IntentService,

@@ -1,4 +1,4 @@
-//! The patch contract: what a change may cost, whether it kept its word, and a receipt for it.
+//! Tools of the patch contract: the budget of a change, the verdict on it, and its receipt.
 
 use super::change::{into_byte_strings, usage_error};
 use super::{ToolDefinition, ToolEffect};
@@ -13,7 +13,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The tools of this module.
 pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
         ToolDefinition::new(

@@ -1,4 +1,4 @@
-//! The ledger: what agents know and decided, proposed and asked for.
+//! Tools of the ledger: propose and query what agents know and decided.
 
 use super::change::usage_error;
 use super::{ToolDefinition, ToolEffect};
@@ -12,12 +12,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How many items an answer lists if nobody asks for more.
 const DEFAULT_LISTED_ITEMS: usize = 15;
-/// How long a context is if nobody says.
 const DEFAULT_CONTEXT_TOKENS: usize = 1_500;
 
-/// The tools of this module.
 pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
         ToolDefinition::new(

@@ -1,4 +1,4 @@
-//! Merges of typed documents: whose intent was lost, and making it survive.
+//! Tools for merges of typed documents: find lost intents and make them survive.
 
 use super::change::usage_error;
 use super::{ToolDefinition, ToolEffect};
@@ -14,10 +14,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// How many conflicts an answer lists if nobody asks for more.
 const DEFAULT_LISTED_CONFLICTS: usize = 10;
 
-/// The tools of this module.
 pub(super) fn tools() -> Vec<ToolDefinition> {
     vec![
         ToolDefinition::new(

@@ -1,4 +1,4 @@
-//! The tools: one table. Each names its function, and the type of its arguments is its schema.
+//! The table of tools. Each names its function, and its argument type generates its schema.
 
 mod analysis;
 mod caller_arguments;
@@ -17,10 +17,8 @@ use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::LazyLock;
 
-/// What a tool does with its arguments.
 type ToolFunction = dyn Fn(&ToolCall, Value) -> Result<Value, ServiceError> + Send + Sync;
 
-/// One tool.
 pub(crate) struct ToolDefinition {
     name: &'static str,
     description: &'static str,
@@ -29,16 +27,15 @@ pub(crate) struct ToolDefinition {
     run: Box<ToolFunction>,
 }
 
-/// What a tool does to the world.
+/// The side effects of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ToolEffect {
-    /// It only looks.
     Reads,
-    /// It writes to Probity's own state; never to the tree.
+    /// Writes to Probity's own state, never to the tree.
     Records,
 }
 
-/// The table, in the order in which an agent needs them.
+/// The tools, in the order in which an agent needs them.
 static TOOLS: LazyLock<Vec<ToolDefinition>> = LazyLock::new(|| {
     let areas = [analysis::tools(), change::tools(), contract::tools(), ledger::tools(), merge::tools()];
     areas.into_iter().flatten().collect()
@@ -55,8 +52,8 @@ impl ToolDefinition {
         Self { name, description, effect, input: input_schema::<A>(), run: Box::new(run) }
     }
 
-    /// Carries out a call. A wrong argument is refused by name, and nothing is done. A call that its caller gave up ends
-    /// at its next step.
+    /// Runs a call. A wrong argument is refused by name before anything is done. A canceled call ends at its next
+    /// step.
     #[tracing::instrument(name = "tool", skip_all, fields(name = self.name))]
     pub(crate) fn call(&self, call: &ToolCall, arguments: Value) -> CallOutcome {
         match catch_unwind(AssertUnwindSafe(|| (self.run)(call, arguments))) {
@@ -84,7 +81,7 @@ fn read_arguments<A: DeserializeOwned>(tool: &str, arguments: Value) -> Result<A
         .map_err(|error| ServiceError::refused(ReasonCode::UsageInvalid, format!("{tool}: {error}")))
 }
 
-/// The schema of the arguments, without what no agent reads: an agent pays for every word of it.
+/// Generates the schema of the arguments without parts that no agent reads: an agent pays for every word.
 fn input_schema<A: JsonSchema>() -> JsonObject {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -99,7 +96,7 @@ fn input_schema<A: JsonSchema>() -> JsonObject {
     }
 }
 
-/// Takes out titles and formats, and says "may be null" by leaving a member out.
+/// Removes titles, formats, defaults, minimums and the type `null`: an agent omits a member instead.
 fn simplify_schema(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -122,17 +119,16 @@ fn simplify_schema(schema: &mut Value) {
     }
 }
 
-/// The tool of this name.
 pub(crate) fn find(name: &str) -> Option<&'static ToolDefinition> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// All tools, as a client sees them.
+/// Returns all tools as a client sees them.
 pub(crate) fn listed() -> Vec<rmcp::model::Tool> {
     TOOLS.iter().map(ToolDefinition::list_tools).collect()
 }
 
-/// All tools with their schemas, as the server lists them.
+/// Returns all tools with their schemas, as listed by the server.
 pub fn schemas() -> Vec<Value> {
     let value = |tool| serde_json::to_value(tool).expect("tools have text keys only");
     listed().into_iter().map(value).collect()

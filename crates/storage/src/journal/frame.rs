@@ -1,4 +1,4 @@
-//! One frame: how it is written, and what bytes that are no whole frame can be.
+//! Encodes one frame, and tells a torn frame from a damaged one.
 
 use super::MAX_PAYLOAD_BYTES;
 use probity_core::Digest;
@@ -8,23 +8,19 @@ use std::io::{self, Read};
 /// Length, complement and chain.
 pub(super) const HEADER_BYTES: usize = 4 + 4 + 32;
 
-/// Where in a frame the chain stands.
 pub(super) const CHAIN_OFFSET_BYTES: u64 = 8;
 
-/// What stands at the place of the next frame.
+/// The bytes at the position of the next frame.
 pub(super) enum NextFrame {
-    /// A frame that holds; the digest of the log up to its end.
+    /// A valid frame, with the digest of the log up to its end.
     Whole(Digest),
-    /// Nothing.
     End,
-    /// What a crash can leave behind: a frame that reaches to the end of the file or beyond and does not hold, or
-    /// nothing but zeros.
+    /// What a crash can leave: an invalid frame that reaches the end of the file or beyond, or only zeros.
     Torn,
-    /// Something else.
     Damaged,
 }
 
-/// Writes a frame behind `bytes`, and returns the digest of the log up to its end.
+/// Appends a frame to `bytes`, and returns the digest of the log up to its end.
 pub(super) fn encode(before: &Digest, payload: &[u8], bytes: &mut Vec<u8>) -> io::Result<Digest> {
     let length = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= MAX_PAYLOAD_BYTES);
     let length = length.ok_or_else(|| {
@@ -39,7 +35,7 @@ pub(super) fn encode(before: &Digest, payload: &[u8], bytes: &mut Vec<u8>) -> io
     Ok(chain)
 }
 
-/// Reads the frame that begins here; `left` bytes are left in the file.
+/// Reads the frame that begins here; `left` is the number of bytes left in the file.
 pub(super) fn read_frame(
     reader: &mut impl Read,
     left: u64,
@@ -57,7 +53,7 @@ pub(super) fn read_frame(
     let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     let length = word(0);
     if word(4) != !length || length as usize > MAX_PAYLOAD_BYTES {
-        // The length itself cannot be believed, so nobody knows where the frame would end.
+        // The length itself is not trustworthy, so the end of the frame is unknown.
         let is_blank = header.iter().all(|&byte| byte == 0) && rest_is_blank(reader)?;
         return Ok(if is_blank { NextFrame::Torn } else { NextFrame::Damaged });
     }

@@ -1,17 +1,18 @@
-//! An append-only log in one file: framed, chained by digests, synced before anyone is told.
+//! An append-only log in one file: framed, chained by digests, synced before an append returns.
 //!
-//! * [`Journal::read_after`] hands out every whole frame after a [`JournalPosition`]. It takes no lock: what is appended
-//!   meanwhile is seen or not, a frame that is only half there is not.
-//! * [`Journal::lock`] gives the one [`JournalWriter`]. It reads on to the true end, cuts off what a crash left half written
-//!   (and keeps it aside), and appends: a frame is one transaction, on disk when [`JournalWriter::append`] returns.
+//! * [`Journal::read_after`] passes on every complete frame after a [`JournalPosition`]. It takes no lock: concurrent
+//!   appends may or may not be seen, but never half a frame.
+//! * [`Journal::lock`] gives the only [`JournalWriter`]. It reads to the true end, cuts off what a crash left half
+//!   written (keeping those bytes in a separate file), and appends. A frame is one transaction, on disk when
+//!   [`JournalWriter::append`] returns.
 //!
-//! Each frame carries the digest of the whole log up to it, so two logs with one [`JournalPosition::chain`] hold the same, and
-//! a flipped bit anywhere is found. Damage is told from a torn end: only bytes that a crash can have left at the very
-//! end are ever cut; everything else is [`StoreError::Damaged`], and nothing is touched.
+//! Each frame carries the digest of the whole log up to it, so logs with equal [`JournalPosition::chain`] are equal,
+//! and a flipped bit anywhere is found. Only bytes that a crash can have left at the very end are ever cut; everything
+//! else is [`StoreError::Damaged`], and nothing is modified.
 //!
-//! Why not the `Log` port on SQLite: a million events are to be read, checked and applied within two seconds, and rows
-//! of a database take that time by themselves; and a log that is one file with a digest chain can be checked and copied
-//! without any database.
+//! Why not [`crate::ports::EventLog`] on SQLite: a million events must be read, checked and applied within two
+//! seconds, and reading database rows alone takes that long. Also, a single chained file can be checked and copied
+//! without a database.
 //!
 //! ```text
 //! file   = magic (16 bytes), frame*
@@ -29,62 +30,53 @@ use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The largest payload of one frame.
 pub const MAX_PAYLOAD_BYTES: usize = 64 << 20;
 
 const MAGIC: &[u8; 16] = b"probity journal1";
 
-/// How much is read at once.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The end of some frame: where it is, and what the log holds up to there.
+/// The end of a frame: its offset, and the digest of the log up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalPosition {
-    /// How many bytes of the file come before it.
     pub bytes: u64,
-    /// The digest of everything before it.
+    /// The digest of everything before this position.
     pub chain: Digest,
-    /// The size of the frame that ends here; zero before the first one.
+    /// The size of the frame that ends here; zero before the first frame.
     pub frame_bytes: u64,
 }
 
 impl JournalPosition {
-    /// Before the first frame.
     pub fn start() -> Self {
         Self { bytes: MAGIC.len() as u64, chain: Digest::of(MAGIC), frame_bytes: 0 }
     }
 }
 
-/// What a crash left at the end of the log, which nobody was ever told about.
+/// Bytes that a crash left at the end of the log. Their write was never acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TornTail {
-    /// Where the whole frames end.
     pub at: u64,
-    /// How many bytes were cut off.
     pub n_bytes: u64,
-    /// The file that they are kept in.
+    /// The file that keeps the bytes that were cut off.
     pub kept: PathBuf,
 }
 
-/// A log file, which need not exist yet.
 #[derive(Debug, Clone)]
 pub struct Journal {
     path: PathBuf,
 }
 
 impl Journal {
-    /// The log at `path`.
     pub fn at(path: PathBuf) -> Self {
         Self { path }
     }
 
-    /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Hands out the payloads of all whole frames after `from`, each with the position after it, and returns the last
-    /// position.
+    /// Passes the payload of every complete frame after `from` to `take`, with the position after it, and returns the
+    /// last position.
     pub fn read_after<E: From<StoreError>>(
         &self,
         from: &JournalPosition,
@@ -96,7 +88,7 @@ impl Journal {
         }
     }
 
-    /// Whether a frame of this log ends at `position` and says that the log up to there is what it was.
+    /// Tells whether a frame of this log ends at `position` and has the same chain digest.
     pub fn has(&self, position: &JournalPosition) -> Result<bool, StoreError> {
         let Some(file) = self.open(false)? else { return Ok(false) };
         if position.frame_bytes == 0 {
@@ -110,7 +102,7 @@ impl Journal {
             && chain == *position.chain.as_bytes())
     }
 
-    /// Waits for whoever is writing, and becomes the one who writes.
+    /// Waits for the current writer, then becomes the writer.
     pub fn lock(&self) -> Result<JournalWriter, StoreError> {
         let lock = FileLock::take(&self.path.with_extension("lock"))?;
         let file = match self.open(true)? {
@@ -135,7 +127,7 @@ impl Journal {
         self.open(true)?.ok_or_else(|| self.damaged("it vanished"))
     }
 
-    /// The file is put in place whole, so one without its first bytes was never made here.
+    /// Checks the first bytes. The file is created with them atomically, so a file without them is damaged or foreign.
     fn check_magic(&self, file: File) -> Result<File, StoreError> {
         let facts = file.metadata().map_err(StoreError::io_error(&self.path))?;
         if !facts.is_file() {
@@ -157,7 +149,7 @@ impl Journal {
     }
 }
 
-/// The right to append; at most one process has it.
+/// The exclusive right to append.
 #[derive(Debug)]
 pub struct JournalWriter {
     journal: Journal,
@@ -166,7 +158,7 @@ pub struct JournalWriter {
 }
 
 impl JournalWriter {
-    /// Hands out what was appended after `from`, cuts off what a crash left at the end, and says where the end is.
+    /// Passes on what was appended after `from`, cuts off what a crash left at the end, and returns the end.
     pub fn catch_up<E: From<StoreError>>(
         &mut self,
         from: &JournalPosition,
@@ -178,10 +170,10 @@ impl JournalWriter {
         Ok((scanned.end, torn))
     }
 
-    /// Appends one frame for each payload after `end`, which must be where the log ends, and waits until all are on
-    /// disk. A crash meanwhile leaves the first few of them, or none.
+    /// Appends one frame per payload after `end`, which must be the end of the log, and waits until all are on disk. A
+    /// crash meanwhile leaves the first few of them, or none.
     ///
-    /// After an error nothing was acknowledged: the frames are taken back, or cut off as torn by the next writer.
+    /// After an error nothing is acknowledged: the frames are truncated now, or as a torn tail by the next writer.
     pub fn append<P: AsRef<[u8]>>(
         &mut self,
         end: &JournalPosition,
@@ -228,7 +220,6 @@ impl JournalWriter {
     }
 }
 
-/// One pass over the frames after a position.
 struct JournalScan<'a> {
     journal: &'a Journal,
     reader: BufReader<&'a File>,
@@ -238,7 +229,7 @@ struct JournalScan<'a> {
 
 struct ScanResult {
     end: JournalPosition,
-    /// How many bytes after the end are no whole frame.
+    /// The number of bytes after the end that do not form a complete frame.
     n_torn: u64,
 }
 

@@ -105,7 +105,7 @@ fn a_flipped_bit_is_found_wherever_it_is() {
             damaged[at] ^= bit;
             log.overwrite(&damaged);
             match log.payloads() {
-                // In the last frame nobody can tell damage from a torn end; its bytes are kept aside when it is cut.
+                // In the last frame, damage looks like a torn end; cutting it keeps the bytes in a separate file.
                 Ok(payloads) => assert!(at >= last && payloads.len() == 2, "byte {at} passed"),
                 Err(error) => assert!(matches!(error, StoreError::Damaged { .. }), "{error}"),
             }

@@ -1,5 +1,4 @@
-//! The ports on SQLite: the embedded default, for many processes of one machine. `database` says what opening
-//! one promises.
+//! The ports on SQLite: the embedded default, for many processes on one machine. See [`database`] for its guarantees.
 
 mod ports;
 mod schema;
@@ -9,7 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A database. Clones are the same connection.
+/// A database. Clones share the connection.
 #[derive(Debug, Clone)]
 pub struct SqliteStore {
     shared: Arc<SharedConnection>,
@@ -22,14 +21,14 @@ struct SharedConnection {
 }
 
 impl SqliteStore {
-    /// Opens the database at `path`, and makes it if there is none.
+    /// Opens the database at `path`, creating it if it does not exist.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = schema::PORTS_FORMAT.open_or_create(path)?;
         let shared = SharedConnection { path: path.to_owned(), connection: Mutex::new(connection) };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Reads the whole database and says if any of it is damaged. Takes time in proportion to its size.
+    /// Reads the whole database and reports damage. The cost is proportional to its size.
     pub fn check(&self) -> Result<(), StoreError> {
         database::check_pages(&self.connection(), self.path())
     }
@@ -61,7 +60,7 @@ impl SqliteStore {
         read(&self.connection()).map_err(self.engine_error())
     }
 
-    /// One write transaction. `None`: it was to be committed, and it is not known whether it was.
+    /// Runs one write transaction. `None` means that the commit failed, so it is unknown whether the write was kept.
     fn write<T>(
         &self,
         write: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,

@@ -1,4 +1,4 @@
-//! The ports themselves. Every write is one transaction of one port.
+//! The ports on SQLite. Every write is one transaction of one port.
 
 use super::SqliteStore;
 use crate::ports::{
@@ -9,7 +9,6 @@ use crate::{ObjectFiles, StoreError, boot};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::time::{Duration, Instant};
 
-/// How often a waiting reader looks, at first and at last.
 const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(2);
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -26,13 +25,13 @@ impl StorageEngine for SqliteStore {
         Box::new(self.port(space))
     }
 
-    /// Files beside the database: objects are large, and a database is slow at that.
+    /// Uses files beside the database, because objects are large and SQLite is slow with large values.
     fn objects(&self) -> Box<dyn ObjectStore> {
         Box::new(ObjectFiles::new(self.path().with_file_name("objects")))
     }
 }
 
-/// One log or one space of the database.
+/// One log or one namespace of the database.
 struct SqlitePort {
     db: SqliteStore,
     name: String,
@@ -169,8 +168,8 @@ impl RefStore for SqlitePort {
     }
 }
 
-/// The clock of this store is the time since the machine started: setting the wall clock moves it not, and what was
-/// promised before the last start is over, for no process has survived that.
+/// Leases run on the time since boot, which setting the wall clock does not move. Leases of an earlier boot have ended,
+/// because no process survives a reboot.
 impl LeaseStore for SqlitePort {
     fn renew(&self, owner: &str, lasts: Duration) -> Result<(), StoreError> {
         check_sizes(owner, &[])?;
@@ -178,7 +177,7 @@ impl LeaseStore for SqlitePort {
         let ends_ms = i64::try_from(ends.as_millis()).unwrap_or(i64::MAX);
         let now_ms = i64::try_from(boot::since_boot().as_millis()).unwrap_or(i64::MAX);
         let written = self.db.write(|transaction| {
-            // What is over goes on the way: nobody else would take it away.
+            // Expired leases are removed here because nothing else removes them.
             transaction
                 .prepare_cached("DELETE FROM lease WHERE space = ? AND (boot <> ? OR ends_ms <= ?)")?
                 .execute(params![self.name, boot::boot_id(), now_ms])?;

@@ -5,7 +5,7 @@ use crate::database::DatabaseFormat;
 /// Marks a database as ours: `Prob` in ASCII.
 const APPLICATION_ID: i64 = 0x5072_6f62;
 
-/// The form of a database of the ports. A migration that has been published is never changed again.
+/// The format of the ports' database. A published migration never changes.
 pub(super) const PORTS_FORMAT: DatabaseFormat = DatabaseFormat {
     application: APPLICATION_ID,
     what: "store",

@@ -1,4 +1,4 @@
-//! What SQLite adds to the common suite: creation, damage, versions, several connections.
+//! SQLite beyond the common suite: creation, damage, versions, several connections.
 
 use super::*;
 use crate::conformance;
@@ -61,7 +61,7 @@ fn only_its_owner_can_read_it() {
     }
 }
 
-/// Opens a database after something was done to its file.
+/// Opens a database after `harm` was done to its file.
 fn reopened_after(harm: impl FnOnce(&Path)) -> Result<(), StoreError> {
     let (_dir, path) = temporary();
     let store = SqliteStore::open(&path).expect("opens");
@@ -75,7 +75,6 @@ fn reopened_after(harm: impl FnOnce(&Path)) -> Result<(), StoreError> {
     store.log("l").read_after(0, 500).map(drop)
 }
 
-/// What was done to the file.
 type Harm = (&'static str, fn(&Path));
 
 #[test]
