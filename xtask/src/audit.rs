@@ -1,11 +1,11 @@
-//! `cargo xtask audit`: what comes into the house from outside. Licences, sources, bans and known holes (cargo-deny), and
-//! dependencies that nothing uses (cargo-machete).
+//! `cargo xtask audit`: checks the dependencies. Licenses, sources, bans and advisories by cargo-deny, unused
+//! dependencies by cargo-machete.
 
 use crate::{ChoreResult, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Checks everything; `offline` leaves out the known holes, whose list comes from the network.
+/// Runs every check; `offline` leaves out the advisories, which come from the network.
 pub fn audit(offline: bool) -> ChoreResult {
     let deny = tool("cargo-deny")?;
     run("unused dependencies", &tool("cargo-machete")?, &["crates", "xtask"])?;
@@ -17,7 +17,7 @@ pub fn audit(offline: bool) -> ChoreResult {
     run("known holes", &deny, &["check", "advisories"])
 }
 
-/// The tool, installed below `target` when it is not there yet: nobody's own set of tools is touched.
+/// Returns the tool, installed below `target` if it is missing: the user's own tools stay untouched.
 fn tool(name: &str) -> Result<PathBuf, String> {
     let tools = root().join("target").join("tools");
     let program = tools.join("bin").join(name);

@@ -1,6 +1,6 @@
-//! `cargo xtask bench`: Probity side by side with what one would use instead, in one run on one machine.
+//! `cargo xtask bench`: measures Probity side by side with its alternatives, in one run on one machine.
 //!
-//! Only ratios taken back to back mean anything on a machine that does other work too; `BENCHMARKS.md` keeps the figures
+//! Only ratios taken back to back mean anything on a machine that does other work too; `BENCHMARKS.md` has the figures
 //! with command and machine.
 
 use crate::measure::median;
@@ -27,7 +27,7 @@ pub fn bench(which: &[&str]) -> ChoreResult {
         whole_run()?;
     }
     if wants("tree") {
-        // A few hundred bytes a file, and a few kilobytes.
+        // Average file sizes of a few hundred bytes and of a few kilobytes.
         for lines in ["30", "500"] {
             bench_snapshot(&["100000", lines])?;
         }
@@ -52,13 +52,13 @@ pub fn bench(which: &[&str]) -> ChoreResult {
     Ok(())
 }
 
-/// Snapshots beside `git status` and plain reading.
+/// Measures snapshots beside `git status` and plain reading.
 fn bench_snapshot(size: &[&str]) -> ChoreResult {
     let bench = ["bench", "--quiet", "--package", "probity-snapshot", "--bench", "snapshot", "--"];
     cargo("tree", &[&bench, size].concat(), &[])
 }
 
-/// What governing `true` costs beside `true` itself, on a repository of 1,000 files.
+/// Measures governing `true` beside `true` itself, in a repository of 1,000 files.
 fn whole_run() -> ChoreResult {
     let binary = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-bench-{}", std::process::id()));
@@ -78,7 +78,7 @@ fn measure_runs(binary: &Path, place: &Path) -> ChoreResult {
         place,
         "git init -q && git add . && git -c user.name=b -c user.email=b@example.org commit -qm files",
     )?;
-    // What was written a moment ago is always read again.
+    // Recently written files are always read again, so wait until the cache trusts them.
     std::thread::sleep(Duration::from_secs(3));
     let mut alone = Vec::new();
     let mut governed = Vec::new();

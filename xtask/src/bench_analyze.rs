@@ -1,8 +1,8 @@
-//! `cargo xtask bench analyze [TREE…]`: what an analysis costs by itself: cold, again, and after an edit of one file,
-//! beside merely parsing the same files; on trees of 10,000, 100,000 and 1,000,000 lines, or on the given ones.
+//! `cargo xtask bench analyze [TREE…]`: measures an analysis from scratch, repeated, and after editing one file, beside
+//! only parsing the same files; on trees of 10,000, 100,000 and 1,000,000 lines, or on the given ones.
 //!
-//! The trees of the series are real code: the sources of crates that cargo keeps on this machine, package after package
-//! in order of their names until there are enough lines.
+//! The built-in trees are real code: sources from cargo's registry on this machine, in the order of package names,
+//! until there are enough lines.
 
 use crate::measure::{append, copy, files, kilobytes, largest, median, milliseconds, ratio};
 use crate::{ChoreResult, build, root};
@@ -14,10 +14,9 @@ use std::time::Duration;
 const SERIES_LINES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const ROUNDS: usize = 5;
 const ENDINGS: [&str; 2] = [".rs", ".py"];
-/// Larger files are tables that a program wrote.
+/// Larger files are generated tables.
 const MAX_SOURCE_BYTES: u64 = 300_000;
 
-/// Measures the given trees, or the series.
 pub fn analyze(trees: &[&str]) -> ChoreResult {
     let probity = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-analyze-{}", std::process::id()));
@@ -46,7 +45,7 @@ fn series(probity: &Path, place: &Path) -> ChoreResult {
     Ok(())
 }
 
-/// Fills a directory with the given number of lines of crates.
+/// Fills a directory with sources of crates, up to the given number of lines.
 fn fill(place: &Path, n_lines: usize) -> ChoreResult {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -75,7 +74,7 @@ fn fill(place: &Path, n_lines: usize) -> ChoreResult {
 }
 
 fn measure(probity: &Path, tree: &Path, name: &str) -> ChoreResult {
-    // What was written a moment ago is always read again.
+    // Recently written files are always read again, so wait until the cache trusts them.
     std::thread::sleep(Duration::from_secs(3));
     let command = [probity.to_string_lossy().into_owned(), "analyze".to_owned(), "--json".to_owned()];
     let forget = || drop(fs::remove_dir_all(tree.join(".probity")));
@@ -107,7 +106,7 @@ fn n_lines(tree: &Path) -> usize {
     texts.map(|text| text.iter().filter(|&&byte| byte == b'\n').count()).sum()
 }
 
-/// The milliseconds that tree-sitter alone needs for the same files on the same cores.
+/// Measures the milliseconds that tree-sitter alone needs for the same files on the same cores.
 fn parse_only(tree: &Path) -> Result<u64, String> {
     let output = Command::new(env!("CARGO"))
         .args(["bench", "--quiet", "--package", "probity-analysis", "--bench", "parse", "--"])

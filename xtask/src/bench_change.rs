@@ -1,8 +1,8 @@
-//! `cargo xtask bench change`: starting and finishing a change in a large shared tree, beside codeclone's MCP server on
-//! the same repository; and `cargo xtask bench edit TREE`: a whole governed edit of one line.
+//! `cargo xtask bench change`: starts and finishes changes in a large shared tree, beside codeclone's MCP server on the
+//! same repository. `cargo xtask bench edit TREE`: a whole governed edit of one line.
 //!
-//! The repository has 10,000 files. 1,000 other agents hold one file each and have edited it: 1,000 live intents, 1,000
-//! dirty files. Nothing is analysed while the clock runs.
+//! The repository has 10,000 files. 1,000 other agents hold and have edited one file each: 1,000 live intents, 1,000
+//! dirty files. Nothing is analyzed while the clock runs.
 
 use crate::bench::{shell, time};
 use crate::bench_peers::codeclone_mcp;
@@ -18,10 +18,10 @@ use std::time::Duration;
 const N_FILES: usize = 10_000;
 const N_OTHER_AGENTS: usize = 1_000;
 const ROUNDS: usize = 15;
-/// The other server takes seconds a call.
+/// Few, because the other server takes seconds per call.
 const PEER_ROUNDS: usize = 3;
 
-/// Writes a registry of other agents' intents as codeclone keeps it. Arguments: root, how many, a process that lives.
+/// Writes a registry of other agents' intents in codeclone's format. Arguments: root, count, pid of a live process.
 const PEER_INTENTS: &str = r#"
 import datetime, hashlib, json, os, sys
 root, count, pid = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -45,14 +45,13 @@ for n in range(count):
         json.dump(record, file)
 "#;
 
-/// What one program took.
 #[derive(Default)]
 struct ChangeTimes {
     start: Vec<Duration>,
     finish: Vec<Duration>,
 }
 
-/// Start and finish in a tree that a thousand others use.
+/// Measures start and finish in a tree that a thousand other agents use.
 pub fn change() -> ChoreResult {
     let binary = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-change-{}", std::process::id()));
@@ -65,7 +64,7 @@ fn measure_change(binary: &Path, place: &Path) -> ChoreResult {
     let root = place.join("repo");
     fs::create_dir_all(&root).map_err(|error| error.to_string())?;
     shell(&root, "git init -q -b main")?;
-    // The others start while the tree is small: only how many they are matters, not how they came.
+    // The other agents start while the tree is small: only their number matters.
     let mut others = ServerProcess::start(binary, &["mcp"], &root)?;
     others.call("analyze_repository", &json!({}))?;
     for number in 0..N_OTHER_AGENTS {
@@ -88,7 +87,7 @@ fn measure_change(binary: &Path, place: &Path) -> ChoreResult {
     drop((others, server));
     let Some(peer) = codeclone_mcp() else { return Ok(()) };
     let mut server = ServerProcess::start(&peer, &[], &root)?;
-    // Its own process must not be the owner of the others' intents.
+    // codeclone's own process must not own the other agents' intents.
     shell_with(&root, PEER_INTENTS, &[&N_OTHER_AGENTS.to_string(), &std::process::id().to_string()])?;
     let analyze = json!({ "root": root, "processes": 1 });
     server.call("analyze_repository", &analyze)?;
@@ -100,7 +99,7 @@ fn held_path(number: usize) -> String {
     format!("held/p{:02}/m{number:04}.py", number / 100)
 }
 
-/// 10,000 files in a commit, then an edit in each file that another holds.
+/// Commits 10,000 files, then edits each file that another agent holds.
 fn fill(root: &Path) -> ChoreResult {
     let write = |name: &str, text: &str| {
         let path = root.join(name);
@@ -125,12 +124,12 @@ fn fill(root: &Path) -> ChoreResult {
     for number in 0..N_OTHER_AGENTS {
         write(&held_path(number), &(source(number) + "\n\nEDITED = True\n"))?;
     }
-    // What was written a moment ago is always read again.
+    // Recently written files are always read again, so wait until the cache trusts them.
     std::thread::sleep(Duration::from_secs(3));
     Ok(())
 }
 
-/// What modules are made of; `@` and `#` stand for a name and a number.
+/// Statements of the generated modules; `@` is replaced by a name and `#` by a number.
 const STATEMENTS: [&str; 12] = [
     "    @ = first * # + second\n",
     "    if first > #:\n        second = first - #\n",
@@ -146,7 +145,7 @@ const STATEMENTS: [&str; 12] = [
     "    print(first, #, sep=second)\n",
 ];
 
-/// A small module that is like no other: copies would be findings, and this is not about those.
+/// Generates a small module unlike any other: copies would be findings, which this benchmark is not about.
 fn source(number: usize) -> String {
     let mut dice = number.wrapping_mul(2_654_435_761) | 1;
     let mut text = format!("\"\"\"Module {number}.\"\"\"\n\n\ndef work_{number}(first, second):\n");
@@ -160,7 +159,7 @@ fn source(number: usize) -> String {
     text + "    return first\n"
 }
 
-/// The command line: each call is a process that knows nothing.
+/// Measures the command line, where each call is a process without any cache in memory.
 fn command_line(binary: &Path, root: &Path) -> Result<ChangeTimes, String> {
     let mut times = ChangeTimes::default();
     for number in 0..ROUNDS {
@@ -178,7 +177,7 @@ fn command_line(binary: &Path, root: &Path) -> Result<ChangeTimes, String> {
     Ok(times)
 }
 
-/// A change of a note: no run is needed behind it.
+/// Measures a change of documentation, which needs no analysis.
 fn documentation(
     server: &mut ServerProcess,
     root: &Path,
@@ -200,7 +199,7 @@ fn documentation(
     Ok(times)
 }
 
-/// A change of a module, analysed before the clock runs again.
+/// Measures a change of a module, analyzed while the clock is stopped.
 fn code(server: &mut ServerProcess, root: &Path, rounds: usize) -> Result<ChangeTimes, String> {
     let mut times = ChangeTimes::default();
     for number in 0..rounds {
@@ -234,7 +233,7 @@ fn evidence(who: &str, granted: &Value, path: &str) -> Value {
     evidence
 }
 
-/// Whether an answer says so; `accepted` may come with changes outside of it.
+/// Checks the status of an answer by its prefix: `accepted` also covers `accepted_with_external_changes`.
 fn expect(answer: &Value, status: &str) -> ChoreResult {
     let said = answer["status"].as_str().unwrap_or_default();
     if said.starts_with(status) { Ok(()) } else { Err(format!("not {status}: {answer}")) }
@@ -260,7 +259,7 @@ fn show(name: &str, times: &ChangeTimes, own: Option<&ChangeTimes>) {
     }
 }
 
-/// A whole governed edit of one line: analyse, start, edit, analyse, finish.
+/// Measures a whole governed edit of one line: analyze, start, edit, analyze, finish.
 pub fn edit_of(tree: &str) -> ChoreResult {
     let binary = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-edit-{}", std::process::id()));
@@ -295,7 +294,7 @@ fn measure_edit(binary: &Path, tree: &Path, place: &Path) -> ChoreResult {
     Ok(())
 }
 
-/// One edit through a fresh server that has no cache; the time of its five calls.
+/// Makes one edit through a fresh server without a cache; returns the time of its calls.
 fn governed(
     program: &Path,
     arguments: &[&str],
@@ -326,7 +325,7 @@ fn governed(
     Ok(first + start + second + finish)
 }
 
-/// The largest modules, as names from the root.
+/// Returns six large modules: those on places 35 to 40 by size.
 fn sources(root: &Path) -> Result<Vec<String>, String> {
     let script = "git ls-files -z '*.py' | xargs -0 ls -S | head -40 | tail -6";
     let output = Command::new("sh").args(["-ec", script]).current_dir(root).output();
@@ -335,7 +334,7 @@ fn sources(root: &Path) -> Result<Vec<String>, String> {
     if names.len() < 6 { Err("the tree has too few Python files".into()) } else { Ok(names) }
 }
 
-/// Claims a second of processes that contend for one path.
+/// Measures claims per second by processes that contend for one path.
 pub fn registry() -> ChoreResult {
     cargo("registry", &["bench", "--quiet", "--package", "probity-changes", "--bench", "registry"], &[])
 }

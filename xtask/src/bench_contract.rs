@@ -1,8 +1,8 @@
-//! `cargo xtask bench contract`: a verdict on two stored runs through the program itself, loading included; then the pure
-//! verdict and the claims of a large text.
+//! `cargo xtask bench contract`: measures a verdict on two stored analyses through the binary, loading included; then
+//! the pure verdict, and checking the claims of a large text.
 //!
-//! The runs are real: a tree of functions with a finding each is analysed before and after an edit. Times are those of the
-//! whole process, the fifth fastest of many: what else the machine does only ever adds.
+//! The analyses are real: a tree of functions with one finding each, before and after an edit. Times are those of whole
+//! processes, the fifth fastest of many rounds: other work on the machine only ever adds time.
 
 use crate::{ChoreResult, build, cargo};
 use std::fs;
@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 25;
 const FUNCTIONS_PER_FILE: usize = 200;
 
-/// Measures verdicts and claims.
 pub fn contract() -> ChoreResult {
     let binary = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-contract-{}", std::process::id()));
@@ -44,7 +43,7 @@ fn stored_runs(binary: &Path, place: &Path) -> ChoreResult {
     Ok(())
 }
 
-/// A tree of files with as many functions, and as many findings, each.
+/// A tree in which every file has the same number of functions, with one finding each.
 struct ContractBench<'a> {
     binary: &'a Path,
     tree: std::path::PathBuf,
@@ -52,7 +51,7 @@ struct ContractBench<'a> {
 }
 
 impl ContractBench<'_> {
-    /// Writes all files; in the first `n_edited` of them `n_new` functions are others than before.
+    /// Writes all files; in the first `n_edited` of them, `n_new` functions differ from before.
     fn write(&self, n_edited: usize, n_new: usize) -> ChoreResult {
         for file in 0..self.n_files {
             let function = |n: usize| {
@@ -66,13 +65,13 @@ impl ContractBench<'_> {
         Ok(())
     }
 
-    /// Analyses the tree as it is now: the id of the run.
+    /// Analyzes the tree; returns the id of the analysis.
     fn analyze(&self) -> Result<String, String> {
         let document = answer(&self.tree, Command::new(self.binary).args(["analyze", "--json"]))?;
         field(&document, "run_id").ok_or_else(|| "the analysis names no run".into())
     }
 
-    /// How long a verdict on the tree takes. It must find as many new findings as there are.
+    /// Measures a verdict on the tree, which must report exactly `n_new` new findings.
     fn verdict(&self, before: &str, n_new: usize) -> Result<Duration, String> {
         let after = self.analyze()?;
         let arguments = ["contract", "verify", "--before", before, "--after", &after, "--json"];
@@ -98,7 +97,7 @@ fn field(document: &str, name: &str) -> Option<String> {
     Some(rest.chars().take_while(|it| *it != '"').collect())
 }
 
-/// What a command answers; a verdict may well be violated.
+/// Runs a command and returns its output; exit code 1 is allowed, since a verdict may be `violated`.
 fn answer(tree: &Path, command: &mut Command) -> Result<String, String> {
     let output = command.current_dir(tree).output().map_err(|error| error.to_string())?;
     if !matches!(output.status.code(), Some(0 | 1)) {

@@ -1,8 +1,8 @@
-//! `cargo xtask bench analyze-peers TREE…`: `probity analyze` beside the analysers one would use instead.
+//! `cargo xtask bench analyze-peers TREE…`: measures `probity analyze` beside other analyzers.
 //!
-//! Everything runs one after the other on the same copies of the same trees, so that the ratios mean something even on a
+//! Programs run one after the other on the same copies of the same trees, so that the ratios are meaningful even on a
 //! machine that does other work. Peers are installed below `target/`; one that cannot be installed is named as missing.
-//! Memory is that of all processes of a program together, at the worst moment of a cold run of its own.
+//! Memory is the peak over all processes of a program together, in a separate cold run.
 
 use crate::measure::{CommandLine, append, copy, kilobytes, largest, median, milliseconds, ratio};
 use crate::{ChoreResult, build, root};
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// How often everything is measured, unless `PROBITY_ROUNDS` says otherwise.
+/// Number of rounds, unless `PROBITY_ROUNDS` is set.
 const ROUNDS: usize = 3;
 
-/// What a program took: milliseconds from nothing, again, and after an edit of one file; kilobytes.
+/// Costs of a program: milliseconds from scratch, repeated, and after editing one file; kilobytes of memory.
 struct ProgramCosts {
     name: &'static str,
     cold: u64,
@@ -23,7 +23,7 @@ struct ProgramCosts {
     memory: u64,
 }
 
-/// An analyser: how it is called in a tree, and what it keeps there.
+/// An analyzer: its command line, and the files that it leaves in a tree.
 struct AnalyzerProgram {
     name: &'static str,
     command: CommandLine,
@@ -31,7 +31,6 @@ struct AnalyzerProgram {
     is_incremental: bool,
 }
 
-/// Measures every analyser on every tree.
 pub fn peers(trees: &[&str]) -> ChoreResult {
     if trees.is_empty() {
         return Err("usage: cargo xtask bench analyze-peers TREE…".into());
@@ -85,13 +84,13 @@ fn programs(probity: &Path, place: &Path) -> Vec<AnalyzerProgram> {
     programs
 }
 
-/// Installs the analysers that are Python packages.
+/// Returns the command that installs the analyzers that are Python packages.
 fn install(place: &Path) -> String {
     let venv = place.join("venv").display().to_string();
     format!("python3 -m venv '{venv}' && '{venv}/bin/pip' install -q 'codeclone[mcp]==2.1.0a1' lizard")
 }
 
-/// The MCP server of codeclone, if it can be installed.
+/// Returns codeclone's MCP server, if it can be installed.
 pub fn codeclone_mcp() -> Option<PathBuf> {
     let place = root().join("target/peers");
     let program = place.join("venv/bin/codeclone-mcp");
@@ -104,7 +103,7 @@ fn command_line(program: &Path, arguments: &[&str]) -> CommandLine {
         .collect()
 }
 
-/// Whether a program is there, after an attempt to install it.
+/// Returns whether a program exists, after trying to install it.
 fn is_there(program: &Path, install: &str) -> bool {
     if !program.exists() {
         eprintln!("── {install}");
@@ -118,7 +117,7 @@ fn is_there(program: &Path, install: &str) -> bool {
 
 fn measure(tree: &Path, place: &Path, programs: &[AnalyzerProgram]) -> Result<Vec<ProgramCosts>, String> {
     copy(tree, place)?;
-    // What was written a moment ago is always read again.
+    // Recently written files are always read again, so wait until the cache trusts them.
     std::thread::sleep(Duration::from_secs(3));
     let edited = largest(place, &[".py"])?;
     programs.iter().map(|program| costs(program, place, &edited)).collect()

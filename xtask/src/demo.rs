@@ -1,7 +1,7 @@
 //! `cargo xtask demo`: Probity governs two example agents on a small project, as a newcomer would see it.
 //!
-//! Nothing is staged: the project is copied into a fresh git repository, the agents are shell scripts, and every
-//! line printed is what the commands print.
+//! Nothing is staged: the project is copied into a fresh git repository, the agents are shell scripts, and the output
+//! is what the commands print.
 
 use crate::{ChoreResult, build, root};
 use std::ffi::OsStr;
@@ -9,21 +9,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Plays the demo to the terminal.
 pub fn demo() -> ChoreResult {
     let binary = build("dev")?;
     play_steps(&binary, &mut |text| print!("{text}"), DemoOutput::Inherit)
 }
 
-/// Plays the demo and returns what a person would have seen, without colour.
+/// Plays the demo and returns its output without color.
 pub fn transcript(binary: &Path) -> Result<String, String> {
     let mut seen = String::new();
     play_steps(binary, &mut |text| seen.push_str(text), DemoOutput::Capture)?;
-    // The place differs from run to run, and is of no interest to the reader.
+    // The temporary directory differs from run to run.
     Ok(seen.replace(&demo_directory().display().to_string(), SHOWN_PLACE))
 }
 
-/// What the README shows instead of the directory that the demo was played in.
+/// Shown in the README instead of the demo's directory.
 const SHOWN_PLACE: &str = "/home/you";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +31,7 @@ enum DemoOutput {
     Capture,
 }
 
-/// One command of the demo and the exit code that it must end with.
+/// One command of the demo and its expected exit code.
 struct DemoStep {
     says: &'static str,
     command: &'static str,
@@ -75,13 +74,12 @@ fn play_steps(binary: &Path, show: &mut dyn FnMut(&str), stream: DemoOutput) -> 
     result
 }
 
-/// Where the demo is played.
 fn demo_directory() -> PathBuf {
     let temporary = std::env::temp_dir();
     temporary.canonicalize().unwrap_or(temporary).join(format!("probity-demo-{}", std::process::id()))
 }
 
-/// A fresh git repository with the example project, and the two agents beside it.
+/// Creates a git repository with the example project, and the two agents beside it.
 fn prepare(place: &Path) -> ChoreResult {
     let shop = place.join("shop");
     copy(&root().join("examples"), place).map_err(|error| format!("copying the example: {error}"))?;
@@ -113,7 +111,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs one line of the demo in a shell, so that what is shown is what a person would type.
+/// Runs one line of the demo in a shell, so that the README shows exactly what a user would type.
 fn run(binary: &Path, dir: &Path, line: &str, stream: DemoOutput) -> Result<(String, Option<i32>), String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folder = binary.parent().unwrap_or(Path::new("."));
@@ -124,7 +122,7 @@ fn run(binary: &Path, dir: &Path, line: &str, stream: DemoOutput) -> Result<(Str
         let status = command.arg("-c").arg(line).status().map_err(|error| error.to_string())?;
         return Ok((String::new(), status.code()));
     }
-    // One pipe for both streams keeps their lines in the order in which a person would see them.
+    // One pipe for both streams keeps their lines in order.
     let output = command.arg("-c").arg(format!("{{ {line}; }} 2>&1")).env("NO_COLOR", "1").output();
     let output = output.map_err(|error| error.to_string())?;
     Ok((String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code()))

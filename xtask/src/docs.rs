@@ -1,9 +1,8 @@
-//! The parts of the docs that are made, not written: the list of codes, the crate graph in
-//! ARCHITECTURE.md, the schemas of typed answers, and the
-//! tour in the README.
+//! Generates parts of the docs: the list of codes, the crate graph in ARCHITECTURE.md, the schemas of typed answers,
+//! and the tour in the README.
 //!
-//! `write` makes them; `check` fails when what is there is not what would be made. In the tour, whatever differs
-//! from run to run (ids, digests, times) is compared by its form.
+//! `write` generates them; `check` fails if they are stale. Parts of the tour that differ from run to run (ids,
+//! digests, times) are masked before the comparison.
 
 use crate::{ChoreResult, build, demo, root, tidy};
 use probity_api::SchemaEntry;
@@ -13,7 +12,6 @@ use std::fs;
 const TOUR_BEGIN: &str = "<!-- tour: made by `cargo xtask docs` -->\n```console\n";
 const TOUR_END: &str = "```\n<!-- end of tour -->";
 
-/// Writes the generated parts.
 pub fn write() -> ChoreResult {
     write_page("docs/reasons.md", &reasons())?;
     for (name, text) in schemas() {
@@ -25,7 +23,6 @@ pub fn write() -> ChoreResult {
     write_page("README.md", &with_tour(&readme, tour.trim_start())?)
 }
 
-/// Compares the generated parts with what is there.
 pub fn check() -> ChoreResult {
     eprintln!("── docs: comparing the generated parts");
     let stale = |name: &str| format!("{name} is out of date: run `cargo xtask docs`");
@@ -75,7 +72,7 @@ fn reasons() -> String {
     text
 }
 
-/// The generated schemas: file below the root, and text.
+/// Returns the generated schemas, each with its path below the root.
 fn schemas() -> Vec<(String, String)> {
     let text = |entry: &SchemaEntry| format!("{:#}\n", entry.schema());
     probity_api::SCHEMAS
@@ -91,7 +88,7 @@ fn with_tour(readme: &str, tour: &str) -> Result<String, String> {
     Ok(format!("{before}{TOUR_BEGIN}{tour}{TOUR_END}{after}"))
 }
 
-/// The text with every run of hex digits (ids, digests), number and time replaced by a mark.
+/// Replaces every id, digest, number and time by a placeholder.
 fn masked_text(text: &str) -> String {
     let is_token = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '…';
     let mut formed = String::with_capacity(text.len());
@@ -105,7 +102,7 @@ fn masked_text(text: &str) -> String {
     formed
 }
 
-/// Whether a token is a number, or an id or digest: hex digits with at least one digit among them.
+/// Recognizes numbers, ids and digests: hex digits with at least one decimal digit among them.
 fn is_variable_token(token: &str) -> bool {
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
     digits > 0 && token.chars().all(|c| c.is_ascii_hexdigit() || c == '-' || c == '…')

@@ -1,15 +1,15 @@
-//! `cargo xtask fuzz`: every fuzz target for a while, with nothing but the compiler of the project installed.
+//! `cargo xtask fuzz`: runs the fuzz targets with nothing installed but the project's compiler.
 
 use crate::{ChoreResult, root};
 use std::fs;
 use std::process::Command;
 
-/// What the compiler must do so that libFuzzer sees which code an input reaches.
+/// Compiler flags that let libFuzzer see which code an input reaches.
 const COVERAGE_FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
                         -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
                         -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Runs each target, or those that are named, for `seconds`.
+/// Runs each target, or the named ones, for `seconds`.
 pub fn fuzz(seconds: &str, wanted: &[&str]) -> ChoreResult {
     let seconds: u32 = seconds.parse().map_err(|_| format!("`{seconds}` is no number of seconds"))?;
     let folder = root().join("fuzz");
@@ -24,7 +24,7 @@ pub fn fuzz(seconds: &str, wanted: &[&str]) -> ChoreResult {
         fs::create_dir_all(&corpus).map_err(|error| error.to_string())?;
         eprintln!("── fuzz: {name}, {seconds} s");
         let mut command = Command::new("cargo");
-        // Naming the target keeps the flags away from build scripts, which are no fuzz targets.
+        // With an explicit `--target`, cargo does not apply the flags to build scripts.
         command.args(["run", "--release", "--quiet", "--target", &host, "--bin", &name, "--"]);
         command.arg(&corpus).arg(format!("-max_total_time={seconds}"));
         let status = command
@@ -40,7 +40,6 @@ pub fn fuzz(seconds: &str, wanted: &[&str]) -> ChoreResult {
     Ok(())
 }
 
-/// The triple of this machine.
 fn host_triple() -> Result<String, String> {
     let told = Command::new("rustc").arg("-vV").env_remove("RUSTC").output();
     let told = told.map_err(|error| format!("rustc: {error}"))?;

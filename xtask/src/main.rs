@@ -1,4 +1,4 @@
-//! The chores of the project. `cargo xtask` lists them.
+//! The project's developer tasks. `cargo xtask` lists them.
 
 mod audit;
 mod bench;
@@ -44,7 +44,6 @@ const USAGE: &str = "usage: cargo xtask <chore>
   fuzz [seconds [target…]]   run every fuzz target, or those named, for 60 s or as many as are given
 ";
 
-/// What a chore ends with: nothing to say, or what went wrong.
 type ChoreResult = Result<(), String>;
 
 fn main() -> ExitCode {
@@ -93,7 +92,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// The root of the project.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_owned)
 }
@@ -110,14 +108,13 @@ fn cargo(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> ChoreR
     if status.success() { Ok(()) } else { Err(format!("{name} failed")) }
 }
 
-/// Where cargo builds.
 fn target() -> PathBuf {
-    // Cargo takes a relative directory from where it runs, which is the root; an empty one is none.
+    // Cargo resolves a relative directory from where it runs, which is the root, and ignores an empty one.
     let named = std::env::var_os("CARGO_TARGET_DIR").filter(|named| !named.is_empty());
     root().join(named.map_or_else(|| PathBuf::from("target"), PathBuf::from))
 }
 
-/// Builds the binary in the given profile and returns where it is.
+/// Builds the binary in the given profile and returns its path.
 fn build(profile: &str) -> Result<PathBuf, String> {
     cargo("build", &["build", "--quiet", "--package", "probity", "--profile", profile], &[])?;
     Ok(target().join(if profile == "dev" { "debug" } else { profile }).join("probity"))

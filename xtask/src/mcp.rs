@@ -1,4 +1,4 @@
-//! A client that speaks MCP to any server through its pipes, and tells how long each call took.
+//! An MCP client over the pipes of any server, which measures each call.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A running server.
 pub struct ServerProcess {
     process: Child,
     to: ChildStdin,
@@ -15,7 +14,7 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts a server in a folder and opens a session.
+    /// Starts a server in a directory and opens a session.
     pub fn start(program: &Path, arguments: &[&str], folder: &Path) -> Result<Self, String> {
         let mut process = Command::new(program)
             .args(arguments)
@@ -41,7 +40,7 @@ impl ServerProcess {
         Ok(server)
     }
 
-    /// Calls a tool; answers its document and how long that took.
+    /// Calls a tool; returns its document and how long the call took.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<(Value, Duration), String> {
         let began = Instant::now();
         let answer = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))?;

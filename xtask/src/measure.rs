@@ -1,12 +1,12 @@
-//! What a program costs that is run in a folder: time, and the memory of all of its processes together.
+//! Measures a program: its time, and the memory of all of its processes together.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Runs a command and prints its milliseconds, its memory in kilobytes, and its exit code. Asked for memory, it adds up
-/// what the command and everything below it hold (proportional set size), every few milliseconds, and keeps the
-/// highest sum; time is then not worth reporting.
+/// Runs a command and prints its milliseconds, its memory in kilobytes, and its exit code. In memory mode it adds up
+/// the proportional set sizes of the command and its descendants every few milliseconds and keeps the highest sum; the
+/// time is then distorted and not worth reporting.
 const MEASURE_SCRIPT: &str = r#"
 import os, subprocess, sys, time
 wants_memory, command = sys.argv[1] == "memory", sys.argv[2:]
@@ -40,15 +40,14 @@ code = child.wait()
 print(int((time.monotonic() - began) * 1000), highest, code)
 "#;
 
-/// A program and its arguments.
 pub type CommandLine = Vec<String>;
 
-/// Runs a command in a folder and returns its milliseconds.
+/// Runs a command in a directory and returns its milliseconds.
 pub fn milliseconds(command: &[String], folder: &Path) -> Result<u64, String> {
     Ok(run(command, folder, "time")?.0)
 }
 
-/// Runs a command in a folder and returns the kilobytes that its processes held together at the worst moment.
+/// Runs a command in a directory and returns the peak memory of its processes together, in kilobytes.
 pub fn kilobytes(command: &[String], folder: &Path) -> Result<u64, String> {
     Ok(run(command, folder, "memory")?.1)
 }
@@ -63,32 +62,30 @@ fn run(command: &[String], folder: &Path, what: &str) -> Result<(u64, u64), Stri
         .map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let numbers: Vec<u64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    // Findings are no failure, whatever a program's exit code says of them; wrong usage is.
+    // Exit codes by which analyzers report findings count as success; usage errors do not.
     match numbers.as_slice() {
         &[milliseconds, kilobytes, 0 | 1 | 3] => Ok((milliseconds, kilobytes)),
         _ => Err(format!("`{}` failed: {text}", command.join(" "))),
     }
 }
 
-/// The middle of some figures.
 pub fn median<T: Ord + Copy>(mut figures: Vec<T>) -> Option<T> {
     figures.sort_unstable();
     figures.get(figures.len() / 2).copied()
 }
 
-/// A ratio with one decimal.
+/// Formats a ratio with one decimal.
 pub fn ratio(part: u64, whole: u64) -> String {
     let tenths = (part * 10).checked_div(whole.max(1)).unwrap_or(0);
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// Appends text to a file.
 pub fn append(path: &Path, text: &str) -> Result<(), String> {
     let old = fs::read(path).map_err(|error| error.to_string())?;
     fs::write(path, [&old, text.as_bytes()].concat()).map_err(|error| error.to_string())
 }
 
-/// Every file below a folder whose name ends with one of some endings, with its size, in order of paths.
+/// Lists the files below a directory whose names end with one of `endings`, with their sizes, sorted by path.
 pub fn files(folder: &Path, endings: &[&str]) -> Vec<(PathBuf, u64)> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -109,13 +106,13 @@ pub fn files(folder: &Path, endings: &[&str]) -> Vec<(PathBuf, u64)> {
     found
 }
 
-/// The largest file below a folder whose name ends with one of some endings.
+/// Returns the largest file below a directory whose name ends with one of `endings`.
 pub fn largest(folder: &Path, endings: &[&str]) -> Result<PathBuf, String> {
     let largest = files(folder, endings).into_iter().max_by_key(|(_, size)| *size);
     largest.map(|(path, _)| path).ok_or_else(|| format!("nothing to edit in {}", folder.display()))
 }
 
-/// Copies a tree without its history, so that what is measured leaves nothing behind in it.
+/// Copies a tree without its history, so that measuring leaves nothing behind in the original.
 pub fn copy(tree: &Path, place: &Path) -> Result<(), String> {
     let _ = fs::remove_dir_all(place);
     let script = "cp -r --no-preserve=timestamps \"$0\" \"$1\" && rm -rf \"$1/.git\" \"$1/.probity\"";

@@ -1,14 +1,14 @@
-//! `cargo xtask stress`: whether the tests need luck. Runs all of them on a machine that is made busy, with the lowest
-//! priority, and with a disk that flushes slowly; a test that depends on speed fails sooner or later.
+//! `cargo xtask stress`: looks for tests that depend on speed, by running all of them on a busy machine, with the
+//! lowest priority, and with slow disk flushes.
 
 use crate::test_run::TestRun;
 use crate::{ChoreResult, cargo};
 use std::process::{Child, Command, Stdio};
 
-/// How many loops keep the processor busy beside the tests.
+/// Number of busy processes beside the tests.
 const N_BUSY_LOOPS: usize = 2;
 
-/// Makes every flush to disk 5 ms longer. `--seccomp-bpf` stops a process at these calls alone.
+/// Delays every flush to disk by 5 ms. With `--seccomp-bpf` a process stops only at these calls.
 const SLOW_FLUSHES: &[&str] = &[
     "strace",
     "--follow-forks",
@@ -19,7 +19,7 @@ const SLOW_FLUSHES: &[&str] = &[
     "--inject=fsync,fdatasync,sync_file_range,msync:delay_exit=5000",
 ];
 
-/// A process that does nothing but compute, until this is dropped.
+/// A process that only computes, until this is dropped.
 struct BusyLoop(Child);
 
 impl BusyLoop {
@@ -31,13 +31,13 @@ impl BusyLoop {
 
 impl Drop for BusyLoop {
     fn drop(&mut self) {
-        // It ends by nothing else; one that has ended already is fine.
+        // Nothing else ends it; failing because it has already ended is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Runs the tests `rounds` times beside busy loops, once niced, and once with slow flushes.
+/// Runs the tests `rounds` times beside busy loops, once niced, and once with slow flushes if strace is installed.
 pub fn stress(rounds: &str) -> ChoreResult {
     let rounds: usize = rounds.parse().map_err(|_| format!("`{rounds}` is no number of rounds"))?;
     cargo("build", &["test", "--workspace", "--no-run", "--quiet"], &[])?;
@@ -73,11 +73,10 @@ pub fn stress(rounds: &str) -> ChoreResult {
     if n_bad == 0 { Ok(()) } else { Err(format!("the tests failed in {n_bad} of {} runs", counts.len())) }
 }
 
-/// How the tests ended under one condition.
 struct TestCount {
     condition: String,
     passed: usize,
-    /// The failed tests; what else went wrong, if nothing is named.
+    /// The failed tests; if none is named, the error of the run.
     failed: Vec<String>,
     skipped: usize,
 }

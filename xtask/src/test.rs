@@ -1,14 +1,13 @@
-//! `cargo xtask test`: what the project promises about itself, in one command; and the long modes.
+//! `cargo xtask test`: every check of the project in one command; and the long-running variants of some tests.
 
 use crate::test_run::TestRun;
 use crate::{ChoreResult, cargo, docs, root, tidy};
 use std::path::PathBuf;
 
-/// A step of `cargo xtask test`: its name, and what it does.
 type TestStep = (&'static str, fn() -> ChoreResult);
 
-/// Every check, in the order in which they are likely to fail. One that fails does not keep the others from running: all
-/// that failed is named at the end.
+/// Runs every check, those most likely to fail first. A failure does not stop the others: all failures are named at the
+/// end.
 pub fn test() -> ChoreResult {
     let steps: [TestStep; 7] = [
         ("formatting", || cargo("formatting", &["fmt", "--all", "--check"], &[])),
@@ -60,7 +59,7 @@ fn tests() -> ChoreResult {
     run.failure().map_or(Ok(()), Err)
 }
 
-/// The kill test with its long setting: the normal tests run the same code with fewer kills.
+/// Runs the kill test with many kills; the normal tests run the same code with fewer.
 pub fn kill() -> ChoreResult {
     cargo(
         "kills",
@@ -69,7 +68,7 @@ pub fn kill() -> ChoreResult {
     )
 }
 
-/// How well copies are found and what is called dead, in the given trees or in the project's own crates.
+/// Measures clone and dead-code detection, in the given trees or in the project's own crates.
 pub fn quality(trees: &[&str]) -> ChoreResult {
     let own = root().join("crates");
     let trees: Vec<PathBuf> =
@@ -82,17 +81,17 @@ pub fn quality(trees: &[&str]) -> ChoreResult {
     cargo("quality", &words, &[])
 }
 
-/// The simulation of the registry with its long setting, optimised.
+/// Runs the registry simulation with many seeds, optimized.
 pub fn simulate(seeds: &str) -> ChoreResult {
     registry("simulation", "registry::simulation", ("PROBITY_SEEDS", seeds))
 }
 
-/// The race of processes for one claim with its long setting: four racers, 2,500 claims each.
+/// Races processes for one claim: four racers, 2,500 claims each.
 pub fn race() -> ChoreResult {
     registry("races", "registry::processes::of_many", ("PROBITY_ROUNDS", "2500"))
 }
 
-/// Kills of processes that claim and release, many times: two in each round.
+/// Kills processes that claim and release, two in each round.
 pub fn kill_registry() -> ChoreResult {
     registry("kills of claims", "registry::processes::a_kill", ("PROBITY_KILLS", "300"))
 }
@@ -103,7 +102,7 @@ fn registry(name: &str, tests: &str, setting: (&str, &str)) -> ChoreResult {
     cargo(name, &arguments, &[setting])
 }
 
-/// Kills of processes that propose to the ledger, many times.
+/// Kills processes that propose to the ledger.
 pub fn kill_ledger() -> ChoreResult {
     cargo(
         "kills of proposals",
@@ -112,7 +111,7 @@ pub fn kill_ledger() -> ChoreResult {
     )
 }
 
-/// Kills of processes that commit, many times.
+/// Kills processes that commit.
 pub fn kill_commits() -> ChoreResult {
     cargo(
         "kills of commits",
@@ -121,7 +120,7 @@ pub fn kill_commits() -> ChoreResult {
     )
 }
 
-/// The engine of commits against the naive model, on 100,000 random histories.
+/// Compares the commit engine with the naive model on 100,000 random histories.
 pub fn histories() -> ChoreResult {
     cargo(
         "histories",

@@ -1,4 +1,4 @@
-//! One run of the whole test suite: its output goes on as it comes, and what failed or was skipped is named at the end.
+//! Runs the whole test suite, passes its output through, and collects the failed and skipped tests.
 
 use crate::root;
 use std::collections::BTreeSet;
@@ -15,10 +15,9 @@ const PROPERTY_SEED: &str = "20261116";
 /// Names the file in which tests note that they could not run; see crate `testkit`.
 const SKIPPED_TESTS_VARIABLE: &str = "PROBITY_SKIPPED_TESTS";
 
-/// How often it is asked whether cargo has ended while nothing is printed.
+/// Time between two checks whether cargo has ended, while nothing is printed.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What a run of the tests came to.
 pub struct TestRun {
     status: ExitStatus,
     output: TestOutput,
@@ -27,19 +26,19 @@ pub struct TestRun {
 }
 
 impl TestRun {
-    /// Runs every test with `cargo test`, started by the words of `before` if there are any (`nice -n 19`).
+    /// Runs every test with `cargo test`, prefixed with the words of `before`, such as `nice -n 19`.
     pub fn start(before: &[&str]) -> Result<Self, String> {
         let words = before.iter().copied().chain([env!("CARGO"), "test", "--workspace", "--no-fail-fast"]);
         let words: Vec<&OsStr> = words.map(OsStr::new).collect();
         let skipped_file = skipped_file()?;
         let (reader, writer) = std::io::pipe().map_err(|error| format!("tests: no pipe: {error}"))?;
         let same_writer = writer.try_clone().map_err(|error| format!("tests: no pipe: {error}"))?;
-        // One pipe for both: cargo says on standard error which program the next lines come from.
+        // One pipe for both streams: cargo names on stderr the program that the next lines come from.
         let mut child = Command::new(words[0])
             .args(&words[1..])
             .env("PROPTEST_RNG_SEED", PROPERTY_SEED)
             .env(SKIPPED_TESTS_VARIABLE, &skipped_file)
-            // A snapshot that differs fails and is left as it is: here nobody reviews.
+            // A differing snapshot fails and stays unchanged: nobody reviews it here.
             .env("INSTA_UPDATE", "no")
             .current_dir(root())
             .stdout(writer)
@@ -52,11 +51,11 @@ impl TestRun {
         let status = loop {
             match lines.recv_timeout(POLL_INTERVAL) {
                 Ok(line) => {
-                    // Nobody who reads along any more is no reason to stop testing.
+                    // If nobody reads the output any more, testing continues.
                     let _ = terminal.write_all(&[&line, b"\n".as_slice()].concat());
                     output.read_line(&String::from_utf8_lossy(&line));
                 }
-                // A process that a failed test left behind keeps the pipe open: cargo's end is the end, not the pipe's.
+                // A process left behind by a failed test keeps the pipe open, so the run ends with cargo.
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(status) = child.try_wait().map_err(|error| format!("tests: {error}"))? {
                         break status;
@@ -72,28 +71,27 @@ impl TestRun {
         Ok(Self { status, output, skipped: noted.lines().map(str::to_owned).collect() })
     }
 
-    /// The seed, for whoever repeats a failure.
+    /// Returns the seed, for repeating a failure.
     pub fn seed() -> &'static str {
         PROPERTY_SEED
     }
 
-    /// The number of tests that passed.
     pub fn n_passed(&self) -> usize {
         self.output.n_passed
     }
 
-    /// The failed tests, each with the program that it is in.
+    /// Returns the failed tests, each with its program.
     pub fn failed(&self) -> Vec<&str> {
         self.output.failed.iter().map(String::as_str).collect()
     }
 
-    /// The tests that did not run: ignored ones, and those that cannot run on this machine.
+    /// Returns the tests that did not run: ignored ones, and those that cannot run on this machine.
     pub fn skipped(&self) -> Vec<String> {
         let ignored = self.output.ignored.iter().map(|name| format!("{name}: ignored"));
         ignored.chain(self.skipped.iter().cloned()).collect()
     }
 
-    /// Everything that went wrong, in one text; `None` if every test that ran passed.
+    /// Describes all failures in one text; `None` if every test that ran passed.
     pub fn failure(&self) -> Option<String> {
         let failed = self.failed();
         match (self.status.success(), failed.is_empty()) {
@@ -106,7 +104,7 @@ impl TestRun {
     }
 }
 
-/// The lines that come out of a pipe, until it is closed or cannot be read.
+/// Reads lines from a pipe until it is closed or fails.
 fn lines_of(reader: PipeReader) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -119,12 +117,11 @@ fn lines_of(reader: PipeReader) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// `1 test`, `2 tests`.
 fn n_tests(n: usize) -> String {
     format!("{n} test{}", if n == 1 { "" } else { "s" })
 }
 
-/// The empty file in which the tests note what they skip.
+/// Creates the empty file in which the tests note what they skip.
 fn skipped_file() -> Result<PathBuf, String> {
     let file = crate::target().join("skipped-tests");
     let written = std::fs::create_dir_all(crate::target()).and_then(|()| std::fs::write(&file, ""));
@@ -132,12 +129,12 @@ fn skipped_file() -> Result<PathBuf, String> {
     file.canonicalize().map_err(|error| format!("tests: {}: {error}", file.display()))
 }
 
-/// What the lines of `cargo test` say.
+/// The state of a parser for the output of `cargo test`.
 #[derive(Default)]
 struct TestOutput {
     /// The program whose tests run: `crates/process/tests/jobs.rs`.
     program: String,
-    /// Whether the lines are the names of failed tests.
+    /// Whether the current lines are names of failed tests.
     is_listing_failures: bool,
     n_passed: usize,
     failed: BTreeSet<String>,
@@ -163,13 +160,13 @@ impl TestOutput {
                 _ => {}
             }
         } else {
-            // The first list is one of outputs (`---- name stdout ----`), the second one of names.
+            // The first list holds outputs (`---- name stdout ----`), the second one names.
             self.is_listing_failures &= line.is_empty();
         }
         if let Some((_, target)) =
             line.split_once("test failed, to rerun pass ").filter(|_| line.starts_with("error: "))
         {
-            // A program that died says no name.
+            // A program that died names no test.
             let is_named = self.failed.iter().any(|failed| failed.ends_with(&format!("({})", self.program)));
             if !is_named {
                 self.failed.insert(name("the whole program", target));
@@ -178,12 +175,12 @@ impl TestOutput {
     }
 }
 
-/// The program that cargo says it runs now.
+/// Parses the program that cargo announces.
 fn program_in(line: &str) -> Option<&str> {
     let line = line.trim_start();
     if let Some(rest) = line.strip_prefix("Running ") {
         let (target, file) = rest.split_once(" (")?;
-        // `unittests src/lib.rs` is in every crate: only the file tells which one.
+        // Every crate has `unittests src/lib.rs`: only the file name tells them apart.
         let file = file.strip_suffix(')')?.rsplit('/').next()?;
         let (program, _hash) = file.rsplit_once('-')?;
         return Some(if target.starts_with("unittests") { program } else { target });

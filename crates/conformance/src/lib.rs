@@ -1,64 +1,56 @@
-//! Runs conformance vectors: data files that state what a function answers.
+//! Runs conformance vectors: data files that state what a function must answer.
 //!
 //! Owns: the form of vector files, and how an answer is compared with the one that is expected.
 //! May use: no other crate of ours.
 //! Must not know: what any kind of vector means.
 //!
-//! This crate knows the form of the files and how answers are compared, and nothing of what the functions do:
-//! each product crate hands in its [`VectorKind`]s. A kind that nobody hands in is *unsupported* and counts as a failure
-//! (law 6: not applicable is not passed).
+//! Each product crate supplies its [`VectorKind`]s. A kind that nobody supplies is *unsupported* and counts as a
+//! failure (law 6: not applicable is not passed).
 
 use serde::Serialize;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One kind of vector and the function it describes.
 #[derive(Clone, Copy)]
 pub struct VectorKind {
     /// The `kind` of the vector files.
     pub name: &'static str,
-    /// Answers a case. An `Err` says why `given` could not be understood; the case then fails.
+    /// Computes the answer of a case. `Err` says why `given` was not understood; the case then fails.
     pub answer: fn(given: &Value) -> Result<Value, String>,
-    /// Decides whether an answer is what the case expects, where equality of values is not the rule.
+    /// Decides whether an answer is what the case expects, for kinds where plain equality is not the rule.
     pub accepts: fn(given: &Value, expect: &Value, answer: &Value) -> bool,
 }
 
 impl VectorKind {
-    /// A kind whose answers must equal what the case expects.
+    /// Returns a kind whose answers must equal what the case expects.
     pub const fn equal(name: &'static str, answer: fn(&Value) -> Result<Value, String>) -> Self {
         Self { name, answer, accepts: |_, expect, answer| json_equal(expect, answer) }
     }
 }
 
-/// What became of one case.
 #[derive(Debug, Clone, Serialize)]
 pub struct CaseResult {
-    /// `file/case`, or the file's id when it holds a single case.
+    /// `file/case`, or the file's id if it holds a single case.
     pub id: String,
-    /// The kind of the vector.
     pub kind: String,
-    /// Whether the answer was the expected one.
     pub ok: bool,
-    /// What was answered instead, or why nothing was answered; empty when `ok`.
+    /// The actual answer, or why there is none; empty if `ok`.
     pub detail: String,
 }
 
-/// The outcome of a whole run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct VectorReport {
-    /// Cases with the expected answer.
     pub passed: usize,
-    /// Cases with another answer, or none.
     pub failed: usize,
-    /// Cases of a kind that nobody handed in.
+    /// Cases of a kind that nobody supplied.
     pub unsupported: usize,
-    /// One entry a case, in the order of files and cases.
+    /// One entry per case, in the order of files and cases.
     pub results: Vec<CaseResult>,
 }
 
 impl VectorReport {
-    /// Whether there was at least one case and every case passed.
+    /// Returns whether there was at least one case and every case passed.
     pub fn all_passed(&self) -> bool {
         self.passed > 0 && self.failed == 0 && self.unsupported == 0
     }
@@ -76,25 +68,14 @@ impl VectorReport {
 /// A vector file that could not be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum VectorError {
-    /// The file or folder could not be read.
     #[error("cannot read {path}: {source}")]
-    Read {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The file is not JSON, or not of the form that the vectors' README describes.
+    Read { path: PathBuf, source: std::io::Error },
+    /// The file is not JSON, or not in the form that the README of the vectors describes.
     #[error("{path} is no vector file: {why}")]
-    Form {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
+    Form { path: PathBuf, why: String },
 }
 
-/// Runs the vectors in `files` (folders are walked) through `kinds`.
+/// Runs the vectors in `files` through `kinds`; directories are walked.
 pub fn run(files: &[PathBuf], kinds: &[VectorKind]) -> Result<VectorReport, VectorError> {
     let mut report = VectorReport::default();
     for path in expand_directories(files)? {
@@ -105,10 +86,10 @@ pub fn run(files: &[PathBuf], kinds: &[VectorKind]) -> Result<VectorReport, Vect
     Ok(report)
 }
 
-/// Runs the vectors of `kind` that the project ships, for a crate's own tests; panics with every failed case.
+/// Runs the project's own vectors of `kind`, for the tests of a crate.
 ///
 /// # Panics
-/// When a case fails, or when there is none.
+/// If a case fails, naming every failed case, or if there is none.
 pub fn check_vectors(kind: VectorKind) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance").join(kind.name);
     let report = match run(&[folder], &[kind]) {
@@ -157,7 +138,7 @@ fn run_case(case: &VectorCase, kinds: &[VectorKind], report: &mut VectorReport) 
     report.push(CaseResult { id: case.id.clone(), kind: case.kind.clone(), ok, detail });
 }
 
-/// Equality of JSON values in which `1` and `1.0` are the same number.
+/// Compares JSON values, with `1` equal to `1.0`.
 fn json_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),

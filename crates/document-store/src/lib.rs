@@ -127,7 +127,7 @@ fn commit_of(view: &CommitView<'_>, id: &CommitId) -> Result<std::sync::Arc<Comm
 }
 
 /// Returns the first ten digits of an id, for people.
-pub fn short(id: &CommitId) -> String {
+pub fn short_id(id: &CommitId) -> String {
     id.to_string()[..10].to_owned()
 }
 

@@ -1,4 +1,4 @@
-//! Where the person is: what they type is relative to their directory, and what is printed for them to copy works there.
+//! The caller's location: typed paths are relative to the working directory, and printed commands work there.
 
 use crate::ui;
 use clap::Args;
@@ -43,24 +43,24 @@ pub(crate) struct Selection {
     pub(crate) profile: Option<String>,
 }
 
-/// What a command line that is printed to be copied depends on.
+/// The caller's directory and `--root`, on which every printed command depends.
 #[derive(Debug, Default)]
 struct CallerLocation {
     working_directory: WorkingDirectory,
-    /// The root, if the person named it.
+    /// The value of `--root`, if given.
     root: Option<PathBuf>,
 }
 
-/// Set once, when the tree is found: one process serves one command line.
+/// Set once, when the workspace is found: one process serves one command line.
 static CALLER_LOCATION: OnceLock<CallerLocation> = OnceLock::new();
 
-/// Remembers where the person is, for the commands that are printed later; says whether that was not known yet.
+/// Remembers the location for commands printed later. Returns `false` if it was already known.
 pub(crate) fn remember_location(workspace: &Workspace, named_root: Option<&Path>) -> bool {
     let working_directory = workspace.working_directory.clone();
     CALLER_LOCATION.set(CallerLocation { working_directory, root: named_root.map(Path::to_owned) }).is_ok()
 }
 
-/// How a command that is printed begins: with the root if the person named it.
+/// Returns the start of every printed command, with `--root` if the caller gave it.
 pub(crate) fn program_prefix() -> String {
     match CALLER_LOCATION.get().and_then(|place| place.root.as_ref()) {
         Some(root) => format!("probity --root {}", shell_word(root.as_os_str().as_bytes())),
@@ -68,20 +68,20 @@ pub(crate) fn program_prefix() -> String {
     }
 }
 
-/// A path or pattern from the root, as a shell word that means the same where the person is.
+/// Turns a path or pattern from the root into a shell word that means the same in the caller's directory.
 pub(crate) fn typed_word(from_root: &[u8]) -> String {
     let typed = CALLER_LOCATION.get().map(|place| place.working_directory.to_typed(from_root));
     shell_word(typed.as_deref().unwrap_or(from_root))
 }
 
-/// Says which tree a command is about, before it begins.
+/// Prints the root that a command works in.
 pub(crate) fn announce(command: &str, workspace: &Workspace) {
     if !ui::stdout_is_for_json() {
         ui::eprint(ui::dim(format_args!("probity {command}  in {}", workspace.root.display())));
     }
 }
 
-/// Says that there is state in a directory above, which the person may have meant.
+/// Mentions Probity state in a parent directory, which the caller may have meant.
 pub(crate) fn mention_state_above(workspace: &Workspace) {
     if let Some(above) = &workspace.state_above {
         let n_up = workspace.root.strip_prefix(above).map_or(0, |below| below.components().count());
@@ -94,7 +94,7 @@ pub(crate) fn mention_state_above(workspace: &Workspace) {
     }
 }
 
-/// Patterns of a scope, from the root.
+/// Converts scope patterns to start at the root.
 pub(crate) fn typed_patterns(
     workspace: &Workspace,
     typed: &[OsString],
@@ -102,28 +102,27 @@ pub(crate) fn typed_patterns(
     map_typed(workspace, typed, WorkingDirectory::pattern)
 }
 
-/// Patterns of protected paths, from the root.
+/// Converts patterns for protected paths to start at the root.
 pub(crate) fn grants(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, ServiceError> {
     map_typed(workspace, typed, WorkingDirectory::grant)
 }
 
-/// Patterns under the rule fnmatch, from the root.
+/// Converts fnmatch patterns to start at the root.
 pub(crate) fn fnmatches(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, ServiceError> {
     map_typed(workspace, typed, WorkingDirectory::fnmatch)
 }
 
-/// Literal paths, from the root.
+/// Converts literal paths to start at the root.
 pub(crate) fn typed_paths(workspace: &Workspace, typed: &[OsString]) -> Result<Vec<Vec<u8>>, ServiceError> {
     map_typed(workspace, typed, WorkingDirectory::path)
 }
 
-/// One literal path, from the root.
 pub(crate) fn typed_path(workspace: &Workspace, typed: &OsStr) -> Result<Vec<u8>, ServiceError> {
     refuse_system_path(workspace, typed.as_bytes())?;
     Ok(workspace.working_directory.path(typed.as_bytes())?)
 }
 
-/// What the plan is made from, from the root.
+/// Converts every path and pattern of a selection to start at the root.
 pub(crate) fn selection(
     workspace: &Workspace,
     typed: Selection,
@@ -139,7 +138,7 @@ pub(crate) fn selection(
     })
 }
 
-/// What was typed and where, if it reads differently from the root; nothing else.
+/// Quotes the relative words as typed, with the directory; empty if the caller is at the root.
 pub(crate) fn typed_remark(workspace: &Workspace, typed: &[OsString]) -> String {
     let is_relative = |word: &&OsString| {
         let word = word.as_bytes();
@@ -165,7 +164,7 @@ fn map_typed(
     typed.iter().map(one).collect()
 }
 
-/// Refuses an absolute path of the file system: read from the root of the tree it would quietly mean another file.
+/// Refuses an absolute file-system path: a leading `/` means the workspace root, so it would name another file.
 fn refuse_system_path(workspace: &Workspace, typed: &[u8]) -> Result<(), ServiceError> {
     let path = Path::new(OsStr::from_bytes(typed.strip_prefix(b"!").unwrap_or(typed)));
     let Ok(from_root) = path.strip_prefix("/") else { return Ok(()) };

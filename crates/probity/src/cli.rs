@@ -1,4 +1,4 @@
-//! The command line: what can be said, and the help that goes with it. No behaviour lives here.
+//! The command-line definition and its help texts. No behavior lives here.
 
 use crate::caller_location::Selection;
 use crate::commands::change::{FinishArgs, StartArgs, StatusArgs};

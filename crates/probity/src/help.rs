@@ -1,12 +1,11 @@
-//! The first page of help: commands by what people want to do.
+//! The first page of help, with commands grouped by task.
 //!
-//! The page is made from the definition of the command line, so it says what `probity help COMMAND` says; a test holds
-//! that every command stands in exactly one group and that every command has examples that the definition accepts.
+//! It is generated from the command-line definition. Tests check that every command is in exactly one group and has
+//! examples that the definition accepts.
 
 use clap::builder::styling::Style;
 use std::fmt::Write;
 
-/// The groups of commands, in the order of the page.
 const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Govern a run", &["run", "plan", "amend", "revert", "explain", "evidence", "keys"]),
     ("Share a tree", &["start", "finish", "status", "intent", "log"]),
@@ -16,13 +15,13 @@ const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Engine", &["commits", "conformance"]),
 ];
 
-/// clap adds this command by itself, after the definition.
+/// clap adds this command only after the definition is complete.
 const HELP_COMMAND: (&str, &str) = ("help", "Print this page, or the help of a command");
 
-/// The widest name of a command keeps this distance from what it does.
+/// Width of the column of command names, including the gap.
 const NAME_COLUMN_WIDTH: usize = 13;
 
-/// The template of the first page of help for `commands`.
+/// Returns the clap template of the first page.
 pub(crate) fn template(commands: &clap::Command) -> String {
     let styles = clap::builder::Styles::styled();
     let (heading, literal) = (styles.get_header(), styles.get_literal());
@@ -57,7 +56,7 @@ mod tests {
     use crate::cli::Cli;
     use clap::{CommandFactory, Parser};
 
-    /// The width of the terminals that help is written for.
+    /// The terminal width that the help must fit.
     const COLUMNS: usize = 80;
 
     #[test]
@@ -120,7 +119,7 @@ mod tests {
         }
     }
 
-    /// The call of Probity in a line of an example: without what a shell would take for itself.
+    /// Extracts the Probity call from an example line, without pipes, redirections and comments.
     fn call(line: &str) -> Option<Vec<String>> {
         let words = words(line);
         let begin = words.iter().position(|word| word == "probity")?;
@@ -128,7 +127,7 @@ mod tests {
         Some(words.into_iter().skip(begin).take_while(|word| !ends(word)).collect())
     }
 
-    /// The words of a line as a shell sees them: single and double quotes, no expansion.
+    /// Splits a line into shell words: single and double quotes, no expansion.
     fn words(line: &str) -> Vec<String> {
         let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None::<char>);
         for character in line.chars() {

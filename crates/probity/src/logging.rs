@@ -1,7 +1,7 @@
-//! The diagnostic log: which step a command is in, what git was asked, which lock is waited for.
+//! The diagnostic log: steps of a command, calls of git, waiting for locks.
 //!
-//! It goes to standard error alone. Nothing that is answered, judged or kept depends on it, and without `-v` or
-//! `PROBITY_LOG` no subscriber is installed.
+//! It goes to stderr only. No answer, verdict or stored file depends on it, and without `-v` or `PROBITY_LOG` no
+//! subscriber is installed.
 
 use crate::{progress, ui};
 use std::io::{self, Write};
@@ -11,13 +11,13 @@ use tracing_subscriber::fmt::time::uptime;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// The environment variable with the filter: a level, or `target=level` for each crate, separated by commas.
+/// Environment variable with the filter: a level, or comma-separated `target=level` pairs.
 const FILTER_VARIABLE: &str = "PROBITY_LOG";
 
-/// The targets of every crate of this workspace begin with it.
+/// Prefix of the targets of every crate in this workspace.
 const OWN_TARGETS: &str = "probity";
 
-/// Installs the log that the command line or the environment asks for. The command line counts more.
+/// Installs the log that the command line or else the environment asks for.
 pub(crate) fn install(verbosity: u8) {
     let Some(filter) = from_verbosity(verbosity).or_else(from_environment) else { return };
     let lines = tracing_subscriber::fmt::layer()
@@ -25,7 +25,7 @@ pub(crate) fn install(verbosity: u8) {
         .with_timer(uptime())
         .with_target(false)
         .with_ansi(false)
-        // A step that never ends has its line, too.
+        // Logging the start too shows a step that never ends.
         .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE);
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();
 }
@@ -52,7 +52,7 @@ fn from_environment() -> Option<Targets> {
     filter
 }
 
-/// A level alone is about our own crates: what libraries log is asked for by their name.
+/// Parses a filter. A level alone applies to our own crates; logs of libraries must be requested by name.
 fn parse(text: &str) -> Option<Targets> {
     match text.parse::<LevelFilter>() {
         Ok(level) => Some(own(level)),
@@ -65,7 +65,7 @@ fn own(level: LevelFilter) -> Targets {
     Targets::new().with_target(OWN_TARGETS, level)
 }
 
-/// Standard error, with the progress line out of the way.
+/// Writes to stderr after clearing the progress line.
 struct LogWriter;
 
 impl Write for LogWriter {

@@ -1,4 +1,4 @@
-//! The binary: reads the command line, asks a service, and says what it answered. No rule lives here.
+//! The binary: parses the command line, calls a service, and prints its answer. No rule lives here.
 
 mod answer;
 mod caller_location;
@@ -41,12 +41,12 @@ fn main() -> std::process::ExitCode {
     process_exit_code(&answer)
 }
 
-/// An answer that did not arrive is none, whatever it says.
+/// An answer that could not be written is an internal error, whatever it says.
 fn process_exit_code(answer: &CommandAnswer) -> std::process::ExitCode {
     if ui::output_arrived() { answer.exit_code } else { ExitCode::Internal }.into()
 }
 
-/// What a command line gets that is none; or help, which is no refusal.
+/// Reports a usage error. `--help` also arrives here and is not an error.
 fn report_usage_error(error: &clap::Error) -> std::process::ExitCode {
     let _ = error.print();
     if let Some(hint) = usage_hint(error) {
@@ -64,7 +64,7 @@ fn report_usage_error(error: &clap::Error) -> std::process::ExitCode {
     process_exit_code(&answer)
 }
 
-/// What a word too many in front of `--` usually comes from: a pattern that the shell expanded, or a command without `--`.
+/// Explains an unexpected word before `--`: usually a pattern that the shell expanded, or a command without `--`.
 fn usage_hint(error: &clap::Error) -> Option<String> {
     let is_run =
         std::env::args_os().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"))? == "run";
@@ -80,7 +80,7 @@ fn usage_hint(error: &clap::Error) -> Option<String> {
     })
 }
 
-/// What is wrong with a command line, in one line: clap's words up to its usage.
+/// Shortens a usage error to one line: clap's message up to its usage.
 fn first_words(error: &clap::Error) -> String {
     let text = error.to_string();
     let words = text.split("\n\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
@@ -94,7 +94,7 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         source,
     })?;
     let workspace = || find_workspace(root.as_deref(), &cwd);
-    // Commands that are about the whole tree say first which one that is.
+    // Commands about the whole tree first print its root.
     let about = |command: &str| {
         let workspace = workspace()?;
         caller_location::announce(command, &workspace);
@@ -144,7 +144,7 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
     }
 }
 
-/// Finds the tree. Whoever calls it more than once is told about it once.
+/// Finds the workspace; only the first call mentions state in a parent directory.
 fn find_workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, ServiceError> {
     let mut workspace = Workspace::find(root, cwd)?;
     workspace.progress = progress::meter().clone();
@@ -156,7 +156,7 @@ fn find_workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, ServiceE
 
 fn show_fault(fault: &ServiceError) {
     let code = match fault {
-        // These codes are words of everyday language, and would read as the end of the sentence.
+        // These codes are everyday words and would read as the end of the sentence.
         ServiceError::Intent(refusal) => ui::dim(format_args!("[{}]", refusal.code())),
         fault => ui::bad(fault.code()),
     };
@@ -164,7 +164,6 @@ fn show_fault(fault: &ServiceError) {
     ui::eprint_row("next", fault.next_step());
 }
 
-/// A path shown relative to where the reader stands, if it lies below.
 fn relative_to_cwd(path: &std::path::Path) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).to_owned()

@@ -1,9 +1,9 @@
-//! Showing how far long work is: one line that is drawn again and again on a terminal; anywhere else a plain line for
-//! every gate that starts or ends, and one now and then. Nothing is shown in the first second, and nothing while no phase
-//! goes on: the governed command has the terminal to itself.
+//! Shows the progress of long work. A terminal gets one line that is redrawn; anything else gets a plain line for every
+//! gate that starts or ends, and one every ten seconds. Nothing is shown in the first second of work, nor between
+//! phases, when the governed command has the terminal to itself.
 //!
-//! `indicatif` draws bars of its own threads and hides itself where there is no terminal; the first quiet second, the
-//! lines of a log and the silence between phases would still be decided here, so it would not save a line.
+//! `indicatif` would still leave the quiet first second, the log lines and the silence between phases to this module,
+//! so it would save no code.
 
 use probity_workspace::progress::PhaseProgress;
 use probity_workspace::progress::ProgressStep;
@@ -14,19 +14,18 @@ use std::time::{Duration, Instant};
 
 /// Work that ends sooner shows nothing.
 const QUIET_INTERVAL: Duration = Duration::from_secs(1);
-/// How often the line on a terminal is drawn.
 const DRAW_INTERVAL: Duration = Duration::from_millis(100);
-/// How often a line is written where there is no terminal.
+/// Time between two lines where there is no terminal.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 const ERASE_LINE: &str = "\r\x1b[K";
 
 static METER: OnceLock<ProgressMeter> = OnceLock::new();
 
-/// Whether the line stands on the terminal now. Whoever writes there holds this, so that nobody draws in between.
+/// Set while the progress line is on the terminal. Writers hold this lock, so that nothing is drawn in between.
 static IS_DRAWN: Mutex<bool> = Mutex::new(false);
 
-/// The meter of this process; the first call begins to show it.
+/// Returns the meter of this process; the first call starts the thread that shows it.
 pub(crate) fn meter() -> &'static ProgressMeter {
     METER.get_or_init(|| {
         let meter = ProgressMeter::default();
@@ -36,13 +35,13 @@ pub(crate) fn meter() -> &'static ProgressMeter {
             });
         }
         let shown = meter.clone();
-        // Without a thread nothing is shown, and nothing else is amiss.
+        // Without the thread no progress is shown; everything else still works.
         let _ = std::thread::Builder::new().name("progress".into()).spawn(move || show(&shown));
         meter
     })
 }
 
-/// Does something long, and shows the steps of its analysis meanwhile.
+/// Runs long work, showing the steps of its analysis.
 pub(crate) fn with_progress<T>(
     work: impl FnOnce(&(dyn Fn(ProgressStep) + Sync)) -> Result<T, ServiceError>,
 ) -> Result<T, ServiceError> {
@@ -50,7 +49,7 @@ pub(crate) fn with_progress<T>(
     work(&|step| phase.show_step(step))
 }
 
-/// Writes something where the line may stand: takes the line away first.
+/// Writes to the terminal after erasing the progress line.
 pub(crate) fn write_undisturbed<T>(write: impl FnOnce() -> T) -> T {
     let mut is_drawn = lock();
     erase(&mut is_drawn);
@@ -78,7 +77,7 @@ fn show(meter: &ProgressMeter) {
     let start = Instant::now();
     loop {
         std::thread::sleep(DRAW_INTERVAL);
-        // The meter is read with the lock held: once a phase has ended and something was written, nothing is drawn.
+        // The meter is read with the lock held: no line is drawn after a phase has ended and other output followed.
         let mut is_drawn = lock();
         match display.next(start.elapsed(), meter.current().as_ref()) {
             Some(text) if surface == ProgressSurface::Terminal => {
@@ -94,16 +93,15 @@ fn show(meter: &ProgressMeter) {
     }
 }
 
-/// Where progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProgressSurface {
-    /// A line that is drawn again.
+    /// One line, redrawn.
     Terminal,
     /// Lines that stay.
     Log,
 }
 
-/// Decides what is shown when; time is an argument.
+/// Decides what to show and when; pure, with the time as an argument.
 #[derive(Debug)]
 struct ProgressDisplay {
     surface: ProgressSurface,
@@ -116,7 +114,7 @@ impl ProgressDisplay {
         Self { surface, busy_since: None, written_at: None }
     }
 
-    /// What to show at `now`, if anything is to be shown now.
+    /// Returns the line to show at `now`, if one is due.
     fn next(&mut self, now: Duration, phase: Option<&PhaseProgress>) -> Option<String> {
         let Some(phase) = phase else {
             self.busy_since = None;
@@ -127,7 +125,7 @@ impl ProgressDisplay {
             ProgressSurface::Terminal => DRAW_INTERVAL,
             ProgressSurface::Log => LOG_INTERVAL,
         };
-        // A log gets no more lines because the work has many parts.
+        // A new phase does not reset the interval: work with many phases writes no more lines to a log.
         let is_due = self.written_at.is_none_or(|at| now.saturating_sub(at) >= interval);
         if busy < QUIET_INTERVAL || !is_due {
             return None;

@@ -1,10 +1,10 @@
-//! What a person sees: one place for colours, marks and the writing itself.
+//! Terminal output: colors, marks, and all writing to stdout and stderr.
 //!
-//! The answer of a command goes to stdout; diagnostics, refusals, progress and the root that is worked in go to stderr.
-//! With `--json` the answer is one document on stdout, and its words are not printed. `probity run` reports on stderr:
-//! stdout belongs to the command that it runs. Colour appears only on a terminal and never with `NO_COLOR`. A closed pipe
-//! ends the output quietly: the reader does not want the rest. On a terminal, rows and sentences are wrapped at words;
-//! commands to copy are not.
+//! A command's answer goes to stdout; diagnostics, errors, progress and the root go to stderr. With `--json` the answer
+//! is one document on stdout, and its text is not printed. `probity run` reports on stderr: stdout belongs to the
+//! command that it runs. Color appears on a terminal, or where `CLICOLOR_FORCE` asks for it, and never with `NO_COLOR`.
+//! A closed pipe ends the output quietly: the reader does not want the rest. On a terminal, rows and sentences are
+//! wrapped between words; commands to copy are not.
 
 use crate::progress::write_undisturbed;
 use anstyle::{AnsiColor, Style};
@@ -22,25 +22,22 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 const WARN: Style = AnsiColor::Yellow.on_default();
 const CODE: Style = AnsiColor::Cyan.on_default();
 
-/// Writes a line of words to stderr.
 pub(crate) fn eprint(line: impl Display) {
     let _ = write_undisturbed(|| writeln!(anstream::stderr(), "{line}"));
 }
 
-/// Whether stdout belongs to one JSON document alone.
 static STDOUT_IS_DATA: AtomicBool = AtomicBool::new(false);
 
-/// Keeps stdout for one JSON document, which says all that would be printed.
+/// Reserves stdout for one JSON document, which has everything that would be printed.
 pub(crate) fn keep_stdout_for_json() {
     STDOUT_IS_DATA.store(true, Ordering::Relaxed);
 }
 
-/// Whether stdout is kept for one JSON document.
 pub(crate) fn stdout_is_for_json() -> bool {
     STDOUT_IS_DATA.load(Ordering::Relaxed)
 }
 
-/// Writes a line of the answer to stdout; nothing when a JSON document says the same.
+/// Writes a line of the answer to stdout, unless it is reserved for a JSON document.
 pub(crate) fn print(line: impl Display) {
     let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(lines) = collected.as_mut() {
@@ -50,7 +47,7 @@ pub(crate) fn print(line: impl Display) {
     }
 }
 
-/// The lines of an answer that is drawn as a whole, while it is collected.
+/// Lines of an answer that is drawn as a whole; `None` while lines are written directly.
 static COLLECTED: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
 /// Collects the lines that `show` prints instead of writing them.
@@ -62,14 +59,14 @@ pub(crate) fn collect_lines(show: impl FnOnce()) -> Vec<String> {
     replace(None).unwrap_or_default()
 }
 
-/// Whether stdout is a terminal whose cursor can be moved.
+/// Returns whether stdout is a terminal whose cursor can be moved.
 pub(crate) fn stdout_can_be_drawn_on() -> bool {
     !stdout_is_for_json()
         && std::io::stdout().is_terminal()
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Writes to the terminal at stdout as it is, with sequences that move and erase: those are kept without colors, too.
+/// Writes unfiltered text to stdout: cursor movements must survive even without colors.
 pub(crate) fn draw(text: &str) {
     let mut out = std::io::stdout();
     let written = write_undisturbed(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()));
@@ -78,7 +75,7 @@ pub(crate) fn draw(text: &str) {
     }
 }
 
-/// A line as it looks at stdout: without its colors where none are wanted.
+/// Strips the colors of a line if stdout does not want them.
 pub(crate) fn as_shown(line: &str) -> String {
     match anstream::AutoStream::choice(&std::io::stdout()) {
         anstream::ColorChoice::Never => anstream::adapter::strip_str(line).to_string(),
@@ -86,17 +83,15 @@ pub(crate) fn as_shown(line: &str) -> String {
     }
 }
 
-/// Writes the one JSON document to stdout.
 pub(crate) fn print_json(document: &impl Serialize) {
     if let Ok(text) = serde_json::to_string_pretty(document) {
         write_out(text);
     }
 }
 
-/// Whether an answer was lost on its way out, for example because the disk is full.
+/// Set when output could not be written, for example because the disk is full.
 static OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
 
-/// Whether everything that was printed arrived.
 pub(crate) fn output_arrived() -> bool {
     !OUTPUT_LOST.load(Ordering::Relaxed)
 }
@@ -104,7 +99,7 @@ pub(crate) fn output_arrived() -> bool {
 fn write_out(line: impl Display) {
     let mut out = anstream::stdout();
     let written = write_undisturbed(|| writeln!(out, "{line}").and_then(|()| out.flush()));
-    // Who closed the pipe has read enough; every other failure loses an answer.
+    // A reader that closed the pipe has read enough; every other error loses output.
     if written.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe) {
         OUTPUT_LOST.store(true, Ordering::Relaxed);
     }
@@ -114,27 +109,23 @@ fn styled(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Text that matters.
 pub(crate) fn bold(text: impl Display) -> String {
     styled(BOLD, text)
 }
 
-/// Text that can be passed over.
+/// Secondary text.
 pub(crate) fn dim(text: impl Display) -> String {
     styled(DIM, text)
 }
 
-/// Good news.
 pub(crate) fn good(text: impl Display) -> String {
     styled(GOOD, text)
 }
 
-/// Bad news.
 pub(crate) fn bad(text: impl Display) -> String {
     styled(BAD, text)
 }
 
-/// Something to look at.
 pub(crate) fn warn(text: impl Display) -> String {
     styled(WARN, text)
 }
@@ -144,7 +135,7 @@ pub(crate) fn code(text: impl Display) -> String {
     styled(CODE, text)
 }
 
-/// A whole number as people read it: `1,204`.
+/// Formats a number with separators: `1,204`.
 pub(crate) fn format_number(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -157,12 +148,12 @@ pub(crate) fn format_number(number: usize) -> String {
     text
 }
 
-/// A number of things, in words: `1 change`, `2 changes`.
+/// Formats a count: `1 change`, `2 changes`.
 pub(crate) fn count_of(number: usize, thing: &str) -> String {
     probity_core::text::count(number, thing)
 }
 
-/// The form of a verb that fits a number of things: `1 file needs`, `2 files need`.
+/// Chooses the verb form for a count: `1 file needs`, `2 files need`.
 pub(crate) const fn agreeing_verb(
     number: usize,
     singular: &'static str,
@@ -171,7 +162,7 @@ pub(crate) const fn agreeing_verb(
     if number == 1 { singular } else { plural }
 }
 
-/// How many columns and rows the terminal at stdout has; `None` if stdout is none.
+/// Returns the columns and rows of the terminal; `None` if stdout is not a terminal.
 pub(crate) fn terminal_size() -> Option<(usize, usize)> {
     size_of(&std::io::stdout())
 }
@@ -184,7 +175,7 @@ fn size_of(stream: &(impl IsTerminal + AsFd)) -> Option<(usize, usize)> {
     Some((size.ws_col.into(), size.ws_row.into())).filter(|(columns, rows)| *columns > 0 && *rows > 0)
 }
 
-/// Text that fits into the rest of a line of the terminal, behind `used` columns; all of it where there is no terminal.
+/// Truncates text to the rest of a terminal line after `used` columns; unchanged if stdout is not a terminal.
 pub(crate) fn fit_to_terminal(text: &str, used: usize) -> String {
     match terminal_size() {
         Some((columns, _)) => truncate(text, columns.saturating_sub(used)),
@@ -192,7 +183,7 @@ pub(crate) fn fit_to_terminal(text: &str, used: usize) -> String {
     }
 }
 
-/// Text of at most `room` characters; an ellipsis stands for the rest.
+/// Truncates text to `room` characters, ending with an ellipsis if anything is cut.
 fn truncate(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.to_owned();
@@ -200,37 +191,35 @@ fn truncate(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Where the values of rows begin.
+/// Column in which the values of rows begin.
 const VALUE_COLUMN: usize = 12;
-/// Where a sentence continues that takes more than one line.
+/// Indent of the continuation lines of a sentence.
 const SENTENCE_INDENT: usize = 2;
 
-/// A label and its value, in the columns that all reports share.
+/// Writes a label and its value to stderr, in the columns that all reports share.
 pub(crate) fn eprint_row(label: &str, value: impl Display) {
     eprint(fit_to(&std::io::stderr(), &labeled_row(label, value), VALUE_COLUMN));
 }
 
-/// The same as part of an answer.
+/// Like [`eprint_row`], for the answer on stdout.
 pub(crate) fn print_row(label: &str, value: impl Display) {
     print(fit_to(&std::io::stdout(), &labeled_row(label, value), VALUE_COLUMN));
 }
 
-/// Writes a sentence to stderr.
 pub(crate) fn say_sentence(sentence: impl Display) {
     eprint(fit_to(&std::io::stderr(), &sentence.to_string(), SENTENCE_INDENT));
 }
 
-/// Writes a sentence of the answer to stdout.
 pub(crate) fn print_sentence(sentence: impl Display) {
     print(fit_to(&std::io::stdout(), &sentence.to_string(), SENTENCE_INDENT));
 }
 
-/// Wraps a line if it is to be written to a terminal; files and pipes get it whole.
+/// Wraps a line for a terminal; files and pipes get it whole.
 fn fit_to(stream: &(impl IsTerminal + AsFd), line: &str, indent: usize) -> String {
     size_of(stream).map_or_else(|| line.to_owned(), |(columns, _)| wrap(line, columns, indent))
 }
 
-/// Breaks a line between words where it is longer than `columns`, and indents what follows.
+/// Breaks a line longer than `columns` between words, and indents the continuation.
 fn wrap(line: &str, columns: usize, indent: usize) -> String {
     let mut text = String::new();
     let mut used = 0;
@@ -251,13 +240,13 @@ fn wrap(line: &str, columns: usize, indent: usize) -> String {
     text
 }
 
-/// How many columns a text takes: escape sequences take none.
+/// Counts the columns of a text; escape sequences take none.
 fn shown_width(text: &str) -> usize {
     anstream::adapter::strip_str(text).to_string().chars().count()
 }
 
-/// The words of a line, each with the blanks before it. A command, colored as one or between backticks, is one word:
-/// whoever copies it gets it whole.
+/// Splits a line into words, each with the spaces before it. A command, colored as one or between backticks, is one
+/// word, so that it can be copied whole.
 fn pieces(line: &str) -> Vec<&str> {
     let color = CODE.render().to_string();
     let mut pieces = Vec::new();
@@ -277,7 +266,7 @@ fn pieces(line: &str) -> Vec<&str> {
             None
         };
         at += command.unwrap_or_else(|| next.len_utf8()).max(1);
-        // The closing backtick is part of the word and opens nothing.
+        // The closing backtick belongs to the word and opens nothing.
         if command.is_some() && next == '`' {
             at += 1;
         }
@@ -286,7 +275,7 @@ fn pieces(line: &str) -> Vec<&str> {
     pieces
 }
 
-/// A label that is wider than its column still has a space behind it.
+/// Formats a row. A label wider than its column still has a space after it.
 fn labeled_row(label: &str, value: impl Display) -> String {
     format!("  {} {value}", dim(format_args!("{label:<9}")))
 }
@@ -311,7 +300,7 @@ mod tests {
             "  next      edit inside the\n            declared scope\n            only, then finish"
         );
         assert_eq!(wrap(row, 80, VALUE_COLUMN), row);
-        // A word that fits nowhere stays where it is.
+        // A word that fits nowhere is not broken.
         assert_eq!(wrap("  hash      0123456789abcdef", 20, VALUE_COLUMN), "  hash      0123456789abcdef");
         assert_eq!(wrap("", 10, 2), "");
     }
@@ -325,7 +314,7 @@ mod tests {
         );
         let colored = labeled_row("revert", code("probity revert 0199c2 README.md"));
         assert_eq!(wrap(&colored, 30, VALUE_COLUMN), colored);
-        // A lone backtick is no command.
+        // A lone backtick is not a command.
         assert_eq!(wrap("a ` b c", 4, 1), "a `\n b c");
     }
 

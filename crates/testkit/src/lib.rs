@@ -1,4 +1,4 @@
-//! What tests of several crates share.
+//! Helpers shared by the tests of several crates.
 //!
 //! Owns: waiting for a condition ([`wait_until`], [`wait_for`]); saying that a test cannot run here ([`skip!`]).
 //! May use: no other crate of ours.
@@ -11,23 +11,22 @@ use std::io::Write as _;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a test waits for a condition before it calls the subject stuck. Long enough for a busy machine with a slow
-/// disk: a test that passes never waits for its end.
+/// Time after which an unmet condition counts as stuck. Generous, for busy machines with slow disks: a passing test
+/// never waits this long.
 pub const STUCK_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// How long to wait between two looks at a condition.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Names the file that collects the tests that could not run, one line each. `cargo xtask test` sets it.
 pub const SKIPPED_TESTS_VARIABLE: &str = "PROBITY_SKIPPED_TESTS";
 
-/// Waits until `condition` holds. Fails only if `what` has not come true within [`STUCK_TIMEOUT`].
+/// Waits until `condition` holds; panics if it does not within [`STUCK_TIMEOUT`].
 #[track_caller]
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     wait_for(what, || condition().then_some(()));
 }
 
-/// Waits until `value` gives a value. Fails only if `what` has not come within [`STUCK_TIMEOUT`].
+/// Waits until `value` returns a value; panics if it does not within [`STUCK_TIMEOUT`].
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut value: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
@@ -40,7 +39,7 @@ pub fn wait_for<T>(what: &str, mut value: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Names the test that is running as skipped, and why. In CI the test fails instead: there everything must run.
+/// Reports the running test as skipped, and why. In CI the test fails instead: there everything must run.
 ///
 /// ```no_run
 /// # fn a_socket_is_found() {
@@ -58,19 +57,19 @@ macro_rules! skip {
     }};
 }
 
-/// What [`skip!`] does, for the function at `path`.
+/// Implements [`skip!`] for the function at `path`.
 #[track_caller]
 pub fn skip_test(path: &str, why: &str) {
     let name = path.trim_end_matches("::here").trim_end_matches("::{{closure}}");
     let is_ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
     assert!(!is_ci, "{name} cannot run here, and in CI every test must run: {why}");
-    // What a program said may have several lines; the note is one.
+    // A reason quoted from a program may have several lines; the note is one.
     let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = format!("{name}: skipped: {why}\n");
     print!("{line}");
     if let Some(file) = std::env::var_os(SKIPPED_TESTS_VARIABLE).filter(|file| !file.is_empty()) {
         let opened = OpenOptions::new().append(true).create(true).open(&file);
-        // One write for one line: tests that run side by side do not mix theirs.
+        // One write per line, so that the lines of concurrent tests do not mix.
         let written = opened.and_then(|mut opened| opened.write_all(line.as_bytes()));
         written.unwrap_or_else(|error| panic!("cannot note in {} that {line}{error}", file.display()));
     }
@@ -81,7 +80,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// Tells a child process to skip, with what it finds in its environment.
+    /// Makes the child process skip; its environment does the rest.
     const SKIPS: &str = "PROBITY_TESTKIT_SKIPS";
 
     /// Runs the next test again as a child that skips; returns whether it passed, and what it noted.

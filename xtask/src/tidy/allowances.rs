@@ -1,7 +1,7 @@
-//! What is not yet in order, and how much of it: a list that may only shrink.
+//! The known violations and their counts: a list that may only shrink.
 //!
-//! One line each: `rule subject count`. More than the count is a complaint; less is one too, until the count is lowered, so
-//! that what was fixed stays fixed.
+//! One line each: `rule subject count`. Exceeding the count is a complaint; so is staying below it until the count is
+//! lowered, so that what was fixed stays fixed.
 
 use super::TidyComplaint;
 use std::collections::BTreeMap;
@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Allowances(BTreeMap<(String, String), usize>);
 
-/// Something out of order that an allowance may cover.
+/// A violation that an allowance may cover.
 pub(crate) struct RuleHit {
     pub(crate) rule: &'static str,
     /// A file, or a crate.
     pub(crate) subject: String,
-    /// How much of the allowance it takes.
+    /// The amount of the allowance that it uses.
     pub(crate) weight: usize,
     pub(crate) detail: TidyComplaint,
 }
@@ -54,7 +54,7 @@ impl Allowances {
         self.0.values().sum()
     }
 
-    /// The smaller of both counts; what is not needed any more is left out.
+    /// Returns the smaller of both counts, without entries that are no longer needed.
     pub(crate) fn lowered_to(&self, used: &Self) -> Self {
         let lower =
             |(key, count): (&(String, String), &usize)| Some((key.clone(), *used.0.get(key)?.min(count)));

@@ -1,16 +1,15 @@
-//! Words that the project avoids, each with the better one: in comments, messages and pages.
+//! Finds words that the project avoids in comments, messages and pages, and suggests better ones.
 
 use super::allowances::RuleHit;
 use super::{SourceFile, rust_text};
 
-/// A word to avoid and what to say instead.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct AvoidedWord {
     word: String,
     better: String,
 }
 
-/// Reads `word = better word`, one a line.
+/// Parses `word = better word`, one per line.
 pub(crate) fn parse(text: &str) -> Result<Vec<AvoidedWord>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let read = |(index, line): (usize, &str)| {
@@ -44,12 +43,12 @@ pub(crate) fn hits(words: &[AvoidedWord], files: &[SourceFile]) -> Vec<RuleHit> 
     found
 }
 
-/// Sources and pages; the vectors quote others, and this directory has to name the words.
+/// Excludes vectors, which quote others, and this directory, which has to name the words.
 fn is_worded_by_us(path: &str) -> bool {
     !path.ends_with(".json") && !path.starts_with("xtask/src/tidy/")
 }
 
-/// How often `word` stands in `text` as a whole word. A hyphen or an underscore makes it part of another.
+/// Counts `word` in `text` as a whole word. A hyphen or an underscore makes it part of another.
 fn count_word(text: &str, word: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let stands_alone = |at: usize| {

@@ -1,13 +1,12 @@
-//! No text cites a document that a reader of the repository does not have.
+//! Refuses citations of documents that readers of the repository do not have.
 
 use super::{SourceFile, TidyComplaint};
 
-/// The names of documents that are not here.
 const ABSENT_DOCUMENTS: [&str; 3] = ["DESIGN", "house.md", "house-style.md"];
 
 pub(crate) fn complaints(files: &[SourceFile]) -> Vec<TidyComplaint> {
     let mut found = Vec::new();
-    // This file has to name what it looks for.
+    // This file has to name the documents.
     for file in files.iter().filter(|file| !file.path.ends_with("tidy/citations.rs")) {
         for (line, text) in (1..).zip(file.text.lines()) {
             if let Some(cited) = absent_citation(text, file) {
@@ -35,7 +34,7 @@ fn has_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// The number right behind `start`, if there is one.
+/// Returns the number right after `start`, if there is one.
 fn number_after<'a>(line: &'a str, start: &str) -> Option<&'a str> {
     line.match_indices(start).find_map(|(at, _)| {
         let stands_alone = !line[..at].chars().next_back().is_some_and(char::is_alphanumeric);
@@ -45,7 +44,7 @@ fn number_after<'a>(line: &'a str, start: &str) -> Option<&'a str> {
     })
 }
 
-/// A section sign with a number that is no heading of the page itself.
+/// Finds a section sign with a number that is not a heading of the page itself.
 fn unknown_section(line: &str, file: &SourceFile) -> Option<String> {
     let number = number_after(line, "§").or_else(|| number_after(line, "§ "))?;
     let is_heading = |text: &str| {

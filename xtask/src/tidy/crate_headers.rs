@@ -1,13 +1,13 @@
-//! Every crate says at its door what it owns, what it may use and what it must not know.
+//! Checks that every crate's header says what it owns, what it may use and what it must not know.
 
 use super::crates::CrateGraph;
 use super::{SourceFile, TidyComplaint};
 use std::collections::BTreeSet;
 
-/// The beginnings of the three lines, in their order.
+/// The prefixes of the three lines, in order.
 const HEADER_LINES: [&str; 3] = ["//! Owns: ", "//! May use: ", "//! Must not know: "];
 
-/// What `May use` says of a crate that uses none of ours.
+/// The `May use` text of a crate that uses none of ours.
 const NO_CRATES_PHRASE: &str = "no other crate of ours";
 
 pub(crate) fn complaints(graph: &CrateGraph, files: &[SourceFile]) -> Vec<TidyComplaint> {

@@ -1,5 +1,5 @@
-//! Which crate may use which. The table must be the graph: an edge that is not in it is forbidden, and an entry without an
-//! edge is stale.
+//! The allowed dependencies between crates. The table must equal the graph: an edge missing from it is forbidden, and
+//! an entry without an edge is stale.
 
 use super::TidyComplaint;
 use crate::root;
@@ -136,7 +136,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
 pub(crate) struct CrateGraph(BTreeMap<String, BTreeSet<String>>);
 
 impl CrateGraph {
-    /// Asks cargo. Neither the network nor a build is needed.
+    /// Reads the graph from cargo. Needs neither the network nor a build.
     pub(crate) fn read() -> Result<Self, String> {
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
@@ -161,7 +161,7 @@ impl CrateGraph {
             .map(|package| Some((package["name"].as_str()?, directory(package)?)))
             .collect::<Option<_>>()?;
         let uses = |package: &Value| {
-            // A normal dependency has the kind null; `dev` and `build` have theirs.
+            // A normal dependency has the kind null, unlike `dev` and `build`.
             let normal = package["dependencies"].as_array()?.iter().filter(|it| it["kind"].is_null());
             Some(normal.filter_map(|it| own.get(it["name"].as_str()?).cloned()).collect())
         };
@@ -179,7 +179,7 @@ impl CrateGraph {
         self.0.iter().map(|(name, uses)| (name.as_str(), uses))
     }
 
-    /// A crate and all that it stands on, sorted.
+    /// Returns a crate and everything it depends on, sorted.
     pub(crate) fn closure(&self, name: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::from([name.to_owned()]);
         let mut open = vec![name.to_owned()];
@@ -194,7 +194,7 @@ impl CrateGraph {
     }
 }
 
-/// Where the graph differs from [`MAY_USE`].
+/// Reports the differences between the graph and [`MAY_USE`].
 pub(crate) fn complaints(graph: &CrateGraph) -> Vec<TidyComplaint> {
     differences(graph, MAY_USE)
 }

@@ -1,7 +1,7 @@
-//! No import cycle between the top modules of a crate: each can then be read, moved and tested on its own.
+//! Refuses import cycles between the top modules of a crate, so that each can be read, moved and tested on its own.
 //!
-//! Imports are read from the text: paths that begin with `crate::`, or with as many `super::` as lead to the root, and
-//! names that the root passes on (`pub use module::Name`).
+//! Imports are read from the text: paths that begin with `crate::` or with enough `super::` to reach the root, and
+//! names that the root re-exports (`pub use module::Name`).
 
 use super::allowances::RuleHit;
 use super::crates::CrateGraph;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Modules by name, each with those that it imports from.
 type ModuleImports = BTreeMap<String, BTreeSet<String>>;
 
-/// One hit for each module that is part of a cycle.
+/// Returns one hit for each module that is part of a cycle.
 pub(crate) fn hits(graph: &CrateGraph, files: &[SourceFile]) -> Vec<RuleHit> {
     let mut found = Vec::new();
     for (name, _) in graph.iter() {
@@ -24,7 +24,7 @@ pub(crate) fn hits(graph: &CrateGraph, files: &[SourceFile]) -> Vec<RuleHit> {
     found
 }
 
-/// The module path of a file below `src`: empty for the root.
+/// Returns the module path of a file below `src`; empty for the root.
 fn module_path(inside: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = inside.trim_end_matches(".rs").split('/').collect();
     if matches!(parts.last(), Some(&("mod" | "lib" | "main"))) {
@@ -48,7 +48,7 @@ fn modules(name: &str, files: &[SourceFile]) -> ModuleImports {
         let module = module_path(path);
         let Some(top) = module.first() else { continue };
         let imports = imported(text, module.len());
-        // A name that is a module's is that module, also where the root passes on a function of the same name.
+        // A module's name means the module, even if the root re-exports a function of the same name.
         let resolve = |name: String| match passed_on.get(&name) {
             Some(module) if !tops.contains(name.as_str()) => module.clone(),
             _ => name,
@@ -59,13 +59,13 @@ fn modules(name: &str, files: &[SourceFile]) -> ModuleImports {
     modules
 }
 
-/// The text without tests and comments.
+/// Returns the text without tests and comments.
 fn code(text: &str) -> String {
     let lines = line_counts::without_tests(text).map(|(_, line)| line.split("//").next().unwrap_or(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The first names of every path from the root in a module that lies `depth` below it.
+/// Returns the first name of every path from the root, in a module `depth` levels below it.
 fn imported(text: &str, depth: usize) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for start in ["crate::".to_owned(), "super::".repeat(depth)] {
@@ -80,7 +80,7 @@ fn imported(text: &str, depth: usize) -> BTreeSet<String> {
     names
 }
 
-/// The first name of a path, or the first names of all paths in a group.
+/// Returns the first name of a path, or of every path in a group.
 fn first_names(text: &str) -> Vec<String> {
     let word = |text: &str| -> String {
         text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
@@ -105,7 +105,7 @@ fn first_names(text: &str) -> Vec<String> {
     names
 }
 
-/// The names that the root passes on, each with the module that it comes from.
+/// Returns the names that the root re-exports, each with its module.
 fn passed_on(root: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (at, _) in root.match_indices("use ") {
@@ -117,7 +117,7 @@ fn passed_on(root: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The groups of two or more modules that reach each other, sorted.
+/// Returns the groups of two or more modules that reach each other, sorted.
 fn cycles(modules: &ModuleImports) -> BTreeSet<Vec<String>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         modules.keys().map(|name| (name.as_str(), reach(modules, name))).collect();

@@ -1,4 +1,4 @@
-//! The generated part of ARCHITECTURE.md: which crate uses which, and what the verifier stands on.
+//! Generates the part of ARCHITECTURE.md that shows the crate graph and what the verifier depends on.
 
 use super::crates::CrateGraph;
 use super::{SourceFile, TidyComplaint, line_counts, sources};
@@ -10,19 +10,17 @@ const GRAPH_PAGE: &str = "ARCHITECTURE.md";
 const GRAPH_BEGIN: &str = "<!-- crate graph: made by `cargo xtask docs` -->\n";
 const GRAPH_END: &str = "<!-- end of crate graph -->";
 
-/// Writes the graph into its page.
 pub(crate) fn write() -> ChoreResult {
     let (graph, files) = (CrateGraph::read()?, sources()?);
     let fresh = with_graph(graph_page(&files)?, &text(&graph, &files))?;
     fs::write(root().join(GRAPH_PAGE), fresh).map_err(|error| format!("{GRAPH_PAGE}: {error}"))
 }
 
-/// Compares the graph in its page with the real one.
 pub(crate) fn check() -> ChoreResult {
     complaint(&CrateGraph::read()?, &sources()?)?.map_or(Ok(()), Err)
 }
 
-/// Whether the page holds another graph than the real one.
+/// Reports a page whose graph differs from the real one.
 pub(crate) fn complaint(graph: &CrateGraph, files: &[SourceFile]) -> Result<Option<TidyComplaint>, String> {
     let page = graph_page(files)?;
     let is_stale = with_graph(page, &text(graph, files))? != page;
@@ -41,7 +39,7 @@ fn with_graph(page: &str, graph: &str) -> Result<String, String> {
     Ok(format!("{before}{GRAPH_BEGIN}{graph}{GRAPH_END}{after}"))
 }
 
-/// The graph as a table, lowest crates first.
+/// Formats the graph as a table, crates with the fewest dependencies first.
 fn text(graph: &CrateGraph, files: &[SourceFile]) -> String {
     let mut text = String::from("| Crate | Uses |\n|---|---|\n");
     let mut crates: Vec<_> = graph.iter().collect();

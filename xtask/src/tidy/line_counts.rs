@@ -1,4 +1,4 @@
-//! How many lines a crate has, counted in one way: every line of `src`, comments included, without tests.
+//! Counts the lines of a crate: every line of `src`, comments included, tests excluded.
 
 use super::crates::CrateGraph;
 use super::{SourceFile, TidyComplaint};
@@ -6,10 +6,10 @@ use super::{SourceFile, TidyComplaint};
 /// The crate that verifies evidence, receipts and seals.
 pub(crate) const VERIFIER_CRATE: &str = "evidence";
 
-/// The most lines that an audit of the verifier may have to read.
+/// Maximum number of lines that an audit of the verifier has to read.
 pub(crate) const MAX_VERIFIER_LINES: usize = 7_000;
 
-/// Whether a file is part of the crate as it is shipped.
+/// Returns whether a file is part of the crate as shipped.
 fn is_shipped(path: &str, name: &str) -> bool {
     let inside = path.strip_prefix("crates/").and_then(|path| path.strip_prefix(name));
     inside.and_then(|path| path.strip_prefix("/src/")).is_some_and(|path| {
@@ -17,7 +17,6 @@ fn is_shipped(path: &str, name: &str) -> bool {
     })
 }
 
-/// The files of a crate as it is shipped.
 pub(crate) fn shipped_files<'a>(
     name: &'a str,
     files: &'a [SourceFile],
@@ -25,7 +24,7 @@ pub(crate) fn shipped_files<'a>(
     files.iter().filter(move |file| is_shipped(&file.path, name))
 }
 
-/// The text of a file without its `#[cfg(test)]` modules; the lines keep their numbers.
+/// Returns the lines outside `#[cfg(test)]` modules, with their original numbers.
 pub(crate) fn without_tests(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut end: Option<String> = None;
     let mut was_marked = false;
@@ -50,12 +49,11 @@ pub(crate) fn without_tests(text: &str) -> impl Iterator<Item = (usize, &str)> {
     kept.into_iter()
 }
 
-/// The lines of a crate.
 fn of_crate(name: &str, files: &[SourceFile]) -> usize {
     shipped_files(name, files).map(|file| without_tests(&file.text).count()).sum()
 }
 
-/// The lines that the verifier stands on: its own and those of every crate below it.
+/// Counts the lines of the verifier and of every crate that it depends on.
 pub(crate) fn of_verifier(graph: &CrateGraph, files: &[SourceFile]) -> usize {
     graph.closure(VERIFIER_CRATE).iter().map(|name| of_crate(name, files)).sum()
 }

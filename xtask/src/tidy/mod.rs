@@ -1,7 +1,8 @@
-//! `cargo xtask tidy`: the rules of the house that no compiler holds. Reads sources and `cargo metadata`; builds nothing.
+//! `cargo xtask tidy`: checks project rules that no compiler enforces. Reads sources and `cargo metadata`; builds
+//! nothing.
 //!
-//! Each check is a pure function from texts to complaints. What is not yet in order is listed in `xtask/allowances.txt`,
-//! and that list may only shrink.
+//! Each check is a pure function from texts to complaints. Known violations are listed in `xtask/allowances.txt`, and
+//! that list may only shrink.
 
 mod allowances;
 mod avoided_words;
@@ -18,23 +19,21 @@ use allowances::Allowances;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A text file of the project.
 pub(crate) struct SourceFile {
     /// From the root, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// Something that is out of order, with its place.
+/// A violation, with its place.
 pub(crate) type TidyComplaint = String;
 
-/// Directories that hold nothing of ours to read.
+/// Directories without sources of ours.
 const SKIPPED_DIRECTORIES: [&str; 4] = ["target", ".git", "node_modules", "corpus"];
 
-/// Where allowances are listed.
 const ALLOWANCES_FILE: &str = "xtask/allowances.txt";
 
-/// Runs every check and reports all that is out of order.
+/// Runs every check and reports all violations.
 pub(crate) fn tidy() -> ChoreResult {
     let found = examine(&Allowances::parse(&read(ALLOWANCES_FILE)?)?)?;
     if found.complaints.is_empty() {
@@ -47,7 +46,7 @@ pub(crate) fn tidy() -> ChoreResult {
     Err(format!("tidy: {} complaints", found.complaints.len()))
 }
 
-/// Lowers allowances to what is still needed. It never raises one.
+/// Lowers allowances to what is still needed; never raises one.
 pub(crate) fn lower_allowances() -> ChoreResult {
     let allowed = Allowances::parse(&read(ALLOWANCES_FILE)?)?;
     let used = examine(&allowed)?.used;
@@ -82,7 +81,7 @@ fn read(name: &str) -> Result<String, String> {
     fs::read_to_string(root().join(name)).map_err(|error| format!("{name}: {error}"))
 }
 
-/// Every text of the project that a check looks at, sorted by path.
+/// Reads every text that a check looks at, sorted by path.
 fn sources() -> Result<Vec<SourceFile>, String> {
     let root = root();
     let mut paths = Vec::new();
@@ -109,7 +108,7 @@ fn gather(directory: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Sources, pages and vectors. What tests keep as data is not ours to word.
+/// Selects sources, pages and vectors, but not the data of tests, whose wording is not ours.
 fn is_looked_at(path: &Path) -> bool {
     let is_data =
         path.components().any(|part| matches!(part.as_os_str().to_str(), Some("data" | "fixtures")));

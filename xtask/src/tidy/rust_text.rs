@@ -1,6 +1,6 @@
-//! What a Rust source says to people: its comments and its string literals, with the lines where they begin.
+//! Extracts the prose of a Rust source: its comments and string literals, with line numbers.
 
-/// The comments and string literals of a source, line by line.
+/// Returns the comments and string literals of a source, line by line.
 pub(crate) fn prose(text: &str) -> Vec<(usize, &str)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -26,7 +26,7 @@ pub(crate) fn prose(text: &str) -> Vec<(usize, &str)> {
             continue;
         };
         let end = end.min(bytes.len());
-        // Every delimiter is ASCII, so both ends are borders of characters.
+        // Every delimiter is ASCII, so both ends are character boundaries.
         for (index, part) in text[at..end].split('\n').enumerate() {
             found.push((line + index, part));
         }
@@ -43,7 +43,7 @@ fn find(bytes: &[u8], from: usize, what: &[u8]) -> usize {
 
 fn follows_a_word(bytes: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).map(|at| bytes[at]);
-    // A byte string begins with `b`, which is no word before it.
+    // The `b` of a byte string is not the end of a word.
     before.is_some_and(|byte| byte != b'b' && (byte.is_ascii_alphanumeric() || byte == b'_'))
 }
 
@@ -55,7 +55,7 @@ fn string_end(bytes: &[u8], from: usize) -> usize {
     at + 1
 }
 
-/// The end of `r"…"` or `r#"…"#`, if it is one.
+/// Returns the end of `r"…"` or `r#"…"#`, if it is one.
 fn raw_string_end(bytes: &[u8], from: usize) -> Option<usize> {
     let hashes = bytes[from..].iter().take_while(|byte| **byte == b'#').count();
     (bytes.get(from + hashes) == Some(&b'"')).then(|| {
@@ -64,7 +64,7 @@ fn raw_string_end(bytes: &[u8], from: usize) -> Option<usize> {
     })
 }
 
-/// The end of a character, or the place behind the tick of a lifetime.
+/// Returns the end of a character literal, or the place after the tick of a lifetime.
 fn char_end(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at + 1) {
         Some(b'\\') => find(bytes, at + 3, b"'") + 1,

@@ -12,7 +12,6 @@ use probity_runner::amend::{AmendmentEffect, amend as widen};
 use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 
-/// Widens a scope on the record.
 pub(crate) fn amend(
     workspace: &Workspace,
     run: &str,
@@ -26,7 +25,7 @@ pub(crate) fn amend(
     let shown: Vec<String> = patterns.iter().map(|pattern| escape(pattern)).collect();
     let added = format!("{}{}", shown.join("  "), caller_location::typed_remark(workspace, add));
     let amended = widen(workspace, &identity.credentials()?, run, &patterns, &by, why).inspect_err(|_| {
-        // Above the refusal: what was asked for, as it reads from the root.
+        // Printed above the error, so that the caller sees how the patterns were resolved.
         ui::eprint_row("add", &added);
     })?;
     let answer = amended.answer(workspace);
@@ -69,7 +68,7 @@ pub(crate) fn amend(
     Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
-/// How many of the paths that a run changed the patterns let in.
+/// Counts the changed paths of a run that the patterns cover.
 fn n_let_in(patterns: &[Vec<u8>], manifest: &Manifest) -> usize {
     let Ok(scope) = GlobList::new(patterns.iter().cloned()).to_scope() else { return 0 };
     manifest.delta.iter().flatten().filter(|change| scope.contains(&change.path)).count()

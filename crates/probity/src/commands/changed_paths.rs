@@ -1,19 +1,17 @@
-//! Changed paths for a person: what is in scope one by one, and many others folded by directory, so that neither pushes the
-//! other out of sight.
+//! Lists changed paths for people: paths in scope one by one, many others folded by directory, so that neither group
+//! hides the other.
 
 use crate::ui;
 use probity_paths::RepoPath;
 use probity_policy::OutputLook;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many changes in scope are listed one by one.
+/// Maximum number of in-scope changes listed one by one.
 const MAX_IN_SCOPE_ROWS: usize = 40;
-/// The most rows for changes out of scope: more changes than this are folded by directory.
+/// Maximum number of rows for changes out of scope; more changes are folded by directory.
 const MAX_OUT_OF_SCOPE_ROWS: usize = 20;
-/// So many kinds of build outputs are named.
 const MAX_NAMED_OUTPUTS: usize = 8;
 
-/// How a path changed, as one letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangeMark {
     Added,
@@ -31,15 +29,14 @@ impl ChangeMark {
     }
 }
 
-/// A changed path and how it changed.
 pub(crate) type MarkedPath<'a> = (ChangeMark, &'a RepoPath);
 
-/// The lines for D: what is in scope first, then the rest.
+/// Formats the changes of a run: those in scope first, then the rest.
 pub(crate) fn change_lines(changes: &[MarkedPath<'_>], untracked: &BTreeSet<RepoPath>) -> Vec<String> {
     change_lines_until(changes, untracked, "all in the evidence")
 }
 
-/// The same with words about where the paths are that are not listed.
+/// Like [`change_lines`]; `where_all_are` says where to find the paths that are not listed.
 pub(crate) fn change_lines_until(
     changes: &[MarkedPath<'_>],
     untracked: &BTreeSet<RepoPath>,
@@ -56,7 +53,7 @@ pub(crate) fn change_lines_until(
     lines
 }
 
-/// One line for each path with a remark behind it; of the paths beyond the limit their number, with `rest` behind it.
+/// Formats one line per path followed by `remark`; paths beyond the limit are counted, followed by `rest`.
 pub(crate) fn listed_lines(changes: &[MarkedPath<'_>], remark: &str, rest: &str) -> Vec<String> {
     let shown = changes.iter().take(MAX_IN_SCOPE_ROWS);
     let mut lines: Vec<String> =
@@ -68,8 +65,8 @@ pub(crate) fn listed_lines(changes: &[MarkedPath<'_>], remark: &str, rest: &str)
     lines
 }
 
-/// Few lines for many paths, folded by directory, with a remark behind each. Of the rows beyond the limit the number of
-/// their paths, with `what` they are and where the `rest` is.
+/// Formats many paths in few lines, folded by directory, each followed by `remark`. Paths beyond the limit are counted;
+/// `what` describes them and `rest` says where to find them.
 pub(crate) fn folded_lines(changes: &[MarkedPath<'_>], remark: &str, what: &str, rest: &str) -> Vec<String> {
     let rows = fold(changes);
     let shown = rows.iter().take(MAX_OUT_OF_SCOPE_ROWS);
@@ -85,7 +82,7 @@ pub(crate) fn folded_lines(changes: &[MarkedPath<'_>], remark: &str, what: &str,
     lines
 }
 
-/// The lines for changes that no scope was declared for, folded by directory where they are many.
+/// Formats changes without a declared scope, folded by directory if there are many.
 pub(crate) fn unscoped_change_lines(changes: &[MarkedPath<'_>]) -> Vec<String> {
     if changes.is_empty() {
         return vec![ui::dim("nothing")];
@@ -99,7 +96,7 @@ pub(crate) fn unscoped_change_lines(changes: &[MarkedPath<'_>]) -> Vec<String> {
     lines
 }
 
-/// One line about everything that is exempt: how much, and where.
+/// Summarizes the exempt paths in one line: how many, and where.
 pub(crate) fn exempt_line(exempt: &[RepoPath]) -> Option<String> {
     if exempt.is_empty() {
         return None;
@@ -128,7 +125,7 @@ pub(crate) fn exempt_line(exempt: &[RepoPath]) -> Option<String> {
     ))
 }
 
-/// `.venv/ 1,204`, or `__pycache__/ 30 in 4 directories`; a single file by its path.
+/// Formats `.venv/ 1,204` or `__pycache__/ 30 in 4 directories`; a single file by its path.
 fn place_words(count: usize, places: &BTreeSet<RepoPath>, exempt: &[RepoPath]) -> String {
     let Some(first) = places.first() else { return String::new() };
     let is_file = exempt.binary_search(first).is_ok();
@@ -147,13 +144,12 @@ fn place_words(count: usize, places: &BTreeSet<RepoPath>, exempt: &[RepoPath]) -
     }
 }
 
-/// The topmost name of a path.
 fn top_of(path: &RepoPath) -> RepoPath {
     let top = path.segments().next().and_then(|name| RepoPath::parse(name).ok());
     top.unwrap_or_else(|| path.clone())
 }
 
-/// A path, or a directory that stands for all that changed in it.
+/// A path, or a directory that represents every change below it.
 #[derive(Debug, PartialEq, Eq)]
 enum PathRow<'a> {
     Path(ChangeMark, &'a RepoPath),
@@ -181,7 +177,7 @@ impl<'a> PathRow<'a> {
         }
     }
 
-    /// What lies directly in the directory.
+    /// Returns the direct children of the directory.
     fn unfolded(&self) -> Vec<Self> {
         let Self::Directory(directory, inside) = self else { return Vec::new() };
         let depth = if directory.is_empty() { 0 } else { directory.split(|&byte| byte == b'/').count() };
@@ -198,8 +194,8 @@ impl<'a> PathRow<'a> {
     }
 }
 
-/// Folds many paths into few rows: build outputs stay folded, directories of sources are opened as far as there is room,
-/// the smallest first. Sources come before build outputs.
+/// Folds many paths into few rows. Build outputs stay folded; source directories are expanded while there is room,
+/// those with the fewest entries first. Sources come before build outputs.
 fn fold<'a>(paths: &[MarkedPath<'a>]) -> Vec<PathRow<'a>> {
     if paths.len() <= MAX_OUT_OF_SCOPE_ROWS {
         return paths.iter().map(|(mark, path)| PathRow::Path(*mark, path)).collect();

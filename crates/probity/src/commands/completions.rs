@@ -1,18 +1,16 @@
-//! `probity completions` and `probity man`: made from the same definition as the command line itself.
+//! `probity completions` and `probity man`, generated from the command-line definition.
 
 use crate::answer::CommandAnswer;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::govern::tools::{ManualPage, ShellCompletions};
 
-/// Prints completions for a shell.
 pub(crate) fn completions(mut definition: clap::Command, shell: clap_complete::Shell) -> CommandAnswer {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut definition, "probity", &mut script);
     CommandAnswer::of(ExitCode::Ok, &ShellCompletions { text: print_bytes(&script) })
 }
 
-/// Prints the manual page.
 pub(crate) fn man(definition: clap::Command) -> CommandAnswer {
     let mut page = Vec::new();
     // Writing to memory does not fail.

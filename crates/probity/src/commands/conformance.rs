@@ -1,4 +1,4 @@
-//! `probity conformance`: the vectors, through the very functions that the other commands use.
+//! `probity conformance`: runs the vectors through the same functions that the other commands use.
 
 use crate::answer::CommandAnswer;
 use crate::ui;
@@ -9,7 +9,6 @@ use probity_core::ReasonCode;
 use probity_workspace::ServiceError;
 use std::path::PathBuf;
 
-/// Every kind of vector that this program knows.
 const VECTOR_KINDS: &[VectorKind] = &[
     VectorKind::equal("canonical_json", probity_core::vectors::canonical_json),
     VectorKind::equal("scope_match", probity_paths::vectors::scope_match),
@@ -36,7 +35,6 @@ const VECTOR_KINDS: &[VectorKind] = &[
     VectorKind::equal("merge", probity_documents::vectors::merge),
 ];
 
-/// Runs vectors and reports every case.
 pub(crate) fn conformance(files: &[PathBuf]) -> Result<CommandAnswer, ServiceError> {
     let report = probity_conformance::run(files, VECTOR_KINDS)
         .map_err(|error| ServiceError::refused(ReasonCode::JsonSyntax, error.to_string()))?;

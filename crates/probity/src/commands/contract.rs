@@ -1,4 +1,4 @@
-//! `probity contract` and `probity claims`: what a change may cost, and whether it kept its word.
+//! `probity contract` and `probity claims`: whether a change stays within its budget and its claims hold.
 
 use crate::answer::CommandAnswer;
 use crate::commands::analysis::with_progress;
@@ -169,12 +169,10 @@ impl From<StrictnessWord> for StrictnessProfile {
     }
 }
 
-/// The severities, by their words.
 fn severity_words() -> impl TypedValueParser<Value = Severity> {
     PossibleValuesParser::new(Severity::WORDS).try_map(|word| word.parse::<Severity>())
 }
 
-/// Answers `probity contract`.
 pub(crate) fn contract(
     workspace: &Workspace,
     command: ContractCommand,
@@ -249,12 +247,11 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
     if let Some(receipt) = &answer.receipt {
         ui::print_row("receipt", format_args!("{} {}", receipt.number, receipt.digest));
     }
-    // The program ends: giving back a million pieces one by one would only take time.
+    // The process is about to exit: freeing a million allocations one by one would only take time.
     std::mem::forget((verified, review));
     Ok(CommandAnswer::of(answer.verdict.facts.status.into(), &answer))
 }
 
-/// Answers `probity claims`.
 pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<CommandAnswer, ServiceError> {
     let ClaimsCommand::Check(ground) = command;
     let options = verify_options(*ground)?;
@@ -286,7 +283,7 @@ pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<Co
     Ok(CommandAnswer::of(answer.claims.verdict.into(), answer))
 }
 
-/// The most sentences that are listed as not checked.
+/// Maximum number of unchecked sentences listed.
 const MAX_SHOWN_SENTENCES: usize = 5;
 
 fn show_claim(claim: &CheckedClaim) {
@@ -296,7 +293,7 @@ fn show_claim(claim: &CheckedClaim) {
         ClaimVerdict::Unverified => ui::warn(word),
         ClaimVerdict::False => ui::bad(word),
     };
-    // The words of the text are those of whoever is judged: nothing in them reaches the terminal as a command.
+    // The quote comes from the author being judged: escaped, so that it cannot control the terminal.
     let quote = probity_core::bytes::escape(claim.quote().as_bytes());
     let reservations = claim.reservations.iter().map(|it| ui::warn(format_args!("but {it}")));
     let because: Vec<String> = claim.objections.iter().cloned().chain(reservations).collect();
@@ -313,7 +310,7 @@ fn show_claim(claim: &CheckedClaim) {
     }
 }
 
-/// How much of a claim and its reason fits into one line of a terminal, beside the verdict.
+/// Maximum length of a claim and its reason on one terminal line, beside the verdict.
 const MAX_LINE_CHARS: usize = 64;
 
 fn verify_options(ground: ComparisonArgs) -> Result<VerifyOptions, ServiceError> {
@@ -324,7 +321,7 @@ fn verify_options(ground: ComparisonArgs) -> Result<VerifyOptions, ServiceError>
     Ok(VerifyOptions { against, after: ground.after, claims, text, gates, ..VerifyOptions::default() })
 }
 
-/// A claim as a person types it: its word, or the whole of it as JSON.
+/// Parses a claim as typed: a single word, or a JSON object.
 fn parse_claim(text: &str) -> Result<Claim, ServiceError> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text)
@@ -357,7 +354,7 @@ fn write_file(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(
     std::fs::write(path, content()).map_err(|source| ServiceError::System { what, source })
 }
 
-/// GitHub shows what is appended to the file that it names.
+/// Appends the page to the job summary that GitHub Actions shows.
 fn append_summary(page: &str) -> Result<(), ServiceError> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
         return Ok(());
@@ -368,7 +365,7 @@ fn append_summary(page: &str) -> Result<(), ServiceError> {
     written.map_err(|source| ServiceError::System { what, source })
 }
 
-/// The most lines of a list on a terminal.
+/// Maximum lines per list on a terminal.
 const MAX_LIST_LINES: usize = 12;
 
 fn show(review: &ChangeReview, verified: &TreeVerification) {
@@ -420,7 +417,7 @@ fn show(review: &ChangeReview, verified: &TreeVerification) {
     }
 }
 
-/// What changed: what was declared first, the rest folded by directory.
+/// Formats the changes: declared paths first, the rest folded by directory.
 fn changed_lines(review: &ChangeReview, verified: &TreeVerification) -> Vec<String> {
     let mark = |entry: &DeltaEntry| match (entry.before, entry.after) {
         (None, Some(_)) => ChangeMark::Added,

@@ -112,7 +112,6 @@ pub(crate) enum ExportFormat {
     Statement,
 }
 
-/// Answers a question about evidence.
 pub(crate) fn evidence(
     workspace: impl Fn() -> Result<Workspace, ServiceError>,
     command: EvidenceCommand,
@@ -124,7 +123,7 @@ pub(crate) fn evidence(
             let dir = bundles::locate(&workspace, &bundle)?;
             let trust = match (trust, workspace()) {
                 (Some(file), _) => bundles::read_trust(Some(&file))?,
-                // A bundle of this very repository is held to its own key.
+                // A bundle of this repository, if signed, must be signed with the repository's key.
                 (None, Ok(here)) if dir.starts_with(here.state.evidence()) => bundles::own_trust(&here)?,
                 (None, _) => bundles::read_trust(None)?,
             };
@@ -133,7 +132,7 @@ pub(crate) fn evidence(
         EvidenceCommand::Chain { trust } => chain(&workspace()?, trust.as_deref()),
         EvidenceCommand::Export { run, format } => export(&workspace()?, &run, format),
         EvidenceCommand::Gc { keep, older_than, dry_run } => {
-            // The command line lets exactly one of the two through.
+            // clap requires exactly one of the two.
             let keep = keep.map(BundleRetention::Newest).or(older_than.map(BundleRetention::YoungerThan));
             gc(&workspace()?, keep.unwrap_or(BundleRetention::Newest(usize::MAX)), dry_run)
         }
@@ -172,7 +171,6 @@ fn show_listed(listed: &ListedBundle) {
     ui::print(format_args!("{short}  {}  {mark}  {changed:>4} changed  {rest}", manifest.created_at));
 }
 
-/// How a run was reverted, in words.
 pub(crate) fn reverted_words(reverted: &RunRevert) -> String {
     let run = short_id(&reverted.run_id);
     match reverted.left.len() {
@@ -181,7 +179,7 @@ pub(crate) fn reverted_words(reverted: &RunRevert) -> String {
     }
 }
 
-/// What a bundle is, if it is not simply that of a run.
+/// Marks a bundle that does not record an ordinary run.
 fn bundle_note(details: &ManifestDetails, is_unamended: bool) -> &'static str {
     match (details.reverts, details.amended_from) {
         _ if details.pruned.is_some() => "  (gc)",
@@ -211,7 +209,7 @@ fn verify(dir: &Path, trust: &TrustRequirements, tree: Option<&Path>) -> Result<
     if passed {
         ui::print(format_args!("{} the evidence is intact, and the run it records passed", ui::good("PASS")));
     } else if bundles::is_sound(&verification) && tree.is_none_or(|tree| tree.agrees()) {
-        // Two facts: nobody touched the bundle, and what it tells is a failure.
+        // Two separate facts: the bundle is intact, and the run it records failed.
         let failed = ui::bad(codes.iter().cloned().collect::<Vec<_>>().join(", "));
         ui::print(format_args!(
             "{} the evidence is intact; the run it records failed: {failed}",
@@ -233,7 +231,7 @@ fn verify(dir: &Path, trust: &TrustRequirements, tree: Option<&Path>) -> Result<
     Ok(CommandAnswer::of(answer.outcome.into(), &answer))
 }
 
-/// How many gates the recorded plan and the caller require; `None` where that cannot be read.
+/// Counts the gates that the recorded plan and the caller require; `None` if the manifest cannot be read.
 fn n_required_gates(files: &bundles::BundleFiles, trust: &TrustRequirements) -> Option<usize> {
     let stored = StoredManifest::parse(files.get(&b"manifest.json"[..])?).ok()?;
     Some(stored.manifest.plan.required_gates().count() + trust.required_gates.len())
@@ -244,7 +242,7 @@ fn show_check(check: &BundleCheck, n_required_gates: Option<usize>) {
         CheckStatus::Passed if check.name == "gates" && n_required_gates == Some(0) => {
             (ui::good("ok  "), "no gate was required")
         }
-        // The tree was held against the bundle: the check says how.
+        // A check with details, such as the comparison with a tree, describes its own result.
         CheckStatus::Passed if !check.detail.is_empty() => (ui::good("ok  "), check.detail.as_str()),
         CheckStatus::Passed => (ui::good("ok  "), what_passed(check.name)),
         CheckStatus::Failed => (ui::bad("fail"), check.detail.as_str()),
@@ -254,7 +252,7 @@ fn show_check(check: &BundleCheck, n_required_gates: Option<usize>) {
     ui::print(format_args!("  {mark} {:<14} {codes}{}", check.name, ui::dim(detail)));
 }
 
-/// What it means that a check was passed, for people.
+/// Explains to people what a passed check means.
 fn what_passed(name: &str) -> &'static str {
     match name {
         "manifest" => "it is strict JSON, and every field is valid",

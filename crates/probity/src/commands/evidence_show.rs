@@ -1,4 +1,4 @@
-//! One bundle for a person at a terminal: the same facts as `summary.md`, in rows.
+//! Renders one bundle for a terminal: the same facts as `summary.md`, in rows.
 
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::evidence::reverted_words;
@@ -13,10 +13,9 @@ use probity_paths::RepoPath;
 use probity_workspace::refs::{describe_movement, recorded_movements};
 use std::collections::BTreeSet;
 
-/// So many lines of one kind are shown; the bundle has them all.
+/// Maximum number of lines of one kind; the bundle has all of them.
 const MAX_LINES_PER_KIND: usize = 40;
 
-/// Shows a bundle.
 pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
     let manifest = &stored.manifest;
     let reasons = manifest.reasons();
@@ -40,7 +39,7 @@ pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
         }),
     );
     print_rows("git ref", recorded_movements(&details.refs).iter().map(describe_movement));
-    // What was out of scope needs nothing more once it is undone.
+    // Out-of-scope changes need no further action once they are reverted.
     let is_undone = reverted_by.is_some_and(|it| it.left.is_empty());
     let is_open = |reason: &&ReasonCode| !(is_undone && **reason == ReasonCode::ReconUntrackedDelta);
     if let Some(reason) = reasons.iter().find(is_open) {
@@ -50,7 +49,6 @@ pub(crate) fn show(stored: &StoredManifest, reverted_by: Option<&RunRevert>) {
     }
 }
 
-/// Rows under one label, up to a number of them.
 fn print_rows(label: &str, lines: impl Iterator<Item = String>) {
     let lines: Vec<String> = lines.collect();
     for line in lines.iter().take(MAX_LINES_PER_KIND) {

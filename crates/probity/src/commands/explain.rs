@@ -1,4 +1,4 @@
-//! `probity explain`: what a reason code means, or what the policy and a run say about a path.
+//! `probity explain`: describes a reason code, or what the policy and a run say about a path.
 
 use crate::answer::CommandAnswer;
 use crate::{caller_location, ui};
@@ -9,7 +9,6 @@ use probity_api::govern::path::{
 use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsStr;
 
-/// Explains a code or a path.
 pub(crate) fn explain(
     workspace: impl Fn() -> Result<Workspace, ServiceError>,
     what: &OsStr,
@@ -39,7 +38,7 @@ pub(crate) fn explain(
     Ok(CommandAnswer::of(ExitCode::Ok, &story))
 }
 
-/// Where a path stands under the policy of the tree, in plain sentences.
+/// Describes in plain sentences how the current policy treats a path.
 fn sentences(now: &PathStanding) -> Vec<String> {
     let tracked = now.tracked;
     let what = match now.kind {
@@ -101,7 +100,6 @@ fn sentences(now: &PathStanding) -> Vec<String> {
     vec![what, format!("{standing}{packs}")]
 }
 
-/// What the run says about the path.
 fn show_run(story: &PathExplanation) {
     let (Some(run_id), Some(in_scope)) = (&story.run_id, story.in_scope) else {
         return ui::print(format_args!("  {}", ui::dim("there is no run in this tree yet")));

@@ -1,4 +1,4 @@
-//! Who asks: the handle that the first start answered, the name that people see, and the process that means life.
+//! The caller's identity: its owner handle, its display name, and the process whose end means that it is gone.
 
 use clap::Args;
 use probity_changes::registry::{
@@ -25,7 +25,6 @@ pub(crate) struct IdentityArgs {
 }
 
 impl IdentityArgs {
-    /// What the caller said about itself.
     pub(crate) fn credentials(&self) -> Result<CallerCredentials, ServiceError> {
         Ok(CallerCredentials {
             handle: self.owner.as_deref().map(OwnerHandle::parse).transpose()?,
@@ -37,12 +36,12 @@ impl IdentityArgs {
         })
     }
 
-    /// The caller of a command that names no intent; somebody new if no handle was given.
+    /// Returns the caller of a command that names no intent; a new owner if no handle was given.
     pub(crate) fn caller(&self) -> Result<Caller, ServiceError> {
         Ok(self.credentials()?.caller())
     }
 
-    /// The caller of a command about an intent: with its own handle, else with the one kept for it in this worktree.
+    /// Returns the caller of a command about an intent: with the given handle, else the one stored in this worktree.
     pub(crate) fn caller_for(
         &self,
         workspace: &Workspace,
@@ -54,13 +53,13 @@ impl IdentityArgs {
         Ok(credentials.caller_for_intent(kept.as_ref()))
     }
 
-    /// The same for an intent that is named by the beginning of its id.
+    /// Like [`Self::caller_for`], for an intent named by a prefix of its id.
     pub(crate) fn caller_for_name(&self, workspace: &Workspace, name: &str) -> Result<Caller, ServiceError> {
         let intent = IntentService::open(workspace)?.resolve(name)?.id.clone();
         self.caller_for(workspace, &intent)
     }
 
-    /// The intent that is named, or the only one that can be meant; and who asks about it.
+    /// Returns the named intent, or the only one that can be meant, and its caller.
     pub(crate) fn named_or_only(
         &self,
         workspace: &Workspace,
@@ -75,7 +74,7 @@ impl IdentityArgs {
         Ok((intent, caller))
     }
 
-    /// The owner that a command about an intent is recorded with.
+    /// Returns the owner to record for a command about an intent.
     pub(crate) fn owner_for(
         &self,
         workspace: &Workspace,

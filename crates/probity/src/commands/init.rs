@@ -8,7 +8,6 @@ use probity_changes::agents::{RegistrationWish, register};
 use probity_runner::init::{ProposedPolicy, propose, write};
 use probity_workspace::{ServiceError, Workspace};
 
-/// Writes a policy that fits the tree.
 pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<CommandAnswer, ServiceError> {
     let phase = workspace.progress.begin("reading the tree");
     let proposed = propose(workspace)?;
@@ -29,7 +28,7 @@ pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<CommandAnswer
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-/// How much is exempt, and what a person may want to look at in the file.
+/// Shows how many patterns are exempt, and what the file leaves commented out for the user to decide.
 fn show_exempt(proposed: &ProposedPolicy) {
     let counts: Vec<String> =
         proposed.counts().iter().map(|count| format!("{} {}", count.ecosystem, count.patterns)).collect();
@@ -73,7 +72,7 @@ impl From<AgentName> for CodingAgent {
     }
 }
 
-/// Registers Probity with an agent, or takes it out again.
+/// Registers Probity with an agent, or removes it again.
 pub(crate) fn agent(
     workspace: &Workspace,
     agent: AgentName,

@@ -1,4 +1,4 @@
-//! `probity intent …` and `probity log`: the registry of intents, for people and programs.
+//! `probity intent …` and `probity log`: the registry of intents.
 
 use crate::answer::CommandAnswer;
 use crate::commands::change::{
@@ -19,7 +19,7 @@ use probity_intents::registry::{RegistryAction, RegistryChange, RegistryEvent};
 use probity_intents::{IntentId, IntentStatus, Ownership};
 use probity_workspace::{ServiceError, Workspace};
 
-/// The most events that one answer holds.
+/// Maximum number of events in one answer.
 const MAX_EVENTS: usize = 10_000;
 
 #[derive(Debug, Args)]
@@ -100,7 +100,7 @@ pub(crate) struct LogArgs {
     limit: usize,
 }
 
-/// Reads the log of intents and checks it from its first event.
+/// Reads the log of intents and verifies it from its first event.
 pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<CommandAnswer, ServiceError> {
     let answer = audit::read_log(workspace, arguments.after, arguments.limit.min(MAX_EVENTS))?;
     answer.events.iter().for_each(|logged| show_event(&logged.event));
@@ -113,7 +113,6 @@ pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<CommandA
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-/// What an event did, in one word.
 const fn change_word(change: &RegistryChange) -> &'static str {
     match change {
         RegistryChange::Granted { .. } => "granted",
@@ -136,7 +135,6 @@ fn show_event(event: &RegistryEvent) {
     ui::print(format_args!("{line}{}", ui::dim(label)));
 }
 
-/// Answers a question about intents, or sets one in order.
 pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<CommandAnswer, ServiceError> {
     let identity = &arguments.identity;
     let mut shell = IntentService::open(workspace)?;
@@ -201,7 +199,7 @@ fn show_line(shell: &IntentService, view: &IntentView) {
         (IntentStatus::Cleared, _) => "given up".to_owned(),
         (IntentStatus::Expired, _) => "expired".to_owned(),
     };
-    // Padded before it is colored: escape sequences are no part of a column.
+    // Padded before coloring: escape sequences would count as width.
     let state = format!("{state:<21}");
     let id = format!("{:<13}", shell.registry().short_id(&view.intent_id));
     let label = format!("{:<8}", view.owner.label);
@@ -248,7 +246,7 @@ fn show(
     }
     let id = shell.registry().short_id(&view.intent_id);
     if view.status.is_closed() {
-        // There is nothing more to do about it.
+        // A closed intent needs no next step.
     } else if view.ownership == Ownership::Recoverable {
         ui::print_row("next", format_args!("its owner is gone: `probity intent recover {id}`"));
     } else if view.ownership.is_foreign() && !view.handle_kept {
@@ -272,7 +270,7 @@ fn change(
     Ok(CommandAnswer::of(ExitCode::Ok, &shell.change_answer(workspace, caller, &done)?))
 }
 
-/// Takes an intent over. A new owner's handle is kept and answered: nobody else could give the intent back.
+/// Takes over an intent. A new owner's handle is stored and returned: without it nobody could release the intent.
 fn recover(
     workspace: &Workspace,
     shell: &mut IntentService,

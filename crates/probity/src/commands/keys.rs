@@ -19,7 +19,6 @@ pub(crate) enum KeysCommand {
     Show,
 }
 
-/// Makes or shows the signing key.
 pub(crate) fn keys(workspace: &Workspace, command: &KeysCommand) -> Result<CommandAnswer, ServiceError> {
     let key = match command {
         KeysCommand::Generate => {

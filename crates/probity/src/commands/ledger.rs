@@ -13,7 +13,6 @@ use crate::answer::CommandAnswer;
 use probity_knowledge::ledger::MergeRequest;
 use probity_workspace::{ServiceError, Workspace};
 
-/// Answers a question to the ledger, or gives it something.
 pub(crate) fn ledger(workspace: &Workspace, command: LedgerCommand) -> Result<CommandAnswer, ServiceError> {
     match command {
         LedgerCommand::Propose(arguments) => updates::propose(workspace, arguments),

@@ -8,7 +8,7 @@ use probity_mcp::ServeError;
 use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
 
-/// The variable that may hold the token, so that it stands in no list of processes.
+/// Environment variable for the token: unlike an argument, it does not appear in process lists.
 const TOKEN_VARIABLE: &str = "PROBITY_MCP_TOKEN";
 
 /// How the server is reached.
@@ -26,7 +26,7 @@ pub(crate) struct McpArgs {
     tools: bool,
 }
 
-/// Serves until the client is gone.
+/// Serves until the client disconnects.
 pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<CommandAnswer, ServiceError> {
     if args.tools {
         let answer = McpToolList { tools: probity_mcp::schemas() };

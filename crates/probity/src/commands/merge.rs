@@ -1,4 +1,4 @@
-//! `probity merge`: what a merge lost, and deciding about it.
+//! `probity merge`: shows what a merge lost, and records decisions about it.
 
 use super::change::word_parser;
 use super::commits::{
@@ -120,7 +120,6 @@ struct ReconcileArgs {
     signed: CommitMetadataArgs,
 }
 
-/// Answers a question about merges, or decides.
 pub(crate) fn merge(
     workspace: impl Fn() -> Result<Workspace, ServiceError>,
     arguments: MergeArgs,
@@ -132,7 +131,7 @@ pub(crate) fn merge(
         MergeCommand::Analyze { merge, ours, theirs, .. } => {
             let which = match (ours, theirs) {
                 (Some(ours), Some(theirs)) => MergeSelector::Virtual { ours, theirs },
-                // The command line asks for one of them.
+                // Here clap requires `merge`, so the default never applies.
                 _ => MergeSelector::Written(merge.unwrap_or_else(|| "@".to_owned())),
             };
             let found = merge::analyze(&store, &which)?;

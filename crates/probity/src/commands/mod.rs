@@ -1,4 +1,4 @@
-//! One module a command: what it asks a service, and how the answer is shown.
+//! One module per command: it calls a service and renders the answer.
 
 pub(crate) mod amend;
 pub(crate) mod analysis;

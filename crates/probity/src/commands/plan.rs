@@ -1,4 +1,4 @@
-//! `probity plan`: what would be sealed, and suggestions for a smaller scope.
+//! `probity plan`: shows the plan that a run would seal, and suggests a smaller scope.
 
 use crate::answer::CommandAnswer;
 use crate::caller_location::Selection;
@@ -9,10 +9,9 @@ use probity_runner::planning::{self, ProposedPlan};
 use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 
-/// More exempt patterns than this are only counted: they stand in the policy.
+/// More exempt patterns than this are only counted; the policy lists them.
 const MAX_EXEMPT_ROWS: usize = 6;
 
-/// Shows the plan, or suggests a scope.
 pub(crate) fn plan(
     workspace: &Workspace,
     selection: Selection,
@@ -22,7 +21,7 @@ pub(crate) fn plan(
     if !suggest.is_empty() || suggest_from.is_some() {
         let suggested =
             planning::suggest(workspace, &caller_location::typed_paths(workspace, suggest)?, suggest_from)?;
-        // Printed as it can be typed here; the document tells it from the root.
+        // Printed relative to the caller's directory, to be typed there; the document has paths from the root.
         for pattern in &suggested.patterns {
             ui::print(escape(&workspace.working_directory.to_typed(pattern)));
         }
@@ -41,7 +40,7 @@ pub(crate) fn plan(
     Ok(CommandAnswer::of(ExitCode::Ok, &proposed.answer(workspace)))
 }
 
-/// What builds may write here and the policy does not say, in one line.
+/// Shows in one line which build outputs the policy does not exempt yet.
 fn show_proposals(proposed: &ProposedPlan) {
     let mut ecosystems: Vec<&str> = proposed.proposals.iter().map(|proposal| proposal.ecosystem).collect();
     ecosystems.dedup();

@@ -1,4 +1,4 @@
-//! `probity receipt`: what finished changes left.
+//! `probity receipt`: the receipts of finished changes.
 
 use crate::answer::CommandAnswer;
 use crate::ui;
@@ -48,7 +48,6 @@ pub(crate) enum ReceiptCommand {
     },
 }
 
-/// Answers a question about receipts.
 pub(crate) fn receipt(
     workspace: impl Fn() -> Result<Workspace, ServiceError>,
     command: ReceiptCommand,

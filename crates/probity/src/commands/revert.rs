@@ -9,10 +9,9 @@ use probity_runner::revert::revert as undo;
 use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 
-/// So many paths are listed one by one.
+/// Maximum number of paths listed one by one.
 const MAX_LISTED_PATHS: usize = 40;
 
-/// Undoes the out-of-scope changes of a run.
 pub(crate) fn revert(
     workspace: &Workspace,
     run: &str,
@@ -63,7 +62,7 @@ pub(crate) fn revert(
     Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
-/// Says what is still staged of the undone paths: the index is left to the person.
+/// Lists reverted paths that are still staged: the index is left to the user.
 fn show_staged(staged: &StagedChanges) {
     if staged.unknown {
         ui::print_row("staged", ui::warn("not known: git's index could not be read; see `git status`"));

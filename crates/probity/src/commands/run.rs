@@ -1,4 +1,4 @@
-//! `probity run`: what a person and a program are told about a governed run.
+//! `probity run`: renders a governed run for people and programs.
 
 use crate::answer::CommandAnswer;
 use crate::caller_location::Selection;
@@ -23,25 +23,24 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Who else writes to the state directory while a command is governed.
+/// Other writers of the state directory while a command is governed.
 const STATE_FILES: [&dyn StateFiles; 3] = [&ChangeFiles, &AnalysisFiles, &LedgerFiles];
 
-/// A command with more patterns than this is nothing to copy: then it says `PATTERN`, and `plan --suggest-from` which.
+/// With more patterns than this, the proposed command says `PATTERN` and refers to `plan --suggest-from`.
 const MAX_PROPOSED_PATTERNS: usize = 5;
 
-/// How many renames are listed one by one; the evidence has them all.
+/// Maximum number of renames listed; the evidence has all of them.
 const MAX_SHOWN_RENAMES: usize = 40;
 
-/// So many entries that were only touched are shown to a person; the evidence has them all.
+/// Maximum number of entries listed that were only touched; the evidence has all of them.
 const MAX_TOUCHED_SHOWN: usize = 5;
 
-/// How many of the last lines of a failed gate's log are shown.
+/// Number of trailing log lines shown for a failed gate.
 const MAX_LOG_LINES: usize = 10;
 
-/// A longer line of a log is cut.
+/// Longer log lines are truncated.
 const MAX_LOG_LINE_CHARS: usize = 240;
 
-/// Runs a command under a sealed scope.
 pub(crate) fn run(
     workspace: &Workspace,
     selection: Selection,
@@ -66,7 +65,7 @@ pub(crate) fn run(
         show_event(workspace, &event, &remark);
     });
     let report = report.inspect_err(|_| {
-        // Nothing was stored, so there is no id that could be asked about.
+        // Nothing was stored, so no run id will say which tree this was.
         if !is_sealed {
             caller_location::announce("run", workspace);
         }
@@ -231,10 +230,10 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     }
 }
 
-/// Why a run failed, in words; the codes behind them are to search for.
+/// Explains why a run failed, with the codes to search for.
 fn show_reasons(reasons: &[ReasonCode]) {
     let words = |reason: &ReasonCode| format!("{} {}", reason.meaning(), ui::bad(reason));
-    // That gates were skipped follows from something else, so it is told last.
+    // Skipped gates are a consequence of another failure, so they come last.
     let (skipped, causes): (Vec<&ReasonCode>, Vec<&ReasonCode>) =
         reasons.iter().partition(|reason| **reason == ReasonCode::GateSkipped);
     for (index, reason) in causes.into_iter().chain(skipped).enumerate() {
@@ -245,7 +244,7 @@ fn show_reasons(reasons: &[ReasonCode]) {
     }
 }
 
-/// Each rename in one row. Both paths count, so both verdicts are told where they differ.
+/// Shows one row per rename. Both paths count, so both verdicts are shown where they differ.
 fn show_renames(renames: &[FileRename], untracked: &BTreeSet<RepoPath>) {
     let verdict = |path: &RepoPath| {
         if untracked.contains(path) { ui::bad("out of scope") } else { ui::dim("in scope") }
@@ -274,7 +273,7 @@ fn hint_words(hint: &OutputHint) -> String {
     format!("{some} of {all} out-of-scope paths look like build outputs ({}): {advice}", names.join(", "))
 }
 
-/// The last lines of failed gates, and where the whole logs are.
+/// Shows the last lines of failed gates' logs, and the path of the whole log.
 fn show_failed_logs(report: &RunReport) {
     let failed =
         report.gate_results.iter().filter(|result| result.status == probity_evidence::GateStatus::Fail);
@@ -296,7 +295,7 @@ fn show_failed_logs(report: &RunReport) {
     }
 }
 
-/// A line of a log for the terminal: escaped, because its author is judged, and cut where it is very long.
+/// Formats a log line for the terminal: escaped, because its author is being judged, and truncated.
 fn shown_line(line: &[u8]) -> String {
     let text = escape(line);
     match text.char_indices().nth(MAX_LOG_LINE_CHARS) {
@@ -323,9 +322,9 @@ fn next_command(way: WayForward, command: impl Into<String>) -> NextCommand {
     NextCommand { way, command: command.into() }
 }
 
-/// The ways on after a violation, as commands to copy.
+/// Suggests the next commands after a violation.
 fn next_steps(report: &RunReport) -> Vec<NextCommand> {
-    // That gates were skipped follows from something else, and that is what to fix.
+    // Skipped gates are a consequence of another failure, and that is the one to fix.
     let reasons = || report.verdict.reasons.iter();
     let cause = reasons().find(|reason| **reason != ReasonCode::GateSkipped);
     let Some(first) = cause.or_else(|| reasons().next()) else {
@@ -340,7 +339,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
         .filter(|finding| finding.reason == ReasonCode::ProtectedChanged)
         .filter_map(|finding| finding.path.as_ref())
         .collect();
-    // No scope lifts the protection of a path, so only the others are worth proposing.
+    // No scope lifts the protection of a path, so only unprotected paths are worth proposing.
     let plain: Vec<RepoPath> =
         report.verdict.untracked.iter().filter(|path| !protected.contains(path)).cloned().collect();
     if plain.is_empty() {
@@ -360,7 +359,7 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     ways_forward(id, &plain, is_new).into_iter().chain(init).collect()
 }
 
-/// The ways on for changes out of scope: widen the scope, undo them, or make them in a run of their own.
+/// Suggests commands for changes out of scope: widen the scope, revert them, or make them in a separate run.
 pub(crate) fn ways_forward(
     id: &str,
     outside: &[RepoPath],
@@ -368,7 +367,7 @@ pub(crate) fn ways_forward(
 ) -> Vec<NextCommand> {
     let probity = caller_location::program_prefix();
     let revert = next_command(WayForward::Revert, format!("{probity} revert {id}"));
-    // A scope for caches would let in whatever they hold; a policy exempts them.
+    // A scope for caches would allow anything in them; caches belong in the policy's exemptions.
     let (sources, _) = sources_among(outside);
     if sources.is_empty() {
         return vec![revert];
@@ -387,7 +386,7 @@ pub(crate) fn ways_forward(
             .collect();
         words.join(" ")
     };
-    // Once they are undone, a scope of new files alone covers none.
+    // Once the files are reverted, a scope of new files alone matches nothing.
     let creates = if sources.iter().all(is_new) { " --creates" } else { "" };
     let ways = [
         next_command(WayForward::Expand, format!("{probity} amend {id} {} --why '…'", flags("--add"))),

@@ -1,5 +1,5 @@
-//! Drawing the review: the list above, the four values side by side, what is known, and the keys. It fits 80×24; on a
-//! narrower terminal the values stand two by two and the keys take more lines.
+//! Draws the review: the list, the four values side by side, the notes, and the keys. It fits 80×24; on a narrower
+//! terminal the values form two columns and the keys take more lines.
 
 use super::chosen_text;
 use super::screen::{ReviewItem, ReviewMode, ReviewScreen};
@@ -11,13 +11,11 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Clear, List, ListItem, ListState, Paragraph, Wrap};
 
-/// How many lines of a value are shown.
 const MAX_VALUE_LINES: usize = 200;
 
-/// Narrower than this, four values side by side cannot be read.
+/// On narrower terminals, four values side by side are unreadable.
 const MIN_FOUR_COLUMN_WIDTH: u16 = 64;
 
-/// Draws the whole screen.
 pub(crate) fn draw(frame: &mut Frame<'_>, screen: &ReviewScreen, colour: bool) {
     let paint = ReviewPalette { has_color: colour };
     let keys = key_lines(&screen.mode, frame.area().width, frame.area().height);
@@ -85,7 +83,6 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, screen: &ReviewScreen, paint: Re
     frame.render_stateful_widget(list, area, &mut state);
 }
 
-/// What is chosen for a conflict, in one word.
 fn choice_mark(item: &ReviewItem, paint: ReviewPalette) -> (&'static str, Style) {
     let word = |chosen: &ConflictChoice| match chosen {
         ConflictChoice::Ours => "ours",
@@ -122,7 +119,7 @@ fn draw_values(frame: &mut Frame<'_>, area: Rect, item: &ReviewItem, paint: Revi
     }
 }
 
-/// Where the four values stand: side by side, or two by two.
+/// Places the four values side by side, or in two columns.
 fn value_areas(area: Rect) -> [Rect; 4] {
     if area.width >= MIN_FOUR_COLUMN_WIDTH {
         return Layout::horizontal([Constraint::Fill(1); 4]).areas(area);
@@ -137,7 +134,6 @@ fn value_text(reading: &LocusReading, style: Style, paint: ReviewPalette) -> Tex
     let Some(value) = &reading.0 else {
         return Text::styled("absent", paint.dim());
     };
-    // The alternate form of a JSON value is indented.
     let pretty = format!("{value:#}");
     let lines: Vec<Line<'static>> =
         pretty.lines().take(MAX_VALUE_LINES).map(|line| Line::styled(line.to_owned(), style)).collect();
@@ -166,10 +162,10 @@ fn draw_about(
     frame.render_widget(Paragraph::new(vec![Line::from(first), Line::from(second)]), area);
 }
 
-/// What each key does: as many lines as the width needs, and not more than a fifth of the height has room for.
+/// Describes the keys in as many lines as the width needs, up to a fifth of the height but at least two.
 fn key_lines(mode: &ReviewMode, width: u16, height: u16) -> Vec<String> {
     let keys: &[&str] = match mode {
-        // Those that one cannot do without stand first: the last ones go where there is no room.
+        // Essential keys come first: the last ones are dropped where there is no room.
         ReviewMode::Choosing => &[
             "o ours",
             "t theirs",
@@ -209,7 +205,7 @@ fn key_lines(mode: &ReviewMode, width: u16, height: u16) -> Vec<String> {
     lines
 }
 
-/// Whatever stands over the list: typing, the preview, signing.
+/// Draws the popup over the list: the value being typed, the preview, the signature.
 fn draw_over(frame: &mut Frame<'_>, screen: &ReviewScreen, paint: ReviewPalette) {
     let (title, lines) = match &screen.mode {
         ReviewMode::Choosing => return,
@@ -235,7 +231,7 @@ fn draw_over(frame: &mut Frame<'_>, screen: &ReviewScreen, paint: ReviewPalette)
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(block), area);
 }
 
-/// A box in the middle, as high as its content needs.
+/// Returns a centered box as high as its content needs.
 fn popup_area(area: Rect, mode: &ReviewMode) -> Rect {
     let height = match mode {
         ReviewMode::Preview { .. } => area.height.saturating_sub(6),

@@ -1,7 +1,7 @@
-//! The review in a terminal: conflicts, four values side by side, choose, see what will be written, write.
+//! The interactive merge review: choose a value for each conflict, preview the result, write it.
 //!
-//! [`screen`] is the state and what keys do to it; [`draw`] shows it. This file joins them with a real terminal and
-//! with the document store, which decides and writes.
+//! [`screen`] is the state and its key handling; [`draw`] shows it. This file connects them to a real terminal and to
+//! the document store, which decides and writes.
 
 mod draw;
 mod screen;
@@ -13,7 +13,7 @@ use probity_workspace::ServiceError;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use screen::{KeyPress, ReviewEffect, ReviewItem, ReviewScreen};
 
-/// Lets a person decide; none when they left without writing.
+/// Runs the review; `None` if the user left without writing.
 pub(crate) fn review(
     store: &CommitStore,
     found: &AnalyzedMerge,
@@ -146,7 +146,6 @@ fn key_of(event: KeyEvent) -> Option<KeyPress> {
     })
 }
 
-/// What was chosen, in words.
 pub(crate) fn chosen_text(chosen: &ConflictChoice) -> String {
     match chosen {
         ConflictChoice::Ours => "ours".into(),

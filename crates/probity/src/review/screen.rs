@@ -1,10 +1,10 @@
-//! The state of the review, as a pure function: a key and a state give the next state, and sometimes something to do.
+//! The state of the review as a pure function: a state and a key give the next state and possibly an effect.
 //!
-//! Nothing is written before the last step, and leaving at any time leaves everything as it was.
+//! Nothing is written before the last step; leaving earlier changes nothing.
 
 use probity_documents::{ConflictChoice, MergeConflict};
 
-/// A key, whatever terminal it came from.
+/// A key, independent of the terminal library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyPress {
     Char(char),
@@ -20,53 +20,43 @@ pub(crate) enum KeyPress {
     Tab,
 }
 
-/// Something that the screen cannot do itself.
+/// An action that the screen leaves to its caller. The result of `Preview` goes to [`ReviewScreen::preview`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReviewEffect {
-    /// Nothing.
     None,
-    /// Find out what would be written, and tell the screen.
     Preview,
-    /// Write the decisions.
     Write { label: String, why: String },
-    /// Leave without writing.
     Quit,
 }
 
-/// One conflict, and what is known about it.
 #[derive(Debug, Clone)]
 pub(crate) struct ReviewItem {
     pub(crate) conflict: MergeConflict,
-    /// The document and the place in it.
+    /// The document and the location in it.
     pub(crate) place: String,
-    /// Whose intent was lost, and who wrote it.
+    /// The side whose edit was lost, and its author.
     pub(crate) lost: String,
-    /// What the policy decides, or what was decided before, in words.
+    /// The policy's decision, or an earlier one, in words.
     pub(crate) note: Option<String>,
-    /// What was chosen the last time the same values met here.
+    /// The choice made the last time the same values conflicted here.
     pub(crate) proposal: Option<ConflictChoice>,
-    /// What the policy decides, where nobody decides otherwise.
+    /// The policy's choice, which applies unless the user chooses.
     pub(crate) ruled: Option<ConflictChoice>,
-    /// What was chosen here.
+    /// The user's choice.
     pub(crate) chosen: Option<ConflictChoice>,
 }
 
-/// What the keys are for at the moment.
+/// The current meaning of the keys. `Signing` enters the label and reason of the commit; `Leaving` confirms that
+/// choices are lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReviewMode {
-    /// Moving and choosing.
     Choosing,
-    /// Typing a value for the present conflict.
     Typing { text: String },
-    /// Looking at what would be written.
     Preview { lines: Vec<String>, top: usize },
-    /// Saying what the commit is called, and why.
     Signing { label: String, why: String, in_why: bool },
-    /// Choices would be lost by leaving.
     Leaving,
 }
 
-/// The whole review.
 #[derive(Debug, Clone)]
 pub(crate) struct ReviewScreen {
     pub(crate) title: String,
@@ -74,13 +64,11 @@ pub(crate) struct ReviewScreen {
     pub(crate) at: usize,
     pub(crate) has_base: bool,
     pub(crate) mode: ReviewMode,
-    /// What went wrong, or what was just done.
+    /// The last error, or the last action.
     pub(crate) message: String,
 }
 
-/// How far a page goes.
 const ROWS_PER_PAGE: usize = 8;
-/// The longest text that can be typed.
 const MAX_TYPED_BYTES: usize = 4096;
 
 impl ReviewScreen {
@@ -88,17 +76,16 @@ impl ReviewScreen {
         Self { title, items, at: 0, has_base, mode: ReviewMode::Choosing, message: String::new() }
     }
 
-    /// The conflict that the keys are about.
     pub(crate) fn current_item(&self) -> Option<&ReviewItem> {
         self.items.get(self.at)
     }
 
-    /// How many conflicts neither a person nor the policy has decided.
+    /// Counts the conflicts that neither the user nor the policy has decided.
     pub(crate) fn n_open(&self) -> usize {
         self.items.iter().filter(|item| item.chosen.is_none() && item.ruled.is_none()).count()
     }
 
-    /// What was chosen by hand: conflict ids and choices.
+    /// Returns the user's choices with their conflict ids.
     pub(crate) fn choices(&self) -> impl Iterator<Item = (&str, &ConflictChoice)> {
         self.items.iter().filter_map(|item| Some((item.conflict.id.as_str(), item.chosen.as_ref()?)))
     }
@@ -111,13 +98,12 @@ impl ReviewScreen {
         }
     }
 
-    /// Goes back to choosing, saying why.
+    /// Returns to choosing, with a message.
     pub(crate) fn refuse(&mut self, why: String) {
         self.mode = ReviewMode::Choosing;
         self.message = why;
     }
 
-    /// Takes a key.
     pub(crate) fn press(&mut self, key: KeyPress) -> ReviewEffect {
         self.message.clear();
         match std::mem::replace(&mut self.mode, ReviewMode::Choosing) {
@@ -158,7 +144,7 @@ impl ReviewScreen {
         self.at = to.min(self.items.len().saturating_sub(1));
     }
 
-    /// A small letter chooses for this conflict, a capital for all that are open.
+    /// A lowercase letter chooses for this conflict, a capital for every open one.
     fn choose_side(&mut self, letter: char) {
         let chosen = match letter.to_ascii_lowercase() {
             'o' => ConflictChoice::Ours,

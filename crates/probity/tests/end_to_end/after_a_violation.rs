@@ -1,4 +1,4 @@
-//! The ways on after a violation: expand, revert, split; and what a path's story is.
+//! The next steps after a violation (expand, revert, split), and what `explain` says about a path.
 
 use crate::repo::{Repo, has};
 use serde_json::json;
@@ -58,7 +58,7 @@ fn a_revert_is_a_run_with_evidence_of_its_own() {
         (&run.json["run_hash"], &json!(["docs/d.md", "payload"])),
         "{manifest:#}"
     );
-    // `last` is still the run, and what cannot be undone fails the revert on the record too.
+    // `last` still means the run, and the record of the revert also fails for what it could not undo.
     repo.write("later", "someone's later work\n");
     let refused = repo.ask(&["revert", "last", "later"]);
     let codes = crate::repo::verify(&refused.evidence_dir(), None).codes();
@@ -87,7 +87,7 @@ fn revert_leaves_what_somebody_holds_unless_the_path_is_named() {
     let repo = Repo::new();
     let agent = crate::agents::Agent::new(&repo, "a1");
     let intent = agent.begin("docs/d.md", &[]);
-    // As if the agent edited its file while the run went on: nobody can tell whose change that is.
+    // As if the agent edited its file during the run: nobody can tell whose change it is.
     repo.run("echo x >> docs/d.md; echo x > payload").is_out(&["docs/d.md", "payload"]);
     let reverted = repo.ask(&["revert", "last"]);
     assert_eq!(reverted.exit_code, Some(1), "{reverted:#?}");
@@ -180,7 +180,7 @@ fn a_running_run_takes_amendments_from_outside_and_not_from_inside() {
         let refused = fs::read_to_string(repo.outside().join(name)).expect("an answer");
         assert!(refused.contains("AMEND.FROM_INSIDE"), "{name}: {refused}");
     }
-    // Law 3: what was refused is told, with what was asked, in the answer and in the evidence.
+    // Law 3: a refused amendment is reported with its request, in the answer and in the evidence.
     let told = |findings: &serde_json::Value| {
         let findings = findings.as_array().expect("findings").clone();
         let refusals = findings.into_iter().filter(|finding| finding["code"] == "AMEND.FROM_INSIDE");
@@ -223,8 +223,8 @@ fn an_amendment_refused_afterwards_is_a_link_of_the_chain() {
     assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "PASS");
 }
 
-/// A process of the run connects, leaves its end of the socket to a child, and ends: the system then names a process that
-/// is gone.
+/// A process of the run connects, leaves its end of the socket to a child, and exits: the system then reports the pid
+/// of a process that no longer exists.
 const ASKS_AND_ENDS: &str = r#"
 import glob, os, socket
 asker_gone, asker_is_gone = os.pipe()
@@ -288,14 +288,14 @@ fn a_path_has_a_story() {
         (&json!(false), &json!("!src/b.py"), &json!("modified"))
     );
     assert_eq!(repo.ask(&["explain", "RECON.UNTRACKED_DELTA"]).json["code"], "RECON.UNTRACKED_DELTA");
-    // Every family of codes is known, not only the reasons of runs.
+    // `explain` knows every family of codes, not only the reasons of runs.
     for code in ["unknown_intent", "structural_regressions", "key_conflict", "no_base", "gate_not_run"] {
         let answer = repo.ask(&["explain", code]).json;
         assert_eq!((&answer["schema"], &answer["code"]), (&"probity/reason/v1".into(), &code.into()));
     }
 }
 
-/// An amended run is judged again in a bundle of its own, and people go on calling it by its id.
+/// An amended run is judged again in a separate bundle, and people keep calling it by its old id.
 #[test]
 fn an_amended_run_keeps_what_was_accepted_whichever_id_names_it() {
     let repo = Repo::new();
@@ -309,16 +309,15 @@ fn an_amended_run_keeps_what_was_accepted_whichever_id_names_it() {
     assert_eq!(undone["paths"].as_array().map(Vec::len), Some(1), "{undone}");
     let text = std::fs::read_to_string(repo.path().join("src/b.py")).expect("is there");
     assert!(text.contains('x'), "what was accepted stays");
-    // A second amendment adds to the first.
     amend("docs/d.md").passes();
 }
 
-/// Killing Probity does not kill the command: the next run says which processes are left.
+/// Killing Probity does not kill the command: the next run names the remaining processes.
 #[test]
 fn processes_of_a_killed_run_are_named_by_the_next() {
     let repo = Repo::new();
     repo.sh("mkfifo ../gate");
-    // The child outlives the command and its supervisor until somebody writes to the pipe.
+    // The child outlives the command and its supervisor until a line is written to the pipe.
     let script = "sh -c 'read line < ../gate' > /dev/null 2>&1 & kill -9 $PPID";
     let killed = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", script]).output();
     assert!(!killed.expect("starts").status.success());
@@ -344,7 +343,7 @@ fn an_attestation_can_be_exported() {
 #[test]
 fn what_was_too_large_to_keep_is_said_and_cannot_be_undone() {
     let repo = Repo::new();
-    // One byte more than is kept; holes cost no disk.
+    // One byte above the limit for before-images; a sparse file takes no disk space.
     repo.sh("truncate -s 268435457 big");
     let outcome = repo.run("echo x >> big");
     outcome.is_out(&["big"]).finds("REVERT.NO_BEFORE_IMAGE", "big");

@@ -4,7 +4,6 @@ use crate::repo::Repo;
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// A function with `n` decisions.
 fn branches(name: &str, n: usize) -> String {
     let arms: Vec<String> = (0..n).map(|i| format!("    if x == {i}:\n        return {i}\n")).collect();
     format!("def {name}(x):\n{}    return -1\n", arms.concat())
@@ -101,7 +100,7 @@ fn the_baseline_lets_known_findings_pass_and_stops_new_ones() {
     assert_eq!(captured.json["history"][0]["why"], "we start here");
     assert_eq!(captured.json["history"][0]["by"], "ann");
     assert_eq!(repo.ask(&["analyze", "--check"]).exit_code, Some(0));
-    // The known one became worse, so it is new.
+    // The known finding became worse, so it is new.
     repo.write("src/c.py", &branches("many", 60));
     let worse = repo.ask(&["analyze", "--check"]);
     assert_eq!(worse.json["gates"]["reasons"][0]["gate"], "new_findings", "{worse:#?}");
@@ -264,7 +263,7 @@ fn a_tree_without_code_has_no_health_and_is_still_judged() {
         assert_eq!(answer.exit_code, Some(0), "{ask:?}: {:#}", answer.json);
         crate::schemas::check(&answer.json);
     }
-    // The first code of a project costs no health: there was none.
+    // The first code of a project costs no health: there was none to lose.
     repo.write("a.py", &branches("many", 40));
     let first = repo.ask(&["contract", "verify", "--strictness", "strict", "--severity-floor", "critical"]);
     crate::schemas::check(&first.json);

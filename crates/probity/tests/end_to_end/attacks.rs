@@ -1,4 +1,4 @@
-//! Attacks on the judge itself: its state, its policy, its memory of the past, its helpers. Each was once a way through.
+//! Attacks on the judge itself: its state, policy, cache and helpers. Each of them once succeeded.
 
 use crate::repo::{Repo, has};
 use std::fs;
@@ -57,7 +57,7 @@ fn nothing_is_written_through_planted_links() {
     let outcome = repo.run(plant);
     assert!(outcome.has_reason("PROTECTED.CHANGED"), "{outcome:#?}");
     assert_eq!(fs::read_to_string(repo.path().join("docs/d.md")).expect("reads"), "# D\n");
-    // A lock that is a link is refused, not followed.
+    // A lock that is a symbolic link is refused, not followed.
     let next = repo.ask(&["revert", "last"]);
     assert_ne!(next.exit_code, Some(0), "{next:#?}");
     assert_eq!(fs::read_to_string(repo.path().join("docs/d.md")).expect("reads"), "# D\n");
@@ -123,7 +123,7 @@ fn a_write_through_memory_is_seen_where_times_do_not_tell() {
     let dir = tempfile::tempdir_in(shm).expect("a directory");
     let repo = Repo::at(dir);
     repo.run("true").passes();
-    // What was written in the last two seconds is read again in any case.
+    // Files written in the last two seconds are always read again, so wait until the cache is used.
     let written = fs::metadata(repo.path().join("docs/d.md")).expect("is there").ctime();
     probity_testkit::wait_until("the file is old enough to be believed", || {
         fs::write(repo.outside().join("probe"), "").expect("writes");
@@ -155,7 +155,7 @@ fn a_required_signature_needs_a_key() {
     repo.ask(&["keys", "generate"]);
     let signed = repo.run("echo x >> docs/d.md");
     signed.is_out(&["docs/d.md"]);
-    // The ways on know the repository's own key.
+    // `revert` and `evidence chain` accept the repository's own key.
     assert_eq!(repo.ask(&["revert", "last"]).exit_code, Some(0));
     assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "PASS");
 }
@@ -184,8 +184,8 @@ fn a_granted_change_is_told() {
     outcome.passes().finds("PROTECTED.CHANGED", ".git/config");
 }
 
-/// Forges a bundle that holds together and follows the head of the chain, from the newest one there is: all that a
-/// process without the key can do.
+/// Forges a consistent bundle that follows the head of the chain, from the newest bundle: the most that a process
+/// without the key can do.
 const FORGE: &str = r"
 import hashlib, json, os, shutil, sys
 state, run_id = '.git/probity', sys.argv[1]
@@ -203,7 +203,7 @@ if len(sys.argv) > 2:
     open(state + '/chain.json', 'wb').write(text({'id': run_id, 'digest': manifest['run_hash']}))
 ";
 
-/// A repository that signs, with the script beside it; `None` where scripts like it cannot run.
+/// Creates a repository that signs, with the script beside it; `None` without Python.
 fn signing_repo() -> Option<Repo> {
     has("python3").then(|| {
         let repo = Repo::new();

@@ -12,7 +12,7 @@ fn two_agents_want_one_file() {
     // 1. A edits.
     let intent = a.begin("src/a.py", &[]);
     repo.write("src/a.py", "print('a')\nprint('more')\n");
-    // 2. B is blocked by coordination and by the dirty tree, and leaves nothing behind.
+    // 2. B is blocked by A's intent and by the dirty tree, and leaves nothing behind.
     let blocked = b.start("src/a.py", &[]);
     assert_eq!(verdict(&blocked), is("blocked", "coordination", 2), "{blocked:#?}");
     assert_eq!(blocked.json["edit_allowed"], false);
@@ -25,11 +25,11 @@ fn two_agents_want_one_file() {
     assert_eq!(blocked.json["intent_id"], Value::Null);
     assert_eq!(blocked.json["workspace_hygiene"]["blocks_edit"], true);
     assert_eq!(blocked.json["blocked_by"], json!([intent]));
-    // A waiter holds nothing either.
+    // A queued intent holds nothing either.
     let queued = b.start("src/a.py", &["--queue"]);
     assert_eq!(verdict(&queued), is("queued", "coordination", 5), "{queued:#?}");
     assert_eq!(queued.json["queue_position"], 1);
-    // 3. A finishes: neither the blocked start nor the waiter is in its way.
+    // 3. A finishes: neither the blocked start nor the queued intent is in its way.
     let finished = a.finish(&intent, &["--changed", "src/a.py"]);
     assert_eq!(verdict(&finished), is("accepted", "", 0), "{finished:#?}");
     assert_eq!(finished.json["intent_cleared"], true);
@@ -202,7 +202,7 @@ fn an_edit_of_somebody_unknown_outside_the_scope_is_named_and_does_not_violate()
     let a = Agent::new(&repo, "a");
     let intent = a.begin("src/a.py", &[]);
     repo.write("src/a.py", "print('a2')\n");
-    // Who made this, nobody saw: a human, an editor, the agent.
+    // Nobody saw who made this change: a human, an editor, or the agent.
     repo.write("docs/d.md", "# by somebody\n");
     let strict = a.finish(&intent, &["--strict"]);
     assert_eq!(verdict(&strict), is("unverified", "workspace_hygiene", 3), "{strict:#?}");
@@ -234,12 +234,12 @@ fn finished_work_is_to_be_committed_and_is_not_called_nobodys() {
     assert_eq!(group["paths"], json!(["docs/d.md", "src/a.py", "src/it's new.py"]));
     assert_eq!(status.json["dirty"]["unclaimed"]["paths"], json!(["free.txt"]));
     assert!(status.json["next_step"].as_str().is_some_and(|words| words.contains(&command)), "{status:#?}");
-    // What changed since is no longer what the finish saw.
+    // After another edit, the file is no longer what the finish saw.
     repo.write("src/a.py", "print('a3')\n");
     let later = repo.ask(&["status"]);
     assert_eq!(later.json["dirty"]["unclaimed"]["paths"], json!(["free.txt", "src/a.py"]), "{later:#?}");
     repo.write("src/a.py", "print('a2')\n");
-    // The command does what it says: this change, and nothing else that is staged.
+    // The printed command commits this change, and nothing else that is staged.
     repo.sh(&format!("git add free.txt; export GIT_EDITOR='echo done >'; {command}"));
     let clean = repo.ask(&["status"]);
     assert_eq!(clean.json["dirty"]["finished"], json!([]), "{clean:#?}");
@@ -357,7 +357,7 @@ fn of_two_racers_one_wins() {
 fn who_writes_on_after_a_takeover_cannot_finish() {
     let repo = Repo::new();
     let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
-    // The process that stands for A ends at once, so A counts as gone; a lease would say the same a minute later.
+    // The process named as A's ends at once, so A counts as gone; its lease would lapse a minute later.
     let mut shell = std::process::Command::new("sh");
     let probity = repo.probity(&[]).get_program().to_owned();
     shell.args(["-c", r#""$0" "$@" --agent-pid $$; :"#]).arg(probity);

@@ -1,4 +1,4 @@
-//! `probity commits` and `probity merge` as a user runs them: the whole story, two processes at once, and kills.
+//! `probity commits` and `probity merge` as a user runs them: the whole story, two concurrent processes, and kills.
 
 use crate::repo::{Repo, isolate};
 use crate::schemas::check;
@@ -10,7 +10,6 @@ use std::time::Duration;
 const SCHEMA: &str = "struct Ticket {\n    title: string\n    rank: int64\n    labels: set<string> = []\n}\n\
                       attachment ticket: Ticket\nattachment file: blob\n";
 
-/// How many kills: some tens, or as many as are asked for.
 fn n_kills() -> u64 {
     std::env::var("PROBITY_COMMIT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20)
 }
@@ -28,7 +27,7 @@ impl Store {
         store
     }
 
-    /// The answer of a command that ends with `exit_code`, held against its schema.
+    /// Runs a command that must end with `exit_code`; returns its answer, checked against the schema.
     fn ends(&self, exit_code: i32, arguments: &[&str]) -> Value {
         let answer = self.repo.ask(arguments);
         assert_eq!(answer.exit_code, Some(exit_code), "{arguments:?}: {answer:#?}");
@@ -46,7 +45,7 @@ impl Store {
         answer["commit"]["id"].as_str().expect("an id").to_owned()
     }
 
-    /// A ticket that two writers changed, and their merge.
+    /// Creates a ticket that two writers changed, and their merge.
     pub(crate) fn merged() -> (Self, String) {
         let store = Self::new();
         store.ask(&["commits", "put", "ticket/t1", r#"{"title": "one", "rank": 0}"#, "--author", "cy"]);
@@ -144,24 +143,24 @@ fn writer(store: &Store, author: &str, script: &str) -> Command {
 const WRITE: &str = r#"i=0; while [ $i -lt 1000 ]; do i=$((i+1));
     "$P" commits update ticket/t1 rank $i --on start --author "$AUTHOR$i" || exit 1; done"#;
 
-/// Merges and decides, until it is killed; each acknowledged decision is one line: its author and the merge.
+/// Merges and decides until killed; each acknowledged decision is one line: its author and the merge.
 const MERGE: &str = r#"i=0; while [ $i -lt 1000 ]; do i=$((i+1));
     a=$("$P" commits update ticket/t1 rank $i --on start --author "$AUTHOR$i" | cut -c1-10)
     b=$("$P" commits update ticket/t1 rank $((i+1000)) --on start --author "$AUTHOR$i" | cut -c1-10)
     m=$("$P" commits merge "$a" "$b" --json | grep -m1 '"merge"' | cut -d'"' -f4)
     "$P" merge reconcile "$m" --all ours --why kill --author "$AUTHOR$i" >&2 && echo "$AUTHOR$i $m"; done"#;
 
-/// Runs a script again and again, kills it each time, and returns the whole lines that it wrote: its acknowledgements.
+/// Runs a script repeatedly, kills it each time, and returns its complete output lines: the acknowledgements.
 fn killed(store: &Store, script: &str) -> Vec<String> {
     let mut acknowledged = Vec::new();
     for number in 0..n_kills() {
-        // The shell and its present child are one process group, killed together.
+        // The shell and its current child form one process group, killed together.
         let mut command = writer(store, &format!("w{number}-"), script);
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().expect("starts");
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut lines = String::new();
-        // Every other kill comes after the first acknowledgement, the others anywhere from the start on.
+        // Every other kill comes after the first acknowledgement, the others at any time from the start.
         if number % 2 == 0 {
             output.read_line(&mut lines).expect("text");
             assert!(lines.ends_with('\n'), "the writer ended by itself");
@@ -171,7 +170,7 @@ fn killed(store: &Store, script: &str) -> Vec<String> {
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).expect("kills");
         output.read_to_string(&mut lines).expect("text");
         child.wait().expect("ends");
-        // Only whole lines are acknowledgements.
+        // Only complete lines are acknowledgements.
         let whole = lines.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         acknowledged.extend(whole.map(ToOwned::to_owned));
     }

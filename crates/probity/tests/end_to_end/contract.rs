@@ -10,7 +10,7 @@ use crate::repo::{Outcome, Repo};
 use languages::{LANGUAGES, Language};
 use serde_json::{Value, json};
 
-/// A shell function long enough for a copy of it to be one.
+/// Returns a shell function long enough to be detected when copied.
 fn shell_function(name: &str) -> String {
     let step = |step: usize| {
         format!(
@@ -21,7 +21,7 @@ fn shell_function(name: &str) -> String {
     format!("{name}() {{\n  local count=0\n{body}}}\n")
 }
 
-/// A repository with nothing but these files, all committed.
+/// Creates a repository with only these files, all committed.
 fn committed(files: &[(&str, &str)]) -> Repo {
     let repo = Repo::new();
     repo.sh("git rm -q -r src docs .gitignore");
@@ -47,7 +47,7 @@ fn rules(outcome: &Outcome) -> Vec<String> {
     findings.filter_map(|finding| finding["rule"].as_str().map(str::to_owned)).collect()
 }
 
-/// Makes one patch and judges it, with nothing declared and with its file declared.
+/// Makes one patch and verifies it, without a declared scope and with its file declared.
 fn judged(language: &Language, touched: &str, edit: impl Fn(&Repo, &str)) -> [Outcome; 2] {
     let repo = committed(language.files);
     let (_, main) = language.files.iter().find(|(name, _)| *name == language.main).expect("a main file");
@@ -83,7 +83,7 @@ fn a_shell_script_is_judged_alike_by_finish_and_by_verify() {
     assert_eq!(finished.json["status"], "violated", "{:#}", finished.json);
 }
 
-/// The seven patches by which a verdict is known to be good.
+/// Checks the verdicts on seven typical patches.
 fn seven_patches(language: &Language) {
     let replaced = |(old, new): (&'static str, &'static str)| {
         judged(language, language.main, move |repo, main| {
@@ -129,7 +129,7 @@ fn seven_patches_in_rust_get_the_verdict_that_they_deserve() {
 
 const DEAD: &str = "\n\ndef _forgotten(rows):\n    return [row for row in rows if row]\n";
 
-/// A Python repository with an unused function added in a file.
+/// Creates a Python repository with an unused function added to a file.
 fn with_dead_code(file: &str) -> Repo {
     let repo = committed(LANGUAGES[0].files);
     let text = std::fs::read_to_string(repo.path().join(file)).expect("reads");
@@ -154,7 +154,7 @@ fn what_others_did_outside_the_scope_is_told_and_does_not_violate() {
     expect(&verify(&repo, &forbidden), "violated", Some("scope_violation"), 1);
 }
 
-/// The id of a run of the tree as it is now.
+/// Analyzes the current tree and returns the id of the analysis.
 fn analysed(repo: &Repo) -> String {
     repo.ask(&["contract", "budget"]).json["run_id"].as_str().expect("a run").to_owned()
 }
@@ -369,7 +369,7 @@ fn a_receipt_is_signed_chained_and_checked_offline() {
     assert_eq!(verified.json["outcome"], "PASS", "{:#}", verified.json);
     let skipped = |it: &Value| it["status"] == "skipped";
     assert!(!verified.json["checks"].as_array().expect("checks").iter().any(skipped), "{:#}", verified.json);
-    // Elsewhere, with nothing but the envelope and the key.
+    // Verified elsewhere, with only the envelope and the key.
     let envelope = second.json["receipt"]["path"].as_str().expect("a path").replace(".json", ".dsse.json");
     std::fs::copy(repo.path().join(envelope), repo.outside().join("receipt.dsse.json")).expect("copies");
     let trust = json!({
@@ -381,7 +381,7 @@ fn a_receipt_is_signed_chained_and_checked_offline() {
     assert_eq!(check().json["outcome"], "PASS", "{:#}", check().json);
     repo.sh("sed -i 's/\"payload\":\"ey/\"payload\":\"fy/' ../receipt.dsse.json");
     assert_eq!(check().json["outcome"], "FAIL");
-    // The tree moves on, and a receipt is taken away.
+    // The tree changes, and a receipt is removed.
     repo.sh("sed -i s/limit=2/limit=3/ app/main.py");
     let moved = repo.ask(&["receipt", "verify", "2", "--tree", "."]);
     assert_eq!(moved.json["codes"], json!(["EVIDENCE.TREE_MISMATCH"]));

@@ -1,5 +1,5 @@
-//! Law 11: whatever the agent or a gate does to Probity's own files, and wherever the tree lies, a run that was sealed
-//! leaves evidence.
+//! Law 11: a sealed run leaves evidence, whatever the agent or a gate does to Probity's own files, and wherever the
+//! tree is.
 
 use crate::repo::{Repo, os, verify};
 use std::os::unix::fs::PermissionsExt;
@@ -39,7 +39,7 @@ fn a_state_directory_that_is_none_any_more_prevents_neither_gates_nor_evidence()
     let outcome = repo.run("rm -rf .git/probity; echo x > .git/probity");
     outcome.fails_with("PROTECTED.CHANGED");
     assert_eq!(outcome.json["gate_results"][0]["status"], "pass", "{outcome:#?}");
-    // It lies elsewhere, in a folder whose name nobody could take before, and where nobody else looks.
+    // The evidence is elsewhere, in a directory with an unpredictable name that only the user can read.
     let folder = outcome.evidence_dir().parent().expect("a parent").to_owned();
     let name = folder.file_name().and_then(|name| name.to_str()).expect("text").to_owned();
     assert!(name.strip_prefix("probity-evidence-").is_some_and(|rest| rest.len() >= 6), "{name}");

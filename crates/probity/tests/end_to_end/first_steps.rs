@@ -1,10 +1,10 @@
-//! What newcomers meet when they follow the README: every answer says what happened and what to do next.
+//! The experience of newcomers who follow the README: every answer says what happened and what to do next.
 
 use crate::agents::{is, verdict};
 use crate::repo::{Outcome, Repo};
 use serde_json::json;
 
-/// What a person sees: answer and diagnostics.
+/// Returns everything that a person sees: answer and diagnostics.
 fn shown(repo: &Repo, arguments: &[&str]) -> String {
     let output = repo.probity(arguments).output().expect("probity starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -21,7 +21,7 @@ fn next_step(outcome: &Outcome) -> &str {
     outcome.json["next_step"].as_str().expect("a next step")
 }
 
-/// Runs the commands of a revert's notes in their order, as a person would copy them.
+/// Runs the commands in a revert's notes in order, as a person would copy them.
 fn follow_ref_notes(repo: &Repo, reverted: &Outcome) {
     for note in reverted.json["refs"].as_array().expect("notes") {
         repo.sh(note["command"].as_str().unwrap_or_else(|| panic!("no command: {note:#}")));
@@ -40,13 +40,13 @@ fn a_finish_that_is_typed_twice_says_that_it_was_done() {
         assert_eq!(outcome.json["idempotent_replay"], true);
     }
     assert!(shown(&repo, &["finish"]).contains("this change was finished before"));
-    // Another finish of it is none: it is told when the change was finished.
+    // A different finish is not a replay: the message says when the change was finished.
     let other = repo.ask(&["finish", &intent, "--strict"]);
     other.refused_with("wrong_status");
     let message = other.json["message"].as_str().expect("words");
     assert!(message.contains("was finished already (20"), "{message}");
     assert!(next_step(&other).contains("probity start"), "{}", next_step(&other));
-    // The handle goes with the next start.
+    // The next start removes the stored handle.
     begin(&repo, "src/b.py");
     repo.ask(&["finish", &intent]).refused_with("wrong_status");
 }

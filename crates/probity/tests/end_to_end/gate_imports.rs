@@ -1,9 +1,9 @@
-//! What a gate loads from build outputs: packages may be added, and nothing that was there is edited unseen.
+//! Packages that a gate loads from build outputs: new ones may be added, but edits to existing ones are reported.
 
 use crate::repo::{Outcome, Repo};
 use serde_json::json;
 
-/// What the package managers of all ecosystems install: a file of a package, and one of a package that is added.
+/// Files that the package managers of all ecosystems install: one of an existing package, one of an added package.
 const PACKAGES: [[&str; 2]; 9] = [
     [".build/checkouts/nio/a.swift", ".build/checkouts/log/a.swift"],
     [".terraform/providers/host/a/p/1/os/p", ".terraform/providers/host/a/p/2/os/p"],
@@ -16,14 +16,14 @@ const PACKAGES: [[&str; 2]; 9] = [
     ["web/node_modules/mocha/i.js", "web/node_modules/chai/i.js"],
 ];
 
-/// Files of which there is one for all packages.
+/// Files shared by all packages.
 const PACKAGE_MAPS: [&str; 3] =
     [".dart_tool/package_config.json", "obj/App.csproj.nuget.g.targets", "vendor/autoload.php"];
 
 const OUTPUTS: &str = r#"["**/node_modules/**", "**/__pypackages__/**", "**/.yarn/unplugged/**", "vendor/**", "deps/**", ".build/**",
     ".terraform/**", ".dart_tool/**", "obj/**", "**/*.egg-info/**", "build/**", "coverage/**", ".venv/**"]"#;
 
-/// A tree in which everything is installed, with one gate.
+/// Creates a tree with every package installed, and one gate.
 fn with_packages(gate: &[&str]) -> Repo {
     let repo = Repo::new();
     let gate = json!(gate);
@@ -54,7 +54,7 @@ fn packages_of_every_ecosystem_may_be_added_and_not_edited() {
         outcome.passes();
         let findings = outcome.json["findings"].as_array().expect("findings");
         let told: Vec<_> = findings.iter().filter(|it| it["code"] == "GATE.INPUT_CHANGED").collect();
-        // Gems lie in the `vendor` that Composer has too, so that directory is told once.
+        // Gems use the same `vendor` directory as Composer, so it is reported once.
         assert_eq!(told.len(), PACKAGES.len() - 1, "{told:#?}");
         let mut expected = installed.clone();
         expected.sort_unstable();
@@ -79,7 +79,7 @@ fn a_wrapper_before_the_program_of_a_gate_hides_nothing() {
         let forged = "printf '#!/bin/sh\\nexit 0\\n' > vendor/bin/check";
         repo.run(forged).is_out(&["vendor/bin/check"]).finds("GATE.INPUT_CHANGED", "vendor/bin/check");
     }
-    // The script of a shell names its programs too.
+    // The programs in a shell script count too.
     let repo = with_packages(&["sh", "-c", "cd . && build/check.sh"]);
     repo.write("build/check.sh", "#!/bin/sh\nexit 1\n");
     repo.sh("chmod +x build/check.sh");
@@ -100,7 +100,7 @@ fn entry_points_that_name_plugins_are_judged_and_those_of_commands_are_not() {
     assert_eq!(repo.ask(&["revert", "last"]).exit_code, Some(0));
     repo.sh(&format!("! grep pytest11 {list}"));
     repo.sh(&write("[pytest11]\\nhonest = shop.honest\\n"));
-    // What names plugins now is judged when it goes, too.
+    // Removing a file that names plugins is also judged.
     repo.run(&format!("rm {list}")).is_out(&[list]);
     repo.run(&format!("ln -s ../../docs/d.md {list}")).is_out(&[list]);
 }

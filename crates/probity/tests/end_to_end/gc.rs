@@ -1,10 +1,10 @@
-//! Removing old evidence: the chain stays whole, what is needed stays, and nobody can tidy a gap away.
+//! Removing old evidence: the chain stays intact, needed bundles stay, and `gc` cannot hide a gap.
 
 use crate::repo::{Outcome, Repo};
 use serde_json::{Value, json};
 use std::fs;
 
-/// A repository with five runs; the last one changed a file that git does not hold.
+/// Creates a repository with five runs; the last one changed a file that git does not track.
 fn with_runs() -> Repo {
     let repo = Repo::new();
     for round in 0..4 {
@@ -52,7 +52,7 @@ fn old_bundles_go_on_the_record_and_the_chain_stays_whole() {
     assert_eq!((&done.json["kept"], bundles(&repo)), (&json!(2), 3), "{done:#?}");
     chain_is_whole(&repo, 3, 3);
     assert!(images(&repo) < kept_before, "no before-image went");
-    // What is left can still be undone, `last` is still the run, and the chain grows and shrinks on.
+    // The remaining runs can be reverted, `last` still means the run, and the chain can grow and shrink again.
     assert_eq!(repo.ask(&["revert", "last"]).exit_code, Some(0));
     assert_eq!(fs::read_to_string(repo.path().join("notes")).expect("reads"), "notes 3\n");
     repo.run("true").passes();
@@ -91,7 +91,7 @@ fn a_gc_that_was_killed_is_gone_on_with() {
     let aside = repo.outside().join("aside");
     repo.sh(&format!("cp -r .git/probity/evidence/{id} ../aside"));
     gc(&repo, &["--keep", "2"]);
-    // As if the kill had come before the last bundle went.
+    // As if the kill had come before the last bundle was removed.
     fs::rename(&aside, &oldest).expect("is there again");
     chain_is_whole(&repo, 3, 3);
     assert_eq!(gc(&repo, &["--keep", "9"]).json["bundles"].as_array().map(Vec::len), Some(1));

@@ -1,10 +1,10 @@
-//! Git material: what moved in history and in submodules, files behind filters, clones that do not hold everything.
+//! Git features: movements of refs and submodules, filtered files, partial clones.
 
 use crate::repo::Repo;
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// What git says, in a directory below the repository.
+/// Runs git in a directory below the repository; returns its output.
 fn git(repo: &Repo, dir: &str, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .arg("-C")
@@ -16,7 +16,7 @@ fn git(repo: &Repo, dir: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text").trim().to_owned()
 }
 
-/// The movement of a reference in the answer of a run.
+/// Finds the movement of a ref in the answer of a run.
 fn movement(answer: &Value, repository: &Value, name: &str) -> Value {
     let movements = answer["ref_movements"].as_array().expect("movements");
     let found = movements.iter().find(|it| it["repository"] == *repository && it["name"] == name);
@@ -56,7 +56,7 @@ fn a_commit_inside_a_submodule_is_a_change_of_its_path_and_a_moved_head() {
 fn a_commit_inside_a_submodule_that_is_in_scope_passes() {
     let repo = with_submodule();
     repo.run_with(&["--scope", "dep", "--scope", "dep/**"], COMMIT_IN_DEP).passes();
-    // Not a byte of content changes, and the commit that would be recorded does.
+    // No content changes, but the commit recorded for the submodule does.
     let outcome = repo.run_with(&["--scope", "dep"], "cd dep; git commit -q --allow-empty -m nothing");
     outcome.passes();
     assert_eq!(outcome.delta(), ["dep"]);
@@ -90,7 +90,7 @@ fn a_revert_says_that_a_submodules_head_is_not_undone_and_how_to_undo_it() {
     );
     let command = format!("git -C dep reset --mixed {before}");
     assert!(of("dep")["detail"].as_str().is_some_and(|it| it.contains(&command)), "{reverted:#?}");
-    // The command does what it says, and after it nothing is left to undo.
+    // The printed command works, and leaves nothing to undo.
     repo.sh(&command);
     assert_eq!(git(&repo, "", &["status", "--porcelain"]), "");
     assert_eq!(repo.ask(&["revert", &id, "--dry-run"]).json["paths"][0]["action"], "restored");
@@ -181,7 +181,7 @@ fn a_file_of_large_file_storage_can_be_started_and_is_no_change() {
     assert_eq!(started.json["edit_allowed"], true, "{started:#?}");
 }
 
-/// A partial clone of the repository, beside it, with every file of HEAD written by hand: no blob is in it.
+/// Creates a partial clone beside the repository, with every file of HEAD written by hand: it has no blobs.
 fn partial_clone(repo: &Repo) -> Repo {
     repo.sh("git config uploadpack.allowFilter true; echo more >> src/b.py; git commit -qam second");
     repo.sh("mkdir ../part; git clone -q --no-checkout --filter=blob:none \"file://$PWD\" ../part/repo; \

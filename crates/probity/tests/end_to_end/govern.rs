@@ -1,10 +1,10 @@
-//! What a person is told by the commands that govern a run: which words, and what to do next.
+//! The text output of the commands that govern a run, including the next steps.
 
 use crate::repo::Repo;
 use serde_json::{Value, json};
 use std::process::Output;
 
-/// Everything that was printed, words first.
+/// Returns everything that was printed, stderr first.
 fn printed(output: &Output) -> String {
     [&output.stderr[..], &output.stdout].map(String::from_utf8_lossy).concat()
 }
@@ -99,7 +99,7 @@ fn a_reverted_run_names_its_revert_and_needs_nothing_more() {
 #[test]
 fn what_is_still_staged_of_undone_paths_is_told_with_the_command_that_unstages_it() {
     let repo = Repo::new();
-    // Staged by the person before the run: nothing to tell.
+    // `mine` was staged before the run, so it is not reported.
     repo.sh("echo mine > mine; git add mine");
     repo.run("echo x >> docs/d.md; echo x > new; echo x >> mine; git add docs/d.md new");
     let text = told(&repo, &["revert", "last"]);
@@ -136,7 +136,7 @@ fn init_says_how_to_commit_the_policy_and_leaves_out_deceptive_rules() {
     repo.sh("git add -- probity.toml && git commit -q -m policy -- probity.toml && git cat-file -e HEAD:probity.toml");
 }
 
-/// The sentences of `explain` about the policy: the two lines below the path.
+/// Returns the sentences of `explain` about the policy: the two lines below the path.
 fn explained(repo: &Repo, path: &str) -> [String; 2] {
     let text = told(repo, &["explain", path]);
     let mut lines = text.lines().skip(1).map(|line| line.trim().to_owned());
@@ -225,7 +225,7 @@ fn coverage_counts_the_files_that_are_judged() {
     let counts = json!({ "covered": 2, "files": 6 });
     assert_eq!(repo.ask(&["plan", "--scope", "src/**"]).json["coverage"], counts);
     assert_eq!(repo.run_with(&["--scope", "src/**"], "true").passes().json["coverage"], counts);
-    // A scope of build outputs alone is no slip of the pen.
+    // A scope of build outputs alone is not a typing mistake.
     repo.run_with(&["--scope", "gen/1"], "true").passes();
 }
 
@@ -265,7 +265,7 @@ fn without_a_terminal_every_gate_that_starts_or_ends_is_a_line() {
         ]
     );
     let text = told(&repo, &["run", "--scope", "src/a.py", "--", "true"]);
-    // What a run prints of a gate that ended is a row of its report.
+    // In a run, the end of a gate is a row of the report instead.
     assert_eq!(lines(&text), ["probity: gate lint started, 1 of 3", "probity: gate test started, 2 of 3"]);
 }
 

@@ -1,13 +1,13 @@
-//! Kills the supervisor at random instants of a run, many times (law 10): no bundle is ever half there, the chain never
-//! forks, what was acknowledged stays, and the next start closes what was left open.
+//! Kills the supervisor at random instants of a run, many times (law 10): no bundle is ever half written, the chain
+//! never forks, acknowledged evidence stays, and the next start closes whatever was left open.
 //!
-//! `PROBITY_KILLS` sets how often (`cargo xtask kill` uses many); `PROBITY_SEED` repeats a failure.
+//! `PROBITY_KILLS` sets the number of kills (`cargo xtask kill` uses many); `PROBITY_SEED` repeats a failure.
 
 use crate::repo::{Repo, verify};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A small generator of its own: the instants must be repeatable, not good.
+/// A small random generator: the instants must be repeatable, not good.
 struct Dice(u64);
 
 impl Dice {
@@ -33,7 +33,7 @@ fn a_kill_at_any_instant_leaves_no_half_evidence() {
     repo.write("probity.toml", "[[gate]]\nid = \"check\"\ntier = \"T0\"\nrun = [\"true\"]\n");
     repo.run("true").passes();
     let whole = whole_run(&repo);
-    // However fast the machine is, one kill hits a run that is sealed: that of the agent itself.
+    // On a machine of any speed, one kill hits a sealed run: here the agent kills its supervisor.
     let mut command = repo.probity(&["run", "--scope", "src/a.py", "--", "sh", "-c", "kill -9 $PPID"]);
     assert!(!command.output().expect("starts").status.success());
     let mut acknowledged = Vec::new();
@@ -55,7 +55,7 @@ fn a_kill_at_any_instant_leaves_no_half_evidence() {
     check(&repo, &acknowledged);
 }
 
-/// How long a run takes that nobody kills.
+/// Measures a run that nobody kills.
 fn whole_run(repo: &Repo) -> Duration {
     let began = Instant::now();
     let status = governed(repo, 0).stdout(Stdio::null()).stderr(Stdio::null()).status().expect("runs");
@@ -71,7 +71,7 @@ fn governed(repo: &Repo, round: u64) -> Command {
 
 fn check(repo: &Repo, acknowledged: &[String]) {
     repo.wait_for_silence();
-    // One more start closes what is open.
+    // The next start closes open runs.
     repo.run("true").passes();
     let state = repo.path().join(".git/probity");
     let open = std::fs::read_dir(state.join("open")).expect("lists").count();
@@ -103,10 +103,10 @@ fn check(repo: &Repo, acknowledged: &[String]) {
     assert!(interrupted > 0, "no kill hit a run that was sealed: the test proves nothing");
 }
 
-/// How often a command other than a run is killed: its window is short, and its steps are few.
+/// Number of kills for commands other than runs, which are short and have few steps.
 const FEW: u64 = 40;
 
-/// Starts `command`, kills it somewhere within `longest`, and says whether it ended before that.
+/// Starts `command` and kills it within `longest`; returns whether it ended before that.
 fn kill_within(mut command: Command, longest: Duration, dice: &mut Dice) -> bool {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let longest = u64::try_from(longest.as_micros()).expect("a short time");
@@ -139,7 +139,7 @@ fn an_amendment_killed_between_bundle_and_chain_is_brought_to_its_end() {
     let head = std::fs::read(state.join("chain.json")).expect("a head");
     let amended = repo.ask(&["amend", "last", "--add", "docs/**", "--why", "docs", "--by", "ann"]);
     assert_eq!(amended.exit_code, Some(0), "{amended:#?}");
-    // The state as a kill leaves it after the bundle was written: the old head, and the folder of the open amendment.
+    // The state that a kill leaves after the bundle was written: the old head, and the directory of the open amendment.
     let id = amended.json["run_id"].as_str().expect("an id");
     let lock =
         std::fs::read_dir(state.join("locks")).expect("lists").next().expect("a lock").expect("an entry");
@@ -202,7 +202,7 @@ fn kills_in_several_worktrees_leave_one_chain() {
     check_chain_and_open(&repo);
 }
 
-/// One more start closes what is open; then the chain is whole and every bundle hangs on it.
+/// Checks that after the next start nothing is open, the chain is intact, and every bundle is on it.
 fn check_chain_and_open(repo: &Repo) {
     repo.wait_for_silence();
     repo.run("true").passes();

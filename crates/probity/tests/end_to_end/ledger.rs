@@ -1,4 +1,4 @@
-//! The ledger as a user and an agent use it: through the binary, from real session files, by several processes at once.
+//! The ledger as users and agents use it: through the binary, from real session files, by several processes at once.
 
 use crate::repo::{Outcome, Repo};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ pub(crate) const CLAUDE_SESSION: &str =
 pub(crate) const CODEX_SESSION: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../ledger/tests/data/sessions/codex.jsonl");
 
-/// Asks the ledger with something on its standard input.
+/// Runs a ledger command with `input` on its stdin.
 pub(crate) fn give(repo: &Repo, arguments: &[&str], input: &str) -> Outcome {
     let child = start(repo, arguments, input);
     repo.outcome(&child.wait_with_output().expect("ends"))
@@ -188,7 +188,7 @@ fn a_start_lists_the_constraints_of_its_scope_and_cites_what_it_implements() {
     assert_eq!(why.json["changes"][0]["change"], started.json["intent_id"]);
 }
 
-/// The whole story: two agents' sessions, one in a stream of its own, a contradiction, its resolution, the context.
+/// The whole story: two agents' sessions, one in its own stream, a contradiction, its resolution, the context.
 #[test]
 fn two_agents_sessions_are_merged_with_a_contradiction_that_is_resolved() {
     let repo = Repo::new();
@@ -235,7 +235,7 @@ fn two_agents_sessions_are_merged_with_a_contradiction_that_is_resolved() {
     assert_eq!(replayed.json["decided_otherwise"], 0);
 }
 
-/// A model that says what a shell script says.
+/// Uses a shell script as the model.
 fn with_model(repo: &Repo, script: &str, input: &str) -> Outcome {
     let arguments =
         ["ingest", "--model-command", "sh", "--model-arg=-c", "--model-arg", script, "--model-tries", "2"];
@@ -275,7 +275,7 @@ fn a_model_that_fails_leaves_its_turns_pending() {
     assert!(repo.ask(&["ledger", "show"]).json["items"].to_string().contains("Postgres"));
 }
 
-/// Law 10. `PROBITY_KILLS` sets how often (`cargo xtask kill` uses many).
+/// Law 10. `PROBITY_KILLS` sets the number of kills (`cargo xtask kill` uses many).
 #[test]
 fn a_kill_at_any_instant_loses_nothing_acknowledged() {
     let kills: usize = std::env::var("PROBITY_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(30);
@@ -287,7 +287,7 @@ fn a_kill_at_any_instant_loses_nothing_acknowledged() {
         let handle = format!("d{round}");
         let delta = decision(&handle, &format!("Use tool {round} for job {round}"));
         let mut child = start(&repo, &["propose", "--said", &handle], &delta.to_string());
-        // Sweeps over the whole life of the process, again and again.
+        // Sweeps over the whole life of the process, repeatedly.
         wait_us = if wait_us > 40_000 { 500 } else { wait_us + 617 };
         std::thread::sleep(std::time::Duration::from_micros(wait_us));
         child.kill().expect("is killed");

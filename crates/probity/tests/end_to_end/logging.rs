@@ -1,4 +1,4 @@
-//! The diagnostic log: on standard error alone, only when it is asked for, and early enough to find a step that hangs.
+//! The diagnostic log: only on stderr, only on request, and early enough to find a step that hangs.
 
 use crate::repo::Repo;
 use std::fs::{self, File};
@@ -14,12 +14,12 @@ fn run(repo: &Repo, options: &[&str]) -> (String, String) {
     (stdout, stderr)
 }
 
-/// The steps of a log, in the order in which they began.
+/// Returns the steps of a log, in the order in which they began.
 fn steps(log: &str) -> Vec<&str> {
     log.lines().filter_map(|line| line.strip_suffix(": new")?.rsplit(':').next()).map(last_words).collect()
 }
 
-/// A step without the time and the level that stand before an outermost one.
+/// Strips the time and the level before an outermost step.
 fn last_words(step: &str) -> &str {
     step.split_once("INFO ").map_or(step, |(_, step)| step)
 }
@@ -41,7 +41,7 @@ fn a_run_logs_each_of_its_steps_to_stderr_and_answers_as_without() {
     }
     assert!(!log.contains("helper"), "git is logged by -vv: {log}");
     assert!(!log.contains('\u{1b}'), "{log}");
-    // What is kept says nothing of the log.
+    // Stored files do not mention the log.
     let evidence = answer["evidence_dir"].as_str().expect("a directory");
     for entry in fs::read_dir(evidence).expect("is there").flatten() {
         let bytes = fs::read(entry.path()).unwrap_or_default();

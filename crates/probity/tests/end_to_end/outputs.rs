@@ -1,4 +1,4 @@
-//! Build outputs: what ordinary work writes is no violation, and what could deceive a gate or a reader is none of them.
+//! Build outputs: ordinary build results are not violations, but files that could deceive a gate or a reader are.
 
 use crate::repo::{Outcome, Repo};
 use serde_json::{Value, json};
@@ -11,14 +11,14 @@ fn exempt(outcome: &Outcome) -> Vec<String> {
     paths.iter().map(|path| path.as_str().expect("text").to_owned()).collect()
 }
 
-/// The notes with a code, as the path and the words.
+/// Returns the notes with a code, each as its path and its text.
 fn notes(outcome: &Outcome, code: &str) -> Vec<(Value, String)> {
     let findings = outcome.json["findings"].as_array().expect("findings");
     let noted = findings.iter().filter(|it| it["code"] == code && it["severity"] == "note");
     noted.map(|it| (it["path"].clone(), it["detail"].as_str().expect("words").to_owned())).collect()
 }
 
-/// A repository with this policy, committed.
+/// Creates a repository with this policy, committed.
 fn repo_with_policy(policy: &str) -> Repo {
     let repo = Repo::new();
     repo.write("probity.toml", policy);
@@ -26,7 +26,7 @@ fn repo_with_policy(policy: &str) -> Repo {
     repo
 }
 
-/// A program that says whether `src/pay.py` is honest.
+/// Writes a program that checks whether `src/pay.py` is honest.
 fn write_check(repo: &Repo) {
     repo.write("src/pay.py", "def honest():\n    return False\n");
     repo.write(
@@ -74,10 +74,10 @@ fn after_init_an_ordinary_python_session_is_in_scope() {
     );
     let manifest = repo.ask(&["evidence", "show", "last"]).json["manifest"].clone();
     assert_eq!(manifest["recognized_outputs"], outcome.json["recognized_outputs"]);
-    // Links to the interpreter lead out of the tree; in an environment they are told once.
+    // The links of a virtual environment to its interpreter leave the tree; they are reported once.
     let links = notes(&outcome, "UNSAFE.LINK_ESCAPES");
     assert!(links.len() == 1 && links[0].1.contains("in build outputs"), "{links:?}");
-    // In the next run the same directories are there from the start.
+    // In the next run the same directories exist from the start.
     repo.run("echo x > env/new; rm -r odd-cache; echo y >> src/a.py").passes();
 }
 
@@ -87,13 +87,13 @@ fn a_mark_that_the_command_drops_hides_nothing() {
     let plant =
         format!("mkdir src/evil; echo '{CACHEDIR_TAG}' > src/evil/CACHEDIR.TAG; echo x > src/evil/x.py");
     repo.run(&plant).is_out(&["src/evil/CACHEDIR.TAG", "src/evil/x.py"]);
-    // Nor does an ignore rule that the command writes, or one in the root itself.
+    // Neither does an ignore rule that the command writes, nor a mark in the root itself.
     let repo = repo_with_policy(RECOGNIZING);
     let plant = format!(
         "echo evil/ >> .gitignore; mkdir evil; echo '{CACHEDIR_TAG}' | tee evil/CACHEDIR.TAG > CACHEDIR.TAG"
     );
     repo.run_with(&["--scope", ".gitignore"], &plant).is_out(&["CACHEDIR.TAG", "evil/CACHEDIR.TAG"]);
-    // A file that only has the name of a mark is none.
+    // The name of a mark alone is not a mark.
     let repo = repo_with_policy(RECOGNIZING);
     repo.run("mkdir venv; echo version = 3 > venv/pyvenv.cfg").is_out(&["venv/pyvenv.cfg"]);
 }
@@ -141,7 +141,7 @@ fn the_program_of_a_gate_is_no_build_output() {
     repo.run(&format!("{forged} > node_modules/check/run.sh"))
         .is_out(&["node_modules/check/run.sh"])
         .finds("GATE.INPUT_CHANGED", "node_modules/check/run.sh");
-    // Through PATH, and where nothing was before.
+    // Through PATH, with a program that did not exist before.
     let repo = repo_with_policy(&format!("{policy}\"check\"]\n"));
     let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-ec"]);
     command.arg(format!("mkdir -p .venv/bin; {forged} > .venv/bin/check; chmod +x .venv/bin/check"));
@@ -241,7 +241,7 @@ fn without_a_policy_the_answer_tells_caches_from_work() {
     );
 }
 
-/// A tree whose policy exempts what Python tools write.
+/// Creates a tree whose policy exempts the outputs of Python tools.
 fn with_python_outputs() -> Repo {
     let repo = Repo::new();
     let patterns = r#"["**/__pycache__/**", "**/htmlcov/**", "**/*.egg-info/**", "**/__pypackages__/**"]"#;

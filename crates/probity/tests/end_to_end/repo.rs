@@ -1,4 +1,4 @@
-//! A fresh git repository for one test, and what the binary says about a program that ran in it.
+//! A fresh git repository for one test, and the binary's answers about programs that ran in it.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// A repository with `src/a.py`, `src/b.py`, `docs/d.md`, a `.gitignore` and one commit.
 pub(crate) struct Repo {
     outer: Rc<TempDir>,
-    /// The directory below `outer` in which `repo` lies.
+    /// The directory below `outer` that contains `repo`.
     beside: &'static str,
 }
 
@@ -21,7 +21,6 @@ impl Repo {
         Self::at(tempfile::tempdir().expect("a directory"))
     }
 
-    /// The same in a given place.
     pub(crate) fn at(place: TempDir) -> Self {
         let repo = Self { outer: Rc::new(place), beside: "" };
         fs::create_dir(repo.path()).expect("creates");
@@ -29,22 +28,21 @@ impl Repo {
         repo.write("src/b.py", "print('b')\n");
         repo.write("docs/d.md", "# D\n");
         repo.write(".gitignore", "ignored/\n*.log\n");
-        // The same modes whatever the tests were started with.
+        // The same modes whatever umask the tests were started with.
         repo.sh("chmod -R u=rwX,go=rX . && git init -q -b main && git add . && git commit -q -m start");
         repo
     }
 
-    /// A repository that a test made itself, at `<beside>/repo` next to another one.
+    /// Wraps a repository that a test made itself, at `<beside>/repo` next to another one.
     pub(crate) fn existing(other: &Self, beside: &'static str) -> Self {
         Self { outer: Rc::clone(&other.outer), beside }
     }
 
-    /// The root of the repository.
     pub(crate) fn path(&self) -> PathBuf {
         self.outer.path().join(self.beside).join("repo")
     }
 
-    /// A place outside of the repository.
+    /// A directory outside the repository.
     pub(crate) fn outside(&self) -> &Path {
         self.outer.path()
     }
@@ -73,34 +71,33 @@ impl Repo {
         self.outcome(&command.output().expect("probity starts"))
     }
 
-    /// Any other command of the binary, with its JSON answer.
+    /// Runs any other command of the binary with `--json`.
     pub(crate) fn ask(&self, arguments: &[&str]) -> Outcome {
         self.outcome(&self.probity(arguments).arg("--json").output().expect("probity starts"))
     }
 
-    /// What the binary answered.
     pub(crate) fn outcome(&self, output: &Output) -> Outcome {
         Outcome { _repo: Some(Rc::clone(&self.outer)), ..Outcome::of(output) }
     }
 
-    /// Waits until no process works in the repository or beside it any more: an agent that outlived its supervisor may
-    /// still write for a moment.
+    /// Waits until no process works in or beside the repository: an agent that outlived its supervisor may still write
+    /// for a moment.
     pub(crate) fn wait_for_silence(&self) {
         probity_testkit::wait_until("no process works in the repository", || self.n_processes() == 0);
     }
 
-    /// How many processes work in the repository or beside it, apart from the test itself.
+    /// Counts the processes that work in or beside the repository, apart from the test itself.
     pub(crate) fn n_processes(&self) -> usize {
         let place = self.outside().canonicalize().expect("is there");
         let processes = fs::read_dir("/proc").expect("processes can be listed").flatten();
         let works_here = |process: &fs::DirEntry| {
-            // One that has ended has no place any more.
+            // A process that has ended has no working directory.
             fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&place))
         };
         processes.filter(works_here).count()
     }
 
-    /// The binary, to be started in the repository.
+    /// Returns the binary, to be started in the repository.
     pub(crate) fn probity(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
         self.environment(command.args(arguments));
@@ -117,9 +114,9 @@ impl Repo {
     }
 }
 
-/// Keeps from `command` what the user has set up for themselves, and what the tests were started in.
+/// Hides the user's configuration and the test runner's environment from `command`.
 pub(crate) fn isolate(command: &mut Command, home: &Path) {
-    // A hook of git runs tests with `GIT_DIR` and the like, an agent with a `PROBITY_RUN_ID`.
+    // A git hook runs tests with `GIT_DIR` and the like, an agent with a `PROBITY_RUN_ID`.
     for (name, _) in std::env::vars_os() {
         if [b"GIT_".as_slice(), b"PROBITY_"].iter().any(|own| name.as_bytes().starts_with(own)) {
             command.env_remove(name);
@@ -132,18 +129,16 @@ pub(crate) fn isolate(command: &mut Command, home: &Path) {
     command.env("LC_ALL", "C").env("TZ", "UTC");
 }
 
-/// Whether a program can be started.
 pub(crate) fn has(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 
-/// The answer of the binary.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) exit_code: Option<i32>,
     pub(crate) json: Value,
     pub(crate) words: String,
-    /// Keeps the repository, and with it the evidence, for as long as someone asks about the outcome.
+    /// Keeps the repository, and with it the evidence, as long as the outcome is in use.
     _repo: Option<Rc<TempDir>>,
 }
 
@@ -162,7 +157,7 @@ impl Outcome {
         self.has_valid_evidence("PASS")
     }
 
-    /// Fails with exactly these untracked paths.
+    /// Asserts that the run failed with exactly these untracked paths.
     pub(crate) fn is_out(&self, paths: &[&str]) -> &Self {
         self.fails_with("RECON.UNTRACKED_DELTA");
         assert_eq!(self.json["untracked_delta_paths"], Value::from(paths.to_vec()), "{self:#?}");
@@ -175,7 +170,7 @@ impl Outcome {
         self.has_valid_evidence("FAIL")
     }
 
-    /// Was refused before anything ran.
+    /// Asserts that the command was refused before anything ran.
     pub(crate) fn refused_with(&self, code: &str) -> &Self {
         assert_eq!(self.exit_code, Some(2), "{self:#?}");
         assert_eq!(self.json["reason"], code, "{self:#?}");
@@ -186,7 +181,7 @@ impl Outcome {
         self.json["reasons"].as_array().is_some_and(|reasons| reasons.iter().any(|reason| reason == code))
     }
 
-    /// Whether a finding with this code names this path.
+    /// Asserts that a finding with this code names this path.
     pub(crate) fn finds(&self, code: &str, path: &str) -> &Self {
         let findings = self.json["findings"].as_array().expect("findings");
         assert!(
@@ -196,7 +191,7 @@ impl Outcome {
         self
     }
 
-    /// The paths of D.
+    /// Returns the changed paths.
     pub(crate) fn delta(&self) -> Vec<String> {
         let paths = self.json["workspace_delta_paths"].as_array().expect("a delta");
         paths.iter().map(|path| path.as_str().map_or_else(|| path.to_string(), str::to_owned)).collect()
@@ -206,7 +201,7 @@ impl Outcome {
         PathBuf::from(self.json["evidence_dir"].as_str().expect("evidence was written"))
     }
 
-    /// Law 11: whatever became of the run, its bundle is there and holds together.
+    /// Law 11: whatever the outcome of the run, its bundle exists and is valid.
     fn has_valid_evidence(&self, outcome: &str) -> &Self {
         let verified = verify(&self.evidence_dir(), None);
         assert_eq!(verified.json["outcome"], outcome, "{verified:#?}");
@@ -215,14 +210,14 @@ impl Outcome {
         self
     }
 
-    /// The codes of `evidence verify`.
+    /// Returns the codes of `evidence verify`.
     pub(crate) fn codes(&self) -> Vec<String> {
         let codes = self.json["codes"].as_array().expect("codes");
         codes.iter().map(|code| code.as_str().expect("text").to_owned()).collect()
     }
 }
 
-/// Verifies a bundle from a place that has nothing to do with the repository.
+/// Verifies a bundle from a directory unrelated to the repository.
 pub(crate) fn verify(bundle: &Path, trust: Option<&Path>) -> Outcome {
     let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
     command.current_dir("/").args(["evidence", "verify", "--json"]).arg(bundle);
@@ -232,7 +227,6 @@ pub(crate) fn verify(bundle: &Path, trust: Option<&Path>) -> Outcome {
     Outcome::of(&command.output().expect("probity starts"))
 }
 
-/// A string of bytes as an argument.
 pub(crate) fn os(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }

@@ -1,10 +1,9 @@
-//! Every document that the binary prints has a schema, and says nothing that the schema does not know.
+//! Every document that the binary prints has a schema, and contains nothing that the schema does not list.
 
 use crate::published_schemas;
 use crate::repo::Repo;
 use serde_json::Value;
 
-/// Holds a document against the schema that it names.
 pub(crate) fn check(document: &Value) {
     let errors = published_schemas::errors(document);
     assert!(errors.is_empty(), "{:#}\n{}", document, errors.join("\n"));

@@ -1,11 +1,11 @@
-//! What people read of shared changes: the words of `start`, `finish`, `status`, `intent` and `amend` without `--json`.
+//! The text output of `start`, `finish`, `status`, `intent` and `amend` without `--json`.
 
 use crate::agents::Agent;
 use crate::mcp::client::Client;
 use crate::repo::Repo;
 use serde_json::json;
 
-/// What a command printed to stdout and to stderr, and its exit code.
+/// A command's stdout, stderr and exit code.
 struct Words {
     answer: String,
     diagnostics: String,
@@ -64,7 +64,7 @@ fn a_finish_lists_what_changed_and_the_uncommitted_changes_outside_with_whose_th
     repo.write("src/a.py", "print('a2')\n");
     repo.write("docs/d.md", "# by ben\n");
     repo.write("new.txt", "by somebody\n");
-    // Committed meanwhile: changed since the start, and clean now.
+    // Committed meanwhile: changed since the start, but clean now.
     repo.write("src/b.py", "print('b2')\n");
     repo.sh("git add src/b.py && git commit -q -m b");
     let finished = words(&repo, &["finish"]);
@@ -141,7 +141,7 @@ fn a_word_too_many_in_front_of_the_command_is_explained() {
 #[test]
 fn a_start_on_paths_of_an_interrupted_change_says_how_to_go_on() {
     let repo = Repo::new();
-    // The shell ended: its handle is still kept in this worktree.
+    // The shell ended, but its handle is still stored in this worktree.
     let intent = begin(&repo, "src/a.py");
     let short = &intent[..13];
     let again = words(&repo, &["start", "src/a.py", "-m", "once more"]);
@@ -153,7 +153,7 @@ fn a_start_on_paths_of_an_interrupted_change_says_how_to_go_on() {
     );
     assert!(again.answer.contains(&format!("`probity finish {short}`")), "{}", again.answer);
     repo.ask(&["intent", "clear", &intent]);
-    // The process of another agent ended.
+    // Another agent's process ended.
     let mut client = Client::start(&repo);
     let wish = json!({ "intent": "x", "agent": "ann", "allowed_files": ["src/b.py"], "analyze": true });
     let gone = client.call("start_controlled_change", &wish).json;

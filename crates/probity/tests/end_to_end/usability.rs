@@ -1,4 +1,4 @@
-//! What a person or a program gets who makes a mistake: a place, a hint and a next step.
+//! Mistakes of people and programs are answered with a place, a hint and a next step.
 
 use crate::repo::Repo;
 use serde_json::json;
@@ -15,7 +15,7 @@ fn a_wrong_command_line_is_a_refusal_in_json() {
         assert!(!outcome.json["message"].as_str().expect("words").contains('\n'), "{outcome:#?}");
     }
     assert!(repo.ask(&["rnu"]).json["message"].to_string().contains("run"), "a hint");
-    // A `--json` that belongs to the governed command is not ours.
+    // A `--json` after `--` belongs to the governed command.
     let output = repo.probity(&["run", "--nonsense", "--", "x", "--json"]).output().expect("starts");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
 }

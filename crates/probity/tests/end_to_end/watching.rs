@@ -1,4 +1,4 @@
-//! Probity on a real terminal: keys leave a watch, the terminal comes back as it was, and words are wrapped.
+//! Probity on a real terminal: keys leave a watch, the terminal is restored, and text is wrapped.
 
 use crate::repo::Repo;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
-/// Watches the status, types `keys` once it was shown, and answers all that was shown.
+/// Watches the status, types `keys` once it is shown, and returns everything shown.
 fn watched(keys: &str) -> String {
     let script = format!(
         "{} status --watch; echo left $?; stty -a | grep -o -e ' -*icanon' -e ' -*echo ' -e ' -*isig'",
@@ -16,20 +16,20 @@ fn watched(keys: &str) -> String {
     on_terminal(&Repo::new(), &script, ("declares a change", keys))
 }
 
-/// Runs a shell script on a terminal of its own, types `keys` once a text was shown, and answers all that was shown.
+/// Runs a shell script on a separate terminal, types `keys` once `text` is shown, and returns everything shown.
 fn on_terminal(repo: &Repo, script: &str, (text, keys): (&str, &str)) -> String {
     let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
     grantpt(&near).expect("the terminal can be used");
     unlockpt(&near).expect("the terminal can be opened");
     let name = ptsname(&near, Vec::new()).expect("the terminal has a name");
     let far = std::ffi::OsStr::from_bytes(name.as_bytes()).to_owned();
-    // Kept open until the end, so that the near end sees everything before it sees the end.
+    // Kept open until the end, so that the near end reads everything before it sees the end of file.
     let _far = OpenOptions::new().read(true).write(true).open(&far).expect("the far end opens");
     let script = format!("{script}; echo the end");
-    // A session of its own, whose terminal is the far end.
+    // A separate session, whose terminal is the far end.
     let mut command = std::process::Command::new("setsid");
     command.args(["-c", "-w", "sh", "-c", &script]).current_dir(repo.path());
-    // Whatever the tests run on: this terminal can be drawn on.
+    // Independent of where the tests run, this terminal can be drawn on.
     command.env("TERM", "xterm");
     let end =
         || Stdio::from(OpenOptions::new().read(true).write(true).open(&far).expect("the far end opens"));
@@ -57,7 +57,7 @@ fn q_escape_and_control_c_leave_the_watch_and_give_the_terminal_back() {
         assert!(shown.contains("left 0"), "{keys:?}: {shown}");
         let modes = shown.split("left 0").nth(1).expect("modes").replace('\r', "");
         assert!(!modes.contains('-'), "{keys:?}: {shown}");
-        // It was drawn on a page of its own, which is gone; the last state stays behind it.
+        // The status was drawn on the alternate screen, which is closed; the last state is printed after it.
         let (page, rest) = shown.split_once("\u{1b}[?1049l").expect("the page is left");
         assert!(page.contains("\u{1b}[?1049h") && page.contains("\u{1b}[H"), "{keys:?}: {shown}");
         assert!(rest.contains("no change is open"), "{keys:?}: {shown}");

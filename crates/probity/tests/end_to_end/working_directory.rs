@@ -1,10 +1,10 @@
-//! Where a command works: which directory is the root, and what paths mean that are typed in a subdirectory.
+//! The choice of the root, and the meaning of paths typed in a subdirectory.
 
 use crate::repo::{Outcome, Repo};
 use std::fs;
 use std::path::Path;
 
-/// A monorepo: the repository with two packages of the same shape.
+/// Creates a monorepo: the repository with two packages of the same shape.
 fn monorepo() -> Repo {
     let repo = Repo::new();
     repo.write("packages/app/src/a.js", "a\n");
@@ -14,14 +14,14 @@ fn monorepo() -> Repo {
     repo
 }
 
-/// What the binary answers to `arguments` in a directory of the repository.
+/// Runs the binary with `--json` in a directory of the repository.
 fn ask_in(repo: &Repo, directory: &str, arguments: &[&str]) -> Outcome {
     let mut command = repo.probity(&["--json"]);
     command.args(arguments).current_dir(repo.path().join(directory));
     repo.outcome(&command.output().expect("probity starts"))
 }
 
-/// What a person reads in a directory: the answer and the words about it.
+/// Returns the text that a person reads in a directory.
 fn read_in(repo: &Repo, directory: &str, arguments: &[&str]) -> String {
     let mut command = repo.probity(arguments);
     let output = command.current_dir(repo.path().join(directory)).output().expect("probity starts");
@@ -32,7 +32,7 @@ fn real(path: &Path) -> String {
     path.canonicalize().expect("is there").to_str().expect("text").to_owned()
 }
 
-/// A directory outside of every repository with the repository's environment.
+/// Creates a directory outside every repository, with the repository's environment.
 fn gitless(repo: &Repo, name: &str) -> std::path::PathBuf {
     let place = repo.outside().join(name);
     fs::create_dir_all(&place).expect("creates");
@@ -287,7 +287,7 @@ fn the_file_system_and_a_home_directory_are_no_trees_unless_they_are_named() {
     let named = ask(&home, &["plan", "--scope", "**", "--root", "."]);
     assert_eq!((named.exit_code, &named.json["root"]), (Some(0), &real(&home).into()));
 
-    // The dotfiles of a home directory are a repository for many.
+    // Many people keep their home directory's dotfiles in a repository.
     fs::create_dir(home.join(".git")).expect("creates");
     let refused = ask(&home.join("notes"), &["plan", "--scope", "**"]);
     refused.refused_with("ROOT.TOO_BROAD");

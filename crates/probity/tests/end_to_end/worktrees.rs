@@ -1,5 +1,5 @@
-//! Runs in several worktrees of one repository at the same time: they share a state directory and nothing else. No run is
-//! blamed for what another writes there, none is closed while it lives, and the chain never forks.
+//! Concurrent runs in several worktrees of one repository, which share a state directory and nothing else. No run is
+//! blamed for another's writes there, none is closed while it lives, and the chain never forks.
 
 use crate::repo::Repo;
 
@@ -10,7 +10,7 @@ fn runs_in_other_worktrees_are_in_nobodys_way() {
     let repo = Repo::new();
     repo.sh("git worktree add -q ../one; git worktree add -q ../two");
     let roots = [repo.path(), repo.outside().join("one"), repo.outside().join("two")];
-    // Threads cannot share the repository, so each gets finished commands.
+    // Threads cannot share the repository, so each gets prepared commands.
     let commands: Vec<Vec<_>> = roots
         .iter()
         .map(|root| {

@@ -1,11 +1,11 @@
-//! The schemas under `docs/schemas`, and what they say against a document.
+//! Validates documents against the schemas under `docs/schemas`.
 
 use jsonschema::{Registry, Validator};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What the published schema that `document` names has against it; nothing if it fits. Members that the schema does not
-/// list count as well, wherever the schema lists members at all: what is printed is documented.
+/// Validates `document` against the published schema that it names; returns the errors. Unlisted members are errors too
+/// wherever the schema lists members at all: all output is documented.
 pub(crate) fn errors(document: &Value) -> Vec<String> {
     let Some(name) = document["schema"].as_str() else { return vec!["it names no schema".into()] };
     let Some(file) = name.strip_prefix("probity/").and_then(|name| name.strip_suffix("/v1")) else {
@@ -27,11 +27,11 @@ fn compile(schema: &Value) -> Result<Validator, Box<dyn std::error::Error>> {
     Ok(jsonschema::options().with_registry(&registry).build(schema)?)
 }
 
-/// Lets every object schema that lists members refuse those it does not list.
+/// Makes every object schema that lists members refuse unlisted ones.
 fn close_objects(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
-            // Beside `properties` as a name of a member stands no type.
+            // A member that happens to be named `properties` has no `type` beside it.
             let lists_members = members.get("properties").is_some_and(Value::is_object)
                 && members.get("type").is_some_and(|kind| kind.is_string() || kind.is_array());
             if lists_members {

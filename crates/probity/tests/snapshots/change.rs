@@ -9,7 +9,7 @@ const AREA: &str = "change";
 const ANN: &str = "handle-of-ann-0123456789";
 const BO: &str = "handle-of-bo-0123456789";
 
-/// Starts a change of `path` as a step on the way, and answers the intent.
+/// Starts a change of `path` as an intermediate step; returns the intent.
 fn begin(scene: &Scene, owner: &str, path: &str, more: &[&str]) -> String {
     let name = if owner == ANN { "ann" } else { "bo" };
     let mut arguments = vec!["start", path, "-m", "a change", "--owner", owner, "--agent", name];
@@ -18,7 +18,7 @@ fn begin(scene: &Scene, owner: &str, path: &str, more: &[&str]) -> String {
     started["intent_id"].as_str().unwrap_or_else(|| panic!("no intent: {started:#}")).to_owned()
 }
 
-/// An intent on `src/b.py` whose owner was killed.
+/// Creates an intent on `src/b.py` whose owner was killed.
 fn orphan(scene: &Scene) -> String {
     let mut client = Client::connect(scene.probity(&["mcp"]));
     let wish =

@@ -1,4 +1,4 @@
-//! Whether anything is without a snapshot, and whether any snapshot is without a case.
+//! Every command and tool has a snapshot, and every snapshot has a case.
 
 use crate::client::Client;
 use crate::harness::{Form, Scene, fix_environment, snapshot_directory};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-/// The source of every area: what its cases are called.
+/// The source of every area, which contains the names of its cases.
 const AREAS: &[(&str, &str)] = &[
     ("change", include_str!("change.rs")),
     ("documents", include_str!("documents.rs")),
@@ -19,7 +19,7 @@ const AREAS: &[(&str, &str)] = &[
     ("tools", include_str!("tools.rs")),
 ];
 
-/// The commands below `path`, as its help lists them; not `help` itself.
+/// Returns the commands that the help of `path` lists, without `help` itself.
 pub(crate) fn subcommands(path: &[&str]) -> Vec<String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
     fix_environment(command.args(path).arg("--help"), &std::env::temp_dir());
@@ -38,7 +38,7 @@ pub(crate) fn subcommands(path: &[&str]) -> Vec<String> {
     commands
 }
 
-/// Every command that does something: those without commands below, and those that work without one.
+/// Collects every command that does something: those without subcommands, and those that work without one.
 fn leaves(path: &[&str], found: &mut BTreeSet<String>) {
     let below = subcommands(path);
     if below.is_empty() || path == ["analyze"] {
@@ -49,13 +49,13 @@ fn leaves(path: &[&str], found: &mut BTreeSet<String>) {
     }
 }
 
-/// Every snapshot: its area, its name and its text.
+/// Returns the area, name and text of every snapshot.
 fn snapshots() -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     for area in fs::read_dir(snapshot_directory()).expect("is there").flatten() {
         for file in fs::read_dir(area.path()).expect("is a directory").flatten() {
             let name = file.file_name().into_string().expect("text");
-            // A difference that waits for a review is no snapshot yet.
+            // A pending difference (`.snap.new`) is not a snapshot yet.
             let Some(name) = name.strip_suffix(".snap") else { continue };
             let text = fs::read_to_string(file.path()).expect("text");
             found.push((area.file_name().into_string().expect("text"), name.to_owned(), text));
@@ -124,7 +124,7 @@ fn every_snapshot_belongs_to_a_case() {
         let source = AREAS.iter().find(|(known, _)| *known == area).map(|(_, source)| *source);
         let source = source.unwrap_or_else(|| panic!("no test makes snapshots of `{area}`"));
         let name = name.trim_end_matches(".human").trim_end_matches(".json");
-        // The name is a story and a case, either of which may have several words.
+        // The name consists of a story and a case, either of which may have several words.
         let words: Vec<&str> = name.split('_').collect();
         let is_literal = |words: &[&str]| source.contains(&format!("\"{}\"", words.join("_")));
         let is_case = (1..words.len()).any(|end| is_literal(&words[..end]) && is_literal(&words[end..]));

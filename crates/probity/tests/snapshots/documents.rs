@@ -1,4 +1,4 @@
-//! Typed documents with their history, and what their merges lose.
+//! Typed documents with their history, and the losses of their merges.
 
 use crate::harness::{Scene, story};
 use serde_json::json;
@@ -24,8 +24,8 @@ fn rank(scene: &Scene, author: &str, rank: &str) -> String {
     answer["commit"]["id"].as_str().unwrap_or_else(|| panic!("no commit: {answer:#}")).to_owned()
 }
 
-/// A ticket whose rank two writers changed; the two commits. Heads are sorted by id, and ids hold times: the store is made
-/// again until the first of the two sorts first.
+/// Creates a ticket whose rank two writers changed; returns the two commits. Heads are sorted by id, and ids depend on
+/// times: the store is created again until the first of the two sorts first.
 pub(crate) fn diverged(scene: &Scene) -> (String, String) {
     loop {
         init(scene);

@@ -4,7 +4,6 @@ use crate::harness::{Scene, story};
 
 const AREA: &str = "govern";
 
-/// A policy with a gate that passes.
 const POLICY: &str = "[[gate]]\nid = \"check\"\ntier = \"T0\"\nrun = [\"true\"]\n";
 
 /// Runs a script as the agent, with `src/a.py` as its scope.
@@ -12,7 +11,7 @@ fn run(scene: &Scene, case: &str, script: &str) {
     scene.case(case, &["run", "--scope", "src/a.py", "--", "sh", "-ec", script]);
 }
 
-/// A run that changed a file inside its scope and one outside, as a step on the way.
+/// Makes a run that changes a file inside its scope and one outside, as an intermediate step.
 fn violate(scene: &Scene) {
     scene.ask(&["run", "--scope", "src/a.py", "--", "sh", "-ec", "echo x >> src/a.py; echo y >> docs/d.md"]);
 }

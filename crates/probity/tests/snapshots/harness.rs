@@ -1,4 +1,4 @@
-//! Running commands in a fixed surrounding, and holding what they say against its snapshot.
+//! Runs commands in a fixed environment and compares their output with snapshots.
 
 use crate::redaction::redact;
 use crate::repo::Repo;
@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Once;
 
-/// Every snapshot is made as if on a terminal of this width.
+/// Width at which clap wraps help; other output is wrapped only on a real terminal.
 const COLUMNS: &str = "100";
 
-/// The form in which a command answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Human,
@@ -29,7 +28,7 @@ impl Form {
     }
 }
 
-/// Plays a story twice, each time in a repository of its own: once for people, once for programs. A command that changes
+/// Plays a story twice, each time in a fresh repository: once for people, once for programs. A command that changes
 /// something thus meets the same state in both forms.
 pub(crate) fn story(area: &'static str, name: &'static str, script: impl Fn(&Scene)) {
     for form in [Form::Human, Form::Json] {
@@ -51,17 +50,17 @@ impl Scene {
         Self { repo: Repo::new(), form, area, story }
     }
 
-    /// Runs a command and holds what it says against the snapshot `<story>_<case>`.
+    /// Runs a command and compares its output with the snapshot `<story>_<case>`.
     pub(crate) fn case(&self, case: &str, arguments: &[&str]) {
         self.case_with_input(case, arguments, "");
     }
 
-    /// The same with something on its standard input.
+    /// Like [`Self::case`], with input on stdin.
     pub(crate) fn case_with_input(&self, case: &str, arguments: &[&str], input: &str) {
         self.case_in(&self.repo.path(), case, arguments, input);
     }
 
-    /// The same in another directory.
+    /// Like [`Self::case_with_input`], in another directory.
     pub(crate) fn case_in(&self, directory: &Path, case: &str, arguments: &[&str], input: &str) {
         let arguments = self.in_form(arguments);
         let mut command = self.probity(&arguments);
@@ -75,13 +74,13 @@ impl Scene {
         }
     }
 
-    /// Runs a command that answers in words whatever the form, as help and version do.
+    /// Runs a command that answers with text in both forms, such as help and version.
     pub(crate) fn case_of_words(&self, case: &str, arguments: &[&str]) {
         let output = finish(&mut self.probity(arguments), "");
         self.assert(&format!("{}_{case}", self.story), &transcript(arguments, &output));
     }
 
-    /// Runs a command of whose answer only the presence counts.
+    /// Runs a command that must print something; the snapshot does not contain it.
     pub(crate) fn case_of_presence(&self, case: &str, arguments: &[&str]) {
         let arguments = self.in_form(arguments);
         let mut output = finish(&mut self.probity(&arguments), "");
@@ -97,19 +96,19 @@ impl Scene {
         }
     }
 
-    /// Runs a command whose answer is no case, only a step on the way; it must not fail for lack of form.
+    /// Runs a command as an intermediate step, without a snapshot; its answer must be JSON.
     pub(crate) fn ask(&self, arguments: &[&str]) -> Value {
         self.ask_with_input(arguments, "")
     }
 
-    /// The same with something on its standard input.
+    /// Like [`Self::ask`], with input on stdin.
     pub(crate) fn ask_with_input(&self, arguments: &[&str], input: &str) -> Value {
         let output = finish(&mut self.probity(&with_json(arguments)), input);
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
     }
 
-    /// The binary in the repository, with an environment that is the same everywhere.
+    /// Returns the binary in the repository, with an environment that is the same everywhere.
     pub(crate) fn probity(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
         command.args(arguments).current_dir(self.repo.path());
@@ -117,19 +116,19 @@ impl Scene {
         command
     }
 
-    /// Holds a text against a snapshot of this area and form.
+    /// Compares a text with a snapshot of this area and form.
     pub(crate) fn assert(&self, name: &str, text: &str) {
         assert_snapshot(self.area, &format!("{name}.{}", self.form.name()), text, self.repo.outside());
     }
 }
 
-/// Holds `text`, without what differs from machine to machine, against `snapshots/<area>/<name>.snap`.
+/// Compares `text`, redacted, with `snapshots/<area>/<name>.snap`.
 pub(crate) fn assert_snapshot(area: &str, name: &str, text: &str, outside: &Path) {
     let canonical = outside.canonicalize().expect("is there");
     let system_temporary = std::env::temp_dir();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let canonical_source = source.canonicalize().expect("is there");
-    // What lies inside another comes first.
+    // Nested directories come before the ones that contain them.
     let places: [(&Path, &str); 6] = [
         (&canonical, "[TMP]"),
         (outside, "[TMP]"),
@@ -145,17 +144,17 @@ pub(crate) fn assert_snapshot(area: &str, name: &str, text: &str, outside: &Path
     settings.bind(|| insta::assert_snapshot!(name, redact(text, &places)));
 }
 
-/// Where the snapshots lie, in a directory for each area.
+/// Returns the directory of the snapshots, which has one subdirectory per area.
 pub(crate) fn snapshot_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/snapshots")
 }
 
-/// The body of a Python function with `count` branches over `a` and `b`.
+/// Returns the body of a Python function with `count` branches over `a` and `b`.
 pub(crate) fn branches(count: usize) -> String {
     (0..count).map(|n| format!("    if a > {n}:\n        b += a * {n}\n")).collect::<Vec<_>>().concat()
 }
 
-/// A JSON text with one member a line; members stay in the order in which they were written.
+/// Formats JSON with one member per line, in the original order.
 pub(crate) fn pretty(json: &str) -> String {
     let mut text = String::new();
     let mut depth = 0;
@@ -217,7 +216,7 @@ fn finish(command: &mut Command, input: &str) -> Output {
     child.wait_with_output().expect("ends")
 }
 
-/// What a person would see: the command line, what came of it, and both streams.
+/// Formats what a person would see: the command line, the exit code, and both streams.
 fn transcript(arguments: &[&str], output: &Output) -> String {
     let mut text = String::from("$ probity");
     for argument in arguments {
@@ -241,11 +240,11 @@ fn quote_name(argument: &str) -> String {
     format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
-/// Keeps everything from a command that the machine, the user or the tests' caller have set.
+/// Replaces the environment of the machine, the user and the test runner by a fixed one.
 pub(crate) fn fix_environment(command: &mut Command, home: &Path) {
     command.env_clear();
-    // Where programs are, and where temporary files may lie: both are needed and neither is shown. A directory that may
-    // not be read would turn "not found" into "not permitted".
+    // Needed but never shown: the paths of programs and of temporary files. An unreadable directory would turn "not
+    // found" into "permission denied".
     let path = std::env::var_os("PATH").unwrap_or_default();
     let readable = std::env::split_paths(&path).filter(|directory| directory.read_dir().is_ok());
     command.env("PATH", std::env::join_paths(readable).expect("was a path before"));
@@ -261,7 +260,7 @@ pub(crate) fn fix_environment(command: &mut Command, home: &Path) {
     }
 }
 
-/// Files get the same modes whatever the tests were started with.
+/// Fixes the modes of new files, whatever umask the tests were started with.
 fn fix_umask() {
     static FIXED: Once = Once::new();
     FIXED.call_once(|| {

@@ -1,11 +1,11 @@
-//! What agents know and decided.
+//! The ledger: knowledge and decisions of agents.
 
 use crate::harness::story;
 use serde_json::json;
 
 const AREA: &str = "ledger";
 
-/// Several kinds of deltas: some are accepted, some contradict, one is not understood.
+/// Deltas of several kinds: some are accepted, some contradict, one is not understood.
 fn deltas() -> String {
     json!([
         { "kind": "decision_made", "handle": "db", "summary": "Use Postgres for orders", "confidence": "high" },

@@ -1,6 +1,7 @@
-//! What people and programs see: every command and every tool, in its usual, refused and failed form.
+//! The output of every command and every tool for people and programs: successful, refused and failed.
 //!
-//! The texts are under `snapshots/`, one file a case and form. CONTRIBUTING.md says how to review and accept a change.
+//! The texts are under `snapshots/`, one file per case and form. CONTRIBUTING.md says how to review and accept a
+//! change.
 
 #[path = "../end_to_end/mcp/client.rs"]
 #[allow(dead_code, reason = "shared with the end-to-end tests, which use all of it")]
@@ -24,7 +25,6 @@ mod schema_check;
 mod setup;
 mod tools;
 
-/// A file of the source tree.
 fn repo_file(path: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")

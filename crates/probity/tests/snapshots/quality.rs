@@ -4,7 +4,7 @@ use crate::harness::{Form, Scene, branches, story};
 
 const AREA: &str = "quality";
 
-/// Python that has something to be found: copies, a cycle, dead code, and a function with many branches.
+/// Writes Python with findings: copies, a cycle, dead code, and a function with many branches.
 fn write_code(scene: &Scene) {
     let body = branches(12);
     scene.repo.write("src/one.py", &format!("import src.two\n\n\ndef one(a, b):\n{body}    return b\n"));

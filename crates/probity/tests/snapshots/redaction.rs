@@ -1,13 +1,13 @@
-//! The one place that knows what differs between machines, users and moments, and takes it out of a snapshot.
+//! Removes from snapshots everything that differs between machines, users and moments; nothing else does this.
 //!
-//! What is equal stays equal: the first id of a kind in a snapshot becomes number 1, the next other one number 2.
+//! Equality is preserved: the first id of a kind in a snapshot becomes number 1, the next different one number 2.
 
 use regex::{Captures, Regex};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// A pattern, and what stands in its place. `$1` is kept text.
+/// A pattern and its replacement. `$1` keeps text.
 struct Filter {
     pattern: &'static str,
     replacement: &'static str,
@@ -17,7 +17,7 @@ struct Filter {
 const FILTERS: &[Filter] = &[
     // Progress is shown once work takes longer than a second.
     Filter { pattern: r"(?m)^probity: .*\(\d+ s\)\n", replacement: "" },
-    // A stream that held nothing else is no stream.
+    // The header of a stream that contained nothing else.
     Filter { pattern: r"--- stderr\n\z", replacement: "" },
     Filter { pattern: r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", replacement: "[TIME]" },
     Filter { pattern: r"\d{4}-\d\d-\d\d\b", replacement: "[DATE]" },
@@ -33,12 +33,12 @@ const FILTERS: &[Filter] = &[
         pattern: r#""((?:age|lease_expires_in|lease_left|life_left)_seconds)": ?\d+"#,
         replacement: r#""$1": "[DURATION]""#,
     },
-    // Whether a control group can be made depends on the user and the machine.
+    // Control groups depend on the user and the machine.
     Filter {
         pattern: r#""enforcement_detail": ?(?:"[^"]*"|null)"#,
         replacement: r#""enforcement_detail": "[ENFORCEMENT]""#,
     },
-    // Documents hold paths and times, whose lengths differ.
+    // Documents contain paths and times of varying length.
     Filter { pattern: r"\b\d+ kB\b", replacement: "[SIZE]" },
     Filter { pattern: r"\b\d+ bytes\b", replacement: "[SIZE] bytes" },
     Filter { pattern: r#""((?:log_)?bytes)": ?\d+"#, replacement: r#""$1": "[SIZE]""# },
@@ -50,7 +50,7 @@ const FILTERS: &[Filter] = &[
     Filter { pattern: r"\bgit version \S+|\bgit \d+\.\d+\S*", replacement: "git [VERSION]" },
 ];
 
-/// Ids and hashes, in the order in which they are looked for: a longer form may hold shorter ones.
+/// Ids and hashes, in search order: a longer form may contain shorter ones.
 static IDS: LazyLock<[(&str, Regex); 4]> = LazyLock::new(|| {
     [
         ("UUID", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
@@ -65,7 +65,7 @@ static COMPILED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     FILTERS.iter().map(|it| (Regex::new(it.pattern).expect("a pattern"), it.replacement)).collect()
 });
 
-/// Takes out of `text` what belongs to one machine or one moment. `places` are directories and their names.
+/// Redacts `text`. `places` are directories and their placeholders.
 pub(crate) fn redact(text: &str, places: &[(&Path, &str)]) -> String {
     let mut text = text.to_owned();
     for (place, name) in places {
@@ -89,14 +89,14 @@ fn number_ids(text: &str, kind: &str, pattern: &Regex) -> String {
         }
         let next = numbers.len() + 1;
         let number = *numbers.entry(found.to_owned()).or_insert(next);
-        // How long a hash is shown is part of the face; how long a signed text is depends on what it tells.
+        // The length of a hash is part of the output format; that of a signed text depends on its content.
         let length = if kind == "HEX" { found.len().to_string() } else { String::new() };
         format!("[{kind}{length}-{number}]")
     };
     pattern.replace_all(text, replace).into_owned()
 }
 
-/// Whether a long word is made of bytes rather than written by someone.
+/// Distinguishes encoded bytes from long words that a person wrote.
 fn is_random(word: &str) -> bool {
     let has = |is: fn(&char) -> bool| word.chars().any(|letter| is(&letter));
     has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase)

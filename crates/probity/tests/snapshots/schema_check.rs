@@ -1,9 +1,8 @@
-//! Every document fits the schema that it names.
+//! Checks that every document fits the schema that it names.
 
 use crate::published_schemas;
 use serde_json::Value;
 
-/// Holds the document of a case against the schema that it names.
 pub(crate) fn check(case: &str, document: &Value) {
     let errors = published_schemas::errors(document);
     assert!(errors.is_empty(), "{case} does not fit its schema:\n{}", errors.join("\n"));

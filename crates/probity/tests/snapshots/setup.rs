@@ -1,4 +1,4 @@
-//! Setting up: a policy, agents, the doctor, the server's tools.
+//! Setup: a policy, agents, the doctor, the server's tools.
 
 use crate::harness::story;
 

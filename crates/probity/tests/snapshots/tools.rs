@@ -1,4 +1,4 @@
-//! Every tool for agents, through the real server: what it answers, and how it refuses.
+//! Every tool for agents, through the real server: its answers and its refusals.
 
 use crate::client::Client;
 use crate::harness::{Form, Scene, branches, pretty};
@@ -20,7 +20,7 @@ impl Session {
         Self { scene, client }
     }
 
-    /// Calls a tool and holds its answer against a snapshot.
+    /// Calls a tool and compares its answer with a snapshot.
     fn case(&mut self, case: &str, tool: &str, arguments: &Value) -> Value {
         let answer = self.client.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
         let result = &answer["result"];
@@ -35,7 +35,7 @@ impl Session {
         document
     }
 
-    /// Sends any other request and holds its result against a snapshot.
+    /// Sends any other request and compares its result with a snapshot.
     fn request(&mut self, case: &str, method: &str, params: &Value) {
         let answer = self.client.request(method, params);
         let outcome = if answer["error"].is_object() { &answer["error"] } else { &answer["result"] };

@@ -28,7 +28,6 @@ pub(crate) enum BaselineCommand {
     Show,
 }
 
-/// Answers a question about the baseline.
 pub(crate) fn baseline(
     workspace: &Workspace,
     command: BaselineCommand,

@@ -1,4 +1,4 @@
-//! `probity analyze blast`: who would notice a change.
+//! `probity analyze blast`: the files that depend on the changed ones, or hold copies of their code.
 
 use super::with_progress;
 use crate::answer::CommandAnswer;
@@ -6,7 +6,6 @@ use crate::ui;
 use probity_api::ExitCode;
 use probity_workspace::{ServiceError, Workspace};
 
-/// Shows who would notice a change of `files`.
 pub(crate) fn blast(workspace: &Workspace, files: &[Vec<u8>]) -> Result<CommandAnswer, ServiceError> {
     let blast = with_progress(|watch| probity_quality::analyze::blast_radius(workspace, files, watch))?;
     let lists = [

@@ -1,4 +1,4 @@
-//! `probity analyze` and what belongs to it: baseline, blast radius, and the stored runs.
+//! `probity analyze` with its baseline and blast radius, and the stored analyses of `probity runs`.
 
 mod baseline;
 mod blast;
@@ -21,7 +21,7 @@ use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// How many findings `--json` lists if nobody asks for more.
+/// Default number of findings in the `--json` document.
 const MAX_LISTED_FINDINGS: usize = 100;
 
 #[derive(Debug, Args)]
@@ -108,7 +108,6 @@ enum AnalyzeCommand {
     Baseline(baseline::BaselineCommand),
 }
 
-/// Answers `probity analyze`.
 pub(crate) fn analyze(workspace: &Workspace, args: AnalyzeArgs) -> Result<CommandAnswer, ServiceError> {
     match args.command {
         None => run_analysis(workspace, args.options),
@@ -139,7 +138,6 @@ fn other_reports(flags: &AnalyzeFlags) -> Result<Vec<OtherReport>, ServiceError>
     findings.chain(coverage).map(|(path, kind)| OtherReport::read(path, kind)).collect()
 }
 
-/// A sentence on the baseline, if there is something to say.
 fn on_baseline(baseline: &BaselineSummary) -> Option<String> {
     match baseline.status {
         BaselineStatus::Missing => None,

@@ -1,4 +1,4 @@
-//! What a person reads about runs.
+//! Renders analyses and their comparisons for people.
 
 use super::on_baseline;
 use crate::ui;
@@ -8,10 +8,9 @@ use probity_analysis::{
 use probity_api::quality::{AnalyzeAnswer, FileSummary, HealthSummary, HotSpot, RunComparison, RunSummary};
 use probity_quality::analyze::answers;
 
-/// How many findings and files a summary shows.
+/// Maximum number of findings, and of files, in a summary.
 const MAX_SUMMARY_ROWS: usize = 10;
 
-/// The summary of an analysis.
 pub(crate) fn print_analysis(answer: &AnalyzeAnswer, run: &AnalysisRun) {
     self::run(&answer.run, &answer.files.files, run);
     if let Some(said) = on_baseline(&answer.baseline) {
@@ -41,7 +40,6 @@ pub(crate) fn print_analysis(answer: &AnalyzeAnswer, run: &AnalysisRun) {
     }
 }
 
-/// The summary of a run.
 pub(crate) fn run(summary: &RunSummary, files: &FileSummary, run: &AnalysisRun) {
     if let Some((score, grade)) = summary.health.score.zip(summary.health.grade) {
         print_health(&summary.health, score, grade);
@@ -117,7 +115,6 @@ fn print_top_findings(run: &AnalysisRun) {
     }
 }
 
-/// One finding: weight, place, what is wrong.
 fn print_finding(finding: &Finding) {
     let weight = match finding.severity {
         Severity::Critical => ui::bad("critical"),
@@ -131,7 +128,7 @@ fn print_finding(finding: &Finding) {
     ui::print(format_args!("  {weight} {}  {}", ui::bold(place), finding.message));
 }
 
-/// What was not analysed, and why (law 6).
+/// Lists the files that were not analyzed, and why: not applicable is not passed (law 6).
 fn print_unanalyzed_files(files: &FileSummary, run: &AnalysisRun) {
     let n_files = files.skipped + files.failed;
     if n_files == 0 {
@@ -160,7 +157,7 @@ fn print_unanalyzed_files(files: &FileSummary, run: &AnalysisRun) {
     }
 }
 
-/// A list that stays on one line.
+/// Joins a list on one line, counting the items that do not fit.
 fn shortened_list(list: &[String]) -> String {
     let shown = list.iter().take(MAX_SUMMARY_ROWS).cloned().collect::<Vec<_>>().join(", ");
     if list.len() > MAX_SUMMARY_ROWS {
@@ -170,7 +167,6 @@ fn shortened_list(list: &[String]) -> String {
     }
 }
 
-/// What two runs say together.
 pub(crate) fn print_comparison(comparison: &RunComparison) {
     let verdict = match comparison.verdict {
         ComparisonVerdict::Improved => ui::good("improved"),
@@ -199,7 +195,7 @@ pub(crate) fn print_comparison(comparison: &RunComparison) {
     for gone in &comparison.improvement_findings {
         ui::print(format_args!("  {} {}", ui::good("gone    "), gone.message));
     }
-    // A symbol is told once, with all that became worse of it.
+    // One line per symbol, with every metric that got worse.
     for worse in comparison.worsened_symbols.chunk_by(|a, b| (&a.path, &a.symbol) == (&b.path, &b.symbol)) {
         let measures = worse.iter().map(|by| format!("{} {} → {}", by.metric.as_str(), by.before, by.after));
         ui::print(format_args!(
@@ -221,7 +217,6 @@ pub(crate) fn print_comparison(comparison: &RunComparison) {
     }
 }
 
-/// What the gates say; nothing if the policy has none.
 fn print_gates(report: &GateReport) {
     for reason in &report.reasons {
         ui::print(format_args!("  {} {:<18} {}", ui::bad("fail"), reason.gate, reason.message));

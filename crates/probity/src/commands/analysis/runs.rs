@@ -47,7 +47,6 @@ pub(crate) enum RunsCommand {
     },
 }
 
-/// Answers a question about stored runs.
 pub(crate) fn runs(workspace: &Workspace, command: RunsCommand) -> Result<CommandAnswer, ServiceError> {
     match command {
         RunsCommand::List => list(workspace),

@@ -1,20 +1,20 @@
-//! A screen that is drawn again in place.
+//! The terminal's alternate screen, redrawn in place.
 
 use crate::ui;
 use std::fmt::Write;
 
-/// Another page of the terminal, without a cursor.
+/// Switches to the alternate screen and hides the cursor.
 const ENTER_ALTERNATE_SCREEN: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE_ALTERNATE_SCREEN: &str = "\x1b[?25h\x1b[?1049l";
 const CURSOR_HOME: &str = "\x1b[H";
 const ERASE_REST_OF_LINE: &str = "\x1b[K";
 const ERASE_BELOW: &str = "\x1b[J";
 
-/// A page of the terminal of its own. Dropping it brings back what was shown before.
+/// The open alternate screen. Dropping it restores what the terminal showed before.
 pub(super) struct AlternateScreen(());
 
 impl AlternateScreen {
-    /// Opens the page; `None` if stdout cannot be drawn on.
+    /// Opens the screen; `None` if stdout cannot be drawn on.
     pub(super) fn open() -> Option<Self> {
         ui::stdout_can_be_drawn_on().then(|| {
             ui::draw(ENTER_ALTERNATE_SCREEN);
@@ -22,7 +22,7 @@ impl AlternateScreen {
         })
     }
 
-    /// Shows as many of the lines as there is room for, and the last line below them.
+    /// Shows as many of the lines as fit, and `last` below them.
     #[expect(clippy::unused_self, reason = "only an open screen can be drawn on")]
     pub(super) fn show(&self, lines: &[String], last: &str) {
         let size = ui::terminal_size().unwrap_or((usize::MAX, usize::MAX));
@@ -37,14 +37,14 @@ impl Drop for AlternateScreen {
     }
 }
 
-/// What draws a page of given columns and rows. A long line is wrapped by the terminal, and takes more than one row.
+/// Renders a page. The terminal wraps long lines, so one line may take several rows.
 fn render_page(lines: &[String], last: &str, (columns, rows): (usize, usize)) -> String {
     let height = |line: &String| {
         anstream::adapter::strip_str(line).to_string().chars().count().div_ceil(columns).max(1)
     };
     let room = rows.saturating_sub(1);
     let is_whole = lines.iter().map(height).sum::<usize>() <= room;
-    // One row less if it has to say that there is more.
+    // The notice that lines are missing takes one row.
     let mut left = if is_whole { room } else { room.saturating_sub(1) };
     let mut page = CURSOR_HOME.to_owned();
     let mut shown = 0;
@@ -71,7 +71,7 @@ mod tests {
         let cut = render_page(&lines, "q leaves", (80, 6));
         assert_eq!(cut.matches("\r\n").count(), 5);
         assert!(cut.contains("line 3") && !cut.contains("line 4") && cut.contains("… and 6 more"), "{cut}");
-        // Six letters take two rows of three.
+        // Six characters take two rows of three columns.
         let narrow = render_page(&lines, "q", (3, 6));
         assert!(narrow.contains("line 1") && !narrow.contains("line 2"), "{narrow}");
     }

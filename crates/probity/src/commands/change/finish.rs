@@ -98,7 +98,6 @@ pub(crate) struct FinishArgs {
     identity: IdentityArgs,
 }
 
-/// Finishes a change.
 pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<CommandAnswer, ServiceError> {
     let (intent_id, caller) = args.identity.named_or_only(workspace, args.intent_id.as_deref())?;
     let changed_files = if args.changed.is_empty() {
@@ -133,7 +132,7 @@ pub(crate) fn finish(workspace: &Workspace, args: FinishArgs) -> Result<CommandA
     Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
-/// A claim that needs no more than its word.
+/// Parses a claim that needs no parameters.
 fn claim(word: &str) -> Result<Claim, ServiceError> {
     Claim::of_word(word).ok_or_else(|| {
         let known = Claim::WORDS.join(", ");
@@ -144,10 +143,9 @@ fn claim(word: &str) -> Result<Claim, ServiceError> {
     })
 }
 
-/// How many of the last lines of a failed gate are shown.
+/// Number of trailing log lines shown for a failed gate.
 const MAX_LOG_LINES: usize = 10;
 
-/// The verdict as people read it.
 const fn status_words(status: ContractStatus) -> &'static str {
     match status {
         ContractStatus::Accepted => "accepted",
@@ -173,7 +171,7 @@ fn show_finish(answer: &FinishAnswer) {
         ui::print_row("already", "this change was finished before; this is what that finish answered");
     }
     show_changes(answer);
-    // What violates the scope is named below, once; what is outside of an accepted change is named above.
+    // Scope violations are listed once, below; paths outside an accepted change are already listed above.
     let is_named = |path: &RepoPath| violates_scope(answer, path);
     if let Some(hygiene) = hygiene {
         for path in hygiene.unacknowledged_dirty_in_scope.iter().filter(|path| !is_named(path)) {
@@ -211,7 +209,7 @@ fn show_finish(answer: &FinishAnswer) {
     ui::print_row("next", &answer.message);
 }
 
-/// Whether the change touched a path that its intent does not allow.
+/// Returns whether the change touched a path that its intent does not allow.
 fn violates_scope(answer: &FinishAnswer, path: &RepoPath) -> bool {
     let entry = ScopeEntry::from(path);
     answer.scope_check.as_ref().is_some_and(|check| {
@@ -219,7 +217,6 @@ fn violates_scope(answer: &FinishAnswer, path: &RepoPath) -> bool {
     })
 }
 
-/// A gate that failed, and the end of what it wrote.
 fn show_failed_gate(gate: &FailedGate) {
     let required = if gate.required { "" } else { " (not required)" };
     let detail = if gate.detail.is_empty() { String::new() } else { format!(": {}", gate.detail) };
@@ -230,7 +227,7 @@ fn show_failed_gate(gate: &FailedGate) {
     }
 }
 
-/// The paths of the change, and those outside of an accepted one with whose they are.
+/// Lists the changed paths; for an accepted change also the ones outside its scope, with their owners.
 fn show_changes(answer: &FinishAnswer) {
     let mark = |status: DirtyStatus| match status {
         DirtyStatus::Added => ChangeMark::Added,
@@ -271,7 +268,7 @@ fn show_committed(answer: &FinishAnswer) {
     }
 }
 
-/// Whose an uncommitted change is.
+/// Names the owner of an uncommitted change.
 fn attribution(change: &ExternalChange) -> String {
     let agent = change.agent.as_deref().unwrap_or("another agent");
     match change.attribution {
@@ -282,7 +279,6 @@ fn attribution(change: &ExternalChange) -> String {
     }
 }
 
-/// What was claimed, and what speaks against it or is missing.
 fn claim_words(claim: &RefutedClaim) -> String {
     let text = |text: &str| probity_core::bytes::escape(text.as_bytes());
     format!("{}  {}", text(&claim.claimed), text(&claim.because))

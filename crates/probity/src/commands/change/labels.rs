@@ -1,4 +1,4 @@
-//! Words that the commands of a change share: those of their options, and those of their answers.
+//! Option parsers and labels that the commands about changes share.
 
 use crate::ui;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -8,7 +8,7 @@ use probity_intents::Ownership;
 use probity_intents::registry::{ClosureReason, NoticeKind, OwnerNotice};
 use std::str::FromStr;
 
-/// Reads an option that is one word of an enum; `words` are all of them.
+/// Parses an option whose values are the words of an enum; `words` lists all of them.
 pub(crate) fn word_parser<W>(words: &'static [&'static str]) -> impl TypedValueParser<Value = W>
 where
     W: FromStr<Err = UnknownWord> + Clone + Send + Sync + 'static,
@@ -16,12 +16,11 @@ where
     PossibleValuesParser::new(words).try_map(|word| word.parse())
 }
 
-/// A code behind the words that say the same, to search for.
+/// Formats a code to put after the sentence that explains it, so that users can search for it.
 pub(crate) fn dimmed_code(code: &str) -> String {
     ui::dim(format_args!("[{code}]"))
 }
 
-/// What happened to intents of the reader.
 pub(crate) fn show_notices(notices: &[OwnerNotice]) {
     for notice in notices {
         let (words, code) = notice_words(&notice.kind);
@@ -51,7 +50,7 @@ fn notice_words(kind: &NoticeKind) -> (String, &'static str) {
     }
 }
 
-/// Whose an intent is, for the reader; `is_kept` if its handle is kept in this worktree and the reader may use it.
+/// Describes who owns an intent. `is_kept`: its handle is stored in this worktree, so the reader may use it.
 pub(crate) const fn ownership_label(ownership: Ownership, is_kept: bool) -> &'static str {
     match ownership {
         Ownership::OwnActive => "yours",
@@ -65,7 +64,7 @@ pub(crate) const fn ownership_label(ownership: Ownership, is_kept: bool) -> &'st
     }
 }
 
-/// A number of seconds: `300`, or with a unit: `90s`, `5m`, `1h`.
+/// Parses a number of seconds: `300`, or with a unit: `90s`, `5m`, `1h`.
 pub(crate) fn parse_seconds(text: &str) -> Result<u64, String> {
     let parsed = text.parse().ok().or_else(|| probity_policy::duration_ms(text).map(|ms| ms / 1_000));
     parsed.ok_or_else(|| {

@@ -20,7 +20,6 @@ use probity_workspace::{ServiceError, Workspace};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Widens the scope of an intent.
 pub(crate) fn amend(
     workspace: &Workspace,
     intent_id: &str,

@@ -1,4 +1,4 @@
-//! Keys that leave a screen which shows itself again and again.
+//! Reads single keys, so that a watch can be left with one.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::getpgrp;
@@ -10,14 +10,14 @@ const CTRL_C: u8 = 0x03;
 const CTRL_D: u8 = 0x04;
 const ESCAPE: u8 = 0x1b;
 
-/// The keyboard, read key by key. Dropping it gives the terminal back as it was.
+/// The keyboard in unbuffered mode. Dropping it restores the terminal settings.
 pub(super) struct RawKeyboard {
     terminal: Stdin,
     modes: Termios,
 }
 
 impl RawKeyboard {
-    /// The keyboard; `None` if standard input is no terminal, or belongs to another job.
+    /// Opens the keyboard; `None` if stdin is not a terminal or belongs to another job.
     pub(super) fn open() -> Option<Self> {
         let terminal = stdin();
         let is_ours = isatty(&terminal) && tcgetpgrp(&terminal).is_ok_and(|holder| holder == getpgrp());
@@ -26,14 +26,14 @@ impl RawKeyboard {
         }
         let modes = tcgetattr(&terminal).ok()?;
         let mut by_key = modes.clone();
-        // Ctrl-C comes as a key: as a signal it would end the program before the terminal is given back. Output stays as it
-        // is, so that lines are still lines.
+        // Ctrl-C arrives as a key: as a signal it would end the program before the terminal is restored. Output modes
+        // are unchanged, so that `\n` still starts a new line.
         by_key.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
         tcsetattr(&terminal, OptionalActions::Now, &by_key).ok()?;
         Some(Self { terminal, modes })
     }
 
-    /// Waits at most for `wait`; answers whether somebody wants to leave, or the terminal has gone.
+    /// Waits at most `wait`; returns whether a leave key was pressed or the terminal is gone.
     pub(super) fn wants_to_leave(&self, wait: Duration) -> bool {
         let wait = Timespec::try_from(wait).ok();
         let mut ends = [PollFd::new(&self.terminal, PollFlags::IN)];
@@ -54,7 +54,7 @@ impl Drop for RawKeyboard {
     }
 }
 
-/// Whether some keys mean to leave: `q`, Ctrl-C, Ctrl-D, or Escape by itself. Arrows and other keys begin with an escape, too.
+/// Recognizes `q`, Ctrl-C, Ctrl-D and a lone Escape; arrow and function keys also begin with an escape byte.
 fn is_leave_key(keys: &[u8]) -> bool {
     match keys {
         [] | [ESCAPE] => true,

@@ -124,7 +124,6 @@ pub(crate) struct PromoteArgs {
     detail_level: DetailLevel,
 }
 
-/// Promotes a waiting intent.
 pub(crate) fn promote(
     workspace: &Workspace,
     args: &PromoteArgs,
@@ -152,7 +151,6 @@ const fn dirty_scope(continues: bool) -> DirtyScopePolicy {
     if continues { DirtyScopePolicy::ContinueOwnWip } else { DirtyScopePolicy::Block }
 }
 
-/// Starts a change, and waits for its turn if asked to.
 pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<CommandAnswer, ServiceError> {
     let caller = args.identity.caller()?;
     let dirty_scope_policy =
@@ -200,7 +198,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<CommandAns
     Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
-/// The handle of a new owner, shown and answered; nothing for an owner that knows its own.
+/// Prints and returns the handle of a new owner; `None` for a caller that gave its own.
 pub(crate) fn new_handle(caller: &Caller) -> Option<String> {
     if !caller.is_new {
         return None;
@@ -211,7 +209,7 @@ pub(crate) fn new_handle(caller: &Caller) -> Option<String> {
     Some(handle.to_owned())
 }
 
-/// The reasons as people read them; `are_own` if the holder of the paths is the caller under another handle.
+/// Describes the obstacles. `are_own`: the caller holds the paths itself, under another handle.
 fn reason_words(reasons: &[StartObstacle], are_own: bool) -> String {
     let foreign = StartObstacle::Rule(StartReason::ForeignDirtyOverlap);
     let told = reasons.iter().filter(|reason| !are_own || **reason != foreign);

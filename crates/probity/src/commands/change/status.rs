@@ -27,17 +27,17 @@ pub(crate) struct StatusArgs {
     identity: IdentityArgs,
 }
 
-/// How long a watcher waits for news of the registry before it looks at the tree again.
+/// Maximum wait for registry events before the worktree is checked again.
 const LOOK_AGAIN_INTERVAL: Duration = Duration::from_secs(1);
-/// Stands between one status and the next where they cannot be drawn in place.
+/// Separates successive statuses where they cannot be redrawn in place.
 const SEPARATOR: &str = "────────";
-/// How often it looks whether a key was pressed.
+/// Time between two checks for a pressed key.
 const KEY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Shows the state of the tree, once or whenever it changes.
+/// Shows the status once; with `--watch`, again whenever it changes.
 pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<CommandAnswer, ServiceError> {
     let caller = args.identity.caller()?;
-    // Before the first line is shown: a key that is pressed at once counts, too.
+    // Opened before anything is shown, so that a key pressed immediately counts.
     let keyboard = if args.watch { RawKeyboard::open() } else { None };
     let mut answer = probity_changes::status(workspace, &caller)?;
     let screen = keyboard.is_some().then(AlternateScreen::open).flatten();
@@ -57,14 +57,14 @@ pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Command
         }
     }
     if screen.is_some() {
-        // The screen goes with the watch; how things stand stays.
+        // Closing the screen erases it, so the last status is printed again to stay visible.
         drop(screen);
         show_status(&answer);
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-/// Draws a status in place on a screen, else below what was shown before.
+/// Redraws the status on the screen, or prints it below the previous one.
 fn show_again(screen: Option<&AlternateScreen>, workspace: &Workspace, answer: &StatusAnswer) {
     let Some(screen) = screen else { return show_status(answer) };
     let mut lines = vec![ui::dim(format_args!("probity status  in {}", workspace.root.display()))];
@@ -72,7 +72,7 @@ fn show_again(screen: Option<&AlternateScreen>, workspace: &Workspace, answer: &
     screen.show(&lines, &ui::dim("watching; q leaves"));
 }
 
-/// Waits for news of the registry, or until it is time to look at the tree again; answers whether somebody wants to leave.
+/// Waits for registry events, or until the worktree is due for a check; returns whether the user wants to leave.
 fn wait_for_news(watch: &mut StatusWatcher, keyboard: Option<&RawKeyboard>) -> Result<bool, ServiceError> {
     let Some(keyboard) = keyboard else { return watch.wait(LOOK_AGAIN_INTERVAL).map(|_| false) };
     let end = Instant::now() + LOOK_AGAIN_INTERVAL;
@@ -87,7 +87,6 @@ fn wait_for_news(watch: &mut StatusWatcher, keyboard: Option<&RawKeyboard>) -> R
     Ok(false)
 }
 
-/// Looks whether everything is there.
 pub(crate) fn doctor(workspace: &Workspace) -> CommandAnswer {
     let answer = probity_changes::doctor(workspace);
     for check in &answer.checks {
@@ -184,7 +183,7 @@ fn show_group(label: &str, group: &DirtyGroup) {
     }
 }
 
-/// The first of some things, and how many more there are.
+/// Joins the first items of a list, with the number of the remaining ones.
 fn shortened_list(first: &[String], count: usize) -> String {
     match count.saturating_sub(first.len()) {
         0 => first.join(", "),
@@ -194,7 +193,7 @@ fn shortened_list(first: &[String], count: usize) -> String {
 
 type IntentNews<'a> = (&'a IntentId, IntentStatus, Ownership, Option<usize>, &'a ScopeEntrySet, usize);
 
-/// What makes a status worth showing again: everything but the time that passes.
+/// The parts of a status whose change is worth showing: everything but elapsed time.
 #[derive(PartialEq, Eq)]
 struct StatusNews<'a> {
     intents: Vec<IntentNews<'a>>,
@@ -215,7 +214,6 @@ fn what_matters(answer: &StatusAnswer) -> StatusNews<'_> {
     }
 }
 
-/// A length of time in words.
 fn format_seconds(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),

@@ -1,4 +1,4 @@
-//! What can be said to `probity commits`.
+//! The arguments of `probity commits`.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;

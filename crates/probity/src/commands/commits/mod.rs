@@ -21,7 +21,6 @@ use serde_json::Value;
 use std::io::{Read, Write as _};
 use std::path::Path;
 
-/// Answers a question about commits, or writes some.
 pub(crate) fn commits(
     workspace: impl Fn() -> Result<Workspace, ServiceError>,
     arguments: CommitsArgs,
@@ -103,7 +102,6 @@ fn answer(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer,
     }
 }
 
-/// The commands that write commits, or move them.
 fn change(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer, ServiceError> {
     match command {
         CommitsCommand::Put { document, value, on, signed } => {
@@ -234,7 +232,7 @@ fn success(answer: &impl probity_api::Answer) -> CommandAnswer {
     CommandAnswer::of(ExitCode::Ok, answer)
 }
 
-/// The bytes of a file, or of stdin.
+/// Reads a file, or stdin for `-`.
 pub(crate) fn read_input(file: &Path) -> Result<Vec<u8>, ServiceError> {
     let missing =
         |error: std::io::Error| ServiceError::Missing(format!("cannot read {}: {error}", file.display()));
@@ -246,7 +244,6 @@ pub(crate) fn read_input(file: &Path) -> Result<Vec<u8>, ServiceError> {
     std::fs::read(file).map_err(missing)
 }
 
-/// Strict JSON from an argument or a file.
 pub(crate) fn json_of(bytes: &[u8]) -> Result<Value, ServiceError> {
     probity_core::json::parse(bytes).map_err(|error| {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
@@ -257,7 +254,6 @@ pub(crate) fn json_of(bytes: &[u8]) -> Result<Value, ServiceError> {
     })
 }
 
-/// A list in JSON.
 pub(crate) fn list_of(bytes: &[u8]) -> Result<Vec<Value>, ServiceError> {
     match json_of(bytes)? {
         Value::Array(items) => Ok(items),
@@ -276,7 +272,6 @@ fn parse_document_name(document: &str) -> Result<(String, String), ServiceError>
     )
 }
 
-/// Where the store of `probity merge` lies.
 pub(crate) fn open_at(
     workspace: impl Fn() -> Result<Workspace, ServiceError>,
     given: Option<&Path>,

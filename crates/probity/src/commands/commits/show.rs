@@ -1,4 +1,4 @@
-//! What a person sees of commits.
+//! Renders commits, documents and merges for people.
 
 use crate::review::chosen_text;
 use crate::ui;
@@ -11,10 +11,8 @@ use probity_document_store::merge::AnalyzedMerge;
 use probity_document_store::{op_text, short_id};
 use probity_documents::{ConflictVerdict, LocusReading, MergeConflict, path_text};
 
-/// How much of a value one line shows.
 const MAX_VALUE_CHARS: usize = 48;
 
-/// A table of commits.
 pub(super) fn print_log(answer: &CommitLogAnswer) {
     for CommitLogEntry { commit, head, refs } in &answer.commits {
         let marks = match (*head, refs.is_empty()) {
@@ -43,7 +41,6 @@ fn print_commit_line(commit: &CommitSummary, marks: &str) {
     ));
 }
 
-/// The heads, one per line.
 pub(super) fn print_heads(answer: &CommitHeadsAnswer) {
     for commit in &answer.heads {
         print_commit_line(commit, "");
@@ -53,7 +50,6 @@ pub(super) fn print_heads(answer: &CommitHeadsAnswer) {
     }
 }
 
-/// One commit.
 pub(super) fn print_commit(answer: &CommitShowAnswer) {
     let commit = &answer.commit;
     ui::print_row("commit", ui::code(commit.id));
@@ -73,7 +69,6 @@ pub(super) fn print_commit(answer: &CommitShowAnswer) {
     }
 }
 
-/// Opcodes, one per line.
 pub(super) fn print_difference(answer: &CommitDiffAnswer) {
     answer.ops.iter().for_each(|op| ui::print(op_text(op)));
     for gone in &answer.gone {
@@ -84,7 +79,6 @@ pub(super) fn print_difference(answer: &CommitDiffAnswer) {
     }
 }
 
-/// Documents, one per line.
 pub(super) fn print_state(answer: &DocumentStateAnswer) {
     for (attachment, keys) in &answer.state {
         for (key, document) in keys.as_object().into_iter().flatten() {
@@ -96,7 +90,6 @@ pub(super) fn print_state(answer: &DocumentStateAnswer) {
     }
 }
 
-/// What became of every opcode.
 pub(super) fn print_trace(answer: &DocumentTraceAnswer) {
     for entry in &answer.trace {
         let mark = match (entry.skipped, entry.on) {
@@ -108,7 +101,6 @@ pub(super) fn print_trace(answer: &DocumentTraceAnswer) {
     }
 }
 
-/// Refs, one per line.
 pub(super) fn print_refs(answer: &CommitRefsAnswer) {
     for entry in &answer.refs {
         ui::print(format_args!("{}  {}", ui::code(short_id(&entry.commit)), entry.name));
@@ -118,7 +110,6 @@ pub(super) fn print_refs(answer: &CommitRefsAnswer) {
     }
 }
 
-/// How much went one way.
 pub(super) fn transfer(counts: &TransferCounts) -> String {
     format!(
         "{}, {}, {}",
@@ -128,7 +119,6 @@ pub(super) fn transfer(counts: &TransferCounts) -> String {
     )
 }
 
-/// What went which way.
 pub(super) fn print_sync(answer: &StoreSyncAnswer) {
     ui::print(format_args!("pulled  {}", transfer(&answer.pulled)));
     ui::print(format_args!("pushed  {}", transfer(&answer.pushed)));
@@ -138,7 +128,6 @@ pub(super) fn print_sync(answer: &StoreSyncAnswer) {
     }
 }
 
-/// What a check found.
 pub(super) fn print_check(answer: &StoreCheckAnswer) {
     let counts = format!(
         "{}, {}, {}",
@@ -161,7 +150,6 @@ pub(super) fn print_check(answer: &StoreCheckAnswer) {
     );
 }
 
-/// One merge: what it joins, and what it lost.
 pub(super) fn print_merge(found: &AnalyzedMerge) {
     let analysis = &found.analysis;
     let id = |id: probity_documents::CommitId| ui::code(probity_document_store::short_id(&id));
@@ -175,7 +163,6 @@ pub(super) fn print_merge(found: &AnalyzedMerge) {
     print_losses(found);
 }
 
-/// What a merge lost, conflict by conflict.
 pub(crate) fn print_losses(found: &AnalyzedMerge) {
     let analysis = &found.analysis;
     if analysis.is_two_way() {
@@ -255,7 +242,6 @@ fn summary(found: &AnalyzedMerge) {
     }
 }
 
-/// The four values of a conflict, with their names.
 pub(crate) fn conflict_values(conflict: &MergeConflict) -> [(&'static str, &LocusReading); 4] {
     [
         ("base", &conflict.base),
@@ -265,7 +251,6 @@ pub(crate) fn conflict_values(conflict: &MergeConflict) -> [(&'static str, &Locu
     ]
 }
 
-/// A value in one line.
 pub(crate) fn value_text(reading: &LocusReading) -> String {
     let Some(value) = &reading.0 else { return "absent".into() };
     let text = value.to_string();

@@ -1,4 +1,4 @@
-//! What can be said to `probity ledger`, and the help that goes with it.
+//! The arguments of `probity ledger`, with their help.
 
 use clap::{Args, Subcommand, ValueEnum};
 use probity_knowledge::ledger::ItemFilter;

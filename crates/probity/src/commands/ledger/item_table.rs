@@ -1,13 +1,12 @@
-//! Items as a table for people.
+//! Prints ledger items as a table.
 
 use crate::ui;
 use probity_api::ledger::LedgerItem;
 use probity_ledger::{ConfidenceLevel, ItemStatus};
 
-/// The widest handle that keeps its column.
+/// Maximum width of the handle column; longer handles overflow it.
 const HANDLE_WIDTH: usize = 24;
 
-/// Prints items, one a line.
 pub(super) fn print_items(items: &[LedgerItem]) {
     let width = items.iter().map(|item| item.handle.chars().count()).max().unwrap_or(0);
     let width = width.min(HANDLE_WIDTH);
@@ -25,7 +24,7 @@ pub(super) fn print_items(items: &[LedgerItem]) {
     }
 }
 
-/// What one should know besides: how sure it is, how it ended, what replaced it.
+/// Adds low confidence, the closing note, and the item that replaced this one.
 fn item_remark(item: &LedgerItem) -> String {
     let mut parts = Vec::new();
     if item.confidence < ConfidenceLevel::High {
@@ -36,7 +35,6 @@ fn item_remark(item: &LedgerItem) -> String {
     if parts.is_empty() { String::new() } else { ui::dim(format_args!("  ({})", parts.join("; "))) }
 }
 
-/// Prints a pair of handles that contradict each other, for each pair.
 pub(super) fn print_contradictions(pairs: &[[String; 2]]) {
     for [older, newer] in pairs {
         ui::print(format_args!("  {} {older} and {newer} contradict each other", ui::bad("!")));

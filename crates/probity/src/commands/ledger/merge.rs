@@ -1,4 +1,4 @@
-//! Streams and their merges.
+//! `probity ledger` commands about streams and their merges.
 
 use crate::answer::CommandAnswer;
 use crate::ui;

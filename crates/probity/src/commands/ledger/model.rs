@@ -1,4 +1,4 @@
-//! Which model reads turns, as arguments.
+//! The arguments that choose the model for reading turns.
 
 use clap::{Args, ValueEnum};
 use probity_core::ReasonCode;
@@ -60,7 +60,7 @@ enum ApiArg {
 }
 
 impl ModelArgs {
-    /// The model that is to be asked, if one is named.
+    /// Returns the model to ask, if one is named.
     pub(crate) fn into_request(self) -> Result<Option<ModelRequest>, ServiceError> {
         let at = match (self.model_command, self.model_url, self.model) {
             (Some(program), _, _) => {

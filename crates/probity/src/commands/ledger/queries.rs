@@ -1,4 +1,4 @@
-//! What is asked of the ledger.
+//! `probity ledger` commands that read.
 
 use super::args::ExportArgs;
 use super::item_table;
@@ -111,7 +111,7 @@ pub(super) fn history(
     Ok(CommandAnswer::of(ExitCode::Ok, &history))
 }
 
-/// What an input proposed; nothing if it named no known kind.
+/// Returns the kind of a proposed delta; empty if the input named no known kind.
 fn kind_of(input: &LedgerInput) -> &'static str {
     input.kind.map_or("", DeltaKind::as_str)
 }

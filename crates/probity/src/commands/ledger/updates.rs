@@ -1,4 +1,4 @@
-//! What is given to the ledger.
+//! `probity ledger` commands that write.
 
 use super::args::{IngestArgs, ProposeArgs};
 use super::item_table;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
 
-/// The most that is read from a file or from stdin.
+/// Maximum size of an input file, or of stdin.
 const MAX_INPUT_BYTES: u64 = 1 << 30;
 
 pub(super) fn propose(workspace: &Workspace, arguments: ProposeArgs) -> Result<CommandAnswer, ServiceError> {
@@ -39,7 +39,7 @@ pub(super) fn propose(workspace: &Workspace, arguments: ProposeArgs) -> Result<C
     Ok(CommandAnswer::of(exit_code(any_rejected), &proposed))
 }
 
-/// One delta, a list of them, or an object with `deltas`.
+/// Parses one delta, a list of deltas, or an object with `deltas`.
 fn proposal_in(bytes: &[u8]) -> Result<ProposalFile, ServiceError> {
     let invalid = |why: String| ServiceError::refused(ReasonCode::LedgerInputInvalid, why);
     let value = probity_core::json::parse(bytes).map_err(|error| invalid(error.to_string()))?;
@@ -123,7 +123,7 @@ pub(super) fn ingest(workspace: &Workspace, arguments: IngestArgs) -> Result<Com
     Ok(CommandAnswer::of(exit_code(failed), &ingested))
 }
 
-/// Shows what a model did, and says whether it failed.
+/// Shows what a model did; returns whether it failed.
 fn show_model(model: Option<&ModelUse>) -> bool {
     let Some(model) = model else { return false };
     let usage = &model.usage;
@@ -202,7 +202,7 @@ fn read(path: &Path) -> Result<Vec<u8>, ServiceError> {
     Ok(bytes)
 }
 
-/// Shows the items of a list, and what is to know about the ledger besides.
+/// Shows the items, their contradictions, unmerged streams and unread turns.
 pub(super) fn show_list(list: &ItemListAnswer) {
     item_table::print_items(&list.items);
     item_table::print_contradictions(&list.contradictions);

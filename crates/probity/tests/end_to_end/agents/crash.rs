@@ -1,4 +1,4 @@
-//! Crashes of agents, and replies that were lost.
+//! Crashed agents and lost replies.
 
 use super::{Agent, is, verdict};
 use crate::mcp::client::Client;
@@ -24,7 +24,6 @@ fn a_killed_agents_intent_is_recovered_with_everything_it_had() {
     repo.write("src/a.py", "from new import b\nprint(b)\n");
     repo.write("src/new.py", "b = 1\n");
     repo.write("own.txt", "outside\n");
-    // The server is killed in the middle of the work.
     drop(client);
     let bo = Agent::new(&repo, "bo");
     let seen = repo.ask(&["status"]);
@@ -45,7 +44,7 @@ fn a_killed_agents_intent_is_recovered_with_everything_it_had() {
     assert_eq!(intent["expected_effects"], json!(["a is better"]));
     assert_eq!(intent["amendments"][0]["why"], "it needs a helper");
     assert_ne!(intent["fencing_token"], granted["token"], "the old token opens nothing any more");
-    // The one who comes back is told, and cannot finish what is another's now.
+    // The old owner is notified when it returns, and cannot finish an intent that now belongs to another.
     let told = repo.ask(&["intent", "list", "--owner", old]);
     assert_eq!(told.json["notices"][0]["kind"]["kind"], "taken_over", "{told:#?}");
     assert_eq!(repo.ask(&["finish", id, "--owner", old]).exit_code, Some(5));
@@ -70,13 +69,13 @@ fn the_same_finish_again_gives_the_same_answer() {
     let request = ["--changed", "src/a.py", "--claims-text", "No regressions.", "--detail-level", "full"];
     let first = a.finish(&intent, &request);
     assert_eq!((verdict(&first), &first.json["idempotent_replay"]), (is("accepted", "", 0), &json!(false)));
-    // The reply was lost; meanwhile the tree went on.
+    // The reply was lost; meanwhile the tree changed.
     repo.write("src/b.py", "print('b2')\n");
     let mut again = a.finish(&intent, &request);
     assert_eq!((again.exit_code, &again.json["idempotent_replay"]), (Some(0), &json!(true)), "{again:#?}");
     again.json["idempotent_replay"] = json!(false);
     assert_eq!(again.json, first.json);
-    // Another request is another request, and another's answer is not for everybody.
+    // A different request is not a replay, and another owner does not get the stored answer.
     let other = a.finish(&intent, &["--observed"]);
     assert_eq!((other.exit_code, &other.json["reason"]), (Some(2), &json!("wrong_status")), "{other:#?}");
     assert_eq!(b.finish(&intent, &request).exit_code, Some(2));

@@ -1,4 +1,4 @@
-//! A damaged registry is said to be damaged: it is never silently emptied, and never silently shorter.
+//! A damaged registry is reported as damaged: it is never silently emptied or shortened.
 
 use super::Agent;
 use super::time::workspace;
@@ -11,7 +11,6 @@ fn database(repo: &Repo) -> PathBuf {
     repo.path().join(".git/probity/store.sqlite")
 }
 
-/// A repository in which three agents hold something.
 fn with_claims() -> Repo {
     let repo = Repo::new();
     for (name, path) in [("a", "src/a.py"), ("b", "src/b.py"), ("c", "docs/d.md")] {
@@ -24,19 +23,19 @@ fn held(seen: &Outcome) -> Vec<&Value> {
     seen.json["intents"].as_array().into_iter().flatten().map(|line| &line["intent_id"]).collect()
 }
 
-/// The registry is either as it was, or refused with what to do.
+/// Checks that the registry is either unchanged or refused with a next step.
 fn is_whole_or_refused(repo: &Repo, before: &Outcome, what: &str) -> bool {
     let seen = repo.ask(&["status"]);
     if seen.exit_code == Some(0) {
         assert_eq!(held(&seen), held(before), "{what}: {seen:#?}");
         return true;
     }
-    // A flipped version number makes it the file of a newer program: refused as well.
+    // A flipped version number looks like a file of a newer program, which is refused too.
     let reason = seen.json["reason"].as_str().unwrap_or_default();
     assert!(["STATE.DAMAGED", "STATE.NEWER"].contains(&reason), "{what}: {seen:#?}");
     let advice = if reason == "STATE.DAMAGED" { "backup" } else { "newer program" };
     assert!(seen.json["next_step"].as_str().is_some_and(|words| words.contains(advice)), "{what}: {seen:#?}");
-    // Nobody is granted anything meanwhile, and the doctor says the same.
+    // Meanwhile nothing is granted, and the doctor agrees.
     let start = Agent::new(repo, "d").start("src/a.py", &[]);
     assert_eq!((start.exit_code, &start.json["reason"]), (Some(70), &json!(reason)), "{what}: {start:#?}");
     let doctor = repo.ask(&["doctor"]);
@@ -50,7 +49,7 @@ fn flipped_bytes_are_noticed_or_do_no_harm() {
     let repo = with_claims();
     let before = repo.ask(&["status"]);
     let whole = fs::read(database(&repo)).expect("reads");
-    // The head of the file, and points all over it.
+    // The head of the file, and points spread over it.
     let places = [3, 18, 60, 101].into_iter().chain((0..24).map(|n| n * whole.len() / 24 + 37));
     let mut refused = 0;
     for at in places {
@@ -79,7 +78,7 @@ fn a_database_that_is_cut_emptied_or_gone_is_not_replaced() {
             "emptied" => fs::write(&path, b"").expect("writes"),
             "gone" => fs::remove_file(&path).expect("removes"),
             _ => {
-                // A database of the right kind that knows nothing.
+                // A valid but empty database.
                 let other = Repo::new();
                 other.ask(&["status"]);
                 fs::copy(database(&other), &path).expect("copies");
@@ -94,7 +93,7 @@ fn a_database_that_is_cut_emptied_or_gone_is_not_replaced() {
 #[test]
 fn a_damaged_write_ahead_log_loses_nothing_in_silence() {
     let repo = with_claims();
-    // While somebody has it open, the last writes are in the log beside the database.
+    // While another connection is open, the last writes stay in the write-ahead log.
     let reader = workspace(&repo).state.store().expect("opens");
     Agent::new(&repo, "d").begin("more.txt", &[]);
     let before = repo.ask(&["status"]);
@@ -102,7 +101,7 @@ fn a_damaged_write_ahead_log_loses_nothing_in_silence() {
     let read = |path: &PathBuf| fs::read(path).expect("reads");
     let (pages, mut frames) = (read(&database(&repo)), read(&wal));
     drop(reader);
-    // As if the machine had stopped there, and the disk had not kept what it promised.
+    // As if the machine had crashed there and the disk had lost flushed data.
     let restore = |frames: &[u8]| {
         fs::write(database(&repo), &pages).expect("writes");
         fs::write(&wal, frames).expect("writes");

@@ -1,4 +1,4 @@
-//! Handles that are kept for a worktree, and the names that the log gives their owners.
+//! Handles stored for a worktree, and the names of their owners in the log.
 
 use super::{Agent, is, verdict};
 use crate::mcp::client::Client;
@@ -6,7 +6,7 @@ use crate::repo::{Outcome, Repo};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Starts a change as a new owner; answers the intent and the handle.
+/// Starts a change as a new owner; returns the intent and the handle.
 fn begin(repo: &Repo, path: &str, more: &[&str]) -> (String, String) {
     let started = repo.ask(&[&["start", path, "--intent", "a change"], more].concat());
     assert_eq!(started.json["status"], "active", "{started:#?}");
@@ -14,7 +14,6 @@ fn begin(repo: &Repo, path: &str, more: &[&str]) -> (String, String) {
     (word("intent_id"), word("owner"))
 }
 
-/// Asks from another directory.
 fn ask_in(repo: &Repo, root: &Path, arguments: &[&str]) -> Outcome {
     repo.outcome(&repo.probity(arguments).arg("--json").current_dir(root).output().expect("starts"))
 }
@@ -26,7 +25,7 @@ fn labels(repo: &Repo) -> Vec<(String, String)> {
     events.iter().map(|event| (word(&event["change"]["kind"]), word(&event["by"]["label"]))).collect()
 }
 
-/// An intent whose owner has gone: a server that was killed.
+/// Creates an intent whose owner, a server, was killed.
 fn abandoned(repo: &Repo) -> String {
     let mut client = Client::start(repo);
     let wish = json!({ "intent": "x", "agent": "ann", "allowed_files": ["src/a.py"], "analyze": true });
@@ -40,7 +39,7 @@ fn recovering_answers_the_handle_of_the_new_owner() {
     let intent = abandoned(&repo);
     let recovered = repo.ask(&["intent", "recover", &intent]);
     let owner = recovered.json["owner"].as_str().expect("a handle").to_owned();
-    // Elsewhere the handle is needed, and it opens the intent.
+    // In another worktree the handle must be given, and it opens the intent.
     repo.sh("git worktree add -q ../other");
     let other = repo.outside().join("other");
     assert_eq!(ask_in(&repo, &other, &["intent", "clear", &intent]).exit_code, Some(5));
@@ -74,7 +73,7 @@ fn a_handle_is_kept_for_the_worktree_of_its_start_and_only_there() {
         let here = repo.ask(command);
         assert_eq!(here.exit_code, Some(0), "{here:#?}");
     }
-    // It stays for the same finish again, and is gone with the next start.
+    // The handle stays for a replay of the same finish; the next start removes it.
     begin(&repo, "src/b.py", &[]);
     let state = repo.path().join(".git/probity/handles");
     let kept = |dir: &Path| -> usize {

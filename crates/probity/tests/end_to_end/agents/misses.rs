@@ -1,5 +1,5 @@
-//! What other systems miss must hold here: names with any bytes, new folders, ignored files, commits, roots, runs that
-//! are not of the tree.
+//! Cases that other systems miss: names with arbitrary bytes, new directories, ignored files, commits, roots, and
+//! analyses of another tree.
 
 use super::{Agent, is, verdict};
 use crate::repo::{Repo, os};
@@ -62,7 +62,7 @@ fn an_ignored_file_that_changes_after_the_start_is_seen() {
     repo.write("docs/d.md", "# D2\n");
     repo.write("ignored/edited", "after\n");
     repo.write("ignored/new", "new\n");
-    // Hiding does not help either: the rules of the tree may change on the way.
+    // Hiding a file does not help either: ignore rules may change during the work.
     repo.write("hidden.txt", "x\n");
     repo.write(".gitignore", "ignored/\n*.log\nhidden.txt\n");
     let strict = a.finish(&intent, &["--changed", "docs/d.md", "--strict", "--detail-level", "full"]);
@@ -107,7 +107,7 @@ fn a_run_of_another_tree_is_no_after_run() {
     let intent = a.begin("src/a.py", &[]);
     repo.write("src/a.py", "print('a2')\n");
     let good = repo.ask(&["analyze"]).json["run_id"].as_str().expect("a run").to_owned();
-    // One more edit behind the analysis.
+    // One more edit after the analysis.
     repo.write("src/a.py", "def f(:\n");
     let stale = a.finish(&intent, &["--changed", "src/a.py", "--after-run", &good]);
     assert_eq!(verdict(&stale), is("unverified", "after_run_stale", 3), "{stale:#?}");

@@ -1,6 +1,6 @@
-//! Several agents in one tree: crashes, queues, damage, and what other systems miss.
+//! Several agents in one tree: crashes, queues, damage, and cases that other systems miss.
 //!
-//! [`ROWS`] says which test reaches which row of the contract for shared trees through the binary.
+//! [`ROWS`] maps each row of the contract for shared trees to the test that reaches it through the binary.
 
 mod crash;
 mod damage;
@@ -14,7 +14,7 @@ mod time;
 use crate::repo::{Outcome, Repo};
 use serde_json::json;
 
-/// An agent at the command line: it keeps its handle.
+/// An agent at the command line, with its handle.
 pub(crate) struct Agent<'r> {
     pub(crate) repo: &'r Repo,
     pub(crate) owner: String,
@@ -37,7 +37,7 @@ impl<'r> Agent<'r> {
         self.ask(&all)
     }
 
-    /// Starts and is granted; answers the intent.
+    /// Starts, expects to be granted, and returns the intent.
     pub(crate) fn begin(&self, path: &str, more: &[&str]) -> String {
         let started = self.start(path, more);
         assert_eq!((&started.json["status"], started.exit_code), (&json!("active"), Some(0)), "{started:#?}");
@@ -52,7 +52,7 @@ impl<'r> Agent<'r> {
     }
 }
 
-/// The status, the reason and the exit code.
+/// Returns the status, the reason and the exit code.
 pub(crate) fn verdict(outcome: &Outcome) -> (String, String, i32) {
     let word = |name: &str| outcome.json[name].as_str().unwrap_or_default().to_owned();
     (word("status"), word("reason"), outcome.exit_code.unwrap_or(-1))
@@ -62,7 +62,6 @@ pub(crate) fn is(status: &str, reason: &str, exit_code: i32) -> (String, String,
     (status.to_owned(), reason.to_owned(), exit_code)
 }
 
-/// The rows of the contract's tables, and the tests that reach them.
 const ROWS: [(&str, &str); 30] = [
     // Who blocks whom.
     ("start: foreign active intent on overlapping scope", "two_agents_want_one_file"),

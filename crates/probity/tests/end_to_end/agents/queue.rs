@@ -5,7 +5,7 @@ use crate::repo::{Outcome, Repo, isolate};
 use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 
-/// A process that waits in the queue for `path`.
+/// Starts a process that waits in the queue for `path`.
 fn waits<'r>(repo: &'r Repo, name: &str, path: &str) -> (Agent<'r>, Child) {
     let agent = Agent::new(repo, name);
     let mut command = repo.probity(&["start", path, "--intent", name, "--wait", "600", "--json"]);
@@ -13,7 +13,7 @@ fn waits<'r>(repo: &'r Repo, name: &str, path: &str) -> (Agent<'r>, Child) {
     (agent, child.stderr(Stdio::null()).spawn().expect("starts"))
 }
 
-/// Looks until the intents are as wanted.
+/// Polls until the intents are as wanted.
 fn until(repo: &Repo, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
     probity_testkit::wait_for("the intents are as wanted", || {
         let seen = repo.ask(&["status"]);
@@ -34,7 +34,7 @@ fn who_waits_longest_is_served_first_and_everybody_knows_the_place() {
     let mut queue = Vec::new();
     for (place, name) in ["one", "two", "three"].into_iter().enumerate() {
         queue.push(waits(&repo, name, "src/a.py"));
-        // The next one comes when this one has its place.
+        // The next one starts once this one is queued.
         let intents = until(&repo, |intents| intents.len() == place + 2);
         assert_eq!(intents[place + 1]["queue_position"], place + 1, "{intents:#?}");
     }
@@ -57,7 +57,7 @@ fn a_waiter_that_was_killed_holds_nobody_up() {
     let repo = Repo::new();
     let holder = Agent::new(&repo, "holder");
     let intent = holder.begin("src/a.py", &[]);
-    // It names its own process, so that its end can be seen.
+    // It passes its own pid, so that its end is noticed.
     let script = "exec \"$0\" start src/a.py --intent first --wait 600 --json --agent-pid $$ --owner first-owner-0123456789";
     let mut first = std::process::Command::new("sh");
     isolate(&mut first, repo.outside());
@@ -101,7 +101,7 @@ fn a_promotion_starts_from_the_tree_as_it_is_then() {
     assert_eq!(verdict(&promoted), is("active", "", 0), "{promoted:#?}");
     assert_ne!(promoted.json["run_id"], first.json["run_id"]);
     assert_eq!(promoted.json["run_id"], repo.ask(&["status"]).json["run_id"]);
-    // What A did is no part of B's change.
+    // A's edits are not part of B's change.
     repo.write("src/a.py", "print('of b')\n");
     let finished = b.finish(&place, &["--changed", "src/a.py", "--detail-level", "full"]);
     let hygiene = &finished.json["workspace_hygiene_after"];

@@ -1,4 +1,4 @@
-//! Rows that no agent reaches by keeping to the rules: the state was made by somebody who did not, or by damage.
+//! Rows that no well-behaved agent reaches: the state comes from a rule-breaking program, or from damage.
 
 use super::time::{declaration, owner, workspace};
 use super::{Agent, is, verdict};
@@ -18,7 +18,7 @@ fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
     let (a, b) = (Agent::new(&repo, "a"), Agent::new(&repo, "b"));
     let declaration = declaration(&b, "rule-breaker", "src/a.py", 3600);
     let intent = a.begin("src/a.py", &[]);
-    // Another program granted it, and did not ask who holds it.
+    // Another program granted it without checking who holds the path.
     let workspace = workspace(&repo);
     let shell = IntentService::open(&workspace).expect("opens");
     let head = shell.registry().head();
@@ -42,12 +42,12 @@ fn a_claim_that_overlaps_all_the_same_blocks_the_finish() {
     assert_eq!(hygiene["finish_block_reason"], "foreign_dirty_overlap");
     assert_eq!(hygiene["foreign_dirty_overlaps"][0]["path"], "src/a.py");
     assert_eq!(blocked.json["next_step"], "coordinate_with_owner");
-    // The other gives it up, and the way is free.
+    // Once the other gives it up, the finish succeeds.
     assert_eq!(b.ask(&["intent", "clear", "rule-breaker"]).exit_code, Some(0));
     assert_eq!(a.finish(&intent, &["--changed", "src/a.py"]).json["status"], "accepted");
 }
 
-/// Starts a change of `src/a.py`: the intent, and the hex digits of the run that it starts from.
+/// Starts a change of `src/a.py`; returns the intent and the hex digits of its base analysis.
 fn begun(agent: &Agent<'_>) -> (String, String) {
     let started = agent.start("src/a.py", &[]);
     let word = |name: &str| started.json[name].as_str().expect("a word").to_owned();
@@ -59,7 +59,7 @@ fn a_before_run_that_is_another_now_expires_the_change() {
     let repo = Repo::new();
     let a = Agent::new(&repo, "a");
     let (intent, run) = begun(&a);
-    // Another run under the same id: whole, and not the one that the intent started from.
+    // Another intact analysis under the same id, but not the one that the intent started from.
     let runs = AnalysisStore::open(&workspace(&repo));
     let mut other = runs.load(&run).expect("is stored").run;
     other.health.score_milli -= 1;
@@ -78,7 +78,7 @@ fn a_before_run_with_a_damaged_part_is_no_run_rather_than_one_without_findings()
     let (intent, run) = begun(&a);
     let file = workspace(&repo).state.runs().join(run);
     let mut bytes = std::fs::read(&file).expect("is stored");
-    // The parts lie at the end, behind the head.
+    // The parts are at the end, after the head.
     let last = bytes.len() - 1;
     bytes[last] ^= 0x41;
     std::fs::write(&file, bytes).expect("writes");

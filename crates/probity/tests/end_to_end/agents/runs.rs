@@ -1,4 +1,4 @@
-//! Governed runs and intents know of each other's claims.
+//! Governed runs and intents respect each other's claims.
 
 use super::{Agent, is, verdict};
 use crate::repo::{Outcome, Repo};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-/// A run whose command goes on until somebody writes the file `go` beside the repository.
+/// A run whose command continues until the file `go` appears beside the repository.
 struct OpenRun<'r> {
     repo: &'r Repo,
     process: Child,
@@ -39,7 +39,7 @@ impl<'r> OpenRun<'r> {
         Self { repo, process, go }
     }
 
-    /// Lets the command end, and answers what the run came to.
+    /// Lets the command end, and returns the outcome of the run.
     fn end(self) -> Outcome {
         std::fs::write(&self.go, "").expect("writes");
         self.repo.outcome(&self.process.wait_with_output().expect("ends"))
@@ -67,7 +67,7 @@ fn a_run_over_paths_of_others_is_refused_before_anything_runs() {
         assert!(!root.join("src/ran").exists(), "nothing ran");
     }
     assert_eq!(std::fs::read_dir(repo.path().join(".git/probity/open")).map_or(0, Iterator::count), 0);
-    // What the refusal says to add is enough.
+    // Adding what the refusal suggests is enough.
     repo.run_with(&["--scope", "src/**", "--scope", "!src/a.py"], "echo b2 > src/b.py").passes();
 }
 
@@ -80,7 +80,7 @@ fn ones_own_claims_are_named_and_in_nobodys_way() {
     own.passes();
     assert_eq!(own.json["own_claims"][0]["intent_id"], json!(intent), "{own:#?}");
     assert!(own.words.contains(&intent), "{own:#?}");
-    // A handle that is kept in this worktree is one's own, unless another name is given.
+    // A handle stored in this worktree belongs to the caller, unless it gives another name.
     let kept = repo.ask(&["start", "src/b.py", "--intent", "b", "--agent", "bo"]);
     assert_eq!(kept.json["status"], "active", "{kept:#?}");
     let mine = repo.run_with(&["--scope", "src/b.py"], "echo x >> src/b.py");
@@ -109,7 +109,7 @@ fn a_start_over_paths_of_a_run_is_blocked_in_every_worktree() {
     assert_eq!(blocked.json["blocked_by"], json!([]));
     let id = named["run_id"].as_str().expect("an id");
     assert!(blocked.json["message"].as_str().is_some_and(|words| words.contains(id)), "{blocked:#?}");
-    // Elsewhere one can work, but not grow into what the run may touch.
+    // Other paths are free, but an intent cannot be widened into the scope of the run.
     let intent = ann.begin("docs/d.md", &[]);
     let grown = ann.ask(&["amend", "--intent", &intent, "--add", "src/a.py", "--why", "it belongs to it"]);
     assert_eq!((grown.exit_code, &grown.json["reason"]), (Some(5), &json!("overlaps")), "{grown:#?}");
@@ -144,7 +144,7 @@ fn a_start_can_wait_for_a_run_to_end() {
 fn a_start_from_inside_the_run_is_allowed() {
     let repo = Repo::new();
     let probity = env!("CARGO_BIN_EXE_probity");
-    // Also with another environment: who descends from the run is inside.
+    // Even without the variable: descendants of the run count as inside.
     let script = format!(
         "{probity} start src/a.py --intent x && echo a2 > src/a.py && {probity} finish --no-receipt && \
          env -u PROBITY_RUN_ID {probity} start src/b.py --intent y"

@@ -1,5 +1,5 @@
-//! What takes time: silent owners, lapsed leases, intents that are over. The registry is written as a machine would have
-//! written it some minutes ago; the binary looks at it now.
+//! Behavior over time: silent owners, lapsed leases, expired intents. The registry is written with a clock some minutes
+//! in the past; the binary reads it now.
 
 use super::{Agent, is, verdict};
 use crate::repo::Repo;
@@ -29,18 +29,17 @@ impl RegistryHost for Ago {
     }
 }
 
-/// The registry of a repository.
 pub(super) fn workspace(repo: &Repo) -> Workspace {
     Workspace::find(Some(&repo.path()), &repo.path()).expect("is found")
 }
 
-/// The owner that an agent at the command line is.
+/// Returns the owner that an agent at the command line is recorded as.
 pub(super) fn owner(agent: &Agent<'_>, pid: Option<u32>) -> IntentOwner {
     let handle = OwnerHandle::parse(&agent.owner).expect("a handle");
     Caller { handle, is_new: false, label: "agent".into(), pid }.owner(&LocalHost).expect("an owner")
 }
 
-/// What a start of `path` declares, from the tree as it is.
+/// Returns the declaration that a start of `path` makes in the current tree.
 pub(super) fn declaration(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: u64) -> IntentDeclaration {
     let begun = agent.begin(path, &[]);
     let shell = IntentService::open(&workspace(agent.repo)).expect("opens");
@@ -57,7 +56,7 @@ pub(super) fn declaration(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: 
     }
 }
 
-/// Lets an agent have started on `path` ten minutes ago with the shortest lease.
+/// Records a start on `path` ten minutes ago with the shortest lease.
 fn started_long_ago(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: u64) {
     let declaration = declaration(agent, id, path, ttl_seconds);
     let store = workspace(agent.repo).state.store().expect("opens");
@@ -83,7 +82,7 @@ fn a_silent_owner_still_holds_its_paths() {
     assert_eq!(neighbour["ownership"], "foreign_stale", "{blocked:#?}");
     assert_eq!(neighbour["recommended_action"], "coordinate_or_wait_for_its_end");
     assert_eq!(blocked.json["workspace"]["stale_count"], 1);
-    // Its owner lives: neither recovering nor clearing is for others.
+    // Its owner is alive: others may neither recover nor clear it.
     assert_eq!(b.ask(&["intent", "recover", "long-ago"]).exit_code, Some(5));
     assert_eq!(b.ask(&["intent", "clear", "long-ago"]).exit_code, Some(5));
     assert_eq!(repo.ask(&["intent", "show", "long-ago"]).json["intent"]["ownership"], "foreign_stale");
@@ -128,7 +127,7 @@ fn what_is_over_cannot_be_finished() {
     let over = a.finish("long-ago", &["--changed", "src/a.py"]);
     assert_eq!(over.exit_code, Some(4), "{over:#?}");
     assert!(over.json["next_step"].as_str().is_some_and(|words| !words.is_empty()), "{over:#?}");
-    // It blocks nobody, and its owner is told who came after it.
+    // It blocks nobody, and its owner is notified of the successor.
     repo.sh("git checkout -q src/a.py");
     let next = b.begin("src/a.py", &[]);
     let told = a.ask(&["intent", "list"]);

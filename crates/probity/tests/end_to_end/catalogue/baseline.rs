@@ -1,4 +1,4 @@
-//! Cases 1–17: what D ⊆ R means when nobody plays tricks.
+//! Cases 1–17: the meaning of D ⊆ R without tricks.
 
 use crate::repo::Repo;
 use std::time::Instant;
@@ -96,7 +96,7 @@ fn a_scope_that_could_mean_anything_is_refused() {
         repo.run_with(&["--scope", scope], "echo x > ran").refused_with(code);
     }
     assert!(!repo.path().join("ran").exists(), "the command ran although its scope was refused");
-    // A blank is a name, not a catch-all.
+    // A space is a name, not a wildcard.
     repo.run_with(&["--creates", "--scope", " "], "echo x >> src/a.py").is_out(&["src/a.py"]);
 }
 
@@ -119,7 +119,7 @@ fn a_broken_class_is_refused() {
 
 #[test]
 fn twelve_stars_are_matched_at_once() {
-    // A backtracking matcher needs years for this; the bound is far above what a linear one needs under any load.
+    // A backtracking matcher needs years for this; a linear one stays far below the bound under any load.
     let began = Instant::now();
     let name = "a".repeat(100);
     let scope = format!("{}b", "*a".repeat(12));
@@ -153,6 +153,6 @@ fn paths_are_recorded_from_the_root_wherever_one_stands() {
         (&"pass".into(), &"src/a.py".into()),
         "{json}"
     );
-    // A root below git's root is a root of its own.
+    // A root below git's root is independent of it.
     repo.run_with(&["--root", "src", "--scope", "a.py"], "cd src; echo y >> a.py").passes();
 }

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The bundle of a run that went out of scope.
+/// Returns the bundle of a run that went out of scope.
 fn violated() -> (Repo, PathBuf) {
     let repo = Repo::new();
     let bundle = repo.run("echo x >> src/a.py; echo x >> docs/d.md").is_out(&["docs/d.md"]).evidence_dir();
     (repo, bundle)
 }
 
-/// The bundle of a run that passed.
+/// Returns the bundle of a run that passed.
 fn passed() -> (Repo, PathBuf) {
     let repo = Repo::new();
     let bundle = repo.run("echo x >> src/a.py").passes().evidence_dir();
@@ -202,17 +202,17 @@ fn evidence_lies_outside_the_judged_tree() {
     let (repo, bundle) = passed();
     assert!(bundle.starts_with(repo.path().join(".git/probity")), "{}", bundle.display());
     repo.run("true").passes();
-    // Without git the state lies in the tree and is still no part of it.
+    // Without git the state is inside the tree, and still not part of it.
     fs::remove_dir_all(repo.path().join(".git")).expect("removes");
     repo.run("echo y >> src/a.py").passes();
     let second = repo.run("echo z >> src/a.py");
     second.passes();
     assert!(second.evidence_dir().starts_with(repo.path().join(".probity")));
-    // A repository that is made meanwhile is content like any other.
+    // A repository created during the run is content like any other.
     let made = repo.run("git init -q .; echo w >> src/a.py");
     made.fails_with("RECON.UNTRACKED_DELTA");
     assert!(made.delta().contains(&".git/config".into()), "{made:#?}");
     repo.sh("rm -rf .git");
-    // But what the agent plants there is found.
+    // But files that the agent plants in the state are found.
     repo.run("echo forged > .probity/chain.json").fails_with("PROTECTED.CHANGED");
 }

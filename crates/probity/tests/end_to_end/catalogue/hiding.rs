@@ -81,7 +81,7 @@ fn a_restored_time_hides_nothing() {
     let script =
         "touch -r docs/d.md ../aside; printf '# E\\n' > docs/d.md; touch -r ../aside docs/d.md; rm ../aside";
     let repo = Repo::new();
-    // A first run fills the cache, so that the second one has something to be deceived by.
+    // The first run fills the cache, which could deceive the second.
     repo.run("true").passes();
     repo.run(script).is_out(&["docs/d.md"]);
 }
@@ -119,7 +119,7 @@ fn a_huge_file_is_judged() {
 fn an_unreadable_path_is_named_and_fails_the_run() {
     let repo = Repo::new();
     if rustix::process::geteuid().is_root() {
-        // Root reads everything, so the judge runs as nobody.
+        // Root can read everything, so the judge runs as user `nobody`.
         repo.sh("chmod 755 .. ; chown -R nobody . && chmod -R a+rX .");
         let output = as_nobody(&repo, "echo x >> src/a.py; chmod 000 docs");
         let Some(json) = output else {
@@ -134,14 +134,14 @@ fn an_unreadable_path_is_named_and_fails_the_run() {
     }
 }
 
-/// The JSON answer of a run that the user `nobody` starts.
+/// Returns the JSON answer of a run that the user `nobody` starts.
 fn as_nobody(repo: &Repo, script: &str) -> Option<serde_json::Value> {
     let nobody = ["--reuid=nobody", "--clear-groups", "--regid=nogroup"];
     let probed = std::process::Command::new("setpriv").args(nobody).arg("true").output().ok()?;
     if !probed.status.success() {
         return None;
     }
-    // The binary may lie where nobody cannot reach it.
+    // The user `nobody` may not reach the binary where it was built.
     let binary = repo.outside().join("probity");
     std::fs::copy(env!("CARGO_BIN_EXE_probity"), &binary).ok()?;
     let mut command = std::process::Command::new("setpriv");
@@ -158,7 +158,7 @@ fn a_mount_point_inside_the_tree_is_unsafe() {
     let repo = Repo::new();
     repo.sh("mkdir docs/mnt; touch docs/mnt/keep");
     let binary = env!("CARGO_BIN_EXE_probity");
-    // The mount lives in a namespace of its own and ends with it.
+    // The mount is in a private namespace and ends with it.
     let script =
         format!("mount -t tmpfs none docs/mnt && exec '{binary}' run --json --scope src/a.py -- true");
     let mut command = std::process::Command::new("unshare");

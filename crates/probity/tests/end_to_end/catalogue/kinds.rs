@@ -107,7 +107,7 @@ fn changed_attributes_are_recorded() {
     touches_without_changing(&set("docs/d.md"), "docs/d.md");
 }
 
-/// The script changes nothing that the scope judges, and is recorded all the same: in the answer and in the evidence.
+/// Checks that a script changes nothing that the scope judges, yet is recorded in the answer and in the evidence.
 fn touches_without_changing(script: &str, path: &str) {
     let repo = Repo::new();
     repo.sh("ln -s src link");

@@ -1,5 +1,5 @@
-//! The adversarial catalogue: ways to change a tree without being seen, or to forge what was seen. Each numbered
-//! case is a real program run on a real file system, judged by the real binary.
+//! The adversarial catalogue: ways to change a tree unseen, or to forge the evidence. Each numbered case runs a real
+//! program on a real file system, judged by the real binary.
 //!
 //! [`CATALOGUE`] says for every number where its test is, or why there is none; a test keeps that table true.
 
@@ -12,11 +12,10 @@ mod names;
 mod processes;
 mod vcs;
 
-/// Where a case of the catalogue is tested.
 enum Where {
-    /// In a module of this file.
+    /// In a module of this directory.
     Here(&'static str),
-    /// In another test of the project, named by file and function.
+    /// In a crate, named by its directory and a part of the test's name.
     Elsewhere(&'static str, &'static str),
     /// Nowhere, for this reason.
     Missing(&'static str),
@@ -156,7 +155,7 @@ fn the_table_is_complete_and_true() {
     assert_eq!(CATALOGUE.len(), 102);
 }
 
-/// Whether a source file of a crate has a test whose name contains `word`.
+/// Returns whether a crate has a function whose name contains `word`.
 fn mentions(folder: &str, word: &str) -> bool {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let mut folders = vec![root.join("src"), root.join("tests")];

@@ -94,7 +94,7 @@ fn names_cannot_write_to_the_terminal() {
 
 #[test]
 fn a_path_longer_than_the_system_allows_is_seen() {
-    // A shell gives up where the path gets too long; a program that goes step by step does not.
+    // A shell fails once the path is too long; a program that descends step by step does not.
     let script = "import os\nfor _ in range(120):\n  os.mkdir('d' * 60); os.chdir('d' * 60)\nopen('deep', 'w').write('x')";
     let outcome = Repo::new().run(&format!("python3 -c \"{script}\""));
     outcome.fails_with("RECON.UNTRACKED_DELTA");

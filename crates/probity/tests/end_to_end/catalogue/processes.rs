@@ -55,7 +55,7 @@ fn gates_are_judged_too_and_may_have_outputs() {
     assert_eq!(outcome.json["gate_delta_paths"], serde_json::json!(["out/report"]));
     let declared = with_gate(&format!("{writes}\noutputs = [\"out/**\"]"));
     declared.run("echo x >> src/a.py").passes();
-    // What a gate may write, the agent may not.
+    // The outputs of a gate are not allowed to the agent.
     declared.run("echo forged > out/other; echo x >> src/a.py").is_out(&["out/other"]);
 }
 
@@ -65,7 +65,7 @@ fn the_sealed_gate_runs_not_the_edited_one() {
     let outcome =
         repo.run("printf '[[gate]]\\nid = \"check\"\\ntier = \"T0\"\\nrun = [\"true\"]\\n' > probity.toml");
     outcome.fails_with("GATE.FAILED").fails_with("PROTECTED.CHANGED");
-    // A script that the gate names and the change touches is pointed out, in scope or not.
+    // A script that the gate names and the change touches is reported, in scope or not.
     let repo = with_gate(r#"run = ["sh", "src/a.py"]"#);
     let outcome = repo.run("echo 'exit 0' > src/a.py");
     outcome.passes().finds("GATE.INPUT_CHANGED", "src/a.py");
@@ -74,7 +74,7 @@ fn the_sealed_gate_runs_not_the_edited_one() {
 #[test]
 fn a_timeout_keeps_output_and_ends_the_whole_group() {
     let script = "(trap '' TERM; echo begun; sleep 3600; echo x > docs/late) & sleep 3600";
-    // On a slow machine the time may be over before the script has got that far: then it gets more.
+    // On a slow machine the time may run out before the script gets that far; then it gets more.
     for timeout in ["300ms", "3s", "30s", "300s"] {
         let repo = with_gate(&format!("run = [\"sh\", \"-c\", \"{script}\"]\ntimeout = \"{timeout}\""));
         let outcome = repo.run("true");
@@ -132,8 +132,8 @@ fn two_runs_in_one_tree_are_one_too_many() {
     repo.run("true").passes();
 }
 
-/// Ctrl-C; but where the tests were started with it ignored (a shell's background job), so are their children, and a
-/// request by `kill` is the same to them.
+/// Returns SIGINT, unless the tests were started with it ignored (as a shell's background job): children inherit that,
+/// so they get SIGTERM, which means the same to them.
 fn request_to_stop() -> rustix::process::Signal {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,4 +1,4 @@
-//! Gates of the policy in `contract verify` and `finish`: run, failed, left out, and what claims about them are worth.
+//! Gates of the policy in `contract verify` and `finish`: run, failed, left out, and claims about them.
 
 use super::{committed, expect, verify};
 use crate::repo::{Outcome, Repo};
@@ -8,7 +8,7 @@ const PASSES: &str = "[[gate]]\nid = \"unit\"\nkind = \"test\"\nrun = [\"true\"]
 const FAILS: &str =
     "[[gate]]\nid = \"unit\"\nkind = \"test\"\nrun = [\"sh\", \"-c\", \"echo no good; exit 3\"]\n";
 
-/// A repository with a policy, and a harmless change in it.
+/// Creates a repository with a policy and a harmless change.
 fn changed(policy: &str) -> Repo {
     let repo = committed(&[("app.py", "print(1)\n"), ("probity.toml", policy)]);
     repo.write("app.py", "print(2)\n");
@@ -75,7 +75,7 @@ fn a_gate_that_rewrites_what_is_judged_makes_the_run_stale() {
     expect(&outcome, "unverified", Some("after_run_stale"), 3);
     let note = outcome.json["notes"][0].as_str().unwrap_or_default().to_owned();
     assert!(note.contains("`app.py` changed"), "{note}");
-    // Outputs that a gate declares are no part of what is judged.
+    // Declared outputs of a gate are not judged.
     let declared =
         "[[gate]]\nid = \"log\"\nrun = [\"sh\", \"-c\", \"echo x > log.txt\"]\noutputs = [\"log.txt\"]\n";
     let outcome = verify(&changed(declared), &[]);
@@ -120,7 +120,7 @@ fn finish_runs_the_gates_of_the_start() {
 fn a_gate_that_failed_once_is_not_excused_the_next_time() {
     let policy = "[[gate]]\nid = \"lint\"\nrun = [\"sh\", \"-c\", \"! grep -q broken note.txt\"]\n";
     let repo = committed(&[("app.py", "print(1)\n"), ("note.txt", "fine\n"), ("probity.toml", policy)]);
-    // A document is no part of what identifies a run: nothing that is known of the run may speak for the gate.
+    // Documents do not contribute to an analysis id, so nothing stored about the analysis may vouch for the gate.
     repo.write("note.txt", "broken\n");
     for _ in 0..3 {
         expect(&verify(&repo, &[]), "violated", Some("gate_failures"), 1);

@@ -1,17 +1,16 @@
-//! Small programs in three languages, and edits of them.
+//! Small programs in three languages, and edits to them.
 
-/// A program and what can be done to it.
 pub(super) struct Language {
     pub(super) files: &'static [(&'static str, &'static str)],
     pub(super) main: &'static str,
-    /// What the main file imports.
+    /// The file that the main file imports.
     pub(super) tools: &'static str,
-    /// Text of the main file, and what takes its place.
+    /// Text of the main file, and its replacement.
     pub(super) syntax_error: (&'static str, &'static str),
     pub(super) equal_shapes: (&'static str, &'static str),
     pub(super) constant: (&'static str, &'static str),
     pub(super) dead_helper: (&'static str, &'static str),
-    /// How a function begins, and what comes after it.
+    /// The beginning of a function, and the text after it.
     pub(super) report: (&'static str, &'static str),
 }
 

@@ -1,5 +1,5 @@
-//! Receipts under stress: many writers at once, and kills at random instants. The chain is whole, nothing is half there,
-//! and what was acknowledged stays (law 10).
+//! Receipts under stress: many concurrent writers, and kills at random instants. The chain stays intact, nothing is
+//! half written, and acknowledged receipts stay (law 10).
 
 use super::{committed, verify};
 use crate::repo::Repo;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-/// A signed repository with a change in it.
+/// Creates a signed repository with a change.
 fn changed() -> Repo {
     let repo = committed(&[("app.py", "print(1)\n")]);
     repo.ask(&["keys", "generate"]);
@@ -21,7 +21,7 @@ fn writer(repo: &Repo) -> Command {
     command
 }
 
-/// The digest of the receipt that a writer acknowledged, if it got so far.
+/// Returns the digest of the receipt that a writer acknowledged, if it got that far.
 fn acknowledged(child: Child) -> Option<String> {
     let output = child.wait_with_output().expect("ends");
     let document: Value =
@@ -29,7 +29,7 @@ fn acknowledged(child: Child) -> Option<String> {
     document["receipt"]["digest"].as_str().map(str::to_owned)
 }
 
-/// Every acknowledged receipt is in a whole chain, and each is signed and whole by itself.
+/// Checks that every acknowledged receipt is in an intact chain, and that each is signed and valid alone.
 fn check(repo: &Repo, acknowledged: &[String]) -> usize {
     let listed = repo.ask(&["receipt", "list"]).json;
     assert_eq!(listed["broken_links"], serde_json::json!([]), "{listed:#}");
@@ -67,7 +67,7 @@ fn a_kill_at_any_instant_leaves_no_half_receipt() {
     let whole = began.elapsed() * 5 / 4;
     for round in 0..kills {
         let mut child = writer(&repo).spawn().expect("starts");
-        // The golden ratio spreads the instants evenly, however many there are.
+        // The golden ratio spreads the instants evenly, for any number of rounds.
         std::thread::sleep(whole * (round * 618 % 1000) / 1000);
         child.kill().expect("is killed, or has ended");
         made.extend(acknowledged(child));

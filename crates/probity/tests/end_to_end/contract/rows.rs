@@ -40,7 +40,7 @@ const OTHER: &str = "def pick(kind, sizes):
 print(pick(\"b\", [3]))
 ";
 
-/// A Python repository with a gate that its most complex function just passes.
+/// Creates a Python repository with a gate that its most complex function just passes.
 fn gated() -> Repo {
     let repo = committed(LANGUAGES[0].files);
     repo.write("app/other.py", OTHER);
@@ -49,7 +49,7 @@ fn gated() -> Repo {
     repo
 }
 
-/// Two more decisions in the function that chooses.
+/// Adds two decisions to the function that chooses.
 fn complicate(repo: &Repo, file: &str) {
     let more = r#"/elif kind == "b":/i\    elif kind == "c" and kind:\n        return 7"#;
     repo.sh(&format!("sed -i '{more}' {file}"));

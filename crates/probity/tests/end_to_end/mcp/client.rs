@@ -1,4 +1,4 @@
-//! A client that speaks MCP as an agent does: lines of JSON through the pipes of a process it started.
+//! An MCP client like an agent's: lines of JSON through the pipes of a process that it started.
 
 use crate::repo::Repo;
 use serde_json::{Value, json};
@@ -10,12 +10,11 @@ pub(crate) struct Client {
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     next_id: u64,
-    /// Every notification that came on the way.
+    /// Every notification received so far.
     pub(crate) notes: Vec<Value>,
     pub(crate) info: Value,
 }
 
-/// The answer of a tool.
 #[derive(Debug)]
 pub(crate) struct ToolAnswer {
     pub(crate) json: Value,
@@ -63,7 +62,7 @@ impl Client {
         self.answer(id)
     }
 
-    /// Sends a request and does not wait.
+    /// Sends a request without waiting; returns its id.
     pub(crate) fn post(&mut self, method: &str, params: &Value) -> u64 {
         self.next_id += 1;
         let id = self.next_id;
@@ -71,7 +70,6 @@ impl Client {
         id
     }
 
-    /// Waits for the answer to a request.
     pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
             let mut line = String::new();
@@ -93,7 +91,6 @@ impl Client {
         }
     }
 
-    /// Calls a tool.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> ToolAnswer {
         let answer = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
         let result = &answer["result"];

@@ -11,10 +11,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-/// What all schemas together may cost an agent, at four characters a token.
+/// Maximum cost of all schemas together, at four characters per token.
 const MAX_SCHEMA_TOKENS: usize = 6_000;
 
-/// In the order in which they are listed.
+/// In the order of the list.
 const TOOLS: [&str; 14] = [
     "analyze_repository",
     "compare_runs",
@@ -103,7 +103,7 @@ fn runs_and_receipts_are_resources_that_the_command_line_shows_alike() {
     assert_eq!(kept["digest"], receipt["receipt"]["digest"], "{receipt:#}");
 }
 
-/// A request to a server on this machine; the status and the body.
+/// Sends a request to a server on this machine; returns the status and the body.
 fn post(port: u16, headers: &[(&str, &str)]) -> (u16, String) {
     let body = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
@@ -123,7 +123,7 @@ fn post(port: u16, headers: &[(&str, &str)]) -> (u16, String) {
     write!(stream, "{request}\r\n{body}").expect("writes");
     let mut answer = String::new();
     let mut buffer = [0; 4096];
-    // A stream of events stays open: it is read up to the end of the event with the result.
+    // An event stream stays open: read up to the end of the event with the result.
     while !answer.split_once("\"result\"").is_some_and(|(_, rest)| rest.contains("\n\n")) {
         match stream.read(&mut buffer).expect("an answer") {
             0 => break,
@@ -160,7 +160,7 @@ fn http_serves_only_this_machine_and_only_with_the_token() {
     server.wait().expect("ended");
 }
 
-/// The answer of a start with these further arguments.
+/// Starts a change with these further arguments; returns the answer.
 fn start(client: &mut Client, agent: &str, more: &Value) -> Value {
     let mut arguments = json!({ "intent": format!("what {agent} wants"), "agent": agent });
     for (name, value) in more.as_object().expect("an object") {

@@ -1,4 +1,4 @@
-//! The command line and the tools give the same answers: one request, one default, one document.
+//! The command line and the tools give the same answers: same requests, same defaults, same documents.
 
 use super::client::Client;
 use crate::repo::Repo;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const ANN: &str = "handle-of-ann-0123456789";
 
-/// What differs between two repositories that are otherwise alike: ids, times, processes, and who may see the handle.
+/// Members that differ between two otherwise equal repositories: ids, times, processes, and who may see the handle.
 const REDACTED: [&str; 24] = [
     "age_seconds",
     "agent_pid",
@@ -34,7 +34,7 @@ const REDACTED: [&str; 24] = [
     "since",
 ];
 
-/// A document without what differs; `intent` is named in sentences by the beginning of its id.
+/// Redacts a document; sentences name `intent` by a prefix of its id.
 fn redacted(document: &Value, intent: &str) -> Value {
     match document {
         Value::Object(members) => members
@@ -53,7 +53,7 @@ fn redacted(document: &Value, intent: &str) -> Value {
     }
 }
 
-/// Holds two documents against each other, member by member.
+/// Compares two documents member by member.
 fn assert_alike(place: &str, told: &Value, called: &Value) {
     if let (Value::Object(told), Value::Object(called)) = (told, called) {
         let names = |members: &serde_json::Map<String, Value>| members.keys().cloned().collect::<Vec<_>>();
@@ -75,7 +75,7 @@ fn a_change_is_answered_alike_on_the_command_line_and_by_the_tools() {
         assert!(!answer.is_error, "{tool}: {answer:#?}");
         answer.json
     };
-    // Nobody has analyzed either tree.
+    // Neither tree has been analyzed yet.
     let start =
         ["start", "src/a.py", "--related", "docs/d.md", "-m", "fix a", "--owner", ANN, "--agent", "ann"];
     let by_command = told.ask(&start).json;
@@ -153,7 +153,7 @@ fn a_tool_says_which_intents_are_ones_own_by_a_kept_handle() {
     );
     let get = json!({ "action": "get", "intent_id": started["intent_id"] });
     assert_eq!(client.call("manage_change_intent", &get).json["intent"]["handle_kept"], true);
-    // An agent of another name may not use it.
+    // An agent with another name may not use it.
     let other = json!({ "action": "list", "agent": "somebody else" });
     let listed = client.call("manage_change_intent", &other).json;
     assert_eq!(listed["intents"][0]["handle_kept"], false, "{listed:#}");

@@ -1,10 +1,10 @@
-//! The tools besides the cycle of a change: ledger, merges, giving up, and what answers cost.
+//! The tools besides start and finish: ledger, merges, cancellation, and the size of answers.
 
 use super::client::Client;
 use crate::repo::Repo;
 use serde_json::{Value, json};
 
-/// What an answer in `summary` may cost an agent, at four characters a token.
+/// Maximum cost of an answer in `summary`, at four characters per token.
 const MAX_ANSWER_TOKENS: usize = 2_000;
 
 fn tokens(answer: &Value) -> usize {
@@ -100,11 +100,11 @@ fn with(arguments: &Value, name: &str, value: &Value) -> Value {
     arguments
 }
 
-/// A tree that takes a while to analyse.
+/// Creates a tree that takes a while to analyze.
 fn large() -> Repo {
     let repo = Repo::new();
     for number in 0..3_000_usize {
-        // No two are alike: each line is one of three, by a digit of the number.
+        // No two are alike: each line is one of three, chosen by a base-3 digit of the number.
         let line = |n: u32| match number / 3_usize.pow(n) % 3 {
             0 => format!("    a = {n} * b\n"),
             1 => format!("    if a > {n}:\n        b = [a]\n"),
@@ -116,7 +116,7 @@ fn large() -> Repo {
     repo
 }
 
-/// Begins an analysis and waits until it says that it has begun.
+/// Begins an analysis and waits until it reports progress.
 fn begin(client: &mut Client) -> u64 {
     let call = json!({ "name": "analyze_repository", "arguments": {}, "_meta": { "progressToken": "p" } });
     let id = client.post("tools/call", &call);
@@ -132,7 +132,7 @@ fn an_analysis_that_is_given_up_ends_and_leaves_nothing() {
     client.send(
         &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
     );
-    // The server is there for the next call, and ends when its client does.
+    // The server still answers, and ends with its client.
     assert!(client.request("tools/list", &json!({}))["result"]["tools"].is_array());
     client.close();
     assert_eq!(repo.ask(&["runs", "list"]).json["runs"], json!([]), "the analysis was carried through");
