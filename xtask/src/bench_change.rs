@@ -25,8 +25,8 @@ const PEER_ROUNDS: usize = 3;
 const PEER_INTENTS: &str = r#"
 import datetime, hashlib, json, os, sys
 root, count, pid = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-folder = os.path.join(root, ".codeclone", "intents")
-os.makedirs(folder, exist_ok=True)
+directory = os.path.join(root, ".codeclone", "intents")
+os.makedirs(directory, exist_ok=True)
 now = datetime.datetime.now(datetime.timezone.utc)
 text = lambda at: at.strftime("%Y-%m-%dT%H:%M:%SZ")
 digest = lambda value: hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
@@ -41,7 +41,7 @@ for n in range(count):
         "lease_renewed_at_utc": text(now), "lease_seconds": 600, "report_digest": "0" * 64,
     }
     record["integrity"] = {"payload_sha256": digest(record)}
-    with open(os.path.join(folder, f"{pid}-{1000 + n}-{name}.json"), "w") as file:
+    with open(os.path.join(directory, f"{pid}-{1000 + n}-{name}.json"), "w") as file:
         json.dump(record, file)
 "#;
 
@@ -103,8 +103,8 @@ fn held_path(number: usize) -> String {
 fn fill(root: &Path) -> ChoreResult {
     let write = |name: &str, text: &str| {
         let path = root.join(name);
-        let folder = path.parent().unwrap_or(root);
-        fs::create_dir_all(folder)
+        let directory = path.parent().unwrap_or(root);
+        fs::create_dir_all(directory)
             .and_then(|()| fs::write(&path, text))
             .map_err(|error| format!("{name}: {error}"))
     };

@@ -41,7 +41,7 @@ fn git(workspace: &Workspace) -> DoctorCheckup {
             "git",
             CheckupStatus::Warning,
             detail,
-            "`git init` and commit, if you want dirt to be told from work",
+            "`git init` and commit, so that old uncommitted changes can be told from new ones",
         );
     };
     let listed = probity_workspace::git::head(workspace).and_then(|head| {

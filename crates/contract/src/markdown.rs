@@ -116,7 +116,7 @@ fn findings(page: &mut String, receipt: &Value) {
     let known = receipt["new_findings"].as_array();
     for (heading, ids, are_others) in [
         ("New findings in scope", "intent_regressions", false),
-        ("New findings of others", "external_regressions", true),
+        ("New findings of other agents", "external_regressions", true),
     ] {
         let Some(known) = known else {
             write_section(page, heading, receipt["verdict"][ids].as_array(), |id| code(&value_text(id)));

@@ -37,21 +37,21 @@ fn main() {
 }
 
 fn at(place: &Path) -> Workspace {
-    Workspace::find(Some(place), place).expect("is a folder")
+    Workspace::find(Some(place), place).expect("is a directory")
 }
 
 fn measure(n_deltas: usize) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let workspace = at(folder.path());
+    let directory = tempfile::tempdir().expect("a directory");
+    let workspace = at(directory.path());
     append_one_by_one(&workspace);
-    let log = folder.path().join(".probity/ledger");
+    let log = directory.path().join(".probity/ledger");
     std::fs::remove_dir_all(&log).expect("removes");
     make_log(&workspace, n_deltas);
     let bytes = std::fs::metadata(log.join("log")).expect("is there").len();
     println!("{n_deltas} deltas: log of {} MB", bytes >> 20);
     let _ = std::fs::remove_file(log.join("snapshot"));
     for _ in 0..3 {
-        itself(&["open", &folder.path().display().to_string()], "from the log");
+        itself(&["open", &directory.path().display().to_string()], "from the log");
     }
     let began = Instant::now();
     LedgerService::open(&workspace, None)
@@ -60,9 +60,9 @@ fn measure(n_deltas: usize) {
     let size = std::fs::metadata(log.join("snapshot")).expect("is there").len();
     println!("open and write a snapshot of {} MB: {} ms", size >> 20, began.elapsed().as_millis());
     for _ in 0..3 {
-        itself(&["open", &folder.path().display().to_string()], "from a snapshot");
+        itself(&["open", &directory.path().display().to_string()], "from a snapshot");
     }
-    let twice = [0; 2].map(|_| itself(&["replay", &folder.path().display().to_string()], "replay"));
+    let twice = [0; 2].map(|_| itself(&["replay", &directory.path().display().to_string()], "replay"));
     assert_eq!(twice[0], twice[1], "two replays give one digest");
 }
 

@@ -145,7 +145,7 @@ pub fn locate(
         return Ok(name.to_owned());
     }
     let Some(run) = name.to_str().filter(|name| !name.contains('/')) else {
-        return Err(ServiceError::Missing(format!("there is no folder {}", name.display())));
+        return Err(ServiceError::Missing(format!("there is no directory {}", name.display())));
     };
     let workspace = workspace()?;
     Ok(workspace.state.evidence().join(find(&workspace, run)?))

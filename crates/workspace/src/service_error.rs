@@ -268,10 +268,10 @@ fn describe_exclusions(claims: &[PathClaim]) -> String {
 
 /// Nothing is discarded automatically; a person has to decide.
 fn damaged_database(path: &Path) -> String {
-    let folder = path.parent().unwrap_or(path).display();
+    let directory = path.parent().unwrap_or(path).display();
     format!(
         "restore it from a backup; or, to begin with an empty registry, move store.sqlite, store.sqlite-wal, \
-         store.sqlite-shm and cache/intents* in {folder} aside: evidence and receipts stay, every open change must be \
+         store.sqlite-shm and cache/intents* in {directory} aside: evidence and receipts stay, every open change must be \
          started again"
     )
 }

@@ -1,6 +1,6 @@
 //! Go: packages are directories below the module that a `go.mod` names.
 
-use super::{ImportTarget, SourceTree, folder, join};
+use super::{ImportTarget, SourceTree, directory, join};
 use crate::facts::{ImportStatement, count};
 use crate::language::Language;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +17,9 @@ impl GoModules {
     pub(super) fn new(tree: &SourceTree<'_>) -> Self {
         let mut modules: Vec<(String, String)> = tree
             .governance_text("go.mod")
-            .filter_map(|(folder, text)| {
+            .filter_map(|(directory, text)| {
                 let line = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
-                Some((line.trim().trim_matches('"').to_owned(), folder))
+                Some((line.trim().trim_matches('"').to_owned(), directory))
             })
             .collect();
         // The longest path first: a module may be inside another.
@@ -27,7 +27,7 @@ impl GoModules {
         let mut folders: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for (index, file) in tree.files.iter().enumerate() {
             if file.language == Language::Go && !file.path.as_bytes().ends_with(b"_test.go") {
-                folders.entry(folder(&file.path)).or_default().push(count(index));
+                folders.entry(directory(&file.path)).or_default().push(count(index));
             }
         }
         let is_unread = |path: &&[u8]| path.ends_with(b".go") && tree.file(path).is_none();
@@ -40,12 +40,12 @@ impl GoModules {
             let rest = import.module.strip_prefix(path)?;
             (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/').to_owned())
         };
-        let found = self.paths.iter().find_map(|(path, folder)| Some(join(folder, &below(path)?)));
-        let Some(folder) = found else { return ImportTarget::External };
-        match self.folders.get(&folder) {
+        let found = self.paths.iter().find_map(|(path, directory)| Some(join(directory, &below(path)?)));
+        let Some(directory) = found else { return ImportTarget::External };
+        match self.folders.get(&directory) {
             Some(files) => ImportTarget::Files(files.clone()),
             // The package exists, but its contents are unknown.
-            None if self.unread.contains(&folder) => ImportTarget::External,
+            None if self.unread.contains(&directory) => ImportTarget::External,
             None => ImportTarget::Missing,
         }
     }

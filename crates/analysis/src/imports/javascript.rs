@@ -1,6 +1,6 @@
 //! JavaScript and TypeScript: relative paths, workspace packages, `paths` of a `tsconfig.json`.
 
-use super::{ImportTarget, SourceTree, folder, join, resolve_relative};
+use super::{ImportTarget, SourceTree, directory, join, resolve_relative};
 use crate::facts::ImportStatement;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,16 +17,17 @@ pub(super) struct JavaScriptPackages {
 
 impl JavaScriptPackages {
     pub(super) fn new(tree: &SourceTree<'_>) -> Self {
-        let named = tree.governance_text("package.json").filter_map(|(folder, text)| {
+        let named = tree.governance_text("package.json").filter_map(|(directory, text)| {
             let manifest: Value = serde_json::from_str(text).ok()?;
-            Some((manifest.get("name")?.as_str()?.to_owned(), folder))
+            Some((manifest.get("name")?.as_str()?.to_owned(), directory))
         });
-        let aliases = tree.governance_text("tsconfig.json").flat_map(|(folder, text)| aliases(&folder, text));
+        let aliases =
+            tree.governance_text("tsconfig.json").flat_map(|(directory, text)| aliases(&directory, text));
         Self { folders: named.collect(), aliases: aliases.collect() }
     }
 
     pub(super) fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
-        let here = folder(&tree.files[from as usize].path);
+        let here = directory(&tree.files[from as usize].path);
         let module = import.module.split(['?', '#']).next().unwrap_or_default();
         if module.starts_with('.') {
             let Some(path) = resolve_relative(&here, module) else { return ImportTarget::External };
@@ -41,7 +42,7 @@ impl JavaScriptPackages {
     }
 
     fn by_alias(&self, tree: &SourceTree<'_>, here: &str, module: &str) -> Option<u32> {
-        let near = self.aliases.iter().filter(|(folder, ..)| here.starts_with(folder.as_str()));
+        let near = self.aliases.iter().filter(|(directory, ..)| here.starts_with(directory.as_str()));
         near.filter_map(|(_, prefix, target)| Some(join(target, module.strip_prefix(prefix.as_str())?)))
             .find_map(|path| file_at(tree, &path))
     }
@@ -49,9 +50,9 @@ impl JavaScriptPackages {
     fn by_package(&self, tree: &SourceTree<'_>, module: &str) -> Option<u32> {
         let n_parts = if module.starts_with('@') { 2 } else { 1 };
         let end = module.match_indices('/').nth(n_parts - 1).map_or(module.len(), |(slash, _)| slash);
-        let folder = self.folders.get(&module[..end])?;
+        let directory = self.folders.get(&module[..end])?;
         let rest = module[end..].trim_start_matches('/');
-        let candidates = [join(folder, rest), join(&join(folder, "src"), rest)];
+        let candidates = [join(directory, rest), join(&join(directory, "src"), rest)];
         candidates.iter().find_map(|path| file_at(tree, path))
     }
 }
@@ -80,17 +81,17 @@ fn is_asset(module: &str) -> bool {
 }
 
 /// Returns the aliases of one configuration: `"@/*": ["src/*"]`.
-fn aliases(folder: &str, text: &str) -> Vec<(String, String, String)> {
+fn aliases(directory: &str, text: &str) -> Vec<(String, String, String)> {
     let Ok(config) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let Some(options) = config.get("compilerOptions") else { return Vec::new() };
     let base = options.get("baseUrl").and_then(Value::as_str).unwrap_or(".");
-    let Some(base) = resolve_relative(folder, base) else { return Vec::new() };
+    let Some(base) = resolve_relative(directory, base) else { return Vec::new() };
     let paths = options.get("paths").and_then(Value::as_object).into_iter().flatten();
     paths
         .filter_map(|(alias, targets)| {
             let target = targets.get(0)?.as_str()?.trim_end_matches('*').trim_end_matches('/');
             Some((
-                folder.to_owned(),
+                directory.to_owned(),
                 alias.trim_end_matches('*').to_owned(),
                 resolve_relative(&base, target)?,
             ))

@@ -90,33 +90,34 @@ impl<'a> SourceTree<'a> {
     }
 
     /// Returns true if anything is known below a directory.
-    fn has_folder(&self, folder: &str) -> bool {
-        let prefix = format!("{folder}/");
+    fn has_folder(&self, directory: &str) -> bool {
+        let prefix = format!("{directory}/");
         self.paths.range(prefix.as_bytes()..).next().is_some_and(|path| path.starts_with(prefix.as_bytes()))
     }
 
     fn governance_text(&self, name: &'static str) -> impl Iterator<Item = (String, &'a str)> + '_ {
         let named = self.governance.iter().filter(move |(path, _)| path.file_name() == name.as_bytes());
-        named.filter_map(|(path, bytes)| Some((folder(path), std::str::from_utf8(bytes).ok()?)))
+        named.filter_map(|(path, bytes)| Some((directory(path), std::str::from_utf8(bytes).ok()?)))
     }
 }
 
 /// Returns the directory of a path as text; empty at the root.
-fn folder(path: &RepoPath) -> String {
-    path.parent().map_or_else(String::new, |folder| String::from_utf8_lossy(folder.as_bytes()).into_owned())
+fn directory(path: &RepoPath) -> String {
+    path.parent()
+        .map_or_else(String::new, |directory| String::from_utf8_lossy(directory.as_bytes()).into_owned())
 }
 
-fn join(folder: &str, name: &str) -> String {
-    match (folder.is_empty(), name.is_empty()) {
+fn join(directory: &str, name: &str) -> String {
+    match (directory.is_empty(), name.is_empty()) {
         (true, _) => name.to_owned(),
-        (_, true) => folder.to_owned(),
-        _ => format!("{folder}/{name}"),
+        (_, true) => directory.to_owned(),
+        _ => format!("{directory}/{name}"),
     }
 }
 
 /// Resolves a relative path within a directory. Returns `None` if it climbs out of the tree.
-fn resolve_relative(folder: &str, relative: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+fn resolve_relative(directory: &str, relative: &str) -> Option<String> {
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
     for part in relative.split('/') {
         match part {
             "" | "." => {}

@@ -92,7 +92,7 @@ fn package(file: &CorpusFile) -> Option<String> {
         Language::Java | Language::Kotlin | Language::CSharp | Language::Php => {
             Some(key(file.language, &name.unwrap_or_default()))
         }
-        Language::Go => Some(key(file.language, &super::folder(&file.path))),
+        Language::Go => Some(key(file.language, &super::directory(&file.path))),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Python: packages with and without `__init__.py`, `src` layouts, several packages in one tree, relative imports.
 
-use super::{ImportTarget, SourceTree, folder, join};
+use super::{ImportTarget, SourceTree, directory, join};
 use crate::facts::{ImportStatement, count};
 use crate::language::Language;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,7 +99,7 @@ fn is_generated(module: &str) -> bool {
 fn roots(tree: &SourceTree<'_>) -> BTreeSet<String> {
     let mut roots = BTreeSet::from([String::new()]);
     for file in tree.files.iter().filter(|file| file.language == Language::Python) {
-        let mut here = folder(&file.path);
+        let mut here = directory(&file.path);
         while !here.is_empty() && tree.exists(&join(&here, "__init__.py")) {
             here = here.rsplit_once('/').map_or_else(String::new, |(above, _)| above.to_owned());
         }
@@ -120,7 +120,7 @@ fn file_folders(path: &str) -> impl Iterator<Item = (usize, char)> + '_ {
 
 /// Resolves `from ..a import b`.
 fn relative(tree: &SourceTree<'_>, from: u32, n_dots: usize, module: &str, names: &[String]) -> ImportTarget {
-    let mut base = folder(&tree.files[from as usize].path);
+    let mut base = directory(&tree.files[from as usize].path);
     for _ in 1..n_dots {
         if base.is_empty() {
             return ImportTarget::Missing;

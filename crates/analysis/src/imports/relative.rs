@@ -1,7 +1,7 @@
 //! Languages that import files by path: Bash (`source`), C and C++ (`#include "…"`), Ruby
 //! (`require_relative`), PHP (`include`).
 
-use super::{ImportTarget, SourceTree, folder, join, resolve_relative};
+use super::{ImportTarget, SourceTree, directory, join, resolve_relative};
 use crate::facts::{ImportStatement, count};
 use crate::language::Language;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ impl FileNameIndex {
 
     pub(super) fn target(&self, tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
         let file = &tree.files[from as usize];
-        let here = folder(&file.path);
+        let here = directory(&file.path);
         let extension = if file.language == Language::Ruby { ".rb" } else { "" };
         let is_bare_name = file.language == Language::Ruby && !import.module.starts_with('.');
         let name = import.module.trim_end_matches(extension).to_owned() + extension;

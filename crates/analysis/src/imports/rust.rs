@@ -1,6 +1,6 @@
 //! Rust: the modules of each crate, and the crates of a workspace by all their names.
 
-use super::{ImportTarget, SourceTree, folder, join};
+use super::{ImportTarget, SourceTree, directory, join};
 use crate::facts::{ImportKind, ImportStatement, count};
 use crate::language::Language;
 use std::collections::BTreeMap;
@@ -73,15 +73,15 @@ impl CrateModules {
 /// root, so the directory of the file itself is accepted, too.
 fn resolve_mod_declaration(tree: &SourceTree<'_>, from: u32, import: &ImportStatement) -> ImportTarget {
     let file = &tree.files[from as usize];
-    let here = folder(&file.path);
+    let here = directory(&file.path);
     let name = String::from_utf8_lossy(file.path.file_name()).into_owned();
     let inner = join(&here, name.trim_end_matches(".rs"));
     let is_module = !matches!(name.as_str(), "lib.rs" | "main.rs" | "mod.rs");
-    let folders = [&inner, &here].into_iter().skip(usize::from(!is_module));
-    let candidates: Vec<String> = folders
-        .flat_map(|folder| {
+    let directories = [&inner, &here].into_iter().skip(usize::from(!is_module));
+    let candidates: Vec<String> = directories
+        .flat_map(|directory| {
             [format!("{}.rs", import.module), format!("{}/mod.rs", import.module)]
-                .map(|name| join(folder, &name))
+                .map(|name| join(directory, &name))
         })
         .collect();
     let is_there = candidates.iter().any(|candidate| tree.exists(candidate));
@@ -106,27 +106,27 @@ fn place(path: &str) -> ModuleLocation {
         (None, None) => (names.len(), &names[names.len()..]),
     };
     let is_own_root = inner.is_empty() && other.is_some_and(|other| src.is_none_or(|src| other > src));
-    let mut folder = names[..root].join("/");
+    let mut directory = names[..root].join("/");
     if is_own_root {
         // Each file of such a directory is its own crate.
-        folder = format!("{folder}/{stem}.rs");
+        directory = format!("{directory}/{stem}.rs");
     }
     let mut module: Vec<String> = inner.iter().map(|name| (*name).to_owned()).collect();
     let is_root = matches!(stem, "lib" | "main") && inner.is_empty();
     if !(is_own_root || is_root || stem == "mod") {
         module.push(stem.to_owned());
     }
-    ModuleLocation { root: folder, module }
+    ModuleLocation { root: directory, module }
 }
 
 /// Returns the directory of each crate's library root, by package name and by dependency aliases.
 fn libraries(tree: &SourceTree<'_>) -> BTreeMap<String, String> {
     let mut libraries = BTreeMap::new();
     let mut aliases = Vec::new();
-    for (folder, text) in tree.governance_text("Cargo.toml") {
+    for (directory, text) in tree.governance_text("Cargo.toml") {
         let Ok(manifest) = text.parse::<toml::Table>() else { continue };
         if let Some(name) = manifest.get("package").and_then(|package| package.get("name")?.as_str()) {
-            libraries.insert(name.replace('-', "_"), join(&folder, "src"));
+            libraries.insert(name.replace('-', "_"), join(&directory, "src"));
         }
         let workspace = manifest.get("workspace").and_then(|workspace| workspace.get("dependencies"));
         for dependencies in [manifest.get("dependencies"), workspace].into_iter().flatten() {

@@ -168,7 +168,7 @@ fn text_of(root: &Path, path: &str) -> Result<Option<String>, ServiceError> {
     let foreign = |why: &str| ServiceError::refused(ReasonCode::ConfigForeign, format!("{path}: {why}"));
     let folder = Path::new(path).parent().unwrap_or(Path::new(""));
     if root.join(folder).symlink_metadata().is_ok_and(|facts| !facts.is_dir()) {
-        return Err(foreign("its folder is a link or no folder"));
+        return Err(foreign("its directory is a link or not a directory"));
     }
     match root.join(path).symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -162,7 +162,7 @@ fn what_cannot_be_edited_safely_is_refused_and_nothing_is_written() {
     for (agent, text) in cases {
         let (_dir, workspace) = tree();
         let path = workspace.root.join(agent.config_file());
-        fs::create_dir_all(path.parent().expect("a folder")).expect("creates");
+        fs::create_dir_all(path.parent().expect("a directory")).expect("creates");
         fs::write(&path, text).expect("writes");
         let fault = register(&workspace, agent, RegistrationWish::Register, false).expect_err(text);
         assert_eq!(fault.reason(), Some(ReasonCode::ConfigForeign), "{fault}");

@@ -40,7 +40,7 @@ pub(crate) enum EvidenceCommand {
         after_help = "Examples:\n  probity evidence verify last\n  probity evidence verify ./bundle --trust trust.json --tree ."
     )]
     Verify {
-        /// A bundle's folder, or a run: its id, the beginning of it, or `last`
+        /// The directory of a bundle, or a run: its id, a prefix of it, or `last`
         bundle: PathBuf,
 
         /// A trust file (JSON, `probity/trust/v1`): required profile, plan, chain, gates, keys
@@ -79,7 +79,7 @@ pub(crate) enum EvidenceCommand {
     /// Remove old bundles, and before-images that nothing needs any more
     ///
     /// Bundles go from the old end of the chain only, and a new bundle lists them, so that the chain stays whole. With
-    /// them goes the way to undo or amend those runs: copy the folders first if they matter.
+    /// them goes the way to undo or amend those runs: copy the directories first if they matter.
     #[command(
         group = clap::ArgGroup::new("what stays").required(true).args(["keep", "older_than"]),
         after_help = "Examples:\n  probity evidence gc --older-than 90d --dry-run\n  probity evidence gc --keep 100"

@@ -56,7 +56,7 @@ enum IntentCommand {
         /// For how long, in seconds
         #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value_t = admin::DEFAULT_LEASE_SECONDS)]
         lease: u64,
-        /// Let the intent live for so many seconds from now on [default: its end stays]
+        /// Let the intent live for this many seconds from now [default: its end stays]
         #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
         ttl: Option<u64>,
     },
@@ -95,7 +95,7 @@ pub(crate) struct LogArgs {
     /// Only the events behind this number
     #[arg(long, value_name = "N", default_value_t = 0)]
     after: u64,
-    /// At most so many events
+    /// The maximum number of events
     #[arg(long, value_name = "N", default_value_t = MAX_EVENTS)]
     limit: usize,
 }

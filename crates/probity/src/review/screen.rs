@@ -248,7 +248,7 @@ impl ReviewScreen {
         match key {
             KeyPress::Escape => return ReviewEffect::None,
             KeyPress::Enter if why.trim().is_empty() => {
-                self.message = "say why: whoever meets this decision later will ask".into();
+                self.message = "say why: someone who meets this decision later will ask".into();
                 in_why = true;
             }
             KeyPress::Enter => return ReviewEffect::Write { label, why },

@@ -434,8 +434,8 @@ fn a_change_for_the_worse_is_violated_and_can_be_mended() {
     assert_eq!(violated.json["claims"]["valid"], false, "{violated:#?}");
     assert_eq!((&violated.json["intent_cleared"], &violated.json["receipt"]), (&json!(false), &Value::Null));
     repo.write("src/a.py", "print('a2')\n");
-    let mended = a.finish(&intent, &["--changed", "src/a.py"]);
-    assert_eq!(verdict(&mended), is("accepted", "", 0), "{mended:#?}");
+    let fixed = a.finish(&intent, &["--changed", "src/a.py"]);
+    assert_eq!(verdict(&fixed), is("accepted", "", 0), "{fixed:#?}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_kill_at_any_instant_leaves_no_half_evidence() {
         let output = child.wait_with_output().expect("ends");
         if output.status.success() {
             let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-            acknowledged.push(json["evidence_dir"].as_str().expect("a folder").to_owned());
+            acknowledged.push(json["evidence_dir"].as_str().expect("a directory").to_owned());
         } else {
             killed += 1;
         }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const WIDTH: u64 = 1200;
 const HEIGHT: u64 = 520;
-/// The strip that holds the name of a folder.
+/// The strip that holds the name of a directory.
 const LABEL_HEIGHT: u64 = 18;
 const MAX_FILES: usize = 800;
 const MIN_GROUPS: usize = 10;
@@ -67,33 +67,35 @@ fn n_tokens(files: &[&RunFile]) -> u64 {
     files.iter().map(|file| u64::from(file.n_tokens)).sum()
 }
 
-/// The files by folder, the largest first. Folders are opened, the largest first, until there are enough of them.
+/// The files by directory, the largest first. Directories are opened, the largest first, until there are enough of them.
 fn groups<'a>(files: &[&'a RunFile]) -> Vec<(String, Vec<&'a RunFile>)> {
     let mut groups: BTreeMap<Vec<u8>, Vec<&RunFile>> = BTreeMap::from([(Vec::new(), files.to_vec())]);
     while groups.len() < MIN_GROUPS {
-        let opens = |(folder, files): &(&Vec<u8>, &Vec<&RunFile>)| {
-            files.iter().any(|file| child_directory(folder, &file.path) != **folder)
+        let opens = |(directory, files): &(&Vec<u8>, &Vec<&RunFile>)| {
+            files.iter().any(|file| child_directory(directory, &file.path) != **directory)
         };
         let largest =
-            groups.iter().filter(opens).max_by_key(|(folder, files)| (n_tokens(files), folder.len()));
-        let Some(folder) = largest.map(|(folder, _)| folder.clone()) else { break };
-        for file in groups.remove(&folder).unwrap_or_default() {
-            groups.entry(child_directory(&folder, &file.path)).or_default().push(file);
+            groups.iter().filter(opens).max_by_key(|(directory, files)| (n_tokens(files), directory.len()));
+        let Some(directory) = largest.map(|(directory, _)| directory.clone()) else { break };
+        for file in groups.remove(&directory).unwrap_or_default() {
+            groups.entry(child_directory(&directory, &file.path)).or_default().push(file);
         }
     }
-    let mut groups: Vec<(String, Vec<&RunFile>)> =
-        groups.into_iter().map(|(folder, files)| (probity_core::bytes::escape(&folder), files)).collect();
+    let mut groups: Vec<(String, Vec<&RunFile>)> = groups
+        .into_iter()
+        .map(|(directory, files)| (probity_core::bytes::escape(&directory), files))
+        .collect();
     groups.sort_by_key(|(name, files)| (u64::MAX - n_tokens(files), name.clone()));
     groups
 }
 
-/// The folder of `path` one step below `folder`, or `folder` itself for its own files.
-fn child_directory(folder: &[u8], path: &RepoPath) -> Vec<u8> {
-    let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
+/// The directory of `path` one step below `directory`, or `directory` itself for its own files.
+fn child_directory(directory: &[u8], path: &RepoPath) -> Vec<u8> {
+    let start = if directory.is_empty() { 0 } else { directory.len() + 1 };
     let rest = path.as_bytes().get(start..).unwrap_or_default();
     rest.iter()
         .position(|&byte| byte == b'/')
-        .map_or(folder.to_vec(), |end| path.as_bytes()[..start + end].to_vec())
+        .map_or(directory.to_vec(), |end| path.as_bytes()[..start + end].to_vec())
 }
 
 fn group(name: &str, files: &[&RunFile], place: TreemapRect) -> Markup {
@@ -104,7 +106,7 @@ fn group(name: &str, files: &[&RunFile], place: TreemapRect) -> Markup {
     html! {
         g {
             @if has_label {
-                (label_html(if name.is_empty() { "/" } else { name }, TreemapRect { height: LABEL_HEIGHT, ..place }, "folder"))
+                (label_html(if name.is_empty() { "/" } else { name }, TreemapRect { height: LABEL_HEIGHT, ..place }, "directory"))
             }
             @for (file, place) in files.iter().zip(layout(&sizes, inside)) { (cell(file, place)) }
             rect.frame x=(place.x) y=(place.y) width=(place.width) height=(place.height) {}

@@ -157,7 +157,7 @@ fn every_answer_is_short_in_a_tree_with_much_to_say() {
     }
     repo.sh("git add . && git commit -q -m many");
     for number in 0..60 {
-        repo.write(&format!("dirt/d{number}.txt"), "dirt\n");
+        repo.write(&format!("loose/d{number}.txt"), "x\n");
     }
     let mut client = Client::start(&repo);
     let mut answers = vec![("analyze_repository", client.call("analyze_repository", &json!({})).json)];
@@ -171,7 +171,7 @@ fn every_answer_is_short_in_a_tree_with_much_to_say() {
         repo.write(file, "def f(a, b):\n    return a\n");
     }
     for number in 0..60 {
-        repo.write(&format!("more/d{number}.txt"), "dirt\n");
+        repo.write(&format!("more/d{number}.txt"), "x\n");
     }
     let finish = json!({ "intent_id": granted["intent_id"], "owner": granted["owner"], "analyze": true });
     let missing =
