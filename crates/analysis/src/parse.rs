@@ -16,7 +16,7 @@ const BASE_PARSER_STEPS: usize = 1_000;
 const STEPS_PER_KB: usize = 250;
 
 /// The parser reads the file in chunks, so that lookahead of its scanners can be counted: a base, plus
-/// [`LOOKS`] reads of each chunk. Some scanners look ahead to the end of the file from every line.
+/// [`MAX_READS_PER_CHUNK`] reads of each chunk. Some scanners look ahead to the end of the file from every line.
 const CHUNK_BYTES: usize = 4096;
 const BASE_CHUNK_READS: usize = 1_000;
 const MAX_READS_PER_CHUNK: usize = 100;

@@ -83,8 +83,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// A greeting.
     #[derive(Serialize, JsonSchema)]
     struct Greeting {
+        /// The person greeted.
         name: String,
         times: Option<u32>,
     }
@@ -105,9 +107,12 @@ mod tests {
         assert_eq!(entry.file_name(), "greeting.v1.json");
         let schema = entry.schema();
         assert_eq!(schema["title"], "probity/greeting/v1");
-        assert_eq!(schema["description"], "What a greeting says.");
+        assert_eq!(schema["description"], "A greeting.");
         assert_eq!(schema["properties"]["schema"], json!({ "const": "probity/greeting/v1" }));
-        assert_eq!(schema["properties"]["name"], json!({ "description": "To whom.", "type": "string" }));
+        assert_eq!(
+            schema["properties"]["name"],
+            json!({ "description": "The person greeted.", "type": "string" })
+        );
         assert_eq!(schema["required"], json!(["schema", "name", "times"]));
         assert_eq!(schema["additionalProperties"], false, "another member is refused");
     }

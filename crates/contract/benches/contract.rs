@@ -1,7 +1,7 @@
 //! Benchmarks for the time budgets of this crate: a verdict on large runs, claims in a large text.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use probity_contract::claims::{KnownNames, recognise};
+use probity_contract::claims::{KnownNames, recognize};
 use probity_contract::{ContractFinding, IntentState, PatchIntent, RunFacts, VerificationInput, verify};
 use probity_intents::{IntentScope, ScopeCheckStatus, ScopeEntry};
 use probity_paths::RepoPath;
@@ -65,9 +65,9 @@ fn claims_in_a_large_text(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("claims, 1 MB");
     group.sample_size(20);
     group
-        .bench_function("prose", |bench| bench.iter(|| recognise(black_box(&prose), &KnownNames::default())));
+        .bench_function("prose", |bench| bench.iter(|| recognize(black_box(&prose), &KnownNames::default())));
     group.bench_function("hostile", |bench| {
-        bench.iter(|| recognise(black_box(&hostile), &KnownNames::default()));
+        bench.iter(|| recognize(black_box(&hostile), &KnownNames::default()));
     });
     group.finish();
 }

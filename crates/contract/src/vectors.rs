@@ -1,7 +1,7 @@
 //! Runs this crate's functions on conformance vectors: `profile`, `structural_delta`, `contract`,
 //! `finish_status`, `claims`.
 
-use crate::claims::{ChangeFacts, Claim, judge_claims, recognise};
+use crate::claims::{ChangeFacts, Claim, judge_claims, recognize};
 use crate::delta::structural_delta as compare;
 use crate::finish::{PipelineOutcome, ReceiptOutcome, finish_status as answer};
 use crate::profile::{VerificationProfile, profile as derive};
@@ -167,11 +167,11 @@ pub fn claims(given: &Value) -> Result<Value, String> {
         facts: ChangeFacts,
     }
     let Given { claims, text, facts } = read(given)?;
-    let recognised =
-        text.map(|text| recognise(&text, &facts.known_names())).unwrap_or_default().into_claims();
-    let judgement = judge_claims(claims.iter().chain(&recognised), &facts);
+    let recognized =
+        text.map(|text| recognize(&text, &facts.known_names())).unwrap_or_default().into_claims();
+    let judgement = judge_claims(claims.iter().chain(&recognized), &facts);
     Ok(json!({
-        "recognised": recognised,
+        "recognized": recognized,
         "valid": judgement.is_valid(),
         "violations": judgement.violations,
         "warnings": judgement.warnings,

@@ -5,7 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are what the test is run for")]
 
-use probity_contract::claims::{ChangeFacts, Claim, KnownNames, judge_claims, recognise};
+use probity_contract::claims::{ChangeFacts, Claim, KnownNames, judge_claims, recognize};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ impl Score {
 fn score(name: &str, sentences: &[Sentence], show_misses: bool) -> Score {
     let (mut total, mut by_kind) = (Score::default(), BTreeMap::<&str, (u32, u32)>::new());
     for sentence in sentences {
-        let found = recognise(&sentence.text, &KnownNames::default()).into_claims();
+        let found = recognize(&sentence.text, &KnownNames::default()).into_claims();
         for claim in &found {
             total.add(true, sentence.claims.contains(claim));
         }
@@ -88,7 +88,7 @@ fn score(name: &str, sentences: &[Sentence], show_misses: bool) -> Score {
 fn falsehoods(name: &str, set: &WithFacts) -> Score {
     let mut total = Score::default();
     for sentence in &set.sentences {
-        let found = recognise(&sentence.text, &set.facts.known_names()).into_claims();
+        let found = recognize(&sentence.text, &set.facts.known_names()).into_claims();
         total.add(!judge_claims(&found, &set.facts).is_valid(), sentence.valid == Some(false));
     }
     println!("{name}: false claims caught: precision {} %, recall {} %", total.precision(), total.recall());

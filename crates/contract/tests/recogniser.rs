@@ -1,6 +1,6 @@
 //! The recognizer on arbitrary text: it never panics, and it is deterministic.
 
-use probity_contract::claims::{KnownNames, recognise};
+use probity_contract::claims::{KnownNames, recognize};
 use proptest::prelude::*;
 
 const WORDS: &[&str] = &[
@@ -95,20 +95,20 @@ proptest! {
     #[test]
     fn any_words_in_any_order_are_read(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..40)) {
         let text = words.join(" ");
-        let once = recognise(&text, &KnownNames::default());
-        prop_assert_eq!(&once, &recognise(&text, &KnownNames::default()));
+        let once = recognize(&text, &KnownNames::default());
+        prop_assert_eq!(&once, &recognize(&text, &KnownNames::default()));
         prop_assert!(once.unchecked.len() <= once.sentences);
     }
 
     #[test]
     fn any_text_is_read(text in "\\PC{0,200}") {
-        recognise(&text, &KnownNames::default());
+        recognize(&text, &KnownNames::default());
     }
 
     #[test]
     fn a_claim_survives_unrelated_sentences_around_it(n in 0..4_usize) {
         let noise = "The parser was split into two modules. ".repeat(n);
         let text = format!("{noise}All tests pass. {noise}");
-        prop_assert_eq!(recognise(&text, &KnownNames::default()).claims.len(), 1);
+        prop_assert_eq!(recognize(&text, &KnownNames::default()).claims.len(), 1);
     }
 }

@@ -6,7 +6,7 @@
 use crate::chars::PathChar;
 use crate::program::{CharSet, PatternStep};
 
-/// A state: before a step, or in the middle of a segment consumed by [`Step::Directories`].
+/// A state: before a step, or in the middle of a segment consumed by [`PatternStep::Directories`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AutomatonState {
     step: u32,

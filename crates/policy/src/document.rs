@@ -95,7 +95,7 @@ fn read_list<T: DeserializeOwned>(
         .collect()
 }
 
-/// Deserializes an object without its descriptive keys: [`DESCRIPTIONS`] and the given ones.
+/// Deserializes an object without its descriptive keys: [`DESCRIPTIVE_KEYS`] and the given ones.
 fn read<T: DeserializeOwned>(
     place: &str,
     value: &Value,

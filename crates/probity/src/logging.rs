@@ -91,14 +91,14 @@ mod tests {
         assert!(!filter.would_enable("rmcp::service", &Level::ERROR));
         let filter = parse("probity_storage=trace,rmcp=warn").expect("a filter");
         assert!(filter.would_enable("rmcp::service", &Level::WARN));
-        assert!(!filter.would_enable("probity_control", &Level::ERROR));
+        assert!(!filter.would_enable("probity_runner", &Level::ERROR));
         assert!(parse("loud").is_none() && parse("probity=loud").is_none());
     }
 
     #[test]
     fn each_v_shows_more() {
         let shows = |verbosity, level: &Level| {
-            from_verbosity(verbosity).is_some_and(|filter| filter.would_enable("probity_control", level))
+            from_verbosity(verbosity).is_some_and(|filter| filter.would_enable("probity_runner", level))
         };
         assert!(!shows(0, &Level::ERROR));
         assert!(shows(1, &Level::INFO) && !shows(1, &Level::DEBUG));

@@ -9,7 +9,7 @@
 //! * [`amend`], [`revert`]: the two ways to resolve a violation. [`explain`]: why a path is in or out of scope.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing old evidence.
 //! * [`maintenance_run`]: evidence of what Probity itself does.
-//! * [`judge`]: the verdict, a pure function of the observations.
+//! * [`run_verdict`]: the verdict, a pure function of the observations.
 
 pub mod amend;
 mod amendment_channel;

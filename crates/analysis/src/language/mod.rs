@@ -58,7 +58,7 @@ pub(crate) struct LanguageSpec {
     pub entry_points: &'static [&'static str],
     /// The names of constructors, other than the name of the class.
     pub constructors: &'static [&'static str],
-    /// Reads the imports of a node with [`Role::Import`].
+    /// Reads the imports of a node with [`NodeRole::Import`].
     pub imports: fn(tree_sitter::Node<'_>, &[u8], &mut Vec<ImportStatement>),
     /// True if the grammar can parse whole programs. With a preprocessor it cannot, and an error node means little.
     pub strict_grammar: bool,

@@ -210,7 +210,7 @@ fn joined_names(names: impl ExactSizeIterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::{GateFact, GateOutcome, recognise};
+    use crate::claims::{GateFact, GateOutcome, recognize};
     use crate::status::ContractStatus;
     use probity_paths::RepoPath;
     use probity_policy::GateKind;
@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn check(text: &str, facts: &ChangeFacts) -> Vec<(&'static str, String)> {
-        let recognition = recognise(text, &facts.known_names());
+        let recognition = recognize(text, &facts.known_names());
         let checked = check_each(&[], recognition.claims, facts, &|_| None);
         checked
             .iter()
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_claim_that_is_given_and_said_is_checked_once_and_shows_its_sentence() {
         let facts = facts(Vec::new());
-        let recognition = recognise("Only docs were changed.", &facts.known_names());
+        let recognition = recognize("Only docs were changed.", &facts.known_names());
         let checked = check_each(&[Claim::DocsOnly], recognition.claims, &facts, &|_| None);
         assert_eq!(checked.len(), 1);
         assert_eq!(checked[0].sentence.as_deref(), Some("Only docs were changed."));

@@ -1,6 +1,6 @@
 //! Claims: what an author says about a change, checked against the facts.
 //!
-//! Claims come structured, or are recognized in free text ([`recognise`]); both are judged alike. What an
+//! Claims come structured, or are recognized in free text ([`recognize`]); both are judged alike. What an
 //! author did not claim is not judged, and what was skipped never counts as passed (law 6).
 
 mod checked;
@@ -9,7 +9,7 @@ mod text;
 
 pub use checked::{CheckedClaim, ClaimReport, ClaimVerdict, check_each};
 pub use judge::{ClaimJudgment, ClaimObjection, ObjectionCode, judge_claims};
-pub use text::{AssertedClaim, KnownNames, Recognition, recognise};
+pub use text::{AssertedClaim, KnownNames, Recognition, recognize};
 
 use crate::profile::ContractCheck;
 use crate::status::ContractStatus;

@@ -1,7 +1,7 @@
 //! The queue: first come, first served, among intents whose scopes overlap.
 //!
 //! A waiter's turn has come when no live claim blocks it; then neither a newcomer nor a later waiter may pass it. A
-//! waiter still blocked elsewhere may be passed on the free part of its scope, but at most [`MAX_PASSES`] times, so
+//! waiter still blocked elsewhere may be passed on the free part of its scope, but at most [`MAX_QUEUE_PASSES`] times, so
 //! that no one waits forever. A waiter with a lapsed lease keeps its place but loses its turn.
 
 use super::{CommandContext, Intent, IntentRegistry};

@@ -22,7 +22,7 @@ use crate::analysis_store::{FindingCounts, StoredAnalysis};
 use probity_analysis::{AnalysisComparison, AnalysisRun, GateReport, GateRules, RunId};
 use probity_contract::claims::{
     ApiDelta, ChangeFacts, CheckedClaim, Claim, ClaimJudgment, ClaimVerdict, GateFact, check_each,
-    judge_claims, recognise,
+    judge_claims, recognize,
 };
 use probity_contract::receipt::RunRef;
 use probity_contract::{
@@ -216,7 +216,7 @@ fn evaluate_claims(
         return CheckedClaims::default();
     }
     let facts = claim_facts(request, verdict, comparison, api);
-    let recognition = request.text.map(|text| recognise(text, &facts.known_names())).unwrap_or_default();
+    let recognition = request.text.map(|text| recognize(text, &facts.known_names())).unwrap_or_default();
     let describe = |id: &str| {
         let runs = [request.after, request.before];
         let mut findings = runs.into_iter().flatten().flat_map(|side| &side.run.findings);

@@ -52,8 +52,8 @@ pub struct AssertedClaim {
 }
 
 /// Finds the claims that the author of `text` asserts.
-pub fn recognise(text: &str, known: &KnownNames<'_>) -> Recognition {
-    let mut recogniser = Recogniser {
+pub fn recognize(text: &str, known: &KnownNames<'_>) -> Recognition {
+    let mut recognizer = ClaimRecognizer {
         known,
         recognition: Recognition::default(),
         seen: BTreeSet::new(),
@@ -61,12 +61,12 @@ pub fn recognise(text: &str, known: &KnownNames<'_>) -> Recognition {
         is_plan: false,
     };
     for block in blocks(text).iter().filter(|block| block.form != Form::CheckBox { done: false }) {
-        recogniser.block(text, block);
+        recognizer.block(text, block);
     }
-    recogniser.recognition
+    recognizer.recognition
 }
 
-struct Recogniser<'k, 'n> {
+struct ClaimRecognizer<'k, 'n> {
     known: &'k KnownNames<'n>,
     recognition: Recognition,
     seen: BTreeSet<Claim>,
@@ -76,7 +76,7 @@ struct Recogniser<'k, 'n> {
     is_plan: bool,
 }
 
-impl Recogniser<'_, '_> {
+impl ClaimRecognizer<'_, '_> {
     fn block(&mut self, text: &str, block: &Block) {
         let mut opens_paragraph = block.form != Form::TableRow;
         for line in statements_of_lines(text, block) {
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     fn unchecked(text: &str) -> Vec<String> {
-        recognise(text, &KnownNames::default()).unchecked
+        recognize(text, &KnownNames::default()).unchecked
     }
 
     #[test]

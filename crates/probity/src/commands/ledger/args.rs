@@ -16,7 +16,7 @@ pub(crate) enum LedgerCommand {
 
     /// Take in what was said: session files of Claude Code and Codex, or JSON lines
     ///
-    /// Lines are recognised by their shape. Taking in the same file again, or a longer version of it, adds only what is
+    /// Lines are recognized by their shape. Taking in the same file again, or a longer version of it, adds only what is
     /// new. Lines that are not understood are reported, never guessed at.
     #[command(after_help = INGEST_EXAMPLES)]
     Ingest(IngestArgs),
