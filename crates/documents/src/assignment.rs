@@ -91,7 +91,7 @@ impl<'s> AssignmentWriter<'s> {
         }
         match (self.place(document, enclosing)?, last) {
             (DocumentValue::Struct(fields), PathStep::Field(rank)) => {
-                Arc::make_mut(fields)[usize::from(*rank)] = value
+                Arc::make_mut(fields)[usize::from(*rank)] = value;
             }
             (DocumentValue::Map(entries), PathStep::Key(key)) => drop(entries.insert(key.clone(), value)),
             (DocumentValue::Optional(inner), PathStep::Unwrap) => *inner = Some(Arc::new(value)),

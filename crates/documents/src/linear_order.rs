@@ -57,7 +57,7 @@ fn list<C: CommitReader + ?Sized>(
     while let Some(visit) = visits.pop() {
         match visit {
             TraversalStep::Leave { seq, node, via } => {
-                listed.push(OrderedCommit { seq, node, on: true, via })
+                listed.push(OrderedCommit { seq, node, on: true, via });
             }
             TraversalStep::Enter { seq, via } if region.contains(seq) && entered.insert(seq) => {
                 let node = commits.node(seq)?;

@@ -92,7 +92,7 @@ impl ToolCall {
             ProgressStep::Comparing => self.send_progress(0, None, "comparing files"),
             ProgressStep::Storing => self.send_progress(0, None, "keeping the run"),
             ProgressStep::Gate(which, all) => {
-                self.send_progress(which as u64, Some(all as u64), "running gates")
+                self.send_progress(which as u64, Some(all as u64), "running gates");
             }
             ProgressStep::Waiting => self.send_progress(0, None, "waiting for those ahead in the queue"),
         }

@@ -419,7 +419,7 @@ fn report_command(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
             say.error(ReasonCode::RunCancelled, None, "the command was ended by Ctrl-C");
         }
         JobOutcome::Exited(code) => {
-            say.error(ReasonCode::RunCommandFailed, None, format!("exit code {code}"))
+            say.error(ReasonCode::RunCommandFailed, None, format!("exit code {code}"));
         }
         JobOutcome::Signalled(signal) => {
             say.error(ReasonCode::RunCommandFailed, None, format!("ended by signal {signal}"));
@@ -428,7 +428,7 @@ fn report_command(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
             say.error(ReasonCode::RunCommandFailed, None, "ended by its limits");
         }
         JobOutcome::Cancelled(signal) => {
-            say.error(ReasonCode::RunCancelled, None, format!("signal {signal}"))
+            say.error(ReasonCode::RunCancelled, None, format!("signal {signal}"));
         }
         JobOutcome::NotStarted(why) => say.error(ReasonCode::RunCommandNotStarted, None, why.to_string()),
     }

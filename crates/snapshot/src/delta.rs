@@ -55,7 +55,7 @@ impl EntryState {
 pub fn delta(before: &Snapshot, after: &Snapshot) -> Vec<TreeChange> {
     let mut changes = Vec::new();
     compare(before, after, EqualDirectoryPolicy::Skip, |pair| {
-        changes.extend(entry_change(before, after, pair))
+        changes.extend(entry_change(before, after, pair));
     });
     changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     changes

@@ -75,7 +75,7 @@ fn symlinks(
                     detail: format!("it points to `{}`", bytes::escape(target)),
                 }),
                 LinkDestination::Inside if target.first() == Some(&b'/') => {
-                    notes.push(SnapshotNote::AbsoluteLinkInside(path()))
+                    notes.push(SnapshotNote::AbsoluteLinkInside(path()));
                 }
                 LinkDestination::Inside => {}
             }

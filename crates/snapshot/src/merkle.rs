@@ -77,11 +77,11 @@ fn put_record(dir: &DirectoryRecord, record: &EntryRecord, dirs: &[DirectoryReco
     bytes.push(tag(&record.held));
     match &record.held {
         EntryContent::File(Some(digest)) | EntryContent::Symlink(Some(digest)) => {
-            bytes.extend_from_slice(digest.as_bytes())
+            bytes.extend_from_slice(digest.as_bytes());
         }
         EntryContent::Directory(Some(id)) => bytes.extend_from_slice(dirs[*id as usize].hash.as_bytes()),
         EntryContent::File(None) | EntryContent::Symlink(None) | EntryContent::Directory(None) => {
-            put_unread(bytes, &record.facts)
+            put_unread(bytes, &record.facts);
         }
         EntryContent::CharDevice(number) | EntryContent::BlockDevice(number) => {
             bytes.extend_from_slice(&number.to_be_bytes());

@@ -49,7 +49,7 @@ impl IntentRegistry {
                 self.update_intent(event, intent_id, |intent| {
                     intent.lease = *lease;
                     intent.expires_at = *expires_at;
-                })
+                });
             }
             RegistryChange::Amended { intent_id, amendment, displaced } => {
                 self.displace(event, displaced, intent_id);
@@ -64,7 +64,7 @@ impl IntentRegistry {
                 }
             }
             RegistryChange::Released { intent_id, .. } => {
-                self.close(event, intent_id, IntentStatus::Released)
+                self.close(event, intent_id, IntentStatus::Released);
             }
             RegistryChange::Cleared { intent_id } => {
                 self.notify_owner(event, intent_id, closed(ClosureReason::Cleared, None));

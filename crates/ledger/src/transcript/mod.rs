@@ -80,7 +80,7 @@ pub fn read(bytes: &[u8]) -> Transcript {
         }
         match read_line(line, session.as_deref(), number) {
             TranscriptLine::Said { said, .. } if said.text.trim().is_empty() => {
-                transcript.leave_out("no words".into())
+                transcript.leave_out("no words".into());
             }
             TranscriptLine::Said { agent, said } => {
                 transcript.agent = transcript.agent.or(agent);

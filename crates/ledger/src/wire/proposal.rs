@@ -144,7 +144,7 @@ fn put_change(out: &mut Vec<u8>, change: &ItemChange<'_>) {
         }
         ItemChange::Confidence { confidence } => out.push(confidence as u8),
         ItemChange::CloseTask { resolution } | ItemChange::CloseGoal { resolution } => {
-            put_text(out, resolution)
+            put_text(out, resolution);
         }
         ItemChange::Supersede { reason, by } => {
             put_text(out, reason);
