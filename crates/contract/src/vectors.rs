@@ -171,7 +171,7 @@ pub fn claims(given: &Value) -> Result<Value, String> {
         text.map(|text| recognize(&text, &facts.known_names())).unwrap_or_default().into_claims();
     let judgement = judge_claims(claims.iter().chain(&recognized), &facts);
     Ok(json!({
-        "recognized": recognized,
+        "recognised": recognized,
         "valid": judgement.is_valid(),
         "violations": judgement.violations,
         "warnings": judgement.warnings,
