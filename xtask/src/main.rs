@@ -1,5 +1,6 @@
 //! The project's developer tasks. `cargo xtask` lists them.
 
+mod attack;
 mod audit;
 mod bench;
 mod bench_analyze;
@@ -33,6 +34,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
           (`bench change`: start and finish beside codeclone; `bench edit TREE`: a whole governed edit;
           `bench registry`: eight processes that contend for one path)
   quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
+  attack [case]   attack the binary, the slow cases included: one line per case, held or broken
   audit   licences, sources, known holes and unused dependencies of what comes from outside
   kill    kill governed runs at random points, many times (long)
   kill ledger   kill processes that propose to the ledger, 200 times (long)
@@ -66,6 +68,8 @@ fn main() -> ExitCode {
         ["bench", "registry"] => bench_change::registry(),
         ["bench", which @ ..] => bench::bench(which),
         ["quality", trees @ ..] => test::quality(trees),
+        ["attack"] => attack::attack(None),
+        ["attack", filter] => attack::attack(Some(filter)),
         ["audit"] => audit::audit(false),
         ["audit", "--offline"] => audit::audit(true),
         ["kill"] => test::kill(),

@@ -5,7 +5,6 @@
 mod after_a_violation;
 mod agents;
 mod analyze;
-mod attacks;
 mod catalogue;
 mod changes;
 mod commits;
@@ -23,6 +22,7 @@ mod mcp;
 mod outputs;
 #[path = "../shared/published_schemas.rs"]
 mod published_schemas;
+#[path = "../shared/repo.rs"]
 mod repo;
 mod schemas;
 mod shared_change_words;

@@ -8,7 +8,7 @@
 mod client;
 #[path = "../shared/published_schemas.rs"]
 mod published_schemas;
-#[path = "../end_to_end/repo.rs"]
+#[path = "../shared/repo.rs"]
 #[allow(dead_code, reason = "shared with the end-to-end tests, which use all of it")]
 mod repo;
 

@@ -1,0 +1,1 @@
+//! Attempts to weaken the policy or the gates of a shared change.

@@ -1,0 +1,1 @@
+//! Attempts to hold one file twice, through symbolic or hard links.

@@ -1,0 +1,1 @@
+//! Forged, inconsistent and hostile evidence bundles.

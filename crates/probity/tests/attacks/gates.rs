@@ -1,0 +1,1 @@
+//! Attempts to change what a gate runs.

@@ -1,0 +1,1 @@
+//! Payloads and nested repositories in places where git does not look.

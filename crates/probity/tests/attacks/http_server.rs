@@ -1,0 +1,1 @@
+//! Attacks on the MCP server over HTTP.

@@ -1,0 +1,1 @@
+//! Hostile transcripts, proposals and logs of the ledger.

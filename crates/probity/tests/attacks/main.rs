@@ -1,0 +1,21 @@
+//! Attacks through the binary. A test that passes is an attack that held; `cargo xtask attack` prints one line for each
+//! and also runs the slow ones, which are ignored here.
+
+mod amendment_channel;
+mod change_policy;
+mod claims_through_links;
+mod commits_and_index;
+mod evidence_bundles;
+mod gates;
+mod git_directory;
+mod git_program;
+mod http_server;
+mod ledger;
+#[path = "../shared/repo.rs"]
+#[allow(dead_code, reason = "shared with the end-to-end tests, which use more of it")]
+mod repo;
+mod root_directory;
+mod secrets_and_modes;
+mod state_directory;
+mod terminal;
+mod transparency_log;

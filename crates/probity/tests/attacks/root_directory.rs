@@ -1,0 +1,1 @@
+//! Attempts to hide a change by replacing the root or its mode.

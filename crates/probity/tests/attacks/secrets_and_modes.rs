@@ -1,0 +1,1 @@
+//! Secrets in evidence, and files that others can read.

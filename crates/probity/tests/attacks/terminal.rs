@@ -1,0 +1,1 @@
+//! Untrusted text that reaches a terminal, through every command.

@@ -1,0 +1,1 @@
+//! Attempts to shorten or rewrite a log without being noticed.
