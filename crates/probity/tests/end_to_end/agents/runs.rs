@@ -27,8 +27,12 @@ impl<'r> OpenRun<'r> {
     fn launch(repo: &'r Repo, root: &Path, scope: &str, name: &str) -> Self {
         let place = |word: &str| repo.outside().join(format!("{word}-{name}"));
         let (begun, go) = (place("begun"), place("go"));
-        let script =
-            format!("touch {}; while [ ! -e {} ]; do sleep 0.01; done", begun.display(), go.display());
+        // A command whose supervisor was killed ends with the directory of the test.
+        let script = format!(
+            "touch {begun}; while [ -e {begun} ] && [ ! -e {go} ]; do sleep 0.01; done",
+            begun = begun.display(),
+            go = go.display()
+        );
         let process = repo
             .probity(&["run", "--json", "--scope", scope, "--", "sh", "-c", &script])
             .current_dir(root)
