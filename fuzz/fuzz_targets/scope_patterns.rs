@@ -4,7 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use probity_paths::{IntentScope, MatchRule, RepoPath, Scope, ScopeClaim, TreeNames};
+use probity_paths::{MatchRule, RepoPath, Scope};
+use probity_scopes::{IntentScope, ScopeClaim, TreeNames};
 use std::collections::BTreeSet;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -23,8 +24,8 @@ fuzz_target!(|bytes: &[u8]| {
 /// Every rule and both declarations take any patterns.
 fn judge(first: &[Vec<u8>], second: &[Vec<u8>], path: &RepoPath) {
     let tree = TreeNames::new([path], []);
-    probity_paths::declare_plan(first, &tree);
-    probity_paths::declare_intent(
+    probity_scopes::declare_plan(first, &tree);
+    probity_scopes::declare_intent(
         IntentScope { allowed_files: first, allowed_related: &[], forbidden: second },
         &tree,
     );
@@ -34,7 +35,7 @@ fn judge(first: &[Vec<u8>], second: &[Vec<u8>], path: &RepoPath) {
         }
     }
     let suggested =
-        Scope::parse(&probity_paths::suggest(&[path.clone()], [])).expect("a suggestion is a scope");
+        Scope::parse(&probity_scopes::suggest(&[path.clone()], [])).expect("a suggestion is a scope");
     assert!(suggested.contains(path));
 }
 
@@ -43,14 +44,14 @@ fn claim(scope: Scope) -> ScopeClaim {
 }
 
 fn compare(first: &ScopeClaim, second: &ScopeClaim) {
-    let (there, back) = (probity_paths::overlap(first, second), probity_paths::overlap(second, first));
+    let (there, back) = (probity_scopes::overlap(first, second), probity_scopes::overlap(second, first));
     if let (Ok(there), Ok(back)) = (&there, &back) {
         assert_eq!(there.is_some(), back.is_some());
     }
     for path in [there, back].into_iter().flatten().flatten() {
         assert!(first.contains(&path) && second.contains(&path));
     }
-    if let Ok(Some(path)) = probity_paths::outside(first, second) {
+    if let Ok(Some(path)) = probity_scopes::outside(first, second) {
         assert!(first.contains(&path) && !second.contains(&path));
     }
 }

@@ -5,7 +5,7 @@ use crate::registry::{Caller, IntentService, TreeFacts};
 use probity_api::change::AmendAnswer;
 use probity_intents::registry::{CommandRefusal, RegistryAction};
 use probity_intents::{ScopeEntry, ScopeEntrySet};
-use probity_paths::{DeclarationField, IntentScope as Declared, TreeNames};
+use probity_scopes::{DeclarationField, IntentScope as Declared, TreeNames};
 use probity_workspace::{ServiceError, Workspace};
 
 /// Adds literal paths to the scope of one of the caller's active intents.
@@ -23,7 +23,7 @@ pub fn amend(
         return Err(CommandRefusal::EmptyScope.into());
     }
     let declared = Declared { allowed_files, allowed_related, forbidden: &[] };
-    if let Some(error) = probity_paths::declare_intent(declared, &TreeNames::default()).errors.first() {
+    if let Some(error) = probity_scopes::declare_intent(declared, &TreeNames::default()).errors.first() {
         let list =
             if error.field == DeclarationField::AllowedRelated { allowed_related } else { allowed_files };
         let entry = error.index.and_then(|index| list.get(index));

@@ -74,7 +74,7 @@ pub fn path_holders(
     workspace: &Workspace,
     paths: &[RepoPath],
 ) -> Result<BTreeMap<RepoPath, String>, ServiceError> {
-    let scope = GlobList::new(probity_paths::suggest(paths, &[])).to_scope()?;
+    let scope = GlobList::new(probity_scopes::suggest(paths, &[])).to_scope()?;
     let credentials = CallerCredentials {
         handle: None,
         label: AgentLabel::Assumed(probity_workspace::user_name()),

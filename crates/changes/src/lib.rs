@@ -1,7 +1,7 @@
 //! Controls changes in a tree that several agents share: start, finish, and what they rest on.
 //!
 //! Owns: start, finish, the registry of intents, whose uncommitted changes are whose, entries in agents' configuration.
-//! May use: analysis, api, contract, core, evidence, intents, knowledge, paths, policy, quality, snapshot, storage, workspace.
+//! May use: analysis, api, contract, core, evidence, intents, knowledge, paths, policy, quality, scopes, snapshot, storage, workspace.
 //! Must not know: how a governed run is sealed, judged or attested; how an answer is shown.
 //!
 //! * [`registry`]: stores intents. [`claims`]: keeps intents and runs apart. [`agents`]: registers Probity with

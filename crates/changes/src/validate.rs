@@ -3,7 +3,7 @@
 use probity_api::change::{ScopeWarning, StartRequest};
 use probity_core::ReasonCode;
 use probity_intents::{IntentScope, ScopeEntry};
-use probity_paths::{DeclarationField, DeclarationReport, ScopeDiagnostic, TreeNames};
+use probity_scopes::{DeclarationField, DeclarationReport, ScopeDiagnostic, TreeNames};
 use probity_snapshot::Snapshot;
 use probity_workspace::ServiceError;
 use probity_workspace::selection::names;
@@ -35,13 +35,13 @@ pub(crate) fn validate_scope(
     let bytes = |list: &[ScopeEntry]| list.iter().map(|entry| entry.as_bytes().to_vec()).collect::<Vec<_>>();
     let (allowed, related) = (bytes(&request.allowed_files), bytes(&request.allowed_related));
     let forbidden = bytes(&request.forbidden);
-    let declared = probity_paths::IntentScope {
+    let declared = probity_scopes::IntentScope {
         allowed_files: &allowed,
         allowed_related: &related,
         forbidden: &forbidden,
     };
     let DeclarationReport { errors, warnings } =
-        probity_paths::declare_intent(declared, &TreeNames::new(files.iter(), dirs.iter()));
+        probity_scopes::declare_intent(declared, &TreeNames::new(files.iter(), dirs.iter()));
     let entry = |remark: &ScopeDiagnostic| {
         let list = match remark.field {
             DeclarationField::AllowedRelated => &request.allowed_related,

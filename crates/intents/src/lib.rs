@@ -1,7 +1,7 @@
 //! Intents: changes declared by several agents in one tree. Pure: the clock and the process table are arguments.
 //!
 //! Owns: scopes of intents, ownership, start and finish decisions, the registry as a fold of its log.
-//! May use: core, paths.
+//! May use: core, paths, scopes.
 //! Must not know: a file, a clock, a process table, how events are stored.
 //!
 //! * [`IntentScope`], [`relations`], [`scope_check`]: what a change may touch, and how two scopes overlap.

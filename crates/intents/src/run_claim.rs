@@ -7,7 +7,8 @@
 use crate::owner::Ownership;
 use crate::record::{IntentId, IntentStatus, PeerIntent};
 use crate::scope::{IntentScope, ScopeEntry, ScopeEntrySet};
-use probity_paths::{RepoPath, Scope, ScopeClaim, overlap};
+use probity_paths::{RepoPath, Scope};
+use probity_scopes::{ScopeClaim, overlap};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunClaim {

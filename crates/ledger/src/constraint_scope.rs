@@ -6,7 +6,8 @@
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::{ItemKind, ItemStatus};
-use probity_paths::{RepoPath, Scope, ScopeClaim};
+use probity_paths::{RepoPath, Scope};
+use probity_scopes::ScopeClaim;
 
 /// A constraint that applies to a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +119,7 @@ fn overlaps_claim(word: &str, claim: &ScopeClaim) -> bool {
         return true;
     };
     let literals = RepoPath::parse(directory.as_bytes()).into_iter().collect();
-    probity_paths::overlap(&ScopeClaim { scope, literals }, claim).map_or(true, |witness| witness.is_some())
+    probity_scopes::overlap(&ScopeClaim { scope, literals }, claim).map_or(true, |witness| witness.is_some())
 }
 
 #[cfg(test)]

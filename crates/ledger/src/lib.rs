@@ -1,7 +1,7 @@
 //! The ledger: what agents know and have decided, reconciled under invariants. Pure: no file, no clock.
 //!
 //! Owns: candidates, items, transitions, identity of statements, extraction from transcripts.
-//! May use: collections, core, documents, paths, prose.
+//! May use: collections, core, documents, paths, prose, scopes.
 //! Must not know: a file, a clock, a network, how batches are stored.
 //!
 //! Agents propose [`ProposedDelta`]s and the reconciler decides. Nothing false or untraceable becomes state, and

@@ -6,7 +6,7 @@ use crate::chars::PathChar;
 
 /// A set of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CharClass {
+pub struct CharClass {
     /// Contains everything outside the ranges instead of everything inside.
     negated: bool,
     /// Inclusive ranges, sorted and disjoint.
@@ -30,13 +30,13 @@ impl CharClass {
         Self { negated, ranges, crosses }
     }
 
-    pub(crate) fn contains(&self, unit: PathChar) -> bool {
+    pub fn contains(&self, unit: PathChar) -> bool {
         let begun = self.ranges.partition_point(|(low, _)| *low <= unit);
         let is_within = begun > 0 && unit <= self.ranges[begun - 1].1;
         is_within != self.negated && (self.crosses || unit != PathChar::SLASH)
     }
 
-    pub(crate) fn ranges(&self) -> &[(PathChar, PathChar)] {
+    pub fn ranges(&self) -> &[(PathChar, PathChar)] {
         &self.ranges
     }
 }

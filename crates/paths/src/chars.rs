@@ -7,43 +7,43 @@
 
 /// One character of a name, or one byte that is not part of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct PathChar(u32);
+pub struct PathChar(u32);
 
 /// The offset added to a byte that is not part of a character.
 const INVALID_BYTE_BASE: u32 = 0xdc00;
 
 impl PathChar {
-    pub(crate) const SLASH: Self = Self::ascii(b'/');
-    pub(crate) const DOT: Self = Self::ascii(b'.');
+    pub const SLASH: Self = Self::ascii(b'/');
+    pub const DOT: Self = Self::ascii(b'.');
 
-    pub(crate) const fn ascii(byte: u8) -> Self {
+    pub const fn ascii(byte: u8) -> Self {
         assert!(byte.is_ascii());
         Self(byte as u32)
     }
 
     /// Creates the value for a byte that is not part of a character.
-    pub(crate) const fn invalid(byte: u8) -> Self {
+    pub const fn invalid(byte: u8) -> Self {
         assert!(!byte.is_ascii());
         Self(INVALID_BYTE_BASE + byte as u32)
     }
 
     /// Returns the character with this value, if it denotes a scalar value or a single byte.
-    pub(crate) fn of(value: u32) -> Option<Self> {
+    pub fn of(value: u32) -> Option<Self> {
         (char::from_u32(value).is_some() || Self(value).single_byte().is_some()).then_some(Self(value))
     }
 
     /// Returns the value used in comparisons.
-    pub(crate) fn value(self) -> u32 {
+    pub fn value(self) -> u32 {
         self.0
     }
 
     /// Returns the byte, if this is one that is not part of a character.
-    pub(crate) fn single_byte(self) -> Option<u8> {
+    pub fn single_byte(self) -> Option<u8> {
         let byte = self.0.checked_sub(INVALID_BYTE_BASE).and_then(|value| u8::try_from(value).ok())?;
         (!byte.is_ascii()).then_some(byte)
     }
 
-    pub(crate) fn is_ascii_byte(self, byte: u8) -> bool {
+    pub fn is_ascii_byte(self, byte: u8) -> bool {
         self == Self::ascii(byte)
     }
 
@@ -74,7 +74,7 @@ pub(crate) fn first(bytes: &[u8]) -> Option<(PathChar, usize)> {
     Some(character.map_or((PathChar::invalid(byte), 1), |character| (character.into(), character.len_utf8())))
 }
 
-pub(crate) fn decode(mut bytes: &[u8]) -> Vec<PathChar> {
+pub fn decode(mut bytes: &[u8]) -> Vec<PathChar> {
     let mut units = Vec::with_capacity(bytes.len());
     while let Some((unit, length)) = first(bytes) {
         units.push(unit);
@@ -86,7 +86,7 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Vec<PathChar> {
 /// Encodes characters as bytes.
 ///
 /// The bytes decode to the same characters, unless adjacent single bytes happen to form a character.
-pub(crate) fn encode(units: impl IntoIterator<Item = PathChar>) -> Vec<u8> {
+pub fn encode(units: impl IntoIterator<Item = PathChar>) -> Vec<u8> {
     let mut bytes = Vec::new();
     units.into_iter().for_each(|unit| unit.push_to(&mut bytes));
     bytes

@@ -10,7 +10,7 @@ use probity_core::ReasonCode;
 
 /// A compiled glob, without the `!` of an exclusion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Glob {
+pub struct Glob {
     /// The bytes before the first wildcard; every match starts with them.
     head: Box<[u8]>,
     /// Length of the *stem* within the head: whole segments with their last `/`, or all of a pattern without wildcards.
@@ -23,7 +23,7 @@ pub(crate) struct Glob {
 
 impl Glob {
     /// Compiles `pattern`, or returns its first error in the order given by the conformance README.
-    pub(crate) fn parse(pattern: &[u8]) -> Result<Self, ReasonCode> {
+    pub fn parse(pattern: &[u8]) -> Result<Self, ReasonCode> {
         if let Some(reason) = repo_path::whole_error(pattern) {
             return Err(reason);
         }
@@ -44,12 +44,12 @@ impl Glob {
     }
 
     /// Returns the glob that matches only `path`.
-    pub(crate) fn name(path: &RepoPath) -> Self {
+    pub fn name(path: &RepoPath) -> Self {
         Self::new(path.as_bytes(), Vec::new())
     }
 
     /// Returns the glob `**`.
-    pub(crate) fn everything() -> Self {
+    pub fn everything() -> Self {
         Self::new(b"", join([GlobSegment::Directories]))
     }
 
@@ -70,11 +70,11 @@ impl Glob {
     }
 
     /// Returns the path that the glob names, if it has no wildcards.
-    pub(crate) fn as_name(&self) -> Option<&[u8]> {
+    pub fn as_name(&self) -> Option<&[u8]> {
         self.rest.is_empty().then_some(&self.head)
     }
 
-    pub(crate) fn matches(&self, path: &[u8]) -> bool {
+    pub fn matches(&self, path: &[u8]) -> bool {
         path.starts_with(self.stem()) && self.matches_behind_stem(path)
     }
 
@@ -87,12 +87,12 @@ impl Glob {
     }
 
     /// Returns true if the heads or tails alone show that no path matches both.
-    pub(crate) fn is_apart_from(&self, other: &Self) -> bool {
+    pub fn is_apart_from(&self, other: &Self) -> bool {
         differ(self.head.iter(), other.head.iter()) || differ(self.tail.iter().rev(), other.tail.iter().rev())
     }
 
     /// Returns the whole glob as one program.
-    pub(crate) fn program(&self) -> Vec<PatternStep> {
+    pub fn program(&self) -> Vec<PatternStep> {
         let stem = chars::decode(self.stem()).into_iter().map(|unit| PatternStep::One(CharSet::Unit(unit)));
         stem.chain(self.rest.iter().cloned()).collect()
     }
@@ -190,6 +190,19 @@ fn literal_char(step: &PatternStep) -> Option<PathChar> {
         PatternStep::One(CharSet::Unit(unit)) => Some(*unit),
         _ => None,
     }
+}
+
+/// Returns the pattern that matches exactly `name`. A name that starts with `!` needs another `!` or a directory in
+/// front.
+pub fn escape_glob(name: &[u8]) -> Vec<u8> {
+    let mut pattern = Vec::with_capacity(name.len());
+    for &byte in name {
+        match byte {
+            b'*' | b'?' | b'[' => pattern.extend([b'[', byte, b']']),
+            _ => pattern.push(byte),
+        }
+    }
+    pattern
 }
 
 #[cfg(test)]

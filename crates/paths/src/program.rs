@@ -8,7 +8,7 @@ use crate::chars::{self, PathChar};
 
 /// The characters that one step matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum CharSet {
+pub enum CharSet {
     Unit(PathChar),
     All,
     /// All but `/`.
@@ -17,7 +17,7 @@ pub(crate) enum CharSet {
 }
 
 impl CharSet {
-    pub(crate) fn contains(&self, unit: PathChar) -> bool {
+    pub fn contains(&self, unit: PathChar) -> bool {
         match self {
             Self::Unit(own) => *own == unit,
             Self::All => true,
@@ -28,7 +28,7 @@ impl CharSet {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PatternStep {
+pub enum PatternStep {
     /// Exactly one character.
     One(CharSet),
     /// Any number of characters.

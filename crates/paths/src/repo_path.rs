@@ -66,7 +66,7 @@ impl RepoPath {
 }
 
 /// Returns the first name error of `path`, in the order given by the conformance README.
-pub(crate) fn name_error(path: &[u8]) -> Option<ReasonCode> {
+pub fn name_error(path: &[u8]) -> Option<ReasonCode> {
     let n_slashes = path.iter().filter(|&&byte| byte == b'/').count();
     let mut segments = path.split(|&byte| byte == b'/').enumerate();
     whole_error(path)

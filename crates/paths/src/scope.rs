@@ -1,9 +1,8 @@
 //! A scope R: an ordered list of globs with exclusions. The last pattern that matches a path decides.
 
 use crate::RepoPath;
-use crate::glob::Glob;
+use crate::glob::{Glob, escape_glob};
 use crate::prefix_index::PrefixIndex;
-use crate::suggest::escape_glob;
 use probity_core::{ReasonCode, bytes};
 
 /// The paths that a change may touch, as compiled glob patterns.
@@ -50,7 +49,7 @@ pub struct PathCoverage {
 }
 
 impl ScopePattern {
-    pub(crate) fn parse(text: &[u8]) -> Result<Self, ReasonCode> {
+    pub fn parse(text: &[u8]) -> Result<Self, ReasonCode> {
         let excludes = text.starts_with(b"!");
         let glob = Glob::parse(&text[usize::from(excludes)..])?;
         Ok(Self { text: text.into(), excludes, glob })
@@ -66,7 +65,7 @@ impl ScopePattern {
         self.excludes
     }
 
-    pub(crate) fn glob(&self) -> &Glob {
+    pub fn glob(&self) -> &Glob {
         &self.glob
     }
 }
@@ -92,7 +91,7 @@ impl Scope {
     }
 
     /// Returns the scope of everything below `path`, which is taken literally.
-    pub(crate) fn subtree(path: &RepoPath) -> Self {
+    pub fn subtree(path: &RepoPath) -> Self {
         let text = [&escape_glob(path.as_bytes())[..], b"/**"].concat();
         let glob = Glob::parse(&text).expect("an escaped path is a glob");
         let stems = PrefixIndex::new(std::iter::once(glob.stem()));

@@ -3,7 +3,7 @@
 use crate::ui;
 use clap::Args;
 use probity_core::bytes::shell_word;
-use probity_paths::{TypedPathError, WorkingDirectory};
+use probity_scopes::{TypedPathError, WorkingDirectory};
 use probity_workspace::{ServiceError, Workspace};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

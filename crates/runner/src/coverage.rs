@@ -2,7 +2,8 @@
 //! mistake, and the command may cost money.
 
 use probity_core::{ReasonCode, bytes};
-use probity_paths::{RepoPath, Scope, TreeNames, WorkingDirectory};
+use probity_paths::{RepoPath, Scope};
+use probity_scopes::{TreeNames, WorkingDirectory};
 use probity_snapshot::Snapshot;
 use probity_workspace::ServiceError;
 use probity_workspace::selection::{PlanPreview, PlanSelection, names};

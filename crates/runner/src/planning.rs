@@ -54,9 +54,9 @@ pub(crate) fn preview(
 ) -> Result<PlanPreview, ServiceError> {
     let plan = compute_plan(policy, selection)?;
     let (files, dirs) = names(snapshot);
-    let declaration = probity_paths::declare_plan(
+    let declaration = probity_scopes::declare_plan(
         plan.scope.as_slice(),
-        &probity_paths::TreeNames::new(files.iter(), dirs.iter()),
+        &probity_scopes::TreeNames::new(files.iter(), dirs.iter()),
     );
     if let Some(error) = declaration.errors.first() {
         let place = error.index.and_then(|index| plan.scope.as_slice().get(index));
@@ -188,5 +188,5 @@ pub fn suggest(
             .map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?,
     };
     let (files, _) = names(&WorkspaceObserver::new(workspace).content(None)?);
-    Ok(SuggestedScope { patterns: probity_paths::suggest(&wanted, &files), n_outputs_left_out })
+    Ok(SuggestedScope { patterns: probity_scopes::suggest(&wanted, &files), n_outputs_left_out })
 }

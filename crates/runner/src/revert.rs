@@ -121,7 +121,7 @@ fn seal_maintenance_run(
     paths: &[RepoPath],
     now: &Snapshot,
 ) -> Result<MaintenanceRun, ServiceError> {
-    let scope = GlobList::new(probity_paths::suggest(paths, &names(now).0));
+    let scope = GlobList::new(probity_scopes::suggest(paths, &names(now).0));
     let mut command: Vec<OsString> = vec!["probity".into(), "revert".into(), (&of.contents().run_id).into()];
     command.extend(paths.iter().map(|path| OsString::from_vec(path.as_bytes().to_vec())));
     MaintenanceRun::seal(workspace, of.contents(), scope, now, command)

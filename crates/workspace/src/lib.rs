@@ -1,7 +1,7 @@
 //! The tree a command works on, as every service sees it: its location, its contents and its git status.
 //!
 //! Owns: root and state directory of a tree, its policy, worktree status, gates, the claims of runs, the shared error.
-//! May use: api, core, evidence, intents, paths, policy, process, snapshot, storage.
+//! May use: api, core, evidence, intents, paths, policy, process, scopes, snapshot, storage.
 //! Must not know: what an analysis, a ledger, a registry of intents or a verdict on a run is.
 //!
 //! * [`Workspace`]: the root, its repository, its state and its policy. [`StateDirectory`]: the layout of the state

@@ -5,8 +5,8 @@ use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME, STATE_DIR_
 use crate::root::{FoundRoot, find_root, user_homes};
 use crate::{ProgressMeter, ServiceError};
 use probity_core::ReasonCode;
-use probity_paths::WorkingDirectory;
 use probity_policy::Policy;
+use probity_scopes::WorkingDirectory;
 use probity_snapshot::git::GitLayout;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

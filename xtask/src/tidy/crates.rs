@@ -27,6 +27,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "paths",
             "policy",
             "quality",
+            "scopes",
             "snapshot",
             "storage",
             "workspace",
@@ -40,9 +41,12 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("documents", &["collections", "core"]),
     // The verifier: an audit reads these three crates and nothing else of ours.
     ("evidence", &["core", "paths"]),
-    ("intents", &["core", "paths"]),
-    ("knowledge", &["api", "core", "documents", "ledger", "paths", "process", "storage", "workspace"]),
-    ("ledger", &["collections", "core", "documents", "paths", "prose"]),
+    ("intents", &["core", "paths", "scopes"]),
+    (
+        "knowledge",
+        &["api", "core", "documents", "ledger", "paths", "process", "scopes", "storage", "workspace"],
+    ),
+    ("ledger", &["collections", "core", "documents", "paths", "prose", "scopes"]),
     (
         "mcp",
         &[
@@ -83,6 +87,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "policy",
             "quality",
             "runner",
+            "scopes",
             "snapshot",
             "workspace",
         ],
@@ -115,18 +120,23 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "paths",
             "policy",
             "process",
+            "scopes",
             "snapshot",
             "storage",
             "workspace",
         ],
     ),
     ("prose", &["collections", "core"]),
+    ("scopes", &["core", "paths"]),
     ("snapshot", &["core", "paths"]),
     ("storage", &["core"]),
     ("testkit", &[]),
     (
         "workspace",
-        &["api", "core", "evidence", "intents", "paths", "policy", "process", "snapshot", "storage"],
+        &[
+            "api", "core", "evidence", "intents", "paths", "policy", "process", "scopes", "snapshot",
+            "storage",
+        ],
     ),
     ("xtask", &["api"]),
 ];

@@ -178,7 +178,7 @@ impl StartHandler<'_> {
     /// Returns the ledger's constraints on this scope; only the first ones, because agents read all of an answer.
     fn constraints(&self, scope: &IntentScope) -> Result<Vec<ConstraintInScope>, ServiceError> {
         let literals = scope.entries().filter_map(|entry| RepoPath::parse(entry.as_bytes()).ok()).collect();
-        let claim = probity_paths::ScopeClaim { literals, ..probity_paths::ScopeClaim::default() };
+        let claim = probity_scopes::ScopeClaim { literals, ..probity_scopes::ScopeClaim::default() };
         let touching =
             ledger::constraints_touching(self.workspace, &claim)?.into_iter().take(MAX_LISTED_PATHS);
         let in_scope = touching.map(|it| ConstraintInScope {

@@ -8,7 +8,7 @@ use probity_api::ledger::CitationAnswer;
 use probity_core::ReasonCode;
 use probity_ledger::wire::{LedgerEvent, encode};
 use probity_ledger::{Citation, ItemId, Ledger, ProjectLedger};
-use probity_paths::ScopeClaim;
+use probity_scopes::ScopeClaim;
 use probity_workspace::{ServiceError, Workspace};
 use serde::Serialize;
 

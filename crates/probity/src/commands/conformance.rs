@@ -11,14 +11,14 @@ use std::path::PathBuf;
 
 const VECTOR_KINDS: &[VectorKind] = &[
     VectorKind::equal("canonical_json", probity_core::vectors::canonical_json),
-    VectorKind::equal("scope_match", probity_paths::vectors::scope_match),
-    VectorKind::equal("scope_declare", probity_paths::vectors::scope_declare),
+    VectorKind::equal("scope_match", probity_scopes::vectors::scope_match),
+    VectorKind::equal("scope_declare", probity_scopes::vectors::scope_declare),
     VectorKind {
         name: "scope_overlap",
-        answer: probity_paths::vectors::scope_overlap,
-        accepts: probity_paths::vectors::accepts_scope_overlap,
+        answer: probity_scopes::vectors::scope_overlap,
+        accepts: probity_scopes::vectors::accepts_scope_overlap,
     },
-    VectorKind::equal("reconciliation", probity_paths::vectors::reconciliation),
+    VectorKind::equal("reconciliation", probity_scopes::vectors::reconciliation),
     VectorKind::equal("plan", probity_policy::vectors::plan),
     VectorKind::equal("evidence", probity_evidence::vectors::evidence),
     VectorKind::equal("ownership", probity_intents::vectors::ownership),

@@ -372,7 +372,7 @@ pub(crate) fn ways_forward(
     if sources.is_empty() {
         return vec![revert];
     }
-    let patterns = probity_paths::suggest(&sources, &[]);
+    let patterns = probity_scopes::suggest(&sources, &[]);
     let are_too_many = patterns.len() > MAX_PROPOSED_PATTERNS;
     let suggest = are_too_many
         .then(|| next_command(WayForward::Suggest, format!("{probity} plan --suggest-from {id}")));

@@ -3,10 +3,10 @@
 //! A scope contains a path when some pattern matches it and no later exclusion does. Two scopes therefore overlap
 //! exactly when an including pattern of each matches a path that no exclusion after either of the two matches.
 
-use crate::glob::Glob;
-use crate::program::PatternStep;
 use crate::search::{self, SearchBudget, TooComplex};
-use crate::{RepoPath, Scope};
+use probity_paths::compiled::Glob;
+use probity_paths::compiled::PatternStep;
+use probity_paths::{RepoPath, Scope};
 use std::collections::BTreeSet;
 
 /// The paths in a scope, plus some literal paths that its exclusions do not affect.

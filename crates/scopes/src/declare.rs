@@ -3,12 +3,11 @@
 //! An entry that cannot be meant is an error; one that is probably a mistake is a warning. Entries are checked exactly
 //! as written; nothing is normalized.
 
-use crate::fnmatch::Fnmatch;
 use crate::overlap::are_apart;
-use crate::repo_path::{self, RepoPath};
-use crate::scope::ScopePattern;
 use crate::tree_names::TreeNames;
 use probity_core::ReasonCode;
+use probity_paths::fnmatch::Fnmatch;
+use probity_paths::{RepoPath, ScopePattern};
 use std::collections::BTreeSet;
 
 /// The list that an entry belongs to.
@@ -165,7 +164,7 @@ fn judge_literal(entry: &[u8], is_new: bool, guards: &[Fnmatch], tree: &TreeName
 }
 
 fn judge_guard(pattern: &[u8], guard: &Fnmatch, tree: &TreeNames<'_>) -> EntryDiagnosis {
-    if let Some(reason) = repo_path::name_error(pattern).or(guard.flaw()) {
+    if let Some(reason) = probity_paths::name_error(pattern).or(guard.flaw()) {
         return Err(reason);
     }
     let mut warnings = judge_plain(pattern, tree);

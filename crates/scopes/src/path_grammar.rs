@@ -3,7 +3,7 @@
 //! Two things can go wrong: a segment that is empty, `.` or `..`; and adjacent single bytes that form a character,
 //! because the bytes would then decode to different characters than those they were built from.
 
-use crate::chars::PathChar;
+use probity_paths::compiled::PathChar;
 
 /// The state of a path under construction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,8 +85,8 @@ impl PartialChar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RepoPath;
-    use crate::chars::{decode, encode};
+    use probity_paths::RepoPath;
+    use probity_paths::compiled::{decode, encode};
     use proptest::prelude::*;
 
     fn is_path(units: &[PathChar]) -> bool {

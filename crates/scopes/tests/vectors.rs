@@ -1,7 +1,7 @@
 //! Runs the conformance vectors of this crate.
 
 use probity_conformance::{VectorKind, check_vectors};
-use probity_paths::vectors;
+use probity_scopes::vectors;
 
 #[test]
 fn scope_match() {

@@ -1,10 +1,10 @@
 //! Runs a program as an automaton: the states that reading a character can lead to.
 //!
-//! Equivalent to [`program::matches`](crate::program::matches), for questions about many paths at once. The input must
+//! Equivalent to matching a path by the program, for questions about many paths at once. The input must
 //! be a prefix of a path; other input gives no meaningful result.
 
-use crate::chars::PathChar;
-use crate::program::{CharSet, PatternStep};
+use probity_paths::compiled::PathChar;
+use probity_paths::compiled::{CharSet, PatternStep};
 
 /// A state: before a step, or in the middle of a segment consumed by [`PatternStep::Directories`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

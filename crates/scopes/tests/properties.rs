@@ -1,8 +1,8 @@
 //! Laws of matching, scopes and overlap on random patterns and paths.
 
-use probity_paths::{
-    IntentScope, MatchRule, RepoPath, Scope, ScopeClaim, TreeNames, declare_intent, declare_plan, fnmatch,
-    outside, overlap, reconcile, suggest, vectors,
+use probity_paths::{MatchRule, RepoPath, Scope, fnmatch, reconcile};
+use probity_scopes::{
+    IntentScope, ScopeClaim, TreeNames, declare_intent, declare_plan, outside, overlap, suggest, vectors,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;

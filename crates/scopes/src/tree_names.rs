@@ -1,6 +1,6 @@
 //! The names in a tree, and lookup of names that look alike.
 
-use crate::RepoPath;
+use probity_paths::RepoPath;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_normalization::UnicodeNormalization;

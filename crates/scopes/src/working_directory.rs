@@ -1,8 +1,8 @@
 //! Converts paths and patterns between the typed form, relative to the current directory or with a leading `/` from the
 //! root, and the form from the root that everything below the command line uses.
 
-use crate::suggest::escape_glob;
 use probity_core::{ReasonCode, bytes};
+use probity_paths::escape_glob;
 use std::fmt;
 
 /// Directories whose names in a grant always mean the one at the root: git's own, and Probity's state.
@@ -148,7 +148,7 @@ impl fmt::Display for WorkingDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{RepoPath, Scope};
+    use probity_paths::{RepoPath, Scope};
 
     fn app() -> WorkingDirectory {
         WorkingDirectory::new(b"packages/app")

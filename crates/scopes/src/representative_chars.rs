@@ -3,10 +3,10 @@
 //! Programs distinguish only some characters: those they name, and those on either side of a class. Trying one
 //! character of each kind is enough. Among equals the most readable one is chosen.
 
-use crate::char_class::CharClass;
-use crate::chars::PathChar;
 use crate::path_grammar::BYTE_CLASS_STARTS;
-use crate::program::{CharSet, PatternStep};
+use probity_paths::compiled::CharClass;
+use probity_paths::compiled::PathChar;
+use probity_paths::compiled::{CharSet, PatternStep};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns one character of every kind that `programs` or the path grammar can distinguish, readable ones first.
@@ -108,8 +108,8 @@ fn most_readable(low: u32, high: u32) -> Option<PathChar> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chars::encode;
-    use crate::glob::Glob;
+    use probity_paths::compiled::Glob;
+    use probity_paths::compiled::encode;
 
     fn letters(patterns: &[&str]) -> String {
         let programs: Vec<_> =

@@ -1,13 +1,13 @@
-//! The JSON form of this crate's functions, for conformance vectors of kinds `scope_match`, `scope_declare`,
+//! The JSON form of the functions of `paths` and of this crate, for conformance vectors of kinds `scope_match`, `scope_declare`,
 //! `scope_overlap` and `reconciliation`.
 //!
 //! This module only converts; it decides nothing.
 
 use crate::{
-    IntentScope, MatchRule, PatternError, RepoPath, Scope, ScopeClaim, ScopeDiagnostic, TooComplex,
-    TreeNames, declare_intent, declare_plan, delta, overlap, reconcile,
+    IntentScope, ScopeClaim, ScopeDiagnostic, TooComplex, TreeNames, declare_intent, declare_plan, overlap,
 };
 use probity_core::{ReasonCode, bytes};
+use probity_paths::{MatchRule, PatternError, RepoPath, Scope, delta, reconcile};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

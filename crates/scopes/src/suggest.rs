@@ -3,7 +3,7 @@
 //! Promise: the suggested patterns match every given path and no other path of the tree. A few paths are listed by
 //! name. Where there are many in a directory that contains nothing else, the directory is named instead.
 
-use crate::RepoPath;
+use probity_paths::{RepoPath, escape_glob};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of paths of one directory to list by name before naming the directory instead.
@@ -89,19 +89,6 @@ fn directories(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Returns the directory that contains a path; empty at the root.
 fn parent(path: &[u8]) -> &[u8] {
     directories(path).last().unwrap_or_default()
-}
-
-/// Returns the pattern that matches exactly `name`. A name that starts with `!` needs another `!` or a directory in
-/// front.
-pub fn escape_glob(name: &[u8]) -> Vec<u8> {
-    let mut pattern = Vec::with_capacity(name.len());
-    for &byte in name {
-        match byte {
-            b'*' | b'?' | b'[' => pattern.extend([b'[', byte, b']']),
-            _ => pattern.push(byte),
-        }
-    }
-    pattern
 }
 
 #[cfg(test)]

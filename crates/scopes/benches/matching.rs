@@ -2,7 +2,8 @@
 //! paths against many patterns in well under a second, thousands of compared scopes per second.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use probity_paths::{RepoPath, Scope, ScopeClaim, fnmatch, overlap};
+use probity_paths::{RepoPath, Scope, fnmatch};
+use probity_scopes::{ScopeClaim, overlap};
 use std::hint::black_box;
 
 /// The paths of an imaginary tree of 100,000 files.

@@ -9,10 +9,10 @@
 //! exponentially, because the problem itself is that hard, so a [`SearchBudget`] bounds time and memory.
 
 use crate::automaton::AutomatonState;
-use crate::chars::{self, PathChar};
 use crate::path_grammar::PathGrammarState;
-use crate::program::PatternStep;
 use crate::representative_chars;
+use probity_paths::compiled::PatternStep;
+use probity_paths::compiled::{self, PathChar};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -216,14 +216,14 @@ impl WitnessSearch<'_> {
             units.push(unit);
             came = self.reached[from].came;
         }
-        chars::encode(units.into_iter().rev())
+        compiled::encode(units.into_iter().rev())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::glob::Glob;
+    use probity_paths::compiled::Glob;
 
     /// Excludes every name longer than eight characters in a way that requires remembering each of the last eight.
     fn search(budget: &mut SearchBudget) -> Result<Option<Vec<u8>>, TooComplex> {
