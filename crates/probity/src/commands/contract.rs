@@ -21,7 +21,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// Judge a change: did it make the code worse, inside its scope?
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  probity contract verify --base origin/main\n  probity contract budget")]
 pub(crate) enum ContractCommand {
     /// Say what headroom a change has before it starts
     #[command(after_help = "Examples:\n  probity contract budget\n  probity contract budget --run last")]
@@ -136,7 +138,9 @@ pub(crate) struct ComparisonArgs {
     tier: Option<String>,
 }
 
+/// Check what an author says about a change
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  probity claims check --text review.md")]
 pub(crate) enum ClaimsCommand {
     /// Check what an author says about the change in the tree
     ///

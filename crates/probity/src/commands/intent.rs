@@ -22,7 +22,10 @@ use probity_workspace::{ServiceError, Workspace};
 /// Maximum number of events in one answer.
 const MAX_EVENTS: usize = 10_000;
 
+/// List, show, renew, recover and clear intents
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity intent list\n  probity intent show 0199\n  \
+                        probity intent recover 0199 --owner $PROBITY_OWNER")]
 pub(crate) struct IntentArgs {
     #[command(flatten)]
     identity: IdentityArgs,
@@ -90,7 +93,9 @@ enum IntentCommand {
     Reset,
 }
 
+/// Show the log of intents, checked from its first event
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity log\n  probity log --after 100 --json")]
 pub(crate) struct LogArgs {
     /// Only the events behind this number
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -8,7 +8,7 @@ const EXAMPLES: &str = "Examples:\n  probity commits init --schema tickets.schem
     probity commits update ticket/t1 rank 3\n  probity commits log\n  probity commits state\n\n\
     A commit is named by its id, a prefix of it, a ref, or `@` for the only head.";
 
-/// `probity commits`.
+/// Keep typed documents with their history: write, read, merge, sync
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CommitsArgs {

@@ -5,7 +5,11 @@ use probity_knowledge::ledger::ItemFilter;
 use probity_ledger::{ItemKind, ItemStatus, LedgerProjection};
 use std::path::PathBuf;
 
+/// Keep what agents know and decided: propose, ingest, ask, export
 #[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Examples:\n  probity ledger ingest session.jsonl\n  probity ledger show\n  probity ledger export --budget 1500"
+)]
 pub(crate) enum LedgerCommand {
     /// Propose changes to the ledger; the reconciler decides about each
     ///
