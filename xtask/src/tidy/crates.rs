@@ -120,7 +120,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    ("prose", &["collections", "core"]),
+    ("prose", &["collections"]),
     ("snapshot", &["core", "paths"]),
     ("storage", &["core"]),
     ("testkit", &[]),

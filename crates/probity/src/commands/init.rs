@@ -1,8 +1,9 @@
 //! `probity init`, and `probity init --agent`.
 
+use super::change::word_parser;
 use crate::answer::CommandAnswer;
 use crate::ui;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use probity_api::ExitCode;
 use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, CodingAgent};
 use probity_changes::agents::{RegistrationWish, register};
@@ -21,8 +22,8 @@ pub(crate) struct InitArgs {
 
     /// Add Probity's MCP server to this agent's configuration of the project, and a short block of instructions to
     /// the file that the agent reads: CLAUDE.md, GEMINI.md or AGENTS.md
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<AgentName>,
+    #[arg(long, value_name = "AGENT", value_parser = word_parser::<CodingAgent>(CodingAgent::WORDS))]
+    agent: Option<CodingAgent>,
 
     /// Take Probity out of that configuration again
     #[arg(long, requires = "agent")]
@@ -31,7 +32,7 @@ pub(crate) struct InitArgs {
 
 pub(crate) fn init(workspace: &Workspace, args: &InitArgs) -> Result<CommandAnswer, ServiceError> {
     match args.agent {
-        Some(agent) => register_with(workspace, agent.into(), args),
+        Some(agent) => register_with(workspace, agent, args),
         None => write_policy(workspace, args.dry_run),
     }
 }
@@ -77,26 +78,6 @@ fn show_exempt(proposed: &ProposedPolicy) {
     }
     for gate in &proposed.gates {
         ui::print_row("gate", format_args!("{}  {}", gate.run.join(" "), ui::dim("commented out")));
-    }
-}
-
-/// The agents that can be registered with.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum AgentName {
-    Claude,
-    Codex,
-    Cursor,
-    Gemini,
-}
-
-impl From<AgentName> for CodingAgent {
-    fn from(name: AgentName) -> Self {
-        match name {
-            AgentName::Claude => Self::Claude,
-            AgentName::Codex => Self::Codex,
-            AgentName::Cursor => Self::Cursor,
-            AgentName::Gemini => Self::Gemini,
-        }
     }
 }
 
