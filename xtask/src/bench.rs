@@ -12,41 +12,49 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 21;
 
-/// Runs the named benchmarks, or all of them.
-pub fn bench(which: &[&str]) -> ChoreResult {
-    let all = which.is_empty();
-    let wants = |name: &str| all || which.contains(&name);
-    if let Some(unknown) =
-        which.iter().find(|name| !["run", "tree", "engines", "ledger", "large", "commits"].contains(name))
-    {
-        return Err(format!(
-            "no benchmark `{unknown}`: there are run, tree, engines, ledger, large, commits"
-        ));
-    }
-    if wants("run") {
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Benchmark {
+    /// Governing `true` beside `true` itself
+    Run,
+    /// Snapshots beside `git status` and plain reading
+    Tree,
+    /// The pure crates
+    Engines,
+    /// The ledger on disk
+    Ledger,
+    /// How snapshots grow with the tree; with `commits` also a large store
+    Large,
+    /// The document store
+    Commits,
+}
+
+/// Runs the named benchmarks, or all but the large one.
+pub fn bench(which: &[Benchmark]) -> ChoreResult {
+    let wants = |benchmark| which.is_empty() || which.contains(&benchmark);
+    if wants(Benchmark::Run) {
         whole_run()?;
     }
-    if wants("tree") {
+    if wants(Benchmark::Tree) {
         // Average file sizes of a few hundred bytes and of a few kilobytes.
         for lines in ["30", "500"] {
             bench_snapshot(&["100000", lines])?;
         }
     }
-    if wants("commits") {
+    if wants(Benchmark::Commits) {
         let bench = ["bench", "--quiet", "--package", "probity-document-store", "--bench", "commits"];
-        let large: &[&str] = if which.contains(&"large") { &["--", "large"] } else { &[] };
+        let large: &[&str] = if which.contains(&Benchmark::Large) { &["--", "large"] } else { &[] };
         cargo("commits", &[&bench, large].concat(), &[])?;
     }
-    if wants("engines") {
+    if wants(Benchmark::Engines) {
         for package in ["paths", "documents", "ledger", "contract", "analysis"] {
             let package = format!("probity-{package}");
             cargo(&package, &["bench", "--quiet", "--package", &package], &[])?;
         }
     }
-    if wants("ledger") {
+    if wants(Benchmark::Ledger) {
         cargo("ledger", &["bench", "--quiet", "--package", "probity-knowledge", "--bench", "ledger"], &[])?;
     }
-    if which.contains(&"large") {
+    if which.contains(&Benchmark::Large) {
         cargo("growth", &["bench", "--quiet", "--package", "probity-snapshot", "--bench", "growth"], &[])?;
     }
     Ok(())
@@ -69,9 +77,9 @@ fn whole_run() -> ChoreResult {
 
 fn measure_runs(binary: &Path, place: &Path) -> ChoreResult {
     for number in 0..1000 {
-        let folder = place.join(format!("src/{:02}", number / 20));
-        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        fs::write(folder.join(format!("{number}.txt")), format!("file {number}\n").repeat(40))
+        let directory = place.join(format!("src/{:02}", number / 20));
+        fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+        fs::write(directory.join(format!("{number}.txt")), format!("file {number}\n").repeat(40))
             .map_err(|error| error.to_string())?;
     }
     shell(

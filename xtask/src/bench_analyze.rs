@@ -17,7 +17,7 @@ const ENDINGS: [&str; 2] = [".rs", ".py"];
 /// Larger files are generated tables.
 const MAX_SOURCE_BYTES: u64 = 300_000;
 
-pub fn analyze(trees: &[&str]) -> ChoreResult {
+pub fn analyze(trees: &[PathBuf]) -> ChoreResult {
     let probity = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-analyze-{}", std::process::id()));
     println!("| Tree | Lines | Parse only | Cold | × | Again | One file edited | Memory |");
@@ -28,10 +28,10 @@ pub fn analyze(trees: &[&str]) -> ChoreResult {
     result
 }
 
-fn measure_trees(probity: &Path, place: &Path, trees: &[&str]) -> ChoreResult {
+fn measure_trees(probity: &Path, place: &Path, trees: &[PathBuf]) -> ChoreResult {
     for tree in trees {
-        copy(Path::new(tree), place)?;
-        measure(probity, place, tree)?;
+        copy(tree, place)?;
+        measure(probity, place, &tree.to_string_lossy())?;
     }
     Ok(())
 }

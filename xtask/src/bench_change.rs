@@ -260,10 +260,10 @@ fn show(name: &str, times: &ChangeTimes, own: Option<&ChangeTimes>) {
 }
 
 /// Measures a whole governed edit of one line: analyze, start, edit, analyze, finish.
-pub fn edit_of(tree: &str) -> ChoreResult {
+pub fn edit_of(tree: &Path) -> ChoreResult {
     let binary = build("release")?;
     let place = std::env::temp_dir().join(format!("probity-edit-{}", std::process::id()));
-    let result = measure_edit(&binary, Path::new(tree), &place);
+    let result = measure_edit(&binary, tree, &place);
     let _ = fs::remove_dir_all(&place);
     result
 }

@@ -31,17 +31,14 @@ struct AnalyzerProgram {
     is_incremental: bool,
 }
 
-pub fn peers(trees: &[&str]) -> ChoreResult {
-    if trees.is_empty() {
-        return Err("usage: cargo xtask bench analyze-peers TREE…".into());
-    }
+pub fn peers(trees: &[PathBuf]) -> ChoreResult {
     let probity = build("release")?;
     let programs = programs(&probity, &root().join("target/peers"));
     for tree in trees {
         let copy = std::env::temp_dir().join(format!("probity-peers-{}", std::process::id()));
-        let result = measure(Path::new(tree), &copy, &programs);
+        let result = measure(tree, &copy, &programs);
         let _ = fs::remove_dir_all(&copy);
-        show(tree, &result?);
+        show(&tree.to_string_lossy(), &result?);
     }
     Ok(())
 }

@@ -114,8 +114,8 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 /// Runs one line of the demo in a shell, so that the README shows exactly what a user would type.
 fn run(binary: &Path, dir: &Path, line: &str, stream: DemoOutput) -> Result<(String, Option<i32>), String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folder = binary.parent().unwrap_or(Path::new("."));
-    let path = [folder.as_os_str(), OsStr::new(":"), &path].into_iter().collect::<std::ffi::OsString>();
+    let directory = binary.parent().unwrap_or(Path::new("."));
+    let path = [directory.as_os_str(), OsStr::new(":"), &path].into_iter().collect::<std::ffi::OsString>();
     let mut command = Command::new("sh");
     command.current_dir(dir).env("PATH", path).stdin(Stdio::null());
     if stream == DemoOutput::Inherit {

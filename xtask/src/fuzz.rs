@@ -10,17 +10,16 @@ const COVERAGE_FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-
                         -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
 
 /// Runs each target, or the named ones, for `seconds`.
-pub fn fuzz(seconds: &str, wanted: &[&str]) -> ChoreResult {
-    let seconds: u32 = seconds.parse().map_err(|_| format!("`{seconds}` is no number of seconds"))?;
-    let folder = root().join("fuzz");
+pub fn fuzz(seconds: u32, wanted: &[String]) -> ChoreResult {
+    let directory = root().join("fuzz");
     let host = host_triple()?;
-    for entry in fs::read_dir(folder.join("fuzz_targets")).map_err(|error| error.to_string())? {
+    for entry in fs::read_dir(directory.join("fuzz_targets")).map_err(|error| error.to_string())? {
         let path = entry.map_err(|error| error.to_string())?.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if !wanted.is_empty() && !wanted.contains(&name.as_str()) {
+        if !wanted.is_empty() && !wanted.contains(&name) {
             continue;
         }
-        let corpus = folder.join("corpus").join(&name);
+        let corpus = directory.join("corpus").join(&name);
         fs::create_dir_all(&corpus).map_err(|error| error.to_string())?;
         eprintln!("── fuzz: {name}, {seconds} s");
         let mut command = Command::new("cargo");
@@ -28,7 +27,7 @@ pub fn fuzz(seconds: &str, wanted: &[&str]) -> ChoreResult {
         command.args(["run", "--release", "--quiet", "--target", &host, "--bin", &name, "--"]);
         command.arg(&corpus).arg(format!("-max_total_time={seconds}"));
         let status = command
-            .current_dir(&folder)
+            .current_dir(&directory)
             .env_remove("RUSTC")
             .env_remove("CARGO")
             .env("RUSTFLAGS", COVERAGE_FLAGS)

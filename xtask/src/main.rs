@@ -17,82 +17,172 @@ mod test;
 mod test_run;
 mod tidy;
 
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask <chore>
-
-  demo    build Probity and let it govern two example agents
-  test    formatting, tidy, lints, every test, the conformance vectors, the docs
-  tidy    the rules of the house that no compiler holds: crate graph, cycles, citations, words
-          (`tidy --lower` lowers what `xtask/allowances.txt` still lets through)
-  stress [rounds]   run the tests beside two busy loops (3 times), niced, and with slow flushes (long)
-  docs    write the generated parts of the docs (`docs --check` only compares)
-  bench   measure Probity side by side with what one would use instead
-          (`bench analyze [TREE…]`: analysis beside merely parsing, at 10,000 to 1,000,000 lines;
-          `bench analyze-peers TREE…`: analysis beside other analysers; `bench contract`: verdicts and claims)
-          (`bench change`: start and finish beside codeclone; `bench edit TREE`: a whole governed edit;
-          `bench registry`: eight processes that contend for one path)
-  quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
-  attack [case]   attack the binary, the slow cases included: one line per case, held or broken
-  audit   licences, sources, known holes and unused dependencies of what comes from outside
-  kill    kill governed runs at random points, many times (long)
-  kill ledger   kill processes that propose to the ledger, 200 times (long)
-  kill commits  kill processes that commit, 200 times (long)
-  histories     hold the commit engine against a naive model on 100,000 histories (long)
-  simulate [seeds]   run the registry of intents under the given number of random schedules (10,000)
-  race    let four processes contend for one path, 10,000 claims (long)
-  kill registry  kill processes that claim and release, 600 times (long)
-  fuzz [seconds [target…]]   run every fuzz target, or those named, for 60 s or as many as are given
-";
-
 type ChoreResult = Result<(), String>;
 
+/// The developer tasks of the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Chore {
+    /// Build Probity and let it govern two example agents
+    Demo,
+    /// Formatting, tidy, lints, every test, the conformance vectors, the docs
+    Test,
+    /// The rules of the house that no compiler holds: crate graph, cycles, citations, words
+    Tidy {
+        /// Lower what `xtask/allowances.txt` still lets through
+        #[arg(long)]
+        lower: bool,
+    },
+    /// Run the tests beside two busy loops, niced, and with slow flushes (long)
+    Stress {
+        /// How often beside the busy loops
+        #[arg(default_value_t = 3)]
+        rounds: usize,
+    },
+    /// Write the generated parts of the docs
+    Docs {
+        /// Only compare
+        #[arg(long)]
+        check: bool,
+    },
+    /// Measure Probity side by side with what one would use instead
+    Bench(BenchArgs),
+    /// How well copies are found: seeded changes of real code
+    Quality {
+        /// The trees [default: the project's own crates]
+        #[arg(value_name = "TREE")]
+        trees: Vec<PathBuf>,
+    },
+    /// Attack the binary, the slow cases included: one line per case, held or broken
+    Attack {
+        /// Only the cases whose name contains this
+        case: Option<String>,
+    },
+    /// Licenses, sources, known holes and unused dependencies of what comes from outside
+    Audit {
+        /// Leave out the known holes, which come from the network
+        #[arg(long)]
+        offline: bool,
+    },
+    /// Kill processes at random points, many times (long)
+    Kill {
+        /// What is killed
+        #[arg(value_enum, default_value_t = KillTarget::Runs)]
+        target: KillTarget,
+    },
+    /// Hold the commit engine against a naive model on 100,000 histories (long)
+    Histories,
+    /// Run the registry of intents under random schedules
+    Simulate {
+        /// How many schedules
+        #[arg(default_value_t = 10_000)]
+        seeds: u64,
+    },
+    /// Let four processes contend for one path, 10,000 claims (long)
+    Race,
+    /// Run the fuzz targets
+    Fuzz {
+        /// How long each of them runs
+        #[arg(default_value_t = 60)]
+        seconds: u32,
+        /// Only these targets
+        #[arg(value_name = "TARGET")]
+        targets: Vec<String>,
+    },
+}
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+struct BenchArgs {
+    /// The benchmarks [default: all but `large`]
+    #[arg(value_name = "BENCHMARK")]
+    which: Vec<bench::Benchmark>,
+
+    #[command(subcommand)]
+    command: Option<BenchCommand>,
+}
+
+#[derive(Subcommand)]
+enum BenchCommand {
+    /// Analysis beside merely parsing
+    Analyze {
+        /// The trees [default: trees of 10,000 to 1,000,000 lines]
+        #[arg(value_name = "TREE")]
+        trees: Vec<PathBuf>,
+    },
+    /// Analysis beside other analyzers
+    AnalyzePeers {
+        #[arg(value_name = "TREE", required = true)]
+        trees: Vec<PathBuf>,
+    },
+    /// Verdicts and claims
+    Contract,
+    /// Start and finish beside codeclone
+    Change,
+    /// A whole governed edit
+    Edit {
+        /// The tree that is edited, in a copy
+        tree: PathBuf,
+    },
+    /// Eight processes that contend for one path
+    Registry,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum KillTarget {
+    /// Governed runs, 1,000 times
+    Runs,
+    /// Processes that propose to the ledger, 200 times
+    Ledger,
+    /// Processes that commit, 200 times
+    Commits,
+    /// Processes that claim and release, 600 times
+    Registry,
+}
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let result = match words.as_slice() {
-        ["demo"] => demo::demo(),
-        ["test"] => test::test(),
-        ["tidy"] => tidy::tidy(),
-        ["tidy", "--lower"] => tidy::lower_allowances(),
-        ["stress"] => stress::stress("3"),
-        ["stress", rounds] => stress::stress(rounds),
-        ["docs"] => docs::write(),
-        ["docs", "--check"] => docs::check(),
-        ["bench", "analyze", trees @ ..] => bench_analyze::analyze(trees),
-        ["bench", "analyze-peers", trees @ ..] => bench_peers::peers(trees),
-        ["bench", "contract"] => bench_contract::contract(),
-        ["bench", "change"] => bench_change::change(),
-        ["bench", "edit", tree] => bench_change::edit_of(tree),
-        ["bench", "registry"] => bench_change::registry(),
-        ["bench", which @ ..] => bench::bench(which),
-        ["quality", trees @ ..] => test::quality(trees),
-        ["attack"] => attack::attack(None),
-        ["attack", filter] => attack::attack(Some(filter)),
-        ["audit"] => audit::audit(false),
-        ["audit", "--offline"] => audit::audit(true),
-        ["kill"] => test::kill(),
-        ["kill", "ledger"] => test::kill_ledger(),
-        ["kill", "commits"] => test::kill_commits(),
-        ["kill", "registry"] => test::kill_registry(),
-        ["histories"] => test::histories(),
-        ["simulate"] => test::simulate("10000"),
-        ["simulate", seeds] => test::simulate(seeds),
-        ["race"] => test::race(),
-        ["fuzz"] => fuzz::fuzz("60", &[]),
-        ["fuzz", seconds, targets @ ..] => fuzz::fuzz(seconds, targets),
-        _ => {
-            eprint!("{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    match result {
+    match run(Chore::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("xtask: {why}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn run(chore: Chore) -> ChoreResult {
+    match chore {
+        Chore::Demo => demo::demo(),
+        Chore::Test => test::test(),
+        Chore::Tidy { lower: false } => tidy::tidy(),
+        Chore::Tidy { lower: true } => tidy::lower_allowances(),
+        Chore::Stress { rounds } => stress::stress(rounds),
+        Chore::Docs { check: false } => docs::write(),
+        Chore::Docs { check: true } => docs::check(),
+        Chore::Bench(BenchArgs { command: None, which }) => bench::bench(&which),
+        Chore::Bench(BenchArgs { command: Some(command), .. }) => match command {
+            BenchCommand::Analyze { trees } => bench_analyze::analyze(&trees),
+            BenchCommand::AnalyzePeers { trees } => bench_peers::peers(&trees),
+            BenchCommand::Contract => bench_contract::contract(),
+            BenchCommand::Change => bench_change::change(),
+            BenchCommand::Edit { tree } => bench_change::edit_of(&tree),
+            BenchCommand::Registry => bench_change::registry(),
+        },
+        Chore::Quality { trees } => test::quality(trees),
+        Chore::Attack { case } => attack::attack(case.as_deref()),
+        Chore::Audit { offline } => audit::audit(offline),
+        Chore::Kill { target: KillTarget::Runs } => test::kill(),
+        Chore::Kill { target: KillTarget::Ledger } => test::kill_ledger(),
+        Chore::Kill { target: KillTarget::Commits } => test::kill_commits(),
+        Chore::Kill { target: KillTarget::Registry } => test::kill_registry(),
+        Chore::Histories => test::histories(),
+        Chore::Simulate { seeds } => test::simulate(seeds),
+        Chore::Race => test::race(),
+        Chore::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets),
     }
 }
 
@@ -122,4 +212,28 @@ fn target() -> PathBuf {
 fn build(profile: &str) -> Result<PathBuf, String> {
     cargo("build", &["build", "--quiet", "--package", "probity", "--profile", profile], &[])?;
     Ok(target().join(if profile == "dev" { "debug" } else { profile }).join("probity"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Chore::command().debug_assert();
+        for words in [
+            "bench",
+            "bench run tree",
+            "bench analyze-peers a b",
+            "kill",
+            "kill ledger",
+            "stress 10",
+            "fuzz 60 paths",
+        ] {
+            let words = ["xtask"].into_iter().chain(words.split(' '));
+            assert!(Chore::try_parse_from(words.clone()).is_ok(), "{words:?}");
+        }
+        assert!(Chore::try_parse_from(["xtask", "bench", "nothing"]).is_err());
+    }
 }

@@ -15,10 +15,10 @@ pub struct ServerProcess {
 
 impl ServerProcess {
     /// Starts a server in a directory and opens a session.
-    pub fn start(program: &Path, arguments: &[&str], folder: &Path) -> Result<Self, String> {
+    pub fn start(program: &Path, arguments: &[&str], directory: &Path) -> Result<Self, String> {
         let mut process = Command::new(program)
             .args(arguments)
-            .current_dir(folder)
+            .current_dir(directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

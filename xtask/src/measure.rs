@@ -43,20 +43,20 @@ print(int((time.monotonic() - began) * 1000), highest, code)
 pub type CommandLine = Vec<String>;
 
 /// Runs a command in a directory and returns its milliseconds.
-pub fn milliseconds(command: &[String], folder: &Path) -> Result<u64, String> {
-    Ok(run(command, folder, "time")?.0)
+pub fn milliseconds(command: &[String], directory: &Path) -> Result<u64, String> {
+    Ok(run(command, directory, "time")?.0)
 }
 
 /// Runs a command in a directory and returns the peak memory of its processes together, in kilobytes.
-pub fn kilobytes(command: &[String], folder: &Path) -> Result<u64, String> {
-    Ok(run(command, folder, "memory")?.1)
+pub fn kilobytes(command: &[String], directory: &Path) -> Result<u64, String> {
+    Ok(run(command, directory, "memory")?.1)
 }
 
-fn run(command: &[String], folder: &Path, what: &str) -> Result<(u64, u64), String> {
+fn run(command: &[String], directory: &Path, what: &str) -> Result<(u64, u64), String> {
     let output = Command::new("python3")
         .args(["-c", MEASURE_SCRIPT, what])
         .args(command)
-        .current_dir(folder)
+        .current_dir(directory)
         .stderr(Stdio::null())
         .output()
         .map_err(|error| error.to_string())?;
@@ -86,11 +86,11 @@ pub fn append(path: &Path, text: &str) -> Result<(), String> {
 }
 
 /// Lists the files below a directory whose names end with one of `endings`, with their sizes, sorted by path.
-pub fn files(folder: &Path, endings: &[&str]) -> Vec<(PathBuf, u64)> {
+pub fn files(directory: &Path, endings: &[&str]) -> Vec<(PathBuf, u64)> {
     let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        let Ok(entries) = fs::read_dir(folder) else { continue };
+    let mut open = vec![directory.to_owned()];
+    while let Some(directory) = open.pop() {
+        let Ok(entries) = fs::read_dir(directory) else { continue };
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             match entry.metadata() {
@@ -107,9 +107,9 @@ pub fn files(folder: &Path, endings: &[&str]) -> Vec<(PathBuf, u64)> {
 }
 
 /// Returns the largest file below a directory whose name ends with one of `endings`.
-pub fn largest(folder: &Path, endings: &[&str]) -> Result<PathBuf, String> {
-    let largest = files(folder, endings).into_iter().max_by_key(|(_, size)| *size);
-    largest.map(|(path, _)| path).ok_or_else(|| format!("nothing to edit in {}", folder.display()))
+pub fn largest(directory: &Path, endings: &[&str]) -> Result<PathBuf, String> {
+    let largest = files(directory, endings).into_iter().max_by_key(|(_, size)| *size);
+    largest.map(|(path, _)| path).ok_or_else(|| format!("nothing to edit in {}", directory.display()))
 }
 
 /// Copies a tree without its history, so that measuring leaves nothing behind in the original.

@@ -38,8 +38,7 @@ impl Drop for BusyLoop {
 }
 
 /// Runs the tests `rounds` times beside busy loops, once niced, and once with slow flushes if strace is installed.
-pub fn stress(rounds: &str) -> ChoreResult {
-    let rounds: usize = rounds.parse().map_err(|_| format!("`{rounds}` is no number of rounds"))?;
+pub fn stress(rounds: usize) -> ChoreResult {
     cargo("build", &["test", "--workspace", "--no-run", "--quiet"], &[])?;
     let mut counts = Vec::new();
     {

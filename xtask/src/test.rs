@@ -69,10 +69,8 @@ pub fn kill() -> ChoreResult {
 }
 
 /// Measures clone and dead-code detection, in the given trees or in the project's own crates.
-pub fn quality(trees: &[&str]) -> ChoreResult {
-    let own = root().join("crates");
-    let trees: Vec<PathBuf> =
-        if trees.is_empty() { vec![own] } else { trees.iter().map(PathBuf::from).collect() };
+pub fn quality(trees: Vec<PathBuf>) -> ChoreResult {
+    let trees = if trees.is_empty() { vec![root().join("crates")] } else { trees };
     let mut words = vec!["bench", "--quiet", "--package", "probity-analysis", "--bench", "quality", "--"];
     let trees: Result<Vec<PathBuf>, _> = trees.iter().map(|tree| tree.canonicalize()).collect();
     let trees = trees.map_err(|error| format!("a tree is not there: {error}"))?;
@@ -82,8 +80,8 @@ pub fn quality(trees: &[&str]) -> ChoreResult {
 }
 
 /// Runs the registry simulation with many seeds, optimized.
-pub fn simulate(seeds: &str) -> ChoreResult {
-    registry("simulation", "registry::simulation", ("PROBITY_SEEDS", seeds))
+pub fn simulate(seeds: u64) -> ChoreResult {
+    registry("simulation", "registry::simulation", ("PROBITY_SEEDS", &seeds.to_string()))
 }
 
 /// Races processes for one claim: four racers, 2,500 claims each.

@@ -58,8 +58,8 @@ fn grammar(language: Language) -> tree_sitter::Language {
     }
 }
 
-fn collect(folder: &Path, files: &mut Vec<(PathBuf, Language)>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
+fn collect(directory: &Path, files: &mut Vec<(PathBuf, Language)>) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
         match entry.file_type() {

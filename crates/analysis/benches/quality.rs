@@ -106,8 +106,8 @@ fn main() {
     show(&scores);
 }
 
-fn collect(root: &Path, folder: &Path, files: &mut Files) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
+fn collect(root: &Path, directory: &Path, files: &mut Files) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let (path, kind) = (entry.path(), entry.file_type());
         let is_hidden = entry.file_name().to_string_lossy().starts_with('.');

@@ -15,14 +15,14 @@ const MAX_FILES: usize = 250;
 fn standard_library() -> BTreeMap<RepoPath, Vec<u8>> {
     let script = "import os; print(os.path.dirname(os.__file__))";
     let output = Command::new("python3").args(["-c", script]).output().expect("python3 is installed");
-    let folder = String::from_utf8(output.stdout).expect("text");
+    let directory = String::from_utf8(output.stdout).expect("text");
     let mut files = BTreeMap::new();
-    collect(Path::new(folder.trim()), &mut files);
+    collect(Path::new(directory.trim()), &mut files);
     files.into_iter().take(MAX_FILES).collect()
 }
 
-fn collect(folder: &Path, files: &mut BTreeMap<RepoPath, Vec<u8>>) {
-    for entry in std::fs::read_dir(folder).expect("a directory") {
+fn collect(directory: &Path, files: &mut BTreeMap<RepoPath, Vec<u8>>) {
+    for entry in std::fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
         let name = path.to_string_lossy();
         if path.is_dir() && !["site-packages", "test", "tests"].iter().any(|skip| name.ends_with(skip)) {

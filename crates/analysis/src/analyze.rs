@@ -2,7 +2,7 @@
 
 use crate::api::ApiItem;
 use crate::corpus::CorpusFile;
-use crate::facts::{CodeUnit, FactsKey, FileFacts, FileNote, UnitKind, count};
+use crate::facts::{CodeUnit, FileFacts, FileNote, UnitKind, count};
 use crate::finding::{self, FindingDraft};
 use crate::graph::DependencyGraph;
 use crate::hash;
@@ -10,8 +10,8 @@ use crate::health::{Health, HealthDebt};
 use crate::imports::{DependencyEdge, SourceTree};
 use crate::language::Language;
 use crate::run::{
-    AnalysisInput, AnalysisOutput, AnalysisRun, FileDependency, RunFile, RunId, RunIdentity, SourceInput,
-    UnitMeasurements,
+    AnalysisInput, AnalysisOutput, AnalysisRun, FactsKey, FileDependency, RunFile, RunId, RunIdentity,
+    SourceInput, UnitMeasurements,
 };
 use crate::settings::{ANALYZER, AnalysisSettings};
 use crate::{api, clones, coupling, dead_code, design, parse, select};
@@ -23,6 +23,28 @@ use std::sync::Arc;
 
 /// Analyzes a tree. The result depends neither on the number of threads nor on which facts were known.
 pub fn analyze(input: &AnalysisInput<'_>, settings: &AnalysisSettings) -> AnalysisOutput {
+    analyze_while_wanted(input, settings, &|| false)
+}
+
+/// Asks whether the caller has given up; once it has, the answer stays `true`.
+pub type GivenUpCheck<'a> = dyn Fn() -> bool + Sync + 'a;
+
+/// Like [`analyze`], but ends soon after the caller has given up, and returns `None` then.
+pub fn analyze_unless(
+    input: &AnalysisInput<'_>,
+    settings: &AnalysisSettings,
+    is_given_up: &GivenUpCheck<'_>,
+) -> Option<AnalysisOutput> {
+    let output = analyze_while_wanted(input, settings, is_given_up);
+    (!is_given_up()).then_some(output)
+}
+
+/// Analyzes a tree; the output is incomplete if the caller gave up meanwhile.
+fn analyze_while_wanted(
+    input: &AnalysisInput<'_>,
+    settings: &AnalysisSettings,
+    is_given_up: &GivenUpCheck<'_>,
+) -> AnalysisOutput {
     let sources: Vec<(&RepoPath, &SourceInput<'_>)> = input.sources.iter().collect();
     let read: Vec<(RunFile, Option<Arc<FileFacts>>)> =
         sources.par_iter().map(|(path, source)| read(path, source, settings)).collect();
@@ -33,7 +55,7 @@ pub fn analyze(input: &AnalysisInput<'_>, settings: &AnalysisSettings) -> Analys
     });
     let facts = facts.collect();
     let run_files = read.into_iter().map(|(file, _)| file).collect();
-    let run = CrossFilePass { input, settings, files, places }.run(run_files);
+    let run = CrossFilePass { input, settings, files, places, is_given_up }.run(run_files);
     AnalysisOutput { run, facts }
 }
 
@@ -105,12 +127,15 @@ struct CrossFilePass<'a> {
     files: Vec<CorpusFile>,
     /// For each file its index in the run.
     places: Vec<u32>,
+    is_given_up: &'a GivenUpCheck<'a>,
 }
 
 impl CrossFilePass<'_> {
     fn run(&self, mut run_files: Vec<RunFile>) -> AnalysisRun {
-        let (clones, beside) =
-            rayon::join(|| clones::find(&self.files, self.settings), || self.structural_results(&run_files));
+        let (clones, beside) = rayon::join(
+            || clones::find(&self.files, self.settings, self.is_given_up),
+            || self.structural_results(&run_files),
+        );
         let debts = self.debts(&beside, &clones.repeated_tokens);
         for (debt, &place) in debts.iter().zip(&self.places) {
             run_files[place as usize].health_milli = Some(debt.file_health());

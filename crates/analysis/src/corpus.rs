@@ -42,7 +42,8 @@ impl CorpusFile {
 /// Returns true if a path is that of tests, by the conventions of the languages.
 pub fn is_test_path(path: &RepoPath) -> bool {
     let folders = ["tests", "test", "__tests__", "spec", "testdata"];
-    let is_in_folder = path.segments().any(|name| folders.iter().any(|folder| folder.as_bytes() == name));
+    let is_in_folder =
+        path.segments().any(|name| folders.iter().any(|directory| directory.as_bytes() == name));
     let name = String::from_utf8_lossy(path.file_name()).into_owned();
     let stem = name.split('.').next().unwrap_or_default();
     let says_so = stem.starts_with("test_")

@@ -2,26 +2,11 @@
 //! read again.
 //!
 //! Facts depend only on the bytes of the file, its language and the analyzer, not on its path. They are
-//! therefore cached by [`FactsKey`].
+//! therefore cached by [`FactsKey`](crate::FactsKey).
 
-use crate::language::Language;
 use probity_collections::StringArena;
-use probity_core::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Identifies facts: equal keys mean equal facts.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct FactsKey {
-    /// Digest of the file's bytes.
-    pub content: Digest,
-    /// The language it was read as.
-    pub language: Language,
-    /// Version of the analyzer.
-    pub analyser: String,
-    /// The size limit, because it decides whether a file is read at all.
-    pub max_bytes: u64,
-}
 
 /// A range in a file: lines and columns from 1, columns in bytes, the end exclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

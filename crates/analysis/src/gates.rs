@@ -205,8 +205,7 @@ fn limit_failure(gate: &'static str, limit: u32, found: &[&Finding], what: &str)
 }
 
 fn untested(run: &AnalysisRun, limit: u32) -> Option<GateFailure> {
-    let has_coverage =
-        run.joined.iter().any(|joined| joined.format != crate::external_reports::ReportFormat::Sarif);
+    let has_coverage = run.joined.iter().any(|joined| joined.format != crate::run::ReportFormat::Sarif);
     if !has_coverage {
         return Some(GateFailure {
             gate: "untested_hotspots",

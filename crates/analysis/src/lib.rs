@@ -43,7 +43,7 @@ mod select;
 mod settings;
 mod visit;
 
-pub use analyze::analyze;
+pub use analyze::{GivenUpCheck, analyze, analyze_unless};
 pub use api::{ApiBreak, ApiChange, ApiItem};
 pub use baseline::{
     BASELINE_SCHEMA, Baseline, BaselineComparison, BaselineEntry, BaselineError, BaselineHistoryEntry,
@@ -54,11 +54,9 @@ pub use compare::{
     compare,
 };
 pub use corpus::is_test_path;
-pub use external_reports::{
-    ExternalReport, JoinError, JoinedReport, LeftOut, ReportFormat, ReportKind, SourceReader, join_reports,
-};
+pub use external_reports::{ExternalReport, JoinError, ReportKind, SourceReader, join_reports};
 pub use facts::{
-    AccessLevel, CallableParameter, CodeUnit, DuplicateBranch, FactsKey, FileFacts, FileNote, ImportKind,
+    AccessLevel, CallableParameter, CodeUnit, DuplicateBranch, FileFacts, FileNote, ImportKind,
     ImportStatement, IndexRange, NameUse, SourceRange, Statement, UnitKind,
 };
 pub use finding::{CloneType, CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
@@ -67,8 +65,8 @@ pub use health::{DimensionScore, Health, HealthDimension};
 pub use language::Language;
 pub use parse::read_facts;
 pub use run::{
-    AnalysisInput, AnalysisOutput, AnalysisRun, FileDependency, RunFile, RunId, RunIdentity, SourceInput,
-    UnitMeasurements,
+    AnalysisInput, AnalysisOutput, AnalysisRun, FactsKey, FileDependency, JoinedReport, LeftOut,
+    ReportFormat, RunFile, RunId, RunIdentity, SourceInput, UnitMeasurements,
 };
 pub use select::{PathRole, SourceSelection};
 pub use settings::{ANALYZER, AnalysisSettings};

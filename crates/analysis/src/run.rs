@@ -5,8 +5,7 @@
 //! the tree, time, number of threads and cached facts are not part of it, nor of anything else in a run.
 
 use crate::api::ApiItem;
-use crate::external_reports::JoinedReport;
-use crate::facts::{AccessLevel, FactsKey, FileFacts, FileNote, UnitKind};
+use crate::facts::{AccessLevel, FileFacts, FileNote, UnitKind};
 use crate::finding::Finding;
 use crate::health::Health;
 use crate::language::Language;
@@ -51,6 +50,19 @@ pub struct AnalysisOutput {
     pub run: AnalysisRun,
     /// The facts of every file that was read, for a cache.
     pub facts: BTreeMap<RepoPath, (FactsKey, Arc<FileFacts>)>,
+}
+
+/// Identifies facts: equal keys mean equal facts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FactsKey {
+    /// Digest of the file's bytes.
+    pub content: Digest,
+    /// The language it was read as.
+    pub language: Language,
+    /// Version of the analyzer.
+    pub analyser: String,
+    /// The size limit, because it decides whether a file is read at all.
+    pub max_bytes: u64,
 }
 
 impl FactsKey {
@@ -162,6 +174,54 @@ pub struct AnalysisRun {
     /// Joined reports of other tools; empty for most runs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub joined: Vec<JoinedReport>,
+}
+
+probity_core::word_enum! {
+    /// The format of a report.
+    pub enum ReportFormat {
+        Sarif = "sarif",
+        Lcov = "lcov",
+        Cobertura = "cobertura",
+    }
+}
+
+probity_core::word_enum! {
+    /// Why an entry of a report is omitted.
+    pub enum LeftOut {
+        /// According to the report it is not a failure, is gone, or was accepted by a person.
+        Suppressed = "suppressed",
+        /// It has no location, or its location is not the path of a file.
+        NoPlace = "no_place",
+        /// It is outside the root of this tree.
+        OutsideTree = "outside_tree",
+        /// Coverage of a file that is not in the run.
+        UnknownFile = "unknown_file",
+    }
+}
+
+/// A report joined to a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JoinedReport {
+    /// The format.
+    pub format: ReportFormat,
+    /// Digest of its bytes.
+    pub content: Digest,
+    /// The tools that it names.
+    pub tools: Vec<String>,
+    /// Number of findings, or of files with coverage, that were taken.
+    pub n_taken: u32,
+    /// Number of omitted entries, by reason.
+    pub left_out: BTreeMap<LeftOut, u32>,
+}
+
+impl JoinedReport {
+    pub(crate) fn new(format: ReportFormat, bytes: &[u8]) -> Self {
+        Self { format, content: Digest::of(bytes), tools: Vec::new(), n_taken: 0, left_out: BTreeMap::new() }
+    }
+
+    pub(crate) fn leave_out(&mut self, why: LeftOut) {
+        *self.left_out.entry(why).or_default() += 1;
+    }
 }
 
 impl AnalysisRun {

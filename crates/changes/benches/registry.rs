@@ -25,8 +25,8 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["racer", folder, name, rounds] => race(Path::new(folder), name, rounds.parse()?),
-        ["writer", folder, name, rounds] => insert(Path::new(folder), name, rounds.parse()?),
+        ["racer", directory, name, rounds] => race(Path::new(directory), name, rounds.parse()?),
+        ["writer", directory, name, rounds] => insert(Path::new(directory), name, rounds.parse()?),
         [rounds] => measure(rounds.parse()?),
         _ => measure(ROUNDS),
     }
@@ -64,12 +64,12 @@ fn measure(rounds: usize) -> Outcome {
 }
 
 /// Starts one process per racer and waits for all of them.
-fn together(part: &str, folder: &Path, rounds: usize) -> Result<Duration, Box<dyn std::error::Error>> {
+fn together(part: &str, directory: &Path, rounds: usize) -> Result<Duration, Box<dyn std::error::Error>> {
     let began = Instant::now();
     let mut racers = Vec::new();
     for racer in 0..RACERS {
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg(part).arg(folder).arg(format!("{part}-{racer}"));
+        command.arg(part).arg(directory).arg(format!("{part}-{racer}"));
         racers.push(command.arg(rounds.to_string()).stdin(Stdio::null()).spawn()?);
     }
     for mut racer in racers {
@@ -87,8 +87,8 @@ fn plain(path: &Path) -> rusqlite::Result<rusqlite::Connection> {
 }
 
 /// Inserts `rounds` rows of the size of an event, each in its own transaction.
-fn insert(folder: &Path, name: &str, rounds: usize) -> Outcome {
-    let connection = plain(&folder.join("plain.sqlite"))?;
+fn insert(directory: &Path, name: &str, rounds: usize) -> Outcome {
+    let connection = plain(&directory.join("plain.sqlite"))?;
     let mut insert = connection.prepare("INSERT INTO row VALUES (?, ?)")?;
     for _ in 0..rounds {
         insert.execute((name, [7u8; 700].as_slice()))?;
@@ -152,8 +152,8 @@ impl Log {
 }
 
 /// Claims and releases the path `rounds` times.
-fn race(folder: &Path, name: &str, rounds: usize) -> Outcome {
-    let workspace = Workspace::find(Some(folder), folder)?;
+fn race(directory: &Path, name: &str, rounds: usize) -> Outcome {
+    let workspace = Workspace::find(Some(directory), directory)?;
     let mut shell = IntentService::open(&workspace)?;
     let by = IntentOwner {
         host: "bench".into(),

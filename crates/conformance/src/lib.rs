@@ -86,13 +86,24 @@ pub fn run(files: &[PathBuf], kinds: &[VectorKind]) -> Result<VectorReport, Vect
     Ok(report)
 }
 
+/// Makes one test for each kind of vectors: `name = function`.
+#[macro_export]
+macro_rules! vector_tests {
+    ($($name:ident = $answer:path),+ $(,)?) => {$(
+        #[test]
+        fn $name() {
+            $crate::check_vectors($crate::VectorKind::equal(stringify!($name), $answer));
+        }
+    )+};
+}
+
 /// Runs the project's own vectors of `kind`, for the tests of a crate.
 ///
 /// # Panics
 /// If a case fails, naming every failed case, or if there is none.
 pub fn check_vectors(kind: VectorKind) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance").join(kind.name);
-    let report = match run(&[folder], &[kind]) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance").join(kind.name);
+    let report = match run(&[directory], &[kind]) {
         Ok(report) => report,
         Err(error) => panic!("{error}"),
     };

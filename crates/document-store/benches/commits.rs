@@ -61,8 +61,8 @@ fn rate(count: usize, time: Duration) -> f64 {
 struct Plain(Connection);
 
 impl Plain {
-    fn new(folder: &Path) -> Self {
-        let db = Connection::open(folder.join("plain.db")).unwrap();
+    fn new(directory: &Path) -> Self {
+        let db = Connection::open(directory.join("plain.db")).unwrap();
         db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
         db.pragma_update(None, "synchronous", "FULL").unwrap();
         db.execute("CREATE TABLE row (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)", []).unwrap();
@@ -148,8 +148,8 @@ fn resident_mb() -> usize {
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap_or(0) / 1024
 }
 
-fn reads(folder: &Path, length: usize) {
-    let path = folder.join(format!("long{length}.db"));
+fn reads(directory: &Path, length: usize) {
+    let path = directory.join(format!("long{length}.db"));
     let head = long(&path, length);
     let start = Instant::now();
     let store = CommitStore::open(&path).unwrap();
@@ -167,9 +167,9 @@ fn reads(folder: &Path, length: usize) {
     println!("  cold state of 100 documents: {:.2} ms; resident {} MB", millis(start), resident_mb());
 }
 
-fn unions(folder: &Path) {
+fn unions(directory: &Path) {
     let schema = schema();
-    let path = folder.join("unions.db");
+    let path = directory.join("unions.db");
     let store = CommitStore::create(&path, &schema).unwrap();
     let mut commits: Vec<Commit> = Vec::new();
     for number in 0..=10_000_usize {
@@ -195,9 +195,9 @@ fn unions(folder: &Path) {
 }
 
 /// Runs one writer per process, on one database with separate heads.
-fn many_processes(folder: &Path, name: &str) -> f64 {
+fn many_processes(directory: &Path, name: &str) -> f64 {
     let schema = schema();
-    let path = folder.join(name);
+    let path = directory.join(name);
     let store = CommitStore::create(&path, &schema).unwrap();
     let root = store.append(create(&schema)).unwrap().to_string();
     let start = Instant::now();
@@ -226,9 +226,9 @@ fn writer(path: &str, root: &str, number: &str) {
 }
 
 /// Appends several commits of one caller at once.
-fn batches(folder: &Path) -> f64 {
+fn batches(directory: &Path) -> f64 {
     let schema = schema();
-    let store = CommitStore::create(&folder.join("batches.db"), &schema).unwrap();
+    let store = CommitStore::create(&directory.join("batches.db"), &schema).unwrap();
     let mut head = store.append(create(&schema)).unwrap();
     let start = Instant::now();
     for batch in 0..SLICE {
@@ -244,10 +244,10 @@ fn batches(folder: &Path) -> f64 {
 }
 
 /// Measures in turns, so that a slow second of the disk affects every side.
-fn durable(folder: &Path) {
-    let plain = Plain::new(folder);
-    let mut one = Writers::new(&folder.join("one.db"), 1);
-    let mut many = Writers::new(&folder.join("many.db"), WRITERS);
+fn durable(directory: &Path) {
+    let plain = Plain::new(directory);
+    let mut one = Writers::new(&directory.join("one.db"), 1);
+    let mut many = Writers::new(&directory.join("many.db"), WRITERS);
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
         rounds.push([plain.slice(), one.slice(), many.slice()]);
@@ -266,8 +266,8 @@ fn durable(folder: &Path) {
         let (low, middle, high) = median(&|round| round[at] / round[0]);
         println!("  {name} {rate:.0}/s = {low:.2}, {middle:.2}, {high:.2} ×");
     }
-    println!("  one writer, {BATCH} commits a transaction: {:.0}/s", batches(folder));
-    let processes = many_processes(folder, "processes.db");
+    println!("  one writer, {BATCH} commits a transaction: {:.0}/s", batches(directory));
+    let processes = many_processes(directory, "processes.db");
     println!("  {WRITERS} processes, {DURABLE} commits each: {processes:.0}/s");
 }
 
@@ -323,8 +323,8 @@ const MERGES: [(&str, usize, usize); 4] = [
     ("merge-large", 200_000, 100),
 ];
 
-fn merge(folder: &Path, n_documents: usize, portion: usize) {
-    let path = folder.join(format!("merge-{n_documents}-{portion}.db"));
+fn merge(directory: &Path, n_documents: usize, portion: usize) {
+    let path = directory.join(format!("merge-{n_documents}-{portion}.db"));
     let [ours, theirs] = two_streams(&path, n_documents, portion);
     let mut times = Vec::new();
     for round in 0..5 {
@@ -359,37 +359,37 @@ fn main() {
         return;
     }
     let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     if is_wanted("durable") {
-        durable(folder.path());
+        durable(directory.path());
     }
     for (name, n_writers) in
         [("one", 1), ("threads", WRITERS)].into_iter().filter(|mode| wanted.contains(&mode.0))
     {
-        let mut writers = Writers::new(&folder.path().join(format!("{name}.db")), n_writers);
+        let mut writers = Writers::new(&directory.path().join(format!("{name}.db")), n_writers);
         let rates: Vec<f64> = (0..ROUNDS).map(|_| writers.slice()).collect();
         println!("{n_writers} threads: {:.0}/s", rates.iter().sum::<f64>() / rates.len() as f64);
     }
     if wanted.contains(&"processes") {
-        println!("{WRITERS} processes: {:.0}/s", many_processes(folder.path(), "processes.db"));
+        println!("{WRITERS} processes: {:.0}/s", many_processes(directory.path(), "processes.db"));
     }
     if is_wanted("reads") {
         println!("100,000 commits:");
-        reads(folder.path(), 100_000);
-        unions(folder.path());
+        reads(directory.path(), 100_000);
+        unions(directory.path());
     }
     for (name, n_documents, portion) in MERGES.into_iter().filter(|merge| wanted.contains(&merge.0)) {
         println!("{name}:");
-        merge(folder.path(), n_documents, portion);
+        merge(directory.path(), n_documents, portion);
     }
     if is_wanted("merge") {
         println!("merge and analysis, 1,000 conflicts:");
         for (_, n_documents, portion) in MERGES {
-            merge(folder.path(), n_documents, portion);
+            merge(directory.path(), n_documents, portion);
         }
     }
     if wanted.contains(&"large") {
         println!("1,000,000 commits:");
-        reads(folder.path(), 1_000_000);
+        reads(directory.path(), 1_000_000);
     }
 }

@@ -140,9 +140,7 @@ pub fn state(
         let Some(id) = id else { return Ok(DocumentStateAnswer { commit: None, state: Map::new() }) };
         let engine = DocumentEngine::new(view);
         let Some(document) = document else {
-            let Json::Object(state) = engine.state(&id).or_fault()?.to_json(view.schema()) else {
-                unreachable!("a state is an object of attachments");
-            };
+            let state = engine.state(&id).or_fault()?.to_members(view.schema());
             return Ok(DocumentStateAnswer { commit: Some(id), state });
         };
         let document = document_id(document)?;

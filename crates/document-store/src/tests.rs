@@ -11,11 +11,11 @@ const SCHEMA: &str = "struct Ticket {\n title: string\n rank: int64\n labels: se
                       attachment ticket: Ticket";
 
 fn fresh() -> (TempDir, CommitStore) {
-    let folder = tempfile::tempdir().expect("a directory");
-    let path = folder.path().join("c.db");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("c.db");
     write::init(&path, SCHEMA.as_bytes()).expect("makes");
     let store = open(&path).expect("opens");
-    (folder, store)
+    (directory, store)
 }
 
 fn by(author: &str) -> CommitMetadata {
@@ -36,7 +36,7 @@ fn rank(store: &CommitStore, on: &str, author: &str, rank: i64) -> String {
 
 /// Returns a store in which two writers changed the same field, with their merge.
 fn merged() -> (TempDir, CommitStore, String) {
-    let (folder, store) = fresh();
+    let (directory, store) = fresh();
     let put = DocumentWrite::Put {
         attachment: "ticket".into(),
         key: "t1".into(),
@@ -46,7 +46,7 @@ fn merged() -> (TempDir, CommitStore, String) {
     write::set_ref(&store, "start", Some("@")).expect("names");
     let (ours, theirs) = (rank(&store, "start", "ann", 1), rank(&store, "start", "bo", 2));
     let merge = write::merge(&store, &ours, &theirs, &by("dee")).expect("merges").to_string();
-    (folder, store, merge)
+    (directory, store, merge)
 }
 
 fn decide(merge: &str, rest: Option<ConflictChoice>) -> ReconcileRequest {
@@ -192,8 +192,8 @@ fn says_why_an_opcode_had_no_effect() {
 
 #[test]
 fn a_flat_store_has_the_state_and_no_history() {
-    let (folder, store, _) = merged();
-    let into = folder.path().join("flat.db");
+    let (directory, store, _) = merged();
+    let into = directory.path().join("flat.db");
     exchange::flatten(&store, "@", &into, &by("ann")).expect("flattens");
     let flat = open(&into).expect("opens");
     let state = |store: &CommitStore| read::state(store, None, None).expect("reads").state;

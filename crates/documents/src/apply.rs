@@ -4,8 +4,8 @@
 
 use crate::op::{InsertAnchor, OpAction, PathEdit};
 use crate::path::{self, PathStep};
+use crate::value::xarray::{SlotContent, XArray};
 use crate::value::{DocumentValue, SharedText};
-use crate::xarray::{SlotContent, XArray};
 use std::sync::Arc;
 
 probity_core::code_enum! {

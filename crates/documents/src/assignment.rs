@@ -6,8 +6,8 @@ use crate::loss::MergeStates;
 use crate::op::DocumentId;
 use crate::path::{DocumentPath, PathStep, reach, read_in};
 use crate::state::CommitState;
+use crate::value::xarray::{SlotContent, XArray};
 use crate::value::{DocumentValue, SharedText};
-use crate::xarray::{SlotContent, XArray};
 use std::sync::Arc;
 
 /// The reason an assignment could not be written.

@@ -4,10 +4,8 @@
 //! they are what is stored, copied and checked, even after the schema has changed.
 
 use crate::codec::TypeMismatch;
-use crate::diff::diff;
 use crate::op::{DocumentId, DocumentOp};
 use crate::schema::DocumentSchema;
-use crate::state::CommitState;
 use probity_core::{Digest, write};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
@@ -151,25 +149,6 @@ impl Commit {
     ) -> Self {
         let encoded = ops.iter().map(|op| op.to_json(schema)).collect();
         Self::seal(CommitKind::Mutations, parent, None, stamp, ops, &encoded)
-    }
-
-    /// Creates a single root commit with the given state, to flatten the history of a store.
-    ///
-    /// ```
-    /// use probity_documents::{Commit, DocumentEngine, MemoryCommits, DocumentSchema, CommitStamp, CommitState};
-    /// use serde_json::json;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let schema = DocumentSchema::parse("attachment count: int64")?;
-    /// let state = CommitState::from_json(&schema, &json!({"count": {"a": 1, "b": 2}}))?;
-    /// let mut store = MemoryCommits::new();
-    /// let root = store.append(Commit::flatten(&schema, &state, CommitStamp::new("ann", "flatten", 0)?))?;
-    /// assert_eq!(DocumentEngine::new(&store).state(&root)?, state);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn flatten(schema: &DocumentSchema, state: &CommitState, stamp: CommitStamp) -> Self {
-        Self::mutations(schema, None, diff(&CommitState::default(), state), stamp)
     }
 
     /// Creates a merge: `parent` is *ours*, `target` is *theirs*, whose opcodes replay last.

@@ -65,8 +65,3 @@ pub fn import_bundle(
     }
     Ok(received)
 }
-
-/// Returns the commits of `source` that `target` lacks, each after those that it names.
-pub fn missing_commits<'c>(source: &'c MemoryCommits, target: &MemoryCommits) -> Vec<&'c Commit> {
-    source.iter().filter(|commit| target.get(&commit.id()).is_none()).collect()
-}

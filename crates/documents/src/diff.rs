@@ -3,8 +3,10 @@
 //! Law: replaying `diff(a, b)` on `a` gives `b`. Structs are compared by field, sets and maps by member and entry.
 //! Everything else, including vectors and xarrays, is written whole, because that keeps the law true for them.
 
+use crate::commit::{Commit, CommitStamp};
 use crate::op::{DocumentId, DocumentOp, OpAction, PathEdit};
 use crate::path::{DocumentPath, PathStep};
+use crate::schema::DocumentSchema;
 use crate::state::CommitState;
 use crate::value::DocumentValue;
 use imbl::ordmap::DiffItem;
@@ -38,6 +40,27 @@ pub fn diff(before: &CommitState, after: &CommitState) -> Vec<DocumentOp> {
         }
     }
     ops
+}
+
+impl Commit {
+    /// Creates a single root commit with the given state, to flatten the history of a store.
+    ///
+    /// ```
+    /// use probity_documents::{Commit, DocumentEngine, MemoryCommits, DocumentSchema, CommitStamp, CommitState};
+    /// use serde_json::json;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let schema = DocumentSchema::parse("attachment count: int64")?;
+    /// let state = CommitState::from_json(&schema, &json!({"count": {"a": 1, "b": 2}}))?;
+    /// let mut store = MemoryCommits::new();
+    /// let root = store.append(Commit::flatten(&schema, &state, CommitStamp::new("ann", "flatten", 0)?))?;
+    /// assert_eq!(DocumentEngine::new(&store).state(&root)?, state);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn flatten(schema: &DocumentSchema, state: &CommitState, stamp: CommitStamp) -> Self {
+        Self::mutations(schema, None, diff(&CommitState::default(), state), stamp)
+    }
 }
 
 struct DocumentDiff<'d> {

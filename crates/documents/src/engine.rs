@@ -6,7 +6,8 @@ use crate::commit::{CommitId, CommitKind};
 use crate::history::{CommitReader, HistoryError, locate};
 use crate::linear_order;
 use crate::op::DocumentId;
-use crate::state::{CommitState, StateDelta, StateReader};
+use crate::state::CommitState;
+use crate::state_reader::{StateDelta, StateReader};
 use crate::value::DocumentValue;
 use serde::Serialize;
 

@@ -8,7 +8,7 @@ use crate::op::DocumentId;
 use crate::path::{self, read};
 use crate::schema::DocumentSchema;
 use crate::state::CommitState;
-use crate::types::ValueType;
+use crate::value::types::ValueType;
 use crate::value::{DocumentValue, SharedText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

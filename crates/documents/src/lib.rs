@@ -12,8 +12,8 @@
 //!   applies decisions about it ([`MergeResolution`]).
 //! * [`MergePolicy`]: decides conflicts before a person is asked; [`Invariant`]: a condition on the merged state;
 //!   [`DecisionRecord`]: who decided what, and why.
-//! * [`reduce_heads`]: folds several heads into one, identically in every replica; [`export_bundle`], [`import_bundle`] and
-//!   [`missing_commits`] transfer commits between stores.
+//! * [`reduce_heads`]: folds several heads into one, identically in every replica; [`export_bundle`] and
+//!   [`import_bundle`] transfer commits between stores.
 //!
 //! ```
 //! use probity_documents::{ConflictChoice, Commit, DocumentEngine, MemoryCommits, MergeAnalyzer, MergeResolution, MutationBuilder, DocumentSchema, CommitStamp};
@@ -62,7 +62,6 @@ mod commit;
 mod commit_bundle;
 mod decision;
 mod diff;
-mod encode;
 mod engine;
 mod group;
 mod history;
@@ -81,12 +80,13 @@ mod reconcile;
 mod reduce;
 mod refs;
 mod schema;
+mod schema_json;
 mod schema_text;
 mod state;
-mod types;
+mod state_reader;
+mod strategy;
 mod value;
 pub mod vectors;
-mod xarray;
 
 pub use analysis::{
     AnalyzeError, LocusReading, MergeAnalysis, MergeAnalyzer, MergeConflict, MergeDocument, MergeSide,
@@ -95,7 +95,7 @@ pub use ancestry::MergeBase;
 pub use apply::SkipReason;
 pub use codec::TypeMismatch;
 pub use commit::{BadCommitId, BadTime, Commit, CommitError, CommitId, CommitKind, CommitStamp};
-pub use commit_bundle::{BundleError, ImportSummary, export_bundle, import_bundle, missing_commits};
+pub use commit_bundle::{BundleError, ImportSummary, export_bundle, import_bundle};
 pub use decision::{DecidedConflict, DecisionIndex, DecisionRecord};
 pub use diff::diff;
 pub use engine::{DocumentEngine, OpcodeOutcome};
@@ -108,9 +108,7 @@ pub use op::{DocumentId, DocumentOp};
 pub use overlay::CommitOverlay;
 pub use path::{DocumentPath, PathStep};
 pub use path_text::path_text;
-pub use policy::{
-    ConflictRuling, ConflictVerdict, GroupRuling, MergePolicy, MergeRule, MergeRulings, MergeStrategy,
-};
+pub use policy::{ConflictRuling, ConflictVerdict, GroupRuling, MergePolicy, MergeRule, MergeRulings};
 pub use reconcile::{
     ChosenState, ConflictChoice, GivenResolution, MergeReconciliation, MergeResolution, ReconcileCode,
     ReconcileError,
@@ -118,7 +116,11 @@ pub use reconcile::{
 pub use reduce::{REDUCER_AUTHOR, TimestampedHead, reduce_heads};
 pub use refs::{BadRefName, RefName};
 pub use schema::{DocumentSchema, SchemaError};
-pub use state::{CommitState, StateDelta};
-pub use types::{EnumDefinition, FieldDefinition, IntegerType, MAX_TYPE_DEPTH, StructDefinition, ValueType};
+pub use state::CommitState;
+pub use state_reader::StateDelta;
+pub use strategy::MergeStrategy;
+pub use value::types::{
+    EnumDefinition, FieldDefinition, IntegerType, MAX_TYPE_DEPTH, StructDefinition, ValueType,
+};
+pub use value::xarray::XArray;
 pub use value::{DocumentValue, FiniteDouble, SharedText, TypedValue};
-pub use xarray::XArray;

@@ -60,11 +60,6 @@ impl DocumentEditor<'_, '_> {
         self.record("set_union", [("path", path), ("value", members)])
     }
 
-    /// Removes members from a set; an empty list records nothing.
-    pub fn subtract_in_set(&mut self, path: &Json, members: &Json) -> Result<&mut Self, TypeMismatch> {
-        self.record("set_subtract", [("path", path), ("value", members)])
-    }
-
     /// Inserts or overwrites map entries; an empty list records nothing.
     pub fn union_in_map(&mut self, path: &Json, entries: &Json) -> Result<&mut Self, TypeMismatch> {
         self.record("map_union", [("path", path), ("value", entries)])
@@ -73,11 +68,6 @@ impl DocumentEditor<'_, '_> {
     /// Overwrites existing map entries; an empty list records nothing.
     pub fn update_in_map(&mut self, path: &Json, entries: &Json) -> Result<&mut Self, TypeMismatch> {
         self.record("map_update", [("path", path), ("value", entries)])
-    }
-
-    /// Removes map entries; an empty list records nothing.
-    pub fn subtract_in_map(&mut self, path: &Json, keys: &Json) -> Result<&mut Self, TypeMismatch> {
-        self.record("map_subtract", [("path", path), ("value", keys)])
     }
 
     /// Inserts an element into an xarray at a new position just before another, or before `"END"`.

@@ -3,9 +3,9 @@
 use crate::codec::{self, TypeMismatch};
 use crate::path::{self, DocumentPath};
 use crate::schema::DocumentSchema;
-use crate::types::ValueType;
+use crate::value::types::ValueType;
+use crate::value::xarray::END_POSITION;
 use crate::value::{DocumentValue, SharedText};
-use crate::xarray::END_POSITION;
 use imbl::{OrdMap, OrdSet};
 use probity_core::Digest;
 use serde::{Deserialize, Serialize};

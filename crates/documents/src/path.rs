@@ -5,7 +5,7 @@
 
 use crate::codec::{self, TypeMismatch};
 use crate::schema::DocumentSchema;
-use crate::types::ValueType;
+use crate::value::types::ValueType;
 use crate::value::{DocumentValue, SharedText};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 
 use crate::codec::TypeMismatch;
 use crate::schema::DocumentSchema;
-use crate::types::ValueType;
+use crate::value::types::ValueType;
 use serde_json::{Value as Json, json};
 
 /// Formats a path given in its JSON form.

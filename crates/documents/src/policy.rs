@@ -18,7 +18,8 @@ use crate::path::{self, DocumentPath};
 use crate::reconcile::{ConflictChoice, MergeResolution};
 use crate::schema::DocumentSchema;
 use crate::state::CommitState;
-use crate::types::ValueType;
+use crate::strategy::MergeStrategy;
+use crate::value::types::ValueType;
 use crate::value::{DocumentValue, SharedText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,30 +56,6 @@ pub struct MergeRule {
 
 fn everywhere() -> Vec<Json> {
     vec![Json::from("**")]
-}
-
-probity_core::word_enum! {
-    /// A strategy for deciding a conflict.
-    pub enum MergeStrategy {
-        /// The parent's value.
-        Ours = "ours",
-        /// The target's value.
-        Theirs = "theirs",
-        /// The larger of both values.
-        Max = "max",
-        /// The smaller of both values.
-        Min = "min",
-        /// The side that has a value, if the other has none.
-        Union = "union",
-        /// The base plus what each side added to it, for counters.
-        Sum = "sum",
-        /// The side that wrote there last.
-        Newest = "newest",
-        /// Ask a person.
-        RequireReview = "require_review",
-        /// The merge must not be published.
-        Refuse = "refuse",
-    }
 }
 
 /// The verdict of a policy on a conflict.

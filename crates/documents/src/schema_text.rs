@@ -15,7 +15,7 @@
 
 use crate::codec;
 use crate::schema::{DocumentSchema, SchemaError};
-use crate::types::StructDefinition;
+use crate::value::types::StructDefinition;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
 

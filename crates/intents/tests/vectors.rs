@@ -1,24 +1,8 @@
 //! Runs the conformance vectors of this crate.
 
-use probity_conformance::{VectorKind, check_vectors};
-use probity_intents::vectors;
-
-#[test]
-fn ownership() {
-    check_vectors(VectorKind::equal("ownership", vectors::ownership));
-}
-
-#[test]
-fn relations() {
-    check_vectors(VectorKind::equal("relations", vectors::relations));
-}
-
-#[test]
-fn start_decision() {
-    check_vectors(VectorKind::equal("start_decision", vectors::start_decision));
-}
-
-#[test]
-fn hygiene_finish() {
-    check_vectors(VectorKind::equal("hygiene_finish", vectors::hygiene_finish));
+probity_conformance::vector_tests! {
+    ownership = probity_intents::vectors::ownership,
+    relations = probity_intents::vectors::relations,
+    start_decision = probity_intents::vectors::start_decision,
+    hygiene_finish = probity_intents::vectors::hygiene_finish,
 }

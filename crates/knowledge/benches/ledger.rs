@@ -55,7 +55,7 @@ fn measure(n_deltas: usize) {
     }
     let began = Instant::now();
     LedgerService::open(&workspace, None)
-        .and_then(|mut shell| shell.save_snapshot())
+        .and_then(|mut service| service.save_snapshot())
         .expect("writes a snapshot");
     let size = std::fs::metadata(log.join("snapshot")).expect("is there").len();
     println!("open and write a snapshot of {} MB: {} ms", size >> 20, began.elapsed().as_millis());
@@ -79,9 +79,9 @@ fn itself(arguments: &[&str], what: &str) -> String {
 fn open(place: &Path) {
     let workspace = at(place);
     let (began, cpu) = (Instant::now(), cpu_ms());
-    let shell = LedgerService::open(&workspace, None).expect("opens");
+    let service = LedgerService::open(&workspace, None).expect("opens");
     let (wall, cpu) = (began.elapsed(), cpu_ms() - cpu);
-    let ledger = shell.book().main();
+    let ledger = service.book().main();
     let head = i64::try_from(ledger.head().get()).expect("small");
     let began = Instant::now();
     let changed = ledger.changed_since(ledger.position(head - 10).expect("is a position")).len();
@@ -95,13 +95,13 @@ fn open(place: &Path) {
 
 /// One transaction per delta: the cost of one acknowledged proposal.
 fn append_one_by_one(workspace: &Workspace) {
-    let mut shell = LedgerService::open(workspace, None).expect("opens");
+    let mut service = LedgerService::open(workspace, None).expect("opens");
     let mut mix = Mix::new();
-    add_turns(&mut shell);
+    add_turns(&mut service);
     let mut times: Vec<Duration> = (0..300)
         .map(|_| {
             let began = Instant::now();
-            append(&mut shell, &mut mix, 1);
+            append(&mut service, &mut mix, 1);
             began.elapsed()
         })
         .collect();
@@ -110,12 +110,12 @@ fn append_one_by_one(workspace: &Workspace) {
 }
 
 fn make_log(workspace: &Workspace, n_deltas: usize) {
-    let mut shell = LedgerService::open(workspace, None).expect("opens");
+    let mut service = LedgerService::open(workspace, None).expect("opens");
     let mut mix = Mix::new();
-    add_turns(&mut shell);
+    add_turns(&mut service);
     let began = Instant::now();
     for _ in 0..n_deltas / TOGETHER {
-        append(&mut shell, &mut mix, TOGETHER);
+        append(&mut service, &mut mix, TOGETHER);
     }
     let rate = n_deltas as u128 * 1000 / began.elapsed().as_millis().max(1);
     println!(
@@ -123,9 +123,9 @@ fn make_log(workspace: &Workspace, n_deltas: usize) {
     );
 }
 
-fn add_turns(shell: &mut LedgerService) {
+fn add_turns(service: &mut LedgerService) {
     let names: Vec<String> = (0..10_000).map(|n| format!("t{n}")).collect();
-    shell
+    service
         .transact(|book| {
             let role = probity_ledger::extract::Role::User;
             let events: Vec<_> =
@@ -138,9 +138,9 @@ fn add_turns(shell: &mut LedgerService) {
         .expect("appends");
 }
 
-fn append(shell: &mut LedgerService, mix: &mut Mix, n: usize) {
+fn append(service: &mut LedgerService, mix: &mut Mix, n: usize) {
     let lines: Vec<Line> = (0..n).map(|_| mix.line()).collect();
-    shell
+    service
         .transact(|book| {
             let proposals: Vec<_> = lines.iter().map(proposal).collect();
             let (author, mode) = ("bench", BatchMode::BestEffort);

@@ -7,6 +7,8 @@ use crate::item_record::LedgerSeq;
 use crate::item_view::ItemView;
 use crate::ledger::Ledger;
 use crate::outcome::{VerdictCode, VerdictKind};
+use crate::project_ledger::ProjectLedger;
+use crate::snapshot;
 use crate::vocabulary::DeltaKind;
 use probity_core::digest::DigestHasher;
 use probity_core::{Digest, json};
@@ -45,6 +47,17 @@ enum StateLine<'a> {
         code: Option<VerdictCode>,
         of: Option<&'a str>,
     },
+}
+
+impl ProjectLedger {
+    pub fn digest(&self) -> Digest {
+        let mut hasher = DigestHasher::default();
+        hasher.update(self.main.digest().as_bytes());
+        let mut rest = Vec::new();
+        snapshot::write_rest(self, &mut rest).expect("memory takes every byte");
+        hasher.update(&rest);
+        hasher.finish()
+    }
 }
 
 impl Ledger {

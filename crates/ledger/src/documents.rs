@@ -83,7 +83,7 @@ pub(crate) fn documents_at(
 }
 
 fn document(item: &ItemView<'_>, naming: HandleNaming<'_>) -> Value {
-    let optional = |text: Option<String>| text.map(|some| Present { some });
+    let optional = |text: Option<String>| text.map(|some| PresentText { some });
     // A source is one text: JSON with the turn and, if present, the range.
     let sources: BTreeSet<String> = item
         .sources
@@ -119,26 +119,16 @@ struct ItemDocument<'a> {
     alternatives: &'a [&'a str],
     sources: BTreeSet<String>,
     supersedes: BTreeSet<String>,
-    superseded_by: Option<Present>,
-    note: Option<Present>,
+    superseded_by: Option<PresentText>,
+    note: Option<PresentText>,
 }
 
 #[derive(Serialize)]
-struct Present {
+struct PresentText {
     some: String,
 }
 
 /// Returns the commits for the inputs after `since`, oldest first; each is the parent of the next.
-pub fn commits_since(
-    schema: &DocumentSchema,
-    ledger: &Ledger,
-    since: LedgerSeq,
-    parent: CommitId,
-    label: &str,
-) -> Vec<Commit> {
-    named_commits(schema, ledger, since, parent, label, &str::to_owned)
-}
-
 pub(crate) fn named_commits(
     schema: &DocumentSchema,
     ledger: &Ledger,
@@ -249,7 +239,7 @@ mod tests {
             let mut store = MemoryCommits::new();
             let base = base_commit(&schema, &documents_at(&schema, &ledger, &all, since, &str::to_owned), since);
             let mut head = store.append(base).expect("appends");
-            for commit in commits_since(&schema, &ledger, since, head, "main") {
+            for commit in named_commits(&schema, &ledger, since, head, "main", &str::to_owned) {
                 head = store.append(commit).expect("appends");
             }
             let state = DocumentEngine::new(&store).state(&head).expect("replays");

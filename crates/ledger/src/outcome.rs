@@ -1,6 +1,5 @@
 //! The verdict on a candidate: accepted, merged, or rejected with a stable code.
 
-use crate::item_record::{ItemId, LedgerSeq};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -146,13 +145,4 @@ impl CandidateVerdict {
     pub const fn took_effect(self) -> bool {
         !matches!(self, Self::Rejected(_))
     }
-}
-
-/// The position of one candidate in the ledger, and the verdict on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CandidateOutcome {
-    pub seq: LedgerSeq,
-    pub verdict: CandidateVerdict,
-    /// The item it touched, or the new item for a successor. `None` if rejected.
-    pub item: Option<ItemId>,
 }

@@ -9,6 +9,7 @@ use crate::item_view::ItemView;
 use crate::ledger::Ledger;
 use crate::name_table::count;
 use crate::outcome::CandidateVerdict;
+use crate::scoreboard::AuthorScore;
 use crate::vocabulary::DeltaKind;
 use serde::Serialize;
 
@@ -64,6 +65,11 @@ pub struct ExplanationView<'a> {
 }
 
 impl Ledger {
+    /// Returns one score per author, in the order of their first input.
+    pub fn scoreboard(&self) -> Vec<AuthorScore> {
+        self.authors.iter().map(|(author, tally)| AuthorScore::of(author, tally)).collect()
+    }
+
     /// Validates a position from outside.
     pub fn position(&self, asked: i64) -> Result<LedgerSeq, PositionError> {
         let seq = u64::try_from(asked).map_err(|_| PositionError::Invalid { asked })?;

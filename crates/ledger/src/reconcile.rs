@@ -8,9 +8,18 @@ use crate::decide::{CandidatePlan, ItemAlteration, ReconcileScratch, SuccessorIt
 use crate::identity::StatementKey;
 use crate::item_record::{InputEntry, ItemId, LedgerSeq};
 use crate::ledger::{DeliveredDelta, Ledger, NewItem};
-use crate::outcome::{CandidateOutcome, CandidateVerdict, MergeCode, RejectCode};
+use crate::outcome::{CandidateVerdict, MergeCode, RejectCode};
 use crate::sources::KnownSource;
 use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus};
+
+/// The position of one candidate in the ledger, and the verdict on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CandidateOutcome {
+    pub seq: LedgerSeq,
+    pub verdict: CandidateVerdict,
+    /// The item it touched, or the new item for a successor. `None` if rejected.
+    pub item: Option<ItemId>,
+}
 
 /// The effect of one rejected candidate on the rest of its batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

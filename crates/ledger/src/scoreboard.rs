@@ -1,6 +1,5 @@
 //! The quality of each author's proposals: verdicts counted by code.
 
-use crate::ledger::Ledger;
 use crate::outcome::{CandidateVerdict, MergeCode, RejectCode};
 use std::collections::BTreeMap;
 
@@ -44,7 +43,7 @@ pub struct AuthorScore {
 }
 
 impl AuthorScore {
-    fn of(author: &str, tally: &VerdictTally) -> Self {
+    pub(crate) fn of(author: &str, tally: &VerdictTally) -> Self {
         let merged: u64 = tally.merged.iter().sum();
         let rejected: u64 = tally.rejected.iter().sum();
         let inputs = tally.accepted + merged + rejected;
@@ -59,12 +58,5 @@ impl AuthorScore {
             rejection_rate_permille: (rejected * 1000).checked_div(inputs),
             codes: by_merge.chain(by_rejection).filter(|&(_, n)| n > 0).collect(),
         }
-    }
-}
-
-impl Ledger {
-    /// Returns one score per author, in the order of their first input.
-    pub fn scoreboard(&self) -> Vec<AuthorScore> {
-        self.authors.iter().map(|(author, tally)| AuthorScore::of(author, tally)).collect()
     }
 }

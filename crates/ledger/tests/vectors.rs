@@ -1,14 +1,6 @@
-//! The conformance vectors of this crate's kinds.
+//! Runs the conformance vectors of this crate.
 
-use probity_conformance::{VectorKind, check_vectors};
-use probity_ledger::vectors;
-
-#[test]
-fn ledger() {
-    check_vectors(VectorKind::equal("ledger", vectors::ledger));
-}
-
-#[test]
-fn ledger_identity() {
-    check_vectors(VectorKind::equal("ledger_identity", vectors::ledger_identity));
+probity_conformance::vector_tests! {
+    ledger = probity_ledger::vectors::ledger,
+    ledger_identity = probity_ledger::vectors::ledger_identity,
 }

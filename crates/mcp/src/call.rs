@@ -4,16 +4,11 @@ use probity_api::Answer as _;
 use probity_changes::registry::KeptHandle;
 use probity_intents::IntentId;
 use probity_workspace::progress::ProgressStep;
-use probity_workspace::{ServiceError, Workspace};
+use probity_workspace::{CancellationToken, ServiceError, Workspace};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The payload that unwinds a canceled call. Everything it holds is released on the way, and what it stored is
-/// complete, because Probity writes only whole files and whole events.
-pub(crate) struct CallCancellation;
 
 /// Progress of a long call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +42,7 @@ pub(crate) struct ToolCall {
     handles: SessionHandles,
     steps: Option<tokio::sync::mpsc::UnboundedSender<ProgressUpdate>>,
     last: Mutex<u64>,
-    is_given_up: Box<dyn Fn() -> bool + Send + Sync>,
+    cancellation: CancellationToken,
 }
 
 impl ToolCall {
@@ -57,14 +52,16 @@ impl ToolCall {
         process: Option<u32>,
         handles: SessionHandles,
         steps: Option<tokio::sync::mpsc::UnboundedSender<ProgressUpdate>>,
-        is_given_up: Box<dyn Fn() -> bool + Send + Sync>,
+        cancellation: CancellationToken,
     ) -> Self {
-        Self { root: root.to_owned(), process, handles, steps, last: Mutex::new(0), is_given_up }
+        Self { root: root.to_owned(), process, handles, steps, last: Mutex::new(0), cancellation }
     }
 
     /// Finds the tree of the call: the one it names, or else the server's.
     pub(crate) fn workspace(&self, root: Option<&str>) -> Result<Workspace, ServiceError> {
-        Workspace::find(Some(root.map_or(&*self.root, Path::new)), &self.root)
+        let mut workspace = Workspace::find(Some(root.map_or(&*self.root, Path::new)), &self.root)?;
+        workspace.cancellation = self.cancellation.clone();
+        Ok(workspace)
     }
 
     /// The process whose end means that the caller is gone, if there is one.
@@ -76,13 +73,8 @@ impl ToolCall {
         &self.handles
     }
 
-    /// Reports the progress of an analysis in about fifty updates, whatever the size of the tree, and ends a canceled
-    /// call. It runs for every file, so a canceled call ends soon.
+    /// Reports the progress of an analysis in about fifty updates, whatever the size of the tree.
     pub(crate) fn analysis_step(&self, progress: ProgressStep) {
-        if (self.is_given_up)() {
-            // Not a panic: this unwinds without a message or a report.
-            resume_unwind(Box::new(CallCancellation));
-        }
         match progress {
             ProgressStep::Looking => self.send_progress(0, None, "looking at the tree"),
             ProgressStep::Reading(done, total) if done.is_multiple_of((total / 50).max(1)) => {

@@ -5,6 +5,7 @@
 
 use crate::call::{CallOutcome, ProgressUpdate, SessionHandles, ToolCall};
 use crate::{ServeError, resources, tools};
+use probity_workspace::CancellationToken;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ErrorData, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -66,9 +67,10 @@ impl McpServer {
         let listener = context.meta.get_progress_token();
         // A client cancels one call through its context; disconnecting cancels all of them.
         let (given_up, over) = (context.ct.clone(), self.over.clone());
-        let is_given_up = Box::new(move || given_up.is_cancelled() || over.load(Ordering::Relaxed));
+        let is_given_up = move || given_up.is_cancelled() || over.load(Ordering::Relaxed);
+        let cancellation = CancellationToken::new(tool.name, is_given_up);
         let steps_to = listener.is_some().then_some(sender);
-        let call = ToolCall::new(&self.root, self.process, self.handles.clone(), steps_to, is_given_up);
+        let call = ToolCall::new(&self.root, self.process, self.handles.clone(), steps_to, cancellation);
         let work = tokio::task::spawn_blocking(move || tool.call(&call, arguments));
         // All progress is forwarded before the answer is sent: the protocol allows none after it.
         if let Some(token) = listener {

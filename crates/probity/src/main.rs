@@ -101,25 +101,14 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         Ok::<_, ServiceError>(workspace)
     };
     match cli.command {
-        CliCommand::Run { selection, grant, identity, command } => {
-            commands::run::run(&workspace()?, selection, &grant, &identity, command, cwd.clone(), cli.json)
-        }
-        CliCommand::Plan { selection, suggest, suggest_from } => {
-            commands::plan::plan(&about("plan")?, selection, &suggest, suggest_from.as_deref())
-        }
+        CliCommand::Run(args) => commands::run::run(&workspace()?, args, cwd.clone(), cli.json),
+        CliCommand::Plan(args) => commands::plan::plan(&about("plan")?, args),
         CliCommand::Start(args) => commands::change::start(&about("start")?, args),
         CliCommand::Finish(args) => commands::change::finish(&about("finish")?, args),
         CliCommand::Status(args) => commands::change::status(&about("status")?, &args),
-        CliCommand::Doctor => Ok(commands::change::doctor(&about("doctor")?)),
-        CliCommand::Amend { intent: Some(intent), add, related, why, identity, .. } => {
-            commands::change::amend(&about("amend")?, &intent, &add, &related, &why, &identity)
-        }
-        CliCommand::Amend { run, add, why, by, identity, .. } => {
-            commands::amend::amend(&about("amend")?, &run, &add, by, &why, &identity)
-        }
-        CliCommand::Revert { run, paths, dry_run } => {
-            commands::revert::revert(&about("revert")?, &run, &paths, dry_run)
-        }
+        CliCommand::Doctor(_) => Ok(commands::doctor::doctor(&about("doctor")?)),
+        CliCommand::Amend(args) => commands::amend::amend(&about("amend")?, args),
+        CliCommand::Revert(args) => commands::revert::revert(&about("revert")?, &args),
         CliCommand::Analyze(args) => commands::analysis::analyze(&about("analyze")?, args),
         CliCommand::Runs(command) => commands::analysis::runs(&workspace()?, command),
         CliCommand::Intent(arguments) => commands::intent::intent(&workspace()?, &arguments),
@@ -132,15 +121,12 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         CliCommand::Ledger(command) => commands::ledger::ledger(&workspace()?, command),
         CliCommand::Commits(arguments) => commands::commits::commits(workspace, arguments),
         CliCommand::Merge(arguments) => commands::merge::merge(workspace, arguments, cli.json),
-        CliCommand::Explain { what, run } => commands::explain::explain(workspace, &what, &run),
-        CliCommand::Init { dry_run, agent: None, .. } => commands::init::init(&about("init")?, dry_run),
-        CliCommand::Init { dry_run, agent: Some(agent), uninstall } => {
-            commands::init::agent(&about("init")?, agent, uninstall, dry_run)
-        }
+        CliCommand::Explain(args) => commands::explain::explain(workspace, &args),
+        CliCommand::Init(args) => commands::init::init(&about("init")?, &args),
         CliCommand::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
-        CliCommand::Conformance { files } => commands::conformance::conformance(&files),
-        CliCommand::Completions { shell } => Ok(commands::completions::completions(Cli::command(), shell)),
-        CliCommand::Man => Ok(commands::completions::man(Cli::command())),
+        CliCommand::Conformance(args) => commands::conformance::conformance(&args),
+        CliCommand::Completions(args) => Ok(commands::completions::completions(Cli::command(), &args)),
+        CliCommand::Man(_) => Ok(commands::completions::man(Cli::command())),
     }
 }
 

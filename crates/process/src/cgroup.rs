@@ -23,7 +23,7 @@ static NEXT_CGROUP_NUMBER: AtomicU32 = AtomicU32::new(0);
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     home: PathBuf,
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Cgroup {
@@ -33,10 +33,10 @@ impl Cgroup {
         let home = own_folder().ok_or("there is no control group of version 2")?;
         remove_stale(&home);
         let number = NEXT_CGROUP_NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = home.join(format!("{CGROUP_NAME_PREFIX}{}-{number}", getpid()));
-        fs::create_dir(&folder).map_err(|error| format!("no control group can be made ({error})"))?;
-        let cgroup = Self { home, folder };
-        if !cgroup.folder.join("cgroup.kill").exists() {
+        let directory = home.join(format!("{CGROUP_NAME_PREFIX}{}-{number}", getpid()));
+        fs::create_dir(&directory).map_err(|error| format!("no control group can be made ({error})"))?;
+        let cgroup = Self { home, directory };
+        if !cgroup.directory.join("cgroup.kill").exists() {
             return Err("this kernel cannot end a control group at once".to_owned());
         }
         let stepped = cgroup.enter().and_then(|()| cgroup.leave());
@@ -56,15 +56,15 @@ impl Cgroup {
     /// Kills all processes in the group, unless this process is stuck in it.
     pub(crate) fn kill(&self) {
         let _nobody_moves = helper_processes::helpers();
-        if own_folder().is_some_and(|folder| folder == self.home) {
-            let _ = fs::write(self.folder.join("cgroup.kill"), "1");
+        if own_folder().is_some_and(|directory| directory == self.home) {
+            let _ = fs::write(self.directory.join("cgroup.kill"), "1");
         }
     }
 
     /// Enters the group, creating it again if it was removed while empty.
     fn enter(&self) -> io::Result<()> {
-        let _ = fs::create_dir(&self.folder);
-        join(&self.folder)
+        let _ = fs::create_dir(&self.directory);
+        join(&self.directory)
     }
 
     fn leave(&self) -> io::Result<()> {
@@ -75,12 +75,12 @@ impl Cgroup {
 impl Drop for Cgroup {
     fn drop(&mut self) {
         // A group that still has a process stays; the machine's owner can recognize it by its name.
-        let _ = fs::remove_dir(&self.folder);
+        let _ = fs::remove_dir(&self.directory);
     }
 }
 
-fn join(folder: &Path) -> io::Result<()> {
-    fs::write(folder.join("cgroup.procs"), "0")
+fn join(directory: &Path) -> io::Result<()> {
+    fs::write(directory.join("cgroup.procs"), "0")
 }
 
 /// Removes the groups of processes that were killed before they could do so. A group in use cannot be removed.
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn finds_the_folder_of_its_group() {
-        let folder = folder_in(MOUNTS, "1:cpu:/x\n0::/user.slice/a b.scope\n").unwrap();
-        assert_eq!(folder, Path::new("/sys/fs/cgroup/user.slice/a b.scope"));
+        let directory = folder_in(MOUNTS, "1:cpu:/x\n0::/user.slice/a b.scope\n").unwrap();
+        assert_eq!(directory, Path::new("/sys/fs/cgroup/user.slice/a b.scope"));
     }
 
     #[test]

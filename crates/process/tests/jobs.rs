@@ -13,18 +13,18 @@ use tempfile::TempDir;
 
 /// A directory to work in, a supervisor, and the job's output.
 struct Bench {
-    folder: TempDir,
+    directory: TempDir,
     supervisor: Supervisor,
 }
 
 impl Bench {
     fn new() -> Self {
-        let folder = TempDir::new().expect("a directory to work in");
-        Self { folder, supervisor: Supervisor::new().expect("signals can be listened to") }
+        let directory = TempDir::new().expect("a directory to work in");
+        Self { directory, supervisor: Supervisor::new().expect("signals can be listened to") }
     }
 
     fn path(&self) -> &Path {
-        self.folder.path()
+        self.directory.path()
     }
 
     fn job(&self, argv: &[&str]) -> Job {
@@ -67,10 +67,12 @@ fn runs(pid: &str) -> bool {
 /// Counts the processes that work in this directory. Matching by name would not do, because the same tests may run in
 /// another clone.
 #[cfg(target_os = "linux")]
-fn how_many_work_in(folder: &Path) -> usize {
-    let folder = folder.canonicalize().expect("the directory is there");
+fn how_many_work_in(directory: &Path) -> usize {
+    let directory = directory.canonicalize().expect("the directory is there");
     let processes = fs::read_dir("/proc").expect("processes can be listed").flatten();
-    processes.filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)).count()
+    processes
+        .filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == directory))
+        .count()
 }
 
 #[test]

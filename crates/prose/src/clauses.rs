@@ -4,29 +4,29 @@
 //! reported speech are not. Each such marker blocks its own clause; those that reach further (if …, I think …, Bob says
 //! …) also block what follows, up to a "but".
 
-use crate::lexicon::{self as lx, Class, Phrases};
+use crate::lexicon::{self as lx, PhraseSet, WordClass};
 use crate::negation::count_before;
 use crate::tokens::{Token, TokenKind};
 
 /// The most words a statement can reach back. The bound keeps the time linear for clauses without an end.
 const LOOK_BACK: usize = 24;
 
-const HEDGES: Class = lx::HEDGE.or(lx::CLAUSE_HEDGE);
-const CONDITIONS: Class = lx::CONDITION.or(lx::TEMPORAL_CONDITION);
-const REPORTS: Class = lx::REPORTING_VERB.or(lx::STATEMENT_VERB);
+const HEDGES: WordClass = lx::HEDGE.or(lx::CLAUSE_HEDGE);
+const CONDITIONS: WordClass = lx::CONDITION.or(lx::TEMPORAL_CONDITION);
+const REPORTS: WordClass = lx::REPORTING_VERB.or(lx::STATEMENT_VERB);
 
 /// The tokens between two boundaries.
 #[derive(Debug, Clone, Copy)]
-struct Clause {
+struct SentenceClause {
     start: usize,
     end: usize,
-    opener: Opener,
+    opener: ClauseOpener,
     has_verb: bool,
 }
 
 /// The mark or conjunction before a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opener {
+enum ClauseOpener {
     Nothing,
     Comma,
     And,
@@ -37,7 +37,7 @@ enum Opener {
 
 /// The reach of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum ClauseReach {
     Clause,
     /// Its clause, and what "and" adds to it.
     Added,
@@ -49,14 +49,14 @@ enum Reach {
 #[derive(Debug)]
 pub struct ParsedSentence<'a> {
     pub tokens: &'a [Token<'a>],
-    clauses: Vec<Clause>,
+    clauses: Vec<SentenceClause>,
     /// The clause of each token.
     clause_of: Vec<usize>,
     /// The number of negations before each token, in the whole sentence.
     negations: Vec<usize>,
     blocked: Vec<bool>,
     /// The classes of all its words.
-    classes: Class,
+    classes: WordClass,
 }
 
 impl<'a> ParsedSentence<'a> {
@@ -67,18 +67,18 @@ impl<'a> ParsedSentence<'a> {
             clause_of: Vec::with_capacity(tokens.len()),
             negations: count_before(tokens),
             blocked: Vec::new(),
-            classes: tokens.iter().fold(Class::NONE, |all, token| all | token.class),
+            classes: tokens.iter().fold(WordClass::NONE, |all, token| all | token.class),
         };
         sentence.cut_clauses();
         sentence.block_clauses(is_question);
         sentence
     }
 
-    pub fn is(&self, index: usize, class: Class) -> bool {
+    pub fn is(&self, index: usize, class: WordClass) -> bool {
         self.tokens.get(index).is_some_and(|token| token.class.is(class))
     }
 
-    pub fn has(&self, class: Class) -> bool {
+    pub fn has(&self, class: WordClass) -> bool {
         self.classes.is(class)
     }
 
@@ -134,14 +134,17 @@ impl<'a> ParsedSentence<'a> {
 
     fn cut_clauses(&mut self) {
         let mut start = 0;
-        let mut opener = Opener::Nothing;
+        let mut opener = ClauseOpener::Nothing;
         for index in 0..self.tokens.len() {
             if let Some(next) = self.boundary(index) {
                 if index > start {
                     self.push_clause(start, index, opener);
                 }
-                opener =
-                    if index > start || opener == Opener::Nothing { next } else { opener.max_with(next) };
+                opener = if index > start || opener == ClauseOpener::Nothing {
+                    next
+                } else {
+                    opener.max_with(next)
+                };
                 start = if self.tokens[index].kind == TokenKind::Word { index } else { index + 1 };
             }
             self.clause_of.push(self.clauses.len());
@@ -156,7 +159,7 @@ impl<'a> ParsedSentence<'a> {
         }
     }
 
-    fn push_clause(&mut self, start: usize, end: usize, opener: Opener) {
+    fn push_clause(&mut self, start: usize, end: usize, opener: ClauseOpener) {
         let verbs = lx::AUXILIARY
             | lx::MODAL
             | lx::INTENTION
@@ -167,17 +170,17 @@ impl<'a> ParsedSentence<'a> {
             | lx::VERIFIED
             | lx::FINITE_RESULT;
         let has_verb = (start..end).any(|index| self.is(index, verbs));
-        self.clauses.push(Clause { start, end, opener, has_verb });
+        self.clauses.push(SentenceClause { start, end, opener, has_verb });
     }
 
-    fn boundary(&self, index: usize) -> Option<Opener> {
+    fn boundary(&self, index: usize) -> Option<ClauseOpener> {
         let token = &self.tokens[index];
         match token.kind {
-            TokenKind::Comma => Some(Opener::Comma),
-            TokenKind::Colon | TokenKind::Break => Some(Opener::Mark),
-            TokenKind::Word if token.class.is(lx::AND) => Some(Opener::And),
-            TokenKind::Word if token.class.is(lx::BUT) => Some(Opener::But),
-            TokenKind::Word if token.class.is(lx::SUBORDINATOR) => Some(Opener::Because),
+            TokenKind::Comma => Some(ClauseOpener::Comma),
+            TokenKind::Colon | TokenKind::Break => Some(ClauseOpener::Mark),
+            TokenKind::Word if token.class.is(lx::AND) => Some(ClauseOpener::And),
+            TokenKind::Word if token.class.is(lx::BUT) => Some(ClauseOpener::But),
+            TokenKind::Word if token.class.is(lx::SUBORDINATOR) => Some(ClauseOpener::Because),
             _ => None,
         }
     }
@@ -187,20 +190,20 @@ impl<'a> ParsedSentence<'a> {
         let (mut onward, mut added) = (false, false);
         for index in 0..self.clauses.len() {
             let clause = self.clauses[index];
-            if clause.opener == Opener::But {
+            if clause.opener == ClauseOpener::But {
                 onward = false;
             }
             let inherits = !clause.has_verb
-                && matches!(clause.opener, Opener::And | Opener::Comma)
+                && matches!(clause.opener, ClauseOpener::And | ClauseOpener::Comma)
                 && index > 0
                 && self.blocked[index - 1];
-            added &= clause.opener == Opener::And;
+            added &= clause.opener == ClauseOpener::And;
             let reach = self.markers(clause);
             self.blocked[index] |= onward || added || inherits || reach.is_some();
-            onward |= reach == Some(Reach::Onward);
-            added |= reach == Some(Reach::Added);
+            onward |= reach == Some(ClauseReach::Onward);
+            added |= reach == Some(ClauseReach::Added);
             let far = self.reads(clause.start, &["as", "far", "as"]);
-            if reach.is_some() && (clause.opener == Opener::Comma && self.trails(clause) || far) {
+            if reach.is_some() && (clause.opener == ClauseOpener::Comma && self.trails(clause) || far) {
                 self.block_back(index, clause.end == self.tokens.len() && clause.end - clause.start <= 6);
             }
         }
@@ -210,14 +213,14 @@ impl<'a> ParsedSentence<'a> {
     fn block_back(&mut self, index: usize, all: bool) {
         for before in (0..index).rev() {
             self.blocked[before] = true;
-            if !all || self.clauses[before].opener == Opener::But {
+            if !all || self.clauses[before].opener == ClauseOpener::But {
                 break;
             }
         }
     }
 
     /// Returns whether a clause after a comma is a marker for the clause before it.
-    fn trails(&self, clause: Clause) -> bool {
+    fn trails(&self, clause: SentenceClause) -> bool {
         let first = clause.start;
         self.is(first, CONDITIONS | HEDGES)
             || self.is(first, lx::FIRST_PERSON) && self.is(first + 1, lx::BELIEF_VERB)
@@ -228,80 +231,80 @@ impl<'a> ParsedSentence<'a> {
     }
 
     /// Returns the strongest marker of a clause.
-    fn markers(&self, clause: Clause) -> Option<Reach> {
+    fn markers(&self, clause: SentenceClause) -> Option<ClauseReach> {
         let mut found = None;
         for index in clause.start..clause.end {
             match self.marker(clause, index) {
-                Some(Reach::Onward) => return Some(Reach::Onward),
-                Some(Reach::Added) => found = Some(Reach::Added),
-                Some(Reach::Clause) => found = found.or(Some(Reach::Clause)),
+                Some(ClauseReach::Onward) => return Some(ClauseReach::Onward),
+                Some(ClauseReach::Added) => found = Some(ClauseReach::Added),
+                Some(ClauseReach::Clause) => found = found.or(Some(ClauseReach::Clause)),
                 None => {}
             }
         }
         found
     }
 
-    fn marker(&self, clause: Clause, index: usize) -> Option<Reach> {
+    fn marker(&self, clause: SentenceClause, index: usize) -> Option<ClauseReach> {
         let token = &self.tokens[index];
         if token.kind != TokenKind::Word || token.is_marked {
             return None;
         }
         let first =
             index == clause.start || index == clause.start + 1 && self.is(clause.start, lx::AND | lx::BUT);
-        let front = if first { Some(Reach::Onward) } else { Some(Reach::Clause) };
+        let front = if first { Some(ClauseReach::Onward) } else { Some(ClauseReach::Clause) };
         let class = token.class;
         if class.is(lx::MODAL) {
             return if self.is_polite(index) { None } else { front };
         }
         if class.is(lx::INTENTION) && !self.is_required_check(index) {
-            return Some(Reach::Clause);
+            return Some(ClauseReach::Clause);
         }
         if first && self.is_unreal(index) {
-            return Some(Reach::Onward);
+            return Some(ClauseReach::Onward);
         }
         if class.is(HEDGES) {
             let vanished = index > 0 && (self.says(index - 1, "longer") || self.says(index - 1, "not"));
             return if vanished { None } else { front };
         }
         if class.is(lx::WISH_LABEL) && self.is(index + 1, lx::AUXILIARY) && !self.is_reached(index) {
-            return Some(Reach::Onward);
+            return Some(ClauseReach::Onward);
         }
         if class.is(lx::BELIEF_VERB) && !self.is_expected_result(index) {
-            return Some(Reach::Onward);
+            return Some(ClauseReach::Onward);
         }
         if class.is(CONDITIONS) {
             return self.condition(index, front);
         }
         if class.is(REPORTS) && !self.is_own_word(clause, index) && !self.is_measured(index) {
-            return Some(Reach::Onward);
+            return Some(ClauseReach::Onward);
         }
         if class.is(lx::REQUEST_VERB)
             && first
             && !self.is(index + 1, lx::TEST | lx::CHECK | lx::AUXILIARY | lx::SUCCESS)
         {
-            return Some(Reach::Added);
+            return Some(ClauseReach::Added);
         }
         self.phrase(index)
     }
 
     /// Matches markers of several words.
-    fn phrase(&self, index: usize) -> Option<Reach> {
-        let starts = |phrases: Class| phrases.match_length(&self.tokens[index..]).is_some();
+    fn phrase(&self, index: usize) -> Option<ClauseReach> {
+        let starts = |phrases: WordClass| phrases.match_length(&self.tokens[index..]).is_some();
         if index == 0 && self.reads(0, &["as", "far", "as"]) {
-            return Some(Reach::Onward);
+            return Some(ClauseReach::Onward);
         }
         let was = self.is(index, lx::PAST_ADVERB) && !self.is(index + 1, lx::FAILURE);
         if starts(lx::ONWARD_RETRACTION) {
-            Some(Reach::Onward)
+            Some(ClauseReach::Onward)
         } else if starts(lx::CLAUSE_RETRACTION) || was || self.is(index, lx::EXAMPLE) {
-            Some(Reach::Clause)
+            Some(ClauseReach::Clause)
         } else {
             None
         }
     }
 
     /// Matches "if", "before" and the like, except in "even if", "the before-run", "before and after", "than before".
-    fn condition(&self, index: usize, front: Option<Reach>) -> Option<Reach> {
+    fn condition(&self, index: usize, front: Option<ClauseReach>) -> Option<ClauseReach> {
         let even = index > 0 && (self.says(index - 1, "even") || self.is(index - 1, lx::DETERMINER));
         let both = self.reads(index, &["before", "and", "after"])
             || self.says(index, "before") && index > 0 && self.says(index - 1, "than");
@@ -356,7 +359,7 @@ impl<'a> ParsedSentence<'a> {
     }
 
     /// Returns whether a verb of saying is the author's own, a passive participle, or a noun.
-    fn is_own_word(&self, clause: Clause, index: usize) -> bool {
+    fn is_own_word(&self, clause: SentenceClause, index: usize) -> bool {
         let before = clause.start.max(index.saturating_sub(LOOK_BACK))..index;
         let told = index > 0 && ["was", "were", "been"].iter().any(|word| self.says(index - 1, word));
         let own = before.clone().rev().take(4).any(|at| self.is(at, lx::FIRST_PERSON)) && !told;
@@ -379,7 +382,7 @@ impl<'a> ParsedSentence<'a> {
     }
 }
 
-impl Opener {
+impl ClauseOpener {
     /// Returns the stronger of two consecutive marks: ", but" is a "but".
     fn max_with(self, other: Self) -> Self {
         if other == Self::Comma { self } else { other }

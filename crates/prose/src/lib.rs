@@ -1,7 +1,7 @@
 //! Reads prose: the words of an author, their structure, and whether the author asserts them.
 //!
 //! Owns: Markdown blocks, sentences, tokens, lexicons, translation into English cues, clauses, modality, negation, normal forms.
-//! May use: collections, core.
+//! May use: collections.
 //! Must not know: what is a claim about a change or a decision of a project; `contract` and `ledger` say that.
 //!
 //! * `markdown` finds the lines that are prose, `sentences` the ends of sentences, `tokens` their parts.

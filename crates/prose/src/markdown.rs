@@ -6,14 +6,14 @@
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct MarkdownBlock {
     /// The ranges of its lines in the text, without the marks of its form.
     pub lines: Vec<Range<usize>>,
-    pub form: Form,
+    pub form: BlockForm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum BlockForm {
     Paragraph,
     Item,
     CheckBox { done: bool },
@@ -37,8 +37,8 @@ pub fn joined(text: &str, lines: &[Range<usize>]) -> (String, Vec<usize>) {
 }
 
 /// Returns the prose of a text, in order.
-pub fn blocks(text: &str) -> Vec<Block> {
-    let mut reader = Reader { after_blank: true, ..Reader::default() };
+pub fn blocks(text: &str) -> Vec<MarkdownBlock> {
+    let mut reader = MarkdownReader { after_blank: true, ..MarkdownReader::default() };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         reader.line(line.trim_end(), start);
@@ -48,8 +48,8 @@ pub fn blocks(text: &str) -> Vec<Block> {
 }
 
 #[derive(Default)]
-struct Reader {
-    blocks: Vec<Block>,
+struct MarkdownReader {
+    blocks: Vec<MarkdownBlock>,
     /// The fence that closes the current code block.
     fence: Option<&'static str>,
     in_comment: bool,
@@ -58,7 +58,7 @@ struct Reader {
     after_blank: bool,
 }
 
-impl Reader {
+impl MarkdownReader {
     fn line(&mut self, line: &str, start: usize) {
         let body = line.trim_start();
         let indent = line.len() - body.len();
@@ -84,11 +84,11 @@ impl Reader {
         let end = start + body.len();
         let (form, text) = form_of(body);
         let range = end - text.len()..end;
-        match self.blocks.last_mut().filter(|_| self.continues && form == Form::Paragraph) {
+        match self.blocks.last_mut().filter(|_| self.continues && form == BlockForm::Paragraph) {
             Some(block) => block.lines.push(range),
-            None => self.blocks.push(Block { lines: vec![range], form }),
+            None => self.blocks.push(MarkdownBlock { lines: vec![range], form }),
         }
-        self.continues = !matches!(form, Form::Heading | Form::TableRow);
+        self.continues = !matches!(form, BlockForm::Heading | BlockForm::TableRow);
     }
 
     fn pause(&mut self) {
@@ -98,21 +98,21 @@ impl Reader {
 }
 
 /// Returns the form of a line, and its text without the marks of that form.
-fn form_of(line: &str) -> (Form, &str) {
+fn form_of(line: &str) -> (BlockForm, &str) {
     if line.starts_with('#') {
-        return (Form::Heading, line.trim_start_matches('#').trim_start());
+        return (BlockForm::Heading, line.trim_start_matches('#').trim_start());
     }
     let item = item_body(line);
     let body = item.unwrap_or(line);
     for (mark, done) in [("[ ]", false), ("[x]", true), ("[X]", true)] {
         if let Some(rest) = body.strip_prefix(mark) {
-            return (Form::CheckBox { done }, rest.trim_start());
+            return (BlockForm::CheckBox { done }, rest.trim_start());
         }
     }
     match item {
-        _ if body.starts_with('|') => (Form::TableRow, body),
-        Some(body) => (Form::Item, body),
-        None => (Form::Paragraph, line),
+        _ if body.starts_with('|') => (BlockForm::TableRow, body),
+        Some(body) => (BlockForm::Item, body),
+        None => (BlockForm::Paragraph, line),
     }
 }
 
@@ -158,13 +158,13 @@ mod tests {
         let found: Vec<_> =
             blocks(text).iter().map(|block| (block.form, joined(text, &block.lines).0)).collect();
         let expected = [
-            (Form::Heading, "Plan"),
-            (Form::Item, "a b"),
-            (Form::Item, "c"),
-            (Form::CheckBox { done: false }, "d"),
-            (Form::CheckBox { done: true }, "e"),
-            (Form::TableRow, "| f |"),
-            (Form::Paragraph, "g"),
+            (BlockForm::Heading, "Plan"),
+            (BlockForm::Item, "a b"),
+            (BlockForm::Item, "c"),
+            (BlockForm::CheckBox { done: false }, "d"),
+            (BlockForm::CheckBox { done: true }, "e"),
+            (BlockForm::TableRow, "| f |"),
+            (BlockForm::Paragraph, "g"),
         ];
         assert_eq!(found, expected.map(|(form, text)| (form, text.to_owned())));
     }

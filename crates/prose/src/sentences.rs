@@ -30,7 +30,7 @@ impl Sentence {
 
 /// The role of a semicolon: it ends a sentence or only a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Semicolon {
+pub enum SemicolonRole {
     /// The text before and after it is read separately.
     EndsSentence,
     /// It is a mark inside the sentence.
@@ -38,7 +38,7 @@ pub enum Semicolon {
 }
 
 /// Returns the sentences of a line, trimmed. Pieces without a letter or digit are left out.
-pub fn sentences(line: &str, semicolon: Semicolon) -> Vec<Range<usize>> {
+pub fn sentences(line: &str, semicolon: SemicolonRole) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     for end in ends(line, semicolon) {
@@ -57,7 +57,7 @@ pub fn is_question(sentence: &str) -> bool {
     sentence.trim_end_matches(['"', '”', '»', ')', '*', ' ']).ends_with(['?', '？'])
 }
 
-fn ends(line: &str, semicolon: Semicolon) -> Vec<usize> {
+fn ends(line: &str, semicolon: SemicolonRole) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut at = 0;
     let mut before = ' ';
@@ -94,10 +94,10 @@ fn ends(line: &str, semicolon: Semicolon) -> Vec<usize> {
 }
 
 /// Returns whether the mark `c` at `at` ends a sentence.
-fn is_end(line: &str, at: usize, c: char, semicolon: Semicolon) -> bool {
+fn is_end(line: &str, at: usize, c: char, semicolon: SemicolonRole) -> bool {
     let is_wide = matches!(c, '。' | '！' | '？');
     let is_mark =
-        is_wide || matches!(c, '.' | '!' | '?' | '…') || c == ';' && semicolon == Semicolon::EndsSentence;
+        is_wide || matches!(c, '.' | '!' | '?' | '…') || c == ';' && semicolon == SemicolonRole::EndsSentence;
     let after = &line[at + c.len_utf8()..];
     let closes = after.chars().next().is_none_or(|next| {
         next.is_whitespace()
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> Vec<&str> {
-        sentences(text, Semicolon::EndsSentence).into_iter().map(|range| &text[range]).collect()
+        sentences(text, SemicolonRole::EndsSentence).into_iter().map(|range| &text[range]).collect()
     }
 
     #[test]

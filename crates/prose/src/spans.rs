@@ -10,7 +10,7 @@ pub(crate) enum SpanKind {
 
 /// A span at the beginning of a text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Span<'a> {
+pub(crate) struct TextSpan<'a> {
     pub(crate) kind: SpanKind,
     pub(crate) content: &'a str,
     /// The length of the opening mark.
@@ -23,7 +23,7 @@ pub(crate) struct Span<'a> {
 const MAX_SPAN: usize = 1000;
 
 /// Returns the span that `rest` begins with.
-pub(crate) fn span_at(rest: &str) -> Option<Span<'_>> {
+pub(crate) fn span_at(rest: &str) -> Option<TextSpan<'_>> {
     match rest.chars().next()? {
         '`' => {
             let ticks = &rest[..rest.len() - rest.trim_start_matches('`').len()];
@@ -42,8 +42,8 @@ pub(crate) fn span_at(rest: &str) -> Option<Span<'_>> {
     }
 }
 
-fn span<'a>(rest: &'a str, kind: SpanKind, open: usize, close: &str) -> Option<Span<'a>> {
+fn span<'a>(rest: &'a str, kind: SpanKind, open: usize, close: &str) -> Option<TextSpan<'a>> {
     let inner = &rest[open..];
     let end = inner[..inner.floor_char_boundary(MAX_SPAN)].find(close)?;
-    Some(Span { kind, content: &inner[..end], open, length: open + end + close.len() })
+    Some(TextSpan { kind, content: &inner[..end], open, length: open + end + close.len() })
 }

@@ -3,7 +3,7 @@
 //! Code spans and quoted names are literal; contractions are expanded; hyphenated words are split. One pass over any
 //! text.
 
-use crate::lexicon::{self, Class, Spoken, class_of};
+use crate::lexicon::{self, SpokenWord, WordClass, class_of};
 use crate::spans::{SpanKind, span_at};
 use std::ops::Range;
 
@@ -32,12 +32,12 @@ pub struct Token<'a> {
     pub place: Range<usize>,
     pub kind: TokenKind,
     /// Its function in a sentence.
-    pub class: Class,
+    pub class: WordClass,
     /// Its form marks it as a name: backticks, quotation marks, a trailing slash.
     pub is_marked: bool,
 }
 
-impl Spoken for Token<'_> {
+impl SpokenWord for Token<'_> {
     fn text(&self) -> &str {
         self.text
     }
@@ -70,7 +70,7 @@ impl<'a> Tokenizer<'a> {
         let content = span.content.trim();
         let start = at + span.open + (span.content.len() - span.content.trim_start().len());
         if span.kind == SpanKind::Quotation && content.contains(char::is_whitespace) {
-            self.push(start..start + content.len(), TokenKind::Quotation, Class::NONE, true);
+            self.push(start..start + content.len(), TokenKind::Quotation, WordClass::NONE, true);
         } else if span.kind != SpanKind::Unsaid {
             let marks: &[char] = if span.kind == SpanKind::Code { &[] } else { &['.', ',', ';', '!', '?'] };
             let name = content.trim_end_matches(marks);
@@ -87,7 +87,7 @@ impl<'a> Tokenizer<'a> {
         if let Some(kind) = sign {
             let place = at..at + first.len_utf8();
             let class =
-                if kind == TokenKind::Word { class_of(&self.text[place.clone()]) } else { Class::NONE };
+                if kind == TokenKind::Word { class_of(&self.text[place.clone()]) } else { WordClass::NONE };
             self.push(place, kind, class, false);
             return first.len_utf8();
         }
@@ -114,7 +114,7 @@ impl<'a> Tokenizer<'a> {
                 text: ":",
                 place: place..place + 1,
                 kind: TokenKind::Colon,
-                class: Class::NONE,
+                class: WordClass::NONE,
                 is_marked: false,
             });
         }
@@ -126,8 +126,8 @@ impl<'a> Tokenizer<'a> {
         let place = at..at + core.len();
         match core {
             "" => {}
-            "-" | "--" | "->" | "=>" => self.push(place, TokenKind::Break, Class::NONE, false),
-            "=" => self.push(place, TokenKind::Colon, Class::NONE, false),
+            "-" | "--" | "->" | "=>" => self.push(place, TokenKind::Break, WordClass::NONE, false),
+            "=" => self.push(place, TokenKind::Colon, WordClass::NONE, false),
             "&" | "+" => self.push(place, TokenKind::Word, lexicon::AND, false),
             _ if core
                 .bytes()
@@ -177,7 +177,7 @@ impl<'a> Tokenizer<'a> {
         second.map(push);
     }
 
-    fn push(&mut self, place: Range<usize>, kind: TokenKind, class: Class, is_marked: bool) {
+    fn push(&mut self, place: Range<usize>, kind: TokenKind, class: WordClass, is_marked: bool) {
         self.tokens.push(Token { text: &self.text[place.clone()], place, kind, class, is_marked });
     }
 }
@@ -213,21 +213,21 @@ pub fn expand_contraction(word: &str) -> (&str, Option<&'static str>) {
 }
 
 /// Returns the class of a code span: only names of test runners count as words there.
-fn class_of_code(content: &str) -> Class {
+fn class_of_code(content: &str) -> WordClass {
     let runs_tests = content.split_whitespace().any(|word| class_of(word).is(lexicon::TEST))
         && !content.contains(['/', '(']);
-    if runs_tests { lexicon::TEST } else { Class::NONE }
+    if runs_tests { lexicon::TEST } else { WordClass::NONE }
 }
 
 /// Returns the class of a number: none, all, or only some.
-fn class_of_number(number: &str) -> Class {
+fn class_of_number(number: &str) -> WordClass {
     match number.split_once('/') {
         Some((part, whole)) if part == whole => lexicon::ALL,
         Some(_) => lexicon::PARTIAL_QUANTIFIER,
         None if number == "0" => lexicon::NO,
         None if number == "100%" => lexicon::ALL,
         None if number.ends_with('%') => lexicon::PARTIAL_QUANTIFIER,
-        None => Class::NONE,
+        None => WordClass::NONE,
     }
 }
 

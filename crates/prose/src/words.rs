@@ -1,6 +1,6 @@
 //! The words of a sentence as they are spoken: in lower case, without punctuation.
 
-use crate::lexicon::{self as lx, Spoken, is_among, strip};
+use crate::lexicon::{self as lx, SpokenWord, is_among, strip};
 use crate::tokens::{Token, TokenKind, tokenize};
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub struct Word {
     pub paused: bool,
 }
 
-impl Spoken for Word {
+impl SpokenWord for Word {
     fn text(&self) -> &str {
         &self.lower
     }

@@ -31,9 +31,9 @@ pub struct DatabaseFormat {
 impl DatabaseFormat {
     /// Opens the database at `path`, creating it if it does not exist.
     pub fn open_or_create(&self, path: &Path) -> Result<Connection, StoreError> {
-        let folder = durable::parent_directory(path);
-        durable::create_dir(folder)?;
-        local_disk::check(folder)?;
+        let directory = durable::parent_directory(path);
+        durable::create_dir(directory)?;
+        local_disk::check(directory)?;
         if !exists(path)? {
             self.create(path)?;
         }

@@ -25,14 +25,14 @@ const FUSE_MAGIC: u64 = 0x6573_5546;
 const NETWORK_FUSE_SUBTYPES: &[&str] =
     &["fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.rclone", "fuse.ceph", "fuse.nfs", "virtiofs"];
 
-pub(crate) fn check(folder: &Path) -> Result<(), StoreError> {
-    let facts = rustix::fs::statfs(folder)
-        .map_err(|error| StoreError::Io { path: folder.to_owned(), source: error.into() })?;
+pub(crate) fn check(directory: &Path) -> Result<(), StoreError> {
+    let facts = rustix::fs::statfs(directory)
+        .map_err(|error| StoreError::Io { path: directory.to_owned(), source: error.into() })?;
     // The type of `f_type` differs between machines; only its low 32 bits matter.
     let magic = u64::from_ne_bytes(facts.f_type.to_ne_bytes()) & 0xffff_ffff;
     let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    match network_kind(magic, || mount_type(&mounts(), folder)) {
-        Some(kind) => Err(StoreError::Network { path: folder.to_owned(), kind }),
+    match network_kind(magic, || mount_type(&mounts(), directory)) {
+        Some(kind) => Err(StoreError::Network { path: directory.to_owned(), kind }),
         None => Ok(()),
     }
 }
@@ -45,11 +45,11 @@ fn network_kind(magic: u64, mount_type: impl FnOnce() -> Option<String>) -> Opti
 }
 
 /// Returns the type of the innermost mount that contains the directory, from the kernel's mount list.
-fn mount_type(mounts: &str, folder: &Path) -> Option<String> {
+fn mount_type(mounts: &str, directory: &Path) -> Option<String> {
     let parse = |line: &str| {
         let (before, after) = line.split_once(" - ")?;
         let point = before.split(' ').nth(4)?.replace("\\040", " ");
-        folder.starts_with(&point).then(|| (point.len(), after.split(' ').next().map(str::to_owned)))
+        directory.starts_with(&point).then(|| (point.len(), after.split(' ').next().map(str::to_owned)))
     };
     mounts.lines().filter_map(parse).max_by_key(|(length, _)| *length)?.1
 }
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_file_system_in_user_space_is_judged_by_its_subtype() {
-        let kind = |folder: &str| network_kind(FUSE_MAGIC, || mount_type(MOUNTS, Path::new(folder)));
+        let kind = |directory: &str| network_kind(FUSE_MAGIC, || mount_type(MOUNTS, Path::new(directory)));
         assert_eq!(kind("/home/a b/state").as_deref(), Some("fuse.sshfs"));
         assert_eq!(kind("/home/local/state"), None);
     }

@@ -30,8 +30,8 @@ impl ObjectFiles {
         let path = self.path(&digest);
         File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io_error(&path))?;
         // The directory entries that lead to the object must be durable too, and may be as new as the object.
-        for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.dir)) {
-            durable::sync_dir(folder)?;
+        for directory in path.ancestors().skip(1).take_while(|directory| directory.starts_with(&self.dir)) {
+            durable::sync_dir(directory)?;
         }
         Ok(digest)
     }
@@ -66,9 +66,9 @@ impl ObjectFiles {
     /// Lists all objects with their sizes, sorted. Files not named like an object are skipped.
     pub fn list(&self) -> Result<Vec<(Digest, u64)>, StoreError> {
         let mut objects = Vec::new();
-        for folder in entries(&self.dir)? {
-            let prefix = folder.file_name();
-            for file in entries(&folder.path())? {
+        for directory in entries(&self.dir)? {
+            let prefix = directory.file_name();
+            for file in entries(&directory.path())? {
                 let name = format!("sha256:{}{}", prefix.display(), file.file_name().display());
                 let size = file.metadata().map_err(StoreError::io_error(&file.path()))?.len();
                 objects.extend(name.parse().map(|digest: Digest| (digest, size)));

@@ -11,9 +11,11 @@
 //! * [`git`], [`refs`]: git queries and references. [`gates`]: running the gates of a seal.
 //! * [`run_claims`]: the paths that governed runs claim, visible to everyone who starts a change.
 //! * [`state_files`]: integrity checks that the owners of state files provide.
-//! * [`ServiceError`]: why a command has no report. [`progress`]: progress of long work. [`clock`]: the only clock.
+//! * [`ServiceError`]: why a command has no report. [`progress`]: progress of long work.
+//! * [`CancellationToken`]: whether the caller still waits. [`clock`]: the only clock.
 
 pub mod amendment_journal;
+mod cancellation;
 pub mod clock;
 pub mod exemptions;
 pub mod gates;
@@ -33,6 +35,7 @@ pub mod state_files;
 pub mod workspace;
 pub mod worktree;
 
+pub use cancellation::CancellationToken;
 pub use git_failure::{GitFailure, GitFailureCause};
 pub use progress::ProgressMeter;
 pub use service_error::ServiceError;

@@ -3,7 +3,7 @@
 use crate::StateDirectory;
 use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
 use crate::root::{FoundRoot, find_root, user_homes};
-use crate::{ProgressMeter, ServiceError};
+use crate::{CancellationToken, ProgressMeter, ServiceError};
 use probity_core::ReasonCode;
 use probity_policy::Policy;
 use probity_scopes::WorkingDirectory;
@@ -24,6 +24,8 @@ pub struct Workspace {
     /// it.
     pub state_above: Option<PathBuf>,
     pub progress: ProgressMeter,
+    /// Whether the caller still waits.
+    pub cancellation: CancellationToken,
 }
 
 impl Workspace {
@@ -49,6 +51,7 @@ impl Workspace {
             working_directory: WorkingDirectory::new(below_root.as_os_str().as_bytes()),
             state_above,
             progress: ProgressMeter::default(),
+            cancellation: CancellationToken::default(),
             state: StateDirectory::at(state),
             git,
             root,

@@ -126,7 +126,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    ("prose", &["collections", "core"]),
+    ("prose", &["collections"]),
     ("scopes", &["core", "paths"]),
     ("snapshot", &["core", "paths"]),
     ("storage", &["core"]),

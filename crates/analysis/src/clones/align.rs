@@ -20,6 +20,9 @@ const MAX_LOOK_BACK_MATCHES: usize = 64;
 const MIN_CONSISTENT_PERCENT: usize = 80;
 const MIN_SAME_MEMBERS_PERCENT: usize = 50;
 
+/// How many pairs of sequences are aligned before the caller is asked again whether it has given up.
+const N_PAIRS_BETWEEN_CHECKS: usize = 16;
+
 /// Matched positions of two sequences, in order.
 type MatchChain = Vec<(u32, u32)>;
 
@@ -38,12 +41,20 @@ struct SequenceAligner<'a> {
 pub(super) fn find(
     files: &[CorpusFile],
     settings: &AnalysisSettings,
+    is_given_up: &(dyn Fn() -> bool + Sync),
 ) -> (Vec<CloneGroup>, Vec<NearClonePair>) {
     let aligner = SequenceAligner { files, settings, all: SequenceTable::of(files) };
     let matches = seeds::find(&aligner.all);
     let between: Vec<&[SeedMatch]> = matches.chunk_by(|a, b| a.sequences == b.sequences).collect();
+    let align_all = |matches: &[&[SeedMatch]]| -> Vec<AlignmentOutcome> {
+        if is_given_up() {
+            Vec::new()
+        } else {
+            matches.iter().flat_map(|found| aligner.align(found)).collect()
+        }
+    };
     let outcomes: Vec<Vec<AlignmentOutcome>> =
-        between.par_iter().map(|matches| aligner.align(matches)).collect();
+        between.par_chunks(N_PAIRS_BETWEEN_CHECKS).map(align_all).collect();
     let copied = aligner.all.distinct.iter().filter_map(|sequence| aligner.copied(sequence));
     let mut blocks: BTreeMap<u64, CloneGroup> = BTreeMap::new();
     let mut pairs = Vec::new();

@@ -103,9 +103,14 @@ pub(crate) struct CloneAnalysis {
     pub siblings: Vec<(u32, u32)>,
 }
 
-pub(crate) fn find(files: &[CorpusFile], settings: &AnalysisSettings) -> CloneAnalysis {
+/// Finds the clones; some are missing if the caller gave up meanwhile.
+pub(crate) fn find(
+    files: &[CorpusFile],
+    settings: &AnalysisSettings,
+    is_given_up: &(dyn Fn() -> bool + Sync),
+) -> CloneAnalysis {
     let mut groups = units::find(files, settings);
-    let (blocks, pairs) = align::find(files, settings);
+    let (blocks, pairs) = align::find(files, settings, is_given_up);
     groups.extend(blocks);
     report::report(files, groups, pairs)
 }

@@ -81,7 +81,8 @@ impl ReportReader<'_> {
         name: &str,
         known: &BTreeSet<&RepoPath>,
     ) -> Result<RepoPath, LeftOut> {
-        let below = told.folders.iter().map(|folder| format!("{}/{name}", folder.trim_end_matches('/')));
+        let below =
+            told.folders.iter().map(|directory| format!("{}/{name}", directory.trim_end_matches('/')));
         let mut why = LeftOut::NoPlace;
         for name in std::iter::once(name.to_owned()).chain(below) {
             match self.locator.path(name.as_bytes()) {
@@ -129,7 +130,7 @@ impl ReportReader<'_> {
     fn cobertura(&self, text: &str) -> Result<CoverageReport, JoinError> {
         let mut told = CoverageReport::default();
         let mut reader = XmlReader::from_str(text);
-        let (mut file, mut folder, mut is_cobertura) = (None, None, false);
+        let (mut file, mut directory, mut is_cobertura) = (None, None, false);
         let mut depth = 0_usize;
         loop {
             let at = reader.buffer_position();
@@ -145,18 +146,19 @@ impl ReportReader<'_> {
             }
             match event {
                 Event::Eof => break,
-                Event::Start(tag) if tag.name().as_ref() == b"source" => folder = Some(String::new()),
+                Event::Start(tag) if tag.name().as_ref() == b"source" => directory = Some(String::new()),
                 Event::End(tag) if tag.name().as_ref() == b"source" => {
-                    told.folders.extend(folder.take().map(|folder: String| folder.trim().to_owned()));
+                    told.folders
+                        .extend(directory.take().map(|directory: String| directory.trim().to_owned()));
                 }
                 Event::Text(part) => {
-                    if let Some(folder) = &mut folder {
-                        folder.push_str(&part.decode().map_err(|error| broken(error.into()))?);
+                    if let Some(directory) = &mut directory {
+                        directory.push_str(&part.decode().map_err(|error| broken(error.into()))?);
                     }
                 }
                 Event::GeneralRef(entity) => {
-                    if let Some(folder) = &mut folder {
-                        folder.push_str(&resolved(&entity).map_err(broken)?);
+                    if let Some(directory) = &mut directory {
+                        directory.push_str(&resolved(&entity).map_err(broken)?);
                     }
                 }
                 Event::Start(tag) | Event::Empty(tag) => match tag.name().as_ref() {

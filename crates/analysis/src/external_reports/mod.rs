@@ -11,12 +11,10 @@ mod untested;
 
 use crate::facts::count;
 use crate::finding;
-use crate::run::{AnalysisRun, RunId};
+use crate::run::{AnalysisRun, JoinedReport, LeftOut, ReportFormat, RunId};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use report_paths::ReportPathResolver;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -39,54 +37,6 @@ pub enum ReportKind {
     Findings,
     /// Lines that tests ran, as lcov or Cobertura; detected from the bytes.
     Coverage,
-}
-
-probity_core::word_enum! {
-    /// The format of a report.
-    pub enum ReportFormat {
-        Sarif = "sarif",
-        Lcov = "lcov",
-        Cobertura = "cobertura",
-    }
-}
-
-probity_core::word_enum! {
-    /// Why an entry of a report is omitted.
-    pub enum LeftOut {
-        /// According to the report it is not a failure, is gone, or was accepted by a person.
-        Suppressed = "suppressed",
-        /// It has no location, or its location is not the path of a file.
-        NoPlace = "no_place",
-        /// It is outside the root of this tree.
-        OutsideTree = "outside_tree",
-        /// Coverage of a file that is not in the run.
-        UnknownFile = "unknown_file",
-    }
-}
-
-/// A report joined to a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct JoinedReport {
-    /// The format.
-    pub format: ReportFormat,
-    /// Digest of its bytes.
-    pub content: Digest,
-    /// The tools that it names.
-    pub tools: Vec<String>,
-    /// Number of findings, or of files with coverage, that were taken.
-    pub n_taken: u32,
-    /// Number of omitted entries, by reason.
-    pub left_out: BTreeMap<LeftOut, u32>,
-}
-
-impl JoinedReport {
-    fn new(format: ReportFormat, bytes: &[u8]) -> Self {
-        Self { format, content: Digest::of(bytes), tools: Vec::new(), n_taken: 0, left_out: BTreeMap::new() }
-    }
-
-    fn leave_out(&mut self, why: LeftOut) {
-        *self.left_out.entry(why).or_default() += 1;
-    }
 }
 
 /// Why a report cannot be read.

@@ -1,10 +1,10 @@
 //! Labels for people: names of families, notes and numbers.
 
-use crate::external_reports::LeftOut;
 use crate::facts::{FileNote, SourceRange};
 use crate::finding::{CodeLocation, Finding, FindingFamily, Severity};
 use crate::health::HealthDimension;
 use crate::run::AnalysisRun;
+use crate::run::LeftOut;
 
 pub(super) fn health(run: &AnalysisRun) -> String {
     match (run.health.score(), run.health.grade()) {

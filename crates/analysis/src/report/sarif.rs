@@ -34,7 +34,7 @@ pub fn sarif(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> String 
         runs: [SarifRun {
             automation_details: AutomationDetails { id: "probity/analyze/" },
             column_kind: "unicodeCodePoints",
-            invocations: [Invocation {
+            invocations: [SarifInvocation {
                 execution_successful: true,
                 tool_execution_notifications: notifications(run),
             }],
@@ -49,8 +49,8 @@ pub fn sarif(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> String 
                 run_id: run.id.0.to_hex(),
             },
             results: kept.chain(absent).collect(),
-            tool: Tool {
-                driver: Driver {
+            tool: SarifTool {
+                driver: SarifDriver {
                     information_uri: env!("CARGO_PKG_REPOSITORY"),
                     name: "Probity",
                     rules: rules.descriptions(),
@@ -65,8 +65,8 @@ pub fn sarif(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> String 
     text
 }
 
-fn text(text: impl Into<String>) -> Message {
-    Message { text: text.into() }
+fn text(text: impl Into<String>) -> SarifMessage {
+    SarifMessage { text: text.into() }
 }
 
 /// The rules of the findings, by name.
@@ -82,9 +82,9 @@ impl<'a> SarifRuleIndex<'a> {
         Self(rules)
     }
 
-    fn descriptions(&self) -> Vec<Rule<'a>> {
-        let describe = |(id, (_, family)): (&&'a str, &(usize, FindingFamily))| Rule {
-            default_configuration: Configuration { level: "warning" },
+    fn descriptions(&self) -> Vec<SarifRule<'a>> {
+        let describe = |(id, (_, family)): (&&'a str, &(usize, FindingFamily))| SarifRule {
+            default_configuration: SarifConfiguration { level: "warning" },
             full_description: text(labels::family_meaning(*family)),
             id,
             name: labels::family(*family),
@@ -159,7 +159,7 @@ impl<'a> SarifLocation<'a> {
         Self {
             logical_locations: logical.map(|name| [LogicalLocation { fully_qualified_name: name }]),
             physical_location: PhysicalLocation {
-                region: Some(Region { end_line: last.max(1), start_line: first.max(1) }),
+                region: Some(SarifRegion { end_line: last.max(1), start_line: first.max(1) }),
                 ..PhysicalLocation::of(&place.path)
             },
             ..Self::default()
@@ -189,25 +189,25 @@ fn uri(path: &RepoPath) -> String {
 }
 
 /// The files that were not analysed, or only in part.
-fn notifications(run: &AnalysisRun) -> Vec<Notification<'_>> {
+fn notifications(run: &AnalysisRun) -> Vec<SarifNotification<'_>> {
     let noted = run.files.iter().flat_map(|file| file.notes.iter().map(move |note| (file, *note)));
     let mut all: Vec<(&RunFile, FileNote)> = noted.collect();
     // Failures come before intentional omissions.
     all.sort_by_key(|(_, note)| note.is_skip());
     let n_more = count(all.len().saturating_sub(MAX_NOTIFICATIONS));
-    let mut told: Vec<Notification<'_>> =
+    let mut told: Vec<SarifNotification<'_>> =
         all.into_iter().take(MAX_NOTIFICATIONS).map(|(file, note)| notification(file, note)).collect();
     if n_more > 0 {
         let message = text(format!("and {n_more} more files"));
-        told.push(Notification { descriptor: None, level: "note", locations: Vec::new(), message });
+        told.push(SarifNotification { descriptor: None, level: "note", locations: Vec::new(), message });
     }
     told
 }
 
-fn notification(file: &RunFile, note: FileNote) -> Notification<'_> {
+fn notification(file: &RunFile, note: FileNote) -> SarifNotification<'_> {
     let place = PhysicalLocation::of(&file.path);
-    Notification {
-        descriptor: Some(Descriptor { id: note.as_str() }),
+    SarifNotification {
+        descriptor: Some(SarifDescriptor { id: note.as_str() }),
         level: if note.is_skip() { "note" } else { "warning" },
         locations: vec![SarifLocation { physical_location: place, ..SarifLocation::default() }],
         message: text(format!("{}: {}", file.path, labels::note_text(note))),
@@ -229,11 +229,11 @@ struct SarifLog<'a> {
 struct SarifRun<'a> {
     automation_details: AutomationDetails,
     column_kind: &'static str,
-    invocations: [Invocation<'a>; 1],
+    invocations: [SarifInvocation<'a>; 1],
     original_uri_base_ids: BTreeMap<&'static str, UriBase>,
     properties: RunProperties<'a>,
     results: Vec<SarifResult<'a>>,
-    tool: Tool<'a>,
+    tool: SarifTool<'a>,
 }
 
 #[derive(Serialize)]
@@ -243,14 +243,14 @@ struct AutomationDetails {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Invocation<'a> {
+struct SarifInvocation<'a> {
     execution_successful: bool,
-    tool_execution_notifications: Vec<Notification<'a>>,
+    tool_execution_notifications: Vec<SarifNotification<'a>>,
 }
 
 #[derive(Serialize)]
 struct UriBase {
-    description: Message,
+    description: SarifMessage,
 }
 
 #[derive(Serialize)]
@@ -263,36 +263,36 @@ struct RunProperties<'a> {
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
-    driver: Driver<'a>,
+struct SarifTool<'a> {
+    driver: SarifDriver<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Driver<'a> {
+struct SarifDriver<'a> {
     information_uri: &'static str,
     name: &'static str,
-    rules: Vec<Rule<'a>>,
+    rules: Vec<SarifRule<'a>>,
     semantic_version: &'static str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Rule<'a> {
-    default_configuration: Configuration,
-    full_description: Message,
+struct SarifRule<'a> {
+    default_configuration: SarifConfiguration,
+    full_description: SarifMessage,
     id: &'a str,
     name: &'static str,
-    short_description: Message,
+    short_description: SarifMessage,
 }
 
 #[derive(Serialize)]
-struct Configuration {
+struct SarifConfiguration {
     level: &'static str,
 }
 
 #[derive(Serialize)]
-struct Message {
+struct SarifMessage {
     text: String,
 }
 
@@ -303,7 +303,7 @@ struct SarifResult<'a> {
     baseline_state: Option<&'static str>,
     level: &'static str,
     locations: Vec<SarifLocation<'a>>,
-    message: Message,
+    message: SarifMessage,
     partial_fingerprints: BTreeMap<&'static str, &'a FindingId>,
     properties: ResultProperties,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -331,7 +331,7 @@ struct SarifLocation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     logical_locations: Option<[LogicalLocation<'a>; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<Message>,
+    message: Option<SarifMessage>,
     physical_location: PhysicalLocation,
 }
 
@@ -346,7 +346,7 @@ struct LogicalLocation<'a> {
 struct PhysicalLocation {
     artifact_location: ArtifactLocation,
     #[serde(skip_serializing_if = "Option::is_none")]
-    region: Option<Region>,
+    region: Option<SarifRegion>,
 }
 
 #[derive(Default, Serialize)]
@@ -358,22 +358,22 @@ struct ArtifactLocation {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Region {
+struct SarifRegion {
     end_line: u32,
     start_line: u32,
 }
 
 #[derive(Serialize)]
-struct Notification<'a> {
+struct SarifNotification<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    descriptor: Option<Descriptor<'a>>,
+    descriptor: Option<SarifDescriptor<'a>>,
     level: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     locations: Vec<SarifLocation<'a>>,
-    message: Message,
+    message: SarifMessage,
 }
 
 #[derive(Serialize)]
-struct Descriptor<'a> {
+struct SarifDescriptor<'a> {
     id: &'a str,
 }

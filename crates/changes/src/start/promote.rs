@@ -41,6 +41,7 @@ pub fn promote_when_free(
         if left.is_zero() || desk.is_free(&request.intent_id)? {
             return desk.promote(request, progress);
         }
+        workspace.cancellation.check()?;
         progress(ProgressStep::Waiting);
         desk.service.touch(&desk.owner)?;
         desk.service.wait(left.min(WAITER_HEARTBEAT_INTERVAL))?;

@@ -9,7 +9,7 @@ mod text;
 
 pub use checked::{CheckedClaim, ClaimReport, ClaimVerdict, check_each};
 pub use judge::{ClaimJudgment, ClaimObjection, ObjectionCode, judge_claims};
-pub use text::{AssertedClaim, KnownNames, Recognition, recognize};
+pub use text::{AssertedClaim, ClaimRecognition, KnownNames, recognize};
 
 use crate::profile::ContractCheck;
 use crate::status::ContractStatus;

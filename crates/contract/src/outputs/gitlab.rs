@@ -7,22 +7,22 @@ use serde::Serialize;
 
 /// One entry of the report.
 #[derive(Serialize)]
-struct Issue<'a> {
+struct CodeQualityIssue<'a> {
     check_name: &'a str,
     description: &'a str,
     fingerprint: String,
-    location: Location,
+    location: IssueLocation,
     severity: &'static str,
 }
 
 #[derive(Serialize)]
-struct Location {
-    lines: Lines,
+struct IssueLocation {
+    lines: IssueLines,
     path: String,
 }
 
 #[derive(Serialize)]
-struct Lines {
+struct IssueLines {
     begin: u32,
 }
 
@@ -30,23 +30,23 @@ struct Lines {
 /// other formats include them.
 pub fn gitlab(review: &ChangeReview) -> String {
     let findings = review.findings.iter().filter(|finding| finding.path.is_some()).map(issue);
-    let scope = review.out_of_scope.iter().map(|path| Issue {
+    let scope = review.out_of_scope.iter().map(|path| CodeQualityIssue {
         check_name: "scope_violation",
         description: "this path was not declared",
         fingerprint: Digest::of(format!("scope_violation {path}").as_bytes()).to_hex(),
-        location: Location { lines: Lines { begin: 1 }, path: path.to_string() },
+        location: IssueLocation { lines: IssueLines { begin: 1 }, path: path.to_string() },
         severity: "blocker",
     });
-    let all: Vec<Issue<'_>> = scope.chain(findings).collect();
+    let all: Vec<CodeQualityIssue<'_>> = scope.chain(findings).collect();
     serde_json::to_string_pretty(&all).expect("text and numbers always serialize") + "\n"
 }
 
-fn issue(finding: &NewFinding) -> Issue<'_> {
-    Issue {
+fn issue(finding: &NewFinding) -> CodeQualityIssue<'_> {
+    CodeQualityIssue {
         check_name: &finding.rule,
         description: &finding.message,
         fingerprint: Digest::of(finding.id.as_bytes()).to_hex(),
-        location: Location { lines: Lines { begin: finding.lines.0 }, path: finding.shown_path() },
+        location: IssueLocation { lines: IssueLines { begin: finding.lines.0 }, path: finding.shown_path() },
         severity: match finding.severity {
             Severity::Info => "info",
             Severity::Warning => "minor",

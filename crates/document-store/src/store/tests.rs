@@ -19,9 +19,9 @@ fn schema() -> DocumentSchema {
 }
 
 fn fresh() -> (TempDir, CommitStore) {
-    let folder = tempfile::tempdir().expect("a directory");
-    let store = CommitStore::create(&folder.path().join("c.db"), &schema()).expect("creates");
-    (folder, store)
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = CommitStore::create(&directory.path().join("c.db"), &schema()).expect("creates");
+    (directory, store)
 }
 
 fn stamp(time: i64) -> CommitStamp {
@@ -66,12 +66,12 @@ fn chain(store: &CommitStore, length: i64) -> Vec<CommitId> {
 
 #[test]
 fn what_was_appended_is_there_for_the_next_process() {
-    let (folder, store) = fresh();
+    let (directory, store) = fresh();
     let root = store.append(rank(None, "a", 1, 1)).expect("appends");
     let next = store.append(rank(Some(root), "a", 2, 2)).expect("appends");
     assert_eq!(store.append(rank(Some(root), "a", 2, 2)).expect("appends"), next, "twice is once");
     drop(store);
-    let store = CommitStore::open(&folder.path().join("c.db")).expect("opens");
+    let store = CommitStore::open(&directory.path().join("c.db")).expect("opens");
     assert_eq!(store.heads().expect("reads"), [next]);
     assert_eq!(state_json(&store, &next), json!({"ticket": {"a": {"title": "t", "rank": 2}}}));
 }
@@ -179,15 +179,15 @@ fn what_is_there_is_left_alone() {
 
 #[test]
 fn what_was_acknowledged_is_in_the_files_of_that_moment() {
-    let (folder, store) = fresh();
+    let (directory, store) = fresh();
     let mut head = store.append(rank(None, "a", 0, 0)).expect("appends");
     for number in 1..=72 {
         head = store.append(rank(Some(head), "a", number, number)).expect("appends");
     }
-    let elsewhere = folder.path().join("elsewhere");
+    let elsewhere = directory.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).expect("makes a directory");
     for name in ["c.db", "c.db-wal"] {
-        std::fs::copy(folder.path().join(name), elsewhere.join(name)).expect("copies");
+        std::fs::copy(directory.path().join(name), elsewhere.join(name)).expect("copies");
     }
     let copy = CommitStore::open(&elsewhere.join("c.db")).expect("opens");
     assert_eq!(copy.heads().expect("reads"), [head]);
@@ -197,10 +197,10 @@ fn what_was_acknowledged_is_in_the_files_of_that_moment() {
 
 #[test]
 fn a_damaged_commit_is_named_and_not_used() {
-    let (folder, store) = fresh();
+    let (directory, store) = fresh();
     let ids = chain(&store, 20);
     drop(store);
-    let path = folder.path().join("c.db");
+    let path = directory.path().join("c.db");
     let raw = Connection::open(&path).expect("opens");
     raw.execute(
         "UPDATE node SET bytes = CAST(replace(CAST(bytes AS TEXT), 'ann', 'bob') AS BLOB) WHERE seq = 7",
@@ -219,17 +219,17 @@ fn a_damaged_commit_is_named_and_not_used() {
 
 #[test]
 fn a_damaged_kept_state_or_index_is_found() {
-    let (folder, store) = fresh();
+    let (directory, store) = fresh();
     chain(&store, 2200);
     drop(store);
-    let path = folder.path().join("c.db");
+    let path = directory.path().join("c.db");
     for damage in [
         "UPDATE version SET value = CAST('{\"rank\":9,\"title\":\"t0\"}' AS BLOB) WHERE version = 1",
         "DELETE FROM writer WHERE seq = 5",
         "UPDATE node SET parent = 2 WHERE seq = 4",
         "DELETE FROM head",
     ] {
-        let copy = folder.path().join("copy.db");
+        let copy = directory.path().join("copy.db");
         let _ = std::fs::remove_file(&copy);
         std::fs::copy(&path, &copy).expect("copies");
         let raw = Connection::open(&copy).expect("opens");
@@ -342,13 +342,13 @@ fn two_stores_come_together_and_reduce_to_the_same() {
 
 #[test]
 fn a_schema_grows_and_old_documents_get_the_default() {
-    let (folder, mut store) = fresh();
+    let (directory, mut store) = fresh();
     let id = store.append(rank(None, "a", 1, 1)).expect("appends");
     let mut json = schema().to_json();
     json["version"] = json!(2);
     json["structs"]["Ticket"].as_array_mut().expect("fields").push(json!(["note", "string", "none"]));
     let newer = DocumentSchema::from_json(&json).expect("a schema");
-    let stale = CommitStore::open(&folder.path().join("c.db")).expect("opens");
+    let stale = CommitStore::open(&directory.path().join("c.db")).expect("opens");
     store.evolve(&newer).expect("grows");
     assert_eq!(state_json(&store, &id)["ticket"]["a"]["note"], "none");
     let refused = stale.append(rank(Some(id), "a", 2, 2)).expect_err("is stale");
@@ -371,12 +371,12 @@ fn a_failed_write_leaves_nothing_behind() {
 
 #[test]
 fn what_is_no_commit_store_is_said_to_be_none() {
-    let folder = tempfile::tempdir().expect("a directory");
-    let path = folder.path().join("c.db");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("c.db");
     assert!(CommitStore::open(&path).is_err());
     std::fs::write(&path, "not a database, but long enough to look at".repeat(20)).expect("writes");
     assert!(matches!(CommitStore::open(&path), Err(CommitsError::Store(StoreError::Damaged { .. }))));
-    let other = folder.path().join("other.db");
+    let other = directory.path().join("other.db");
     drop(probity_storage::sqlite::SqliteStore::open(&other).expect("opens"));
     assert!(matches!(CommitStore::open(&other), Err(CommitsError::Store(StoreError::Damaged { .. }))));
     let (_folder, store) = fresh();
@@ -385,8 +385,8 @@ fn what_is_no_commit_store_is_said_to_be_none() {
 
 #[test]
 fn two_who_have_the_store_open_see_each_other() {
-    let (folder, one) = fresh();
-    let other = CommitStore::open(&folder.path().join("c.db")).expect("opens");
+    let (directory, one) = fresh();
+    let other = CommitStore::open(&directory.path().join("c.db")).expect("opens");
     let n_commits = 2148;
     let (mut last, mut number) = (None, 0);
     while number < n_commits {
@@ -494,9 +494,9 @@ fn a_view_stays_at_its_instant_while_others_write() {
 
 #[test]
 fn a_store_of_the_first_form_is_brought_up_to_date() {
-    let (folder, new) = fresh();
+    let (directory, new) = fresh();
     let ids = chain(&new, 30);
-    let path = folder.path().join("old.db");
+    let path = directory.path().join("old.db");
     let raw = Connection::open(&path).expect("opens");
     raw.execute_batch(schema::COMMIT_STORE_FORMAT.migrations[0]).expect("is made");
     raw.execute("ATTACH ?1 AS new", [new.path().to_str()]).expect("attaches");
@@ -521,11 +521,11 @@ fn a_store_of_the_first_form_is_brought_up_to_date() {
 
 #[test]
 fn a_store_with_commits_that_were_not_indexed_yet_is_brought_up_to_date() {
-    let (folder, new) = fresh();
+    let (directory, new) = fresh();
     let ids = chain(&new, 30);
     let theirs = new.append(rank(Some(ids[10]), "t2", 7, 40)).expect("appends");
     let merge = new.append(Commit::merge(ids[29], theirs, stamp(41))).expect("appends");
-    let path = folder.path().join("old.db");
+    let path = directory.path().join("old.db");
     let raw = Connection::open(&path).expect("opens");
     raw.execute_batch(&schema::COMMIT_STORE_FORMAT.migrations[..2].concat()).expect("is made");
     raw.execute("ATTACH ?1 AS new", [new.path().to_str()]).expect("attaches");

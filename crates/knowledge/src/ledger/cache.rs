@@ -17,17 +17,17 @@ const LEDGER_CACHE: CacheKind = CacheKind { name: "ledger", version: 1 };
 /// Bytes logged between two snapshots. Replaying this much takes about a tenth of a second.
 pub(super) const SNAPSHOT_INTERVAL_BYTES: u64 = 8 << 20;
 
-fn cache_file(folder: &Path) -> CacheFile {
-    CacheFile::new(folder.join("snapshot"), LEDGER_CACHE)
+fn cache_file(directory: &Path) -> CacheFile {
+    CacheFile::new(directory.join("snapshot"), LEDGER_CACHE)
 }
 
 /// Saves a snapshot of `book`, the state at `position`.
 pub(super) fn save(
-    folder: &Path,
+    directory: &Path,
     book: &ProjectLedger,
     position: &JournalPosition,
 ) -> Result<(), StoreError> {
-    cache_file(folder).write(position.bytes, |mut file| {
+    cache_file(directory).write(position.bytes, |mut file| {
         file.write_all(&position.bytes.to_le_bytes())?;
         file.write_all(&position.frame_bytes.to_le_bytes())?;
         file.write_all(position.chain.as_bytes())?;
@@ -37,18 +37,18 @@ pub(super) fn save(
 
 /// Loads the newest snapshot, if it is usable.
 pub(super) fn load(
-    folder: &Path,
+    directory: &Path,
     journal: &Journal,
 ) -> Result<Option<(ProjectLedger, JournalPosition)>, ServiceError> {
-    match cache_file(folder).read(read) {
+    match cache_file(directory).read(read) {
         Some((book, position)) if journal.has(&position)? => Ok(Some((book, position))),
         _ => Ok(None),
     }
 }
 
 /// Returns whether the snapshot agrees with the log; `None` if there is no usable snapshot.
-pub(super) fn snapshot_agrees(folder: &Path, journal: &Journal) -> Result<Option<bool>, ServiceError> {
-    let Some((kept, position)) = load(folder, journal)? else {
+pub(super) fn snapshot_agrees(directory: &Path, journal: &Journal) -> Result<Option<bool>, ServiceError> {
+    let Some((kept, position)) = load(directory, journal)? else {
         return Ok(None);
     };
     let mut book = ProjectLedger::new();

@@ -27,8 +27,8 @@ pub fn constraints_touching(
     workspace: &Workspace,
     claim: &ScopeClaim,
 ) -> Result<Vec<ConstraintView>, ServiceError> {
-    let shell = LedgerService::open(workspace, None)?;
-    let touching = shell.book().main().constraints_touching(claim);
+    let service = LedgerService::open(workspace, None)?;
+    let touching = service.book().main().constraints_touching(claim);
     Ok(touching
         .into_iter()
         .map(|constraint| ConstraintView {
@@ -45,8 +45,8 @@ pub fn check_items<N: AsRef<str>>(workspace: &Workspace, items: &[N]) -> Result<
     if items.is_empty() {
         return Ok(());
     }
-    let shell = LedgerService::open(workspace, None)?;
-    items.iter().try_for_each(|name| find(shell.book().main(), name.as_ref()).map(drop))
+    let service = LedgerService::open(workspace, None)?;
+    items.iter().try_for_each(|name| find(service.book().main(), name.as_ref()).map(drop))
 }
 
 /// Records that a change (the id of an intent or a run) was made under items. Citing twice changes nothing.
@@ -59,8 +59,8 @@ pub fn cite<N: AsRef<str>>(
     if change.trim().is_empty() {
         return Err(ServiceError::refused(ReasonCode::LedgerInputInvalid, "a change needs an id"));
     }
-    let mut shell = LedgerService::open(workspace, None)?;
-    shell.transact(|book| {
+    let mut service = LedgerService::open(workspace, None)?;
+    service.transact(|book| {
         let mut events = Vec::new();
         let mut handles = Vec::new();
         for name in items {
@@ -80,11 +80,6 @@ pub fn cite<N: AsRef<str>>(
         let citations = book.citations().iter().filter(of_change).cloned().collect();
         Ok((payload, CitationAnswer { change: change.to_owned(), citations }))
     })
-}
-
-pub fn cited_by(workspace: &Workspace, change: &str) -> Result<Vec<Citation>, ServiceError> {
-    let shell = LedgerService::open(workspace, None)?;
-    Ok(shell.book().citations().iter().filter(|citation| citation.change == change).cloned().collect())
 }
 
 /// Returns the changes made under an item, whichever of its handles they cite.

@@ -14,9 +14,9 @@ pub fn guard(
     change: Option<Option<Vec<String>>>,
     by: &str,
 ) -> Result<GuardAnswer, ServiceError> {
-    let mut shell = LedgerService::open(workspace, None)?;
+    let mut service = LedgerService::open(workspace, None)?;
     if let Some(guardians) = change {
-        shell.transact(|book| {
+        service.transact(|book| {
             let is_barred = {
                 let mut now = book.main().policy().guardians().into_iter().flatten().peekable();
                 now.peek().is_some() && !now.any(|guardian| guardian == by)
@@ -32,6 +32,6 @@ pub fn guard(
             Ok((vec![encode(&[event])], ()))
         })?;
     }
-    let guardians = shell.book().main().policy().guardians();
+    let guardians = service.book().main().policy().guardians();
     Ok(GuardAnswer { guardians: guardians.map(|names| names.map(str::to_owned).collect()) })
 }

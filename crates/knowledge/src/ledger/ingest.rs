@@ -38,7 +38,7 @@ pub struct IngestRequest {
 
 #[tracing::instrument(name = "ingest", skip_all)]
 pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAnswer, ServiceError> {
-    let mut shell = LedgerService::open(workspace, request.stream.as_deref())?;
+    let mut service = LedgerService::open(workspace, request.stream.as_deref())?;
     let mut answer = IngestAnswer::default();
     for (name, bytes) in &request.transcripts {
         let reading = workspace.progress.begin("reading transcripts");
@@ -49,19 +49,20 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAn
         let author = request.author.as_deref().or(transcript.agent).unwrap_or("agent");
         let reader = TurnReader { request, author };
         for parts in transcript.parts.chunks(TURNS_PER_TRANSACTION) {
-            shell.transact(|book| reader.take_in(book, parts, &mut answer))?;
+            service.transact(|book| reader.take_in(book, parts, &mut answer))?;
             phase.counter().fetch_add(parts.len() as u64, Ordering::Relaxed);
         }
     }
     if let Some(model) = &request.model {
-        answer.model = Some(super::model::read_pending(workspace, &mut shell, request, model, &mut answer)?);
+        answer.model =
+            Some(super::model::read_pending(workspace, &mut service, request, model, &mut answer)?);
     } else if request.pending {
         let reader = TurnReader { request, author: request.author.as_deref().unwrap_or("agent") };
-        shell.transact(|book| reader.take_pending(book, &mut answer))?;
+        service.transact(|book| reader.take_pending(book, &mut answer))?;
     }
-    answer.seq = ledger_of(shell.book(), request.stream.as_deref())?.head().get();
-    answer.turns_pending = shell.book().pending().len();
-    answer.notices = shell.notices().messages();
+    answer.seq = ledger_of(service.book(), request.stream.as_deref())?.head().get();
+    answer.turns_pending = service.book().pending().len();
+    answer.notices = service.notices().messages();
     Ok(answer)
 }
 

@@ -23,8 +23,8 @@ pub struct MergeRequest {
 /// Merges a stream if every point is decided; otherwise reports the points to decide.
 #[tracing::instrument(name = "merge", skip_all)]
 pub fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<LedgerMergeAnswer, ServiceError> {
-    let mut shell = LedgerService::open(workspace, Some(&request.stream))?;
-    let mut answer = shell.transact(|book| {
+    let mut service = LedgerService::open(workspace, Some(&request.stream))?;
+    let mut answer = service.transact(|book| {
         let plan = plan(book, &request.stream, &request.by, &request.choices).or_fault()?;
         let goes_through = plan.is_decided() && !request.dry_run;
         let mut payloads = Vec::new();
@@ -41,7 +41,7 @@ pub fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<LedgerMerg
         let object = bundle.map(|bundle| workspace.state.objects().put(&bundle)).transpose()?;
         Ok((payloads, answer(request, plan, status, object, book.main().head().get())))
     })?;
-    answer.notices = shell.notices().messages();
+    answer.notices = service.notices().messages();
     Ok(answer)
 }
 
@@ -67,11 +67,11 @@ fn answer(
 }
 
 pub fn streams(workspace: &Workspace) -> Result<StreamListAnswer, ServiceError> {
-    let shell = LedgerService::open(workspace, None)?;
+    let service = LedgerService::open(workspace, None)?;
     let view = |(name, stream): (&String, &probity_ledger::StreamState)| LedgerStream {
         name: name.clone(),
         base: stream.base.get(),
         batches: stream.n_batches(),
     };
-    Ok(StreamListAnswer { streams: shell.book().streams().iter().map(view).collect() })
+    Ok(StreamListAnswer { streams: service.book().streams().iter().map(view).collect() })
 }

@@ -26,7 +26,7 @@ mod state_files;
 mod suggest;
 
 pub use answers::LedgerNotices;
-pub use change_links::{ConstraintView, check_items, cite, cited_by, constraints_touching};
+pub use change_links::{ConstraintView, check_items, cite, constraints_touching};
 pub use guardians::guard;
 pub use ingest::{IngestRequest, ingest};
 pub use merge::{MergeRequest, merge, streams};

@@ -54,13 +54,13 @@ pub enum ModelAt {
 /// Reads all pending turns, oldest first.
 pub(super) fn read_pending(
     workspace: &Workspace,
-    shell: &mut LedgerService,
+    service: &mut LedgerService,
     request: &IngestRequest,
     model: &ModelRequest,
     answer: &mut IngestAnswer,
 ) -> Result<ModelUse, ServiceError> {
     let mut used = ModelUse::default();
-    let turns = pending_turns(shell);
+    let turns = pending_turns(service);
     let provider = match provider(workspace, model) {
         Ok(provider) => provider,
         Err(trouble) => return Ok(ModelUse { failed: Some(trouble.to_string()), ..used }),
@@ -69,13 +69,13 @@ pub(super) fn read_pending(
     let mut client =
         ModelClient::new(provider, patience, UsageBudget { calls: model.calls, tokens: model.tokens });
     for window in windows(&turns) {
-        let ledger = ledger_of(shell.book(), request.stream.as_deref())?;
+        let ledger = ledger_of(service.book(), request.stream.as_deref())?;
         let prompt = prompt(ledger, window);
         used.prompt_bytes += prompt.system.len() + prompt.user.len();
         used.turn_bytes += window.iter().map(|turn| turn.text.len()).sum::<usize>();
         let question = ModelQuestion { system: prompt.system, user: prompt.user, schema: prompt.schema };
         match client.ask(&question, |text| read(ledger, window, text)) {
-            Ok(found) => propose(shell, request, window, found, answer, &mut used)?,
+            Ok(found) => propose(service, request, window, found, answer, &mut used)?,
             Err(trouble) => {
                 used.failed = Some(trouble.to_string());
                 break;
@@ -91,8 +91,8 @@ pub(super) fn read_pending(
     Ok(used)
 }
 
-fn pending_turns(shell: &LedgerService) -> Vec<TurnText> {
-    let mut pending: Vec<_> = shell.book().pending().iter().collect();
+fn pending_turns(service: &LedgerService) -> Vec<TurnText> {
+    let mut pending: Vec<_> = service.book().pending().iter().collect();
     pending.sort_by_key(|(_, turn)| turn.order);
     pending
         .into_iter()
@@ -120,7 +120,7 @@ fn provider(workspace: &Workspace, model: &ModelRequest) -> Result<Box<dyn Model
 /// Proposes the candidates of a window and marks its turns as read. Turns that another process read meanwhile are
 /// skipped.
 fn propose(
-    shell: &mut LedgerService,
+    service: &mut LedgerService,
     request: &IngestRequest,
     window: &[TurnText],
     found: ParsedAnswer,
@@ -130,7 +130,7 @@ fn propose(
     let reader = TurnReader { request, author: request.author.as_deref().unwrap_or("model") };
     used.dropped.extend(found.dropped);
     used.weakened += found.n_weakened;
-    shell.transact(|book| {
+    service.transact(|book| {
         let mut payloads = reader.begin_stream(book);
         for turn in window.iter().filter(|turn| book.pending().contains_key(&turn.id)).collect::<Vec<_>>() {
             let event = LedgerEvent::Read { turn: &turn.id };

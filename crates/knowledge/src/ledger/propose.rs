@@ -18,7 +18,7 @@ const MAX_TURN_BYTES: usize = 64 << 10;
 const MAX_DELTAS: usize = 100_000;
 
 /// A request with the turn that its `said` becomes.
-struct Proposing<'a> {
+struct ProposalContext<'a> {
     request: &'a ProposeRequest,
     said: Option<TurnInput>,
 }
@@ -26,20 +26,20 @@ struct Proposing<'a> {
 #[tracing::instrument(name = "propose", skip_all)]
 pub fn propose(workspace: &Workspace, request: &ProposeRequest) -> Result<ProposeAnswer, ServiceError> {
     check(request)?;
-    let mut shell = LedgerService::open(workspace, request.stream.as_deref())?;
+    let mut service = LedgerService::open(workspace, request.stream.as_deref())?;
     let said = request.said.clone().map(|text| TurnInput {
         id: probity_workspace::clock::run_id(),
         role: Role::User,
         text,
     });
-    let proposing = Proposing { request, said };
+    let proposing = ProposalContext { request, said };
     let mut proposed = if request.dry_run {
-        let mut book = shell.book().clone();
+        let mut book = service.book().clone();
         proposing.rehearse(&mut book)?
     } else {
-        shell.transact(|book| proposing.propose(book))?
+        service.transact(|book| proposing.propose(book))?
     };
-    proposed.notices = shell.notices().messages();
+    proposed.notices = service.notices().messages();
     Ok(proposed)
 }
 
@@ -96,11 +96,12 @@ pub(super) fn decide<'a>(
     mode: BatchMode,
     proposals: Vec<DeltaProposal<'a>>,
 ) -> Result<(LedgerEvent<'a>, Vec<CandidateOutcome>), ServiceError> {
-    let undecided = LedgerEvent::Batch { stream, author, mode, proposals, verdicts: Vec::new() };
-    let outcomes = book.apply(&undecided).or_fault()?;
-    let LedgerEvent::Batch { proposals, .. } = undecided else { unreachable!("it was just made") };
-    let verdicts = outcomes.iter().map(|outcome| outcome.verdict).collect();
-    Ok((LedgerEvent::Batch { stream, author, mode, proposals, verdicts }, outcomes))
+    let mut batch = LedgerEvent::Batch { stream, author, mode, proposals, verdicts: Vec::new() };
+    let outcomes = book.apply(&batch).or_fault()?;
+    if let LedgerEvent::Batch { verdicts, .. } = &mut batch {
+        verdicts.extend(outcomes.iter().map(|outcome| outcome.verdict));
+    }
+    Ok((batch, outcomes))
 }
 
 /// Returns the main ledger, or that of the stream with which the service was opened.
@@ -116,7 +117,7 @@ pub(super) fn ledger_of<'b>(
     })
 }
 
-impl Proposing<'_> {
+impl ProposalContext<'_> {
     fn propose(&self, book: &mut ProjectLedger) -> Result<(Vec<Vec<u8>>, ProposeAnswer), ServiceError> {
         let stream = self.request.stream.as_deref();
         let mut events = self.begin(book);

@@ -41,13 +41,13 @@ impl ItemFilter {
 }
 
 fn list<'l>(
-    shell: &LedgerService,
+    service: &LedgerService,
     ledger: &'l Ledger,
     at: LedgerSeq,
     items: impl Iterator<Item = ItemView<'l>>,
 ) -> ItemListAnswer {
     let pair = |older, newer| [ledger.handle(older).to_owned(), ledger.handle(newer).to_owned()];
-    let streams = shell.book().streams().iter().filter(|(_, stream)| stream.n_batches() > 0);
+    let streams = service.book().streams().iter().filter(|(_, stream)| stream.n_batches() > 0);
     ItemListAnswer {
         seq: at.get(),
         items: items.map(|item| LedgerItem::from(&item)).collect(),
@@ -55,7 +55,7 @@ fn list<'l>(
             .open_conflicts()
             .map(|conflict| pair(conflict.older, conflict.newer))
             .collect(),
-        pending_turns: shell.book().pending().keys().cloned().collect(),
+        pending_turns: service.book().pending().keys().cloned().collect(),
         streams: streams.map(|(name, stream)| (name.clone(), stream.n_batches())).collect(),
         left_out_of_lists: LeftOutOfLists::default(),
     }
@@ -63,9 +63,9 @@ fn list<'l>(
 
 /// Returns the items at the head.
 pub fn show(workspace: &Workspace, filter: &ItemFilter) -> Result<ItemListAnswer, ServiceError> {
-    let shell = LedgerService::open(workspace, filter.stream.as_deref())?;
-    let ledger = ledger_of(shell.book(), filter.stream.as_deref())?;
-    Ok(list(&shell, ledger, ledger.head(), ledger.items().filter(|item| filter.matches(item))))
+    let service = LedgerService::open(workspace, filter.stream.as_deref())?;
+    let ledger = ledger_of(service.book(), filter.stream.as_deref())?;
+    Ok(list(&service, ledger, ledger.head(), ledger.items().filter(|item| filter.matches(item))))
 }
 
 /// Returns the items as of `position`.
@@ -74,10 +74,10 @@ pub fn as_of(
     position: i64,
     filter: &ItemFilter,
 ) -> Result<ItemListAnswer, ServiceError> {
-    let shell = LedgerService::open(workspace, filter.stream.as_deref())?;
-    let ledger = ledger_of(shell.book(), filter.stream.as_deref())?;
+    let service = LedgerService::open(workspace, filter.stream.as_deref())?;
+    let ledger = ledger_of(service.book(), filter.stream.as_deref())?;
     let at = ledger.position(position).or_fault()?;
-    let mut answer = list(&shell, ledger, at, ledger.as_of(at).filter(|item| filter.matches(item)));
+    let mut answer = list(&service, ledger, at, ledger.as_of(at).filter(|item| filter.matches(item)));
     let was_open = |conflict: &&probity_ledger::ItemConflict| {
         conflict.raised <= at && conflict.settled.is_none_or(|settled| settled > at)
     };
@@ -97,8 +97,8 @@ pub fn changed(
     since: Option<i64>,
     stream: Option<&str>,
 ) -> Result<ChangedItemsAnswer, ServiceError> {
-    let shell = LedgerService::open(workspace, stream)?;
-    let ledger = ledger_of(shell.book(), stream)?;
+    let service = LedgerService::open(workspace, stream)?;
+    let ledger = ledger_of(service.book(), stream)?;
     let lately = || i64::try_from(ledger.head().get().saturating_sub(RECENT_POSITIONS)).unwrap_or(i64::MAX);
     let since = ledger.position(since.unwrap_or_else(lately)).or_fault()?;
     let items = ledger.changed_since(since).into_iter().filter_map(|item| ledger.item(item));
@@ -115,11 +115,11 @@ pub fn explain(
     name: &str,
     stream: Option<&str>,
 ) -> Result<ItemExplanation, ServiceError> {
-    let shell = LedgerService::open(workspace, stream)?;
-    let ledger = ledger_of(shell.book(), stream)?;
+    let service = LedgerService::open(workspace, stream)?;
+    let ledger = ledger_of(service.book(), stream)?;
     let item = find(ledger, name)?;
     let explanation = ledger.explain(item).ok_or_else(|| no_such_item(name))?;
-    let texts = turn_texts(&shell, &explanation.item)?;
+    let texts = turn_texts(&service, &explanation.item)?;
     let quote = |source: &probity_ledger::SourceView<'_>| {
         texts.get(source.turn).and_then(|text| quote_of(text, source.range))
     };
@@ -130,7 +130,7 @@ pub fn explain(
         handles: owned(&explanation.handles),
         replaced_by: owned(&explanation.replaced_by),
         contradicts: owned(&explanation.contradicts),
-        changes: super::change_links::citations_of(shell.book(), ledger, item),
+        changes: super::change_links::citations_of(service.book(), ledger, item),
         item: LedgerItem::from(&explanation.item),
     })
 }
@@ -144,10 +144,13 @@ fn no_such_item(name: &str) -> ServiceError {
 }
 
 /// Returns the texts of the turns that an item comes from, as far as the log has them.
-fn turn_texts(shell: &LedgerService, item: &ItemView<'_>) -> Result<BTreeMap<String, String>, ServiceError> {
+fn turn_texts(
+    service: &LedgerService,
+    item: &ItemView<'_>,
+) -> Result<BTreeMap<String, String>, ServiceError> {
     let wanted: Vec<&str> = item.sources.iter().map(|source| source.turn).collect();
     let mut texts = BTreeMap::new();
-    shell.journal().read_after(&JournalPosition::start(), |payload, _| -> Result<(), ServiceError> {
+    service.journal().read_after(&JournalPosition::start(), |payload, _| -> Result<(), ServiceError> {
         if !wanted.iter().any(|turn| contains_bytes(payload, turn.as_bytes())) {
             return Ok(());
         }
@@ -178,8 +181,8 @@ fn quote_of(text: &str, range: Option<(u64, u64)>) -> Option<String> {
 }
 
 pub fn history(workspace: &Workspace, name: &str, stream: Option<&str>) -> Result<ItemHistory, ServiceError> {
-    let shell = LedgerService::open(workspace, stream)?;
-    let ledger = ledger_of(shell.book(), stream)?;
+    let service = LedgerService::open(workspace, stream)?;
+    let ledger = ledger_of(service.book(), stream)?;
     let item = find(ledger, name)?;
     let view = ledger.item(item).ok_or_else(|| no_such_item(name))?;
     Ok(ItemHistory {
@@ -192,8 +195,8 @@ pub fn history(workspace: &Workspace, name: &str, stream: Option<&str>) -> Resul
 
 /// Counts the verdicts on every author's proposals.
 pub fn scores(workspace: &Workspace, stream: Option<&str>) -> Result<ScoresAnswer, ServiceError> {
-    let shell = LedgerService::open(workspace, stream)?;
-    let ledger = ledger_of(shell.book(), stream)?;
+    let service = LedgerService::open(workspace, stream)?;
+    let ledger = ledger_of(service.book(), stream)?;
     Ok(ScoresAnswer { seq: ledger.head().get(), authors: ledger.scoreboard() })
 }
 
@@ -213,8 +216,8 @@ pub struct ExportRequest {
 
 /// Renders a context for the next prompt, or a page.
 pub fn export(workspace: &Workspace, request: &ExportRequest) -> Result<ContextAnswer, ServiceError> {
-    let shell = LedgerService::open(workspace, request.stream.as_deref())?;
-    let ledger = ledger_of(shell.book(), request.stream.as_deref())?;
+    let service = LedgerService::open(workspace, request.stream.as_deref())?;
+    let ledger = ledger_of(service.book(), request.stream.as_deref())?;
     let names =
         |items: &[ItemId]| items.iter().map(|&item| ledger.handle(item).to_owned()).collect::<Vec<_>>();
     if let Some(page) = request.page {

@@ -12,8 +12,8 @@ const MAX_LISTED_INPUTS: usize = 10_000;
 
 /// Replays the log from the beginning, checking every frame, and lists the inputs after `since`.
 pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer, ServiceError> {
-    let folder = workspace.state.ledger();
-    let journal = LedgerService::journal_at(&folder);
+    let directory = workspace.state.ledger();
+    let journal = LedgerService::journal_at(&directory);
     let mut book = ProjectLedger::new();
     let mut transactions = 0;
     let end = journal.read_after(&JournalPosition::start(), |payload, _| -> Result<(), ServiceError> {
@@ -31,7 +31,7 @@ pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer,
         state_digest,
         transactions,
         log_bytes: end.bytes,
-        snapshot_agrees: cache::snapshot_agrees(&folder, &journal)?,
+        snapshot_agrees: cache::snapshot_agrees(&directory, &journal)?,
         decided_otherwise: book.n_decided_otherwise(),
         inputs,
     })

@@ -17,7 +17,7 @@ const LOG_FILE: &str = "log";
 #[derive(Debug)]
 pub struct LedgerService {
     journal: Journal,
-    folder: PathBuf,
+    directory: PathBuf,
     stream: Option<String>,
     book: ProjectLedger,
     position: JournalPosition,
@@ -32,23 +32,23 @@ impl LedgerService {
         Self::open_at(&workspace.state.ledger(), stream)
     }
 
-    pub(super) fn journal_at(folder: &Path) -> Journal {
-        Journal::at(folder.join(LOG_FILE))
+    pub(super) fn journal_at(directory: &Path) -> Journal {
+        Journal::at(directory.join(LOG_FILE))
     }
 
     #[tracing::instrument(name = "open ledger", skip_all)]
-    pub(crate) fn open_at(folder: &Path, stream: Option<&str>) -> Result<Self, ServiceError> {
-        let mut shell = Self {
-            journal: Self::journal_at(folder),
-            folder: folder.to_owned(),
+    pub(crate) fn open_at(directory: &Path, stream: Option<&str>) -> Result<Self, ServiceError> {
+        let mut service = Self {
+            journal: Self::journal_at(directory),
+            directory: directory.to_owned(),
             stream: stream.map(str::to_owned),
             book: ProjectLedger::new(),
             position: JournalPosition::start(),
             cached: JournalPosition::start(),
             notices: LedgerNotices::default(),
         };
-        shell.load()?;
-        Ok(shell)
+        service.load()?;
+        Ok(service)
     }
 
     /// Loads the newest usable snapshot and replays the log from there.
@@ -57,7 +57,7 @@ impl LedgerService {
         self.position = JournalPosition::start();
         // The state of a stream begins before the snapshot's position, so a snapshot does not contain it.
         if self.stream.is_none()
-            && let Some((book, position)) = cache::load(&self.folder, &self.journal)?
+            && let Some((book, position)) = cache::load(&self.directory, &self.journal)?
         {
             (self.book, self.position, self.cached) = (book, position, position);
         }
@@ -85,8 +85,8 @@ impl LedgerService {
         &self.notices
     }
 
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Calls `work` on the current state and returns its answer once its payloads are on disk. `work` applies its
@@ -123,28 +123,29 @@ impl LedgerService {
     /// Saves a snapshot if enough was logged since the last one. It is a cache, so a failure is ignored.
     fn keep_snapshot(&mut self) {
         let is_due = self.position.bytes - self.cached.bytes >= cache::SNAPSHOT_INTERVAL_BYTES;
-        if is_due && self.stream.is_none() && cache::save(&self.folder, &self.book, &self.position).is_ok() {
+        if is_due && self.stream.is_none() && cache::save(&self.directory, &self.book, &self.position).is_ok()
+        {
             self.cached = self.position;
         }
     }
 
     pub fn save_snapshot(&mut self) -> Result<(), ServiceError> {
-        cache::save(&self.folder, &self.book, &self.position)?;
+        cache::save(&self.directory, &self.book, &self.position)?;
         self.cached = self.position;
         Ok(())
     }
 }
 
 /// Returns the end of the log in a directory; `None` if it cannot be read.
-pub(super) fn end_of_log(folder: &Path) -> Option<JournalPosition> {
-    LedgerService::journal_at(folder)
+pub(super) fn end_of_log(directory: &Path) -> Option<JournalPosition> {
+    LedgerService::journal_at(directory)
         .read_after(&JournalPosition::start(), |_, _| Ok::<_, StoreError>(()))
         .ok()
 }
 
 /// Returns whether a changed file in the ledger's directory shows nothing but valid growth of the log after `end`.
-pub(super) fn has_grown_from(folder: &Path, name: &str, end: &JournalPosition) -> bool {
-    let journal = LedgerService::journal_at(folder);
+pub(super) fn has_grown_from(directory: &Path, name: &str, end: &JournalPosition) -> bool {
+    let journal = LedgerService::journal_at(directory);
     match name {
         "log.lock" => true,
         name if name.starts_with("log.torn-") => true,
@@ -156,7 +157,7 @@ pub(super) fn has_grown_from(folder: &Path, name: &str, end: &JournalPosition) -
             is_of_log && read.is_ok_and(|now| now.bytes == length)
         }
         // A cache that disagrees with the log was planted.
-        "snapshot" => cache::snapshot_agrees(folder, &journal).is_ok_and(|agrees| agrees != Some(false)),
+        "snapshot" => cache::snapshot_agrees(directory, &journal).is_ok_and(|agrees| agrees != Some(false)),
         _ => name.starts_with("snapshot."),
     }
 }

@@ -7,8 +7,8 @@ use probity_ledger::{Ledger, LedgerSuggestion, SuggestionKind};
 use probity_workspace::{ServiceError, Workspace};
 
 pub fn suggest(workspace: &Workspace, stream: Option<&str>) -> Result<SuggestionsAnswer, ServiceError> {
-    let shell = LedgerService::open(workspace, stream)?;
-    let ledger = ledger_of(shell.book(), stream)?;
+    let service = LedgerService::open(workspace, stream)?;
+    let ledger = ledger_of(service.book(), stream)?;
     let suggestions =
         ledger.suggestions().iter().map(|suggestion| suggestion_view(ledger, suggestion)).collect();
     Ok(SuggestionsAnswer { seq: ledger.head().get(), suggestions })

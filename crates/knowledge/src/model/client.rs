@@ -50,8 +50,10 @@ impl ModelClient {
         accept: impl Fn(&str) -> Result<T, String>,
     ) -> Result<T, ModelError> {
         let mut pause = self.patience.pause;
-        for n_try in 1.. {
+        let mut n_tries = 0;
+        loop {
             self.check_budget()?;
+            n_tries += 1;
             let trouble = match self.ask_once(question) {
                 Ok(reply) => match accept(&reply.text) {
                     Ok(answer) => return Ok(answer),
@@ -59,7 +61,7 @@ impl ModelClient {
                 },
                 Err(trouble) => trouble,
             };
-            if n_try >= self.patience.tries || !trouble.is_retryable() {
+            if n_tries >= self.patience.tries || !trouble.is_retryable() {
                 return Err(trouble);
             }
             let asked = match trouble {
@@ -69,7 +71,6 @@ impl ModelClient {
             std::thread::sleep(asked.min(self.patience.longest_pause));
             pause *= 2;
         }
-        unreachable!("the loop ends with its last try")
     }
 
     fn ask_once(&mut self, question: &ModelQuestion) -> Result<ModelReply, ModelError> {

@@ -3,7 +3,7 @@
 use crate::vocabulary::{ConfidenceLevel, RevisionMode};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Claim {
+pub(super) enum TurnClaim {
     Goal(String),
     Decision {
         summary: String,
@@ -56,7 +56,7 @@ pub(super) enum RuleChange {
     Changes(RevisionMode),
 }
 
-impl Claim {
+impl TurnClaim {
     pub(super) const fn constraint(summary: String, hard: bool) -> Self {
         Self::Constraint { summary, hard, change: RuleChange::New }
     }

@@ -16,8 +16,8 @@ mod topics;
 use crate::ledger::Ledger;
 use probity_prose::modality::doubts_what_came_before;
 use serde_json::Value;
-pub(crate) use stance::{Stance, stance};
-use target_resolution::Targets;
+pub(crate) use stance::{SpeakerStance, stance};
+use target_resolution::TargetResolver;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -39,7 +39,7 @@ pub struct Turn<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Extracted {
+pub struct ExtractedTurns {
     /// Ready for [`crate::DeltaProposal::read`]. Its key makes a second extraction from the same turn a redelivery.
     pub candidate: Value,
     pub sentence: String,
@@ -47,31 +47,33 @@ pub struct Extracted {
 
 /// Extracts candidates from a turn, against the current ledger. The turn must be added to the ledger before the
 /// candidates are proposed.
-pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<Extracted> {
+pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<ExtractedTurns> {
     if turn.role == Role::Tool {
         return Vec::new();
     }
-    let mut targets = Targets::of(ledger);
+    let mut targets = TargetResolver::of(ledger);
     let mut found = Vec::new();
     for block in options::gather(turn.text, topics::blocks(turn.text)) {
         let mut sentences = sentences::sentences_of(turn.text, &block);
         // A sentence in a language without readable words says nothing.
         sentences.retain(|sentence| !sentence.words.is_empty());
         if let (Some(alternatives), Some(first)) = (options::of(turn.text, &block), sentences.first()) {
-            let name = target_resolution::Name { turn: turn.id, n: found.len() + 1 };
-            let claim = claims::Claim::Branch(alternatives);
+            let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
+            let claim = claims::TurnClaim::Branch(alternatives);
             let candidate = targets.candidate(claim, name, &first.range);
-            found.extend(candidate.map(|candidate| Extracted { candidate, sentence: first.text.clone() }));
+            found.extend(
+                candidate.map(|candidate| ExtractedTurns { candidate, sentence: first.text.clone() }),
+            );
             continue;
         }
         for (at, sentence) in sentences.iter().enumerate() {
             let is_doubted = sentences.get(at + 1).is_some_and(doubts_what_came_before);
             for readings in rules::claims(sentence, &block, turn.role, is_doubted) {
-                let name = target_resolution::Name { turn: turn.id, n: found.len() + 1 };
+                let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
                 let mut candidates =
                     readings.into_iter().filter_map(|claim| targets.candidate(claim, name, &sentence.range));
                 if let Some(candidate) = candidates.next() {
-                    found.push(Extracted { candidate, sentence: sentence.text.clone() });
+                    found.push(ExtractedTurns { candidate, sentence: sentence.text.clone() });
                 }
             }
             targets.hear(&sentence.text);

@@ -1,16 +1,17 @@
 //! Lists of alternatives: items under "Options" form one open choice.
 
-use super::topics::{Block, Topic};
-use probity_prose::markdown::Form;
+use super::topics::{BlockTopic, TopicBlock};
+use probity_prose::markdown::BlockForm;
 
 const MAX_WORDS: usize = 8;
 const MAX_OPTIONS: usize = 8;
 
 /// Joins consecutive items under a heading for options into one block, one line each.
-pub(super) fn gather(text: &str, blocks: Vec<Block>) -> Vec<Block> {
-    let mut gathered: Vec<Block> = Vec::new();
+pub(super) fn gather(text: &str, blocks: Vec<TopicBlock>) -> Vec<TopicBlock> {
+    let mut gathered: Vec<TopicBlock> = Vec::new();
     for block in blocks {
-        let is_option = |block: &Block| block.topic == Some(Topic::Options) && block.form == Form::Item;
+        let is_option =
+            |block: &TopicBlock| block.topic == Some(BlockTopic::Options) && block.form == BlockForm::Item;
         match gathered.last_mut().filter(|last| is_option(last) && is_option(&block)) {
             Some(last) if head(text, last).is_some() => last.lines.extend(block.lines.into_iter().take(1)),
             _ => gathered.push(block),
@@ -20,9 +21,9 @@ pub(super) fn gather(text: &str, blocks: Vec<Block>) -> Vec<Block> {
 }
 
 /// Returns the alternatives that a joined block lists.
-pub(super) fn of(text: &str, block: &Block) -> Option<Vec<String>> {
-    if block.topic != Some(Topic::Options)
-        || block.form != Form::Item
+pub(super) fn of(text: &str, block: &TopicBlock) -> Option<Vec<String>> {
+    if block.topic != Some(BlockTopic::Options)
+        || block.form != BlockForm::Item
         || !(2..=MAX_OPTIONS).contains(&block.lines.len())
     {
         return None;
@@ -38,7 +39,7 @@ pub(super) fn of(text: &str, block: &Block) -> Option<Vec<String>> {
     Some(options)
 }
 
-fn head(text: &str, block: &Block) -> Option<String> {
+fn head(text: &str, block: &TopicBlock) -> Option<String> {
     block.lines.first().and_then(|line| short(&text[line.clone()]))
 }
 

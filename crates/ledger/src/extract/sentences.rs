@@ -1,13 +1,13 @@
 //! The sentences of a block, each with its position in the turn.
 
-use super::topics::Block;
+use super::topics::TopicBlock;
 use probity_prose::markdown;
-use probity_prose::sentences::{Semicolon, Sentence, sentences};
+use probity_prose::sentences::{SemicolonRole, Sentence, sentences};
 
-pub(super) fn sentences_of(text: &str, block: &Block) -> Vec<Sentence> {
+pub(super) fn sentences_of(text: &str, block: &TopicBlock) -> Vec<Sentence> {
     let (line, places) = markdown::joined(text, &block.lines);
     let in_turn = |range: &std::ops::Range<usize>| places[range.start]..places[range.end - 1] + 1;
-    let ranges = sentences(&line, Semicolon::EndsSentence);
+    let ranges = sentences(&line, SemicolonRole::EndsSentence);
     ranges.into_iter().map(|range| Sentence::new(&line[range.clone()], in_turn(&range))).collect()
 }
 

@@ -6,7 +6,7 @@ use probity_prose::modality::{Modality, doubts_what_came_before};
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stance {
+pub(crate) enum SpeakerStance {
     Asserted,
     Guessed,
     /// Asked, supposed, reported, quoted, or not prose at all.
@@ -14,7 +14,7 @@ pub(crate) enum Stance {
 }
 
 /// Returns the stance on a range of a turn: that of the most doubtful sentence it overlaps.
-pub(crate) fn stance(text: &str, range: &Range<usize>) -> Stance {
+pub(crate) fn stance(text: &str, range: &Range<usize>) -> SpeakerStance {
     let mut found = None;
     for block in blocks(text) {
         let sentences = sentences_of(text, &block);
@@ -26,15 +26,15 @@ pub(crate) fn stance(text: &str, range: &Range<usize>) -> Stance {
             found = found.max(Some(stance_of(Modality::of(sentence), is_doubted)));
         }
     }
-    found.unwrap_or(Stance::NotSaid)
+    found.unwrap_or(SpeakerStance::NotSaid)
 }
 
-fn stance_of(modality: Modality, is_doubted: bool) -> Stance {
+fn stance_of(modality: Modality, is_doubted: bool) -> SpeakerStance {
     if modality.is_asserted() && !is_doubted {
-        Stance::Asserted
+        SpeakerStance::Asserted
     } else if modality.is_guess() {
-        Stance::Guessed
+        SpeakerStance::Guessed
     } else {
-        Stance::NotSaid
+        SpeakerStance::NotSaid
     }
 }

@@ -3,7 +3,7 @@
 //! The targets are the items touched last, plus those that the turn itself adds. Items are found by the words they
 //! share with the claim; an ambiguous match targets nothing.
 
-use super::claims::{Claim, RuleChange};
+use super::claims::{RuleChange, TurnClaim};
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
@@ -21,7 +21,7 @@ const MAX_KNOWN: usize = 512;
 const MAX_LOOK_BACK: usize = 8192;
 
 /// An item that a claim may be about. The newest comes last.
-struct Known {
+struct KnownItem {
     handle: String,
     kind: ItemKind,
     status: ItemStatus,
@@ -31,36 +31,36 @@ struct Known {
     is_revised: bool,
 }
 
-pub(super) struct Targets {
-    known: Vec<Known>,
+pub(super) struct TargetResolver {
+    known: Vec<KnownItem>,
     /// The subjects this turn has mentioned so far.
     heard: BTreeSet<String>,
 }
 
 /// The parts of the handle and key of a candidate.
 #[derive(Clone, Copy)]
-pub(super) struct Name<'a> {
+pub(super) struct TargetName<'a> {
     pub(super) turn: &'a str,
     pub(super) n: usize,
 }
 
-impl Name<'_> {
+impl TargetName<'_> {
     fn handle(self) -> String {
         format!("{}.{}", self.turn, self.n)
     }
 }
 
 /// A delta without its sources: its kind and fields.
-type Draft = (&'static str, Vec<(&'static str, Value)>);
+type DraftDelta = (&'static str, Vec<(&'static str, Value)>);
 
-impl Targets {
+impl TargetResolver {
     pub(super) fn of(ledger: &Ledger) -> Self {
         let mut seen = BTreeSet::new();
         let mut known = Vec::new();
         for entry in ledger.entries.iter().rev().take(MAX_LOOK_BACK) {
             for item in [entry.item, entry.other].into_iter().flatten() {
                 if known.len() < MAX_KNOWN && seen.insert(item) {
-                    known.push(Known::of(ledger, item));
+                    known.push(KnownItem::of(ledger, item));
                 }
             }
         }
@@ -74,7 +74,12 @@ impl Targets {
     }
 
     /// Returns the candidate for a claim, or `None` if its target is unknown or it changes nothing.
-    pub(super) fn candidate(&mut self, claim: Claim, name: Name<'_>, range: &Range<usize>) -> Option<Value> {
+    pub(super) fn candidate(
+        &mut self,
+        claim: TurnClaim,
+        name: TargetName<'_>,
+        range: &Range<usize>,
+    ) -> Option<Value> {
         let (kind, fields) = self.draft(claim, name)?;
         let mut candidate = Map::new();
         candidate.insert("kind".into(), kind.into());
@@ -84,31 +89,33 @@ impl Targets {
         Some(Value::Object(candidate))
     }
 
-    fn draft(&mut self, claim: Claim, name: Name<'_>) -> Option<Draft> {
+    fn draft(&mut self, claim: TurnClaim, name: TargetName<'_>) -> Option<DraftDelta> {
         match claim {
-            Claim::Goal(summary) => Some(self.create(ItemKind::Goal, name, summary, ConfidenceLevel::High)),
-            Claim::Decision { summary, revises, instead_of } => {
+            TurnClaim::Goal(summary) => {
+                Some(self.create(ItemKind::Goal, name, summary, ConfidenceLevel::High))
+            }
+            TurnClaim::Decision { summary, revises, instead_of } => {
                 Some(self.decision(summary, revises, instead_of.as_deref(), name))
             }
-            Claim::Constraint { summary, hard, change } => self.constraint(summary, hard, change, name),
-            Claim::Answer(text) => {
+            TurnClaim::Constraint { summary, hard, change } => self.constraint(summary, hard, change, name),
+            TurnClaim::Answer(text) => {
                 let (branch, chosen) = self.answered_choice(&text)?;
                 Some(self.choose(branch, chosen, name))
             }
-            Claim::Task(summary) => {
+            TurnClaim::Task(summary) => {
                 let (kind, mut fields) = self.create(ItemKind::Task, name, summary, ConfidenceLevel::High);
                 fields.retain(|(name, _)| *name != "confidence");
                 Some((kind, fields))
             }
-            Claim::Reached => self.reach(),
-            Claim::Done(about) => self.close(&about),
-            Claim::Fact { summary, confidence, corrects, confirms } => {
+            TurnClaim::Reached => self.reach(),
+            TurnClaim::Done(about) => self.close(&about),
+            TurnClaim::Fact { summary, confidence, corrects, confirms } => {
                 Some(self.fact(summary, confidence, corrects, confirms, name))
             }
-            Claim::Hypothesis { summary, confidence } => {
+            TurnClaim::Hypothesis { summary, confidence } => {
                 Some(self.create(ItemKind::Hypothesis, name, summary, confidence))
             }
-            Claim::Branch(alternatives) => {
+            TurnClaim::Branch(alternatives) => {
                 let summary = alternatives.join(" | ");
                 self.add(ItemKind::Branch, name, &summary).alternatives.clone_from(&alternatives);
                 Some((
@@ -116,18 +123,18 @@ impl Targets {
                     vec![("handle", name.handle().into()), ("alternatives", alternatives.into())],
                 ))
             }
-            Claim::Withdraw(about) => self.withdraw(&about),
-            Claim::Reopen { about, reason } => self.reopen(&about, reason, name),
+            TurnClaim::Withdraw(about) => self.withdraw(&about),
+            TurnClaim::Reopen { about, reason } => self.reopen(&about, reason, name),
         }
     }
 
     fn create(
         &mut self,
         kind: ItemKind,
-        name: Name<'_>,
+        name: TargetName<'_>,
         summary: String,
         confidence: ConfidenceLevel,
-    ) -> Draft {
+    ) -> DraftDelta {
         self.add(kind, name, &summary);
         let delta = match kind {
             ItemKind::Goal => "goal_set",
@@ -146,12 +153,12 @@ impl Targets {
         (delta, fields)
     }
 
-    fn add(&mut self, kind: ItemKind, name: Name<'_>, summary: &str) -> &mut Known {
+    fn add(&mut self, kind: ItemKind, name: TargetName<'_>, summary: &str) -> &mut KnownItem {
         let status = match kind {
             ItemKind::Hypothesis | ItemKind::Branch => ItemStatus::Tentative,
             _ => ItemStatus::Active,
         };
-        self.known.push(Known {
+        self.known.push(KnownItem {
             handle: name.handle(),
             kind,
             status,
@@ -169,8 +176,8 @@ impl Targets {
         summary: String,
         revises: bool,
         instead_of: Option<&str>,
-        name: Name<'_>,
-    ) -> Draft {
+        name: TargetName<'_>,
+    ) -> DraftDelta {
         if let Some((branch, chosen)) = self.open_choice(&summary) {
             return self.choose(branch, chosen, name);
         }
@@ -189,11 +196,11 @@ impl Targets {
         summary: String,
         hard: bool,
         change: RuleChange,
-        name: Name<'_>,
-    ) -> Option<Draft> {
+        name: TargetName<'_>,
+    ) -> Option<DraftDelta> {
         let target = match change {
             RuleChange::New => None,
-            RuleChange::Replaces => self.best(&summary, Known::is_live_constraint),
+            RuleChange::Replaces => self.best(&summary, KnownItem::is_live_constraint),
             RuleChange::Changes(_) => Some(self.constraint_to_revise(&summary)?),
         };
         let Some(target) = target else {
@@ -211,7 +218,7 @@ impl Targets {
         ))
     }
 
-    fn choose(&mut self, branch: usize, chosen: String, name: Name<'_>) -> Draft {
+    fn choose(&mut self, branch: usize, chosen: String, name: TargetName<'_>) -> DraftDelta {
         self.known[branch].status = ItemStatus::Resolved;
         let target = target_field(&self.known[branch].handle);
         self.add(ItemKind::Decision, name, &chosen);
@@ -256,8 +263,8 @@ impl Targets {
 
     /// Returns the decision with most words in common; failing that, the one the turn just mentioned, or the last.
     fn decision_to_revise(&self, summary: &str) -> Option<usize> {
-        let is_decision = |known: &Known| known.kind == ItemKind::Decision && known.is_live();
-        let is_spoken_of = |known: &Known| is_decision(known) && known.stems.is_subset(&self.heard);
+        let is_decision = |known: &KnownItem| known.kind == ItemKind::Decision && known.is_live();
+        let is_spoken_of = |known: &KnownItem| is_decision(known) && known.stems.is_subset(&self.heard);
         self.best(summary, is_decision).or_else(|| self.known.iter().rposition(is_spoken_of)).or_else(|| {
             let last = self.known.iter().rposition(is_decision)?;
             (self.known.len() - last <= 4).then_some(last)
@@ -265,14 +272,14 @@ impl Targets {
     }
 
     fn constraint_to_revise(&self, summary: &str) -> Option<usize> {
-        self.best(summary, Known::is_live_constraint).or_else(|| {
-            let last = self.known.iter().rposition(Known::is_live_constraint)?;
+        self.best(summary, KnownItem::is_live_constraint).or_else(|| {
+            let last = self.known.iter().rposition(KnownItem::is_live_constraint)?;
             (self.known.len() - last <= 6).then_some(last)
         })
     }
 
     /// Closes the goal, if there is exactly one.
-    fn reach(&mut self) -> Option<Draft> {
+    fn reach(&mut self) -> Option<DraftDelta> {
         let mut goals = self.known.iter_mut().filter(|known| known.kind == ItemKind::Goal && known.is_live());
         let goal = goals.next()?;
         if goals.next().is_some() {
@@ -282,9 +289,9 @@ impl Targets {
         Some(("goal_closed", vec![target_field(&goal.handle), ("resolution", "reached".into())]))
     }
 
-    fn close(&mut self, about: &str) -> Option<Draft> {
+    fn close(&mut self, about: &str) -> Option<DraftDelta> {
         let is_open =
-            |known: &Known| matches!(known.kind, ItemKind::Task | ItemKind::Goal) && known.is_live();
+            |known: &KnownItem| matches!(known.kind, ItemKind::Task | ItemKind::Goal) && known.is_live();
         let target = if about.is_empty() {
             let mut open = self
                 .known
@@ -309,8 +316,8 @@ impl Targets {
         confidence: ConfidenceLevel,
         corrects: bool,
         confirms: bool,
-        name: Name<'_>,
-    ) -> Draft {
+        name: TargetName<'_>,
+    ) -> DraftDelta {
         if confirms {
             let guess = self.best(&summary, |known| {
                 known.kind == ItemKind::Hypothesis && known.status == ItemStatus::Tentative
@@ -347,13 +354,13 @@ impl Targets {
         }
     }
 
-    fn withdraw(&mut self, about: &str) -> Option<Draft> {
+    fn withdraw(&mut self, about: &str) -> Option<DraftDelta> {
         let target = if about.is_empty() {
             // A revised item is kept: withdrawing it would also lose what it said before the revision.
             let last = self.known.len().checked_sub(1)?;
             Some(last).filter(|&last| self.known[last].is_live() && !self.known[last].is_revised)?
         } else {
-            self.best(about, Known::is_live)?
+            self.best(about, KnownItem::is_live)?
         };
         let known = &mut self.known[target];
         known.status = ItemStatus::Superseded;
@@ -364,7 +371,7 @@ impl Targets {
         ))
     }
 
-    fn reopen(&mut self, about: &str, reason: String, name: Name<'_>) -> Option<Draft> {
+    fn reopen(&mut self, about: &str, reason: String, name: TargetName<'_>) -> Option<DraftDelta> {
         let target =
             self.best(about, |known| known.kind == ItemKind::Task && known.status == ItemStatus::Resolved)?;
         let (handle, summary) = (self.known[target].handle.clone(), self.known[target].summary.clone());
@@ -378,9 +385,9 @@ impl Targets {
 
     /// Returns the item that shares most words with `about`: at least half of those of the shorter text. The newest
     /// wins.
-    fn best(&self, about: &str, fits: impl Fn(&Known) -> bool) -> Option<usize> {
+    fn best(&self, about: &str, fits: impl Fn(&KnownItem) -> bool) -> Option<usize> {
         let said = stems(about);
-        let score = |known: &Known| {
+        let score = |known: &KnownItem| {
             let shared = known.stems.intersection(&said).count();
             let smaller = known.stems.len().min(said.len());
             (shared > 0 && shared * 2 >= smaller).then(|| (shared * 1000 / smaller.max(1), shared))
@@ -394,7 +401,7 @@ fn target_field(handle: &str) -> (&'static str, Value) {
     ("target", handle.into())
 }
 
-impl Known {
+impl KnownItem {
     fn of(ledger: &Ledger, item: ItemId) -> Self {
         let record = ledger.record(item);
         // A task that was reopened cannot be reopened again.

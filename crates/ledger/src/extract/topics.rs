@@ -1,22 +1,22 @@
 //! Finds the topic that a heading or label gives to the prose below it.
 
-use probity_prose::lexicon::{self as lx, Class, class_of};
-use probity_prose::markdown::{self, Form};
+use probity_prose::lexicon::{self as lx, WordClass, class_of};
+use probity_prose::markdown::{self, BlockForm};
 use std::ops::Range;
 
 /// A paragraph or a list item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct TopicBlock {
     /// The ranges of its lines in the turn.
     pub(super) lines: Vec<Range<usize>>,
-    pub(super) form: Form,
+    pub(super) form: BlockForm,
     /// The topic announced by the heading or label above.
-    pub(super) topic: Option<Topic>,
+    pub(super) topic: Option<BlockTopic>,
 }
 
 /// The announcement of a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Topic {
+pub(super) enum BlockTopic {
     Goals,
     Decisions,
     Constraints,
@@ -30,31 +30,31 @@ pub(super) enum Topic {
 }
 
 /// Returns the prose of a turn, in order. Tables are left out: nobody says their cells.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
-    let mut reader = Reader { text, blocks: Vec::new(), topic: None, lead: None };
+pub(super) fn blocks(text: &str) -> Vec<TopicBlock> {
+    let mut reader = TopicReader { text, blocks: Vec::new(), topic: None, lead: None };
     for block in markdown::blocks(text) {
         reader.block(block);
     }
     reader.blocks
 }
 
-struct Reader<'t> {
+struct TopicReader<'t> {
     text: &'t str,
-    blocks: Vec<Block>,
-    topic: Option<Topic>,
+    blocks: Vec<TopicBlock>,
+    topic: Option<BlockTopic>,
     /// The topic that the last sentence of a paragraph announces, for a list that follows immediately.
-    lead: Option<Topic>,
+    lead: Option<BlockTopic>,
 }
 
-impl Reader<'_> {
-    fn block(&mut self, block: markdown::Block) {
+impl TopicReader<'_> {
+    fn block(&mut self, block: markdown::MarkdownBlock) {
         let mut is_open = false;
         for (at, range) in block.lines.into_iter().enumerate() {
             let line = &self.text[range.clone()];
             match block.form {
-                Form::TableRow => {}
-                Form::Heading => self.topic = topic_of(line),
-                form if at > 0 || form == Form::Paragraph => {
+                BlockForm::TableRow => {}
+                BlockForm::Heading => self.topic = topic_of(line),
+                form if at > 0 || form == BlockForm::Paragraph => {
                     if let Some(topic) = label(line) {
                         self.topic = Some(topic);
                         is_open = false;
@@ -66,10 +66,10 @@ impl Reader<'_> {
                         continue;
                     }
                     // A paragraph after a list is no longer under its label.
-                    if self.blocks.last().is_some_and(|last| last.form == Form::Item) {
+                    if self.blocks.last().is_some_and(|last| last.form == BlockForm::Item) {
                         self.topic = None;
                     }
-                    self.push(range, Form::Paragraph);
+                    self.push(range, BlockForm::Paragraph);
                 }
                 form => {
                     self.topic = self.lead.take().or(self.topic);
@@ -80,13 +80,13 @@ impl Reader<'_> {
         }
     }
 
-    fn push(&mut self, range: Range<usize>, form: Form) {
-        self.blocks.push(Block { lines: vec![range], form, topic: self.topic });
+    fn push(&mut self, range: Range<usize>, form: BlockForm) {
+        self.blocks.push(TopicBlock { lines: vec![range], form, topic: self.topic });
     }
 }
 
 /// Matches a line that only announces what follows: `**Decisions:**`, `Next steps:`.
-fn label(line: &str) -> Option<Topic> {
+fn label(line: &str) -> Option<BlockTopic> {
     let bare = line.trim_end().trim_matches('*').trim_end_matches([':', '：', ' ']).trim_matches('*');
     let is_label =
         line.trim_end().trim_end_matches('*').ends_with([':', '：']) && bare.split_whitespace().count() <= 4;
@@ -94,7 +94,7 @@ fn label(line: &str) -> Option<Topic> {
 }
 
 /// Returns the topic of a sentence that ends in a colon: "Here is what I am going to do:".
-fn lead(line: &str) -> Option<Topic> {
+fn lead(line: &str) -> Option<BlockTopic> {
     let line = line.trim_end().trim_end_matches('*').strip_suffix([':', '：'])?;
     let sentence = line.rsplit(['.', '!', '?', '。']).next().unwrap_or(line);
     let lower = format!(" {} ", sentence.to_lowercase());
@@ -109,24 +109,25 @@ fn lead(line: &str) -> Option<Topic> {
         " voy a ",
         " werde ich ",
     ];
-    topic_of(sentence).or_else(|| promises.iter().any(|words| lower.contains(words)).then_some(Topic::Tasks))
+    topic_of(sentence)
+        .or_else(|| promises.iter().any(|words| lower.contains(words)).then_some(BlockTopic::Tasks))
 }
 
 /// Heading words and their topics. Open topics come first: "open decisions" are not decisions.
-const HEADINGS: &[(Topic, Class)] = &[
-    (Topic::Open, lx::HEADING_OPEN),
-    (Topic::Options, lx::HEADING_OPTIONS),
-    (Topic::Done, lx::HEADING_DONE),
-    (Topic::Decisions, lx::HEADING_DECISIONS),
-    (Topic::Constraints, lx::HEADING_CONSTRAINTS),
-    (Topic::Tasks, lx::HEADING_TASKS),
-    (Topic::Goals, lx::HEADING_GOALS),
-    (Topic::Facts, lx::HEADING_FACTS),
+const HEADINGS: &[(BlockTopic, WordClass)] = &[
+    (BlockTopic::Open, lx::HEADING_OPEN),
+    (BlockTopic::Options, lx::HEADING_OPTIONS),
+    (BlockTopic::Done, lx::HEADING_DONE),
+    (BlockTopic::Decisions, lx::HEADING_DECISIONS),
+    (BlockTopic::Constraints, lx::HEADING_CONSTRAINTS),
+    (BlockTopic::Tasks, lx::HEADING_TASKS),
+    (BlockTopic::Goals, lx::HEADING_GOALS),
+    (BlockTopic::Facts, lx::HEADING_FACTS),
 ];
 
-fn topic_of(heading: &str) -> Option<Topic> {
+fn topic_of(heading: &str) -> Option<BlockTopic> {
     let words: Vec<_> = heading.split(|c: char| !(c.is_alphanumeric() || c == '-')).collect();
-    let fits = |section: Class| words.iter().any(|word| class_of(word).is(section));
+    let fits = |section: WordClass| words.iter().any(|word| class_of(word).is(section));
     HEADINGS.iter().find(|(_, section)| fits(*section)).map(|(topic, _)| *topic)
 }
 
@@ -141,13 +142,13 @@ mod tests {
         assert_eq!(
             found,
             [
-                (Form::Item, Some(Topic::Decisions)),
-                (Form::Item, Some(Topic::Decisions)),
-                (Form::CheckBox { done: false }, Some(Topic::Tasks)),
-                (Form::CheckBox { done: true }, Some(Topic::Tasks)),
-                (Form::Paragraph, Some(Topic::Tasks)),
+                (BlockForm::Item, Some(BlockTopic::Decisions)),
+                (BlockForm::Item, Some(BlockTopic::Decisions)),
+                (BlockForm::CheckBox { done: false }, Some(BlockTopic::Tasks)),
+                (BlockForm::CheckBox { done: true }, Some(BlockTopic::Tasks)),
+                (BlockForm::Paragraph, Some(BlockTopic::Tasks)),
             ]
         );
-        assert_eq!(topic_of("Open decisions"), Some(Topic::Open));
+        assert_eq!(topic_of("Open decisions"), Some(BlockTopic::Open));
     }
 }

@@ -1,7 +1,7 @@
 //! Parses a model's answer and keeps the deltas that may be proposed.
 
 use super::prompt::TurnText;
-use crate::extract::{Role, Stance, stance};
+use crate::extract::{Role, SpeakerStance, stance};
 use crate::ledger::Ledger;
 use crate::vocabulary::DeltaKind;
 use probity_core::Digest;
@@ -93,19 +93,20 @@ impl AnswerReader<'_> {
             text("quote").filter(|quote| !quote.trim().is_empty()).ok_or(DropReason::QuoteNotFound)?;
         let start = turn.text.find(quote).ok_or(DropReason::QuoteNotFound)?;
         let range = start..start + quote.len();
-        let stance = if turn.role == Role::Tool { Stance::NotSaid } else { stance(&turn.text, &range) };
+        let stance =
+            if turn.role == Role::Tool { SpeakerStance::NotSaid } else { stance(&turn.text, &range) };
         let claimed = kind;
         let kind = match stance {
-            Stance::Asserted => kind,
-            Stance::Guessed
+            SpeakerStance::Asserted => kind,
+            SpeakerStance::Guessed
                 if kind == DeltaKind::HypothesisIntroduced || kind == DeltaKind::BranchCreated =>
             {
                 kind
             }
-            Stance::Guessed if is_claim(kind) => DeltaKind::HypothesisIntroduced,
+            SpeakerStance::Guessed if is_claim(kind) => DeltaKind::HypothesisIntroduced,
             // An open choice is by nature asked or undecided.
-            Stance::NotSaid if kind == DeltaKind::BranchCreated && turn.role != Role::Tool => kind,
-            Stance::Guessed | Stance::NotSaid => return Err(DropReason::NotSaid),
+            SpeakerStance::NotSaid if kind == DeltaKind::BranchCreated && turn.role != Role::Tool => kind,
+            SpeakerStance::Guessed | SpeakerStance::NotSaid => return Err(DropReason::NotSaid),
         };
         let is_same_polarity =
             |summary: &str| (count_negations(summary) == 0) == (count_negations(quote) == 0);

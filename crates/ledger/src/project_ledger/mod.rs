@@ -10,12 +10,10 @@
 use crate::extract::Role;
 use crate::item_record::LedgerSeq;
 use crate::ledger::Ledger;
-use crate::outcome::{CandidateOutcome, CandidateVerdict};
+use crate::outcome::CandidateVerdict;
 use crate::policy::ConstraintPolicy;
-use crate::reconcile::LedgerFull;
+use crate::reconcile::{CandidateOutcome, LedgerFull};
 use crate::wire::{self, LedgerEvent, MalformedTransaction};
-use probity_core::Digest;
-use probity_core::digest::DigestHasher;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Default)]
@@ -224,15 +222,6 @@ impl ProjectLedger {
                 Ok(stream.ledger.as_mut())
             }
         }
-    }
-
-    pub fn digest(&self) -> Digest {
-        let mut hasher = DigestHasher::default();
-        hasher.update(self.main.digest().as_bytes());
-        let mut rest = Vec::new();
-        crate::snapshot::write_rest(self, &mut rest).expect("memory takes every byte");
-        hasher.update(&rest);
-        hasher.finish()
     }
 }
 

@@ -59,8 +59,8 @@ fn start(call: &ToolCall, args: CallerArguments<StartRequest>) -> Result<Value, 
 
 fn finish(call: &ToolCall, args: CallerArguments<FinishRequest>) -> Result<Value, ServiceError> {
     let workspace = call.workspace(args.root.as_deref())?;
-    let shell = IntentService::open(&workspace)?;
-    let caller = caller_for(call, &shell, &args.request.intent_id, args.owner.as_deref(), args.agent)?;
+    let service = IntentService::open(&workspace)?;
+    let caller = caller_for(call, &service, &args.request.intent_id, args.owner.as_deref(), args.agent)?;
     let progress = |step| call.analysis_step(step);
     Ok(probity_changes::finish(&workspace, &caller, &args.request, &progress)?.to_document())
 }
@@ -113,22 +113,22 @@ fn yes() -> bool {
 fn manage_intent(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Result<Value, ServiceError> {
     let CallerArguments { root, owner: given, agent, request } = args;
     let workspace = call.workspace(root.as_deref())?;
-    let mut shell = IntentService::open(&workspace)?;
+    let mut service = IntentService::open(&workspace)?;
     let caller = match (request.action, &request.intent_id) {
         (IntentAction::List | IntentAction::Status | IntentAction::Gc, _) | (_, None) => {
             credentials(call, given.as_deref(), agent)?.caller()
         }
-        (_, Some(intent_id)) => caller_for(call, &shell, intent_id, given.as_deref(), agent)?,
+        (_, Some(intent_id)) => caller_for(call, &service, intent_id, given.as_deref(), agent)?,
     };
-    let owner = shell.owner_of(&caller)?;
+    let owner = service.owner_of(&caller)?;
     if given.is_some() {
-        shell.touch(&owner)?;
+        service.touch(&owner)?;
     }
     let named = || request.intent_id.clone().ok_or_else(|| usage_error("this action needs intent_id"));
-    let resolved = || Ok::<_, ServiceError>(shell.resolve(&named()?)?.id.clone());
+    let resolved = || Ok::<_, ServiceError>(service.resolve(&named()?)?.id.clone());
     let action = match request.action {
-        IntentAction::List => return Ok(shell.list(&workspace, &caller, false)?.to_document()),
-        IntentAction::Get => return Ok(shell.show(&workspace, &caller, &named()?)?.to_document()),
+        IntentAction::List => return Ok(service.list(&workspace, &caller, false)?.to_document()),
+        IntentAction::Get => return Ok(service.show(&workspace, &caller, &named()?)?.to_document()),
         IntentAction::Status => return Ok(probity_changes::status(&workspace, &caller)?.to_document()),
         IntentAction::Promote => return promote(call, &workspace, &caller, named()?, &request),
         IntentAction::Amend => {
@@ -153,14 +153,14 @@ fn manage_intent(call: &ToolCall, args: CallerArguments<IntentRequest>) -> Resul
         IntentAction::Clear => RegistryAction::Clear { intent_id: resolved()? },
         IntentAction::Gc => RegistryAction::Collect { retention_seconds: CLOSED_INTENT_RETENTION_SECONDS },
     };
-    let done = shell.execute(&owner, action, &TreeFacts::default())?;
+    let done = service.execute(&owner, action, &TreeFacts::default())?;
     if let Some(event) = &done.event {
         HandleStore::of(&workspace).forget_closed(event)?;
         if let RegistryChange::Recovered { intent_id, .. } = &event.change {
             remember_handle(call, &caller, intent_id.clone());
         }
     }
-    let mut answer = shell.change_answer(&workspace, &caller, &done)?;
+    let mut answer = service.change_answer(&workspace, &caller, &done)?;
     answer.owner = Some(Some(caller.handle.secret().to_owned()));
     Ok(answer.to_document())
 }
@@ -207,12 +207,12 @@ fn credentials(
 /// Identifies the caller for an intent. Without a handle, this is the owner who started it in this session.
 fn caller_for(
     call: &ToolCall,
-    shell: &IntentService,
+    service: &IntentService,
     name: &str,
     owner: Option<&str>,
     agent: Option<String>,
 ) -> Result<Caller, ServiceError> {
-    let kept = call.handles().get(&shell.resolve(name)?.id);
+    let kept = call.handles().get(&service.resolve(name)?.id);
     Ok(credentials(call, owner, agent)?.caller_for_intent(kept.as_ref()))
 }
 

@@ -7,20 +7,19 @@ mod contract;
 mod ledger;
 mod merge;
 
-use crate::call::{CallCancellation, CallOutcome, ToolCall};
+use crate::call::{CallOutcome, ToolCall};
 use probity_core::ReasonCode;
 use probity_workspace::ServiceError;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::LazyLock;
 
 type ToolFunction = dyn Fn(&ToolCall, Value) -> Result<Value, ServiceError> + Send + Sync;
 
 pub(crate) struct ToolDefinition {
-    name: &'static str,
+    pub(crate) name: &'static str,
     description: &'static str,
     effect: ToolEffect,
     input: JsonObject,
@@ -56,13 +55,9 @@ impl ToolDefinition {
     /// step.
     #[tracing::instrument(name = "tool", skip_all, fields(name = self.name))]
     pub(crate) fn call(&self, call: &ToolCall, arguments: Value) -> CallOutcome {
-        match catch_unwind(AssertUnwindSafe(|| (self.run)(call, arguments))) {
-            Ok(Ok(document)) => CallOutcome::answer(document),
-            Ok(Err(fault)) => CallOutcome::refusal(&fault),
-            Err(thrown) if thrown.is::<CallCancellation>() => {
-                CallOutcome::refusal(&ServiceError::refused(ReasonCode::UsageCancelled, self.name))
-            }
-            Err(panic) => resume_unwind(panic),
+        match (self.run)(call, arguments) {
+            Ok(document) => CallOutcome::answer(document),
+            Err(fault) => CallOutcome::refusal(&fault),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::answer::CommandAnswer;
 use crate::ui;
+use clap::Args;
 use probity_api::ExitCode;
 use probity_api::govern::tools::{ConformanceCase, ConformanceReport};
 use probity_conformance::VectorKind;
@@ -35,8 +36,17 @@ const VECTOR_KINDS: &[VectorKind] = &[
     VectorKind::equal("merge", probity_documents::vectors::merge),
 ];
 
-pub(crate) fn conformance(files: &[PathBuf]) -> Result<CommandAnswer, ServiceError> {
-    let report = probity_conformance::run(files, VECTOR_KINDS)
+/// Run conformance vectors against this program
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity conformance conformance/")]
+pub(crate) struct ConformanceArgs {
+    /// Vector files, or directories of them
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+pub(crate) fn conformance(args: &ConformanceArgs) -> Result<CommandAnswer, ServiceError> {
+    let report = probity_conformance::run(&args.files, VECTOR_KINDS)
         .map_err(|error| ServiceError::refused(ReasonCode::JsonSyntax, error.to_string()))?;
     for case in report.results.iter().filter(|case| !case.ok) {
         ui::eprint(format_args!("{} {} {}: {}", ui::bad("fail"), case.kind, case.id, case.detail));

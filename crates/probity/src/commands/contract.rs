@@ -21,7 +21,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// Judge a change: did it make the code worse, inside its scope?
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  probity contract verify --base origin/main\n  probity contract budget")]
 pub(crate) enum ContractCommand {
     /// Say what headroom a change has before it starts
     #[command(after_help = "Examples:\n  probity contract budget\n  probity contract budget --run last")]
@@ -45,7 +47,7 @@ pub(crate) enum ContractCommand {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    ground: ComparisonArgs,
+    comparison: ComparisonArgs,
 
     /// What the change was declared to touch: a path, or a pattern for attribution (may be given several times)
     #[arg(long, value_name = "PATH")]
@@ -136,7 +138,9 @@ pub(crate) struct ComparisonArgs {
     tier: Option<String>,
 }
 
+/// Check what an author says about a change
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  probity claims check --text review.md")]
 pub(crate) enum ClaimsCommand {
     /// Check what an author says about the change in the tree
     ///
@@ -223,7 +227,7 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
         strictness: arguments.strictness.map(Into::into),
         severity_floor: arguments.severity_floor,
         all_findings: arguments.sarif.is_some(),
-        ..verify_options(arguments.ground)?
+        ..verify_options(arguments.comparison)?
     };
     let ContractVerification { answer, review, verified } =
         with_progress(|watch| patch::verify_contract(workspace, &options, arguments.receipt, watch))?;
@@ -253,8 +257,8 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
 }
 
 pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<CommandAnswer, ServiceError> {
-    let ClaimsCommand::Check(ground) = command;
-    let options = verify_options(*ground)?;
+    let ClaimsCommand::Check(comparison) = command;
+    let options = verify_options(*comparison)?;
     let checked = with_progress(|watch| patch::check_claims(workspace, &options, watch))?;
     let answer = &checked.answer;
     for claim in &checked.claims {
@@ -313,12 +317,14 @@ fn show_claim(claim: &CheckedClaim) {
 /// Maximum length of a claim and its reason on one terminal line, beside the verdict.
 const MAX_LINE_CHARS: usize = 64;
 
-fn verify_options(ground: ComparisonArgs) -> Result<VerifyOptions, ServiceError> {
-    let against = ground.base.map(ComparisonBase::Revision).or(ground.before.map(ComparisonBase::Run));
-    let claims = ground.claim.iter().map(|text| parse_claim(text)).collect::<Result<_, _>>()?;
-    let text = ground.text.as_deref().map(read_text).transpose()?;
-    let gates = GateChoice { skip: ground.skip_gates, profile: ground.profile, tier: ground.tier };
-    Ok(VerifyOptions { against, after: ground.after, claims, text, gates, ..VerifyOptions::default() })
+fn verify_options(comparison: ComparisonArgs) -> Result<VerifyOptions, ServiceError> {
+    let against =
+        comparison.base.map(ComparisonBase::Revision).or(comparison.before.map(ComparisonBase::Run));
+    let claims = comparison.claim.iter().map(|text| parse_claim(text)).collect::<Result<_, _>>()?;
+    let text = comparison.text.as_deref().map(read_text).transpose()?;
+    let gates =
+        GateChoice { skip: comparison.skip_gates, profile: comparison.profile, tier: comparison.tier };
+    Ok(VerifyOptions { against, after: comparison.after, claims, text, gates, ..VerifyOptions::default() })
 }
 
 /// Parses a claim as typed: a single word, or a JSON object.

@@ -17,8 +17,9 @@ use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What can be asked about evidence.
+/// List, show, check and export evidence bundles
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  probity evidence list\n  probity evidence verify last")]
 pub(crate) enum EvidenceCommand {
     /// List the runs of this repository, newest last
     #[command(after_help = "Examples:\n  probity evidence list")]

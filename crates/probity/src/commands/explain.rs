@@ -2,18 +2,33 @@
 
 use crate::answer::CommandAnswer;
 use crate::{caller_location, ui};
+use clap::Args;
 use probity_api::ExitCode;
 use probity_api::govern::path::{
     JudgedBecause, OutputRule, PathExplanation, PathKind, PathStanding, ProtectionRule,
 };
 use probity_workspace::{ServiceError, Workspace};
-use std::ffi::OsStr;
+use std::ffi::OsString;
+
+/// Explain a reason code, or what holds for a path
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  probity explain RECON.UNTRACKED_DELTA\n  probity explain src/auth/login.py --run last"
+)]
+pub(crate) struct ExplainArgs {
+    /// A reason code, or a path of the tree
+    what: OsString,
+
+    /// For a path: the run whose scope and delta are meant
+    #[arg(long, default_value = "last", value_name = "RUN")]
+    run: String,
+}
 
 pub(crate) fn explain(
     workspace: impl Fn() -> Result<Workspace, ServiceError>,
-    what: &OsStr,
-    run: &str,
+    args: &ExplainArgs,
 ) -> Result<CommandAnswer, ServiceError> {
+    let ExplainArgs { what, run } = args;
     let codes = what.to_str().map(probity_runner::explain::codes).transpose()?.unwrap_or_default();
     if let Some(answer) = probity_api::explain::CodeExplanation::new(&codes) {
         for code in &codes {

@@ -65,10 +65,10 @@ impl IdentityArgs {
         workspace: &Workspace,
         name: Option<&str>,
     ) -> Result<(IntentId, Caller), ServiceError> {
-        let shell = IntentService::open(workspace)?;
+        let service = IntentService::open(workspace)?;
         let intent = match name {
-            Some(name) => shell.resolve(name)?.id.clone(),
-            None => HandleStore::of(workspace).only_intent(&shell, &self.credentials()?)?,
+            Some(name) => service.resolve(name)?.id.clone(),
+            None => HandleStore::of(workspace).only_intent(&service, &self.credentials()?)?,
         };
         let caller = self.caller_for(workspace, &intent)?;
         Ok((intent, caller))
@@ -78,9 +78,9 @@ impl IdentityArgs {
     pub(crate) fn owner_for(
         &self,
         workspace: &Workspace,
-        shell: &IntentService,
+        service: &IntentService,
         intent: &IntentId,
     ) -> Result<IntentOwner, ServiceError> {
-        shell.owner_of(&self.caller_for(workspace, intent)?)
+        service.owner_of(&self.caller_for(workspace, intent)?)
     }
 }

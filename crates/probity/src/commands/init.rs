@@ -1,14 +1,43 @@
 //! `probity init`, and `probity init --agent`.
 
+use super::change::word_parser;
 use crate::answer::CommandAnswer;
 use crate::ui;
+use clap::Args;
 use probity_api::ExitCode;
 use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, CodingAgent};
 use probity_changes::agents::{RegistrationWish, register};
 use probity_runner::init::{ProposedPolicy, propose, write};
 use probity_workspace::{ServiceError, Workspace};
 
-pub(crate) fn init(workspace: &Workspace, dry_run: bool) -> Result<CommandAnswer, ServiceError> {
+/// Write a policy that fits this tree, or set up an agent
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  probity init --dry-run\n  probity init --agent claude\n  probity init --agent claude --uninstall"
+)]
+pub(crate) struct InitArgs {
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Add Probity's MCP server to this agent's configuration of the project, and a short block of instructions to
+    /// the file that the agent reads: CLAUDE.md, GEMINI.md or AGENTS.md
+    #[arg(long, value_name = "AGENT", value_parser = word_parser::<CodingAgent>(CodingAgent::WORDS))]
+    agent: Option<CodingAgent>,
+
+    /// Take Probity out of that configuration again
+    #[arg(long, requires = "agent")]
+    uninstall: bool,
+}
+
+pub(crate) fn init(workspace: &Workspace, args: &InitArgs) -> Result<CommandAnswer, ServiceError> {
+    match args.agent {
+        Some(agent) => register_with(workspace, agent, args),
+        None => write_policy(workspace, args.dry_run),
+    }
+}
+
+fn write_policy(workspace: &Workspace, dry_run: bool) -> Result<CommandAnswer, ServiceError> {
     let phase = workspace.progress.begin("reading the tree");
     let proposed = propose(workspace)?;
     drop(phase);
@@ -52,34 +81,13 @@ fn show_exempt(proposed: &ProposedPolicy) {
     }
 }
 
-/// The agents that can be registered with.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum AgentName {
-    Claude,
-    Codex,
-    Cursor,
-    Gemini,
-}
-
-impl From<AgentName> for CodingAgent {
-    fn from(name: AgentName) -> Self {
-        match name {
-            AgentName::Claude => Self::Claude,
-            AgentName::Codex => Self::Codex,
-            AgentName::Cursor => Self::Cursor,
-            AgentName::Gemini => Self::Gemini,
-        }
-    }
-}
-
 /// Registers Probity with an agent, or removes it again.
-pub(crate) fn agent(
+fn register_with(
     workspace: &Workspace,
-    agent: AgentName,
-    uninstall: bool,
-    dry_run: bool,
+    agent: CodingAgent,
+    args: &InitArgs,
 ) -> Result<CommandAnswer, ServiceError> {
-    let agent = CodingAgent::from(agent);
+    let InitArgs { dry_run, uninstall, .. } = *args;
     let wish = if uninstall { RegistrationWish::Unregister } else { RegistrationWish::Register };
     let answer = register(workspace, agent, wish, dry_run)?;
     for change in &answer.files {

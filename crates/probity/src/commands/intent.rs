@@ -22,7 +22,10 @@ use probity_workspace::{ServiceError, Workspace};
 /// Maximum number of events in one answer.
 const MAX_EVENTS: usize = 10_000;
 
+/// List, show, renew, recover and clear intents
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity intent list\n  probity intent show 0199\n  \
+                        probity intent recover 0199 --owner $PROBITY_OWNER")]
 pub(crate) struct IntentArgs {
     #[command(flatten)]
     identity: IdentityArgs,
@@ -90,7 +93,9 @@ enum IntentCommand {
     Reset,
 }
 
+/// Show the log of intents, checked from its first event
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity log\n  probity log --after 100 --json")]
 pub(crate) struct LogArgs {
     /// Only the events behind this number
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -137,50 +142,50 @@ fn show_event(event: &RegistryEvent) {
 
 pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<CommandAnswer, ServiceError> {
     let identity = &arguments.identity;
-    let mut shell = IntentService::open(workspace)?;
+    let mut service = IntentService::open(workspace)?;
     let caller = identity.caller()?;
     if identity.owner.is_some() {
-        shell.touch(&shell.owner_of(&caller)?)?;
+        service.touch(&service.owner_of(&caller)?)?;
     }
     match &arguments.command {
-        IntentCommand::List { all } => list(workspace, &shell, &caller, *all),
+        IntentCommand::List { all } => list(workspace, &service, &caller, *all),
         IntentCommand::Promote(args) => {
-            let intent_id = shell.resolve(&args.intent)?.id.clone();
+            let intent_id = service.resolve(&args.intent)?.id.clone();
             promote(workspace, args, &identity.caller_for(workspace, &intent_id)?)
         }
-        IntentCommand::Show { intent } => show(workspace, &shell, &caller, intent),
+        IntentCommand::Show { intent } => show(workspace, &service, &caller, intent),
         IntentCommand::Renew { intent, lease, ttl } => {
-            let intent_id = shell.resolve(intent)?.id.clone();
+            let intent_id = service.resolve(intent)?.id.clone();
             let caller = identity.caller_for(workspace, &intent_id)?;
             let action = RegistryAction::Renew { intent_id, lease_seconds: *lease, ttl_seconds: *ttl };
-            change(workspace, &mut shell, &caller, action)
+            change(workspace, &mut service, &caller, action)
         }
         IntentCommand::Recover { intent, lease, ttl } => {
-            let intent_id = shell.resolve(intent)?.id.clone();
+            let intent_id = service.resolve(intent)?.id.clone();
             let caller = identity.caller_for(workspace, &intent_id)?;
-            recover(workspace, &mut shell, &caller, intent_id, (*lease, *ttl))
+            recover(workspace, &mut service, &caller, intent_id, (*lease, *ttl))
         }
         IntentCommand::Clear { intent } => {
-            let intent_id = shell.resolve(intent)?.id.clone();
+            let intent_id = service.resolve(intent)?.id.clone();
             let caller = identity.caller_for(workspace, &intent_id)?;
-            change(workspace, &mut shell, &caller, RegistryAction::Clear { intent_id })
+            change(workspace, &mut service, &caller, RegistryAction::Clear { intent_id })
         }
         IntentCommand::Gc { retention } => {
             let action = RegistryAction::Collect { retention_seconds: *retention };
-            change(workspace, &mut shell, &caller, action)
+            change(workspace, &mut service, &caller, action)
         }
-        IntentCommand::Reset => reset(workspace, &mut shell, identity),
+        IntentCommand::Reset => reset(workspace, &mut service, identity),
     }
 }
 
 fn list(
     workspace: &Workspace,
-    shell: &IntentService,
+    service: &IntentService,
     caller: &Caller,
     all: bool,
 ) -> Result<CommandAnswer, ServiceError> {
-    let answer = shell.list(workspace, caller, all)?;
-    answer.intents.iter().for_each(|view| show_line(shell, view));
+    let answer = service.list(workspace, caller, all)?;
+    answer.intents.iter().for_each(|view| show_line(service, view));
     if answer.intents.is_empty() {
         ui::print("no intent is open");
     }
@@ -188,7 +193,7 @@ fn list(
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-fn show_line(shell: &IntentService, view: &IntentView) {
+fn show_line(service: &IntentService, view: &IntentView) {
     let whose = ownership_label(view.ownership, view.handle_kept);
     let state = match (view.status, view.queue_position) {
         (IntentStatus::Active, _) if view.ownership == Ownership::Expired => whose.to_owned(),
@@ -201,7 +206,7 @@ fn show_line(shell: &IntentService, view: &IntentView) {
     };
     // Padded before coloring: escape sequences would count as width.
     let state = format!("{state:<21}");
-    let id = format!("{:<13}", shell.registry().short_id(&view.intent_id));
+    let id = format!("{:<13}", service.registry().short_id(&view.intent_id));
     let label = format!("{:<8}", view.owner.label);
     let used = [&id, &state, &label].iter().map(|column| column.chars().count() + 2).sum();
     let paths: Vec<String> = view.scope.allowed_files.iter().take(4).map(ToString::to_string).collect();
@@ -218,13 +223,13 @@ fn show_line(shell: &IntentService, view: &IntentView) {
 
 fn show(
     workspace: &Workspace,
-    shell: &IntentService,
+    service: &IntentService,
     caller: &Caller,
     id: &str,
 ) -> Result<CommandAnswer, ServiceError> {
-    let answer = shell.show(workspace, caller, id)?;
+    let answer = service.show(workspace, caller, id)?;
     let view = &answer.intent;
-    show_line(shell, view);
+    show_line(service, view);
     ui::print_row("intent", &view.intent_id);
     ui::print_row("for", &view.description);
     ui::print_row("declared", &view.declared_at);
@@ -244,7 +249,7 @@ fn show(
     for amendment in &view.amendments {
         ui::print_row("amended", format_args!("{} by {}: {}", amendment.at, amendment.by, amendment.why));
     }
-    let id = shell.registry().short_id(&view.intent_id);
+    let id = service.registry().short_id(&view.intent_id);
     if view.status.is_closed() {
         // A closed intent needs no next step.
     } else if view.ownership == Ownership::Recoverable {
@@ -257,36 +262,36 @@ fn show(
 
 fn change(
     workspace: &Workspace,
-    shell: &mut IntentService,
+    service: &mut IntentService,
     caller: &Caller,
     action: RegistryAction,
 ) -> Result<CommandAnswer, ServiceError> {
-    let by = shell.owner_of(caller)?;
-    let done = shell.execute(&by, action, &TreeFacts::default())?;
+    let by = service.owner_of(caller)?;
+    let done = service.execute(&by, action, &TreeFacts::default())?;
     if let Some(event) = &done.event {
         HandleStore::of(workspace).forget_closed(event)?;
     }
     show_done(&done);
-    Ok(CommandAnswer::of(ExitCode::Ok, &shell.change_answer(workspace, caller, &done)?))
+    Ok(CommandAnswer::of(ExitCode::Ok, &service.change_answer(workspace, caller, &done)?))
 }
 
 /// Takes over an intent. A new owner's handle is stored and returned: without it nobody could release the intent.
 fn recover(
     workspace: &Workspace,
-    shell: &mut IntentService,
+    service: &mut IntentService,
     caller: &Caller,
     intent_id: IntentId,
     (lease_seconds, ttl_seconds): (u64, u64),
 ) -> Result<CommandAnswer, ServiceError> {
-    let by = shell.owner_of(caller)?;
+    let by = service.owner_of(caller)?;
     let action = RegistryAction::Recover { intent_id: intent_id.clone(), lease_seconds, ttl_seconds };
-    let done = shell.execute(&by, action, &TreeFacts::default())?;
+    let done = service.execute(&by, action, &TreeFacts::default())?;
     if caller.is_new {
         let (handle, label) = (caller.handle.clone(), by.label.clone());
         HandleStore::of(workspace).keep(&KeptHandle { intent_id, handle, label })?;
     }
     show_done(&done);
-    let mut answer = shell.change_answer(workspace, caller, &done)?;
+    let mut answer = service.change_answer(workspace, caller, &done)?;
     answer.owner = Some(new_handle(caller));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
@@ -301,11 +306,12 @@ fn show_done(done: &CommandResult) {
 
 fn reset(
     workspace: &Workspace,
-    shell: &mut IntentService,
+    service: &mut IntentService,
     identity: &IdentityArgs,
 ) -> Result<CommandAnswer, ServiceError> {
     let handles = HandleStore::of(workspace);
-    let answer = admin::reset(shell, &|shell, intent_id| identity.owner_for(workspace, shell, intent_id))?;
+    let answer =
+        admin::reset(service, &|service, intent_id| identity.owner_for(workspace, service, intent_id))?;
     for entry in &answer.intents {
         let words = match entry.action {
             ResetAction::Renewed => "renewed",
@@ -317,7 +323,7 @@ fn reset(
         };
         ui::print(format_args!(
             "{}  {words:<10}  {}",
-            shell.registry().short_id(&entry.intent_id),
+            service.registry().short_id(&entry.intent_id),
             entry.next_step.as_deref().unwrap_or_default()
         ));
     }

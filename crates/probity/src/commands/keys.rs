@@ -7,8 +7,9 @@ use probity_api::ExitCode;
 use probity_api::govern::setup::SigningKey;
 use probity_workspace::{ServiceError, Workspace};
 
-/// What can be done with the signing key.
+/// Make and show the key that signs evidence
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  probity keys generate\n  probity keys show")]
 pub(crate) enum KeysCommand {
     /// Make a key; from then on runs are signed
     #[command(after_help = "Examples:\n  probity keys generate")]

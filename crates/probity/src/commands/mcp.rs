@@ -11,8 +11,12 @@ use serde_json::Value;
 /// Environment variable for the token: unlike an argument, it does not appear in process lists.
 const TOKEN_VARIABLE: &str = "PROBITY_MCP_TOKEN";
 
-/// How the server is reached.
+/// Serve agents over MCP: the same commands as tools
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  probity init --agent claude      # then the agent starts the server itself\n  \
+                        probity mcp --http 4680          # one server for several agents"
+)]
 pub(crate) struct McpArgs {
     /// Serve streamable HTTP on this port of the loopback address (0 for any) instead of standard input and output
     ///

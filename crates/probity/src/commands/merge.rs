@@ -17,7 +17,7 @@ use probity_workspace::{ServiceError, Workspace};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-/// `probity merge`.
+/// Find what a merge of documents lost, and decide about it
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  probity merge analyze @\n  probity merge analyze --ours main --theirs 3f2a\n  \

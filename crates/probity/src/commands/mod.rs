@@ -8,6 +8,7 @@ pub(crate) mod commits;
 pub(crate) mod completions;
 pub(crate) mod conformance;
 pub(crate) mod contract;
+pub(crate) mod doctor;
 pub(crate) mod evidence;
 mod evidence_show;
 pub(crate) mod explain;

@@ -3,6 +3,7 @@
 use crate::answer::CommandAnswer;
 use crate::caller_location::Selection;
 use crate::{caller_location, ui};
+use clap::Args;
 use probity_api::ExitCode;
 use probity_core::bytes::escape;
 use probity_runner::planning::{self, ProposedPlan};
@@ -12,15 +13,32 @@ use std::ffi::OsString;
 /// More exempt patterns than this are only counted; the policy lists them.
 const MAX_EXEMPT_ROWS: usize = 6;
 
-pub(crate) fn plan(
-    workspace: &Workspace,
+/// Show what would be sealed, and how much the scope covers
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  probity plan --scope 'src/auth/**'\n  probity plan --suggest src/auth/login.py src/auth/token.py\n  probity plan --suggest-from last"
+)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
     selection: Selection,
-    suggest: &[OsString],
-    suggest_from: Option<&str>,
-) -> Result<CommandAnswer, ServiceError> {
+
+    /// Propose a minimal scope for these paths
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    suggest: Vec<OsString>,
+
+    /// Propose a minimal scope for what an earlier run changed
+    #[arg(long, value_name = "RUN", conflicts_with = "suggest")]
+    suggest_from: Option<String>,
+}
+
+pub(crate) fn plan(workspace: &Workspace, args: PlanArgs) -> Result<CommandAnswer, ServiceError> {
+    let PlanArgs { selection, suggest, suggest_from } = args;
     if !suggest.is_empty() || suggest_from.is_some() {
-        let suggested =
-            planning::suggest(workspace, &caller_location::typed_paths(workspace, suggest)?, suggest_from)?;
+        let suggested = planning::suggest(
+            workspace,
+            &caller_location::typed_paths(workspace, &suggest)?,
+            suggest_from.as_deref(),
+        )?;
         // Printed relative to the caller's directory, to be typed there; the document has paths from the root.
         for pattern in &suggested.patterns {
             ui::print(escape(&workspace.working_directory.to_typed(pattern)));

@@ -10,7 +10,9 @@ use probity_runner::bundles;
 use probity_workspace::{ServiceError, Workspace};
 use std::path::{Path, PathBuf};
 
+/// List, show and check the receipts of changes
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  probity receipt list\n  probity receipt show last")]
 pub(crate) enum ReceiptCommand {
     /// List the receipts of this repository, newest last
     #[command(after_help = "Examples:\n  probity receipt list")]

@@ -2,6 +2,7 @@
 
 use crate::answer::CommandAnswer;
 use crate::{caller_location, ui};
+use clap::Args;
 use probity_api::govern::revert::{RevertAction, StagedChanges};
 use probity_core::ReasonCode;
 use probity_paths::RepoPath;
@@ -12,17 +13,28 @@ use std::ffi::OsString;
 /// Maximum number of paths listed one by one.
 const MAX_LISTED_PATHS: usize = 40;
 
-pub(crate) fn revert(
-    workspace: &Workspace,
-    run: &str,
-    only: &[OsString],
+/// Undo the out-of-scope changes of a run, and nothing else
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity revert last --dry-run\n  probity revert last README.md")]
+pub(crate) struct RevertArgs {
+    /// The run: its id or the beginning of it, or `last`
+    run: String,
+
+    /// Only these paths
+    paths: Vec<OsString>,
+
+    /// Say what would be done, and do nothing
+    #[arg(long)]
     dry_run: bool,
-) -> Result<CommandAnswer, ServiceError> {
-    let only = caller_location::typed_paths(workspace, only)?;
+}
+
+pub(crate) fn revert(workspace: &Workspace, args: &RevertArgs) -> Result<CommandAnswer, ServiceError> {
+    let dry_run = args.dry_run;
+    let only = caller_location::typed_paths(workspace, &args.paths)?;
     let only: Result<Vec<RepoPath>, _> = only.iter().map(|path| RepoPath::parse(path)).collect();
     let only = only.map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?;
     let phase = workspace.progress.begin("undoing the changes");
-    let answer = undo(workspace, run, &only, dry_run)?;
+    let answer = undo(workspace, &args.run, &only, dry_run)?;
     drop(phase);
     for one in answer.paths.iter().take(MAX_LISTED_PATHS) {
         let label = match (one.action, dry_run) {

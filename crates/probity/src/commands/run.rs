@@ -5,6 +5,7 @@ use crate::caller_location::Selection;
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::identity::IdentityArgs;
 use crate::{caller_location, ui};
+use clap::Args;
 use probity_api::ExitCode;
 use probity_api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
 use probity_changes::ChangeFiles;
@@ -41,20 +42,42 @@ const MAX_LOG_LINES: usize = 10;
 /// Longer log lines are truncated.
 const MAX_LOG_LINE_CHARS: usize = 240;
 
+/// Run a command under a sealed scope, and judge what it changed
+///
+/// The scope is sealed before the command starts. Afterwards every change of the tree is found by comparing
+/// snapshots, whatever the command says and whatever git ignores; the gates of the sealed policy run; and an
+/// evidence bundle is written, also when the run fails.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity run --scope 'src/auth/**' -- claude -p 'fix the login'\n  \
+                        probity run --pack backend --scope '!src/generated/**' -- make fmt")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    selection: Selection,
+
+    /// Let the run change a protected path (a pattern); `.git/…` always means the one at the root
+    #[arg(long, value_name = "PATTERN")]
+    grant: Vec<OsString>,
+
+    #[command(flatten)]
+    identity: IdentityArgs,
+
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
 pub(crate) fn run(
     workspace: &Workspace,
-    selection: Selection,
-    grant: &[OsString],
-    identity: &IdentityArgs,
-    command: Vec<OsString>,
+    args: RunArgs,
     cwd: PathBuf,
     json: bool,
 ) -> Result<CommandAnswer, ServiceError> {
+    let RunArgs { selection, grant, identity, command } = args;
     let remark = caller_location::typed_remark(workspace, &selection.scope);
     let request = RunRequest {
         credentials: identity.credentials()?,
         selection: caller_location::selection(workspace, selection)?,
-        grants: caller_location::grants(workspace, grant)?,
+        grants: caller_location::grants(workspace, &grant)?,
         command,
         cwd,
         stdout_is_data: json,

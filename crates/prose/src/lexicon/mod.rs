@@ -1,21 +1,23 @@
 //! The functions of words and phrases in a sentence: the sections of `lexicon/english.txt`, one constant each.
 //!
-//! A [`Class`] is a set of sections. A word is looked up once ([`class_of`]); a phrase is found at its first word
-//! ([`Phrases`]).
+//! A [`WordClass`] is a set of sections. A word is looked up once ([`class_of`]); a phrase is found at its first word
+//! ([`PhraseSet`]).
 
 mod phrases;
 mod table;
 
-pub use phrases::{Phrases, Spoken, contains, is_among, position_after, position_of, starts_with, strip};
+pub use phrases::{
+    PhraseSet, SpokenWord, contains, is_among, position_after, position_of, starts_with, strip,
+};
 pub(crate) use table::phrases_in;
 pub use table::{class_of, words_of};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Class([u64; WORDS]);
+pub struct WordClass([u64; WORDS]);
 
 const WORDS: usize = 3;
 
-impl Class {
+impl WordClass {
     pub const NONE: Self = Self([0; WORDS]);
 
     /// Returns whether it shares a section with `other`.
@@ -53,7 +55,7 @@ impl Class {
     }
 }
 
-impl std::ops::BitOr for Class {
+impl std::ops::BitOr for WordClass {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
@@ -64,17 +66,17 @@ impl std::ops::BitOr for Class {
 macro_rules! sections {
     ($($clause:ident)* ; $($other:ident)*) => {
         #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "the indexes of the constants")]
-        enum Index { $($clause,)* Other, $($other,)* }
+        enum ClassIndex { $($clause,)* Other, $($other,)* }
 
         $(#[doc = concat!("Section `", stringify!($clause), "`.")]
-        pub const $clause: Class = Class::bit(Index::$clause as usize);)*
+        pub const $clause: WordClass = WordClass::bit(ClassIndex::$clause as usize);)*
         $(#[doc = concat!("Section `", stringify!($other), "`.")]
-        pub const $other: Class = Class::bit(Index::$other as usize);)*
+        pub const $other: WordClass = WordClass::bit(ClassIndex::$other as usize);)*
 
         /// The sections used to parse clauses; a word that none of them lists is plain.
-        const CLAUSE_SECTIONS: Class = Class::below(Index::Other as usize);
+        const CLAUSE_SECTIONS: WordClass = WordClass::below(ClassIndex::Other as usize);
 
-        const SECTIONS: &[(&str, Class)] = &[$((stringify!($clause), $clause),)* $((stringify!($other), $other),)*];
+        const SECTIONS: &[(&str, WordClass)] = &[$((stringify!($clause), $clause),)* $((stringify!($other), $other),)*];
     };
 }
 

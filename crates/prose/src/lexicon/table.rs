@@ -1,6 +1,6 @@
 //! The English lexicon as a table: every first word with its own sections and the phrases that begin with it.
 
-use super::{Class, SECTIONS};
+use super::{SECTIONS, WordClass};
 use probity_collections::HashIndex;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,23 +8,23 @@ use std::sync::LazyLock;
 const ENGLISH: &str = include_str!("../../lexicon/english.txt");
 
 #[derive(Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct LexiconEntry {
     /// The sections that list the word alone.
-    pub(super) class: Class,
+    pub(super) class: WordClass,
     /// The phrases that begin with it: the other words, and their sections.
-    pub(super) phrases: Vec<(Vec<&'static str>, Class)>,
+    pub(super) phrases: Vec<(Vec<&'static str>, WordClass)>,
 }
 
-struct Table {
-    words: Vec<(&'static str, Entry)>,
+struct LexiconTable {
+    words: Vec<(&'static str, LexiconEntry)>,
     index: HashIndex,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut entries: BTreeMap<&'static str, Entry> = BTreeMap::new();
+static TABLE: LazyLock<LexiconTable> = LazyLock::new(|| {
+    let mut entries: BTreeMap<&'static str, LexiconEntry> = BTreeMap::new();
     for (section, phrase) in phrases_in(ENGLISH) {
         let class = SECTIONS.iter().find(|(name, _)| name.eq_ignore_ascii_case(section));
-        let class = class.map_or(Class::NONE, |(_, class)| *class);
+        let class = class.map_or(WordClass::NONE, |(_, class)| *class);
         let mut words = words_of(phrase);
         let Some(first) = words.next() else { continue };
         let entry = entries.entry(first).or_default();
@@ -35,7 +35,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             entry.phrases.push((rest, class));
         }
     }
-    let mut table = Table { words: entries.into_iter().collect(), index: HashIndex::default() };
+    let mut table = LexiconTable { words: entries.into_iter().collect(), index: HashIndex::default() };
     for (id, (word, _)) in (0_u32..).zip(&table.words) {
         table.index.insert(hash_of(word.as_bytes()), id);
     }
@@ -43,8 +43,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 /// Returns the sections that list a word alone, in any case.
-pub fn class_of(word: &str) -> Class {
-    entry_of(word).map_or(Class::NONE, |entry| entry.class)
+pub fn class_of(word: &str) -> WordClass {
+    entry_of(word).map_or(WordClass::NONE, |entry| entry.class)
 }
 
 /// Splits a lexicon entry into words, as a text would be split.
@@ -53,7 +53,7 @@ pub fn words_of(phrase: &str) -> impl Iterator<Item = &str> {
     phrase.split(' ').filter(|word| !word.is_empty()).map(bare)
 }
 
-pub(super) fn entry_of(word: &str) -> Option<&'static Entry> {
+pub(super) fn entry_of(word: &str) -> Option<&'static LexiconEntry> {
     let mut buffer = [0; 24];
     if let Some(lower) = buffer.get_mut(..word.len()).filter(|_| word.is_ascii()) {
         lower.copy_from_slice(word.as_bytes());
@@ -63,7 +63,7 @@ pub(super) fn entry_of(word: &str) -> Option<&'static Entry> {
     find(word.to_lowercase().as_bytes())
 }
 
-fn find(lower: &[u8]) -> Option<&'static Entry> {
+fn find(lower: &[u8]) -> Option<&'static LexiconEntry> {
     let is_it = |id: u32| TABLE.words[id as usize].0.as_bytes() == lower;
     let id = TABLE.index.find(hash_of(lower), is_it)?;
     Some(&TABLE.words[id as usize].1)
@@ -113,6 +113,6 @@ mod tests {
     #[test]
     fn words_are_found_in_any_case() {
         assert!(class_of("TESTS").is(TEST) && class_of("Nothing").is(NOTHING));
-        assert_eq!(class_of("anextraordinarilylongwordthatnobodyknows"), Class::NONE);
+        assert_eq!(class_of("anextraordinarilylongwordthatnobodyknows"), WordClass::NONE);
     }
 }

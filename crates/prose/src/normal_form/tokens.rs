@@ -9,7 +9,7 @@ use crate::tokens::expand_contraction;
 /// The words of a text, in two spellings: as written, and in lower case.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TokenList {
-    pub(super) list: Vec<Token>,
+    pub(super) list: Vec<NormalToken>,
     /// The text, followed by words that are not a slice of it.
     cased: String,
     /// The same in lower case.
@@ -25,7 +25,7 @@ pub(super) struct TokenList {
 
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "four marks that a word may have in any combination")]
-pub(super) struct Token {
+pub(super) struct NormalToken {
     lower: (usize, usize),
     cased: (usize, usize),
     pub(super) has_digit: bool,
@@ -286,7 +286,7 @@ impl TokenList {
             self.push("can", false);
             return self.push("not", marked);
         }
-        self.list.push(Token { lower, cased, has_digit, marked, mentioned: false, dropped: false });
+        self.list.push(NormalToken { lower, cased, has_digit, marked, mentioned: false, dropped: false });
     }
 }
 

@@ -1,6 +1,6 @@
 //! French: elided articles and pronouns, negation around the verb, conditionals by their endings.
 
-use super::{Lexicon, finish, put, unread};
+use super::{TranslationLexicon, finish, put, unread};
 use crate::lexicon::{contains, is_among};
 use crate::words::{Word, strip_openers};
 
@@ -28,7 +28,7 @@ pub(super) fn take_elisions_apart(text: &str, words: &mut Vec<Word>) {
 /// Function words that lose their vowel before another.
 const ELIDED: &[&str] = &["l'", "d'", "j'", "n'", "s'", "c'", "qu'", "m'"];
 
-pub(super) fn apply_grammar(lexicon: &Lexicon, words: &mut Vec<Word>) {
+pub(super) fn apply_grammar(lexicon: &TranslationLexicon, words: &mut Vec<Word>) {
     super::conditionals(words, &["rait", "raient", "rais", "rions", "riez"]);
     put_orders(lexicon, words);
     super::continue_work(words, lexicon);
@@ -44,7 +44,7 @@ pub(super) fn apply_grammar(lexicon: &Lexicon, words: &mut Vec<Word>) {
 }
 
 /// "Ajoute des tests", "il faut ajouter des tests", "ne stocke pas".
-fn put_orders(lexicon: &Lexicon, words: &mut Vec<Word>) {
+fn put_orders(lexicon: &TranslationLexicon, words: &mut Vec<Word>) {
     let start = words.len() - strip_openers(words).len();
     let start = words.get(start).map_or(start, |word| start + usize::from(word.lower == "please"));
     let Some(first) = words.get(start).and_then(unread).map(str::to_owned) else {

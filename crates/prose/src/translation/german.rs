@@ -1,10 +1,10 @@
 //! German: the finite verb comes second, the rest of the verb last.
 
-use super::{Lexicon, end_of_part, finish, put, start_of_part, unread};
+use super::{TranslationLexicon, end_of_part, finish, put, start_of_part, unread};
 use crate::lexicon::{contains, is_among};
 use crate::words::{Word, strip_openers};
 
-pub(super) fn apply_grammar(lexicon: &Lexicon, words: &mut Vec<Word>) {
+pub(super) fn apply_grammar(lexicon: &TranslationLexicon, words: &mut Vec<Word>) {
     put_orders(lexicon, words);
     put_finished_work(lexicon, words);
     finish(words, |word| {
@@ -14,7 +14,7 @@ pub(super) fn apply_grammar(lexicon: &Lexicon, words: &mut Vec<Word>) {
 }
 
 /// "Schreib bitte einen Test", "bitte einen Test schreiben".
-fn put_orders(lexicon: &Lexicon, words: &mut Vec<Word>) {
+fn put_orders(lexicon: &TranslationLexicon, words: &mut Vec<Word>) {
     let start = words.len() - strip_openers(words).len();
     let said = words.get(start).map_or(start, |word| start + usize::from(word.lower == "please"));
     let is_order = words.get(said).and_then(unread).is_some_and(|word| {
@@ -41,7 +41,7 @@ fn put_orders(lexicon: &Lexicon, words: &mut Vec<Word>) {
 }
 
 /// "Ich habe … geschrieben", "wir haben uns für … entschieden": the participle names the work.
-fn put_finished_work(lexicon: &Lexicon, words: &mut Vec<Word>) {
+fn put_finished_work(lexicon: &TranslationLexicon, words: &mut Vec<Word>) {
     let Some(at) = words.windows(2).position(|pair| {
         let pair = (pair[0].lower.as_str(), pair[1].lower.as_str());
         matches!(pair, ("i" | "we", "have") | ("have", "i" | "we"))
@@ -65,7 +65,7 @@ fn put_finished_work(lexicon: &Lexicon, words: &mut Vec<Word>) {
     put(words, start, cue);
 }
 
-fn is_participle(lexicon: &Lexicon, word: &str) -> bool {
+fn is_participle(lexicon: &TranslationLexicon, word: &str) -> bool {
     let is_formed =
         lexicon.participle_prefixes.iter().any(|start| word.starts_with(*start)) || word.ends_with("iert");
     is_formed

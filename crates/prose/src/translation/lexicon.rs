@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 #[derive(Debug, Default)]
-pub(super) struct Lexicon {
+pub(super) struct TranslationLexicon {
     /// Function words, used to detect the language.
     pub(super) function_words: BTreeSet<&'static str>,
     /// Verbs of work, in the form that its grammar looks for.
@@ -18,14 +18,14 @@ pub(super) struct Lexicon {
     phrases: BTreeMap<&'static str, Vec<(&'static str, usize, &'static str)>>,
 }
 
-pub(super) static GERMAN: LazyLock<Lexicon> =
-    LazyLock::new(|| Lexicon::read(include_str!("../../lexicon/german.txt")));
-pub(super) static FRENCH: LazyLock<Lexicon> =
-    LazyLock::new(|| Lexicon::read(include_str!("../../lexicon/french.txt")));
-pub(super) static SPANISH: LazyLock<Lexicon> =
-    LazyLock::new(|| Lexicon::read(include_str!("../../lexicon/spanish.txt")));
+pub(super) static GERMAN: LazyLock<TranslationLexicon> =
+    LazyLock::new(|| TranslationLexicon::read(include_str!("../../lexicon/german.txt")));
+pub(super) static FRENCH: LazyLock<TranslationLexicon> =
+    LazyLock::new(|| TranslationLexicon::read(include_str!("../../lexicon/french.txt")));
+pub(super) static SPANISH: LazyLock<TranslationLexicon> =
+    LazyLock::new(|| TranslationLexicon::read(include_str!("../../lexicon/spanish.txt")));
 
-impl Lexicon {
+impl TranslationLexicon {
     fn read(file: &'static str) -> Self {
         let mut lexicon = Self::default();
         for (section, entry) in crate::lexicon::phrases_in(file) {

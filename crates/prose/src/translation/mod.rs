@@ -13,19 +13,19 @@ mod spanish;
 
 use crate::lexicon::{self as lx, class_of, contains, is_among};
 use crate::words::Word;
-use lexicon::{FRENCH, GERMAN, Lexicon, SPANISH};
+use lexicon::{FRENCH, GERMAN, SPANISH, TranslationLexicon};
 
-struct Language {
-    lexicon: &'static Lexicon,
+struct TranslatedLanguage {
+    lexicon: &'static TranslationLexicon,
     /// Handles cues that its grammar forms without fixed phrases.
-    apply_grammar: fn(&Lexicon, &mut Vec<Word>),
+    apply_grammar: fn(&TranslationLexicon, &mut Vec<Word>),
 }
 
-fn languages() -> [Language; 3] {
+fn languages() -> [TranslatedLanguage; 3] {
     [
-        Language { lexicon: &GERMAN, apply_grammar: german::apply_grammar },
-        Language { lexicon: &FRENCH, apply_grammar: french::apply_grammar },
-        Language { lexicon: &SPANISH, apply_grammar: spanish::apply_grammar },
+        TranslatedLanguage { lexicon: &GERMAN, apply_grammar: german::apply_grammar },
+        TranslatedLanguage { lexicon: &FRENCH, apply_grammar: french::apply_grammar },
+        TranslatedLanguage { lexicon: &SPANISH, apply_grammar: spanish::apply_grammar },
     ]
 }
 
@@ -61,13 +61,13 @@ pub(crate) fn is_function_word(word: &str) -> bool {
 }
 
 /// Returns the language with the most function words in the text, if it beats all others including English.
-fn language_of(words: &[Word]) -> Option<Language> {
+fn language_of(words: &[Word]) -> Option<TranslatedLanguage> {
     let n_english = words.iter().filter(|word| class_of(&word.lower).is(lx::ENGLISH_WORD)).count();
     if n_english * 2 > words.len() {
         return None;
     }
     let has_marks = words.iter().any(|word| !word.lower.is_ascii());
-    let weigh = |language: &Language| {
+    let weigh = |language: &TranslatedLanguage| {
         let own: Vec<_> = words
             .iter()
             .filter(|word| language.lexicon.function_words.contains(word.lower.as_str()))
@@ -83,7 +83,7 @@ fn language_of(words: &[Word]) -> Option<Language> {
 }
 
 /// Replaces every lexicon phrase by its cue, longest first, and marks the rest as foreign.
-fn put_cues(words: &[Word], lexicon: &Lexicon) -> Vec<Word> {
+fn put_cues(words: &[Word], lexicon: &TranslationLexicon) -> Vec<Word> {
     let mut translated = Vec::new();
     let mut rest = words;
     while let Some((first, others)) = rest.split_first() {
@@ -162,7 +162,7 @@ fn conditionals(words: &mut [Word], endings: &[&str]) {
 }
 
 /// "I will … and configure …": further verbs of work after a promised or requested one.
-fn continue_work(words: &mut Vec<Word>, lexicon: &Lexicon) {
+fn continue_work(words: &mut Vec<Word>, lexicon: &TranslationLexicon) {
     let mut at = words.iter().position(|word| word.lower == "handle").map_or(words.len(), |first| first + 1);
     while at + 1 < words.len() {
         if words[at].lower == "and"

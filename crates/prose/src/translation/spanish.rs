@@ -1,10 +1,10 @@
 //! Spanish: verbs without pronouns, conditionals and orders by their endings.
 
-use super::{Lexicon, finish, put, unread};
+use super::{TranslationLexicon, finish, put, unread};
 use crate::lexicon::is_among;
 use crate::words::{Word, strip_openers};
 
-pub(super) fn apply_grammar(lexicon: &Lexicon, words: &mut Vec<Word>) {
+pub(super) fn apply_grammar(lexicon: &TranslationLexicon, words: &mut Vec<Word>) {
     super::conditionals(words, &["ría", "rían", "ríamos", "rías"]);
     put_orders(lexicon, words);
     super::continue_work(words, lexicon);
@@ -17,7 +17,7 @@ pub(super) fn apply_grammar(lexicon: &Lexicon, words: &mut Vec<Word>) {
 }
 
 /// "Añade pruebas", "mídelo", "no guardes …".
-fn put_orders(lexicon: &Lexicon, words: &mut Vec<Word>) {
+fn put_orders(lexicon: &TranslationLexicon, words: &mut Vec<Word>) {
     let start = words.len() - strip_openers(words).len();
     let start = words.get(start).map_or(start, |word| start + usize::from(word.lower == "please"));
     let denied = words.get(start).is_some_and(|word| matches!(word.lower.as_str(), "not" | "never"));
@@ -37,7 +37,7 @@ fn put_orders(lexicon: &Lexicon, words: &mut Vec<Word>) {
     }
 }
 
-fn is_imperative(lexicon: &Lexicon, verb: &str) -> bool {
+fn is_imperative(lexicon: &TranslationLexicon, verb: &str) -> bool {
     let bare = ["lo", "la", "los", "las"]
         .into_iter()
         .find_map(|end| verb.strip_suffix(end))

@@ -28,9 +28,9 @@ pub fn analyze_commit(
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<AnalysisResult, ServiceError> {
     let tree = git::tree_of(workspace, &git::commit_id(workspace, revision)?)?;
-    let look = WorktreeStatus::observe(workspace, policy)?;
-    let fetched = fetch_missing_contents(workspace, &tree, &look)?;
-    let seen = tree_entries(&tree, &look, &fetched);
+    let worktree = WorktreeStatus::observe(workspace, policy)?;
+    let fetched = fetch_missing_contents(workspace, &tree, &worktree)?;
+    let seen = tree_entries(&tree, &worktree, &fetched);
     TreeAnalyzer::new(workspace, policy, options, progress)?.run_on_pool(|work| run(work, &seen, &fetched))
 }
 
@@ -52,13 +52,13 @@ fn run(
 fn fetch_missing_contents(
     workspace: &Workspace,
     tree: &HeadTree,
-    look: &WorktreeStatus,
+    worktree: &WorktreeStatus,
 ) -> Result<BTreeMap<RepoPath, Vec<u8>>, ServiceError> {
-    let is_here = |path: &RepoPath| worktree_content(tree, look, path).is_some();
+    let is_here = |path: &RepoPath| worktree_content(tree, worktree, path).is_some();
     let missing: Vec<(&RepoPath, String)> = tree
         .iter()
         .filter(|(path, (mode, _))| {
-            PLAIN_FILE_MODES.contains(mode) && !look.leaves_out(path) && !is_here(path)
+            PLAIN_FILE_MODES.contains(mode) && !worktree.leaves_out(path) && !is_here(path)
         })
         .map(|(path, (_, id))| (path, id.to_string()))
         .collect();
@@ -68,28 +68,28 @@ fn fetch_missing_contents(
 }
 
 /// Returns the digest and size of a committed file if the tree has the same content at its path.
-fn worktree_content(tree: &HeadTree, look: &WorktreeStatus, path: &RepoPath) -> Option<(Digest, u64)> {
+fn worktree_content(tree: &HeadTree, worktree: &WorktreeStatus, path: &RepoPath) -> Option<(Digest, u64)> {
     let (_, id) = tree.get(path)?;
-    let entry = look.snapshot.get(path).filter(|entry| entry.kind() == SnapshotEntryKind::File)?;
-    (entry.git_id()? == *id || look.is_stored_as(path, id)).then_some(())?;
+    let entry = worktree.snapshot.get(path).filter(|entry| entry.kind() == SnapshotEntryKind::File)?;
+    (entry.git_id()? == *id || worktree.is_stored_as(path, id)).then_some(())?;
     Some((entry.digest()?, entry.size()))
 }
 
 /// Returns every file of the commit and every file that belongs to no commit, sorted by path.
 fn tree_entries(
     tree: &HeadTree,
-    look: &WorktreeStatus,
+    worktree: &WorktreeStatus,
     fetched: &BTreeMap<RepoPath, Vec<u8>>,
 ) -> Vec<TreeEntry> {
     // An analysis of the tree lacks what a sparse checkout leaves out, so it would seem to be removed.
-    let is_read = |path: &RepoPath, mode: &u32| PLAIN_FILE_MODES.contains(mode) && !look.leaves_out(path);
+    let is_read = |path: &RepoPath, mode: &u32| PLAIN_FILE_MODES.contains(mode) && !worktree.leaves_out(path);
     let committed = tree.iter().filter(|(path, (mode, _))| is_read(path, mode)).map(|(path, _)| {
         let known = fetched.get(path).map(|bytes| (Digest::of(bytes), bytes.len() as u64));
-        let (content, size_bytes) = known.or_else(|| worktree_content(tree, look, path)).unzip();
+        let (content, size_bytes) = known.or_else(|| worktree_content(tree, worktree, path)).unzip();
         TreeEntry { path: path.clone(), content, size_bytes: size_bytes.unwrap_or(0) }
     });
-    let aside = look.state.aside.keys().filter(|path| !tree.contains_key(path)).filter_map(|path| {
-        let entry = look.snapshot.get(path).filter(|entry| entry.kind() == SnapshotEntryKind::File)?;
+    let aside = worktree.state.aside.keys().filter(|path| !tree.contains_key(path)).filter_map(|path| {
+        let entry = worktree.snapshot.get(path).filter(|entry| entry.kind() == SnapshotEntryKind::File)?;
         Some(TreeEntry { path: path.clone(), content: entry.digest(), size_bytes: entry.size() })
     });
     let mut all: Vec<TreeEntry> = committed.chain(aside).collect();

@@ -65,8 +65,8 @@ impl ClassifiedFiles {
         let mut files = Self::default();
         for file in seen {
             match tool_folder(&file.path, &marked) {
-                Some(folder) => {
-                    files.left_out.insert(folder);
+                Some(directory) => {
+                    files.left_out.insert(directory);
                 }
                 None if outputs.contains(&file.path) => {
                     files.left_out.extend(file.path.parent());
@@ -119,10 +119,10 @@ fn tool_folder(path: &RepoPath, marked: &BTreeSet<RepoPath>) -> Option<RepoPath>
     }
     let mut found = None;
     let mut at = path.parent();
-    while let Some(folder) = at {
-        at = folder.parent();
-        if TOOL_FOLDERS.contains(&folder.file_name()) || marked.contains(&folder) {
-            found = Some(folder);
+    while let Some(directory) = at {
+        at = directory.parent();
+        if TOOL_FOLDERS.contains(&directory.file_name()) || marked.contains(&directory) {
+            found = Some(directory);
         }
     }
     found
@@ -130,8 +130,8 @@ fn tool_folder(path: &RepoPath, marked: &BTreeSet<RepoPath>) -> Option<RepoPath>
 
 /// Returns the directories that are not inside another one of the set.
 fn topmost(folders: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
-    let is_inside = |folder: &RepoPath| {
-        let mut at = folder.parent();
+    let is_inside = |directory: &RepoPath| {
+        let mut at = directory.parent();
         while let Some(parent) = at {
             if folders.contains(&parent) {
                 return true;
@@ -140,7 +140,7 @@ fn topmost(folders: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
         }
         false
     };
-    folders.iter().filter(|folder| !is_inside(folder)).cloned().collect()
+    folders.iter().filter(|directory| !is_inside(directory)).cloned().collect()
 }
 
 #[cfg(test)]

@@ -174,6 +174,12 @@ enum AnalysisFailure {
     Fault(ServiceError),
 }
 
+impl From<ServiceError> for AnalysisFailure {
+    fn from(fault: ServiceError) -> Self {
+        Self::Fault(fault)
+    }
+}
+
 impl From<AnalysisFailure> for ServiceError {
     fn from(failed: AnalysisFailure) -> Self {
         match failed {
@@ -220,13 +226,20 @@ impl<'a> TreeAnalyzer<'a> {
         pool.install(|| span.in_scope(|| work(self)))
     }
 
+    /// Reports a step, unless the caller has given up.
+    fn begin_step(&self, step: ProgressStep) -> Result<(), ServiceError> {
+        self.workspace.cancellation.check()?;
+        (self.progress)(step);
+        Ok(())
+    }
+
     fn analyze_worktree(&self) -> Result<AnalysisResult, ServiceError> {
         let runs = AnalysisStore::open(self.workspace);
         let observer = WorkspaceObserver::new(self.workspace);
         let mut n_attempts = 0;
         loop {
             n_attempts += 1;
-            (self.progress)(ProgressStep::Looking);
+            self.begin_step(ProgressStep::Looking)?;
             let snapshot = observer.content(None)?;
             let selection = SourceSelection::new(&self.settings)?;
             // Loading the cache takes long, so it runs in parallel with classifying the files.
@@ -259,7 +272,7 @@ impl<'a> TreeAnalyzer<'a> {
             return Ok(RunLookup { stored, n_parsed: 0, is_known: true });
         }
         let (run, n_parsed) = self.analysis(files, cache, contents)?;
-        (self.progress)(ProgressStep::Storing);
+        self.begin_step(ProgressStep::Storing)?;
         let stored = runs.save(run).map_err(AnalysisFailure::Fault)?;
         Ok(RunLookup { stored, n_parsed, is_known: false })
     }
@@ -279,7 +292,7 @@ impl<'a> TreeAnalyzer<'a> {
     ) -> Result<(AnalysisRun, usize), AnalysisFailure> {
         let read = self.read(files, &cache, contents)?;
         let governance = governance(files, contents)?;
-        (self.progress)(ProgressStep::Comparing);
+        self.begin_step(ProgressStep::Comparing)?;
         let new: Vec<(Digest, Arc<FileFacts>)> = read
             .iter()
             .filter(|read| read.is_new)
@@ -294,12 +307,18 @@ impl<'a> TreeAnalyzer<'a> {
             governance: governance.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice())).collect(),
             others: files.others.clone(),
         };
-        let (AnalysisOutput { run, .. }, ()) =
-            rayon::join(|| probity_analysis::analyze(&input, &self.settings), || cache.add(&new, &needed));
+        let is_given_up = || self.workspace.cancellation.is_canceled();
+        let (output, ()) = rayon::join(
+            || probity_analysis::analyze_unless(&input, &self.settings, &is_given_up),
+            || cache.add(&new, &needed),
+        );
         // Freeing a million small allocations takes as long as storing the analysis, so it happens in the background.
         drop(input);
         rayon::spawn(move || drop((read, new, cache)));
-        Ok((run, n_parsed))
+        match output {
+            Some(AnalysisOutput { run, .. }) => Ok((run, n_parsed)),
+            None => Err(self.workspace.cancellation.refusal().into()),
+        }
     }
 
     /// Returns the facts of every source, in the order of the sources.
@@ -314,7 +333,7 @@ impl<'a> TreeAnalyzer<'a> {
         let one = |file: &SourceFile| {
             let read = self.read_one(file, cache, contents);
             let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
-            (self.progress)(ProgressStep::Reading(done, total));
+            self.begin_step(ProgressStep::Reading(done, total))?;
             read
         };
         // Files to parse come first: a large file started last would keep one thread busy alone.

@@ -8,8 +8,8 @@ use probity_workspace::worktree::WorktreeStatus;
 /// Leaves out what cannot be found: a report without a commit is still a report.
 pub fn report_subject(workspace: &Workspace, policy: &Policy) -> ReportSubject {
     let project = workspace.root.file_name().map(|name| probity_core::bytes::escape(name.as_encoded_bytes()));
-    let look = WorktreeStatus::observe(workspace, policy).ok();
-    let commit = look.as_ref().and_then(|look| look.state.head.clone());
-    let has_uncommitted_changes = look.is_some_and(|look| !look.state.dirty.is_empty());
+    let worktree = WorktreeStatus::observe(workspace, policy).ok();
+    let commit = worktree.as_ref().and_then(|worktree| worktree.state.head.clone());
+    let has_uncommitted_changes = worktree.is_some_and(|worktree| !worktree.state.dirty.is_empty());
     ReportSubject { project, has_uncommitted_changes: commit.is_some() && has_uncommitted_changes, commit }
 }

@@ -1,6 +1,7 @@
 //! Tests that a tree always gives the same bytes, regardless of caches, location and number of threads.
 
 use super::*;
+use probity_workspace::CancellationToken;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -118,4 +119,22 @@ fn a_setting_that_makes_no_sense_is_refused() {
     let fault = analyze(&workspace, &policy_of(&workspace), &AnalyzeOptions::default(), &|_| ())
         .expect_err("is refused");
     assert_eq!(fault.exit_code(), probity_api::ExitCode::Refused);
+}
+
+#[test]
+fn a_call_that_is_given_up_ends_at_any_step_and_stores_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for last in [ProgressStep::Looking, ProgressStep::Reading(1, 5), ProgressStep::Comparing] {
+        let is_given_up = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let mut workspace = tree(dir.path(), "tree");
+        let asked = Arc::clone(&is_given_up);
+        workspace.cancellation = CancellationToken::new("analyze", move || asked.load(Ordering::Relaxed));
+        let progress =
+            |step| is_given_up.store(step == last || is_given_up.load(Ordering::Relaxed), Ordering::Relaxed);
+        let options = AnalyzeOptions { n_threads: Some(1), cold: true };
+        let fault =
+            analyze(&workspace, &policy_of(&workspace), &options, &progress).expect_err("is given up");
+        assert_eq!(fault.code(), ReasonCode::UsageCancelled.as_str(), "{last:?}");
+        assert!(AnalysisStore::open(&workspace).digests().is_empty(), "{last:?}");
+    }
 }

@@ -49,7 +49,7 @@ pub fn run(
     policy: &Policy,
     choice: &GateChoice,
     changed: &BTreeSet<RepoPath>,
-    look: &WorktreeStatus,
+    worktree: &WorktreeStatus,
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<GateAnswers, ServiceError> {
     if policy.gates.is_empty() {
@@ -64,7 +64,8 @@ pub fn run(
             ..PlanSelection::default()
         },
     )?;
-    let seal = Seal::new(policy.seal_contents(plan, &clock::run_id(), &clock::now(), look.snapshot.root()));
+    let seal =
+        Seal::new(policy.seal_contents(plan, &clock::run_id(), &clock::now(), worktree.snapshot.root()));
     let results = if choice.skip {
         gates::skip_all(&seal, "it was left out")
     } else {
@@ -77,14 +78,14 @@ pub fn run(
         ..GateAnswers::default()
     };
     if results.iter().any(|result| result.status != GateStatus::Skip) {
-        let after = WorkspaceObserver::new(workspace).content(Some(&look.snapshot))?;
+        let after = WorkspaceObserver::new(workspace).content(Some(&worktree.snapshot))?;
         answers.tree_run = Some(analyze::run_id(policy, &after)?);
         let declared = declared_outputs(policy, plan)?;
         let is_expected = |change: &probity_snapshot::TreeChange| {
             declared.iter().any(|scope| scope.contains(&change.path))
-                || look.exemptions().exempts(change, false)
+                || worktree.exemptions().exempts(change, false)
         };
-        let delta = probity_snapshot::delta(&look.snapshot, &after).into_iter();
+        let delta = probity_snapshot::delta(&worktree.snapshot, &after).into_iter();
         answers.written = delta.filter(|change| !is_expected(change)).map(|change| change.path).collect();
     }
     Ok(answers)
@@ -101,11 +102,13 @@ fn run_sealed(
     }
     let mut supervisor = Supervisor::new().map_err(ServiceError::system("cannot supervise processes"))?;
     let mut which = 1;
+    workspace.cancellation.check()?;
     progress(ProgressStep::Gate(which, total));
     let mut after = |result: &GateResult| {
         gates::announce_end(workspace, result);
         which += 1;
         if which <= total {
+            workspace.cancellation.check()?;
             progress(ProgressStep::Gate(which, total));
         }
         Ok(())

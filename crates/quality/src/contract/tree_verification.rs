@@ -74,18 +74,18 @@ pub fn verify_tree(
     options: &VerifyOptions,
     progress: ProgressCallback<'_>,
 ) -> Result<TreeVerification, ServiceError> {
-    let mut ground = VerificationContext::find(workspace, options)?;
-    let (before, after) = ground.analysis_sides(options, progress)?;
+    let mut context = VerificationContext::find(workspace, options)?;
+    let (before, after) = context.analysis_sides(options, progress)?;
     // Observed last, so that any change in the meantime makes the analysis stale and is not missed.
-    let look = WorktreeStatus::observe(workspace, &ground.policy)?;
-    ground.notes.extend(look.notes());
-    let tree_run = analyze::run_id(&ground.policy, &look.snapshot)?;
-    let mut changed = ground.changed_paths(options, &look, before.as_ref(), after.as_ref())?;
+    let worktree = WorktreeStatus::observe(workspace, &context.policy)?;
+    context.notes.extend(worktree.notes());
+    let tree_run = analyze::run_id(&context.policy, &worktree.snapshot)?;
+    let mut changed = context.changed_paths(options, &worktree, before.as_ref(), after.as_ref())?;
     if let Some(scope) = options.scope.as_ref().filter(|_| options.shared) {
         changed.retain(|path| is_mentioned(scope, path));
     }
-    let gates = policy_gates::run(workspace, &ground.policy, &options.gates, &changed, &look, progress)?;
-    ground.note_written(&gates);
+    let gates = policy_gates::run(workspace, &context.policy, &options.gates, &changed, &worktree, progress)?;
+    context.note_written(&gates);
     let entries: ScopeEntrySet = changed.iter().map(ScopeEntry::from).collect();
     let answer = verify(&ContractRequest {
         intent: options.scope.as_ref().map(|scope| declared_intent(scope, options, before.as_ref())),
@@ -97,18 +97,18 @@ pub fn verify_tree(
         gates: gates.facts,
         claims: options.claims.clone(),
         text: options.text.as_deref(),
-        rules: rules(&ground.policy, options),
-        limits: analyze::gate_rules(&ground.policy)?,
+        rules: rules(&context.policy, options),
+        limits: analyze::gate_rules(&context.policy)?,
     });
     Ok(TreeVerification {
-        delta: ground.delta(&look, &changed)?,
+        delta: context.delta(&worktree, &changed)?,
         answer,
         before,
         after,
         last_words: gates.last_words,
         scope: options.scope.clone(),
-        revision: ground.revision,
-        notes: ground.notes,
+        revision: context.revision,
+        notes: context.notes,
     })
 }
 
@@ -133,14 +133,14 @@ pub fn budget_of(
     run: Option<&str>,
     progress: ProgressCallback<'_>,
 ) -> Result<(probity_contract::ChangeBudget, Vec<String>), ServiceError> {
-    let ground = VerificationContext::find(workspace, &VerifyOptions::default())?;
+    let context = VerificationContext::find(workspace, &VerifyOptions::default())?;
     let stored = match run {
         Some(name) => AnalysisStore::open(workspace).load(name)?,
-        None => ground.analyze_tree(progress)?,
+        None => context.analyze_tree(progress)?,
     };
     let side = AnalysisSide::of(stored, BaselineFile::of_tree(workspace)?);
-    let limits = analyze::gate_rules(&ground.policy)?;
-    Ok((super::budget(&side, &ground.policy.contract, &limits), ground.notes))
+    let limits = analyze::gate_rules(&context.policy)?;
+    Ok((super::budget(&side, &context.policy.contract, &limits), context.notes))
 }
 
 struct VerificationContext<'a> {
@@ -164,9 +164,9 @@ impl<'a> VerificationContext<'a> {
             return Ok(Self { workspace, revision, tree: HeadTree::new(), policy, notes });
         };
         let tree = git::tree_of(workspace, commit)?;
-        let mut ground = Self { workspace, revision, tree, policy: Policy::default(), notes: Vec::new() };
-        ground.read_policy()?;
-        Ok(ground)
+        let mut context = Self { workspace, revision, tree, policy: Policy::default(), notes: Vec::new() };
+        context.read_policy()?;
+        Ok(context)
     }
 
     fn read_policy(&mut self) -> Result<(), ServiceError> {
@@ -272,7 +272,7 @@ impl<'a> VerificationContext<'a> {
     fn changed_paths(
         &self,
         options: &VerifyOptions,
-        look: &WorktreeStatus,
+        worktree: &WorktreeStatus,
         before: Option<&AnalysisSide>,
         after: Option<&AnalysisSide>,
     ) -> Result<BTreeSet<RepoPath>, ServiceError> {
@@ -282,8 +282,8 @@ impl<'a> VerificationContext<'a> {
                 .map(|(before, after)| changed_between(before, after))
                 .unwrap_or_default());
         }
-        let Some(revision) = &self.revision else { return Ok(look.dirty_paths()) };
-        look.differing_from(self.workspace, revision)
+        let Some(revision) = &self.revision else { return Ok(worktree.dirty_paths()) };
+        worktree.differing_from(self.workspace, revision)
     }
 
     /// Adds a note about paths that gates wrote to the tree.
@@ -300,7 +300,7 @@ impl<'a> VerificationContext<'a> {
     /// Returns D with the content of both sides.
     fn delta(
         &self,
-        look: &WorktreeStatus,
+        worktree: &WorktreeStatus,
         changed: &BTreeSet<RepoPath>,
     ) -> Result<Vec<DeltaEntry>, ServiceError> {
         // A submodule's id names a commit of another repository, so there is no content to get.
@@ -314,7 +314,7 @@ impl<'a> VerificationContext<'a> {
         let entry = |path: &RepoPath| DeltaEntry {
             path: path.clone(),
             before: self.tree.get(path).and_then(|(_, id)| old.get(&id.to_string())).map(|it| Digest::of(it)),
-            after: look.snapshot.get(path).and_then(|entry| entry.digest()),
+            after: worktree.snapshot.get(path).and_then(|entry| entry.digest()),
         };
         Ok(changed.iter().map(entry).collect())
     }

@@ -1,16 +1,16 @@
 //! The frame of `no_api_change`: nobody who uses the public interface notices.
 
-use super::frames::Statement;
+use super::frames::ClaimStatement;
 use super::phrase::has_exception;
 use crate::claims::Claim;
 use probity_prose::clauses::ParsedSentence;
-use probity_prose::lexicon::{self as lx, Class};
+use probity_prose::lexicon::{self as lx, WordClass};
 
 /// How far words of one statement stand apart.
 const REACH: usize = 8;
 
 /// "No API changes", "the interface is unchanged", "backwards compatible", "does not break callers".
-pub(super) fn unchanged(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+pub(super) fn unchanged(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<ClaimStatement>) {
     let span = if sentence.is(at, lx::INTERFACE) {
         interface(sentence, at)
     } else if sentence.is(at, lx::COMPATIBLE) {
@@ -25,7 +25,7 @@ pub(super) fn unchanged(sentence: &ParsedSentence<'_>, at: usize, found: &mut Ve
         None
     };
     if let Some((start, end)) = span.filter(|&(_, end)| !has_exception(sentence, end)) {
-        found.push(Statement { start, end, at: start, claim: Claim::NoApiChange });
+        found.push(ClaimStatement { start, end, at: start, claim: Claim::NoApiChange });
     }
 }
 
@@ -200,7 +200,7 @@ fn no_breaking_change(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize
         return None;
     }
     let clause = sentence.clause_start(at);
-    let quiet: Class = lx::DETERMINER | lx::ANY | lx::ADDITIONAL | lx::ADVERB | lx::PUBLIC;
+    let quiet: WordClass = lx::DETERMINER | lx::ANY | lx::ADDITIONAL | lx::ADVERB | lx::PUBLIC;
     for index in (clause.max(at.saturating_sub(4))..at).rev() {
         if sentence.is(index, lx::NO | lx::WITHOUT) {
             return Some((index, noun));

@@ -1,14 +1,14 @@
 //! The frame of `docs_only`: nothing but documentation.
 
-use super::frames::Statement;
-use super::names::Names;
+use super::frames::ClaimStatement;
+use super::names::NameFinder;
 use crate::claims::Claim;
 use probity_prose::lexicon as lx;
 use probity_prose::tokens::TokenKind;
 
-impl Names<'_, '_> {
+impl NameFinder<'_, '_> {
     /// "Documentation only", "docs-only change", "only touches documentation".
-    pub(super) fn docs_only(&self, at: usize, found: &mut Vec<Statement>) {
+    pub(super) fn docs_only(&self, at: usize, found: &mut Vec<ClaimStatement>) {
         let sentence = self.sentence;
         if !sentence.is(at, lx::DOCS) || sentence.tokens[at].is_marked {
             return;
@@ -17,7 +17,7 @@ impl Names<'_, '_> {
         while sentence.is(last + 1, lx::CHANGE | lx::FILES | lx::DOCS) {
             last += 1;
         }
-        let mut add = |start, end| found.push(Statement { start, end, at, claim: Claim::DocsOnly });
+        let mut add = |start, end| found.push(ClaimStatement { start, end, at, claim: Claim::DocsOnly });
         let start = sentence.clause_start(at);
         if sentence.is(last + 1, lx::EXCLUSIVE) {
             if self.ends_docs(last + 2) {

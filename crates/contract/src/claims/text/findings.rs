@@ -1,14 +1,14 @@
 //! The frame of `fixed`: a finding that is gone, named by its id.
 
-use super::frames::Statement;
-use super::names::{Names, REACH, has_extension};
+use super::frames::ClaimStatement;
+use super::names::{NameFinder, REACH, has_extension};
 use crate::claims::Claim;
 use probity_prose::lexicon as lx;
 use probity_prose::tokens::TokenKind;
 
-impl Names<'_, '_> {
+impl NameFinder<'_, '_> {
     /// "Fixed F12", "F12 and dup:3 are resolved", "F12 is no longer reported".
-    pub(super) fn fixed(&self, at: usize, found: &mut Vec<Statement>) {
+    pub(super) fn fixed(&self, at: usize, found: &mut Vec<ClaimStatement>) {
         let first = self.is_finding(at) && !self.list_goes_on_before(at);
         if !first {
             return;
@@ -20,7 +20,7 @@ impl Names<'_, '_> {
         };
         for index in ids {
             let claim = Claim::Fixed { finding: self.sentence.tokens[index].text.to_owned() };
-            found.push(Statement { start, end: last, at: index, claim });
+            found.push(ClaimStatement { start, end: last, at: index, claim });
         }
     }
 

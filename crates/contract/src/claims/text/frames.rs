@@ -4,12 +4,12 @@ use super::phrase::{has_exception, noun_phrase, predicate, shares_no};
 use super::regressions::brings;
 use crate::claims::Claim;
 use probity_prose::clauses::ParsedSentence;
-use probity_prose::lexicon::{self as lx, Class};
+use probity_prose::lexicon::{self as lx, WordClass};
 use probity_prose::tokens::TokenKind;
 
 /// A statement found in a sentence.
 #[derive(Debug)]
-pub(super) struct Statement {
+pub(super) struct ClaimStatement {
     /// Its first token; what stands before it in the clause can still take it back.
     pub(super) start: usize,
     /// Its last token.
@@ -21,7 +21,7 @@ pub(super) struct Statement {
 
 /// What an earlier sentence was about, for a "they" or "everything" in the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Topic {
+pub(super) enum StatementTopic {
     Tests,
     Checks,
 }
@@ -29,7 +29,7 @@ pub(super) enum Topic {
 const TESTS_PASS: Claim = Claim::TestsPass { gate: None };
 
 /// "All tests pass", "no test fails", "the suite is green", "passes the tests".
-pub(super) fn tests(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+pub(super) fn tests(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<ClaimStatement>) {
     if !sentence.is(at, lx::TEST) || sentence.is(at + 1, lx::TEST) && !sentence.is(at + 1, lx::SUCCESS) {
         return;
     }
@@ -37,7 +37,7 @@ pub(super) fn tests(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<St
     if phrase.is_partial {
         return;
     }
-    let mut add = |start, end| found.push(Statement { start, end, at: start, claim: TESTS_PASS });
+    let mut add = |start, end| found.push(ClaimStatement { start, end, at: start, claim: TESTS_PASS });
     let failing = (phrase.start..at).any(|index| sentence.is(index, lx::FAILURE));
     if failing && (phrase.is_negated || shares_no(sentence, at).is_some()) {
         return add(phrase.start, at);
@@ -70,7 +70,7 @@ fn ran_well(sentence: &ParsedSentence<'_>, at: usize) -> bool {
 }
 
 /// "All checks passed", "every gate is green", "CI is green", "passes all checks".
-pub(super) fn checks(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+pub(super) fn checks(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<ClaimStatement>) {
     let is_ci = sentence.is(at, lx::CI);
     let is_check = sentence.is(at, lx::CHECK);
     if !is_ci && !is_check || sentence.is(at + 1, lx::CHECK) || at > 0 && sentence.is(at - 1, lx::TEST) {
@@ -82,7 +82,8 @@ pub(super) fn checks(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<S
     if phrase.is_partial || named || is_check && !plural && !phrase.is_total && !phrase.is_negated {
         return;
     }
-    let mut add = |start, end| found.push(Statement { start, end, at: start, claim: Claim::AllChecksPassed });
+    let mut add =
+        |start, end| found.push(ClaimStatement { start, end, at: start, claim: Claim::AllChecksPassed });
     let failing = (phrase.start..at).any(|index| sentence.is(index, lx::FAILURE));
     if failing {
         if phrase.is_negated {
@@ -116,7 +117,7 @@ fn is_plain_check(sentence: &ParsedSentence<'_>, start: usize, at: usize) -> boo
 }
 
 /// "The `unit` gate passed", "gate lint is green".
-pub(super) fn named_gate(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+pub(super) fn named_gate(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<ClaimStatement>) {
     if !sentence.says(at, "gate") {
         return;
     }
@@ -126,7 +127,7 @@ pub(super) fn named_gate(sentence: &ParsedSentence<'_>, at: usize, found: &mut V
     let head = at.max(name);
     if let Some(said) = predicate(sentence, head, false).filter(|said| said.is_good) {
         let claim = Claim::TestsPass { gate: Some(sentence.tokens[name].text.to_owned()) };
-        found.push(Statement { start: at.min(name), end: said.end, at, claim });
+        found.push(ClaimStatement { start: at.min(name), end: said.end, at, claim });
     }
 }
 
@@ -134,8 +135,8 @@ pub(super) fn named_gate(sentence: &ParsedSentence<'_>, at: usize, found: &mut V
 pub(super) fn everything(
     sentence: &ParsedSentence<'_>,
     at: usize,
-    topic: Option<Topic>,
-    found: &mut Vec<Statement>,
+    topic: Option<StatementTopic>,
+    found: &mut Vec<ClaimStatement>,
 ) {
     let everything = sentence.is(at, lx::EVERYTHING);
     let nothing = sentence.is(at, lx::NOTHING);
@@ -162,11 +163,11 @@ pub(super) fn everything(
     let inside = (at..said.end).find_map(|index| topic_of(sentence, index));
     let before = (0..at).rev().take(24).find_map(|index| topic_of(sentence, index));
     let claim = match inside.or(before).or(topic) {
-        Some(Topic::Tests) => TESTS_PASS,
+        Some(StatementTopic::Tests) => TESTS_PASS,
         None if pronoun => return,
-        Some(Topic::Checks) | None => Claim::AllChecksPassed,
+        Some(StatementTopic::Checks) | None => Claim::AllChecksPassed,
     };
-    found.push(Statement { start: at, end: said.end, at, claim });
+    found.push(ClaimStatement { start: at, end: said.end, at, claim });
 }
 
 /// "The tests all pass": the tests are the subject, and "all" is not.
@@ -176,18 +177,18 @@ fn is_subject_already(sentence: &ParsedSentence<'_>, at: usize) -> bool {
 }
 
 /// What a token is about.
-pub(super) fn topic_of(sentence: &ParsedSentence<'_>, index: usize) -> Option<Topic> {
+pub(super) fn topic_of(sentence: &ParsedSentence<'_>, index: usize) -> Option<StatementTopic> {
     if sentence.is(index, lx::TEST) {
-        Some(Topic::Tests)
+        Some(StatementTopic::Tests)
     } else if sentence.is(index, lx::CHECK | lx::CI) {
-        Some(Topic::Checks)
+        Some(StatementTopic::Checks)
     } else {
         None
     }
 }
 
 /// "312 passed, 0 failed": the last line of a test run.
-pub(super) fn tally(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+pub(super) fn tally(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<ClaimStatement>) {
     let counts = sentence.kind(at) == Some(TokenKind::Number) && sentence.says(at + 1, "passed");
     if !counts || sentence.is(at, lx::NO | lx::PARTIAL_QUANTIFIER) {
         return;
@@ -195,25 +196,25 @@ pub(super) fn tally(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<St
     let limit = sentence.tokens.len().min(at + 8);
     let failed = (at + 2..limit).find(|&index| sentence.is(index, lx::FAILURE));
     if let Some(end) = failed.filter(|&index| sentence.is(index - 1, lx::NO)) {
-        found.push(Statement { start: at, end, at, claim: TESTS_PASS });
+        found.push(ClaimStatement { start: at, end, at, claim: TESTS_PASS });
     }
 }
 
 /// "✅ Tests", "Tests ✅" is read as a predicate; here the mark comes first.
-pub(super) fn marked(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
+pub(super) fn marked(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<ClaimStatement>) {
     if !sentence.is(at, lx::MARK) || !sentence.is(at, lx::SUCCESS) || at != 0 {
         return;
     }
     let end = sentence.tokens.len();
-    let bare = |class: Class| {
+    let bare = |class: WordClass| {
         end > 1
             && sentence.is(end - 1, class)
             && (1..end - 1)
                 .all(|index| sentence.is(index, lx::DETERMINER | lx::ALL | lx::TEST_KIND | lx::TEST))
     };
     if bare(lx::TEST) {
-        found.push(Statement { start: at, end: end - 1, at, claim: TESTS_PASS });
+        found.push(ClaimStatement { start: at, end: end - 1, at, claim: TESTS_PASS });
     } else if bare(lx::CHECK | lx::CI) {
-        found.push(Statement { start: at, end: end - 1, at, claim: Claim::AllChecksPassed });
+        found.push(ClaimStatement { start: at, end: end - 1, at, claim: Claim::AllChecksPassed });
     }
 }

@@ -16,17 +16,17 @@ mod verified;
 pub use names::KnownNames;
 
 use crate::claims::Claim;
-use frames::{Statement, Topic};
+use frames::{ClaimStatement, StatementTopic};
 use probity_prose::clauses::ParsedSentence;
-use probity_prose::lexicon::{self as lx, Class, class_of};
-use probity_prose::markdown::{Block, Form, blocks};
-use probity_prose::sentences::{Semicolon, is_question, sentences};
+use probity_prose::lexicon::{self as lx, WordClass, class_of};
+use probity_prose::markdown::{BlockForm, MarkdownBlock, blocks};
+use probity_prose::sentences::{SemicolonRole, is_question, sentences};
 use probity_prose::tokens::{is_mark, tokenize};
 use std::collections::BTreeSet;
 
 /// What a text claims, and how much of it was not understood as a claim.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recognition {
+pub struct ClaimRecognition {
     /// The claims that the author asserts, in order of appearance, each once.
     pub claims: Vec<AssertedClaim>,
     /// How many sentences there are.
@@ -35,7 +35,7 @@ pub struct Recognition {
     pub unchecked: Vec<String>,
 }
 
-impl Recognition {
+impl ClaimRecognition {
     /// The claims without their sentences.
     pub fn into_claims(self) -> Vec<Claim> {
         self.claims.into_iter().map(|asserted| asserted.claim).collect()
@@ -52,15 +52,15 @@ pub struct AssertedClaim {
 }
 
 /// Finds the claims that the author of `text` asserts.
-pub fn recognize(text: &str, known: &KnownNames<'_>) -> Recognition {
+pub fn recognize(text: &str, known: &KnownNames<'_>) -> ClaimRecognition {
     let mut recognizer = ClaimRecognizer {
         known,
-        recognition: Recognition::default(),
+        recognition: ClaimRecognition::default(),
         seen: BTreeSet::new(),
         topic: None,
         is_plan: false,
     };
-    for block in blocks(text).iter().filter(|block| block.form != Form::CheckBox { done: false }) {
+    for block in blocks(text).iter().filter(|block| block.form != BlockForm::CheckBox { done: false }) {
         recognizer.block(text, block);
     }
     recognizer.recognition
@@ -68,31 +68,31 @@ pub fn recognize(text: &str, known: &KnownNames<'_>) -> Recognition {
 
 struct ClaimRecognizer<'k, 'n> {
     known: &'k KnownNames<'n>,
-    recognition: Recognition,
+    recognition: ClaimRecognition,
     seen: BTreeSet<Claim>,
     /// What the sentence before was about.
-    topic: Option<Topic>,
+    topic: Option<StatementTopic>,
     /// Whether the heading above announces plans and wishes.
     is_plan: bool,
 }
 
 impl ClaimRecognizer<'_, '_> {
-    fn block(&mut self, text: &str, block: &Block) {
-        let mut opens_paragraph = block.form != Form::TableRow;
+    fn block(&mut self, text: &str, block: &MarkdownBlock) {
+        let mut opens_paragraph = block.form != BlockForm::TableRow;
         for line in statements_of_lines(text, block) {
-            for range in sentences(&line, Semicolon::EndsClause) {
+            for range in sentences(&line, SemicolonRole::EndsClause) {
                 self.sentence(&line[range], block.form, std::mem::take(&mut opens_paragraph));
             }
         }
     }
 
-    fn sentence(&mut self, text: &str, form: Form, opens_paragraph: bool) {
+    fn sentence(&mut self, text: &str, form: BlockForm, opens_paragraph: bool) {
         let tokens = tokenize(text);
         if tokens.is_empty() {
             return;
         }
         let sentence = ParsedSentence::new(&tokens, is_question(text));
-        if form == Form::Heading {
+        if form == BlockForm::Heading {
             self.is_plan = sentence.has(lx::WISH_LABEL);
         }
         let topic = self.topic.filter(|_| !opens_paragraph);
@@ -115,7 +115,7 @@ impl ClaimRecognizer<'_, '_> {
 }
 
 /// The lines of a block, those that go on with the one before joined to it.
-fn statements_of_lines(text: &str, block: &Block) -> Vec<String> {
+fn statements_of_lines(text: &str, block: &MarkdownBlock) -> Vec<String> {
     let mut joined: Vec<String> = Vec::new();
     for range in &block.lines {
         let line = &text[range.clone()];
@@ -161,10 +161,14 @@ fn excerpt(sentence: &str) -> String {
 }
 
 /// Every statement of a sentence, asserted or not.
-fn statements(sentence: &ParsedSentence<'_>, topic: Option<Topic>, known: &KnownNames<'_>) -> Vec<Statement> {
-    let names = names::Names { sentence, known };
+fn statements(
+    sentence: &ParsedSentence<'_>,
+    topic: Option<StatementTopic>,
+    known: &KnownNames<'_>,
+) -> Vec<ClaimStatement> {
+    let names = names::NameFinder { sentence, known };
     let mut found = Vec::new();
-    let mut each = |class: Class, frame: &dyn Fn(usize, &mut Vec<Statement>)| {
+    let mut each = |class: WordClass, frame: &dyn Fn(usize, &mut Vec<ClaimStatement>)| {
         if sentence.has(class) {
             (0..sentence.tokens.len()).for_each(|at| frame(at, &mut found));
         }

@@ -1,10 +1,10 @@
 //! The frame of `only_touched`, and the lists of paths that it names.
 
-use super::frames::Statement;
+use super::frames::ClaimStatement;
 use crate::claims::Claim;
 use probity_intents::ScopeEntry;
 use probity_prose::clauses::ParsedSentence;
-use probity_prose::lexicon::{self as lx, Class};
+use probity_prose::lexicon::{self as lx, WordClass};
 use probity_prose::tokens::{Token, TokenKind};
 use std::collections::BTreeSet;
 
@@ -21,14 +21,14 @@ pub struct KnownNames<'a> {
 }
 
 /// Finds what a sentence says about paths, documentation and findings.
-pub(super) struct Names<'s, 'k> {
+pub(super) struct NameFinder<'s, 'k> {
     pub(super) sentence: &'s ParsedSentence<'s>,
     pub(super) known: &'s KnownNames<'k>,
 }
 
-impl Names<'_, '_> {
+impl NameFinder<'_, '_> {
     /// "Only touched a.py", "a.py is the only file changed".
-    pub(super) fn only_touched(&self, at: usize, found: &mut Vec<Statement>) {
+    pub(super) fn only_touched(&self, at: usize, found: &mut Vec<ClaimStatement>) {
         let sentence = self.sentence;
         if !sentence.is(at, lx::EXCLUSIVE) || at > 0 && sentence.is(at - 1, lx::NEGATION) {
             return;
@@ -64,7 +64,7 @@ impl Names<'_, '_> {
     }
 
     /// "I changed a.py only": the paths stand before the word at `end`, and the verb before them.
-    fn touched_these_only(&self, end: usize, at: usize, found: &mut Vec<Statement>) {
+    fn touched_these_only(&self, end: usize, at: usize, found: &mut Vec<ClaimStatement>) {
         let Some((paths, start)) = self.path_list_before(end) else { return };
         let verb = (start.saturating_sub(2)..start).rev().find(|&index| {
             self.sentence.is(index, lx::CHANGE_VERB)
@@ -79,7 +79,7 @@ impl Names<'_, '_> {
     }
 
     /// "I changed a.py and nothing else".
-    pub(super) fn and_nothing_else(&self, at: usize, found: &mut Vec<Statement>) {
+    pub(super) fn and_nothing_else(&self, at: usize, found: &mut Vec<ClaimStatement>) {
         let joined = at > 0
             && (self.sentence.is(at - 1, lx::AND | lx::BUT)
                 || self.sentence.kind(at - 1) == Some(TokenKind::Comma));
@@ -89,7 +89,7 @@ impl Names<'_, '_> {
     }
 
     /// "The only files I changed are a.py and b.py"; "a.py is the only file that was touched".
-    fn the_only_file(&self, at: usize, found: &mut Vec<Statement>) {
+    fn the_only_file(&self, at: usize, found: &mut Vec<ClaimStatement>) {
         let sentence = self.sentence;
         let helps = lx::FIRST_PERSON
             | lx::AUXILIARY
@@ -130,7 +130,7 @@ impl Names<'_, '_> {
     }
 
     /// "Changes are limited to docs/", "the diff stays within src", "all edits are in a.py".
-    pub(super) fn limited(&self, at: usize, found: &mut Vec<Statement>) {
+    pub(super) fn limited(&self, at: usize, found: &mut Vec<ClaimStatement>) {
         let sentence = self.sentence;
         if sentence.is(at, lx::LIMITATION) && self.limits_the_change(at, found) {
             return;
@@ -156,12 +156,12 @@ impl Names<'_, '_> {
         }
         self.take_list(subject, at + 2, found);
         if let Some(docs) = self.docs_from(at + 2) {
-            found.push(Statement { start: subject, end: docs, at, claim: Claim::DocsOnly });
+            found.push(ClaimStatement { start: subject, end: docs, at, claim: Claim::DocsOnly });
         }
     }
 
     /// "I limited my changes to a.py".
-    fn limits_the_change(&self, at: usize, found: &mut Vec<Statement>) -> bool {
+    fn limits_the_change(&self, at: usize, found: &mut Vec<ClaimStatement>) -> bool {
         let sentence = self.sentence;
         let object = (at + 1..at + 4).find(|&index| sentence.is(index, lx::CHANGE));
         let to =
@@ -185,7 +185,7 @@ impl Names<'_, '_> {
     }
 
     /// "Nothing outside src/ was changed", "I did not touch anything except a.py", "no files other than a.py".
-    pub(super) fn nothing_else(&self, at: usize, found: &mut Vec<Statement>) {
+    pub(super) fn nothing_else(&self, at: usize, found: &mut Vec<ClaimStatement>) {
         let sentence = self.sentence;
         let than = sentence.reads(at, &["other", "than"])
             || sentence.says(at, "than") && self.recently(at, lx::OTHER);
@@ -228,7 +228,7 @@ impl Names<'_, '_> {
             return;
         }
         let claim = paths.map_or(Claim::DocsOnly, |paths| Claim::OnlyTouched { paths });
-        found.push(Statement { start: none.min(at), end: end - 1, at: none, claim });
+        found.push(ClaimStatement { start: none.min(at), end: end - 1, at: none, claim });
     }
 
     /// ", no other files were touched" or "nothing was changed" behind a list that ends before `end`.
@@ -241,7 +241,7 @@ impl Names<'_, '_> {
         subject.filter(|&it| self.touched_behind(it + 1).is_some()).map(|_| from)
     }
 
-    fn recently(&self, at: usize, class: Class) -> bool {
+    fn recently(&self, at: usize, class: WordClass) -> bool {
         (at.saturating_sub(3)..at).any(|index| self.sentence.is(index, class))
     }
 
@@ -261,7 +261,7 @@ impl Names<'_, '_> {
     }
 
     /// Takes the list of paths from `from` on for a statement that begins at `start`.
-    fn take_list(&self, start: usize, from: usize, found: &mut Vec<Statement>) -> bool {
+    fn take_list(&self, start: usize, from: usize, found: &mut Vec<ClaimStatement>) -> bool {
         let list = self.path_list(from);
         let taken = list.is_some();
         found.extend(list.map(|(paths, end)| only(start, end - 1, start, paths)));
@@ -335,8 +335,8 @@ impl Names<'_, '_> {
     }
 }
 
-fn only(start: usize, end: usize, at: usize, paths: BTreeSet<ScopeEntry>) -> Statement {
-    Statement { start, end, at, claim: Claim::OnlyTouched { paths } }
+fn only(start: usize, end: usize, at: usize, paths: BTreeSet<ScopeEntry>) -> ClaimStatement {
+    ClaimStatement { start, end, at, claim: Claim::OnlyTouched { paths } }
 }
 
 /// Whether a name ends in an extension, as file names do and version numbers do not.

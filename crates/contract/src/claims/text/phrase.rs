@@ -3,7 +3,7 @@
 //! All scans are bounded, so that recognition stays linear in the length of the text.
 
 use probity_prose::clauses::ParsedSentence;
-use probity_prose::lexicon::{self as lx, Class};
+use probity_prose::lexicon::{self as lx, WordClass};
 use probity_prose::tokens::TokenKind;
 
 /// How far a phrase is followed.
@@ -34,7 +34,7 @@ pub(super) struct NounPhrase {
 
 /// How a statement about a subject ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Predicate {
+pub(super) struct StatementPredicate {
     /// Its last token.
     pub(super) end: usize,
     /// Whether it says that all is well, negations counted.
@@ -42,7 +42,7 @@ pub(super) struct Predicate {
 }
 
 /// Reads the noun phrase that ends in the noun at `head`. `plain` are the words that keep it plain.
-pub(super) fn noun_phrase(sentence: &ParsedSentence<'_>, head: usize, plain: Class) -> NounPhrase {
+pub(super) fn noun_phrase(sentence: &ParsedSentence<'_>, head: usize, plain: WordClass) -> NounPhrase {
     let mut phrase = NounPhrase {
         start: head,
         is_negated: false,
@@ -69,7 +69,7 @@ pub(super) fn noun_phrase(sentence: &ParsedSentence<'_>, head: usize, plain: Cla
 }
 
 /// Takes the token at `index` into the phrase, if it belongs there.
-fn extend(sentence: &ParsedSentence<'_>, phrase: &mut NounPhrase, index: usize, plain: Class) -> bool {
+fn extend(sentence: &ParsedSentence<'_>, phrase: &mut NounPhrase, index: usize, plain: WordClass) -> bool {
     let token = &sentence.tokens[index];
     let at_end = |word: &str| sentence.says(index, word);
     if !matches!(token.kind, TokenKind::Word | TokenKind::Number | TokenKind::Literal) || phrase.is_negated {
@@ -163,13 +163,17 @@ pub(super) fn shares_no(sentence: &ParsedSentence<'_>, head: usize) -> Option<us
 }
 
 /// Reads what is said of the subject whose last token is `head`. `is_negated` says whether the subject is none.
-pub(super) fn predicate(sentence: &ParsedSentence<'_>, head: usize, is_negated: bool) -> Option<Predicate> {
+pub(super) fn predicate(
+    sentence: &ParsedSentence<'_>,
+    head: usize,
+    is_negated: bool,
+) -> Option<StatementPredicate> {
     let mut negations = usize::from(is_negated);
     let mut index = head + 1;
     let mut in_aside = false;
     while index < sentence.tokens.len() && index <= head + REACH {
         let token = &sentence.tokens[index];
-        let end = |is_good| Some(Predicate { end: index, is_good });
+        let end = |is_good| Some(StatementPredicate { end: index, is_good });
         if in_aside {
             in_aside = token.kind != TokenKind::Break && token.kind != TokenKind::Comma;
         } else if sentence.is(index, lx::THAT) && sentence.is(index + 1, lx::FAILURE | lx::FIRST_PERSON) {
@@ -177,13 +181,13 @@ pub(super) fn predicate(sentence: &ParsedSentence<'_>, head: usize, is_negated: 
         } else if sentence.says(index, "of") && is_share(sentence, index) {
             return None;
         } else if let Some((at, is_zero)) = exit_code(sentence, index) {
-            return Some(Predicate { end: at, is_good: is_zero == negations.is_multiple_of(2) });
+            return Some(StatementPredicate { end: at, is_good: is_zero == negations.is_multiple_of(2) });
         } else if sentence.is(index, lx::WITHOUT)
             || sentence.says(index, "with") && sentence.is(index + 1, lx::NO)
         {
             return without_failure(sentence, index, negations);
         } else if sentence.is(index, lx::NO) && sentence.is(index + 1, lx::FAILURE) {
-            return Some(Predicate { end: index + 1, is_good: negations.is_multiple_of(2) });
+            return Some(StatementPredicate { end: index + 1, is_good: negations.is_multiple_of(2) });
         } else if sentence.is(index, lx::SUCCESS) {
             return if hands_over(sentence, index) { None } else { end(negations % 2 == 0) };
         } else if sentence.is(index, lx::FAILURE) {
@@ -285,11 +289,15 @@ fn skip_object(sentence: &ParsedSentence<'_>, preposition: usize) -> usize {
 }
 
 /// "without failures", "with no errors".
-fn without_failure(sentence: &ParsedSentence<'_>, start: usize, negations: usize) -> Option<Predicate> {
+fn without_failure(
+    sentence: &ParsedSentence<'_>,
+    start: usize,
+    negations: usize,
+) -> Option<StatementPredicate> {
     let limit = (start + 6).min(sentence.tokens.len());
     let end =
         (start + 1..limit).find(|&index| sentence.is(index, lx::FAILURE | lx::FINDING | lx::REGRESSION))?;
-    Some(Predicate { end, is_good: negations.is_multiple_of(2) })
+    Some(StatementPredicate { end, is_good: negations.is_multiple_of(2) })
 }
 
 /// "is passed to the runner", "passes a list": the verb hands something over.

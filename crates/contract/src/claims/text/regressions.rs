@@ -1,6 +1,6 @@
 //! The frame of `no_regressions`: nothing got worse.
 
-use super::frames::Statement;
+use super::frames::ClaimStatement;
 use super::phrase::{has_exception, noun_phrase, shares_no};
 use crate::claims::Claim;
 use probity_prose::clauses::ParsedSentence;
@@ -8,8 +8,9 @@ use probity_prose::lexicon as lx;
 use probity_prose::tokens::TokenKind;
 
 /// "No regressions", "regression-free", "nothing got worse", "introduces no new findings".
-pub(super) fn regressions(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
-    let mut add = |start, end| found.push(Statement { start, end, at: start, claim: Claim::NoRegressions });
+pub(super) fn regressions(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<ClaimStatement>) {
+    let mut add =
+        |start, end| found.push(ClaimStatement { start, end, at: start, claim: Claim::NoRegressions });
     if sentence.is(at, lx::QUALITY) {
         if let Some(end) = did_not_drop(sentence, at) {
             add(at, end);

@@ -1,17 +1,17 @@
 //! The frame of `verified`: the change, and nothing else, was verified.
 
-use super::frames::Statement;
+use super::frames::ClaimStatement;
 use super::phrase::{noun_phrase, predicate};
 use crate::claims::Claim;
 use probity_prose::clauses::ParsedSentence;
-use probity_prose::lexicon::{self as lx, Class};
+use probity_prose::lexicon::{self as lx, WordClass};
 use probity_prose::tokens::TokenKind;
 
 /// "This change is verified", "verification passed", "I verified the patch".
-pub(super) fn verified(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<Statement>) {
-    let mut add = |start, end| found.push(Statement { start, end, at: start, claim: Claim::Verified });
+pub(super) fn verified(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec<ClaimStatement>) {
+    let mut add = |start, end| found.push(ClaimStatement { start, end, at: start, claim: Claim::Verified });
     if sentence.is(at, lx::VERIFICATION) {
-        let phrase = noun_phrase(sentence, at, Class::NONE);
+        let phrase = noun_phrase(sentence, at, WordClass::NONE);
         if let Some(said) = predicate(sentence, at, phrase.is_negated).filter(|said| said.is_good) {
             add(phrase.start, said.end);
         } else if sentence.says_any(phrase.start.wrapping_sub(1), "pass | passes | passed") {
@@ -56,7 +56,7 @@ fn verified_subject(sentence: &ParsedSentence<'_>, at: usize) -> Option<usize> {
             verified_object(sentence, at + 1).then_some(it)
         }
         Some(it) if helped && sentence.is(it, lx::CHANGE) && ends => {
-            Some(noun_phrase(sentence, it, Class::NONE).start)
+            Some(noun_phrase(sentence, it, WordClass::NONE).start)
         }
         Some(it) if sentence.is(it, lx::AND | lx::BUT) && ends => Some(it),
         Some(it) if sentence.is(it, lx::CHANGE) && sentence.says(it, "quality") && ends => Some(it),

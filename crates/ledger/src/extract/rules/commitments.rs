@@ -1,17 +1,17 @@
 //! Decisions, constraints and goals: commitments for future work.
 
 use super::super::Role;
-use super::super::claims::{Claim, RuleChange};
-use super::{Reader, is_order};
+use super::super::claims::{RuleChange, TurnClaim};
+use super::{RuleReader, is_order};
 use crate::vocabulary::RevisionMode;
 use probity_prose::lexicon::{self as lx, contains, is_among, position_after, position_of, strip};
 use probity_prose::words::Word;
 
-impl Reader<'_> {
+impl RuleReader<'_> {
     /// "Do not …", "let us not …", "we will not …".
-    pub(super) fn prohibition(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn prohibition(&self, words: &[Word]) -> Option<TurnClaim> {
         let revises = self.revises();
-        let against = |summary| Some(Claim::Decision { summary, revises, instead_of: None });
+        let against = |summary| Some(TurnClaim::Decision { summary, revises, instead_of: None });
         if let Some(rest) = strip(words, lx::DECISION_AGAINST_ACTION) {
             return if rest.len() > 1 { against(self.denied("Do not", words, rest)) } else { None };
         }
@@ -19,11 +19,11 @@ impl Reader<'_> {
             return if rest.is_empty() { None } else { against(self.denied("Do not use", words, rest)) };
         }
         if let Some(task) = strip(words, "do not forget to | please do not forget to") {
-            return (!task.is_empty()).then(|| Claim::Task(self.said(task)));
+            return (!task.is_empty()).then(|| TurnClaim::Task(self.said(task)));
         }
         let rest = strip(words, "do not ever | do not | please do not | you must not | never ever | never")?;
         let is_idle = rest.is_empty() || strip(rest, lx::IDLE_PROHIBITION).is_some();
-        (!is_idle).then(|| Claim::constraint(self.said(words), true))
+        (!is_idle).then(|| TurnClaim::constraint(self.said(words), true))
     }
 
     /// Returns the text of a prohibition. In another language it keeps all of its own words, including the negation.
@@ -41,43 +41,43 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn constraint(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn constraint(&self, words: &[Word]) -> Option<TurnClaim> {
         if let Some(change) = self.constraint_change(words) {
             return Some(change);
         }
         if let Some(rest) = strip(words, "make sure that | make sure | ensure that | ensure | see to it that")
         {
-            return (rest.len() > 1).then(|| Claim::constraint(self.said(rest), true));
+            return (rest.len() > 1).then(|| TurnClaim::constraint(self.said(rest), true));
         }
         // An agent that says "right, no admin page" repeats an instruction.
         let repeats = self.role == Role::Assistant && strip(words, "no").is_some();
         let hard = !repeats && is_hard_rule(words);
         let soft = !hard && is_preference(words);
         let change = if self.revises() { RuleChange::Replaces } else { RuleChange::New };
-        (hard || soft).then(|| Claim::Constraint { summary: self.said(words), hard, change })
+        (hard || soft).then(|| TurnClaim::Constraint { summary: self.said(words), hard, change })
     }
 
     /// "Allow GPL code in tests", "make that 200 ms".
-    fn constraint_change(&self, words: &[Word]) -> Option<Claim> {
+    fn constraint_change(&self, words: &[Word]) -> Option<TurnClaim> {
         let rest = strip(words, lx::RULE_CHANGE)?;
         let mode = match () {
             () if self.has("relax | loosen | allow | exception | except for") => RevisionMode::Relaxed,
             () if self.has("tighten | stricter | restrict") => RevisionMode::Tightened,
             () => RevisionMode::Amended,
         };
-        (!rest.is_empty()).then(|| Claim::Constraint {
+        (!rest.is_empty()).then(|| TurnClaim::Constraint {
             summary: self.said(words),
             hard: false,
             change: RuleChange::Changes(mode),
         })
     }
 
-    pub(super) fn goal(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn goal(&self, words: &[Word]) -> Option<TurnClaim> {
         if let Some(rest) = named_goal(words).or_else(|| wanted_thing(words)) {
-            return Some(Claim::Goal(self.said(rest)));
+            return Some(TurnClaim::Goal(self.said(rest)));
         }
         if let Some(rest) = strip(words, lx::GOAL).filter(|rest| !rest.is_empty()) {
-            return Some(Claim::Goal(self.said(rest)));
+            return Some(TurnClaim::Goal(self.said(rest)));
         }
         let wanted = strip(
             words,
@@ -92,16 +92,16 @@ impl Reader<'_> {
         };
         let is_small = self.has("test | tests | pr | ticket | list | copy | helper | function | note");
         if let Some(rest) = wanted.filter(|rest| builds(rest) && !is_small) {
-            return Some(Claim::Goal(self.said(rest)));
+            return Some(TurnClaim::Goal(self.said(rest)));
         }
         let ongoing = strip(words, "we are | i am")?;
         let is_making =
             strip(ongoing, "building | creating a | making a | developing a | designing a | writing a");
-        is_making.is_some_and(|rest| !rest.is_empty()).then(|| Claim::Goal(self.said(ongoing)))
+        is_making.is_some_and(|rest| !rest.is_empty()).then(|| TurnClaim::Goal(self.said(ongoing)))
     }
 
     /// "Redis is the way to go", "a plain log will do", "Ghent has to wait", "we agreed with support that …".
-    pub(super) fn settled(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn settled(&self, words: &[Word]) -> Option<TurnClaim> {
         if let Some(at) =
             position_of(words, lx::SETTLEMENT).filter(|at| (1..=6).contains(at) && self.role == Role::User)
         {
@@ -110,7 +110,7 @@ impl Reader<'_> {
         if let Some(at) =
             position_of(words, "has to wait | have to wait | can wait").filter(|at| (1..=5).contains(at))
         {
-            return Some(Claim::decision(self.said(&words[..words.len().min(at + 3)])));
+            return Some(TurnClaim::decision(self.said(&words[..words.len().min(at + 3)])));
         }
         if let Some(at) = position_of(words, "instead of | rather than")
             .filter(|at| (1..=4).contains(at) && self.role == Role::User && is_order(words))
@@ -130,27 +130,27 @@ impl Reader<'_> {
     }
 
     /// "Instead of Django we will use Rails".
-    fn instead(&self, words: &[Word]) -> Option<Claim> {
+    fn instead(&self, words: &[Word]) -> Option<TurnClaim> {
         let rest = strip(words, "instead of | rather than")?;
         let at = position_of(rest, "we will | let us | we are").filter(|at| (1..=5).contains(at))?;
         match self.decision(&rest[at..])? {
-            Claim::Decision { summary, revises, .. } => {
-                Some(Claim::Decision { summary, revises, instead_of: Some(self.slice(&rest[..at])) })
+            TurnClaim::Decision { summary, revises, .. } => {
+                Some(TurnClaim::Decision { summary, revises, instead_of: Some(self.slice(&rest[..at])) })
             }
             _ => None,
         }
     }
 
     /// Under "Decisions" a prohibition is a decision, and so is a phrase without a verb.
-    pub(super) fn decision_in_a_list(&self, words: &[Word], text: String) -> Claim {
+    pub(super) fn decision_in_a_list(&self, words: &[Word], text: String) -> TurnClaim {
         match self.decision(words).or_else(|| self.prohibition(words)) {
-            Some(Claim::Constraint { summary, .. }) => Claim::decision(summary),
-            Some(claim @ Claim::Decision { .. }) => claim,
-            _ => Claim::decision(text),
+            Some(TurnClaim::Constraint { summary, .. }) => TurnClaim::decision(summary),
+            Some(claim @ TurnClaim::Decision { .. }) => claim,
+            _ => TurnClaim::decision(text),
         }
     }
 
-    pub(super) fn decision(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn decision(&self, words: &[Word]) -> Option<TurnClaim> {
         let own = strip(words, "we | i").unwrap_or(words);
         if let Some(rest) = strip(own, lx::REPORTED_DECISION).filter(|rest| !rest.is_empty()) {
             return Some(self.decided(self.what_was_decided(words, own, rest), rest));
@@ -197,11 +197,11 @@ impl Reader<'_> {
     }
 
     /// "Raise the limit to 20": replaces the decision about the same subject, if there is one.
-    fn set_anew(&self, said: &[Word], object: &[Word]) -> Claim {
+    fn set_anew(&self, said: &[Word], object: &[Word]) -> TurnClaim {
         let summary = self.said(said);
         match self.decided(summary.clone(), object) {
-            Claim::Decision { revises, instead_of: None, .. } => {
-                Claim::Decision { instead_of: Some(summary.clone()), summary, revises }
+            TurnClaim::Decision { revises, instead_of: None, .. } => {
+                TurnClaim::Decision { instead_of: Some(summary.clone()), summary, revises }
             }
             claim => claim,
         }
@@ -218,7 +218,7 @@ impl Reader<'_> {
         }
     }
 
-    fn decided(&self, summary: String, object: &[Word]) -> Claim {
+    fn decided(&self, summary: String, object: &[Word]) -> TurnClaim {
         let instead = position_after(object, "instead of | rather than | in place of")
             .map(|at| self.slice(&object[at..]));
         let until = |words: &[Word], ends: &str| {
@@ -231,7 +231,7 @@ impl Reader<'_> {
             let is_move = self.has("switch from | migrate from | move from");
             until(&object[position_after(object, "from").or(Some(0)).filter(|_| is_move)?..], "to")
         };
-        Claim::Decision {
+        TurnClaim::Decision {
             summary,
             revises: self.revises(),
             instead_of: instead.or_else(replaced).or_else(left),

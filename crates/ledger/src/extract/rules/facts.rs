@@ -1,13 +1,13 @@
 //! Facts: findings, and plain statements about the project.
 
-use super::super::claims::Claim;
-use super::Reader;
+use super::super::claims::TurnClaim;
+use super::RuleReader;
 use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
 use probity_prose::words::Word;
 
-impl Reader<'_> {
-    pub(super) fn fact(&self, words: &[Word]) -> Option<Claim> {
+impl RuleReader<'_> {
+    pub(super) fn fact(&self, words: &[Word]) -> Option<TurnClaim> {
         let told = || {
             let near = &words[..words.len().min(9)];
             position_after(near, lx::TOLD_DISCOVERY).map(|at| &words[at..])
@@ -25,7 +25,7 @@ impl Reader<'_> {
         let is_sure =
             found.is_some() && (confirms || self.has("measured | the logs show | the profiler shows"));
         let confidence = if is_sure { ConfidenceLevel::High } else { ConfidenceLevel::Medium };
-        Some(Claim::Fact { summary: self.said(said), confidence, corrects, confirms })
+        Some(TurnClaim::Fact { summary: self.said(said), confidence, corrects, confirms })
     }
 
     /// "The API is rate limited": a subject from the project, a verb, and a complement.

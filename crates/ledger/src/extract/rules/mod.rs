@@ -14,34 +14,39 @@ mod unasserted;
 mod work;
 
 use super::Role;
-use super::claims::Claim;
-use super::topics::{Block, Topic};
+use super::claims::TurnClaim;
+use super::topics::{BlockTopic, TopicBlock};
 use crate::vocabulary::ConfidenceLevel;
-use probity_prose::lexicon::{self as lx, Phrases, contains, is_among, position_of, starts_with, strip};
-use probity_prose::markdown::Form;
+use probity_prose::lexicon::{self as lx, PhraseSet, contains, is_among, position_of, starts_with, strip};
+use probity_prose::markdown::BlockForm;
 use probity_prose::modality::Modality;
 use probity_prose::sentences::Sentence;
 use probity_prose::words::{Word, strip_openers};
 
 /// Returns all claims of a sentence, in order. Each claim is a list of readings: the first that finds its target wins.
-pub(super) fn claims(sentence: &Sentence, block: &Block, role: Role, is_doubted: bool) -> Vec<Vec<Claim>> {
+pub(super) fn claims(
+    sentence: &Sentence,
+    block: &TopicBlock,
+    role: Role,
+    is_doubted: bool,
+) -> Vec<Vec<TurnClaim>> {
     let mut modality = Modality::of(sentence);
     modality.is_hedged |= is_doubted;
-    let reader = Reader { sentence, modality, role };
+    let reader = RuleReader { sentence, modality, role };
     // A sentence that announces a list claims nothing itself, except that something is done.
-    if block.form == Form::Paragraph && sentence.text.ends_with([':', '：']) {
-        let is_done = |claim: &Claim| matches!(claim, Claim::Done(_));
+    if block.form == BlockForm::Paragraph && sentence.text.ends_with([':', '：']) {
+        let is_done = |claim: &TurnClaim| matches!(claim, TurnClaim::Done(_));
         let done = |clause| reader.clause(clause).into_iter().filter(is_done).collect();
         return clauses(&sentence.words).into_iter().map(done).collect();
     }
     if let Some(listed) = reader.listed() {
         return listed.into_iter().map(|claim| vec![claim]).collect();
     }
-    if let Form::CheckBox { done } = block.form {
+    if let BlockForm::CheckBox { done } = block.form {
         let text = reader.said(&sentence.words);
-        return vec![vec![if done { Claim::Done(text) } else { Claim::Task(text) }]];
+        return vec![vec![if done { TurnClaim::Done(text) } else { TurnClaim::Task(text) }]];
     }
-    if let Some(topic) = block.topic.filter(|_| block.form == Form::Item) {
+    if let Some(topic) = block.topic.filter(|_| block.form == BlockForm::Item) {
         return vec![reader.under(topic).into_iter().collect()];
     }
     clauses(what_holds(&sentence.words)).into_iter().map(|clause| reader.clause(clause)).collect()
@@ -55,14 +60,14 @@ fn what_holds(words: &[Word]) -> &[Word] {
 
 /// A part of a sentence that may make a claim of its own.
 #[derive(Clone, Copy)]
-struct Clause<'s> {
+struct RuleClause<'s> {
     words: &'s [Word],
     /// It continues the clause before: "I'll write it and *set up CI*".
     continues: bool,
 }
 
 /// Splits a sentence where another clause with its own claim begins.
-fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
+fn clauses(words: &[Word]) -> Vec<RuleClause<'_>> {
     let mut cuts = vec![(0, false)];
     let is_work = strip(strip_openers(words), lx::WORK_START).is_some();
     let own = strip_openers(words);
@@ -91,7 +96,7 @@ fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
     let ends = cuts.iter().skip(1).map(|cut| cut.0).chain([words.len()]);
     cuts.iter()
         .zip(ends)
-        .map(|(&(start, continues), end)| Clause { words: &words[start..end], continues })
+        .map(|(&(start, continues), end)| RuleClause { words: &words[start..end], continues })
         .collect()
 }
 
@@ -124,43 +129,43 @@ fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
     })
 }
 
-struct Reader<'s> {
+struct RuleReader<'s> {
     sentence: &'s Sentence,
     modality: Modality,
     role: Role,
 }
 
-impl Reader<'_> {
+impl RuleReader<'_> {
     /// An item under a heading has the heading's topic, if it is asserted at all.
-    fn under(&self, topic: Topic) -> Option<Claim> {
+    fn under(&self, topic: BlockTopic) -> Option<TurnClaim> {
         let words = strip_openers(&self.sentence.words);
         let text = self.said(words);
-        if matches!(topic, Topic::Open | Topic::Options) {
+        if matches!(topic, BlockTopic::Open | BlockTopic::Options) {
             return self.branch(words);
         }
         if self.modality.is_guess() {
-            return Some(Claim::Hypothesis { summary: text, confidence: ConfidenceLevel::Low });
+            return Some(TurnClaim::Hypothesis { summary: text, confidence: ConfidenceLevel::Low });
         }
-        let is_rule = topic == Topic::Constraints && self.is_rule_with_condition();
+        let is_rule = topic == BlockTopic::Constraints && self.is_rule_with_condition();
         if !(self.modality.is_asserted() || is_rule) {
             return None;
         }
         Some(match topic {
-            Topic::Goals => Claim::Goal(text),
-            Topic::Decisions => self.decision_in_a_list(words, text),
-            Topic::Constraints => {
+            BlockTopic::Goals => TurnClaim::Goal(text),
+            BlockTopic::Decisions => self.decision_in_a_list(words, text),
+            BlockTopic::Constraints => {
                 let is_soft = self.has("prefer | should | ideally | avoid | try to");
-                Claim::constraint(text, !is_soft)
+                TurnClaim::constraint(text, !is_soft)
             }
-            Topic::Tasks => Claim::Task(text),
-            Topic::Done => Claim::Done(text),
-            Topic::Facts => Claim::fact(text, ConfidenceLevel::Medium),
-            Topic::Open | Topic::Options => return None,
+            BlockTopic::Tasks => TurnClaim::Task(text),
+            BlockTopic::Done => TurnClaim::Done(text),
+            BlockTopic::Facts => TurnClaim::fact(text, ConfidenceLevel::Medium),
+            BlockTopic::Open | BlockTopic::Options => return None,
         })
     }
 
     /// Returns the possible claims of a clause, likeliest first.
-    fn clause(&self, clause: Clause<'_>) -> Vec<Claim> {
+    fn clause(&self, clause: RuleClause<'_>) -> Vec<TurnClaim> {
         let all = clause.words;
         let words = strip_openers(all);
         if words.is_empty()
@@ -176,7 +181,7 @@ impl Reader<'_> {
             return self.unasserted(words).into_iter().collect();
         }
         if clause.continues {
-            return vec![Claim::Task(self.said(words))];
+            return vec![TurnClaim::Task(self.said(words))];
         }
         if let Some(labelled) = self.labelled(words) {
             return vec![labelled];
@@ -198,7 +203,7 @@ impl Reader<'_> {
     }
 
     /// "Must haves: no data loss, at most 10 minutes of downtime": one claim each.
-    fn listed(&self) -> Option<Vec<Claim>> {
+    fn listed(&self) -> Option<Vec<TurnClaim>> {
         let words = strip_openers(&self.sentence.words);
         let label = words.iter().take(8).position(|word| word.paused)?;
         let (head, rest) = words.split_at(label + 1);
@@ -214,14 +219,14 @@ impl Reader<'_> {
         for part in rest.split_inclusive(|word| word.paused) {
             let part = strip(part, "and").unwrap_or(part);
             if !part.is_empty() {
-                claims.push(Claim::constraint(self.said(part), is_rule));
+                claims.push(TurnClaim::constraint(self.said(part), is_rule));
             }
         }
         Some(claims)
     }
 
     /// "Decision: …", "TODO: …": the label gives the kind.
-    fn labelled(&self, words: &[Word]) -> Option<Claim> {
+    fn labelled(&self, words: &[Word]) -> Option<TurnClaim> {
         let label = words.iter().take(6).position(|word| word.paused)?;
         let (head, rest) = words.split_at(label + 1);
         let before = rest
@@ -233,24 +238,24 @@ impl Reader<'_> {
         let text = self.said(rest);
         Some(match () {
             () if starts_with(head, "decision | decided | we decided | final decision") => {
-                self.decision(rest).unwrap_or_else(|| Claim::decision(text))
+                self.decision(rest).unwrap_or_else(|| TurnClaim::decision(text))
             }
-            () if starts_with(head, "preference | soft constraint") => Claim::constraint(text, false),
-            () if starts_with(head, lx::RULE_LABEL) => Claim::constraint(text, true),
-            () if starts_with(head, lx::TASK_LABEL) => Claim::Task(text),
-            () if starts_with(head, "goal | objective | aim | the goal") => Claim::Goal(text),
+            () if starts_with(head, "preference | soft constraint") => TurnClaim::constraint(text, false),
+            () if starts_with(head, lx::RULE_LABEL) => TurnClaim::constraint(text, true),
+            () if starts_with(head, lx::TASK_LABEL) => TurnClaim::Task(text),
+            () if starts_with(head, "goal | objective | aim | the goal") => TurnClaim::Goal(text),
             () if starts_with(head, "fact | finding | root cause | til | measured | result") => {
-                Claim::fact(text, ConfidenceLevel::High)
+                TurnClaim::fact(text, ConfidenceLevel::High)
             }
             () => return None,
         })
     }
 
     /// A few words from the user may answer an open question.
-    fn answer(&self, words: &[Word]) -> Option<Claim> {
+    fn answer(&self, words: &[Word]) -> Option<TurnClaim> {
         let is_answer =
             self.role == Role::User && words.len() <= 12 && !self.has("not | no | never | neither");
-        is_answer.then(|| Claim::Answer(self.said(words)))
+        is_answer.then(|| TurnClaim::Answer(self.said(words)))
     }
 
     /// Returns whether the sentence says that it changes an earlier statement.
@@ -259,13 +264,13 @@ impl Reader<'_> {
     }
 
     /// Returns whether the sentence contains one of the phrases.
-    fn has(&self, phrases: impl Phrases) -> bool {
+    fn has(&self, phrases: impl PhraseSet) -> bool {
         contains(&self.sentence.words, phrases)
     }
 }
 
 /// Returns whether the words are exactly one of `phrases`.
-fn is_whole(words: &[Word], phrases: impl Phrases) -> bool {
+fn is_whole(words: &[Word], phrases: impl PhraseSet) -> bool {
     phrases.match_length(words) == Some(words.len())
 }
 

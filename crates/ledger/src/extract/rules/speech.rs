@@ -1,9 +1,9 @@
 //! The words of a summary: a piece of the sentence, cleaned up only at its edges.
 
-use super::Reader;
+use super::RuleReader;
 use probity_prose::words::Word;
 
-impl Reader<'_> {
+impl RuleReader<'_> {
     /// Returns the words with an initial capital, and without afterthoughts and reasons.
     pub(super) fn said(&self, words: &[Word]) -> String {
         let end =

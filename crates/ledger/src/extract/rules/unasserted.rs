@@ -1,14 +1,14 @@
 //! Statements that are not asserted: ideas, open choices, requests, conditional rules.
 
 use super::super::Role;
-use super::super::claims::Claim;
-use super::Reader;
+use super::super::claims::TurnClaim;
+use super::RuleReader;
 use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
 use probity_prose::words::Word;
 
-impl Reader<'_> {
-    pub(super) fn unasserted(&self, words: &[Word]) -> Option<Claim> {
+impl RuleReader<'_> {
+    pub(super) fn unasserted(&self, words: &[Word]) -> Option<TurnClaim> {
         if let Some(task) = self.request(words) {
             return Some(task);
         }
@@ -24,12 +24,18 @@ impl Reader<'_> {
                 && !self.modality.is_reported
                 && !self.modality.is_unreal
         }) {
-            return Some(Claim::Hypothesis { summary: self.said(idea), confidence: ConfidenceLevel::Low });
+            return Some(TurnClaim::Hypothesis {
+                summary: self.said(idea),
+                confidence: ConfidenceLevel::Low,
+            });
         }
         if let Some(idea) =
             strip(words, lx::SUGGESTION).filter(|idea| !idea.is_empty() && self.modality.is_guess())
         {
-            return Some(Claim::Hypothesis { summary: self.said(idea), confidence: ConfidenceLevel::Low });
+            return Some(TurnClaim::Hypothesis {
+                summary: self.said(idea),
+                confidence: ConfidenceLevel::Low,
+            });
         }
         if !self.modality.is_guess()
             || words.len() < 3 && !self.sentence.is_translated
@@ -39,7 +45,7 @@ impl Reader<'_> {
         }
         let is_likely = self.has("probably | likely | i believe | we believe | presumably | should");
         let confidence = if is_likely { ConfidenceLevel::Medium } else { ConfidenceLevel::Low };
-        Some(Claim::Hypothesis { summary: self.said(strip_hedge(words)), confidence })
+        Some(TurnClaim::Hypothesis { summary: self.said(strip_hedge(words)), confidence })
     }
 
     /// "If the tests fail, never merge": a rule keeps its condition.
@@ -54,20 +60,22 @@ impl Reader<'_> {
         modality.is_conditional && !is_otherwise_open && is_rule
     }
 
-    fn conditional_rule(&self, words: &[Word]) -> Option<Claim> {
+    fn conditional_rule(&self, words: &[Word]) -> Option<TurnClaim> {
         let rule = self.constraint(words).or_else(|| self.prohibition(words));
         let rule = rule.or_else(|| {
             let at = position_after(words, "never | always | must")?;
-            (at < words.len()).then(|| Claim::constraint(String::new(), true))
+            (at < words.len()).then(|| TurnClaim::constraint(String::new(), true))
         })?;
         match rule {
-            Claim::Constraint { hard, .. } => Some(Claim::constraint(self.said(&self.sentence.words), hard)),
+            TurnClaim::Constraint { hard, .. } => {
+                Some(TurnClaim::constraint(self.said(&self.sentence.words), hard))
+            }
             _ => None,
         }
     }
 
     /// "Can you add tests?" is a request for work.
-    fn request(&self, words: &[Word]) -> Option<Claim> {
+    fn request(&self, words: &[Word]) -> Option<TurnClaim> {
         let rest = strip(words, "can you | could you | would you | will you")?;
         let rest = strip(rest, "please | also | maybe also | quickly").unwrap_or(rest);
         let is_work = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty());
@@ -76,11 +84,11 @@ impl Reader<'_> {
         let is_plain =
             !(self.modality.is_conditional || self.modality.is_reported || self.modality.is_unreal);
         let is_asked_back = self.has("maybe | perhaps | tell me | explain");
-        (is_task && is_plain && !is_asked_back).then(|| Claim::Task(self.said(rest)))
+        (is_task && is_plain && !is_asked_back).then(|| TurnClaim::Task(self.said(rest)))
     }
 
     /// Returns alternatives without a decision.
-    pub(super) fn branch(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn branch(&self, words: &[Word]) -> Option<TurnClaim> {
         let modality = self.modality;
         if modality.is_reported || modality.is_unreal {
             return None;
@@ -121,7 +129,7 @@ impl Reader<'_> {
     }
 
     /// Returns the alternatives left and right of `joint`.
-    fn alternatives(&self, words: &[Word], joint: &str) -> Option<Claim> {
+    fn alternatives(&self, words: &[Word], joint: &str) -> Option<TurnClaim> {
         let at = words.iter().position(|word| word.lower == joint)?;
         let (left, right) = (&words[..at], &words[at + 1..]);
         // The last word on the left may have a comma before the joint.
@@ -131,7 +139,7 @@ impl Reader<'_> {
         let (left, right) = (&left[starts..], &right[..ends.min(stops.unwrap_or(right.len()))]);
         let is_short = |part: &[Word]| !part.is_empty() && part.len() <= 6;
         let (one, other) = (self.slice(left), self.slice(right));
-        (is_short(left) && is_short(right) && one != other).then(|| Claim::Branch(vec![one, other]))
+        (is_short(left) && is_short(right) && one != other).then(|| TurnClaim::Branch(vec![one, other]))
     }
 }
 

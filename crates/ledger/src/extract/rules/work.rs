@@ -1,33 +1,33 @@
 //! Tasks: opened, done, dropped and reopened work.
 
 use super::super::Role;
-use super::super::claims::Claim;
-use super::{Reader, is_order};
+use super::super::claims::TurnClaim;
+use super::{RuleReader, is_order};
 use probity_prose::lexicon::{self as lx, is_among, position_of, strip};
 use probity_prose::words::Word;
 
-impl Reader<'_> {
-    pub(super) fn task_asked_for(&self, words: &[Word]) -> Option<Claim> {
+impl RuleReader<'_> {
+    pub(super) fn task_asked_for(&self, words: &[Word]) -> Option<TurnClaim> {
         let rest = strip(words, lx::TASK_REQUEST)?;
         let begun = strip(rest, "start by | begin by | start with | begin with")
             .filter(|rest| rest.first().is_some_and(|verb| verb.lower.ends_with("ing")));
         if let Some(rest) = begun.filter(|rest| rest.len() > 1) {
-            return Some(Claim::Task(self.said(rest)));
+            return Some(TurnClaim::Task(self.said(rest)));
         }
         let is_task = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty());
         (is_task && !self.has("let me know | let me check | let me see | let me look"))
-            .then(|| Claim::Task(self.said(rest)))
+            .then(|| TurnClaim::Task(self.said(rest)))
     }
 
     /// "Let's add tests"; from a user also the bare imperative.
-    pub(super) fn task(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn task(&self, words: &[Word]) -> Option<TurnClaim> {
         let willed = strip(words, "let us | we will | we are going to");
         let said = willed.or(Some(words).filter(|_| self.role != Role::Assistant))?;
         let object = strip(said, lx::WORK_VERB)?;
-        (!object.is_empty() && is_order(object)).then(|| Claim::Task(self.said(said)))
+        (!object.is_empty() && is_order(object)).then(|| TurnClaim::Task(self.said(said)))
     }
 
-    pub(super) fn withdrawal(&self, all: &[Word], words: &[Word]) -> Option<Claim> {
+    pub(super) fn withdrawal(&self, all: &[Word], words: &[Word]) -> Option<TurnClaim> {
         let bare = [
             "scratch that",
             "never mind",
@@ -38,72 +38,72 @@ impl Reader<'_> {
             "strike that",
         ];
         if bare.iter().any(|phrase| strip(all, *phrase).is_some_and(<[Word]>::is_empty)) {
-            return Some(Claim::Withdraw(String::new()));
+            return Some(TurnClaim::Withdraw(String::new()));
         }
         if let Some(rest) = strip(words, lx::WITHDRAWAL).or_else(|| strip(all, "never mind")) {
             // A reason follows the pause.
             let about = rest.iter().position(|word| word.paused).map_or(rest, |pause| &rest[..=pause]);
-            return (!about.is_empty()).then(|| Claim::Withdraw(self.said(about)));
+            return (!about.is_empty()).then(|| TurnClaim::Withdraw(self.said(about)));
         }
         let at = position_of(words, lx::OBSOLETE)?;
-        (at > 0).then(|| Claim::Withdraw(self.slice(&words[..at])))
+        (at > 0).then(|| TurnClaim::Withdraw(self.slice(&words[..at])))
     }
 
-    pub(super) fn reopening(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn reopening(&self, words: &[Word]) -> Option<TurnClaim> {
         let asked = "reopen | let us reopen | we need to reopen | i am reopening | we have to reopen";
         let about = match strip(words, asked) {
             Some(rest) => rest,
             None => &words[..position_of(words, lx::BROKEN_AGAIN)?],
         };
-        (!about.is_empty()).then(|| Claim::Reopen { about: self.slice(about), reason: self.said(words) })
+        (!about.is_empty()).then(|| TurnClaim::Reopen { about: self.slice(about), reason: self.said(words) })
     }
 
-    pub(super) fn done(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn done(&self, words: &[Word]) -> Option<TurnClaim> {
         if self.has(lx::INCOMPLETE) {
             return None;
         }
         let is_word = strip(words, "all done | done | finished | completed | fixed | shipped | merged");
         if is_word.is_some_and(|rest| rest.len() <= 1 && words.len() <= 3) {
-            return Some(Claim::Done(String::new()));
+            return Some(TurnClaim::Done(String::new()));
         }
         if let Some(rest) = strip(words, "done with | finished with") {
-            return (!rest.is_empty()).then(|| Claim::Done(self.said(rest)));
+            return (!rest.is_empty()).then(|| TurnClaim::Done(self.said(rest)));
         }
         let is_working = words.len() <= 5
             && words.last().is_some_and(|word| is_among("works | work | passes | pass", &word.lower));
         if let Some((_, subject)) = words.split_last().filter(|_| is_working && words.len() > 1) {
-            return Some(Claim::Done(self.slice(subject)));
+            return Some(TurnClaim::Done(self.slice(subject)));
         }
         self.did(words).or_else(|| self.is_done(words)).or_else(|| self.was_done(words))
     }
 
     /// "Masking done", "counters moved to Redis", "redirects: implemented and tested": a participle without a subject.
-    fn was_done(&self, words: &[Word]) -> Option<Claim> {
+    fn was_done(&self, words: &[Word]) -> Option<TurnClaim> {
         let at = (1..words.len().min(7)).find(|&at| {
             strip(&words[at..], lx::WORK_PARTICIPLE).is_some()
                 || matches!(words[at].lower.as_str(), "done" | "works" | "passes")
         })?;
         let has_other_verb = words[..at].iter().any(|word| is_among("is | are | was | were | has | have | had | i | we | you | he | she | they | to | be | who | that", &word.lower));
-        (!has_other_verb && words.len() <= 16).then(|| Claim::Done(self.slice(words)))
+        (!has_other_verb && words.len() <= 16).then(|| TurnClaim::Done(self.slice(words)))
     }
 
     /// "I've added tests", "Fixed the login bug".
-    fn did(&self, words: &[Word]) -> Option<Claim> {
+    fn did(&self, words: &[Word]) -> Option<TurnClaim> {
         let own = "i have just | i have now | i have also | i have | we have now | we have | i just | i also | i | we just | we also | we";
         let said = strip(words, own).unwrap_or(words);
         let object = strip(said, lx::WORK_PARTICIPLE)?;
         let is_noun = strip(object, "to | by | from | that").is_some();
-        (!object.is_empty() && !is_noun).then(|| Claim::Done(self.said(said)))
+        (!object.is_empty() && !is_noun).then(|| TurnClaim::Done(self.said(said)))
     }
 
     /// "The goal is met", "that is it for the project".
-    pub(super) fn reached(&self, words: &[Word]) -> Option<Claim> {
+    pub(super) fn reached(&self, words: &[Word]) -> Option<TurnClaim> {
         let is_over = self.has("goal is met | goal is reached | goal is achieved | goal reached | goal achieved | goal met | reached the goal | reached our goal | met the goal | met our goal | it for the project | project is done | project is finished | project is complete");
-        (is_over && !self.has(lx::INCOMPLETE) && !words.is_empty()).then_some(Claim::Reached)
+        (is_over && !self.has(lx::INCOMPLETE) && !words.is_empty()).then_some(TurnClaim::Reached)
     }
 
     /// "The parser is done", "tests are green".
-    fn is_done(&self, words: &[Word]) -> Option<Claim> {
+    fn is_done(&self, words: &[Word]) -> Option<TurnClaim> {
         let at = words
             .iter()
             .position(|word| matches!(word.lower.as_str(), "is" | "are" | "was" | "were" | "now"))?;
@@ -116,9 +116,9 @@ impl Reader<'_> {
             && participle.lower.ends_with("ed")
             && !is_among(lx::UNFINISHED_PARTICIPLE, &participle.lower)
         {
-            return Some(Claim::Done(self.said(words)));
+            return Some(TurnClaim::Done(self.said(words)));
         }
-        (is_near && ends).then(|| Claim::Done(self.slice(&words[..at])))
+        (is_near && ends).then(|| TurnClaim::Done(self.slice(&words[..at])))
     }
 }
 

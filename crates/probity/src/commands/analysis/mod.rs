@@ -24,7 +24,15 @@ use std::path::PathBuf;
 /// Default number of findings in the `--json` document.
 const MAX_LISTED_FINDINGS: usize = 100;
 
+/// Analyze the code: clones, complexity, cycles, dead code, health
+///
+/// Reads every language it knows, names what it did not read, and keeps the result as a run that any other run
+/// can be compared with. After an edit only what changed is read again.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  probity analyze\n  probity analyze --changed main --markdown summary.md\n  \
+                        probity analyze --html report.html"
+)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct AnalyzeArgs {
     #[command(subcommand)]

@@ -9,7 +9,9 @@ use probity_quality::analysis_store::MAX_UNPINNED_RUNS;
 use probity_quality::analyze::{self, FindingLimits};
 use probity_workspace::{ServiceError, Workspace};
 
+/// List, show and compare stored analyses
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  probity runs list\n  probity runs compare 14d82d39 last")]
 pub(crate) enum RunsCommand {
     /// List the stored runs, newest first
     #[command(after_help = "Examples:\n  probity runs list")]

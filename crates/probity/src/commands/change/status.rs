@@ -1,4 +1,4 @@
-//! `probity status` and `probity doctor`.
+//! `probity status`.
 
 use super::alternate_screen::AlternateScreen;
 use super::labels::{ownership_label, show_notices};
@@ -8,7 +8,7 @@ use crate::commands::identity::IdentityArgs;
 use crate::ui;
 use clap::Args;
 use probity_api::ExitCode;
-use probity_api::change::{CheckupStatus, DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
+use probity_api::change::{DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
 use probity_changes::StatusWatcher;
 use probity_evidence::GlobList;
 use probity_intents::{IntentId, IntentStatus, Ownership, ScopeEntrySet};
@@ -85,23 +85,6 @@ fn wait_for_news(watch: &mut StatusWatcher, keyboard: Option<&RawKeyboard>) -> R
         }
     }
     Ok(false)
-}
-
-pub(crate) fn doctor(workspace: &Workspace) -> CommandAnswer {
-    let answer = probity_changes::doctor(workspace);
-    for check in &answer.checks {
-        let mark = match check.status {
-            CheckupStatus::Ok => ui::good("ok"),
-            CheckupStatus::Warning => ui::warn("warning"),
-            CheckupStatus::Failed => ui::bad("failed"),
-        };
-        ui::print_row(check.name, format_args!("{mark}  {}", check.detail));
-        if let Some(next_step) = &check.next_step {
-            ui::print_row("", format_args!("→ {next_step}"));
-        }
-    }
-    let exit_code = if answer.status == CheckupStatus::Failed { ExitCode::Failed } else { ExitCode::Ok };
-    CommandAnswer::of(exit_code, &answer)
 }
 
 fn show_status(answer: &StatusAnswer) {

@@ -1,194 +1,136 @@
 //! `probity commits`: the versioned store of typed documents.
 
-mod args;
+mod blob;
+mod bundle;
+mod check;
+mod diff;
+mod flatten;
+mod heads;
+mod init;
+mod log;
+mod losses;
+mod mask;
+mod merge;
+mod put;
+mod reduce;
+mod refs;
+mod schema;
 mod show;
+mod state;
+mod sync;
+mod update;
 
-pub(crate) use args::{CommitMetadataArgs, CommitsArgs, StoreArgs};
-pub(crate) use show::{conflict_values, print_losses};
+pub(crate) use losses::{conflict_values, print_losses};
 
 use crate::answer::CommandAnswer;
 use crate::ui;
-use args::CommitsCommand;
+use clap::{Args, Subcommand};
 use probity_api::ExitCode;
-use probity_api::documents::{BundleTransferAnswer, CommitWriteAnswer};
-use probity_api::merges::MergeHeadsAnswer;
-use probity_document_store::write::DocumentWrite;
-use probity_document_store::{
-    CommitStore, SyncDirection, exchange, locate, merge, open, read, short_id, write,
-};
+use probity_api::documents::{CommitSummary, CommitWriteAnswer, TransferCounts};
+use probity_document_store::{CommitMetadata, CommitStore, locate, open, short_id};
 use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
-use std::io::{Read, Write as _};
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "Examples:\n  probity commits init --schema tickets.schema\n  \
+    probity commits put ticket/t1 '{\"title\": \"one\", \"rank\": 0}'\n  \
+    probity commits update ticket/t1 rank 3\n  probity commits log\n  probity commits state\n\n\
+    A commit is named by its id, a prefix of it, a ref, or `@` for the only head.";
+
+/// Keep typed documents with their history: write, read, merge, sync
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CommitsArgs {
+    #[command(flatten)]
+    place: StoreArgs,
+
+    #[command(subcommand)]
+    command: CommitsCommand,
+}
+
+/// Where the store lies.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// The file of the store [default: `commits.db` in the state directory of the tree]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+}
+
+/// Who makes a commit, and what it is called.
+#[derive(Debug, Args)]
+pub(crate) struct CommitMetadataArgs {
+    /// Who makes it [default: the user]
+    #[arg(long, value_name = "NAME")]
+    author: Option<String>,
+
+    /// What it is called
+    #[arg(long, short = 'm', value_name = "TEXT")]
+    label: Option<String>,
+}
+
+impl From<CommitMetadataArgs> for CommitMetadata {
+    fn from(signed: CommitMetadataArgs) -> Self {
+        Self { author: signed.author, label: signed.label }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum CommitsCommand {
+    Init(init::InitArgs),
+    Schema(schema::SchemaArgs),
+    Put(put::PutArgs),
+    Update(update::UpdateArgs),
+    Log(log::LogArgs),
+    Show(show::ShowArgs),
+    Heads(heads::HeadsArgs),
+    Diff(diff::DiffArgs),
+    State(state::StateArgs),
+    Merge(merge::MergeArgs),
+    Reduce(reduce::ReduceArgs),
+    /// Take the effect of a commit away
+    #[command(after_help = "Examples:\n  probity commits disable 3f2a -m 'wrong price'")]
+    Disable(mask::MaskArgs),
+    /// Give the effect of a commit back
+    #[command(after_help = "Examples:\n  probity commits enable 3f2a")]
+    Enable(mask::MaskArgs),
+    Ref(refs::RefArgs),
+    Sync(sync::SyncArgs),
+    Export(bundle::ExportArgs),
+    Import(bundle::ImportArgs),
+    Flatten(flatten::FlattenArgs),
+    Blob(blob::BlobArgs),
+    Check(check::CheckArgs),
+}
 
 pub(crate) fn commits(
     workspace: impl Fn() -> Result<Workspace, ServiceError>,
     arguments: CommitsArgs,
 ) -> Result<CommandAnswer, ServiceError> {
     let given = arguments.place.store;
-    if let CommitsCommand::Init { path, schema } = arguments.command {
-        let path = locate(workspace, path.or(given).as_deref())?;
-        let answer = write::init(&path, &read_input(&schema)?)?;
-        ui::print(format_args!(
-            "{} a commit store at {}",
-            ui::good("made"),
-            crate::relative_to_cwd(&path).display()
-        ));
-        return Ok(success(&answer));
-    }
-    let mut store = open(&locate(workspace, given.as_deref())?)?;
+    let open = || open_at(&workspace, given.as_deref());
     match arguments.command {
-        CommitsCommand::Schema { set: Some(file) } => {
-            let answer = write::evolve(&mut store, &read_input(&file)?)?;
-            ui::print(answer.text.trim_end());
-            Ok(success(&answer))
-        }
-        command => answer(&store, command),
+        CommitsCommand::Init(args) => init::init(workspace, given, args),
+        CommitsCommand::Schema(args) => schema::schema(&mut open()?, args),
+        CommitsCommand::Put(args) => put::put(&open()?, args),
+        CommitsCommand::Update(args) => update::update(&open()?, args),
+        CommitsCommand::Log(args) => log::log(&open()?, args),
+        CommitsCommand::Show(args) => show::show(&open()?, &args),
+        CommitsCommand::Heads(_) => heads::heads(&open()?),
+        CommitsCommand::Diff(args) => diff::diff(&open()?, &args),
+        CommitsCommand::State(args) => state::state(&open()?, &args),
+        CommitsCommand::Merge(args) => merge::merge(&open()?, args),
+        CommitsCommand::Reduce(args) => reduce::reduce(&open()?, &args),
+        CommitsCommand::Disable(args) => mask::mask(&open()?, args, false),
+        CommitsCommand::Enable(args) => mask::mask(&open()?, args, true),
+        CommitsCommand::Ref(args) => refs::refs(&open()?, &args),
+        CommitsCommand::Sync(args) => sync::sync(&open()?, &args),
+        CommitsCommand::Export(args) => bundle::export(&open()?, &args),
+        CommitsCommand::Import(args) => bundle::import(&open()?, &args),
+        CommitsCommand::Flatten(args) => flatten::flatten(&open()?, args),
+        CommitsCommand::Blob(args) => blob::blob(&open()?, &args),
+        CommitsCommand::Check(_) => check::check(&open()?),
     }
-}
-
-fn answer(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer, ServiceError> {
-    match command {
-        CommitsCommand::Log { from, document, limit } => {
-            let answer = read::log(store, &read::LogRequest { from, document, limit })?;
-            show::print_log(&answer);
-            Ok(success(&answer))
-        }
-        CommitsCommand::Show { commit } => {
-            let answer = read::show(store, &commit)?;
-            show::print_commit(&answer);
-            Ok(success(&answer))
-        }
-        CommitsCommand::Heads => {
-            let answer = read::heads(store)?;
-            show::print_heads(&answer);
-            Ok(success(&answer))
-        }
-        CommitsCommand::Diff { from, to } => {
-            let answer = read::difference(store, &from, &to)?;
-            show::print_difference(&answer);
-            Ok(success(&answer))
-        }
-        CommitsCommand::State { commit, document: Some(document), why: true } => {
-            let answer = read::trace(store, commit.as_deref().unwrap_or("@"), &document)?;
-            show::print_trace(&answer);
-            Ok(success(&answer))
-        }
-        CommitsCommand::State { commit, document, .. } => {
-            let answer = read::state(store, commit.as_deref(), document.as_deref())?;
-            show::print_state(&answer);
-            Ok(success(&answer))
-        }
-        CommitsCommand::Merge { ours, theirs, dry_run, signed } => {
-            merge_two(store, ours, theirs, dry_run, signed)
-        }
-        CommitsCommand::Reduce { dry_run } => reduce(store, dry_run),
-        CommitsCommand::Ref { name, commit, delete } => {
-            let answer = match name {
-                Some(name) if delete => write::set_ref(store, &name, None)?,
-                Some(name) => write::set_ref(store, &name, Some(commit.as_deref().unwrap_or("@")))?,
-                None => write::refs(store)?,
-            };
-            show::print_refs(&answer);
-            Ok(success(&answer))
-        }
-        CommitsCommand::Schema { .. } => {
-            let answer = write::schema(store);
-            ui::print(answer.text.trim_end());
-            Ok(success(&answer))
-        }
-        CommitsCommand::Blob { what } => blob(store, &what),
-        other => change(store, other),
-    }
-}
-
-fn change(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer, ServiceError> {
-    match command {
-        CommitsCommand::Put { document, value, on, signed } => {
-            let (attachment, key) = parse_document_name(&document)?;
-            let value = match value {
-                Some(text) => json_of(text.as_bytes())?,
-                None => json_of(&read_input(Path::new("-"))?)?,
-            };
-            Ok(print_written_commit(&write::write(
-                store,
-                on.as_deref(),
-                &DocumentWrite::Put { attachment, key, value },
-                &signed.into(),
-            )?))
-        }
-        CommitsCommand::Update { document, path, value, op, ops, on, signed } => {
-            let what = match (ops, document) {
-                (Some(file), _) => DocumentWrite::Ops(list_of(&read_input(&file)?)?),
-                (None, document) => {
-                    let (attachment, key) = parse_document_name(&document.unwrap_or_default())?;
-                    let value = json_of(value.unwrap_or_default().as_bytes())?;
-                    DocumentWrite::Update { op, attachment, key, path: path.unwrap_or_default(), value }
-                }
-            };
-            Ok(print_written_commit(&write::write(store, on.as_deref(), &what, &signed.into())?))
-        }
-        CommitsCommand::Disable { commit, on, signed } => {
-            Ok(print_written_commit(&write::mask(store, &commit, on.as_deref(), false, &signed.into())?))
-        }
-        CommitsCommand::Enable { commit, on, signed } => {
-            Ok(print_written_commit(&write::mask(store, &commit, on.as_deref(), true, &signed.into())?))
-        }
-        CommitsCommand::Sync { other, pull, push } => {
-            let direction = match (pull, push) {
-                (true, _) => SyncDirection::Pull,
-                (_, true) => SyncDirection::Push,
-                _ => SyncDirection::Both,
-            };
-            let answer = exchange::sync(store, &other, direction)?;
-            show::print_sync(&answer);
-            Ok(success(&answer))
-        }
-        CommitsCommand::Export { file } => Ok(print_transfer(&exchange::export(store, &file)?, "written to")),
-        CommitsCommand::Import { file } => Ok(print_transfer(&exchange::import(store, &file)?, "taken from")),
-        CommitsCommand::Flatten { commit, into, signed } => {
-            let answer = exchange::flatten(store, &commit, &into, &signed.into())?;
-            ui::print(format_args!(
-                "{} {} into {}",
-                ui::good("flattened"),
-                ui::count_of(answer.documents, "document"),
-                into.display()
-            ));
-            Ok(success(&answer))
-        }
-        _ => check(store),
-    }
-}
-
-fn merge_two(
-    store: &CommitStore,
-    ours: String,
-    theirs: String,
-    dry_run: bool,
-    signed: CommitMetadataArgs,
-) -> Result<CommandAnswer, ServiceError> {
-    let which = if dry_run {
-        merge::MergeSelector::Virtual { ours, theirs }
-    } else {
-        merge::MergeSelector::Written(write::merge(store, &ours, &theirs, &signed.into())?.to_string())
-    };
-    let found = merge::analyze(store, &which)?;
-    show::print_merge(&found);
-    Ok(success(&found.to_answer()))
-}
-
-fn reduce(store: &CommitStore, dry_run: bool) -> Result<CommandAnswer, ServiceError> {
-    let found = if dry_run {
-        merge::analyze_heads(store)?
-    } else {
-        merge::analyze_all(store, &write::reduce(store)?)?
-    };
-    if found.is_empty() {
-        ui::print("one head, or none: there is nothing to reduce");
-    }
-    found.iter().for_each(show::print_merge);
-    let merges = found.iter().map(merge::AnalyzedMerge::to_answer).collect();
-    Ok(success(&MergeHeadsAnswer::new(!dry_run, merges)))
 }
 
 fn print_written_commit(answer: &CommitWriteAnswer) -> CommandAnswer {
@@ -197,35 +139,24 @@ fn print_written_commit(answer: &CommitWriteAnswer) -> CommandAnswer {
     success(answer)
 }
 
-fn print_transfer(answer: &BundleTransferAnswer, words: &str) -> CommandAnswer {
-    let known = answer.moved.known;
-    let known = if known > 0 {
-        format!(" ({known} {} there already)", ui::agreeing_verb(known, "was", "were"))
-    } else {
-        String::new()
-    };
-    ui::print(format_args!("{} {words} {}{known}", show::transfer(&answer.moved), answer.file));
-    success(answer)
+fn print_commit_line(commit: &CommitSummary, marks: &str) {
+    ui::print(format_args!(
+        "{}  {}  {:<9}  {:<12}  {}{marks}",
+        ui::code(short_id(&commit.id)),
+        ui::dim(&commit.time),
+        commit.kind,
+        commit.author,
+        commit.label,
+    ));
 }
 
-fn blob(store: &CommitStore, what: &Path) -> Result<CommandAnswer, ServiceError> {
-    let named = what.to_str().filter(|text| text.starts_with("sha256:"));
-    let Some(digest) = named else {
-        let answer = write::put_blob(store, &read_input(what)?)?;
-        ui::print(answer.blob);
-        return Ok(success(&answer));
-    };
-    let (answer, bytes) = write::get_blob(store, digest)?;
-    if !ui::stdout_is_for_json() {
-        let _ = std::io::stdout().write_all(&bytes);
-    }
-    Ok(success(&answer))
-}
-
-fn check(store: &CommitStore) -> Result<CommandAnswer, ServiceError> {
-    let answer = exchange::check(store)?;
-    show::print_check(&answer);
-    Ok(CommandAnswer::of(if answer.sound { ExitCode::Ok } else { ExitCode::Failed }, &answer))
+fn transfer(counts: &TransferCounts) -> String {
+    format!(
+        "{}, {}, {}",
+        ui::count_of(counts.commits, "commit"),
+        ui::count_of(counts.blobs, "blob"),
+        ui::count_of(counts.decisions, "decision")
+    )
 }
 
 fn success(answer: &impl probity_api::Answer) -> CommandAnswer {

@@ -1,13 +1,50 @@
-//! `probity ledger` commands about streams and their merges.
+//! `probity ledger merge`: merges a stream into the ledger, or lists the streams.
 
 use crate::answer::CommandAnswer;
 use crate::ui;
+use clap::Args;
 use probity_api::ExitCode;
 use probity_api::ledger::LedgerMergeStatus;
 use probity_knowledge::ledger::{self, MergeRequest};
 use probity_workspace::{ServiceError, Workspace};
 
-pub(super) fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
+/// Merge a stream into the ledger, or list the streams
+///
+/// What was proposed to the stream is proposed to the ledger again. Intent that the ledger would lose, proposals that
+/// the reconciler refuses, and contradictions are points: each needs a choice, and nothing happens before.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity ledger merge\n  probity ledger merge codex\n  \
+                        probity ledger merge codex --resolve 3f9a01bc=ours")]
+pub(crate) struct MergeArgs {
+    /// The stream
+    stream: Option<String>,
+
+    /// A choice for a point, as `ID=CHOICE`; the answer lists points and choices
+    #[arg(long, value_name = "ID=CHOICE", value_parser = choice)]
+    resolve: Vec<(String, String)>,
+
+    /// Who decides [default: the user]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+
+    /// Say what would happen, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn merge(workspace: &Workspace, args: MergeArgs) -> Result<CommandAnswer, ServiceError> {
+    let Some(stream) = args.stream else { return list(workspace) };
+    let by = args.by.unwrap_or_else(probity_workspace::user_name);
+    let choices = args.resolve.into_iter().collect();
+    merge_stream(workspace, &MergeRequest { stream, by, choices, dry_run: args.dry_run })
+}
+
+fn choice(text: &str) -> Result<(String, String), String> {
+    let (id, choice) = text.split_once('=').ok_or("it is ID=CHOICE")?;
+    Ok((id.to_owned(), choice.to_owned()))
+}
+
+fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     let answer = ledger::streams(workspace)?;
     for stream in &answer.streams {
         let open = match stream.batches {
@@ -23,7 +60,7 @@ pub(super) fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError>
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-pub(super) fn merge(workspace: &Workspace, request: &MergeRequest) -> Result<CommandAnswer, ServiceError> {
+fn merge_stream(workspace: &Workspace, request: &MergeRequest) -> Result<CommandAnswer, ServiceError> {
     let merged = ledger::merge(workspace, request)?;
     let mark = match merged.status {
         LedgerMergeStatus::Merged => ui::good("merged"),

@@ -4,15 +4,17 @@
 //! beyond ±(2^53 − 1), which not every JSON reader keeps exact, are decimal strings; bytes are lower-case hex; a
 //! `float` is the shortest number that denotes it.
 
+mod encode;
+
 use crate::schema::DocumentSchema;
-use crate::types::{IntegerType, MAX_TYPE_DEPTH, StructDefinition, ValueType};
+use crate::value::types::{IntegerType, MAX_TYPE_DEPTH, StructDefinition, ValueType};
+use crate::value::xarray::{END_POSITION, SlotContent, XArray};
 use crate::value::{DocumentValue, FiniteDouble, SharedText, TypedValue};
-use crate::xarray::{END_POSITION, SlotContent, XArray};
 use imbl::{OrdMap, OrdSet};
 use serde_json::{Map, Number, Value as Json};
 use std::sync::Arc;
 
-pub(crate) use crate::encode::encode;
+pub(crate) use encode::encode;
 
 /// JSON that does not fit the expected type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

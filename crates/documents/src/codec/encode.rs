@@ -1,9 +1,9 @@
-//! Typed encoding of values to JSON, in the form that [`crate::codec`] decodes.
+//! Typed encoding of values to JSON, in the form that [the codec](super) decodes.
 
-use crate::codec::{MAX_SAFE_INTEGER, uuid_text};
-use crate::types::ValueType;
+use super::{MAX_SAFE_INTEGER, uuid_text};
+use crate::value::types::ValueType;
+use crate::value::xarray::XArray;
 use crate::value::{DocumentValue, FiniteDouble};
-use crate::xarray::XArray;
 use serde_json::{Map, Value as Json, json};
 
 /// Encodes a value of type `kind`.

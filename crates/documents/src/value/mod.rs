@@ -4,13 +4,16 @@
 //! fields in declared order, a variant its arm and value. Only JSON encoding and decoding therefore need types. Sets,
 //! maps and xarrays share structure: copies are cheap and an update costs the logarithm of the size.
 
-use crate::types::ValueType;
-use crate::xarray::XArray;
+pub(crate) mod types;
+pub(crate) mod xarray;
+
 use imbl::{OrdMap, OrdSet};
 use probity_core::Digest;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use types::ValueType;
+use xarray::XArray;
 
 pub type SharedText = Arc<str>;
 

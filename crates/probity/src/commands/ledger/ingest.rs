@@ -1,0 +1,123 @@
+//! `probity ledger ingest`.
+
+use super::model::ModelArgs;
+use super::{read, show_notices};
+use crate::answer::CommandAnswer;
+use crate::ui;
+use clap::Args;
+use probity_api::ExitCode;
+use probity_api::ledger::{ModelUse, ProposalOutcome};
+use probity_core::ReasonCode;
+use probity_knowledge::ledger::{self, IngestRequest};
+use probity_ledger::VerdictKind;
+use probity_workspace::{ServiceError, Workspace};
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "Examples:
+  probity ledger ingest ~/.claude/projects/*/*.jsonl
+  probity ledger ingest ~/.codex/sessions/*/*/*/*.jsonl --stream codex
+  echo '{\"id\": \"1\", \"role\": \"user\", \"text\": \"Use tabs\"}' | probity ledger ingest";
+
+/// Take in what was said: session files of Claude Code and Codex, or JSON lines
+///
+/// Lines are recognized by their shape. Taking in the same file again, or a longer version of it, adds only what is
+/// new. Lines that are not understood are reported, never guessed at.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct IngestArgs {
+    /// Transcripts; `-` or nothing for stdin
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Who speaks for the agent [default: the program that wrote the transcript]
+    #[arg(long, value_name = "NAME")]
+    author: Option<String>,
+
+    /// Who speaks for the user [default: the user]
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+
+    /// Take it into a stream of its own; a new name begins one
+    #[arg(long, value_name = "NAME")]
+    stream: Option<String>,
+
+    /// Read the turns that are still pending, instead of stdin
+    #[arg(long)]
+    pending: bool,
+
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+pub(super) fn ingest(workspace: &Workspace, args: IngestArgs) -> Result<CommandAnswer, ServiceError> {
+    let mut request = IngestRequest {
+        author: args.author,
+        user: args.user.unwrap_or_else(probity_workspace::user_name),
+        stream: args.stream,
+        pending: args.pending,
+        model: args.model.into_request()?,
+        ..IngestRequest::default()
+    };
+    let files = args.files;
+    if files.is_empty() && !args.pending {
+        request.transcripts.push(("stdin".into(), read(Path::new("-"))?));
+    }
+    for file in files {
+        request.transcripts.push((file.display().to_string(), read(&file)?));
+    }
+    let ingested = ledger::ingest(workspace, &request)?;
+    let count = |kind| ProposalOutcome::count(&ingested.outcomes, kind);
+    ui::print(format_args!(
+        "{} new, {} known; {} accepted, {} merged, {} rejected",
+        ui::count_of(ingested.turns_new, "turn"),
+        ingested.turns_known,
+        count(VerdictKind::Accepted),
+        count(VerdictKind::Merged),
+        count(VerdictKind::Rejected),
+    ));
+    for outcome in ingested.outcomes.iter().filter(|outcome| outcome.outcome == VerdictKind::Rejected) {
+        ui::print_row(
+            "rejected",
+            format_args!("{} {}", outcome.seq.unwrap_or(0), outcome.message.as_deref().unwrap_or("")),
+        );
+    }
+    for (what, n) in &ingested.left_out {
+        ui::eprint_row("left out", format_args!("{n} × {what}"));
+    }
+    for (name, odd) in &ingested.not_understood {
+        ui::eprint_row("odd", format_args!("{name}:{}: {}", odd.line, odd.why));
+    }
+    if ingested.turns_pending > 0 {
+        ui::eprint_row(
+            "pending",
+            format_args!("{} not read yet", ui::count_of(ingested.turns_pending, "turn")),
+        );
+        ui::eprint_row("next", ui::code("probity ledger ingest --pending"));
+    }
+    let failed = show_model(ingested.model.as_ref());
+    show_notices(&ingested.notices);
+    Ok(CommandAnswer::of(if failed { ExitCode::Failed } else { ExitCode::Ok }, &ingested))
+}
+
+/// Shows what a model did; returns whether it failed.
+fn show_model(model: Option<&ModelUse>) -> bool {
+    let Some(model) = model else { return false };
+    let usage = &model.usage;
+    ui::eprint_row(
+        "model",
+        format_args!(
+            "{}, {} + {} tokens",
+            ui::count_of(usize::try_from(usage.calls).unwrap_or(usize::MAX), "call"),
+            usage.prompt_tokens,
+            usage.completion_tokens
+        ),
+    );
+    for dropped in &model.dropped {
+        ui::eprint_row("dropped", format_args!("{} {}: {}", dropped.why, dropped.kind, dropped.words));
+    }
+    if let Some(why) = &model.failed {
+        ui::eprint_row("failed", format_args!("{} {}", ui::bad(ReasonCode::LedgerModelFailed), why));
+        ui::eprint_row("next", ReasonCode::LedgerModelFailed.next_step());
+    }
+    model.failed.is_some()
+}
