@@ -139,6 +139,9 @@ pub fn run(
     owners: &[&dyn StateFiles],
     watch: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<RunReport, ServiceError> {
+    // Before the first helper: whatever a program started here leaves behind stays below this process, so that it cannot
+    // amend the run as a stranger. Where this is not possible, the containment of the run says so.
+    let _ = probity_process::adopt_orphans();
     let run_id = clock::run_id();
     let _lock = take_tree(workspace, &format!("run {run_id}"))?;
     // No before-image that this run relies on may be removed while it is active.
