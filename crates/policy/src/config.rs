@@ -162,9 +162,15 @@ signature = "required"
         let policy = Policy::from_toml(&format!("{WHOLE}\n{lax}")).expect("a policy").demands_only();
         assert_eq!(policy.check(), Ok(()));
         assert_eq!(policy.workspace.build_outputs, GlobList::default());
-        assert_eq!((&policy.analysis, &policy.contract), (&AnalysisRules::default(), &ContractRules::default()));
+        assert_eq!(
+            (&policy.analysis, &policy.contract),
+            (&AnalysisRules::default(), &ContractRules::default())
+        );
         assert_eq!((policy.change.strict, policy.change.allow_skip_gates), (true, false));
-        assert_eq!((policy.gates.len(), policy.packs.len(), policy.workspace.protected.is_empty()), (2, 1, false));
+        assert_eq!(
+            (policy.gates.len(), policy.packs.len(), policy.workspace.protected.is_empty()),
+            (2, 1, false)
+        );
         assert_eq!(Policy::from_json(&policy.to_json()), Ok(policy));
     }
 

@@ -121,7 +121,8 @@ impl Policy {
             policy.contract.strictness = StrictnessProfile::default();
         }
         policy.contract.severity_floor = None;
-        policy.contract.false_claims = policy.contract.false_claims.filter(|&rule| rule == FalseClaims::Violate);
+        policy.contract.false_claims =
+            policy.contract.false_claims.filter(|&rule| rule == FalseClaims::Violate);
         policy
     }
 

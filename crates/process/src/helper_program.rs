@@ -75,8 +75,10 @@ impl HelperProgram {
     /// paths.
     pub fn find(name: &OsStr, search_path: &OsStr, excluded: &[PathBuf]) -> Result<Self, HelperProgramError> {
         let entries = std::env::split_paths(search_path);
-        let real: Vec<PathBuf> =
-            entries.filter(|entry| entry.is_absolute()).filter_map(|entry| entry.canonicalize().ok()).collect();
+        let real: Vec<PathBuf> = entries
+            .filter(|entry| entry.is_absolute())
+            .filter_map(|entry| entry.canonicalize().ok())
+            .collect();
         let usable: Vec<&PathBuf> =
             real.iter().filter(|entry| reason_against(entry, excluded).is_none()).collect();
         let usable = std::env::join_paths(usable).unwrap_or_default();

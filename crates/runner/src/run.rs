@@ -338,7 +338,11 @@ fn execute(
                 Ok(())
             };
             let mut before = gates::announcement(workspace, &begun.seal);
-            let place = GatePlace { root: &workspace.root, log_directory: &begun.folder };
+            let place = GatePlace {
+                root: &workspace.root,
+                log_directory: &begun.folder,
+                changed_since_seal: Some(&changed_by_command),
+            };
             gates::run(&mut supervisor, &begun.seal, place, &mut before, &mut after)?
         }
     };
@@ -518,6 +522,7 @@ pub(crate) fn contents_of(
         let search_path = environment.get("PATH").unwrap_or_default();
         let found = gate_inputs::look_up(&workspace.root, gate, search_path, &environments);
         settings.inputs = found.inputs.into_iter().collect();
+        settings.programs = found.programs;
         // Where nothing can be exempt, everything is judged, imported or not.
         if contents.recognize_outputs || !contents.build_outputs.is_empty() {
             settings.imports = found.imports;

@@ -3,8 +3,8 @@
 //! Every command only reads, fetches nothing and starts no program that the repository configures (see
 //! [`probity_snapshot::git::git_command`]). The git binary is chosen by [`crate::git_program`] (law 8).
 
-use crate::git_program::git_program;
 use crate::git_failure::{GitFailure, GitFailureCause};
+use crate::git_program::git_program;
 use crate::{ServiceError, Workspace};
 use probity_core::ReasonCode;
 use probity_core::bytes::escape;

@@ -34,7 +34,8 @@ fn judged_directories(layout: &GitLayout) -> Vec<PathBuf> {
     all.extend(worktrees(&layout.common_dir));
     // A nested repository or a submodule is part of the trees above it. A home directory that is a repository itself, for
     // its dot files, keeps its programs.
-    let above: Vec<PathBuf> = all.iter().flat_map(|tree| tree.ancestors().skip(1)).map(Path::to_owned).collect();
+    let above: Vec<PathBuf> =
+        all.iter().flat_map(|tree| tree.ancestors().skip(1)).map(Path::to_owned).collect();
     all.extend(above.into_iter().filter(|directory| is_marked(directory) && !homes.contains(directory)));
     all.sort();
     all.dedup();

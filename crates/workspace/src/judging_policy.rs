@@ -36,7 +36,9 @@ pub fn policy_at_start(workspace: &Workspace) -> Result<JudgingPolicy, ServiceEr
     let policy = whole.demands_only();
     let name = source.file_name();
     let note = if policy == whole {
-        format!("{name} is not committed yet; it judges this change, because it only adds to what no policy demands")
+        format!(
+            "{name} is not committed yet; it judges this change, because it only adds to what no policy demands"
+        )
     } else {
         format!(
             "{name} is not committed yet; its gates and protected paths count, but what it lets pass (`build_outputs`, \
@@ -48,7 +50,10 @@ pub fn policy_at_start(workspace: &Workspace) -> Result<JudgingPolicy, ServiceEr
 }
 
 /// Returns the policy of a commit with the given files.
-pub fn committed_policy(workspace: &Workspace, tree: &HeadTree) -> Result<Option<PolicySource>, ServiceError> {
+pub fn committed_policy(
+    workspace: &Workspace,
+    tree: &HeadTree,
+) -> Result<Option<PolicySource>, ServiceError> {
     for name in [POLICY_FILE, JSON_POLICY_FILE] {
         if let Some(bytes) = committed_file(workspace, tree, name)? {
             return Ok(Some(PolicySource { is_json: name == JSON_POLICY_FILE, bytes }));

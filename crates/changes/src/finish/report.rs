@@ -53,7 +53,11 @@ impl FinishReportBuilder {
                 _ if status.reason == Some(ContractReason::GateFailures) && !self.failed_gates.is_empty() => {
                     gate_failure(&self.failed_gates)
                 }
-                _ => with_skipped_gates(message(&status, self.external.is_some()), &status, &self.skipped_gates),
+                _ => with_skipped_gates(
+                    message(&status, self.external.is_some()),
+                    &status,
+                    &self.skipped_gates,
+                ),
             },
             commit_command: None,
             user_action_required: !status.intent_cleared && status.next_step.is_some(),

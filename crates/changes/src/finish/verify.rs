@@ -49,9 +49,10 @@ impl FinishHandler<'_> {
 
     /// Returns the gates that the caller left out.
     pub(super) fn skipped_gates(&self, gates: &GateAnswers) -> Vec<String> {
-        let left_out = gates.facts.iter().filter(|gate| {
-            self.request.skip_gates && gate.required && gate.result == GateOutcome::Skipped
-        });
+        let left_out = gates
+            .facts
+            .iter()
+            .filter(|gate| self.request.skip_gates && gate.required && gate.result == GateOutcome::Skipped);
         left_out.map(|gate| gate.id.clone()).collect()
     }
 

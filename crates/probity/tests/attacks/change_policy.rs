@@ -84,7 +84,11 @@ fn a_policy_that_was_weakened_after_the_start_has_no_effect() {
 
 #[test]
 fn a_policy_that_was_staged_or_hidden_from_git_has_no_effect() {
-    for script in ["git add probity.toml", "git update-index --assume-unchanged probity.toml", "git rm -q -f probity.toml"] {
+    for script in [
+        "git add probity.toml",
+        "git update-index --assume-unchanged probity.toml",
+        "git rm -q -f probity.toml",
+    ] {
         let repo = with_committed_policy(FAILING_GATE);
         repo.write("probity.toml", "");
         repo.sh(script);
@@ -168,5 +172,8 @@ fn gates_that_were_skipped_by_permission_show_in_every_answer() {
     let words = command.output().expect("starts");
     let words = [words.stdout, words.stderr].concat();
     let words = String::from_utf8_lossy(&words);
-    assert!(words.contains("accepted without its gates") && words.contains("gate check did not run"), "{words}");
+    assert!(
+        words.contains("accepted without its gates") && words.contains("gate check did not run"),
+        "{words}"
+    );
 }

@@ -22,7 +22,7 @@ fn runs_without(repo: &Repo, tree: &Path, entry: &str, planted: &Path) {
     for words in [
         &["run", "--json", "--scope", "**", "--", "true"][..],
         &["status", "--json"],
-        &["start", "--json", "--intent", "try", "src/a.py"],
+        &["start", "--json", "--intent", "try", "docs/d.md"],
         &["doctor", "--json"],
     ] {
         let mut command = repo.probity(words);
@@ -76,7 +76,12 @@ fn git_of_a_root_below_the_top_is_not_started() {
     repo.write("part/probity.toml", "");
     repo.write("part/src/a.py", "");
     plant(&repo, &repo.path().join("bin"));
-    runs_without(&repo, &repo.path().join("part"), &entry_of(&repo.path().join("bin")), &repo.path().join("bin"));
+    runs_without(
+        &repo,
+        &repo.path().join("part"),
+        &entry_of(&repo.path().join("bin")),
+        &repo.path().join("bin"),
+    );
 }
 
 #[test]
@@ -84,15 +89,22 @@ fn git_of_the_tree_around_a_submodule_is_not_started() {
     let repo = Repo::new();
     repo.sh("git clone -q . ../library && git -c protocol.file.allow=always submodule --quiet add ../library part");
     plant(&repo, &repo.path().join("bin"));
-    runs_without(&repo, &repo.path().join("part"), &entry_of(&repo.path().join("bin")), &repo.path().join("bin"));
+    runs_without(
+        &repo,
+        &repo.path().join("part"),
+        &entry_of(&repo.path().join("bin")),
+        &repo.path().join("bin"),
+    );
 }
 
 #[test]
 fn git_of_a_tree_without_git_around_a_repository_is_not_started() {
     let repo = Repo::new();
-    repo.write("../probity.toml", "");
-    repo.write("../src/a.py", "");
-    let outer = repo.outside().to_owned();
+    // A tree with a policy of its own, and the repository in it.
+    let outer = repo.outside().join("outer");
+    repo.write("../outer/probity.toml", "");
+    repo.write("../outer/src/a.py", "");
+    repo.sh("git clone -q . ../outer/inner");
     plant(&repo, &outer.join("bin"));
     runs_without(&repo, &outer, &entry_of(&outer.join("bin")), &outer.join("bin"));
 }
@@ -155,7 +167,8 @@ fn a_planted_git_cannot_widen_the_scope_of_the_run_that_starts_it() {
         tree = linked.display(),
     );
     std::fs::write(bin.join("git"), amend).expect("writes");
-    let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-c", "echo evil >> docs/d.md"]);
+    let mut command =
+        repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-c", "echo evil >> docs/d.md"]);
     command.current_dir(&linked).env("PATH", path_with(&entry_of(&bin)));
     repo.outcome(&command.output().expect("starts")).is_out(&["docs/d.md"]);
     assert!(!bin.join("started").exists(), "the planted git was started");

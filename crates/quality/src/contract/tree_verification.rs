@@ -210,7 +210,8 @@ impl<'a> VerificationContext<'a> {
         let now = BaselineFile::of_tree(self.workspace)?;
         // Without a commit the old baseline is unknown and assumed to be unchanged.
         let then = match self.revision {
-            Some(_) => judging_policy::committed_file(self.workspace, &self.tree, BASELINE_FILE)?.map(BaselineFile::new),
+            Some(_) => judging_policy::committed_file(self.workspace, &self.tree, BASELINE_FILE)?
+                .map(BaselineFile::new),
             None => now.clone(),
         };
         Ok((before.map(|it| AnalysisSide::of(it, then)), after.map(|it| AnalysisSide::of(it, now))))
