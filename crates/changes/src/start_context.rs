@@ -8,6 +8,7 @@ use probity_paths::RepoPath;
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze::{self, AnalyzeOptions};
 use probity_quality::contract::{self as judge, AnalysisSide, BaselineFile};
+use probity_workspace::judging_policy::{JudgingPolicy, policy_at_start};
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::worktree::StartRecord;
 use probity_workspace::worktree::WorktreeStatus;
@@ -24,6 +25,8 @@ pub(crate) struct StartContext {
     pub(crate) analysis: Option<AnalysisSide>,
     /// The policy that the tree was read with, which is also kept for the finish.
     pub(crate) policy: LoadedPolicy,
+    /// What to say about a policy in the tree that is not the one in force.
+    pub(crate) policy_note: Option<String>,
 }
 
 impl StartContext {
@@ -36,8 +39,10 @@ impl StartContext {
     ) -> Result<Self, ServiceError> {
         let frame = RootMapping::for_workspace(workspace);
         let runs = AnalysisStore::open(workspace);
-        let loaded = workspace.load_policy()?;
+        let JudgingPolicy { loaded, note: policy_note } = policy_at_start(workspace)?;
         let policy = &loaded.policy;
+        // An analysis that the caller made describes the tree under the policy in the tree.
+        let analyze = analyze || policy_note.is_some();
         // Without gates, a start needs only the head of an analysis.
         let needs_all = judge::needs_whole_runs(&[], None, &analyze::gate_rules(policy)?);
         for _ in 0..MAX_STATUS_ATTEMPTS {
@@ -47,7 +52,7 @@ impl StartContext {
             if run.is_some() || !analyze {
                 let baseline = BaselineFile::of_tree(workspace)?;
                 let run = run.map(|stored| AnalysisSide::of(stored, baseline));
-                return Ok(Self { paths: frame, status: look, analysis: run, policy: loaded });
+                return Ok(Self { paths: frame, status: look, analysis: run, policy: loaded, policy_note });
             }
             analyze::analyze(workspace, policy, &AnalyzeOptions::default(), progress)?;
         }

@@ -108,6 +108,12 @@ probity_core::code_enum! {
         GatesNotRun = "gates_not_run",
             "required gates of the policy were not run",
             "run the gates of the policy: leave `--skip-gates` out";
+        SkipGatesNotAllowed = "skip_gates_not_allowed",
+            "the finish leaves out gates that the policy requires",
+            "finish again without `--skip-gates`; a policy that allows it says `allow_skip_gates = true` under `[change]`";
+        StartRecordMissing = "start_record_missing",
+            "what was kept when the change started is gone or damaged, so it is unknown which policy judges it",
+            "clear the intent with `probity intent clear`, and start again";
         FalseClaim = "false_claim",
             "the author claims something that the facts contradict",
             "correct the false claims, or make them true";

@@ -99,6 +99,9 @@ crate::code_enum! {
         GateSurvivors = "GATE.SURVIVORS",
             "a gate left processes running; they were killed and the gate failed",
             "make the gate wait for its child processes";
+        GateProgramChanged = "GATE.PROGRAM_CHANGED",
+            "a program that a gate executes is not the one that was sealed, so the gate was not run",
+            "restore the program; change programs of gates in a run of their own, without that gate";
         GateInputChanged = "GATE.INPUT_CHANGED",
             "the change touches what a gate executes, imports or is given by name",
             "have a person look at it: the gate judged with it";

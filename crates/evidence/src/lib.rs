@@ -53,7 +53,7 @@ pub use manifest_v1::{GateResult, RunStatus};
 pub use plan::{PackCap, Plan, PlannedGate};
 pub use probity_core::ChangeKind;
 pub use recognized_outputs::{DirectoryMarker, RecognizedBecause, RecognizedOutput};
-pub use seal::{EnforcementLevel, GateSettings, RefsRule, Seal, SealContents, SealDamaged};
+pub use seal::{EnforcementLevel, GateSettings, RefsRule, Seal, SealContents, SealDamaged, SealedProgram};
 pub use seal_check::{GateStatus, RunObservation, SealCheck, seal_check};
 pub use trust::{ChainPredecessor, SignatureRule, TrustError, TrustRequirements};
 pub use verify::{BundleCheck, BundleVerdict, BundleVerification, CheckStatus, verify};

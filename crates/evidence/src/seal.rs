@@ -3,7 +3,7 @@
 //! A seal is canonical JSON and contains its own hash. [`Seal::parse`] accepts exactly the bytes that
 //! [`Seal::to_bytes`] writes for the same contents, so any modification is detected as damage.
 
-use crate::{AmendPolicy, GlobList, Plan, SignatureRule};
+use crate::{AmendPolicy, ByteString, GlobList, Plan, SignatureRule};
 use probity_core::{Digest, ReasonCode, json};
 use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,21 @@ pub struct GateSettings {
     /// Directories from which the gate's program imports. Only packages added there are exempt.
     #[serde(default, skip_serializing_if = "GlobList::is_empty")]
     pub imports: GlobList,
+    /// Tree paths that the policy calls inputs of the gate. A change of one fails the run.
+    #[serde(default, skip_serializing_if = "GlobList::is_empty")]
+    pub declared_inputs: GlobList,
+    /// The files that the system executes when the gate starts: programs and interpreters. The gate runs only if they
+    /// are the same then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<SealedProgram>,
+}
+
+/// An executable file as it was when the run was sealed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SealedProgram {
+    /// Its real path.
+    pub path: ByteString,
+    pub digest: Digest,
 }
 
 /// The consequence of a git reference changing during a run.

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct ChangeRules {
     /// Strict finish: changes outside the scope that no one claims block a finish.
     pub strict: bool,
+    /// A finish may leave the gates out, and then says so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allow_skip_gates: bool,
 }
 
 impl ChangeRules {

@@ -49,6 +49,7 @@ impl Policy {
         }
         for gate in &self.gates {
             scope(&gate.outputs, || format!("`outputs` of gate `{}`", gate.id))?;
+            scope(&gate.inputs, || format!("`inputs` of gate `{}`", gate.id))?;
         }
         scope(&self.workspace.build_outputs, || "`build_outputs` of the workspace".into())?;
         scope(&self.workspace.protected, || "`protected` of the workspace".into())?;

@@ -156,6 +156,25 @@ signature = "required"
     }
 
     #[test]
+    fn a_policy_that_only_demands_lets_nothing_pass_and_survives_being_kept() {
+        let lax = "[change]\nstrict = true\nallow_skip_gates = true\n[contract]\nstrictness = \"relaxed\"\n\
+                   severity_floor = \"critical\"\n[analysis]\nexclude = [\"src/**\"]\n";
+        let policy = Policy::from_toml(&format!("{WHOLE}\n{lax}")).expect("a policy").demands_only();
+        assert_eq!(policy.check(), Ok(()));
+        assert_eq!(policy.workspace.build_outputs, GlobList::default());
+        assert_eq!(
+            (&policy.analysis, &policy.contract),
+            (&AnalysisRules::default(), &ContractRules::default())
+        );
+        assert_eq!((policy.change.strict, policy.change.allow_skip_gates), (true, false));
+        assert_eq!(
+            (policy.gates.len(), policy.packs.len(), policy.workspace.protected.is_empty()),
+            (2, 1, false)
+        );
+        assert_eq!(Policy::from_json(&policy.to_json()), Ok(policy));
+    }
+
+    #[test]
     fn an_empty_file_is_the_default_policy() {
         assert_eq!(Policy::from_toml(""), Ok(Policy::default()));
         assert_eq!(Policy::default().default_profile(), Some("default"));

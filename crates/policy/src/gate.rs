@@ -20,6 +20,9 @@ pub struct Gate {
     pub env: Vec<String>,
     /// Paths in the tree that it may write.
     pub outputs: GlobList,
+    /// Paths in the tree that decide what it does: a change of them fails the run.
+    #[serde(skip_serializing_if = "GlobList::is_empty")]
+    pub inputs: GlobList,
     /// What it checks, if the policy says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<GateKind>,
@@ -76,6 +79,8 @@ pub(crate) struct GateForm {
     env: Vec<String>,
     #[serde(default)]
     outputs: GlobList,
+    #[serde(default)]
+    inputs: GlobList,
     kind: Option<GateKind>,
 }
 
@@ -87,7 +92,7 @@ impl TryFrom<GateForm> for Gate {
     type Error = String;
 
     fn try_from(form: GateForm) -> Result<Self, String> {
-        let GateForm { id, tier, run, timeout, timeout_ms, required, env, outputs, kind } = form;
+        let GateForm { id, tier, run, timeout, timeout_ms, required, env, outputs, inputs, kind } = form;
         if run.first().is_none_or(String::is_empty) {
             return Err(format!("gate `{id}` names no program in `run`"));
         }
@@ -101,7 +106,7 @@ impl TryFrom<GateForm> for Gate {
             (Some(GateTimeout(ms)), None) | (None, Some(ms)) => ms,
             (None, None) => DEFAULT_TIMEOUT_MS,
         };
-        Ok(Self { id, tier, run, timeout_ms, required, env, outputs, kind })
+        Ok(Self { id, tier, run, timeout_ms, required, env, outputs, inputs, kind })
     }
 }
 

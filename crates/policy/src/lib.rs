@@ -10,7 +10,7 @@
 //! * [`may_amend`]: decides whether a sealed scope may grow at a given moment (law 2).
 //! * [`propose_build_outputs`]: what `init` suggests to exempt from the delta; [`recognize_outputs`]: build outputs
 //!   identified by marker files; [`program_imports`]: what a gate's program imports from the tree;
-//!   [`started_commands`]: the programs that a command line starts.
+//!   [`started_commands`]: the programs that a command line starts. [`StartedTools`]: the files that they read.
 //! * [`vectors`]: runs these functions on conformance vectors, for `probity conformance`.
 
 mod amend;
@@ -30,6 +30,7 @@ mod policy_forms;
 mod sealing;
 mod suggest;
 mod tier;
+mod tool_files;
 pub mod vectors;
 mod wrappers;
 
@@ -51,4 +52,5 @@ pub use outputs::{
 pub use policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 pub use probity_core::Severity;
 pub use suggest::{brace_hint, did_you_mean, nearest, nearest_path};
+pub use tool_files::StartedTools;
 pub use wrappers::{StartedCommands, is_shell, started_commands};

@@ -4,7 +4,7 @@
 //! [`Policy::check`] finds that, and [`compute`](crate::compute) calls it first.
 
 use crate::gate::{Gate, default_tier};
-use crate::{AnalysisRules, ChangeRules, ContractRules};
+use crate::{AnalysisRules, ChangeRules, ContractRules, FalseClaims, StrictnessProfile};
 use probity_core::Digest;
 use probity_evidence::{AmendPolicy, GlobList, RefsRule, SignatureRule};
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,24 @@ impl Policy {
     /// Serializes the policy with every default written out.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("a policy has text keys and whole numbers only")
+    }
+
+    /// Returns the policy without everything that demands less than no policy would: what remains can only make a verdict
+    /// stricter. For a policy that nobody has committed yet.
+    #[must_use]
+    pub fn demands_only(&self) -> Self {
+        let mut policy = self.clone();
+        policy.workspace.build_outputs = GlobList::default();
+        policy.workspace.recognize_outputs = false;
+        policy.analysis = AnalysisRules::default();
+        policy.change.allow_skip_gates = false;
+        if policy.contract.strictness == StrictnessProfile::Relaxed {
+            policy.contract.strictness = StrictnessProfile::default();
+        }
+        policy.contract.severity_floor = None;
+        policy.contract.false_claims =
+            policy.contract.false_claims.filter(|&rule| rule == FalseClaims::Violate);
+        policy
     }
 
     /// Identifies the policy: files with the same content have the same digest in either format.

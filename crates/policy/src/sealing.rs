@@ -12,6 +12,7 @@ impl Policy {
             let settings = GateSettings {
                 env: gate.env.clone(),
                 outputs: gate.outputs.clone(),
+                declared_inputs: gate.inputs.clone(),
                 ..GateSettings::default()
             };
             Some((gate.id.clone(), settings))

@@ -25,8 +25,7 @@ pub(crate) struct ContainmentMeans {
 #[cfg(target_os = "linux")]
 impl ContainmentMeans {
     pub(crate) fn find() -> Self {
-        use rustix::process::{getpid, set_child_subreaper};
-        if let Err(error) = set_child_subreaper(Some(getpid())) {
+        if let Err(error) = adopt_orphans() {
             let why = format!("this process cannot become a subreaper ({error})");
             return Self { containment: group_only(&why), cgroup: None };
         }
@@ -57,6 +56,14 @@ impl ContainmentMeans {
     pub(crate) fn tree(&self) -> Box<dyn ProcessTree + '_> {
         Box::new(ProcessGroup::default())
     }
+}
+
+/// Makes this process the parent of all orphans below it, so that none of them can pass for a stranger. Call it before
+/// the first process is started; does nothing where the system does not support it.
+pub fn adopt_orphans() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    Ok(())
 }
 
 fn group_only(why: &str) -> Containment {

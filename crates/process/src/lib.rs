@@ -7,6 +7,8 @@
 //! * [`Supervisor`] runs a [`Job`] (the agent's command, a gate) and returns its [`JobReport`].
 //! * [`ProcessEnvironment`] holds the variables of a job: all of the user's for the agent, a short list for gates.
 //! * [`capture`] runs a small helper program and returns its complete output, or an error.
+//! * [`HelperProgram`] chooses the file of a helper program, which nobody else may decide.
+//! * [`HeldProcess`] identifies a process beyond its id and says whether it descends from another.
 //! * [`Containment`] reports how firmly jobs are held on this machine (law 13).
 //!
 //! # Promises
@@ -34,6 +36,8 @@
 //! * If this process itself is killed, its job continues; [`processes_with_variable`] finds what is left of it.
 //! * On systems other than Linux, only the job's process group is held together; [`Containment::notes`] reports that.
 
+#[cfg(target_os = "linux")]
+mod ancestry;
 mod capture;
 #[cfg(target_os = "linux")]
 mod cgroup;
@@ -42,6 +46,7 @@ mod containment;
 mod descendants;
 mod environment;
 mod helper_processes;
+mod helper_program;
 mod job;
 mod orphans;
 #[cfg(target_os = "linux")]
@@ -53,12 +58,13 @@ mod supervisor;
 mod sweep;
 mod terminal;
 
+#[cfg(target_os = "linux")]
+pub use ancestry::{Ancestry, HeldProcess};
 pub use capture::{CaptureError, CaptureLimits, CapturedOutput, capture, capture_from};
-pub use containment::Containment;
+pub use containment::{Containment, adopt_orphans};
 pub use environment::{ALLOWED_VARIABLES, ProcessEnvironment, RUN_VARIABLE};
+pub use helper_program::{HelperProgram, HelperProgramError};
 pub use job::{Job, JobInput, JobOutcome, JobOutput, JobReport, NotStarted, SurvivingProcess};
 pub use orphans::{OrphanProcess, processes_with_variable};
-#[cfg(target_os = "linux")]
-pub use process_entry::parent_of;
 pub use supervisor::{DEFAULT_GRACE_TIMEOUT, Supervisor};
 pub use sweep::MAX_LISTED_SURVIVORS;

@@ -36,9 +36,9 @@ fn process_ids() -> Vec<Pid> {
     names.filter_map(|name| Pid::from_raw(name.to_str()?.parse().ok()?)).collect()
 }
 
-/// Returns the process that started `pid`, or adopted it when its own parent ended.
-pub fn parent_of(pid: Pid) -> Option<Pid> {
-    Pid::from_raw(read(pid)?.parent)
+/// Returns the id of the process that started `pid`, or adopted it when its own parent ended: 0 if that is nobody here.
+pub(crate) fn parent_id(pid: Pid) -> Option<i32> {
+    Some(read(pid)?.parent)
 }
 
 fn read(pid: Pid) -> Option<ProcessEntry> {

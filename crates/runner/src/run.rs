@@ -139,6 +139,9 @@ pub fn run(
     owners: &[&dyn StateFiles],
     watch: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<RunReport, ServiceError> {
+    // Before the first helper: whatever a program started here leaves behind stays below this process, so that it cannot
+    // amend the run as a stranger. Where this is not possible, the containment of the run says so.
+    let _ = probity_process::adopt_orphans();
     let run_id = clock::run_id();
     let _lock = take_tree(workspace, &format!("run {run_id}"))?;
     // No before-image that this run relies on may be removed while it is active.
@@ -335,7 +338,11 @@ fn execute(
                 Ok(())
             };
             let mut before = gates::announcement(workspace, &begun.seal);
-            let place = GatePlace { root: &workspace.root, log_directory: &begun.folder };
+            let place = GatePlace {
+                root: &workspace.root,
+                log_directory: &begun.folder,
+                changed_since_seal: Some(&changed_by_command),
+            };
             gates::run(&mut supervisor, &begun.seal, place, &mut before, &mut after)?
         }
     };
@@ -515,6 +522,7 @@ pub(crate) fn contents_of(
         let search_path = environment.get("PATH").unwrap_or_default();
         let found = gate_inputs::look_up(&workspace.root, gate, search_path, &environments);
         settings.inputs = found.inputs.into_iter().collect();
+        settings.programs = found.programs;
         // Where nothing can be exempt, everything is judged, imported or not.
         if contents.recognize_outputs || !contents.build_outputs.is_empty() {
             settings.imports = found.imports;

@@ -334,19 +334,34 @@ fn report_gates(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Findin
     }
 }
 
-/// Gate inputs may change within the scope, but the change is noted.
+/// Inputs that the policy declares must not change. Those that were only found out may change within the scope, because
+/// an honest change often touches them, but that is noted.
 fn report_gate_inputs(
     case: &VerdictInputs<'_>,
     verdict: &RunVerdict,
     gate: &PlannedGate,
     say: &mut FindingCollector,
 ) {
+    if let Some(declared) = case.rules.exemptions.declared_inputs.get(&gate.id) {
+        for change in case.tree.changes.iter().filter(|change| declared.contains(&change.path)) {
+            let detail = format!("the policy calls it an input of gate `{}`", gate.id);
+            if case.rules.grants.contains(&change.path) {
+                say.note(ReasonCode::GateInputChanged, Some(&change.path), format!("{detail}; as granted"));
+            } else {
+                say.error(ReasonCode::GateInputChanged, Some(&change.path), detail);
+            }
+        }
+    }
     let inputs = case.rules.exemptions.gate_inputs.get(&gate.id);
+    let tools = probity_policy::StartedTools::of(&gate.run);
     for change in &verdict.delta {
         let is_input = inputs.is_some_and(|inputs| inputs.contains(&change.path));
         // A file that the command added did not exist when the inputs were looked up.
         if is_input || gate.run.iter().any(|word| is_path_word(word, &change.path)) {
             let detail = format!("gate `{}` executes it, or its command names it", gate.id);
+            say.note(ReasonCode::GateInputChanged, Some(&change.path), detail);
+        } else if let Some(tool) = tools.reader_of(&change.path) {
+            let detail = format!("gate `{}` runs `{tool}`, which reads it", gate.id);
             say.note(ReasonCode::GateInputChanged, Some(&change.path), detail);
         }
     }

@@ -4,14 +4,19 @@
 
 mod private_directory;
 
+use crate::exemptions::gate_inputs;
 use crate::{ServiceError, Workspace};
 use private_directory::PrivateDirectory;
 use probity_core::ReasonCode;
-use probity_evidence::{PlannedGate, Seal};
+use probity_evidence::{PlannedGate, Seal, SealedProgram};
+use probity_paths::RepoPath;
 use probity_process::{Job, JobInput, JobOutcome, JobOutput, JobReport, ProcessEnvironment, Supervisor};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Output limit per stream; more comes from a runaway program.
@@ -70,6 +75,26 @@ pub struct GatePlace<'a> {
     pub root: &'a Path,
     /// Holds output until the gate has ended.
     pub log_directory: &'a Path,
+    /// The paths that changed since the gates were sealed; `None` if they were sealed just now.
+    pub changed_since_seal: Option<&'a BTreeSet<RepoPath>>,
+}
+
+impl GatePlace<'_> {
+    /// Returns the search path of a gate. A directory of the tree stays only if the judged cannot have put a program
+    /// there: nothing in it changed since the seal, or, without that knowledge, the gate's own program is in it.
+    fn search_path(&self, search_path: &OsStr, own_program: Option<&Path>) -> OsString {
+        let is_kept = |entry: &PathBuf| {
+            let real = entry.canonicalize().unwrap_or_else(|_| entry.clone());
+            let Ok(below) = real.strip_prefix(self.root) else { return true };
+            let Some(changed) = self.changed_since_seal else {
+                return own_program.is_some_and(|program| program.parent() == Some(entry));
+            };
+            let directory = below.as_os_str().as_bytes();
+            !directory.is_empty() && !changed.iter().any(|path| path.is_covered_by(directory))
+        };
+        let kept = std::env::split_paths(search_path).filter(is_kept);
+        std::env::join_paths(kept).unwrap_or_default()
+    }
 }
 
 /// Returns a callback that announces each gate as it starts.
@@ -147,12 +172,17 @@ fn run_one(
     seal: &Seal,
     gate: &PlannedGate,
     number: usize,
-    GatePlace { root, log_directory: folder }: GatePlace<'_>,
+    place: GatePlace<'_>,
 ) -> GateResult {
+    let GatePlace { root, log_directory: folder, .. } = place;
+    let prepared = match PreparedGate::of(seal, gate, place) {
+        Ok(prepared) => prepared,
+        Err(detail) => return not_started(gate, ReasonCode::GateProgramChanged, &detail),
+    };
     let files = nameless_file(folder).and_then(|stdout| Ok([stdout, nameless_file(folder)?]));
     let started = files.and_then(|files| {
         let python_cache = PrivateDirectory::create(root, folder)?;
-        Ok((start(supervisor, seal, gate, root, python_cache.path(), &files)?, files))
+        Ok((start(supervisor, seal, gate, prepared, root, python_cache.path(), &files)?, files))
     });
     let (ended, files) = match started {
         Ok(started) => started,
@@ -184,22 +214,68 @@ fn run_one(
     }
 }
 
+/// A gate whose programs are those that were sealed.
+struct PreparedGate {
+    argv: Vec<OsString>,
+    environment: ProcessEnvironment,
+}
+
+impl PreparedGate {
+    /// Looks up the programs of a gate again, or says which is not the sealed one.
+    fn of(seal: &Seal, gate: &PlannedGate, place: GatePlace<'_>) -> Result<Self, String> {
+        let settings = seal.contents().gate_settings.get(&gate.id);
+        let extra = settings.map_or(&[][..], |settings| &settings.env);
+        let environment = ProcessEnvironment::allow_listed(extra);
+        let search_path = environment.get("PATH").unwrap_or_default().to_owned();
+        let found = gate_inputs::look_up(place.root, gate, &search_path, &BTreeSet::new());
+        if place.changed_since_seal.is_some() {
+            let sealed = settings.map_or_else(Vec::new, |settings| settings.programs.clone());
+            let [sealed, found] = [sealed, found.programs]
+                .map(|programs| gate_inputs::without_gate_outputs(seal, place.root, programs));
+            check_programs(&sealed, &found)?;
+        }
+        let mut argv: Vec<OsString> = gate.run.iter().map(Into::into).collect();
+        let own = found.found_program;
+        let path = place.search_path(&search_path, own.as_deref());
+        if let Some((name, own)) = argv.first_mut().zip(own) {
+            *name = own.into();
+        }
+        Ok(Self { argv, environment: environment.with("PATH", path) })
+    }
+}
+
+/// Compares the programs that would run with the sealed ones.
+fn check_programs(sealed: &[SealedProgram], found: &[SealedProgram]) -> Result<(), String> {
+    let other = found.iter().find(|program| !sealed.contains(program));
+    if let Some(program) = other {
+        let known = sealed.iter().any(|sealed| sealed.path == program.path);
+        let what = if known { "has changed" } else { "would run and is not what would have run" };
+        return Err(format!("{} {what} since the run was sealed", program.path));
+    }
+    match sealed.iter().find(|program| !found.contains(program)) {
+        Some(program) => {
+            Err(format!("{} would no longer run, as it did when the run was sealed", program.path))
+        }
+        None => Ok(()),
+    }
+}
+
 fn start(
     supervisor: &mut Supervisor,
     seal: &Seal,
     gate: &PlannedGate,
+    prepared: PreparedGate,
     root: &Path,
     python_cache: &Path,
     [stdout, stderr]: &[File; 2],
 ) -> io::Result<JobReport> {
-    let settings = seal.contents().gate_settings.get(&gate.id);
-    let extra = settings.map_or(&[][..], |settings| &settings.env);
-    let environment = ProcessEnvironment::allow_listed(extra)
+    let environment = prepared
+        .environment
         .with_run(&seal.contents().run_id, root)
         .with_gate(&gate.id)
         .with_python_cache(python_cache);
     Ok(supervisor.run(&Job {
-        argv: gate.run.iter().map(Into::into).collect(),
+        argv: prepared.argv,
         cwd: root.to_owned(),
         environment,
         stdin: JobInput::Null,
@@ -215,13 +291,17 @@ fn start(
 /// A gate is not started if its output cannot be kept.
 fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
     let detail = format!("there is no place for its output: {error}");
+    not_started(gate, ReasonCode::GateNotStarted, &detail)
+}
+
+fn not_started(gate: &PlannedGate, reason: ReasonCode, detail: &str) -> GateResult {
     GateResult {
         gate_id: gate.id.clone(),
         status: probity_evidence::GateStatus::Fail,
         exit_code: None,
         duration_ms: 0,
         logs: Vec::new(),
-        troubles: vec![(ReasonCode::GateFailed, detail.clone()), (ReasonCode::GateNotStarted, detail)],
+        troubles: vec![(ReasonCode::GateFailed, detail.to_owned()), (reason, detail.to_owned())],
     }
 }
 

@@ -1,10 +1,10 @@
 //! The only module that starts git (law 12).
 //!
 //! Every command only reads, fetches nothing and starts no program that the repository configures (see
-//! [`probity_snapshot::git::git_command`]). The git binary is never taken from a directory that the judged agent can
-//! write to (law 8).
+//! [`probity_snapshot::git::git_command`]). The git binary is chosen by [`crate::git_program`] (law 8).
 
 use crate::git_failure::{GitFailure, GitFailureCause};
+use crate::git_program::git_program;
 use crate::{ServiceError, Workspace};
 use probity_core::ReasonCode;
 use probity_core::bytes::escape;
@@ -16,10 +16,9 @@ use probity_snapshot::git::{
     GitCommand, GitLayout, HeadTree, RefListing, git_command, ls_tree_command, parse_ls_tree, refs,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -94,12 +93,17 @@ fn attempt_once(
 ) -> Result<CapturedOutput, GitFailure> {
     let environment =
         command.env.iter().fold(ProcessEnvironment::empty(), |all, (name, value)| all.with(name, value));
-    let environment = environment.with("PATH", search_path(layout));
-    let limits = CaptureLimits { time: GIT_TIMEOUT, output_bytes: MAX_ANSWER_BYTES };
     let cannot = |error| GitFailure::new(command, GitFailureCause::Io(error), b"");
+    let program = git_program(layout).map_err(|error| cannot(error.into()))?;
+    let environment = environment.with("PATH", &program.search_path);
+    let mut argv = command.argv.clone();
+    if let Some(name) = argv.first_mut() {
+        *name = program.path.into();
+    }
+    let limits = CaptureLimits { time: GIT_TIMEOUT, output_bytes: MAX_ANSWER_BYTES };
     let input =
         input.map(|mut file| file.rewind().and_then(|()| file.try_clone())).transpose().map_err(cannot)?;
-    capture_from(&command.argv, &environment, Path::new("/"), limits, input).map_err(|error| {
+    capture_from(&argv, &environment, Path::new("/"), limits, input).map_err(|error| {
         let cause = match error {
             CaptureError::Io { source, .. } => GitFailureCause::Io(source),
             CaptureError::TimedOut { limit, .. } => GitFailureCause::TimedOut(limit),
@@ -108,17 +112,6 @@ fn attempt_once(
         };
         GitFailure::new(command, cause, b"")
     })
-}
-
-/// Returns `PATH` without the tree and its git directories, where the judged agent may have placed its own git (law 8).
-fn search_path(layout: &GitLayout) -> OsString {
-    let theirs = [&layout.root, &layout.git_dir, &layout.common_dir];
-    let is_ours = |folder: &PathBuf| {
-        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-        folder.is_absolute() && !theirs.iter().any(|tree| real.starts_with(tree))
-    };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths(std::env::split_paths(&path).filter(is_ours)).unwrap_or_default()
 }
 
 /// Returns the commit id of `HEAD`; `None` without git or without a commit.

@@ -8,6 +8,7 @@
 //!   directory.
 //! * [`observe`]: one observation of everything a verdict needs. [`worktree`]: the tree compared with its commit.
 //! * [`exemptions`]: paths excluded from the delta. [`selection`]: the paths a caller wants governed.
+//! * [`judging_policy`]: the policy that a change is judged by.
 //! * [`git`], [`refs`]: git queries and references. [`gates`]: running the gates of a seal.
 //! * [`run_claims`]: the paths that governed runs claim, visible to everyone who starts a change.
 //! * [`state_files`]: integrity checks that the owners of state files provide.
@@ -21,6 +22,8 @@ pub mod exemptions;
 pub mod gates;
 pub mod git;
 mod git_failure;
+mod git_program;
+pub mod judging_policy;
 pub mod observe;
 pub mod own_files;
 pub mod progress;

@@ -50,7 +50,7 @@ pub(crate) fn user_homes() -> Vec<PathBuf> {
     homes.filter(|home| home.is_absolute()).collect()
 }
 
-fn is_marked(directory: &Path) -> bool {
+pub(crate) fn is_marked(directory: &Path) -> bool {
     ROOT_MARKERS.iter().any(|name| directory.join(name).exists())
 }
 

@@ -11,8 +11,9 @@ use crate::{ServiceError, Workspace, clock};
 use probity_core::json;
 use probity_evidence::{Amendment, ByteString, GlobList};
 use probity_intents::{RunClaim, ScopeEntry};
+#[cfg(target_os = "linux")]
+use probity_process::{Ancestry, HeldProcess};
 use probity_storage::{FileLock, LockError, StoreError, durable};
-use rustix::io::Errno;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use std::os::unix::ffi::OsStrExt;
@@ -130,15 +131,18 @@ fn parse(bytes: &[u8], amendments: &[Amendment]) -> Option<OpenRunClaim> {
 
 impl OpenRunClaim {
     /// Returns whether this process was started by the run, so that its claims count as the run's own.
+    #[cfg(target_os = "linux")]
     pub fn is_around_us(&self) -> bool {
-        let supervisor = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
-        if cfg!(target_os = "linux") {
-            let own = rustix::process::getpid();
-            supervisor.is_some_and(|supervisor| !comes_from_outside(own, supervisor))
-        } else {
-            // Without process ancestry, rely on the environment that the run sets.
-            std::env::var("PROBITY_RUN_ID").is_ok_and(|run_id| run_id == self.claim.run_id)
-        }
+        let supervisor = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        let own = HeldProcess::open(rustix::process::getpid());
+        own.zip(supervisor).is_some_and(|(own, supervisor)| own.ancestry(supervisor) == Ancestry::Inside)
+    }
+
+    /// Returns whether this process was started by the run. Without process ancestry, the environment that the run sets
+    /// tells.
+    #[cfg(not(target_os = "linux"))]
+    pub fn is_around_us(&self) -> bool {
+        std::env::var("PROBITY_RUN_ID").is_ok_and(|run_id| run_id == self.claim.run_id)
     }
 }
 
@@ -160,32 +164,18 @@ pub fn is_fixed(path: &Path) -> bool {
     path.ends_with(SEAL_FILE) || path.ends_with(CLAIM_FILE)
 }
 
-#[cfg(target_os = "linux")]
-use probity_process::parent_of;
-
-/// Unused elsewhere: amendments need the process id of the peer, which only Linux provides here.
-#[cfg(not(target_os = "linux"))]
-fn parent_of(_pid: Pid) -> Option<Pid> {
-    None
-}
-
 /// Returns whether the living ancestors of `pid` reach the top without passing `supervisor`. The supervisor is the
 /// subreaper of the run, so a process that detaches itself becomes its child and is still found. A process that is gone
-/// counts as inside: it may have belonged to the run and left its end of the socket to another process (law 13).
+/// or hidden does not count as outside (law 13).
+#[cfg(target_os = "linux")]
 pub fn comes_from_outside(pid: Pid, supervisor: Pid) -> bool {
-    let mut pid = pid;
-    // Longer chains do not occur; a loop could only come from ids being reused meanwhile.
-    for _ in 0..4096 {
-        if pid == supervisor {
-            return false;
-        }
-        match parent_of(pid) {
-            Some(parent) => pid = parent,
-            // The top has no visible parent, nor has a process whose parent is outside this container; but it is alive.
-            None => return rustix::process::test_kill_process(pid) != Err(Errno::SRCH),
-        }
-    }
-    false
+    HeldProcess::open(pid).is_some_and(|process| process.ancestry(supervisor) == Ancestry::Outside)
+}
+
+/// Without process ancestry every process counts as outside; no run is amended while it runs there.
+#[cfg(not(target_os = "linux"))]
+pub fn comes_from_outside(_pid: Pid, _supervisor: Pid) -> bool {
+    true
 }
 
 #[cfg(test)]

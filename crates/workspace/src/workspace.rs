@@ -61,13 +61,18 @@ impl Workspace {
     /// Reads the policy from `probity.toml`, else from `probity.json`, else returns the default policy. A command does
     /// this once and passes the policy down, because the file may change while it works (law 8).
     pub fn load_policy(&self) -> Result<LoadedPolicy, ServiceError> {
+        let Some(source) = self.policy_source()? else { return Ok(LoadedPolicy::default()) };
+        Ok(LoadedPolicy { policy: source.parse(&self.root)?, source: Some(source) })
+    }
+
+    /// Reads the text of the policy in the tree, if there is one.
+    pub fn policy_source(&self) -> Result<Option<PolicySource>, ServiceError> {
         for name in [POLICY_FILE, JSON_POLICY_FILE] {
             if let Some(bytes) = probity_storage::durable::read(&self.root.join(name))? {
-                let source = PolicySource { is_json: name == JSON_POLICY_FILE, bytes };
-                return Ok(LoadedPolicy { policy: source.parse(&self.root)?, source: Some(source) });
+                return Ok(Some(PolicySource { is_json: name == JSON_POLICY_FILE, bytes }));
             }
         }
-        Ok(LoadedPolicy::default())
+        Ok(None)
     }
 
     /// The root relative to the top of git's working tree; empty if they are the same, or without git.
@@ -101,8 +106,12 @@ pub struct PolicySource {
 impl PolicySource {
     /// Parses and checks the policy; errors name the file below `root`.
     pub fn parse(&self, root: &Path) -> Result<Policy, ServiceError> {
-        let name = if self.is_json { JSON_POLICY_FILE } else { POLICY_FILE };
-        parse_policy(&root.join(name), &self.bytes)
+        parse_policy(&root.join(self.file_name()), &self.bytes)
+    }
+
+    /// Returns the name of the file at the root that has this format.
+    pub const fn file_name(&self) -> &'static str {
+        if self.is_json { JSON_POLICY_FILE } else { POLICY_FILE }
     }
 }
 

@@ -51,6 +51,10 @@ pub struct FinishAnswer {
     /// The failed gates of the policy, with the end of their output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_gates: Vec<FailedGate>,
+    /// The required gates of the policy that did not run, because the caller left them out. With an accepted change the
+    /// exit code is then that of an unverified one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped_gates: Vec<String>,
     /// What really changed, compared with the evidence.
     pub patch_trail: Option<PatchTrail>,
     /// The author's claims compared with the facts: the `claims` of `probity/contract-verify/v1`.
@@ -83,6 +87,9 @@ impl Answer for FinishAnswer {
 
 impl FinishAnswer {
     pub fn exit_code(&self) -> ExitCode {
+        if self.status.is_accepted() && !self.skipped_gates.is_empty() {
+            return ExitCode::Unverified;
+        }
         self.status.into()
     }
 

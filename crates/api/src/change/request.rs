@@ -142,7 +142,7 @@ pub struct FinishRequest {
     pub strictness: Option<StrictnessProfile>,
     /// Unclaimed changes outside the scope block
     pub strict: Option<bool>,
-    /// Leave the gates of the policy out; the verdict says so
+    /// Leave the gates of the policy out, where it has `allow_skip_gates`; the answer says so
     #[serde(default)]
     pub skip_gates: bool,
     /// Leave a receipt [true]

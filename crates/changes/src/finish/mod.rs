@@ -18,7 +18,7 @@ use super::root_mapping::RootMapping;
 use crate::registry::{Caller, IntentService};
 use probity_api::change::{FinishAnswer, FinishRequest, HealthAdvisory};
 use probity_contract::finish::PipelineOutcome;
-use probity_contract::finish_status;
+use probity_contract::{ContractReason, ContractStatus, finish_status};
 use probity_core::{Digest, ReasonCode};
 use probity_intents::registry::{CommandRefusal, Intent};
 use probity_intents::{
@@ -55,7 +55,19 @@ pub fn finish(
         return Ok(FinishReportBuilder::default().answer(&intent, &evidence, status, notices));
     }
     let (record, policy) = start_of(workspace, &intent)?;
-    FinishHandler { workspace, shell, owner, request, evidence, frame, intent, record, policy }.run(progress)
+    let handler = FinishHandler {
+        workspace,
+        shell,
+        owner,
+        request,
+        evidence,
+        frame,
+        intent,
+        record,
+        policy_is_known: policy.is_some(),
+        policy: policy.unwrap_or_default(),
+    };
+    handler.run(progress)
 }
 
 /// Returns the intent to finish, if it is the caller's own and belongs to this tree.
@@ -87,18 +99,23 @@ fn resolve(
     }
 }
 
-/// Returns the start record, if it is readable, and the policy of the start; the current policy if that one is lost.
-fn start_of(workspace: &Workspace, intent: &Intent) -> Result<(Option<StartRecord>, Policy), ServiceError> {
+/// Returns the start record and the policy of the start, as far as they can be read. The policy in the tree is no
+/// substitute: the judged can write it, and may have removed the record (law 8).
+fn start_of(
+    workspace: &Workspace,
+    intent: &Intent,
+) -> Result<(Option<StartRecord>, Option<Policy>), ServiceError> {
     let objects = workspace.state.objects();
     let kept = |digest: &Digest| objects.get(digest).ok().flatten();
     let record = intent.base.dirty_snapshot.as_ref().and_then(kept);
     let record = record.and_then(|bytes| StartRecord::parse(&bytes));
-    let source = record.as_ref().and_then(|record| record.policy);
-    let source = source.and_then(|(is_json, digest)| Some(PolicySource { is_json, bytes: kept(&digest)? }));
-    let policy = match (source, &record) {
-        (Some(source), _) => source.parse(&workspace.root)?,
-        (None, Some(record)) if record.policy.is_none() => Policy::default(),
-        _ => workspace.load_policy()?.policy,
+    let policy = match record.as_ref().map(|record| record.policy) {
+        None => None,
+        Some(None) => Some(Policy::default()),
+        Some(Some((is_json, digest))) => match kept(&digest) {
+            Some(bytes) => Some(PolicySource { is_json, bytes }.parse(&workspace.root)?),
+            None => None,
+        },
     };
     Ok((record, policy))
 }
@@ -112,7 +129,9 @@ struct FinishHandler<'a> {
     frame: RootMapping,
     intent: Intent,
     record: Option<StartRecord>,
+    /// The default one if that of the start is lost; then nothing is accepted.
     policy: Policy,
+    policy_is_known: bool,
 }
 
 struct FinishContext {
@@ -138,6 +157,10 @@ impl FinishHandler<'_> {
         if let Some(why) = scene.hygiene.finish_block_reason {
             return Ok(self.blocked_answer(parts, &PipelineOutcome::HygieneBlocks(why)));
         }
+        if !self.policy_is_known {
+            let (status, reason) = (ContractStatus::Unverified, Some(ContractReason::StartRecordMissing));
+            return Ok(self.blocked_answer(parts, &PipelineOutcome::NotAccepted { status, reason }));
+        }
         let own_scope = self.frame.to_workspace_scope(&self.intent.scope);
         let mut check = scope_check(&own_scope, &scene.evidence);
         let is_other =
@@ -153,6 +176,11 @@ impl FinishHandler<'_> {
             return Ok(self.blocked_answer(parts, &PipelineOutcome::ScopeCheckViolated));
         }
         let gates = self.gates(&scene, progress)?;
+        parts.skipped_gates = self.skipped_gates(&gates);
+        if !parts.skipped_gates.is_empty() && !self.policy.change.allow_skip_gates {
+            let (status, reason) = (ContractStatus::Unverified, Some(ContractReason::SkipGatesNotAllowed));
+            return Ok(self.blocked_answer(parts, &PipelineOutcome::NotAccepted { status, reason }));
+        }
         parts.failed_gates = verify::failed_gates(&gates);
         let verified = self.verify(&scene, &check, gates)?;
         parts.failed_gates.extend(verify::failed_structural_gates(&verified));

@@ -29,6 +29,7 @@ pub(super) struct FinishReportBuilder {
     pub(super) committed_outside: Vec<RepoPath>,
     pub(super) summary: Option<FinishSummary>,
     pub(super) failed_gates: Vec<FailedGate>,
+    pub(super) skipped_gates: Vec<String>,
     pub(super) review: FinishReview,
 }
 
@@ -52,7 +53,11 @@ impl FinishReportBuilder {
                 _ if status.reason == Some(ContractReason::GateFailures) && !self.failed_gates.is_empty() => {
                     gate_failure(&self.failed_gates)
                 }
-                _ => message(&status, self.external.is_some()),
+                _ => with_skipped_gates(
+                    message(&status, self.external.is_some()),
+                    &status,
+                    &self.skipped_gates,
+                ),
             },
             commit_command: None,
             user_action_required: !status.intent_cleared && status.next_step.is_some(),
@@ -63,6 +68,7 @@ impl FinishReportBuilder {
             scope_check: self.scope_check,
             verification: self.verification,
             failed_gates: self.failed_gates,
+            skipped_gates: self.skipped_gates,
             patch_trail: self.trail,
             claims: self.claims,
             receipt: self.receipt,
@@ -76,6 +82,15 @@ impl FinishReportBuilder {
             review: self.review,
         }
     }
+}
+
+/// Says first that an accepted change was not judged by its gates.
+fn with_skipped_gates(message: String, status: &FinishStatus, skipped: &[String]) -> String {
+    if skipped.is_empty() || !status.status.is_accepted() {
+        return message;
+    }
+    let (what, names) = (if skipped.len() == 1 { "gate" } else { "gates" }, skipped.join("`, `"));
+    format!("{what} `{names}` did not run: `--skip-gates` left them out; {message}")
 }
 
 fn gate_failure(failed: &[FailedGate]) -> String {
@@ -147,6 +162,12 @@ fn message(status: &FinishStatus, has_external: bool) -> String {
         }
         Some(FinishNextStep::RevertOrWidenScope) => {
             "paths were changed that the intent does not allow: revert them, or widen the scope with `probity amend`"
+        }
+        Some(_) if status.reason == Some(ContractReason::StartRecordMissing) => {
+            ContractReason::StartRecordMissing.next_step()
+        }
+        Some(_) if status.reason == Some(ContractReason::SkipGatesNotAllowed) => {
+            ContractReason::SkipGatesNotAllowed.next_step()
         }
         Some(_) if status.reason == Some(ContractReason::NoBeforeRun) => {
             "the stored run that the change started from is gone or damaged: clear the intent with `probity intent \

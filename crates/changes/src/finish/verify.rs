@@ -47,6 +47,15 @@ impl FinishHandler<'_> {
         run_with_heartbeat(LEASE_CHECK_INTERVAL, || drop(self.shell.touch(&self.owner)), run)
     }
 
+    /// Returns the gates that the caller left out.
+    pub(super) fn skipped_gates(&self, gates: &GateAnswers) -> Vec<String> {
+        let left_out = gates
+            .facts
+            .iter()
+            .filter(|gate| self.request.skip_gates && gate.required && gate.result == GateOutcome::Skipped);
+        left_out.map(|gate| gate.id.clone()).collect()
+    }
+
     /// Returns the baseline at the start: the current one if it is unchanged since, else the one in the start's commit.
     pub(super) fn baseline_then(
         &self,

@@ -41,6 +41,9 @@ impl StartHandler<'_> {
         if let Some(note) = ask.context.status.undecided_note(is_meant) {
             message = format!("{message}; {note}");
         }
+        if let Some(note) = &ask.context.policy_note {
+            message = format!("{message}; {note}");
+        }
         message
     }
 

@@ -1,1 +1,215 @@
-//! Attempts to change what a gate runs.
+//! Attempts to change what a gate runs, so that a broken tree passes (law 8).
+
+use crate::repo::{Outcome, Repo, has};
+
+/// A repository with one gate, and with `[workspace]` rules; everything is committed.
+fn repo_with(gate: &str, workspace: &str, files: &[(&str, &str)]) -> Repo {
+    let repo = Repo::new();
+    for (name, text) in files {
+        repo.write(name, text);
+    }
+    let policy = format!("[workspace]\n{workspace}\n[[gate]]\nid = \"check\"\n{gate}\n");
+    repo.write("probity.toml", &policy);
+    repo.sh("find . -path ./.git -prune -o \\( -name '*.sh' -o -path '*/bin/*' -o -path '*/.bin/*' \\) -type f -exec chmod +x {} +");
+    repo.sh("git add -A && git commit -q -m gate");
+    repo
+}
+
+fn run_everywhere(repo: &Repo, script: &str) -> Outcome {
+    repo.run_with(&["--scope", "**", "--scope", "!probity.toml"], script)
+}
+
+fn tells(outcome: &Outcome, path: &str) {
+    outcome.passes().finds("GATE.INPUT_CHANGED", path);
+}
+
+#[test]
+fn a_gate_script_is_told_however_its_command_names_it() {
+    for word in ["tools/check.sh", "./tools/check.sh", "tools/../tools//check.sh", "ABSOLUTE"] {
+        let repo = Repo::new();
+        repo.write("tools/check.sh", "exit 1\n");
+        let word = match word {
+            "ABSOLUTE" => {
+                repo.path().canonicalize().expect("is there").join("tools/check.sh").display().to_string()
+            }
+            word => word.to_owned(),
+        };
+        repo.write("probity.toml", &format!("[[gate]]\nid = \"check\"\nrun = [\"sh\", \"{word}\"]\n"));
+        repo.sh("git add . && git commit -q -m gate");
+        run_everywhere(&repo, "true").fails_with("GATE.FAILED");
+        tells(&run_everywhere(&repo, "echo exit 0 > tools/check.sh"), "tools/check.sh");
+    }
+}
+
+#[test]
+fn a_module_that_a_gate_runs_is_told() {
+    if !has("python3") {
+        return probity_testkit::skip!("python3 is not installed");
+    }
+    let files = [("tools/__init__.py", ""), ("tools/check.py", "raise SystemExit(1)\n")];
+    let repo = repo_with("run = [\"python3\", \"-m\", \"tools.check\"]", "", &files);
+    run_everywhere(&repo, "true").fails_with("GATE.FAILED");
+    tells(&run_everywhere(&repo, "echo pass > tools/check.py"), "tools/check.py");
+}
+
+#[test]
+fn files_that_tools_read_by_themselves_are_told() {
+    for (run, file) in [
+        (r#"["sh", "-c", "true || pytest"]"#, "conftest.py"),
+        (r#"["sh", "-c", "true || make test"]"#, "Makefile"),
+        (r#"["sh", "-c", "true || npm test"]"#, "package.json"),
+        (r#"["sh", "-c", "true || cargo test"]"#, ".cargo/config.toml"),
+        (r#"["sh", "-c", "true || just check"]"#, "justfile"),
+        (r#"["sh", "-c", "true || ./gradlew check"]"#, "build.gradle"),
+    ] {
+        let repo = repo_with(&format!("run = {run}"), "", &[]);
+        tells(&run_everywhere(&repo, &format!("mkdir -p $(dirname {file}); echo x > {file}")), file);
+    }
+}
+
+#[test]
+fn a_makefile_that_a_gate_runs_is_told() {
+    if !has("make") {
+        return probity_testkit::skip!("make is not installed");
+    }
+    let repo = repo_with("run = [\"make\", \"-s\", \"test\"]", "", &[("Makefile", "test:\n\tfalse\n")]);
+    run_everywhere(&repo, "true").fails_with("GATE.FAILED");
+    tells(&run_everywhere(&repo, "printf 'test:\\n\\ttrue\\n' > Makefile"), "Makefile");
+}
+
+#[test]
+fn inputs_that_the_policy_declares_fail_the_run_when_they_change() {
+    for (policy, text) in [
+        (
+            "probity.toml",
+            "[[gate]]\nid = \"check\"\nrun = [\"true\"]\ninputs = [\"tests/**\", \"out/cfg\"]\n[workspace]\nbuild_outputs = [\"out/**\"]\n",
+        ),
+        (
+            "probity.json",
+            r#"{"gates": [{"id": "check", "run": ["true"], "inputs": ["tests/**", "out/cfg"]}], "workspace": {"build_outputs": ["out/**"]}}"#,
+        ),
+    ] {
+        let repo = Repo::new();
+        repo.write("tests/test_a.py", "assert False\n");
+        repo.write(policy, text);
+        repo.sh("git add . && git commit -q -m gate");
+        for script in ["rm tests/test_a.py", "git mv tests/test_a.py src/old.py", "echo x > tests/new.py"] {
+            let outcome = repo.run_with(&["--scope", "src/**", "--scope", "tests/**"], script);
+            outcome.fails_with("GATE.INPUT_CHANGED");
+            repo.sh("git reset -q --hard && git clean -q -f -d");
+        }
+        // Nor where nothing else is judged.
+        repo.run_with(&["--scope", "src/**"], "mkdir -p out; echo x > out/cfg")
+            .fails_with("GATE.INPUT_CHANGED");
+        repo.sh("rm -r out");
+        let options = ["--scope", "tests/**", "--grant", "tests/**"];
+        tells(&repo.run_with(&options, "echo x > tests/new.py"), "tests/new.py");
+        repo.sh("rm tests/new.py");
+        repo.run_with(&["--scope", "src/**"], "echo x >> src/a.py").passes();
+    }
+}
+
+#[test]
+fn a_gate_whose_own_program_was_changed_is_not_run() {
+    let repo = repo_with("run = [\"./tools/check.sh\"]", "", &[("tools/check.sh", "#!/bin/sh\nexit 1\n")]);
+    run_everywhere(&repo, "true").fails_with("GATE.FAILED");
+    let script = "printf '#!/bin/sh\\ntouch ran\\n' > tools/check.sh";
+    let outcome = run_everywhere(&repo, script);
+    outcome.fails_with("GATE.PROGRAM_CHANGED").finds("GATE.INPUT_CHANGED", "tools/check.sh");
+    assert!(!repo.path().join("ran").exists(), "the changed program was run");
+}
+
+#[test]
+fn a_gate_whose_program_outside_was_changed_is_not_run() {
+    let repo = repo_with("run = [\"check\"]", "", &[]);
+    repo.write("../bin/check", "#!/bin/sh\nexit 1\n");
+    repo.sh("chmod +x ../bin/check");
+    let bin = repo.outside().join("bin");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    let script = "printf '#!/bin/sh\\nexit 0\\n' > ../bin/check";
+    let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-ec", script]);
+    repo.outcome(&command.env("PATH", path).output().expect("starts")).fails_with("GATE.PROGRAM_CHANGED");
+}
+
+#[test]
+fn a_program_in_a_build_output_is_not_replaced_unseen() {
+    let repo = repo_with(
+        "run = [\"node_modules/.bin/check\"]",
+        "build_outputs = [\"node_modules/**\"]",
+        &[(".gitignore", "node_modules\n")],
+    );
+    repo.write("node_modules/.bin/check", "#!/bin/sh\nexit 1\n");
+    repo.sh("chmod +x node_modules/.bin/check");
+    repo.run("true").fails_with("GATE.FAILED");
+    let outcome = repo.run("printf '#!/bin/sh\\nexit 0\\n' > node_modules/.bin/check");
+    outcome.fails_with("GATE.PROGRAM_CHANGED").fails_with("RECON.UNTRACKED_DELTA");
+}
+
+/// Runs a script with a directory of the tree first on the search path.
+fn run_with_path(repo: &Repo, directory: &str, script: &str) -> Outcome {
+    let bin = repo.path().canonicalize().expect("is there").join(directory);
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-ec", script]);
+    repo.outcome(&command.env("PATH", path).output().expect("starts"))
+}
+
+fn environment_repo(gate: &str) -> Repo {
+    let repo = repo_with(gate, "build_outputs = [\".venv/**\"]", &[(".gitignore", ".venv\n")]);
+    repo.write(".venv/bin/check", "#!/bin/sh\nhelper || exit 0; exit 1\n");
+    repo.write(".venv/bin/helper", "#!/bin/sh\nexit 0\n");
+    repo.sh("chmod +x .venv/bin/*");
+    repo
+}
+
+#[test]
+fn a_program_found_through_the_search_path_in_the_tree_is_not_replaced_unseen() {
+    let repo = environment_repo("run = [\"check\"]");
+    // An activated environment works, with the other programs in it.
+    run_with_path(&repo, ".venv/bin", "true").fails_with("GATE.FAILED");
+    let outcome = run_with_path(&repo, ".venv/bin", "printf '#!/bin/sh\\nexit 0\\n' > .venv/bin/check");
+    outcome.fails_with("GATE.PROGRAM_CHANGED");
+}
+
+#[test]
+fn a_program_planted_on_the_search_path_in_the_tree_is_not_run() {
+    // In place of the program of the gate, and of one that only the gate's own script starts.
+    let repo = environment_repo("run = [\"sh\", \"-c\", \"exit 1\"]");
+    let planted = "printf '#!/bin/sh\\nexit 0\\n' > .venv/bin/sh; chmod +x .venv/bin/sh";
+    run_with_path(&repo, ".venv/bin", planted).fails_with("GATE.PROGRAM_CHANGED");
+    let repo = repo_with(
+        "run = [\"./tools/check.sh\"]",
+        "build_outputs = [\".venv/**\"]",
+        &[(".gitignore", ".venv\n"), ("tools/check.sh", "#!/bin/sh\ncmp src/b.py docs/d.md\n")],
+    );
+    repo.sh("mkdir -p .venv/bin");
+    let planted = "printf '#!/bin/sh\\nexit 0\\n' > .venv/bin/cmp; chmod +x .venv/bin/cmp";
+    run_with_path(&repo, ".venv/bin", planted).fails_with("GATE.FAILED");
+}
+
+#[test]
+fn bytecode_planted_in_a_cache_does_not_replace_a_module() {
+    if !has("python3") {
+        return probity_testkit::skip!("python3 is not installed");
+    }
+    let files = [("pay.py", "raise SystemExit(1)\n"), ("check.py", "import pay\n")];
+    let repo =
+        repo_with("run = [\"python3\", \"check.py\"]", "build_outputs = [\"**/__pycache__/**\"]", &files);
+    repo.write(
+        "../plant.py",
+        "import importlib.util, marshal, os, sys
+os.makedirs('__pycache__', exist_ok=True)
+source = compile('pass', 'pay.py', 'exec')
+name = importlib.util.cache_from_source('pay.py')
+open(name, 'wb').write(importlib.util.MAGIC_NUMBER + b'\\x01\\0\\0\\0' + b'\\0' * 8 + marshal.dumps(source))
+",
+    );
+    let outcome = repo.run("env -u PYTHONDONTWRITEBYTECODE -u PYTHONPYCACHEPREFIX python3 ../plant.py");
+    outcome.fails_with("GATE.FAILED");
+}
+
+#[test]
+fn a_build_output_that_git_tracks_is_judged() {
+    let repo =
+        repo_with("run = [\"true\"]", "build_outputs = [\"gen/**\"]", &[("gen/code.py", "safe = True\n")]);
+    repo.run("echo 'safe = False' > gen/code.py").is_out(&["gen/code.py"]);
+}

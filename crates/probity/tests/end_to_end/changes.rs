@@ -450,5 +450,5 @@ fn what_cannot_be_compared_is_called_unknown_and_nothing_is_made_up() {
     let hygiene = &finished.json["workspace_hygiene_after"];
     assert_eq!(hygiene["unknown_unattributed_unscoped_dirty"], json!(["x.txt"]), "{finished:#?}");
     assert_eq!(hygiene["dirty_snapshot_status"], "unreadable");
-    assert_eq!(verdict(&finished), is("unverified", "no_before_run", 3), "{finished:#?}");
+    assert_eq!(verdict(&finished), is("unverified", "start_record_missing", 3), "{finished:#?}");
 }

@@ -17,7 +17,7 @@ use probity_policy::{ContractRules, Policy, Severity, StrictnessProfile};
 use probity_snapshot::git::{GITLINK_MODE, HeadTree};
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::worktree::WorktreeStatus;
-use probity_workspace::{ServiceError, Workspace, git, own_files, workspace};
+use probity_workspace::{ServiceError, Workspace, git, judging_policy, own_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -170,17 +170,10 @@ impl<'a> VerificationContext<'a> {
     }
 
     fn read_policy(&mut self) -> Result<(), ServiceError> {
-        let mut committed = None;
-        for name in [own_files::POLICY_FILE, own_files::JSON_POLICY_FILE] {
-            if committed.is_none() {
-                committed = self.read_committed_file(name)?.map(|bytes| (name, bytes));
-            }
-        }
-        let differs = |name: &str, bytes: &[u8]| {
-            std::fs::read(self.workspace.root.join(name)).ok().as_deref() != Some(bytes)
-        };
+        let committed = judging_policy::committed_policy(self.workspace, &self.tree)?;
         match &committed {
-            Some((name, bytes)) if differs(name, bytes) => {
+            Some(source) if self.workspace.policy_source()?.as_ref() != Some(source) => {
+                let name = source.file_name();
                 self.notes.push(format!("{name} differs from the commit; the committed one judges"));
             }
             None if self.workspace.root.join(own_files::POLICY_FILE).exists() => {
@@ -191,19 +184,10 @@ impl<'a> VerificationContext<'a> {
             }
             _ => {}
         }
-        if let Some((name, bytes)) = committed {
-            self.policy = workspace::parse_policy(Path::new(name), &bytes)?;
+        if let Some(source) = committed {
+            self.policy = source.parse(Path::new(""))?;
         }
         Ok(())
-    }
-
-    fn read_committed_file(&self, name: &str) -> Result<Option<Vec<u8>>, ServiceError> {
-        let found = RepoPath::parse(name.as_bytes()).ok().and_then(|path| {
-            let id = self.tree.get(&path)?.1.to_string();
-            Some((path, id))
-        });
-        let Some(((path, id), git)) = found.zip(self.workspace.git.as_ref()) else { return Ok(None) };
-        Ok(git::blobs(git, &[(&path, id.clone())])?.remove(&id))
     }
 
     /// Returns the analyses of both sides; `None` for one that is unknown.
@@ -226,7 +210,8 @@ impl<'a> VerificationContext<'a> {
         let now = BaselineFile::of_tree(self.workspace)?;
         // Without a commit the old baseline is unknown and assumed to be unchanged.
         let then = match self.revision {
-            Some(_) => self.read_committed_file(BASELINE_FILE)?.map(BaselineFile::new),
+            Some(_) => judging_policy::committed_file(self.workspace, &self.tree, BASELINE_FILE)?
+                .map(BaselineFile::new),
             None => now.clone(),
         };
         Ok((before.map(|it| AnalysisSide::of(it, then)), after.map(|it| AnalysisSide::of(it, now))))

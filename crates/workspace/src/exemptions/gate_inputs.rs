@@ -1,8 +1,10 @@
 //! Finds the files a gate executes: its program as the system resolves it, with every link and interpreter on the way,
 //! and the files its command names. Looked up once, when the run is sealed.
 
-use probity_evidence::{GlobList, PlannedGate};
-use probity_paths::RepoPath;
+use probity_core::Digest;
+use probity_core::digest::DigestHasher;
+use probity_evidence::{GlobList, PlannedGate, Seal, SealedProgram};
+use probity_paths::{RepoPath, Scope};
 use probity_snapshot::Snapshot;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -27,6 +29,10 @@ pub struct GateInputs {
     pub inputs: BTreeSet<RepoPath>,
     /// Directories its program imports from.
     pub imports: GlobList,
+    /// The executable files that run when it starts, in the tree or elsewhere.
+    pub programs: Vec<SealedProgram>,
+    /// Its own program as found through `PATH`, before links are resolved.
+    pub found_program: Option<PathBuf>,
 }
 
 /// Returns the virtual environments of a tree.
@@ -49,6 +55,7 @@ pub fn look_up(
         inputs: BTreeSet::new(),
         imports: BTreeSet::new(),
         imports_anything: false,
+        programs: BTreeSet::new(),
     };
     let started = probity_policy::started_commands(&gate.run);
     for command in started.commands {
@@ -67,7 +74,43 @@ pub fn look_up(
         imports.extend(environments.iter().map(|directory| pattern_of(directory.as_bytes())));
     }
     imports.append(&mut lookup.imports);
-    GateInputs { inputs: lookup.inputs, imports: GlobList::new(imports) }
+    let programs = lookup.programs.iter().filter_map(|path| {
+        let digest = digest_of(path)?;
+        Some(SealedProgram { path: path.as_os_str().as_bytes().into(), digest })
+    });
+    GateInputs {
+        programs: programs.collect(),
+        found_program: gate.run.first().and_then(|name| lookup.find(OsStr::new(name))),
+        inputs: lookup.inputs,
+        imports: GlobList::new(imports),
+    }
+}
+
+/// Leaves out the programs that a gate itself may write, such as one that an earlier gate builds.
+pub fn without_gate_outputs(seal: &Seal, root: &Path, programs: Vec<SealedProgram>) -> Vec<SealedProgram> {
+    let outputs =
+        seal.contents().gate_settings.values().filter_map(|settings| settings.outputs.to_scope().ok());
+    let outputs: Vec<Scope> = outputs.collect();
+    let is_output = |program: &SealedProgram| {
+        let path = Path::new(OsStr::from_bytes(program.path.as_bytes()));
+        let below =
+            path.strip_prefix(root).ok().and_then(|below| RepoPath::parse(below.as_os_str().as_bytes()).ok());
+        below.is_some_and(|below| outputs.iter().any(|scope| scope.contains(&below)))
+    };
+    programs.into_iter().filter(|program| !is_output(program)).collect()
+}
+
+/// Returns the digest of a whole file.
+fn digest_of(path: &Path) -> Option<Digest> {
+    let mut file = File::open(path).ok()?;
+    let mut hasher = DigestHasher::default();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer).ok()? {
+            0 => return Some(hasher.finish()),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
 }
 
 struct LookUp<'a> {
@@ -78,6 +121,8 @@ struct LookUp<'a> {
     imports: BTreeSet<Vec<u8>>,
     /// Set when a program is unknown and may import from anywhere.
     imports_anything: bool,
+    /// The real paths of the executable files.
+    programs: BTreeSet<PathBuf>,
 }
 
 impl LookUp<'_> {
@@ -99,17 +144,32 @@ impl LookUp<'_> {
             Path::new(name).file_name().map(OsStr::to_owned).into_iter().collect();
         if name.as_bytes().contains(&b'/') {
             let path = self.resolve_links(&self.root.join(name));
+            self.note_executable(&path);
             names.append(&mut self.interpreter(&path, depth));
             return names;
         }
         for directory in self.search.clone() {
             let path = self.resolve_links(&directory.join(name));
             if is_executable(&path) {
+                self.note_executable(&path);
                 names.append(&mut self.interpreter(&path, depth));
                 break;
             }
         }
         names
+    }
+
+    fn note_executable(&mut self, path: &Path) {
+        if is_executable(path) {
+            self.programs.insert(path.to_owned());
+        }
+    }
+
+    /// Returns the first executable of that name in `PATH`; `None` for a name with a directory.
+    fn find(&self, name: &OsStr) -> Option<PathBuf> {
+        let is_plain = !name.as_bytes().contains(&b'/');
+        let mut places = self.search.iter().filter(|_| is_plain).map(|directory| directory.join(name));
+        places.find(|path| is_executable(path))
     }
 
     /// Resolves the interpreters of a script.

@@ -35,6 +35,8 @@ pub struct Exemptions {
     pub tracked: TrackedPaths,
     /// By gate id, the files it executes or names in its command.
     pub gate_inputs: BTreeMap<String, BTreeSet<RepoPath>>,
+    /// By gate id, the paths that the policy calls its inputs.
+    pub declared_inputs: BTreeMap<String, Scope>,
     /// By gate id, the directories its program imports from.
     pub gate_imports: BTreeMap<String, Scope>,
     /// The imported directories and everything below them, as of the start.
@@ -89,6 +91,9 @@ impl Exemptions {
         for (id, settings) in &seal.contents().gate_settings {
             if !settings.inputs.is_empty() {
                 self.gate_inputs.insert(id.clone(), settings.inputs.iter().cloned().collect());
+            }
+            if !settings.declared_inputs.is_empty() {
+                self.declared_inputs.insert(id.clone(), settings.declared_inputs.to_scope()?);
             }
             if !settings.imports.is_empty() {
                 self.gate_imports.insert(id.clone(), settings.imports.to_scope()?);

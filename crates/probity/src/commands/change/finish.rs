@@ -74,7 +74,7 @@ pub(crate) struct FinishArgs {
     #[arg(long, value_parser = word_parser::<StrictnessProfile>(StrictnessProfile::WORDS))]
     strictness: Option<StrictnessProfile>,
 
-    /// Leave the gates of the policy out; the verdict and the receipt say so
+    /// Leave the gates of the policy out, where the policy has `allow_skip_gates`; exit code 3, and every answer says so
     #[arg(long)]
     skip_gates: bool,
 
@@ -157,7 +157,10 @@ const fn status_words(status: ContractStatus) -> &'static str {
 }
 
 fn show_finish(answer: &FinishAnswer) {
-    let word = status_words(answer.status);
+    let word = match answer.status {
+        status if status.is_accepted() && !answer.skipped_gates.is_empty() => "accepted without its gates",
+        status => status_words(status),
+    };
     let word = if answer.exit_code() == ExitCode::Ok { ui::good(word) } else { ui::bad(word) };
     let hygiene = answer.workspace_hygiene_after.as_ref();
     let block_reason = hygiene.and_then(|hygiene| hygiene.finish_block_reason);
@@ -199,6 +202,9 @@ fn show_finish(answer: &FinishAnswer) {
         ui::print_row("worse", format_args!("{path}:{} {}", finding.line, finding.message));
     }
     answer.failed_gates.iter().for_each(show_failed_gate);
+    for gate in &answer.skipped_gates {
+        ui::print_row("skipped", format_args!("gate {gate} did not run"));
+    }
     for claim in &answer.review.refuted_claims {
         ui::print_row(claim.verdict.as_str(), claim_words(claim));
     }

@@ -85,10 +85,12 @@ fn a_gate_that_rewrites_what_is_judged_makes_the_run_stale() {
 
 #[test]
 fn finish_runs_the_gates_of_the_start() {
+    let skippable = format!("{FAILS}\n[change]\nallow_skip_gates = true\n");
     for (policy, flags, status, reason) in [
         (PASSES, &[][..], "accepted", Value::Null),
         (FAILS, &[][..], "violated", json!("gate_failures")),
-        (FAILS, &["--skip-gates"][..], "accepted", Value::Null),
+        (FAILS, &["--skip-gates"][..], "unverified", json!("skip_gates_not_allowed")),
+        (&skippable, &["--skip-gates"][..], "accepted", Value::Null),
     ] {
         let repo = committed(&[("app.py", "print(1)\n"), ("probity.toml", policy)]);
         let start = repo.ask(&["start", "app.py", "--intent", "another number"]);
@@ -103,11 +105,16 @@ fn finish_runs_the_gates_of_the_start() {
             "{:#}",
             finish.json
         );
+        if finish.json["reason"] == "skip_gates_not_allowed" {
+            assert_eq!((finish.exit_code, &finish.json["skipped_gates"][0]), (Some(3), &json!("unit")));
+            continue;
+        }
         let gate = &finish.json["verification"]["gate_results"][0];
         let skipped = flags.contains(&"--skip-gates");
         assert_eq!(gate["result"] == "skipped", skipped, "{gate:#}");
         assert_eq!(finish.json["claims"]["valid"], json!(policy == PASSES), "{:#}", finish.json);
         if skipped {
+            assert_eq!((finish.exit_code, &finish.json["skipped_gates"][0]), (Some(3), &json!("unit")));
             let receipt = repo.ask(&["receipt", "show"]).json["receipt"].clone();
             assert_eq!(receipt["gates"][0]["result"], "skipped");
             let points = receipt["decision_points"].as_array().expect("points");
