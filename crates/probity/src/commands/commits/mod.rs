@@ -18,7 +18,7 @@ use probity_document_store::{
 };
 use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
-use std::io::{Read, Write as _};
+use std::io::Read;
 use std::path::Path;
 
 pub(crate) fn commits(
@@ -40,7 +40,7 @@ pub(crate) fn commits(
     match arguments.command {
         CommitsCommand::Schema { set: Some(file) } => {
             let answer = write::evolve(&mut store, &read_input(&file)?)?;
-            ui::print(answer.text.trim_end());
+            ui::print_document(answer.text.trim_end());
             Ok(success(&answer))
         }
         command => answer(&store, command),
@@ -94,7 +94,7 @@ fn answer(store: &CommitStore, command: CommitsCommand) -> Result<CommandAnswer,
         }
         CommitsCommand::Schema { .. } => {
             let answer = write::schema(store);
-            ui::print(answer.text.trim_end());
+            ui::print_document(answer.text.trim_end());
             Ok(success(&answer))
         }
         CommitsCommand::Blob { what } => blob(store, &what),
@@ -217,7 +217,7 @@ fn blob(store: &CommitStore, what: &Path) -> Result<CommandAnswer, ServiceError>
     };
     let (answer, bytes) = write::get_blob(store, digest)?;
     if !ui::stdout_is_for_json() {
-        let _ = std::io::stdout().write_all(&bytes);
+        ui::print_bytes(&bytes);
     }
     Ok(success(&answer))
 }
@@ -262,14 +262,8 @@ pub(crate) fn list_of(bytes: &[u8]) -> Result<Vec<Value>, ServiceError> {
 }
 
 fn parse_document_name(document: &str) -> Result<(String, String), ServiceError> {
-    document.split_once('/').map(|(attachment, key)| (attachment.to_owned(), key.to_owned())).ok_or_else(
-        || {
-            ServiceError::refused(
-                probity_core::ReasonCode::CommitMisfit,
-                format!("`{document}` is no document: write `attachment/key`"),
-            )
-        },
-    )
+    let id = read::document_id(document)?;
+    Ok((id.attachment.to_string(), id.key.to_string()))
 }
 
 pub(crate) fn open_at(

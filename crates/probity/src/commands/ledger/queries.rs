@@ -193,7 +193,7 @@ pub(super) fn export(workspace: &Workspace, arguments: ExportArgs) -> Result<Com
         page: arguments.page.map(Into::into),
     };
     let exported = ledger::export(workspace, &request)?;
-    ui::print(exported.text.trim_end());
+    ui::print_document(exported.text.trim_end());
     if exported.hard_left_out > 0 {
         ui::eprint_row(
             "warning",
