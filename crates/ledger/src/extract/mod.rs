@@ -45,16 +45,26 @@ pub struct Extracted {
     pub sentence: String,
 }
 
+/// The candidates of a turn.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TurnExtraction {
+    pub found: Vec<Extracted>,
+    /// The number of sentences that are too long to be read.
+    pub n_too_long: usize,
+}
+
 /// Extracts candidates from a turn, against the current ledger. The turn must be added to the ledger before the
 /// candidates are proposed.
-pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<Extracted> {
+pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> TurnExtraction {
     if turn.role == Role::Tool {
-        return Vec::new();
+        return TurnExtraction::default();
     }
+    let mut n_too_long = 0;
     let mut targets = Targets::of(ledger);
     let mut found = Vec::new();
     for block in options::gather(turn.text, topics::blocks(turn.text)) {
-        let mut sentences = sentences::sentences_of(turn.text, &block);
+        let (mut sentences, n_long) = sentences::sentences_of(turn.text, &block);
+        n_too_long += n_long;
         // A sentence in a language without readable words says nothing.
         sentences.retain(|sentence| !sentence.words.is_empty());
         if let (Some(alternatives), Some(first)) = (options::of(turn.text, &block), sentences.first()) {
@@ -77,5 +87,5 @@ pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<Extracted> {
             targets.hear(&sentence.text);
         }
     }
-    found
+    TurnExtraction { found, n_too_long }
 }
