@@ -4,6 +4,7 @@
 //! is no output at all, because half an answer could pass for a whole one. Its process group ends with it. Helpers are
 //! programs that Probity itself chooses; untrusted programs run under a [`Supervisor`](crate::Supervisor).
 
+use crate::secrets::mask_secrets;
 use crate::ProcessEnvironment;
 use crate::helper_processes::HelperProcess;
 use crate::job::JobOutcome;
@@ -86,7 +87,7 @@ pub fn capture_from(
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter()).process_group(0);
     command.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
-    tracing::debug!(?argv, "helper starts");
+    tracing::debug!(argv = ?mask_secrets(argv), "helper starts");
     let began = Instant::now();
     let answer = HelperProcess::start(&mut command)
         .map_err(CaptureFailure::from)

@@ -48,6 +48,7 @@ mod orphans;
 mod process_entry;
 mod process_group;
 mod process_tree;
+mod secrets;
 mod signals;
 mod supervisor;
 mod sweep;
@@ -60,5 +61,6 @@ pub use job::{Job, JobInput, JobOutcome, JobOutput, JobReport, NotStarted, Survi
 pub use orphans::{OrphanProcess, processes_with_variable};
 #[cfg(target_os = "linux")]
 pub use process_entry::parent_of;
+pub use secrets::{mask_secrets, without_userinfo};
 pub use supervisor::{DEFAULT_GRACE_TIMEOUT, Supervisor};
 pub use sweep::MAX_LISTED_SURVIVORS;
