@@ -10,6 +10,7 @@ mod bench_peers;
 mod demo;
 mod docs;
 mod fuzz;
+mod fuzz_binary;
 mod mcp;
 mod measure;
 mod stress;
@@ -44,6 +45,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   race    let four processes contend for one path, 10,000 claims (long)
   kill registry  kill processes that claim and release, 600 times (long)
   fuzz [seconds [target…]]   run every fuzz target, or those named, for 60 s or as many as are given
+  fuzz-binary [seconds [seed]]   mutated files of every language through `probity analyze`, for 60 s or as given
 ";
 
 type ChoreResult = Result<(), String>;
@@ -82,6 +84,9 @@ fn main() -> ExitCode {
         ["race"] => test::race(),
         ["fuzz"] => fuzz::fuzz("60", &[]),
         ["fuzz", seconds, targets @ ..] => fuzz::fuzz(seconds, targets),
+        ["fuzz-binary"] => fuzz_binary::fuzz_binary("60", None),
+        ["fuzz-binary", seconds] => fuzz_binary::fuzz_binary(seconds, None),
+        ["fuzz-binary", seconds, seed] => fuzz_binary::fuzz_binary(seconds, Some(seed)),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
