@@ -20,12 +20,99 @@ const MAX_MUTATIONS: u64 = 8;
 
 /// Words and marks that mean something to one of the grammars.
 const WORDS: &[&str] = &[
-    "if", "else", "for", "while", "match", "switch", "case", "try", "catch", "finally", "async", "await", "yield",
-    "return", "class", "struct", "enum", "impl", "interface", "def", "fn", "func", "function", "lambda", "import",
-    "from", "use", "package", "#include", "#define", "#if", "#endif", "template<", "<?php", "?>", "<<EOF", "EOF",
-    "\"\"\"", "'''", "`", "${", "#{", "{{", "}}", "{", "}", "(", ")", "[", "]", "<", ">", "/*", "*/", "//", "#", "--",
-    "=>", "->", "::", ";", ":", ",", "\\", "\"", "'", "\r\n", "\t", "\u{feff}", "\u{202e}", "é", "日本", "🦀", "0x", "1e9",
-    "r#\"", "\"#", "@", "$", "%", "&&", "||", "??", "...", "end", "do", "begin", "then", "fi", "esac", "done", "<A/>", "</A>",
+    "if",
+    "else",
+    "for",
+    "while",
+    "match",
+    "switch",
+    "case",
+    "try",
+    "catch",
+    "finally",
+    "async",
+    "await",
+    "yield",
+    "return",
+    "class",
+    "struct",
+    "enum",
+    "impl",
+    "interface",
+    "def",
+    "fn",
+    "func",
+    "function",
+    "lambda",
+    "import",
+    "from",
+    "use",
+    "package",
+    "#include",
+    "#define",
+    "#if",
+    "#endif",
+    "template<",
+    "<?php",
+    "?>",
+    "<<EOF",
+    "EOF",
+    "\"\"\"",
+    "'''",
+    "`",
+    "${",
+    "#{",
+    "{{",
+    "}}",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "<",
+    ">",
+    "/*",
+    "*/",
+    "//",
+    "#",
+    "--",
+    "=>",
+    "->",
+    "::",
+    ";",
+    ":",
+    ",",
+    "\\",
+    "\"",
+    "'",
+    "\r\n",
+    "\t",
+    "\u{feff}",
+    "\u{202e}",
+    "é",
+    "日本",
+    "🦀",
+    "0x",
+    "1e9",
+    "r#\"",
+    "\"#",
+    "@",
+    "$",
+    "%",
+    "&&",
+    "||",
+    "??",
+    "...",
+    "end",
+    "do",
+    "begin",
+    "then",
+    "fi",
+    "esac",
+    "done",
+    "<A/>",
+    "</A>",
 ];
 
 /// Runs batches for `seconds`, from `seed` or one taken from the clock.
@@ -47,8 +134,9 @@ pub fn fuzz_binary(seconds: &str, seed: Option<&str>) -> ChoreResult {
         let batch_seed = seed + n_batches;
         let folder = place.join(batch_seed.to_string());
         write_batch(&folder, &samples, &mut RandomNumbers(batch_seed))?;
-        run_batch(&binary, &folder)
-            .map_err(|why| format!("{why}: `cargo xtask fuzz-binary 1 {batch_seed}`, files in {}", folder.display()))?;
+        run_batch(&binary, &folder).map_err(|why| {
+            format!("{why}: `cargo xtask fuzz-binary 1 {batch_seed}`, files in {}", folder.display())
+        })?;
         fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
         n_batches += 1;
     }
@@ -63,7 +151,8 @@ type SampleFile = (String, Vec<u8>);
 fn samples() -> Result<Vec<SampleFile>, String> {
     let mut found = Vec::new();
     collect(&root().join("crates/analysis/tests/fixtures"), &mut found)?;
-    let n_extensions = found.iter().map(|(extension, _)| extension).collect::<std::collections::BTreeSet<_>>().len();
+    let n_extensions =
+        found.iter().map(|(extension, _)| extension).collect::<std::collections::BTreeSet<_>>().len();
     if n_extensions < 14 {
         return Err(format!("only {n_extensions} languages have a fixture"));
     }

@@ -107,7 +107,10 @@ fn secrets(workspace: &Workspace) -> DoctorCheckup {
     match checked {
         Ok((has_key, n_handles)) => {
             let key = if has_key { "a signing key" } else { "no signing key" };
-            passing_checkup("secrets", format!("{key}, {}; nobody else can read them", count(n_handles, "handle")))
+            passing_checkup(
+                "secrets",
+                format!("{key}, {}; nobody else can read them", count(n_handles, "handle")),
+            )
         }
         Err(fault) => failing_checkup("secrets", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
     }

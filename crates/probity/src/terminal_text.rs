@@ -160,10 +160,7 @@ mod tests {
             TerminalText::of_line(line, 2).as_str(),
             "\u{1b}[1m\u{1b}[31mFAIL\\u{1b}]0;x\\u{7}\u{1b}[0m \\u{1b}[32mPASS\\u{1b}[0m"
         );
-        assert_eq!(
-            TerminalText::of_line("\u{fdd0}gno mark of ours", 2).as_str(),
-            "\u{fdd0}gno mark of ours"
-        );
+        assert_eq!(TerminalText::of_line("\u{fdd0}gno mark of ours", 2).as_str(), "\u{fdd0}gno mark of ours");
     }
 
     #[test]

@@ -102,7 +102,8 @@ pub(crate) fn as_shown(line: &TerminalText) -> String {
 
 /// Ends what a governed command may have left on: an unfinished sequence, another character set, colors, margins,
 /// a hidden cursor, the alternate screen, held-back output, mouse reports.
-const TERMINAL_RESET: &str = "\x18\x1b\\\x0f\x1b(B\x1b[0m\x1b[!p\x1b[?7h\x1b[?25h\x1b[?47l\x1b[?2026l\x1b[?1000;1002;1003;1006;2004l";
+const TERMINAL_RESET: &str =
+    "\x18\x1b\\\x0f\x1b(B\x1b[0m\x1b[!p\x1b[?7h\x1b[?25h\x1b[?47l\x1b[?2026l\x1b[?1000;1002;1003;1006;2004l";
 
 /// Makes the terminal show again what is written to it, so that the command cannot make the verdict unreadable.
 pub(crate) fn reset_terminal() {
@@ -115,7 +116,8 @@ pub(crate) fn reset_terminal() {
         (false, true) => &mut out,
         (false, false) => return,
     };
-    let _ = write_undisturbed(|| terminal.write_all(TERMINAL_RESET.as_bytes()).and_then(|()| terminal.flush()));
+    let _ =
+        write_undisturbed(|| terminal.write_all(TERMINAL_RESET.as_bytes()).and_then(|()| terminal.flush()));
 }
 
 pub(crate) fn print_json(document: &impl Serialize) {
@@ -222,9 +224,7 @@ fn size_of(stream: &(impl IsTerminal + AsFd)) -> Option<(usize, usize)> {
 /// terminal.
 pub(crate) fn fit_to_terminal(text: &str, used: usize) -> String {
     match terminal_size() {
-        Some((columns, _)) => {
-            truncate(TerminalText::of_line(text, 0).as_str(), columns.saturating_sub(used))
-        }
+        Some((columns, _)) => truncate(TerminalText::of_line(text, 0).as_str(), columns.saturating_sub(used)),
         None => text.to_owned(),
     }
 }

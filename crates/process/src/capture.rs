@@ -4,10 +4,10 @@
 //! is no output at all, because half an answer could pass for a whole one. Its process group ends with it. Helpers are
 //! programs that Probity itself chooses; untrusted programs run under a [`Supervisor`](crate::Supervisor).
 
-use crate::secrets::mask_secrets;
 use crate::ProcessEnvironment;
 use crate::helper_processes::HelperProcess;
 use crate::job::JobOutcome;
+use crate::secrets::mask_secrets;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};

@@ -11,14 +11,48 @@ const MASK: &[u8] = b"***";
 
 /// Parts of the names of options and variables whose values are secrets.
 const SECRET_NAMES: &[&str] = &[
-    "token", "password", "passwd", "passphrase", "secret", "apikey", "api-key", "api_key", "access-key",
-    "access_key", "private-key", "private_key", "credential", "auth", "bearer", "cookie",
+    "token",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "api-key",
+    "api_key",
+    "access-key",
+    "access_key",
+    "private-key",
+    "private_key",
+    "credential",
+    "auth",
+    "bearer",
+    "cookie",
 ];
 
 /// Beginnings of well-known secrets.
 const SECRET_PREFIXES: &[&str] = &[
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_live_", "rk_live_", "AKIA", "ASIA",
-    "xoxb-", "xoxp-", "xoxa-", "xoxs-", "xapp-", "npm_", "pypi-", "hf_", "AIza", "eyJ",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_live_",
+    "rk_live_",
+    "AKIA",
+    "ASIA",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xoxs-",
+    "xapp-",
+    "npm_",
+    "pypi-",
+    "hf_",
+    "AIza",
+    "eyJ",
 ];
 
 /// The shortest word that counts as a well-known secret: `sk-` alone is none.
@@ -101,7 +135,15 @@ mod tests {
     #[test]
     fn what_looks_like_a_secret_is_masked() {
         assert_eq!(
-            masked(&["deploy", "--token=abc", "--password", "hunter2", "-v", "API_KEY=x y", "GITHUB_TOKEN=t"]),
+            masked(&[
+                "deploy",
+                "--token=abc",
+                "--password",
+                "hunter2",
+                "-v",
+                "API_KEY=x y",
+                "GITHUB_TOKEN=t"
+            ]),
             ["deploy", "--token=***", "--password", "***", "-v", "API_KEY=***", "GITHUB_TOKEN=***"]
         );
         for secret in [
@@ -124,16 +166,24 @@ mod tests {
     #[test]
     fn a_script_is_masked_word_by_word() {
         assert_eq!(
-            masked(&["sh", "-c", "export A_TOKEN=x; curl --password y https://a:b@c/d sk-0123456789abcdefghij"]),
+            masked(&[
+                "sh",
+                "-c",
+                "export A_TOKEN=x; curl --password y https://a:b@c/d sk-0123456789abcdefghij"
+            ]),
             ["sh", "-c", "export A_TOKEN=*** curl --password *** https://c/d ***"]
         );
     }
 
     #[test]
     fn ordinary_words_stay() {
-        let words = ["sh", "-c", "a=1; echo sk-x", "--author", "ann", "--tokens", "--", "src/token.rs", "x=y"];
+        let words =
+            ["sh", "-c", "a=1; echo sk-x", "--author", "ann", "--tokens", "--", "src/token.rs", "x=y"];
         let shown = masked(&words);
-        assert_eq!((&shown[..5], &shown[6..]), (&words.map(String::from)[..5], &words.map(String::from)[6..]));
+        assert_eq!(
+            (&shown[..5], &shown[6..]),
+            (&words.map(String::from)[..5], &words.map(String::from)[6..])
+        );
         assert_eq!(masked(&["ghp_0123456789abcdefghij.sh-is-the-program"]).len(), 1);
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::{ServiceError, Workspace};
 use probity_core::ReasonCode;
-use probity_evidence::SecretKey;
 use probity_core::bytes::bare_shell_word;
+use probity_evidence::SecretKey;
 use probity_storage::durable;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;

@@ -30,7 +30,8 @@ fn utterances() -> impl Iterator<Item = (&'static str, String)> {
 pub(crate) fn deltas(text: &str) -> Vec<(String, String)> {
     let turn = Turn { id: "t1", role: Role::User, text };
     let field = |value: &serde_json::Value, name: &str| value[name].as_str().unwrap_or("").to_owned();
-    extract(&Ledger::new(), &turn).found
+    extract(&Ledger::new(), &turn)
+        .found
         .iter()
         .map(|found| (field(&found.candidate, "kind"), field(&found.candidate, "summary")))
         .collect()

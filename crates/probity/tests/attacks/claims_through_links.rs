@@ -27,8 +27,7 @@ fn a_path_beyond_a_symbolic_link_is_refused_with_its_real_name() {
         assert!(message.contains(real) || path.contains("also/alias"), "{refused:#?}");
     }
     start(&repo, "out/a.py", BO).refused_with("SCOPE.BEYOND_LINK");
-    let related =
-        repo.ask(&["start", "src/b.py", "--related", "also/a.py", "-m", "x", "--owner", BO]);
+    let related = repo.ask(&["start", "src/b.py", "--related", "also/a.py", "-m", "x", "--owner", BO]);
     related.refused_with("SCOPE.BEYOND_LINK");
     // The link itself is a file like any other.
     assert_eq!(start(&repo, "also", BO).json["status"], "active");
@@ -58,9 +57,8 @@ fn an_amendment_adds_no_second_name() {
     assert_eq!(held.json["status"], "active", "{held:#?}");
     let started = start(&repo, "src/b.py", BO);
     let intent = started.json["intent_id"].as_str().expect("an id");
-    let amend = |path: &str| {
-        repo.ask(&["amend", "--intent", intent, "--add", path, "--why", "x", "--owner", BO])
-    };
+    let amend =
+        |path: &str| repo.ask(&["amend", "--intent", intent, "--add", path, "--why", "x", "--owner", BO]);
     amend("also/a.py").refused_with("SCOPE.BEYOND_LINK");
     amend("src/alias/d.py").refused_with("SCOPE.BEYOND_LINK");
     // A new name of the held file, made after the claim.

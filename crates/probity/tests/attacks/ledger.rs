@@ -55,7 +55,8 @@ fn a_turn_that_comes_again_with_other_words_is_named() {
     assert_eq!((&same["turns_known"], &same["turns_conflicting"]), (&json!(1), &json!([])), "{same:#}");
     let other = ingest(&repo, &turn("1", "We decided to use spaces."));
     assert_eq!(other["turns_conflicting"], json!(["1"]), "{other:#}");
-    let twice = ingest(&repo, &(turn("2", "We decided to use Redis.") + &turn("2", "We decided to use Kafka.")));
+    let twice =
+        ingest(&repo, &(turn("2", "We decided to use Redis.") + &turn("2", "We decided to use Kafka.")));
     assert_eq!(twice["turns_conflicting"], json!(["2"]), "{twice:#}");
 }
 

@@ -106,8 +106,20 @@ fn a_handle_that_others_can_read_is_refused() {
 fn a_secret_on_the_command_line_is_in_no_evidence() {
     let repo = Repo::new();
     let command = [
-        "run", "--json", "--scope", "src/a.py", "--", "sh", "-c", "true", "sh", "--token=hunter2token",
-        "--password", "hunter2password", "API_KEY=hunter2key", "ghp_hunter2hunter2hunter2",
+        "run",
+        "--json",
+        "--scope",
+        "src/a.py",
+        "--",
+        "sh",
+        "-c",
+        "true",
+        "sh",
+        "--token=hunter2token",
+        "--password",
+        "hunter2password",
+        "API_KEY=hunter2key",
+        "ghp_hunter2hunter2hunter2",
         "https://ann:hunter2url@example.org/x",
     ];
     let mut verbose = vec!["-vv"];

@@ -86,9 +86,8 @@ fn is_harmless(what: &[&str], shown: &str) {
     for raw in ["\u{1b}]", "\u{1b}[5;35m", "\u{7}"] {
         assert!(!shown.contains(raw), "{what:?} shows {raw:?}: {shown:?}");
     }
-    let is_raw = |character: char| {
-        !"\u{1b}\r\n\t".contains(character) && probity_core::bytes::is_deceptive(character)
-    };
+    let is_raw =
+        |character: char| !"\u{1b}\r\n\t".contains(character) && probity_core::bytes::is_deceptive(character);
     let without_reset = shown.replace(RESET_PREFIX, "");
     let raw: Vec<char> = without_reset.chars().filter(|character| is_raw(*character)).collect();
     assert!(raw.is_empty(), "{what:?} shows {raw:?}: {shown:?}");
@@ -127,7 +126,16 @@ fn leaves(repo: &Repo, path: &[&str], found: &mut BTreeSet<String>) {
 fn hostile_repo() -> (Repo, Value) {
     let repo = Repo::new();
     let started = repo.ask(&[
-        "start", "src/a.py", "-m", HOSTILE, "--effect", HOSTILE, "--owner", OWNER, "--agent", HOSTILE_NAME,
+        "start",
+        "src/a.py",
+        "-m",
+        HOSTILE,
+        "--effect",
+        HOSTILE,
+        "--owner",
+        OWNER,
+        "--agent",
+        HOSTILE_NAME,
     ]);
     assert_eq!(started.json["status"], "active", "{started:#?}");
     repo.write(
@@ -164,7 +172,10 @@ fn hostile_repo() -> (Repo, Value) {
             ["ledger", "propose", file.to_str().expect("text"), "--said", HOSTILE, "--author", HOSTILE];
         repo.ask(&[&propose[..], stream].concat());
     }
-    repo.write("t.schema", "struct Ticket {\n    title: string\n    rank: int64\n}\nattachment ticket: Ticket\n");
+    repo.write(
+        "t.schema",
+        "struct Ticket {\n    title: string\n    rank: int64\n}\nattachment ticket: Ticket\n",
+    );
     repo.ask(&["commits", "init", "--schema", "t.schema"]);
     let value = json!({ "title": HOSTILE, "rank": 0 }).to_string();
     let key = format!("ticket/{HOSTILE}");
@@ -327,7 +338,8 @@ fn input_of(case: &[&str]) -> String {
             )
         }
         ["ledger", "propose", ..] => {
-            json!([{ "kind": "task_opened", "handle": HOSTILE, "summary": HOSTILE }, { "kind": HOSTILE }]).to_string()
+            json!([{ "kind": "task_opened", "handle": HOSTILE, "summary": HOSTILE }, { "kind": HOSTILE }])
+                .to_string()
         }
         ["claims", ..] => format!("No regressions. {HOSTILE} passes. All {HOSTILE} tests pass."),
         ["merge", "policy", ..] => json!({ HOSTILE: HOSTILE }).to_string(),
@@ -444,9 +456,7 @@ fn the_command_cannot_make_the_verdict_unreadable() {
 #[test]
 fn without_a_terminal_nothing_is_reset() {
     let repo = Repo::new();
-    let output = repo
-        .probity(&["run", "--scope", "src/a.py", "--", "true"])
-        .output()
-        .expect("probity starts");
+    let output =
+        repo.probity(&["run", "--scope", "src/a.py", "--", "true"]).output().expect("probity starts");
     assert!(!output.stdout.contains(&0x1b) && !output.stderr.contains(&0x1b));
 }

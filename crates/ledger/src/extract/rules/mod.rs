@@ -17,7 +17,9 @@ use super::Role;
 use super::claims::Claim;
 use super::topics::{Block, Topic};
 use crate::vocabulary::ConfidenceLevel;
-use probity_prose::lexicon::{self as lx, Phrases, contains, is_among, position_after, position_of, starts_with, strip};
+use probity_prose::lexicon::{
+    self as lx, Phrases, contains, is_among, position_after, position_of, starts_with, strip,
+};
 use probity_prose::markdown::Form;
 use probity_prose::modality::Modality;
 use probity_prose::sentences::Sentence;
@@ -122,8 +124,7 @@ fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
         let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
         // Behind the subject there is room for the longest phrase.
         let right = &right[..right.len().min(MAX_SUBJECT_WORDS + 4)];
-        let rules =
-            position_of(right, OBLIGED).is_some_and(|place| (1..=MAX_SUBJECT_WORDS).contains(&place));
+        let rules = position_of(right, OBLIGED).is_some_and(|place| (1..=MAX_SUBJECT_WORDS).contains(&place));
         let states = stated.is_some_and(|end| end <= at);
         (is_plain && rules && states).then_some((at, false))
     })
