@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         let mut ledger = Ledger::new();
         ledger.add_turn("t");
         for role in [Role::User, Role::Assistant] {
-            let found = extract(&ledger, &Turn { id: "t", role, text });
+            let found = extract(&ledger, &Turn { id: "t", role, text }).found;
             let proposals: Vec<_> = found.iter().map(|found| DeltaProposal::read(&found.candidate)).collect();
             let outcomes =
                 ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");

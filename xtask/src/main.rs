@@ -10,6 +10,7 @@ mod bench_peers;
 mod demo;
 mod docs;
 mod fuzz;
+mod fuzz_binary;
 mod mcp;
 mod measure;
 mod stress;
@@ -92,6 +93,14 @@ enum Chore {
         /// Only these targets
         #[arg(value_name = "TARGET")]
         targets: Vec<String>,
+    },
+    /// Send mutated files of every language through `probity analyze`
+    FuzzBinary {
+        /// How long it runs
+        #[arg(default_value_t = 60)]
+        seconds: u32,
+        /// Repeats an earlier run, which printed this number
+        seed: Option<u64>,
     },
 }
 
@@ -183,6 +192,7 @@ fn run(chore: Chore) -> ChoreResult {
         Chore::Simulate { seeds } => test::simulate(seeds),
         Chore::Race => test::race(),
         Chore::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets),
+        Chore::FuzzBinary { seconds, seed } => fuzz_binary::fuzz_binary(seconds, seed),
     }
 }
 
@@ -230,6 +240,7 @@ mod tests {
             "kill ledger",
             "stress 10",
             "fuzz 60 paths",
+            "fuzz-binary 600 7",
         ] {
             let words = ["xtask"].into_iter().chain(words.split(' '));
             assert!(Chore::try_parse_from(words.clone()).is_ok(), "{words:?}");

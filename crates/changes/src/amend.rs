@@ -1,6 +1,7 @@
 //! Widens the scope of an intent and records who did it, why and when (law 2).
 
 use super::root_mapping::RootMapping;
+use crate::linked_paths::check_file_names;
 use crate::registry::{Caller, IntentService, TreeFacts};
 use probity_api::change::AmendAnswer;
 use probity_intents::registry::{CommandRefusal, RegistryAction};
@@ -34,6 +35,11 @@ pub fn amend(
     }
     let frame = RootMapping::for_workspace(workspace);
     let mut shell = IntentService::open(workspace)?;
+    let held: Vec<_> =
+        shell.registry().intents().map(|intent| frame.to_workspace_scope(&intent.scope)).collect();
+    let held = held.iter().flat_map(|scope| scope.allowed_files.iter().chain(&scope.allowed_related));
+    let added: Vec<&[u8]> = allowed_files.iter().chain(allowed_related).map(Vec::as_slice).collect();
+    check_file_names(&workspace.root, &added, held.map(ScopeEntry::as_bytes))?;
     let owner = shell.owner_of(caller)?;
     let intent = shell.resolve(intent_id)?;
     let id = intent.id.clone();

@@ -1,11 +1,11 @@
 //! Checks that everything that change control needs is in place; each check says what to do if it is not.
 
 use crate::agents::is_registered;
-use crate::registry::{IntentService, audit};
+use crate::registry::{HandleStore, IntentService, audit};
 use probity_api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 use probity_api::govern::setup::CodingAgent;
 use probity_core::text::count;
-use probity_workspace::{LoadedPolicy, ServiceError, Workspace};
+use probity_workspace::{LoadedPolicy, ServiceError, Workspace, signing};
 
 /// A system clock before 2024-01-01 was never set.
 const EARLIEST_PLAUSIBLE_SECONDS: u64 = 1_704_067_200;
@@ -15,6 +15,7 @@ pub fn doctor(workspace: &Workspace) -> DoctorAnswer {
         git(workspace),
         state(workspace),
         store(workspace),
+        secrets(workspace),
         clock(),
         policy(workspace),
         agents(workspace),
@@ -93,6 +94,25 @@ fn store(workspace: &Workspace) -> DoctorCheckup {
         Err::<_, ServiceError>(fault) => {
             failing_checkup("store", CheckupStatus::Failed, fault.to_string(), fault.next_step())
         }
+    }
+}
+
+fn secrets(workspace: &Workspace) -> DoctorCheckup {
+    let handles = HandleStore::of(workspace);
+    let checked = signing::signing_key(workspace).and_then(|key| {
+        let kept = handles.files();
+        kept.iter().try_for_each(|file| signing::check_private(file))?;
+        Ok((key.is_some(), kept.len()))
+    });
+    match checked {
+        Ok((has_key, n_handles)) => {
+            let key = if has_key { "a signing key" } else { "no signing key" };
+            passing_checkup(
+                "secrets",
+                format!("{key}, {}; nobody else can read them", count(n_handles, "handle")),
+            )
+        }
+        Err(fault) => failing_checkup("secrets", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
     }
 }
 

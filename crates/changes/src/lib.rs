@@ -23,6 +23,7 @@ mod doctor;
 mod finish;
 mod finish_evidence;
 mod hygiene_view;
+mod linked_paths;
 mod missing_paths;
 mod patch_trail;
 pub mod registry;

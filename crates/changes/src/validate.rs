@@ -1,12 +1,15 @@
 //! Checks a declaration before anything is written.
 
+use crate::linked_paths::check_file_names;
 use probity_api::change::{ScopeWarning, StartRequest};
 use probity_core::ReasonCode;
 use probity_intents::{IntentScope, ScopeEntry};
+use probity_paths::RepoPath;
 use probity_scopes::{DeclarationField, DeclarationReport, ScopeDiagnostic, TreeNames};
 use probity_snapshot::Snapshot;
 use probity_workspace::ServiceError;
 use probity_workspace::selection::names;
+use std::path::Path;
 
 const MAX_TEXT_BYTES: usize = 10_000;
 const MAX_EFFECTS: usize = 100;
@@ -28,6 +31,7 @@ pub(crate) fn check_words(request: &StartRequest) -> Result<(), ServiceError> {
 
 /// Returns the declared scope and warnings about doubtful entries. An impossible entry is refused with the rule it breaks.
 pub(crate) fn validate_scope(
+    root: &Path,
     request: &StartRequest,
     snapshot: &Snapshot,
 ) -> Result<(IntentScope, Vec<ScopeWarning>), ServiceError> {
@@ -58,6 +62,8 @@ pub(crate) fn validate_scope(
     if request.allowed_files.is_empty() {
         return Err(probity_intents::registry::CommandRefusal::EmptyScope.into());
     }
+    let declared: Vec<&[u8]> = allowed.iter().chain(&related).map(Vec::as_slice).collect();
+    check_file_names(root, &declared, files.iter().map(RepoPath::as_bytes))?;
     let warn = |warning: &ScopeDiagnostic| ScopeWarning {
         code: warning.code,
         field: warning.field.name(),

@@ -74,7 +74,7 @@ pub fn escape(bytes: &[u8]) -> String {
 }
 
 /// Control characters, and characters that are invisible or reorder what stands around them.
-pub(crate) fn is_deceptive(character: char) -> bool {
+pub fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -15,6 +15,7 @@ pub fn markdown_text(text: &str) -> String {
             '@' => safe.push_str("@\u{2060}"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '!' => safe.extend(['\\', character]),
             other if other.is_control() => safe.push(' '),
+            other if is_deceptive(other) => safe.push('\u{fffd}'),
             other => safe.push(other),
         }
     }
@@ -25,8 +26,12 @@ pub fn markdown_text(text: &str) -> String {
 pub fn markdown_code(text: &str) -> String {
     let longest_run = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest_run + 1);
-    let line: String =
-        text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
+    let visible = |character: char| match character {
+        control if control.is_control() => ' ',
+        deceptive if is_deceptive(deceptive) => '\u{fffd}',
+        other => other,
+    };
+    let line: String = text.chars().map(visible).collect();
     // Spaces at both ends keep the fence apart from the text, and a reader strips exactly one at each end.
     let is_plain = !line.is_empty() && !line.starts_with(['`', ' ']) && !line.ends_with(['`', ' ']);
     let space = if is_plain { "" } else { " " };
@@ -80,6 +85,8 @@ mod tests {
     #[test]
     fn a_sentence_has_no_markup_and_tells_nobody() {
         assert_eq!(markdown_text("<b>@x [l](u)\n#1"), "&lt;b&gt;@\u{2060}x \\[l\\](u) \\#1");
+        assert_eq!(markdown_text("a\u{202e}b\u{9b}"), "a\u{fffd}b ");
+        assert_eq!(markdown_code("a\u{2066}b"), "`a\u{fffd}b`");
     }
 
     #[test]

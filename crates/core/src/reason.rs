@@ -204,6 +204,12 @@ crate::code_enum! {
         ScopeAllowedAndForbidden = "SCOPE.ALLOWED_AND_FORBIDDEN",
             "a path is allowed and forbidden at once",
             "remove it from one of the two lists";
+        ScopeBeyondLink = "SCOPE.BEYOND_LINK",
+            "a path is beyond a symbolic link, so the file has another name",
+            "declare the real name";
+        ScopeHardLink = "SCOPE.HARD_LINK",
+            "a file has several names in the tree, and not all of them are declared",
+            "declare every name of the file, or replace the hard link by a copy";
         ScopeNoInclude = "SCOPE.NO_INCLUDE",
             "the scope only excludes, so it covers nothing",
             "start with a pattern that includes something";
@@ -405,6 +411,9 @@ crate::code_enum! {
         KeyExists = "KEY.EXISTS",
             "this repository already has a signing key",
             "keep its public half for old bundles, remove the key file from the state directory, then generate a new one";
+        KeyExposed = "KEY.EXPOSED",
+            "others can read a file with a secret",
+            "take their permissions away: `chmod 600 FILE`; if they may have read it, make a new secret";
         KeyMissing = "KEY.MISSING",
             "this repository has no signing key",
             "make one with `probity keys generate`";

@@ -177,8 +177,9 @@ pub fn trace(store: &CommitStore, name: &str, document: &str) -> Result<Document
 }
 
 /// Parses `attachment/key`; the key may contain further slashes.
-pub(super) fn document_id(text: &str) -> Result<DocumentId, ServiceError> {
-    let (attachment, key) = text.split_once('/').ok_or_else(|| {
+pub fn document_id(text: &str) -> Result<DocumentId, ServiceError> {
+    let named = text.split_once('/').filter(|(attachment, key)| !attachment.is_empty() && !key.is_empty());
+    let (attachment, key) = named.ok_or_else(|| {
         ServiceError::refused(
             ReasonCode::CommitMisfit,
             format!("`{text}` is no document: write `attachment/key`"),

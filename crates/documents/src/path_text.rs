@@ -38,7 +38,7 @@ impl DocumentSchema {
         let mut components = Vec::new();
         while !rest.is_empty() {
             let place = |misfit: TypeMismatch| misfit.with_prefix(&format!("`{text}` at `{rest}`"));
-            let (component, below, after) = step(kind, rest).map_err(place)?;
+            let (component, below, after) = step(kind, rest, components.is_empty()).map_err(place)?;
             components.push(component);
             (kind, rest) = (below, after);
         }
@@ -47,11 +47,15 @@ impl DocumentSchema {
 }
 
 /// Parses one component; returns its JSON form, the type below it and the remaining text.
-fn step<'t, 'r>(kind: &'t ValueType, rest: &'r str) -> Result<(Json, &'t ValueType, &'r str), TypeMismatch> {
+fn step<'t, 'r>(
+    kind: &'t ValueType,
+    rest: &'r str,
+    is_first: bool,
+) -> Result<(Json, &'t ValueType, &'r str), TypeMismatch> {
     let wrong = || TypeMismatch::new(format!("there is no such part in `{kind}`"));
     match kind {
         ValueType::Struct(structure) => {
-            let name = rest.strip_prefix('.').unwrap_or(rest);
+            let name = if is_first { rest } else { rest.strip_prefix('.').ok_or_else(wrong)? };
             // Take the longest match: one field's name may be a prefix of another's.
             let fields = structure.fields.iter().filter(|field| name.starts_with(&*field.name));
             let field = fields.max_by_key(|field| field.name.len()).ok_or_else(wrong)?;
@@ -131,6 +135,9 @@ mod tests {
         let error = schema().parse_path("ticket", "notes<p1>.column").unwrap_err().to_string();
         assert_eq!(error, "`notes<p1>.column` at `.column`: there is no such part in `Place`");
         assert!(schema().parse_path("ticket", "votes[ann]").is_err());
+        for misplaced in [".votes", "..votes", "notes<p1>line", "notes<p1>..line", "notes."] {
+            assert!(schema().parse_path("ticket", misplaced).is_err(), "{misplaced}");
+        }
         assert!(schema().parse_path("other", "").is_err());
     }
 }

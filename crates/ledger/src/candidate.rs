@@ -85,6 +85,8 @@ pub struct DeltaProposal<'a> {
     pub(crate) sources: Option<Vec<TurnSource<'a>>>,
     /// The delta, or the name of the invalid field.
     pub(crate) delta: Result<ItemDelta<'a>, &'static str>,
+    /// The words that it cites say the opposite; see [`Self::compared_with_sources`].
+    pub(crate) contradicts_source: bool,
 }
 
 impl<'a> From<ProposedDelta<'a>> for DeltaProposal<'a> {
@@ -94,7 +96,7 @@ impl<'a> From<ProposedDelta<'a>> for DeltaProposal<'a> {
             None => Ok(candidate.delta),
             Some(field) => Err(field),
         };
-        Self { key: candidate.key, kind, sources: Some(candidate.sources), delta }
+        Self { key: candidate.key, kind, sources: Some(candidate.sources), delta, contradicts_source: false }
     }
 }
 
@@ -198,7 +200,7 @@ impl<'a> ItemDelta<'a> {
         fault
     }
 
-    fn each_text(&self, look: &mut impl FnMut(&'static str, &'a str)) {
+    pub(crate) fn each_text(&self, look: &mut impl FnMut(&'static str, &'a str)) {
         match self {
             Self::Create { handle, content } => {
                 look("handle", handle);

@@ -97,7 +97,11 @@ impl Ledger {
             return Err(RejectCode::UnknownKind);
         }
         self.check_sources(proposal, &mut desk.sources)?;
-        match proposal.delta.as_ref().map_err(|_| RejectCode::InvalidField)? {
+        let delta = proposal.delta.as_ref().map_err(|_| RejectCode::InvalidField)?;
+        if proposal.contradicts_source {
+            return Err(RejectCode::ContradictsSource);
+        }
+        match delta {
             ItemDelta::Create { handle, content } => {
                 self.decide_create(handle, content, &mut desk.normalizer)
             }

@@ -38,6 +38,7 @@ pub mod wire;
 
 mod conflicts;
 mod constraint_scope;
+mod contradicted_source;
 mod decide;
 mod digest;
 pub mod documents;

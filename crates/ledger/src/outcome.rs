@@ -59,6 +59,9 @@ probity_core::code_enum! {
         BatchAborted = "batch_aborted",
             "another delta of this atomic batch was rejected",
             "correct the delta that was rejected, then propose the whole batch again";
+        ContradictsSource = "contradicts_source",
+            "the words that it cites say the opposite",
+            "cite the words that say it, or propose what the source says";
     }
 }
 

@@ -47,7 +47,13 @@ impl<'a> DeltaProposal<'a> {
     /// Parses a proposal from any JSON value.
     pub fn read(value: &'a Value) -> Self {
         let Some(object) = value.as_object() else {
-            return Self { key: None, kind: None, sources: Some(Vec::new()), delta: Err("kind") };
+            return Self {
+                key: None,
+                kind: None,
+                sources: Some(Vec::new()),
+                delta: Err("kind"),
+                contradicts_source: false,
+            };
         };
         let kind = object.get("kind").and_then(Value::as_str).and_then(|kind| kind.parse().ok());
         let (sources, well_formed) = read_sources(object.get("sources"));
@@ -57,7 +63,8 @@ impl<'a> DeltaProposal<'a> {
             Some(_) if has_bad_key(object) => Err("key"),
             Some(kind) => read_delta(object, kind),
         };
-        Self { key: object.get("key").and_then(Value::as_str), kind, sources, delta }
+        let key = object.get("key").and_then(Value::as_str);
+        Self { key, kind, sources, delta, contradicts_source: false }
     }
 }
 

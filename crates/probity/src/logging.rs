@@ -3,6 +3,7 @@
 //! It goes to stderr only. No answer, verdict or stored file depends on it, and without `-v` or `PROBITY_LOG` no
 //! subscriber is installed.
 
+use crate::terminal_text::TerminalText;
 use crate::{progress, ui};
 use std::io::{self, Write};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -65,12 +66,15 @@ fn own(level: LevelFilter) -> Targets {
     Targets::new().with_target(OWN_TARGETS, level)
 }
 
-/// Writes to stderr after clearing the progress line.
+/// Writes events to stderr after clearing the progress line; each arrives as a whole.
 struct LogWriter;
 
 impl Write for LogWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        progress::write_undisturbed(|| io::stderr().write(bytes))
+        let text = String::from_utf8_lossy(bytes);
+        let line = TerminalText::of_line(text.trim_end_matches('\n'), 4);
+        progress::write_undisturbed(|| writeln!(io::stderr(), "{line}"))?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

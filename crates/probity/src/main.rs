@@ -8,6 +8,7 @@ mod help;
 mod logging;
 mod progress;
 mod review;
+mod terminal_text;
 mod ui;
 
 use answer::CommandAnswer;
@@ -16,6 +17,7 @@ use clap::{CommandFactory, Parser};
 use cli::{Cli, CliCommand};
 use probity_api::ExitCode;
 use probity_workspace::{ServiceError, Workspace};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 #[global_allocator]
@@ -48,7 +50,7 @@ fn process_exit_code(answer: &CommandAnswer) -> std::process::ExitCode {
 
 /// Reports a usage error. `--help` also arrives here and is not an error.
 fn report_usage_error(error: &clap::Error) -> std::process::ExitCode {
-    let _ = error.print();
+    show_usage_error(error);
     if let Some(hint) = usage_hint(error) {
         ui::eprint(format_args!("{}: {hint}", ui::warn("hint")));
     }
@@ -62,6 +64,17 @@ fn report_usage_error(error: &clap::Error) -> std::process::ExitCode {
     ));
     ui::print_json(&answer.document);
     process_exit_code(&answer)
+}
+
+/// Prints clap's message. It quotes what was typed, so it has clap's colors only where that is harmless.
+fn show_usage_error(error: &clap::Error) {
+    let is_deceptive = |word: OsString| probity_core::bytes::is_deceptive_text(&word.to_string_lossy());
+    let mut quotable = std::env::args_os().chain(std::env::vars_os().map(|(_, value)| value));
+    if error.use_stderr() && quotable.any(is_deceptive) {
+        ui::eprint(error.render().to_string().trim_end());
+    } else {
+        let _ = error.print();
+    }
 }
 
 /// Explains an unexpected word before `--`: usually a pattern that the shell expanded, or a command without `--`.

@@ -5,6 +5,7 @@
 //! `indicatif` would still leave the quiet first second, the log lines and the silence between phases to this module,
 //! so it would save no code.
 
+use crate::terminal_text::TerminalText;
 use probity_workspace::progress::PhaseProgress;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ProgressMeter, ServiceError};
@@ -31,6 +32,7 @@ pub(crate) fn meter() -> &'static ProgressMeter {
         let meter = ProgressMeter::default();
         if surface() == ProgressSurface::Log {
             meter.on_milestone(|words| {
+                let words = TerminalText::of_line(words, 0);
                 let _ = write_undisturbed(|| writeln!(std::io::stderr(), "probity: {words}"));
             });
         }
@@ -79,7 +81,8 @@ fn show(meter: &ProgressMeter) {
         std::thread::sleep(DRAW_INTERVAL);
         // The meter is read with the lock held: no line is drawn after a phase has ended and other output followed.
         let mut is_drawn = lock();
-        match display.next(start.elapsed(), meter.current().as_ref()) {
+        let text = display.next(start.elapsed(), meter.current().as_ref());
+        match text.map(|text| TerminalText::of_line(text, 0)) {
             Some(text) if surface == ProgressSurface::Terminal => {
                 let _ = write!(std::io::stderr(), "{ERASE_LINE}{text}");
                 *is_drawn = true;

@@ -7,7 +7,8 @@
 //! wrapped between words; commands to copy are not.
 
 use crate::progress::write_undisturbed;
-use anstyle::{AnsiColor, Style};
+pub(crate) use crate::terminal_text::TerminalText;
+use crate::terminal_text::{TextStyle, styled};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -15,15 +16,16 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const WARN: Style = AnsiColor::Yellow.on_default();
-const CODE: Style = AnsiColor::Cyan.on_default();
+/// Indent of further lines in text that is printed as one line.
+const CONTINUATION_INDENT: usize = 4;
 
+/// Writes a line to stderr.
 pub(crate) fn eprint(line: impl Display) {
-    let _ = write_undisturbed(|| writeln!(anstream::stderr(), "{line}"));
+    eprint_text(&TerminalText::of_line(line, CONTINUATION_INDENT));
+}
+
+fn eprint_text(text: &TerminalText) {
+    let _ = write_undisturbed(|| writeln!(anstream::stderr(), "{text}"));
 }
 
 static STDOUT_IS_DATA: AtomicBool = AtomicBool::new(false);
@@ -39,19 +41,33 @@ pub(crate) fn stdout_is_for_json() -> bool {
 
 /// Writes a line of the answer to stdout, unless it is reserved for a JSON document.
 pub(crate) fn print(line: impl Display) {
+    print_text(&TerminalText::of_line(line, CONTINUATION_INDENT));
+}
+
+/// Writes an answer that is a document itself, such as Markdown or a policy.
+pub(crate) fn print_document(text: &str) {
+    print_text(&TerminalText::of_document(text));
+}
+
+/// Writes an answer that is a JSON text; unlike [`print_json`] it is not the document of `--json`.
+pub(crate) fn print_json_text(text: &str) {
+    print_text(&TerminalText::of_json(text));
+}
+
+fn print_text(text: &TerminalText) {
     let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(lines) = collected.as_mut() {
-        lines.extend(line.to_string().lines().map(ToOwned::to_owned));
+        lines.extend(text.lines());
     } else if !STDOUT_IS_DATA.load(Ordering::Relaxed) {
-        write_out(line);
+        write_out(text);
     }
 }
 
 /// Lines of an answer that is drawn as a whole; `None` while lines are written directly.
-static COLLECTED: Mutex<Option<Vec<String>>> = Mutex::new(None);
+static COLLECTED: Mutex<Option<Vec<TerminalText>>> = Mutex::new(None);
 
 /// Collects the lines that `show` prints instead of writing them.
-pub(crate) fn collect_lines(show: impl FnOnce()) -> Vec<String> {
+pub(crate) fn collect_lines(show: impl FnOnce()) -> Vec<TerminalText> {
     let replace =
         |with| std::mem::replace(&mut *COLLECTED.lock().unwrap_or_else(PoisonError::into_inner), with);
     replace(Some(Vec::new()));
@@ -66,7 +82,8 @@ pub(crate) fn stdout_can_be_drawn_on() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Writes unfiltered text to stdout: cursor movements must survive even without colors.
+/// Writes a drawn page to stdout. It is not filtered, because cursor movements must survive even without colors: it
+/// consists of [`TerminalText`] and fixed sequences.
 pub(crate) fn draw(text: &str) {
     let mut out = std::io::stdout();
     let written = write_undisturbed(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()));
@@ -76,17 +93,46 @@ pub(crate) fn draw(text: &str) {
 }
 
 /// Strips the colors of a line if stdout does not want them.
-pub(crate) fn as_shown(line: &str) -> String {
+pub(crate) fn as_shown(line: &TerminalText) -> String {
     match anstream::AutoStream::choice(&std::io::stdout()) {
-        anstream::ColorChoice::Never => anstream::adapter::strip_str(line).to_string(),
-        _ => line.to_owned(),
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(line.as_str()).to_string(),
+        _ => line.as_str().to_owned(),
     }
+}
+
+/// Ends what a governed command may have left on: an unfinished sequence, another character set, colors, margins,
+/// a hidden cursor, the alternate screen, held-back output, mouse reports.
+const TERMINAL_RESET: &str =
+    "\x18\x1b\\\x0f\x1b(B\x1b[0m\x1b[!p\x1b[?7h\x1b[?25h\x1b[?47l\x1b[?2026l\x1b[?1000;1002;1003;1006;2004l";
+
+/// Makes the terminal show again what is written to it, so that the command cannot make the verdict unreadable.
+pub(crate) fn reset_terminal() {
+    if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        return;
+    }
+    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    let terminal: &mut dyn Write = match (err.is_terminal(), out.is_terminal()) {
+        (true, _) => &mut err,
+        (false, true) => &mut out,
+        (false, false) => return,
+    };
+    let _ =
+        write_undisturbed(|| terminal.write_all(TERMINAL_RESET.as_bytes()).and_then(|()| terminal.flush()));
 }
 
 pub(crate) fn print_json(document: &impl Serialize) {
     if let Ok(text) = serde_json::to_string_pretty(document) {
-        write_out(text);
+        write_out(&TerminalText::of_json(&text));
     }
+}
+
+/// Writes bytes as they are; a terminal gets them as visible text.
+pub(crate) fn print_bytes(bytes: &[u8]) {
+    let mut out = std::io::stdout();
+    if out.is_terminal() {
+        return print_document(&String::from_utf8_lossy(bytes));
+    }
+    note_lost_output(write_undisturbed(|| out.write_all(bytes).and_then(|()| out.flush())));
 }
 
 /// Set when output could not be written, for example because the disk is full.
@@ -96,43 +142,42 @@ pub(crate) fn output_arrived() -> bool {
     !OUTPUT_LOST.load(Ordering::Relaxed)
 }
 
-fn write_out(line: impl Display) {
+fn write_out(text: &TerminalText) {
     let mut out = anstream::stdout();
-    let written = write_undisturbed(|| writeln!(out, "{line}").and_then(|()| out.flush()));
+    note_lost_output(write_undisturbed(|| writeln!(out, "{text}").and_then(|()| out.flush())));
+}
+
+fn note_lost_output(written: std::io::Result<()>) {
     // A reader that closed the pipe has read enough; every other error loses output.
     if written.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe) {
         OUTPUT_LOST.store(true, Ordering::Relaxed);
     }
 }
 
-fn styled(style: Style, text: impl Display) -> String {
-    format!("{style}{text}{style:#}")
-}
-
 pub(crate) fn bold(text: impl Display) -> String {
-    styled(BOLD, text)
+    styled(TextStyle::Bold, text)
 }
 
 /// Secondary text.
 pub(crate) fn dim(text: impl Display) -> String {
-    styled(DIM, text)
+    styled(TextStyle::Dim, text)
 }
 
 pub(crate) fn good(text: impl Display) -> String {
-    styled(GOOD, text)
+    styled(TextStyle::Good, text)
 }
 
 pub(crate) fn bad(text: impl Display) -> String {
-    styled(BAD, text)
+    styled(TextStyle::Bad, text)
 }
 
 pub(crate) fn warn(text: impl Display) -> String {
-    styled(WARN, text)
+    styled(TextStyle::Warn, text)
 }
 
 /// A command to type.
 pub(crate) fn code(text: impl Display) -> String {
-    styled(CODE, text)
+    styled(TextStyle::Code, text)
 }
 
 /// Formats a number with separators: `1,204`.
@@ -175,10 +220,11 @@ fn size_of(stream: &(impl IsTerminal + AsFd)) -> Option<(usize, usize)> {
     Some((size.ws_col.into(), size.ws_row.into())).filter(|(columns, rows)| *columns > 0 && *rows > 0)
 }
 
-/// Truncates text to the rest of a terminal line after `used` columns; unchanged if stdout is not a terminal.
+/// Truncates text without styles to the rest of a terminal line after `used` columns; unchanged if stdout is not a
+/// terminal.
 pub(crate) fn fit_to_terminal(text: &str, used: usize) -> String {
     match terminal_size() {
-        Some((columns, _)) => truncate(text, columns.saturating_sub(used)),
+        Some((columns, _)) => truncate(TerminalText::of_line(text, 0).as_str(), columns.saturating_sub(used)),
         None => text.to_owned(),
     }
 }
@@ -198,25 +244,29 @@ const SENTENCE_INDENT: usize = 2;
 
 /// Writes a label and its value to stderr, in the columns that all reports share.
 pub(crate) fn eprint_row(label: &str, value: impl Display) {
-    eprint(fit_to(&std::io::stderr(), &labeled_row(label, value), VALUE_COLUMN));
+    eprint_text(&fitted(&std::io::stderr(), labeled_row(label, value), VALUE_COLUMN));
 }
 
 /// Like [`eprint_row`], for the answer on stdout.
 pub(crate) fn print_row(label: &str, value: impl Display) {
-    print(fit_to(&std::io::stdout(), &labeled_row(label, value), VALUE_COLUMN));
+    print_text(&fitted(&std::io::stdout(), labeled_row(label, value), VALUE_COLUMN));
 }
 
 pub(crate) fn say_sentence(sentence: impl Display) {
-    eprint(fit_to(&std::io::stderr(), &sentence.to_string(), SENTENCE_INDENT));
+    eprint_text(&fitted(&std::io::stderr(), sentence, SENTENCE_INDENT));
 }
 
 pub(crate) fn print_sentence(sentence: impl Display) {
-    print(fit_to(&std::io::stdout(), &sentence.to_string(), SENTENCE_INDENT));
+    print_text(&fitted(&std::io::stdout(), sentence, SENTENCE_INDENT));
 }
 
-/// Wraps a line for a terminal; files and pipes get it whole.
-fn fit_to(stream: &(impl IsTerminal + AsFd), line: &str, indent: usize) -> String {
-    size_of(stream).map_or_else(|| line.to_owned(), |(columns, _)| wrap(line, columns, indent))
+/// Renders a line and wraps it for a terminal; files and pipes get it whole.
+fn fitted(stream: &(impl IsTerminal + AsFd), line: impl Display, indent: usize) -> TerminalText {
+    let text = TerminalText::of_line(line, indent.max(CONTINUATION_INDENT));
+    match size_of(stream) {
+        Some((columns, _)) => text.map(|line| wrap(line, columns, indent)),
+        None => text,
+    }
 }
 
 /// Breaks a line longer than `columns` between words, and indents the continuation.
@@ -248,7 +298,7 @@ fn shown_width(text: &str) -> usize {
 /// Splits a line into words, each with the spaces before it. A command, colored as one or between backticks, is one
 /// word, so that it can be copied whole.
 fn pieces(line: &str) -> Vec<&str> {
-    let color = CODE.render().to_string();
+    let color = TextStyle::Code.ansi().render().to_string();
     let mut pieces = Vec::new();
     let (mut start, mut at) = (0, 0);
     while let Some(next) = line[at..].chars().next() {
@@ -313,6 +363,7 @@ mod tests {
             "  next      type\n            `probity finish 0199c2 --strict`\n            when you are done"
         );
         let colored = labeled_row("revert", code("probity revert 0199c2 README.md"));
+        let colored = TerminalText::of_line(colored, VALUE_COLUMN).to_string();
         assert_eq!(wrap(&colored, 30, VALUE_COLUMN), colored);
         // A lone backtick is not a command.
         assert_eq!(wrap("a ` b c", 4, 1), "a `\n b c");
@@ -320,13 +371,16 @@ mod tests {
 
     #[test]
     fn colors_take_no_room() {
-        let line = format!("{} {}", bad("FAIL"), dim("a b"));
+        let line = TerminalText::of_line(format_args!("{} {}", bad("FAIL"), dim("a b")), 2).to_string();
         assert_eq!(wrap(&line, 8, 2), line);
     }
 
     #[test]
     fn a_label_never_runs_into_its_value() {
-        let plain = |label| anstream::adapter::strip_str(&labeled_row(label, "value")).to_string();
+        let plain = |label| {
+            let row = TerminalText::of_line(labeled_row(label, "value"), VALUE_COLUMN).to_string();
+            anstream::adapter::strip_str(&row).to_string()
+        };
         assert_eq!(plain("next"), "  next      value");
         assert_eq!(plain("implements"), "  implements value");
         assert_eq!(plain("not allowed"), "  not allowed value");

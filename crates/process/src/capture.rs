@@ -7,6 +7,7 @@
 use crate::ProcessEnvironment;
 use crate::helper_processes::HelperProcess;
 use crate::job::JobOutcome;
+use crate::secrets::mask_secrets;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -86,7 +87,7 @@ pub fn capture_from(
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).env_clear().envs(environment.iter()).process_group(0);
     command.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
-    tracing::debug!(?argv, "helper starts");
+    tracing::debug!(argv = ?mask_secrets(argv), "helper starts");
     let began = Instant::now();
     let answer = HelperProcess::start(&mut command)
         .map_err(CaptureFailure::from)

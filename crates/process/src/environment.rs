@@ -5,9 +5,10 @@
 //! redirect git never reach a gate, even if a policy lists them, because a gate could then judge another tree. The same
 //! holds for the variables that set Python's bytecode location; [`ProcessEnvironment::with_python_cache`] sets them.
 
+use crate::secrets::without_userinfo;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// The variables that a gate sees if they are set; a name that ends in `*` is a prefix.
@@ -123,6 +124,9 @@ impl ProcessEnvironment {
         if let Some(path) = self.0.get_mut(OsStr::new("PATH")) {
             *path = absolute_entries(path);
         }
+        for (_, proxy) in self.0.iter_mut().filter(|(name, _)| is_proxy(name.as_bytes())) {
+            *proxy = OsString::from_vec(without_proxy_user(proxy.as_bytes()));
+        }
         self
     }
 }
@@ -131,6 +135,19 @@ fn is_allowed(name: &[u8], extra: &[String]) -> bool {
     let listed = ALLOWED_VARIABLES.iter().any(|pattern| matches(pattern, name));
     let asked_for = extra.iter().any(|wanted| wanted.as_bytes() == name);
     (listed || asked_for) && !FORBIDDEN_VARIABLES.iter().any(|pattern| matches(pattern, name))
+}
+
+fn is_proxy(name: &[u8]) -> bool {
+    name.to_ascii_lowercase().ends_with(b"_proxy") && !name.eq_ignore_ascii_case(b"no_proxy")
+}
+
+/// Returns the address of a proxy without its user and password: what a gate prints is in the evidence.
+fn without_proxy_user(proxy: &[u8]) -> Vec<u8> {
+    match proxy.iter().rposition(|byte| *byte == b'@') {
+        // A proxy may be written without its scheme.
+        Some(at) if !proxy.windows(3).any(|window| window == b"://") => proxy[at + 1..].to_vec(),
+        _ => without_userinfo(proxy),
+    }
 }
 
 fn matches(pattern: &str, name: &[u8]) -> bool {
@@ -164,6 +181,19 @@ mod tests {
         let all =
             given(&[("LC_ALL", "C"), ("LD_PRELOAD", "x"), ("SECRET", "x"), ("HOME", "/h"), ("LCX", "")]);
         assert_eq!(names(&all.retain_allowed(&[])), ["HOME", "LC_ALL"]);
+    }
+
+    #[test]
+    fn a_proxy_loses_its_password() {
+        let all = given(&[
+            ("HTTPS_PROXY", "http://ann:pw@proxy:3128"),
+            ("http_proxy", "ann:pw@proxy:3128"),
+            ("NO_PROXY", "a@b"),
+        ]);
+        let kept = all.retain_allowed(&[]);
+        let value = |name| kept.get(name).and_then(OsStr::to_str);
+        assert_eq!(value("HTTPS_PROXY"), Some("http://proxy:3128"));
+        assert_eq!((value("http_proxy"), value("NO_PROXY")), (Some("proxy:3128"), Some("a@b")));
     }
 
     #[test]

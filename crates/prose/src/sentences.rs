@@ -93,6 +93,10 @@ fn ends(line: &str, semicolon: SemicolonRole) -> Vec<usize> {
     ends
 }
 
+/// How far back a mark looks for the word that it may belong to. Without a bound, a text without spaces would be read
+/// once for each of its marks.
+const MAX_ABBREVIATION_BYTES: usize = 64;
+
 /// Returns whether the mark `c` at `at` ends a sentence.
 fn is_end(line: &str, at: usize, c: char, semicolon: SemicolonRole) -> bool {
     let is_wide = matches!(c, '。' | '！' | '？');
@@ -107,7 +111,8 @@ fn is_end(line: &str, at: usize, c: char, semicolon: SemicolonRole) -> bool {
     if !is_mark || !(closes || is_wide) {
         return false;
     }
-    let word = line[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
+    let near = line.floor_char_boundary(at.saturating_sub(MAX_ABBREVIATION_BYTES));
+    let word = line[near..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
     // `./...` is a path pattern for everything below.
     let is_path = word.ends_with("/..");
     let starts_small = after.trim_start().starts_with(char::is_lowercase);

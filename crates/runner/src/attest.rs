@@ -284,7 +284,7 @@ fn details(workspace: &Workspace, record: &BundleInputs<'_>) -> ManifestDetails 
         build_outputs: contents.build_outputs.clone(),
         recognized_outputs: record.tree.verdict.recognized.clone(),
         command: record.execution.command.map(|(argv, exit_code)| GovernedCommand {
-            argv: argv.iter().map(|word| word.as_bytes().into()).collect(),
+            argv: probity_process::mask_secrets(argv).iter().map(|word| word.as_bytes().into()).collect(),
             exit_code: exit_code.map(Into::into),
             log_paths: Vec::new(),
         }),

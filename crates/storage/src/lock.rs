@@ -188,7 +188,8 @@ fn holder_process(path: &Path) -> String {
 
 fn open(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).custom_flags(durable::NOFOLLOW_NONBLOCK);
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags(durable::NOFOLLOW_NONBLOCK);
     let file = match options.open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             durable::create_dir(durable::parent_directory(path))?;

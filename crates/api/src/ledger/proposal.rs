@@ -120,6 +120,8 @@ pub struct IngestAnswer {
     pub turns_new: usize,
     /// The number of turns already known, which were not read again.
     pub turns_known: usize,
+    /// The known turns that came with other words this time. The words that came first stay.
+    pub turns_conflicting: Vec<String>,
     /// The number of turns still to be read.
     pub turns_pending: usize,
     /// The outcomes of the candidates, in order.

@@ -38,7 +38,7 @@ impl RegistryCache {
         let no_links = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
         let open = || {
             let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(false).custom_flags(no_links).open(&path)
+            options.write(true).create(true).truncate(false).mode(0o600).custom_flags(no_links).open(&path)
         };
         let file = open().or_else(|_| {
             path.parent().map_or(Ok(()), durable::create_dir).map_err(std::io::Error::other)?;

@@ -11,7 +11,7 @@ use probity_core::{Digest, ReasonCode, json};
 use probity_intents::registry::{IntentRegistry, RegistryChange, RegistryEvent};
 use probity_intents::{IntentId, IntentStatus, Timestamp};
 use probity_storage::{StoreError, durable};
-use probity_workspace::{ServiceError, Workspace};
+use probity_workspace::{ServiceError, Workspace, signing};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -78,6 +78,7 @@ impl HandleStore {
     pub fn get(&self, intent_id: &IntentId) -> Result<Option<KeptHandle>, ServiceError> {
         let path = self.path(intent_id);
         let Some(bytes) = durable::read(&path)? else { return Ok(None) };
+        signing::check_private(&path)?;
         if let Some(kept) = KeptHandle::parse(&bytes).filter(|kept| kept.intent_id == *intent_id) {
             return Ok(Some(kept));
         }
@@ -185,7 +186,7 @@ impl HandleStore {
         self.dir.join(file_name(intent_id))
     }
 
-    fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).filter(|path| path.extension().is_none()).collect()
     }

@@ -43,7 +43,7 @@ pub fn start(
     let intent_id =
         IntentId::parse(command.as_str()).map_err(|error| ServiceError::Missing(error.to_string()))?;
     let ground = StartContext::collect(workspace, request.analyze, progress)?;
-    let (scope, warnings) = validate::validate_scope(request, &ground.status.snapshot)?;
+    let (scope, warnings) = validate::validate_scope(&workspace.root, request, &ground.status.snapshot)?;
     let ask = StartAttempt {
         context: &ground,
         scope: ground.paths.to_repo_scope(&scope),

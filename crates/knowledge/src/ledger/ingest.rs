@@ -7,9 +7,10 @@
 use super::answers::outcome_of;
 use super::fault::OrFault as _;
 use super::model::ModelRequest;
-use super::propose::{add_turn, decide, ledger_of, start_stream};
-use super::service::LedgerService;
+use super::propose::{add_turn, decide, ledger_of, start_stream, stored_text};
+use super::service::{LedgerService, TurnTexts};
 use probity_api::ledger::{IngestAnswer, TurnInput};
+use probity_core::Digest;
 use probity_ledger::extract::{Role, Turn, extract};
 use probity_ledger::transcript::{self, Transcript, TranscriptPart, TranscriptTurn};
 use probity_ledger::wire::{LedgerEvent, encode};
@@ -46,10 +47,17 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAn
         drop(reading);
         let phase = workspace.progress.begin_counted("taking in turns", transcript.parts.len());
         report(&mut answer, name, &transcript);
+        let is_known = |part: &TranscriptPart| match part {
+            TranscriptPart::Said(said) => service.book().main().knows_turn(&said.id),
+            TranscriptPart::Proposed(_) => false,
+        };
+        // The log is read again only where words can be compared with it.
+        let is_comparable = transcript.parts.iter().any(is_known);
+        let mut texts = if is_comparable { service.turn_texts()? } else { TurnTexts::new() };
         let author = request.author.as_deref().or(transcript.agent).unwrap_or("agent");
         let reader = TurnReader { request, author };
         for parts in transcript.parts.chunks(TURNS_PER_TRANSACTION) {
-            service.transact(|book| reader.take_in(book, parts, &mut answer))?;
+            service.transact(|book| reader.take_in(book, parts, &mut texts, &mut answer))?;
             phase.counter().fetch_add(parts.len() as u64, Ordering::Relaxed);
         }
     }
@@ -87,12 +95,13 @@ impl TurnReader<'_> {
         &self,
         book: &mut ProjectLedger,
         parts: &[TranscriptPart],
+        texts: &mut TurnTexts,
         answer: &mut IngestAnswer,
     ) -> Result<EventPayloads, ServiceError> {
         let mut payloads = self.begin_stream(book);
         for part in parts {
             match part {
-                TranscriptPart::Said(said) => payloads.extend(self.ingest_turn(book, said, answer)?),
+                TranscriptPart::Said(said) => payloads.extend(self.ingest_turn(book, said, texts, answer)?),
                 TranscriptPart::Proposed(delta) => {
                     payloads.push(self.propose(
                         book,
@@ -117,13 +126,19 @@ impl TurnReader<'_> {
         &self,
         book: &mut ProjectLedger,
         said: &TranscriptTurn,
+        texts: &mut TurnTexts,
         answer: &mut IngestAnswer,
     ) -> Result<Option<Vec<u8>>, ServiceError> {
         let turn = TurnInput { id: said.id.clone(), role: said.role, text: said.text.clone() };
+        let stored = Digest::of(stored_text(&said.text).as_bytes());
         let Some(event) = add_turn(book, &turn, self.request.model.is_some()) else {
             answer.turns_known += 1;
+            if texts.get(&said.id).is_some_and(|known| *known != stored) {
+                answer.turns_conflicting.push(said.id.clone());
+            }
             return Ok(None);
         };
+        texts.insert(said.id.clone(), stored);
         answer.turns_new += 1;
         if self.request.model.is_some() {
             return Ok(Some(encode(&[event])));
@@ -142,8 +157,11 @@ impl TurnReader<'_> {
         answer: &mut IngestAnswer,
     ) -> Result<Vec<u8>, ServiceError> {
         let ledger = ledger_of(book, self.request.stream.as_deref())?;
-        let found = extract(ledger, &Turn { id, role, text });
-        let deltas: Vec<Value> = found.into_iter().map(|extracted| extracted.candidate).collect();
+        let extraction = extract(ledger, &Turn { id, role, text });
+        if extraction.n_too_long > 0 {
+            *answer.left_out.entry("sentence too long to read".into()).or_default() += extraction.n_too_long;
+        }
+        let deltas: Vec<Value> = extraction.found.into_iter().map(|extracted| extracted.candidate).collect();
         self.propose(book, self.author_of(role), &[event], &deltas, answer)
     }
 

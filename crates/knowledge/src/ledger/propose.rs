@@ -70,6 +70,11 @@ pub(super) fn start_stream<'a>(book: &mut ProjectLedger, stream: Option<&'a str>
     }
 }
 
+/// Returns the part of a turn's text that is stored.
+pub(super) fn stored_text(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_TURN_BYTES)]
+}
+
 /// Returns the event that registers a turn, unless it is known or has no id.
 pub(super) fn add_turn<'a>(
     book: &mut ProjectLedger,
@@ -79,11 +84,7 @@ pub(super) fn add_turn<'a>(
     if turn.id.trim().is_empty() || book.main().knows_turn(&turn.id) {
         return None;
     }
-    let mut end = turn.text.len().min(MAX_TURN_BYTES);
-    while !turn.text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let event = LedgerEvent::Turn { id: &turn.id, role: turn.role, text: &turn.text[..end], pending };
+    let event = LedgerEvent::Turn { id: &turn.id, role: turn.role, text: stored_text(&turn.text), pending };
     book.apply(&event).expect("a turn can always be said");
     Some(event)
 }
@@ -152,7 +153,10 @@ impl ProposalContext<'_> {
 
     fn proposals(&self) -> Vec<DeltaProposal<'_>> {
         let said = self.said.as_ref().map(|turn| turn.id.as_str());
-        self.request.proposal.deltas.iter().map(|delta| delta.read(said)).collect()
+        let turns = || self.request.proposal.turns.iter().chain(&self.said);
+        let text_of = |id: &str| turns().find(|turn| turn.id == id).map(|turn| turn.text.as_str());
+        let deltas = self.request.proposal.deltas.iter();
+        deltas.map(|delta| delta.read(said).compared_with_sources(text_of)).collect()
     }
 
     const fn mode(&self) -> BatchMode {

@@ -7,12 +7,18 @@
 use super::answers::LedgerNotices;
 use super::cache;
 use super::fault::OrFault as _;
-use probity_ledger::ProjectLedger;
+use probity_core::Digest;
+use probity_ledger::wire::LedgerEvent;
+use probity_ledger::{ProjectLedger, ProjectLedgerError};
 use probity_storage::{Journal, JournalPosition, StoreError};
 use probity_workspace::{ServiceError, Workspace};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const LOG_FILE: &str = "log";
+
+/// The digests of the stored words of turns, by their ids.
+pub(super) type TurnTexts = BTreeMap<String, Digest>;
 
 #[derive(Debug)]
 pub struct LedgerService {
@@ -66,6 +72,20 @@ impl LedgerService {
                 self.book.replay(payload).or_fault()
             })?;
         Ok(())
+    }
+
+    /// Reads the log for the words of all turns.
+    pub(super) fn turn_texts(&self) -> Result<TurnTexts, ServiceError> {
+        let mut texts = TurnTexts::new();
+        self.journal.read_after(&JournalPosition::start(), |payload, _| -> Result<(), ServiceError> {
+            for event in probity_ledger::wire::decode(payload).map_err(ProjectLedgerError::from).or_fault()? {
+                if let LedgerEvent::Turn { id, text, .. } = event {
+                    texts.entry(id.to_owned()).or_insert_with(|| Digest::of(text.as_bytes()));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(texts)
     }
 
     pub const fn book(&self) -> &ProjectLedger {

@@ -39,22 +39,32 @@ pub struct Turn<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ExtractedTurns {
+pub struct ExtractedCandidate {
     /// Ready for [`crate::DeltaProposal::read`]. Its key makes a second extraction from the same turn a redelivery.
     pub candidate: Value,
     pub sentence: String,
 }
 
+/// The candidates of a turn.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TurnExtraction {
+    pub found: Vec<ExtractedCandidate>,
+    /// The number of sentences that are too long to be read.
+    pub n_too_long: usize,
+}
+
 /// Extracts candidates from a turn, against the current ledger. The turn must be added to the ledger before the
 /// candidates are proposed.
-pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<ExtractedTurns> {
+pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> TurnExtraction {
     if turn.role == Role::Tool {
-        return Vec::new();
+        return TurnExtraction::default();
     }
+    let mut n_too_long = 0;
     let mut targets = TargetResolver::of(ledger);
     let mut found = Vec::new();
     for block in options::gather(turn.text, topics::blocks(turn.text)) {
-        let mut sentences = sentences::sentences_of(turn.text, &block);
+        let (mut sentences, n_long) = sentences::sentences_of(turn.text, &block);
+        n_too_long += n_long;
         // A sentence in a language without readable words says nothing.
         sentences.retain(|sentence| !sentence.words.is_empty());
         if let (Some(alternatives), Some(first)) = (options::of(turn.text, &block), sentences.first()) {
@@ -62,7 +72,7 @@ pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<ExtractedTurns> {
             let claim = claims::TurnClaim::Branch(alternatives);
             let candidate = targets.candidate(claim, name, &first.range);
             found.extend(
-                candidate.map(|candidate| ExtractedTurns { candidate, sentence: first.text.clone() }),
+                candidate.map(|candidate| ExtractedCandidate { candidate, sentence: first.text.clone() }),
             );
             continue;
         }
@@ -73,11 +83,11 @@ pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> Vec<ExtractedTurns> {
                 let mut candidates =
                     readings.into_iter().filter_map(|claim| targets.candidate(claim, name, &sentence.range));
                 if let Some(candidate) = candidates.next() {
-                    found.push(ExtractedTurns { candidate, sentence: sentence.text.clone() });
+                    found.push(ExtractedCandidate { candidate, sentence: sentence.text.clone() });
                 }
             }
             targets.hear(&sentence.text);
         }
     }
-    found
+    TurnExtraction { found, n_too_long }
 }

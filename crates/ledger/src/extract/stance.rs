@@ -17,7 +17,7 @@ pub(crate) enum SpeakerStance {
 pub(crate) fn stance(text: &str, range: &Range<usize>) -> SpeakerStance {
     let mut found = None;
     for block in blocks(text) {
-        let sentences = sentences_of(text, &block);
+        let (sentences, _) = sentences_of(text, &block);
         for (at, sentence) in sentences.iter().enumerate() {
             if sentence.range.start >= range.end || sentence.range.end <= range.start {
                 continue;

@@ -26,12 +26,14 @@ const FIELD_NAMES: &[&str] = &[
 const HAS_KEY: u8 = 1;
 const NO_SOURCES: u8 = 2;
 const IS_FAULTY: u8 = 4;
+const CONTRADICTS_SOURCE: u8 = 8;
 
 pub(super) fn put_proposal(out: &mut Vec<u8>, proposal: &DeltaProposal<'_>) {
     let flags = [
         (proposal.key.is_some(), HAS_KEY),
         (proposal.sources.is_none(), NO_SOURCES),
         (proposal.delta.is_err(), IS_FAULTY),
+        (proposal.contradicts_source, CONTRADICTS_SOURCE),
     ];
     out.push(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum());
     put_optional(out, proposal.kind.map(|kind| kind as u8));
@@ -60,7 +62,8 @@ pub(super) fn proposal<'a>(reader: &mut WireReader<'a>) -> Result<DeltaProposal<
         Some(kind) => Ok(delta(reader, kind)?),
         None => return Err(reader.malformed()),
     };
-    Ok(DeltaProposal { key, kind, sources, delta })
+    let contradicts_source = flags & CONTRADICTS_SOURCE != 0;
+    Ok(DeltaProposal { key, kind, sources, delta, contradicts_source })
 }
 
 fn put_source(out: &mut Vec<u8>, source: &TurnSource<'_>) {

@@ -74,7 +74,7 @@ fn read(transcript: &Transcript) -> (Count, Ledger) {
     for spoken in &transcript.turns {
         let place = format!("{}/{}", transcript.name, spoken.id);
         ledger.add_turn(&spoken.id);
-        let found = extract(&ledger, &Turn { id: &spoken.id, role: spoken.role, text: &spoken.text });
+        let found = extract(&ledger, &Turn { id: &spoken.id, role: spoken.role, text: &spoken.text }).found;
         let proposals: Vec<_> = found.iter().map(|found| DeltaProposal::read(&found.candidate)).collect();
         let outcomes = ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");
         assert!(outcomes.iter().all(|outcome| outcome.verdict.took_effect()), "{place}: {outcomes:?}");

@@ -52,7 +52,7 @@ fn what_takes_the_place_of_something_says_its_verb_once() {
         [("1", "Let us use Postgres for sessions."), ("2", "Actually no, use SQLite instead of Postgres.")]
     {
         ledger.add_turn(id);
-        let found = extract(&ledger, &Turn { id, role: Role::User, text });
+        let found = extract(&ledger, &Turn { id, role: Role::User, text }).found;
         let proposals: Vec<_> = found.iter().map(|found| DeltaProposal::read(&found.candidate)).collect();
         ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");
     }

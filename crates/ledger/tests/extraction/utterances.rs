@@ -31,6 +31,7 @@ pub(crate) fn deltas(text: &str) -> Vec<(String, String)> {
     let turn = Turn { id: "t1", role: Role::User, text };
     let field = |value: &serde_json::Value, name: &str| value[name].as_str().unwrap_or("").to_owned();
     extract(&Ledger::new(), &turn)
+        .found
         .iter()
         .map(|found| (field(&found.candidate, "kind"), field(&found.candidate, "summary")))
         .collect()
@@ -92,7 +93,7 @@ fn what_is_extracted_is_accepted_and_extracting_twice_changes_nothing() {
     for (at, (_, text)) in utterances().enumerate() {
         let id = format!("t{at}");
         ledger.add_turn(&id);
-        let found = extract(&ledger, &Turn { id: &id, role: Role::User, text: &text });
+        let found = extract(&ledger, &Turn { id: &id, role: Role::User, text: &text }).found;
         let proposals: Vec<_> = found.iter().map(|found| DeltaProposal::read(&found.candidate)).collect();
         for _ in 0..2 {
             let outcomes = ledger.reconcile("rules", BatchMode::BestEffort, &proposals).unwrap();
@@ -110,7 +111,7 @@ proptest! {
     fn no_text_panics_and_every_range_lies_in_it(
         text in r#"(\PC|\n|let's |we'll |use |—|`|"|- |# |\[ \] |if |\?|\. ){0,40}"#,
     ) {
-        for found in extract(&Ledger::new(), &Turn { id: "t", role: Role::User, text: &text }) {
+        for found in extract(&Ledger::new(), &Turn { id: "t", role: Role::User, text: &text }).found {
             let range = &found.candidate["sources"][0]["range"];
             let (start, end) = (range[0].as_u64().unwrap(), range[1].as_u64().unwrap());
             prop_assert!(start < end && end <= text.len() as u64);

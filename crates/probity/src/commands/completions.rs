@@ -36,6 +36,6 @@ pub(crate) fn man(definition: clap::Command) -> CommandAnswer {
 
 fn print_bytes(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes).into_owned();
-    ui::print(&text);
+    ui::print_document(&text);
     text
 }

@@ -240,10 +240,10 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
     }
     write_file(arguments.sarif.as_deref(), || verified.sarif())?;
     if arguments.github {
-        ui::print(outputs::github_annotations(&review).trim_end());
+        ui::print_document(outputs::github_annotations(&review).trim_end());
         append_summary(&outputs::github_summary(&review))?;
     } else if arguments.markdown {
-        ui::print(outputs::github_summary(&review).trim_end());
+        ui::print_document(outputs::github_summary(&review).trim_end());
     } else {
         show(&review, &verified);
     }

@@ -311,7 +311,7 @@ fn show_chain(answer: &EvidenceChain) {
 
 fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<CommandAnswer, ServiceError> {
     let answer = probity_runner::export::export(workspace, run, format == ExportFormat::Dsse)?;
-    ui::print(String::from_utf8_lossy(&probity_core::json::canonical(&answer.attestation)));
+    ui::print_json_text(&String::from_utf8_lossy(&probity_core::json::canonical(&answer.attestation)));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 

@@ -44,7 +44,7 @@ fn write_policy(workspace: &Workspace, dry_run: bool) -> Result<CommandAnswer, S
     let path = if dry_run { None } else { Some(write(workspace, &proposed)?) };
     let answer = proposed.answer(workspace, path.is_some());
     let Some(path) = path else {
-        ui::print(answer.text.trim_end());
+        ui::print_document(answer.text.trim_end());
         return Ok(CommandAnswer::of(ExitCode::Ok, &answer));
     };
     ui::print(format_args!("{} {}", ui::good("written"), crate::relative_to_cwd(&path).display()));
@@ -108,6 +108,6 @@ fn show(change: &AgentFileChange, dry_run: bool) {
     };
     ui::print_row(word, change.path.0.display());
     if dry_run && change.change != AgentFileChangeKind::Unchanged {
-        ui::print(change.text.trim_end());
+        ui::print_document(change.text.trim_end());
     }
 }

@@ -4,6 +4,7 @@ use crate::answer::CommandAnswer;
 use crate::ui;
 use probity_api::ExitCode;
 use probity_api::govern::tools::{McpServerEnd, McpServerStatus, McpToolList};
+use probity_core::ReasonCode;
 use probity_mcp::ServeError;
 use probity_workspace::{ServiceError, Workspace};
 use serde_json::Value;
@@ -34,7 +35,7 @@ pub(crate) struct McpArgs {
 pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<CommandAnswer, ServiceError> {
     if args.tools {
         let answer = McpToolList { tools: probity_mcp::schemas() };
-        ui::print(format_args!("{:#}", Value::from(answer.tools.clone())));
+        ui::print_json_text(&format!("{:#}", Value::from(answer.tools.clone())));
         return Ok(CommandAnswer::of(ExitCode::Ok, &answer));
     }
     let served = match args.http {
@@ -48,8 +49,20 @@ pub(crate) fn mcp(workspace: &Workspace, args: &McpArgs) -> Result<CommandAnswer
     Ok(CommandAnswer::of(ExitCode::Ok, &McpServerEnd { status: McpServerStatus::Closed }))
 }
 
+/// The shortest token that is accepted.
+const MIN_TOKEN_BYTES: usize = 16;
+
 fn serve_http(workspace: &Workspace, port: u16) -> Result<Result<(), ServeError>, ServiceError> {
     let given = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
+    if given.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_BYTES) {
+        return Err(ServiceError::refused(
+            ReasonCode::UsageInvalid,
+            format!(
+                "the token in {TOKEN_VARIABLE} can be guessed: it needs at least {MIN_TOKEN_BYTES} bytes; unset the \
+                 variable and a good one is made"
+            ),
+        ));
+    }
     let is_new = given.is_none();
     let token = match given {
         Some(token) => token,

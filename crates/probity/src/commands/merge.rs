@@ -236,7 +236,7 @@ fn policy(store: &CommitStore, set: Option<PathBuf>) -> Result<CommandAnswer, Se
         None => merge::policy(store)?,
     };
     let policy = &answer.policy;
-    ui::print(serde_json::to_string_pretty(policy).expect("a policy has text keys only"));
+    ui::print_json_text(&serde_json::to_string_pretty(policy).expect("a policy has text keys only"));
     if policy.rules.is_empty() && policy.groups.is_empty() && policy.invariants.is_empty() {
         ui::eprint("the policy is empty: every conflict is for a person to decide");
     }

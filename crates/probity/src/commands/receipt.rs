@@ -89,8 +89,10 @@ fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
 fn show(workspace: &Workspace, name: &str, attestation: bool) -> Result<CommandAnswer, ServiceError> {
     let answer = receipts::show_receipt(workspace, name, attestation)?;
     match &answer.attestation {
-        Some(attested) => ui::print(String::from_utf8_lossy(&probity_core::json::canonical(attested))),
-        None => ui::print(probity_contract::receipt_markdown(&answer.receipt).trim_end()),
+        Some(attested) => {
+            ui::print_json_text(&String::from_utf8_lossy(&probity_core::json::canonical(attested)))
+        }
+        None => ui::print_document(probity_contract::receipt_markdown(&answer.receipt).trim_end()),
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }

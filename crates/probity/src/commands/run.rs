@@ -162,7 +162,7 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
                 ui::eprint_row("claimed", format_args!("{}  {whose}", paths.join(", ")));
             }
         }
-        RunEvent::CommandEnded => {}
+        RunEvent::CommandEnded => ui::reset_terminal(),
         RunEvent::Gate(result) => {
             let status = match result.status {
                 probity_evidence::GateStatus::Pass => ui::good("pass"),

@@ -4,6 +4,7 @@
 use super::chosen_text;
 use super::screen::{ReviewItem, ReviewMode, ReviewScreen};
 use crate::ui;
+use probity_core::bytes::is_deceptive_text;
 use probity_documents::{ConflictChoice, LocusReading};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -42,6 +43,16 @@ pub(crate) fn draw(frame: &mut Frame<'_>, screen: &ReviewScreen, colour: bool) {
     let keys: Vec<Line<'_>> = keys.into_iter().map(|line| Line::styled(line, paint.dim())).collect();
     frame.render_widget(Paragraph::new(keys), help);
     draw_over(frame, screen, paint);
+    hide_deceptive_characters(frame);
+}
+
+/// Replaces what would reorder or hide its neighbors: values and names come from anyone.
+fn hide_deceptive_characters(frame: &mut Frame<'_>) {
+    for cell in &mut frame.buffer_mut().content {
+        if is_deceptive_text(cell.symbol()) {
+            cell.set_symbol("\u{fffd}");
+        }
+    }
 }
 
 #[derive(Clone, Copy)]

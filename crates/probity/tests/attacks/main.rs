@@ -4,6 +4,7 @@
 mod amendment_channel;
 mod change_policy;
 mod claims_through_links;
+mod commit_store;
 mod commits_and_index;
 mod evidence_bundles;
 mod gates;

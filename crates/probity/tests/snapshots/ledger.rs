@@ -20,7 +20,14 @@ fn deltas() -> String {
     .to_string()
 }
 
-const PROPOSE: [&str; 6] = ["ledger", "propose", "--said", "We use Postgres for orders.", "--author", "ann"];
+const PROPOSE: [&str; 6] = [
+    "ledger",
+    "propose",
+    "--said",
+    "We use Postgres for orders. Or we do not use Postgres for orders.",
+    "--author",
+    "ann",
+];
 
 /// Turns as an agent's program writes them.
 const TURNS: &str = "{\"id\": \"1\", \"role\": \"user\", \"text\": \"We decided to use tabs. TODO: format everything.\"}\n\

@@ -17,7 +17,9 @@ use super::Role;
 use super::claims::TurnClaim;
 use super::topics::{BlockTopic, TopicBlock};
 use crate::vocabulary::ConfidenceLevel;
-use probity_prose::lexicon::{self as lx, PhraseSet, contains, is_among, position_of, starts_with, strip};
+use probity_prose::lexicon::{
+    self as lx, PhraseSet, contains, is_among, position_after, position_of, starts_with, strip,
+};
 use probity_prose::markdown::BlockForm;
 use probity_prose::modality::Modality;
 use probity_prose::sentences::Sentence;
@@ -102,15 +104,14 @@ fn clauses(words: &[Word]) -> Vec<RuleClause<'_>> {
 
 /// Returns where another result is reported: "the node is up, k3s is installed".
 fn cuts_of_reports(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
-    (2..words.len().saturating_sub(1)).filter_map(|at| {
-        let is_joint = words[at - 1].paused || words[at].lower == "and";
+    let is_joint = |at: &usize| words[at - 1].paused || words[*at].lower == "and";
+    (2..words.len().saturating_sub(1)).filter(is_joint).filter_map(|at| {
         let start = if words[at].lower == "and" { at + 1 } else { at };
         let before = words[..at].iter().rposition(|word| word.paused).map_or(0, |pause| pause + 1);
         let (left, right) = (&words[before.min(at)..at], &words[start..]);
         let left = if left.is_empty() { &words[..at] } else { left };
         let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
-        (is_joint && work::looks_done(left) && (work::looks_done(right) || right.len() > 3))
-            .then_some((at, false))
+        (work::looks_done(left) && (work::looks_done(right) || right.len() > 3)).then_some((at, false))
     })
 }
 
@@ -118,14 +119,19 @@ fn cuts_of_reports(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
 /// it.
 fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
     const OBLIGED: &str = "must | has to | have to | needs to | need to | may not | we can not";
+    /// The most words before the verb of another rule.
+    const MAX_SUBJECT_WORDS: usize = 7;
     let is_plain = !contains(words, "if | unless | when | whether");
-    (2..words.len()).filter_map(move |at| {
-        let is_joint = words[at].lower == "and" || words[at - 1].paused;
+    let stated = position_after(words, "must | has to | have to | needs to | is | are | will | can not");
+    let is_joint = |at: &usize| words[*at].lower == "and" || words[at - 1].paused;
+    (2..words.len()).filter(is_joint).filter_map(move |at| {
         let right = if words[at].lower == "and" { &words[at + 1..] } else { &words[at..] };
         let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
-        let rules = position_of(right, OBLIGED).is_some_and(|place| (1..=7).contains(&place));
-        let states = contains(&words[..at], "must | has to | have to | needs to | is | are | will | can not");
-        (is_plain && is_joint && rules && states).then_some((at, false))
+        // Behind the subject there is room for the longest phrase.
+        let right = &right[..right.len().min(MAX_SUBJECT_WORDS + 4)];
+        let rules = position_of(right, OBLIGED).is_some_and(|place| (1..=MAX_SUBJECT_WORDS).contains(&place));
+        let states = stated.is_some_and(|end| end <= at);
+        (is_plain && rules && states).then_some((at, false))
     })
 }
 

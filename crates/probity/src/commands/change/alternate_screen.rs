@@ -1,6 +1,6 @@
 //! The terminal's alternate screen, redrawn in place.
 
-use crate::ui;
+use crate::ui::{self, TerminalText};
 use std::fmt::Write;
 
 /// Switches to the alternate screen and hides the cursor.
@@ -24,9 +24,9 @@ impl AlternateScreen {
 
     /// Shows as many of the lines as fit, and `last` below them.
     #[expect(clippy::unused_self, reason = "only an open screen can be drawn on")]
-    pub(super) fn show(&self, lines: &[String], last: &str) {
+    pub(super) fn show(&self, lines: &[TerminalText], last: &TerminalText) {
         let size = ui::terminal_size().unwrap_or((usize::MAX, usize::MAX));
-        let lines: Vec<String> = lines.iter().map(|line| ui::as_shown(line)).collect();
+        let lines: Vec<String> = lines.iter().map(ui::as_shown).collect();
         ui::draw(&render_page(&lines, &ui::as_shown(last), size));
     }
 }

@@ -5,7 +5,7 @@ use super::labels::{ownership_label, show_notices};
 use super::raw_keyboard::RawKeyboard;
 use crate::answer::CommandAnswer;
 use crate::commands::identity::IdentityArgs;
-use crate::ui;
+use crate::ui::{self, TerminalText};
 use clap::Args;
 use probity_api::ExitCode;
 use probity_api::change::{DirtyGroup, DirtySummary, IntentLine, StatusAnswer};
@@ -67,9 +67,11 @@ pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Command
 /// Redraws the status on the screen, or prints it below the previous one.
 fn show_again(screen: Option<&AlternateScreen>, workspace: &Workspace, answer: &StatusAnswer) {
     let Some(screen) = screen else { return show_status(answer) };
-    let mut lines = vec![ui::dim(format_args!("probity status  in {}", workspace.root.display()))];
-    lines.extend(ui::collect_lines(|| show_status(answer)));
-    screen.show(&lines, &ui::dim("watching; q leaves"));
+    let lines = ui::collect_lines(|| {
+        ui::print(ui::dim(format_args!("probity status  in {}", workspace.root.display())));
+        show_status(answer);
+    });
+    screen.show(&lines, &TerminalText::of_line(ui::dim("watching; q leaves"), 0));
 }
 
 /// Waits for registry events, or until the worktree is due for a check; returns whether the user wants to leave.

@@ -6,7 +6,6 @@ use crate::ui;
 use clap::Args;
 use probity_document_store::{CommitStore, write};
 use probity_workspace::ServiceError;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Keep a file as a blob, or print one
@@ -28,7 +27,7 @@ pub(super) fn blob(store: &CommitStore, args: &BlobArgs) -> Result<CommandAnswer
     };
     let (answer, bytes) = write::get_blob(store, digest)?;
     if !ui::stdout_is_for_json() {
-        let _ = std::io::stdout().write_all(&bytes);
+        ui::print_bytes(&bytes);
     }
     Ok(success(&answer))
 }

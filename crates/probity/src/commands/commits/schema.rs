@@ -24,6 +24,6 @@ pub(super) fn schema(store: &mut CommitStore, args: SchemaArgs) -> Result<Comman
         Some(file) => write::evolve(store, &read_input(&file)?)?,
         None => write::schema(store),
     };
-    ui::print(answer.text.trim_end());
+    ui::print_document(answer.text.trim_end());
     Ok(success(&answer))
 }

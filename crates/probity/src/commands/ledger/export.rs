@@ -70,7 +70,7 @@ pub(super) fn export(workspace: &Workspace, args: ExportArgs) -> Result<CommandA
         page: args.page.map(Into::into),
     };
     let exported = ledger::export(workspace, &request)?;
-    ui::print(exported.text.trim_end());
+    ui::print_document(exported.text.trim_end());
     if exported.hard_left_out > 0 {
         ui::eprint_row(
             "warning",

@@ -81,6 +81,12 @@ pub(super) fn ingest(workspace: &Workspace, args: IngestArgs) -> Result<CommandA
             format_args!("{} {}", outcome.seq.unwrap_or(0), outcome.message.as_deref().unwrap_or("")),
         );
     }
+    for turn in &ingested.turns_conflicting {
+        ui::print_row(
+            "conflict",
+            format_args!("turn {turn} is known with other words; what it said first stays"),
+        );
+    }
     for (what, n) in &ingested.left_out {
         ui::eprint_row("left out", format_args!("{n} × {what}"));
     }

@@ -139,7 +139,7 @@ fn http_serves_only_this_machine_and_only_with_the_token() {
     let repo = Repo::new();
     let mut server = repo
         .probity(&["mcp", "--http", "0"])
-        .env("PROBITY_MCP_TOKEN", "secret-word")
+        .env("PROBITY_MCP_TOKEN", "secret-word-of-ann")
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
@@ -148,7 +148,7 @@ fn http_serves_only_this_machine_and_only_with_the_token() {
     BufReader::new(server.stderr.take().expect("a pipe")).read_line(&mut line).expect("says where");
     let port = line.split("127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next()).expect("a port");
     let port: u16 = port.parse().expect("a number");
-    let good = ("Authorization", "Bearer secret-word");
+    let good = ("Authorization", "Bearer secret-word-of-ann");
     let here = ("Host", "127.0.0.1");
     let (status, answer) = post(port, &[here, good]);
     assert!(status == 200 && answer.contains("\"probity\""), "{answer}");
