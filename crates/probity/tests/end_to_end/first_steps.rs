@@ -244,3 +244,59 @@ fn a_placeholder_is_no_reason() {
     }
     assert_eq!(bundles(), before, "nothing got on the record");
 }
+
+/// Makes a virtual environment and a cache as Python tools do, without ignore rules.
+const MAKE_OUTPUTS: &str = "mkdir -p venv/lib/site-packages venv/bin .ruff_cache; \
+    printf 'home = /usr/bin\\n' > venv/pyvenv.cfg; echo x > venv/lib/site-packages/lib.py; ln -s /usr/bin/env venv/bin/python; \
+    printf 'Signature: 8a477f597d28d172789f06886806bc55\\n' > .ruff_cache/CACHEDIR.TAG; echo x > .ruff_cache/x";
+
+fn recognizing_repo() -> Repo {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[workspace]\nrecognize_outputs = true\n");
+    repo.sh("git add . && git commit -q -m policy");
+    repo
+}
+
+#[test]
+fn recognized_build_outputs_are_no_changes_of_a_shared_tree() {
+    let repo = recognizing_repo();
+    repo.sh(MAKE_OUTPUTS);
+    assert_eq!(repo.ask(&["status"]).json["dirty"]["count"], 0);
+    let verified = repo.ask(&["contract", "verify", "--allow", "src/a.py"]);
+    assert_eq!(verified.json["status"], "accepted", "{verified:#?}");
+    begin(&repo, "src/a.py");
+    repo.sh("echo 'x = 1' >> src/a.py; echo y > venv/lib/site-packages/more.py; echo y > .ruff_cache/x");
+    assert_eq!(verdict(&repo.ask(&["finish", "--strict"])), is("accepted", "", 0));
+}
+
+#[test]
+fn outputs_that_appear_during_a_change_are_recognized_too() {
+    let repo = recognizing_repo();
+    begin(&repo, "src/a.py");
+    repo.sh(&format!("echo 'x = 1' >> src/a.py; {MAKE_OUTPUTS}"));
+    assert_eq!(verdict(&repo.ask(&["finish", "--strict"])), is("accepted", "", 0));
+}
+
+#[test]
+fn a_marker_hides_neither_a_source_directory_nor_what_was_there_before() {
+    let repo = recognizing_repo();
+    repo.sh("mkdir env; echo x > env/mine.txt");
+    begin(&repo, "src/a.py");
+    repo.sh("echo 'x = 1' >> src/a.py; printf 'home = /usr\\n' > env/pyvenv.cfg; echo y > env/mine.txt");
+    repo.sh("mkdir -p src/evil; cp env/pyvenv.cfg src/evil; echo evil > src/evil/x.txt");
+    let finished = repo.ask(&["finish", "--strict"]);
+    assert_eq!(finished.json["status"], "unverified", "{finished:#?}");
+    let hygiene = finished.json["workspace_hygiene_after"].to_string();
+    assert!(hygiene.contains("env/mine.txt") && hygiene.contains("src/evil/x.txt"), "{hygiene}");
+}
+
+#[test]
+fn a_proposed_scope_counts_no_build_outputs() {
+    let repo = Repo::new();
+    repo.sh("mkdir -p venv/lib/core core; for n in 1 2 3 4; do echo x > venv/lib/core/$n.py; done; echo x > lib.py");
+    repo.sh("printf 'home = /usr/bin\\n' > venv/pyvenv.cfg; mkdir -p pkg/core; echo x > pkg/core/a.py; git add pkg");
+    let refused = repo.run_with(&["--scope", "core/*.py"], "true");
+    refused.refused_with("SCOPE.COVERS_NOTHING");
+    let message = refused.json["message"].as_str().expect("words");
+    assert!(message.contains("did you mean `pkg/core/*.py` (1 file)?"), "{message}");
+}

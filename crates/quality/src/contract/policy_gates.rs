@@ -80,9 +80,9 @@ pub fn run(
         let after = WorkspaceObserver::new(workspace).content(Some(&look.snapshot))?;
         answers.tree_run = Some(analyze::run_id(policy, &after)?);
         let declared = declared_outputs(policy, plan)?;
+        let exemptions = look.exemptions_after(workspace, policy, &after)?;
         let is_expected = |change: &probity_snapshot::TreeChange| {
-            declared.iter().any(|scope| scope.contains(&change.path))
-                || look.exemptions().exempts(change, false)
+            declared.iter().any(|scope| scope.contains(&change.path)) || exemptions.exempts(change, false)
         };
         let delta = probity_snapshot::delta(&look.snapshot, &after).into_iter();
         answers.written = delta.filter(|change| !is_expected(change)).map(|change| change.path).collect();
