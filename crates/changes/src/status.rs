@@ -202,6 +202,11 @@ fn next_step(
             "you are queued: `probity intent promote {}` when those before you have finished",
             short(line)
         )
+    } else if let Some(line) = intents.iter().find(|line| line.handle_kept && line.is_here) {
+        format!(
+            "several agents work in this worktree: name yourself with `--agent`, as in `probity status --agent {}`",
+            probity_core::bytes::bare_shell_word(line.agent.as_bytes())
+        )
     } else if let Some(gone) = intents.iter().find(|line| line.ownership == Ownership::Recoverable) {
         let id = short(gone);
         format!(

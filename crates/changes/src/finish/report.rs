@@ -79,10 +79,28 @@ impl FinishReportBuilder {
 }
 
 fn gate_failure(failed: &[FailedGate]) -> String {
-    let required: Vec<String> =
-        failed.iter().filter(|gate| gate.required).map(|gate| format!("`{}`", gate.id)).collect();
-    let what = if required.len() == 1 { "gate" } else { "gates" };
-    format!("{what} {} failed: fix what makes it fail, then finish again", required.join(", "))
+    let ids = |started: bool| -> Vec<String> {
+        let meant = failed.iter().filter(|gate| gate.required && gate.started == started);
+        meant.map(|gate| format!("`{}`", gate.id)).collect()
+    };
+    let mut words = Vec::new();
+    match ids(true).as_slice() {
+        [] => {}
+        [only] => words.push(format!("gate {only} failed: fix what makes it fail")),
+        several => words.push(format!("gates {} failed: fix what makes them fail", several.join(", "))),
+    }
+    // Not the fault of the change, but unverified is not passed.
+    match ids(false).as_slice() {
+        [] => {}
+        [only] => words.push(format!(
+            "gate {only} could not start: install its program, or correct its `run` in the policy"
+        )),
+        several => words.push(format!(
+            "gates {} could not start: install their programs, or correct their `run` in the policy",
+            several.join(", ")
+        )),
+    }
+    format!("{}, then finish again", words.join("; "))
 }
 
 const MAX_NAMED_PATHS: usize = 5;

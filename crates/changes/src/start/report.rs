@@ -4,6 +4,7 @@ use super::{StartAttempt, StartHandler};
 use crate::hygiene_view::{HygieneView, MAX_LISTED_PATHS};
 use crate::missing_paths::missing_paths;
 use crate::registry::view::format_time;
+use crate::uncommitted_work::{self, FinishedWork};
 use probity_api::SystemPath;
 use probity_api::change::{
     BlastLevel, BlastSummary, ConcurrentRun, ConcurrentWork, ConstraintInScope, GateForecast, RelatedIntent,
@@ -37,11 +38,37 @@ impl StartHandler<'_> {
     fn message(&self, ask: &StartAttempt<'_>, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
         let is_meant =
             |path: &RepoPath| decision.dirty_in_allowed.contains(&ask.context.paths.to_repo_path(path));
-        let mut message = self.advice(decision, met);
+        let mut message =
+            self.finished_work_advice(ask, decision).unwrap_or_else(|| self.advice(decision, met));
         if let Some(note) = ask.context.status.undecided_note(is_meant) {
             message = format!("{message}; {note}");
         }
         message
+    }
+
+    /// Advises to commit what another change left in the scope, if that is all that makes the scope dirty.
+    fn finished_work_advice(&self, ask: &StartAttempt<'_>, decision: &StartDecision) -> Option<String> {
+        if decision.next_step != StartNextStep::CleanDirtyScope {
+            return None;
+        }
+        let frame = &ask.context.paths;
+        let mut finished = FinishedWork::of(self.workspace, self.service.registry(), frame);
+        let (mut paths, mut by) = (Vec::new(), None);
+        for (path, entry) in &ask.context.status.state.dirty {
+            if decision.dirty_in_allowed.contains(&frame.to_repo_path(path)) {
+                let intent = finished.of_path(entry)?;
+                if by.replace(intent).is_some_and(|other| other.id != intent.id) {
+                    return None;
+                }
+                paths.push(path);
+            }
+        }
+        let by = by?;
+        let command = uncommitted_work::commit_command(self.workspace, paths.into_iter(), &by.description)?;
+        Some(format!(
+            "{} finished a change of this scope ({}) that is not committed yet: commit it with `{command}`",
+            by.owner.label, by.description
+        ))
     }
 
     fn advice(&self, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
@@ -235,7 +262,7 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
     };
     match decision.next_step {
         StartNextStep::AnalyzeThenStart => {
-            "no stored run describes the tree as it is: analyse it, then start again".into()
+            "no stored run describes the tree as it is: analyze it, then start again".into()
         }
         StartNextStep::WaitThenPromote => {
             let place = decision.queue_position.unwrap_or(1);

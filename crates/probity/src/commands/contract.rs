@@ -34,7 +34,7 @@ pub(crate) enum ContractCommand {
     /// Judge the tree as it is now: did this change make the code worse, inside its scope?
     ///
     /// Without options the tree is held against the last commit, so that uncommitted work is judged. On a pull request
-    /// name the branch it goes to. The policy is always that of the commit, never that of the tree under judgement.
+    /// name the branch it goes to. The policy is always that of the commit, never that of the tree under judgment.
     #[command(after_help = "Examples:\n  probity contract verify\n  \
                             probity contract verify --base origin/main --github --sarif probity.sarif\n  \
                             probity contract verify --allow src/auth.py --text review.md")]
@@ -47,7 +47,7 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     ground: ComparisonArgs,
 
-    /// What the change was declared to touch: a path, or a pattern for attribution (may be given several times)
+    /// A path that the change was declared to touch (may be given several times)
     #[arg(long, value_name = "PATH")]
     allow: Vec<OsString>,
 
@@ -214,6 +214,7 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<CommandAnswer, Ser
 fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer, ServiceError> {
     let options = VerifyOptions {
         scope: tree_verification::scope(
+            workspace,
             &caller_location::typed_paths(workspace, &arguments.allow)?,
             &caller_location::typed_paths(workspace, &arguments.related)?,
             &caller_location::fnmatches(workspace, &arguments.forbid)?,

@@ -105,6 +105,9 @@ fn show_run(story: &PathExplanation) {
         return ui::print(format_args!("  {}", ui::dim("there is no run in this tree yet")));
     };
     ui::print(ui::dim(format_args!("in run {run_id}")));
+    if story.exempt {
+        return ui::print("  changed as a build output, so its scope was not asked");
+    }
     let place = if in_scope { ui::good("in scope") } else { ui::bad("out of scope") };
     let by =
         story.decided_by.as_ref().map_or_else(|| "no pattern matches it".into(), |by| format!("by `{by}`"));
@@ -112,11 +115,8 @@ fn show_run(story: &PathExplanation) {
     if let Some(amended) = &story.amended {
         ui::print(format_args!("  added by an amendment of {amended}"));
     }
-    match (story.change, story.exempt) {
-        (Some(change), _) => {
-            ui::print(format_args!("  {change} by the run"));
-        }
-        (None, true) => ui::print("  changed, but a build output and so no part of the delta"),
-        (None, false) => ui::print("  not changed by the run"),
+    match story.change {
+        Some(change) => ui::print(format_args!("  {change} by the run")),
+        None => ui::print("  not changed by the run"),
     }
 }
