@@ -30,12 +30,12 @@ const USAGE: &str = "usage: cargo xtask <chore>
   docs    write the generated parts of the docs (`docs --check` only compares)
   bench   measure Probity side by side with what one would use instead
           (`bench analyze [TREE…]`: analysis beside merely parsing, at 10,000 to 1,000,000 lines;
-          `bench analyze-peers TREE…`: analysis beside other analysers; `bench contract`: verdicts and claims)
+          `bench analyze-peers TREE…`: analysis beside other analyzers; `bench contract`: verdicts and claims)
           (`bench change`: start and finish beside codeclone; `bench edit TREE`: a whole governed edit;
           `bench registry`: eight processes that contend for one path)
   quality how well copies are found: seeded changes of real code in the given trees, or in the project's own
   attack [case]   attack the binary, the slow cases included: one line per case, held or broken
-  audit   licences, sources, known holes and unused dependencies of what comes from outside
+  audit   licenses, sources, known holes and unused dependencies of what comes from outside
   kill    kill governed runs at random points, many times (long)
   kill ledger   kill processes that propose to the ledger, 200 times (long)
   kill commits  kill processes that commit, 200 times (long)

@@ -79,7 +79,7 @@ crate::code_enum! {
             "a path is not in the analysis of the tree: it is not there, or its language is not read",
             "name source files of the tree; `probity analyze` says which files were read";
         AnalysisBaselineUntrusted = "ANALYSIS.BASELINE_UNTRUSTED",
-            "the baseline is damaged, or was captured by another analyser or with other settings",
+            "the baseline is damaged, or was captured by another analyzer or with other settings",
             "restore the file from git, or capture it again with `probity analyze baseline capture --why TEXT`";
         GateFailed = "GATE.FAILED",
             "a required gate did not pass",

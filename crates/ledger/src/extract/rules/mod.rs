@@ -178,8 +178,8 @@ impl Reader<'_> {
         if clause.continues {
             return vec![Claim::Task(self.said(words))];
         }
-        if let Some(labelled) = self.labelled(words) {
-            return vec![labelled];
+        if let Some(labeled) = self.labeled(words) {
+            return vec![labeled];
         }
         // The first ones need a known item; without one, the sentence makes another claim.
         let about_known =
@@ -221,7 +221,7 @@ impl Reader<'_> {
     }
 
     /// "Decision: …", "TODO: …": the label gives the kind.
-    fn labelled(&self, words: &[Word]) -> Option<Claim> {
+    fn labeled(&self, words: &[Word]) -> Option<Claim> {
         let label = words.iter().take(6).position(|word| word.paused)?;
         let (head, rest) = words.split_at(label + 1);
         let before = rest
