@@ -202,15 +202,15 @@ fn next_step(
             "you are queued: `probity intent promote {}` when those before you have finished",
             short(line)
         )
-    } else if let Some(line) = intents.iter().find(|line| line.handle_kept && line.is_here) {
-        format!(
-            "several agents work in this worktree: name yourself with `--agent`, as in `probity status --agent {}`",
-            probity_core::bytes::bare_shell_word(line.agent.as_bytes())
-        )
     } else if let Some(gone) = intents.iter().find(|line| line.ownership == Ownership::Recoverable) {
         let id = short(gone);
         format!(
             "an owner is gone: `probity intent recover {id}` takes over its work, `probity intent clear {id}` ends it"
+        )
+    } else if let Some(line) = intents.iter().find(|line| line.handle_kept && line.is_here) {
+        format!(
+            "several agents work in this worktree: name yourself with `--agent`, as in `probity status --agent {}`",
+            probity_core::bytes::bare_shell_word(line.agent.as_bytes())
         )
     } else if let Some(run) = runs.iter().find(|run| run.is_here) {
         // Uncommitted changes may be the run's work, and a commit or a stash would be attributed to the run.

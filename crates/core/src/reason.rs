@@ -239,7 +239,7 @@ crate::code_enum! {
             "check the spelling and the directory you are in; pass `--creates` if the command will create these files";
         ScopeLeavesRoot = "SCOPE.LEAVES_ROOT",
             "a pattern or path leads out of the tree",
-            "name what lies inside the tree; a leading `/` begins at its root";
+            "name something inside the tree; a leading `/` begins at its root";
         RootTooBroad = "ROOT.TOO_BROAD",
             "the tree would be `/`, a home directory, or one that contains the home directory",
             "go to the directory of your project, or name the tree with `--root DIR`";

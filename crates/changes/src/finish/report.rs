@@ -181,17 +181,15 @@ fn message(status: &FinishStatus, has_external: bool) -> String {
         Some(FinishNextStep::FixOrWidenScope) => {
             "the change makes the code in its scope worse: fix what is listed, then finish again"
         }
-        Some(FinishNextStep::RetryReceipt) => "accepted, but without a receipt: finish again",
-        Some(FinishNextStep::ClearIntent) => {
-            "accepted; the claim is kept: clear the intent when you are done"
-        }
+        Some(FinishNextStep::RetryReceipt) => "there is no receipt yet: finish again",
+        Some(FinishNextStep::ClearIntent) => "the claim is kept: clear the intent when you are done",
         Some(FinishNextStep::ReportExternalChanges) if !has_external => {
-            "accepted; files outside the scope got worse since the start: name them in the report"
+            "files outside the scope got worse since the start: mention them in your report"
         }
         Some(FinishNextStep::ReportExternalChanges) => {
-            "accepted; there are uncommitted changes outside the scope that are no part of it: name them in the report"
+            "mention the uncommitted changes outside the scope in your report"
         }
-        None | Some(FinishNextStep::CommitChange) => "accepted; the claim is free again",
+        None | Some(FinishNextStep::CommitChange) => "the claim is released",
     };
     words.to_owned()
 }

@@ -99,7 +99,7 @@ impl StartHandler<'_> {
         }
         match (decision.next_step, met.id) {
             (StartNextStep::WaitThenPromote, Some(id)) => format!(
-                "queued at position {}: do not edit yet; `probity intent promote {}` when those before you have finished",
+                "do not edit yet: you are number {} in the queue; `probity intent promote {}` when those before you have finished",
                 decision.queue_position.unwrap_or(1),
                 short(id)
             ),
@@ -256,9 +256,9 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
             "run {run} works on paths of this scope: wait until it has ended, queue, or narrow the scope; do not edit"
         );
     }
-    let hold = |whose: &str| match intents.len() {
-        1 => format!("an intent of {whose} holds paths of this scope"),
-        n => format!("{n} intents of {whose} hold paths of this scope"),
+    let hold = |whose: (&str, &str)| match intents.len() {
+        1 => format!("an intent of {} holds paths of this scope", whose.0),
+        n => format!("{n} intents of {} hold paths of this scope", whose.1),
     };
     match decision.next_step {
         StartNextStep::AnalyzeThenStart => {
@@ -266,17 +266,17 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
         }
         StartNextStep::WaitThenPromote => {
             let place = decision.queue_position.unwrap_or(1);
-            format!("queued at position {place}: do not edit yet")
+            format!("do not edit yet: you are number {place} in the queue")
         }
         StartNextStep::CoordinateAndClean => format!(
             "{}, and it has uncommitted changes: coordinate, queue, or narrow the scope; do not edit",
-            hold("others")
+            hold(("another agent", "other agents"))
         ),
         StartNextStep::CoordinateWithOwner => {
-            format!("{}: coordinate, queue, or narrow the scope; do not edit", hold("others"))
+            format!("{}: coordinate, queue, or narrow the scope; do not edit", hold(("another agent", "other agents")))
         }
         StartNextStep::CoordinateWithStaleOwner => {
-            format!("{}: coordinate, or wait until it is over; do not edit", hold("silent owners"))
+            format!("{}: coordinate, or wait until it is over; do not edit", hold(("an owner who is silent", "owners who are silent")))
         }
         StartNextStep::CleanDirtyScope => {
             "the scope has uncommitted changes: commit, stash or revert them, or start with `--continue-own-wip` if \

@@ -379,9 +379,13 @@ fn show(review: &ChangeReview, verified: &TreeVerification) {
     let because = review
         .reason
         .map_or_else(String::new, |reason| format!(": {} {}", reason.meaning(), ui::dim(reason.as_str())));
+    let is_clean = verified.answer.changed.is_empty();
+    let because = if is_clean && because.is_empty() { ": nothing changed".to_owned() } else { because };
     ui::print(format_args!("{word}{because}"));
-    ui::print_row("kind", &review.profile);
-    ui::print_row("changed", ui::count_of(verified.answer.changed.len(), "path"));
+    if !is_clean {
+        ui::print_row("kind", &review.profile);
+        ui::print_row("changed", ui::count_of(verified.answer.changed.len(), "path"));
+    }
     for line in changed_lines(review, verified) {
         ui::print_row("", line);
     }

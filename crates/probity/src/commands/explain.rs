@@ -82,14 +82,14 @@ fn sentences(now: &PathStanding) -> Vec<String> {
         (None, _, Some(rule)) => {
             let because = match now.judged_because {
                 Some(JudgedBecause::Tracked) if tracked.is_none() => {
-                    "git gave no answer whether it is tracked"
+                    "git could not say whether it is tracked"
                 }
                 Some(JudgedBecause::Tracked) => "git tracks it",
                 Some(JudgedBecause::GateInput) => "a gate executes it",
                 Some(JudgedBecause::CodeInOutput) => "it is source code in a cache, where no tool writes any",
                 None => "it is no build output",
             };
-            format!("judged, although it lies in {rule}: {because}")
+            format!("judged, although it is in {rule}: {because}")
         }
         (None, _, None) => "judged: a change must be in the scope of its run".to_owned(),
     };
@@ -105,8 +105,12 @@ fn show_run(story: &PathExplanation) {
         return ui::print(format_args!("  {}", ui::dim("there is no run in this tree yet")));
     };
     ui::print(ui::dim(format_args!("in run {run_id}")));
+    // The scope has no say about a build output.
     if story.exempt {
-        return ui::print("  changed as a build output, so its scope was not asked");
+        return ui::print("  changed, and not judged because it is a build output");
+    }
+    if story.now.exempt && story.change.is_none() {
+        return ui::print("  not changed by the run");
     }
     let place = if in_scope { ui::good("in scope") } else { ui::bad("out of scope") };
     let by =

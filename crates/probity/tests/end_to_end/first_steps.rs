@@ -114,7 +114,7 @@ fn a_path_that_was_not_declared_is_not_shown_as_in_scope() {
 }
 
 #[test]
-fn who_has_waited_in_vain_is_told_how_to_go_on() {
+fn a_wait_that_ran_out_is_told_what_to_do_next() {
     let repo = Repo::new();
     begin(&repo, "src/a.py");
     let waited = repo.ask(&["start", "src/a.py", "--intent", "mine", "--agent", "bo", "--wait", "0"]);
@@ -410,6 +410,16 @@ fn an_exempt_path_is_not_called_out_of_scope() {
     repo.run("mkdir out; echo x > out/x; echo x >> src/a.py").passes();
     let text = shown(&repo, &["explain", "out/x"]);
     assert!(text.contains("exempt") && !text.contains("out of scope"), "{text}");
+    repo.run("echo x >> src/a.py").passes();
+    let text = shown(&repo, &["explain", "out/x"]);
+    assert!(text.contains("not changed by the run") && !text.contains("out of scope"), "{text}");
+}
+
+#[test]
+fn a_clean_tree_is_told_in_few_words() {
+    let repo = Repo::new();
+    let text = shown(&repo, &["contract", "verify"]);
+    assert!(text.contains("accepted: nothing changed\n") && !text.contains("0 paths"), "{text}");
 }
 
 #[test]

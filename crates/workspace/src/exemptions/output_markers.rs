@@ -65,7 +65,7 @@ impl OutputRecognizer {
     }
 }
 
-/// Returns the build outputs of a tree whose earlier state is unknown. Whoever is judged may have made any mark and any
+/// Returns the build outputs of a tree whose earlier state is unknown. The judged agent may have made any mark and any
 /// ignore rule, so only directories with a tool's default name count, in a place where that tool makes them.
 pub(super) fn of_shared_tree(
     workspace: &Workspace,
