@@ -9,7 +9,7 @@ use std::process::Command;
 pub fn audit(offline: bool) -> ChoreResult {
     let deny = tool("cargo-deny")?;
     run("unused dependencies", &tool("cargo-machete")?, &["crates", "xtask"])?;
-    run("licences, bans, sources", &deny, &["check", "licenses", "bans", "sources"])?;
+    run("licenses, bans, sources", &deny, &["check", "licenses", "bans", "sources"])?;
     if offline {
         eprintln!("── known holes: not checked, because that needs the network");
         return Ok(());

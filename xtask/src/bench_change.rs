@@ -316,7 +316,7 @@ fn governed(
     expect(&finished, "accepted")?;
     let ms = |time: Duration| time.as_millis();
     eprintln!(
-        "  {who}: analyse {} start {} analyse {} finish {} ms",
+        "  {who}: analyze {} start {} analyze {} finish {} ms",
         ms(first),
         ms(start),
         ms(second),

@@ -54,13 +54,13 @@ fn bench(criterion: &mut Criterion) {
     });
     let sources = files.iter().map(|(path, bytes)| (path.clone(), SourceInput::Bytes(bytes)));
     let cold = AnalysisInput { sources: sources.collect(), ..AnalysisInput::default() };
-    group.bench_function("analyse, nothing known", |bencher| bencher.iter(|| analyze(&cold, &settings)));
+    group.bench_function("analyze, nothing known", |bencher| bencher.iter(|| analyze(&cold, &settings)));
     let known = analyze(&cold, &settings)
         .facts
         .into_iter()
         .map(|(path, (key, facts))| (path, SourceInput::Known { content: key.content, facts }));
     let warm = AnalysisInput { sources: known.collect(), ..AnalysisInput::default() };
-    group.bench_function("analyse, everything known", |bencher| bencher.iter(|| analyze(&warm, &settings)));
+    group.bench_function("analyze, everything known", |bencher| bencher.iter(|| analyze(&warm, &settings)));
     group.finish();
 }
 

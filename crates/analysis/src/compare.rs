@@ -131,11 +131,11 @@ pub fn compare(before: &AnalysisRun, after: &AnalysisRun) -> AnalysisComparison 
         .map(|place| &place.path)
         .collect();
     let (old_code, new_code) = (CodeIndex::of(before, &moves, &places), CodeIndex::of(after, &stay, &places));
-    let neighbours = ChangedNeighbors::of(before, after);
+    let neighbors = ChangedNeighbors::of(before, after);
     let regressions: Vec<FindingRegression> = matches
         .only_after
         .iter()
-        .map(|&index| regression(&after.findings[index], &old_code, &new_code, &neighbours))
+        .map(|&index| regression(&after.findings[index], &old_code, &new_code, &neighbors))
         .collect();
     let improvements: Vec<Finding> =
         matches.only_before.iter().map(|&index| before.findings[index].clone()).collect();
@@ -436,7 +436,7 @@ fn regression(
     finding: &Finding,
     old: &CodeIndex<'_>,
     new: &CodeIndex<'_>,
-    neighbours: &ChangedNeighbors,
+    neighbors: &ChangedNeighbors,
 ) -> FindingRegression {
     let is_old = |place: &CodeLocation| {
         if place.symbol.is_empty() {
@@ -448,7 +448,7 @@ fn regression(
     let changed: BTreeSet<RepoPath> =
         finding.locations.iter().filter(|place| !is_old(place)).map(|place| place.path.clone()).collect();
     let places = || finding.locations.iter().map(|place| &place.path);
-    let around = || Some(neighbours.around(places())).filter(|found| !found.is_empty());
+    let around = || Some(neighbors.around(places())).filter(|found| !found.is_empty());
     let caused_in = Some(changed).filter(|changed| !changed.is_empty()).or_else(around);
     let caused_in = caused_in.unwrap_or_else(|| places().cloned().collect());
     FindingRegression { finding: finding.clone(), caused_in }

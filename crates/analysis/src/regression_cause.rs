@@ -13,16 +13,16 @@ impl ChangedNeighbors {
         let now: BTreeMap<&RepoPath, _> = after.files.iter().map(|file| (&file.path, file.content)).collect();
         let changed: Vec<bool> =
             before.files.iter().map(|file| now.get(&file.path) != Some(&file.content)).collect();
-        let mut neighbours: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
+        let mut neighbors: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
         for edge in &before.dependencies {
             for (file, other) in [(edge.from, edge.to), (edge.to, edge.from)] {
                 if changed[other as usize] {
                     let path = |index: u32| before.files[index as usize].path.clone();
-                    neighbours.entry(path(file)).or_default().insert(path(other));
+                    neighbors.entry(path(file)).or_default().insert(path(other));
                 }
             }
         }
-        Self(neighbours)
+        Self(neighbors)
     }
 
     /// Returns the changed neighbors of all these files.

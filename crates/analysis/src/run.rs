@@ -231,9 +231,9 @@ impl AnalysisRun {
 
     /// Returns the numbers of analyzed, skipped and failed files.
     pub fn file_counts(&self) -> (usize, usize, usize) {
-        let analysed = self.files.iter().filter(|file| file.is_analyzed()).count();
+        let analyzed = self.files.iter().filter(|file| file.is_analyzed()).count();
         let skipped = self.files.iter().filter(|file| file.notes.iter().any(|note| note.is_skip())).count();
-        (analysed, skipped, self.files.len() - analysed - skipped)
+        (analyzed, skipped, self.files.len() - analyzed - skipped)
     }
 }
 

@@ -6,7 +6,8 @@ use crate::registry::{Caller, IntentService, TreeFacts};
 use probity_api::change::AmendAnswer;
 use probity_intents::registry::{CommandRefusal, RegistryAction};
 use probity_intents::{ScopeEntry, ScopeEntrySet};
-use probity_scopes::{DeclarationField, IntentScope as Declared, TreeNames};
+use probity_scopes::IntentScope as Declared;
+use probity_workspace::selection::check_named_paths;
 use probity_workspace::{ServiceError, Workspace};
 
 /// Adds literal paths to the scope of one of the caller's active intents.
@@ -24,15 +25,7 @@ pub fn amend(
         return Err(CommandRefusal::EmptyScope.into());
     }
     let declared = Declared { allowed_files, allowed_related, forbidden: &[] };
-    if let Some(error) = probity_scopes::declare_intent(declared, &TreeNames::default()).errors.first() {
-        let list =
-            if error.field == DeclarationField::AllowedRelated { allowed_related } else { allowed_files };
-        let entry = error.index.and_then(|index| list.get(index));
-        let shown =
-            entry.map_or_else(String::new, |entry| format!(" `{}`", probity_core::bytes::escape(entry)));
-        let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
-        return Err(ServiceError::refused(error.code, detail));
-    }
+    check_named_paths(workspace, declared)?;
     let frame = RootMapping::for_workspace(workspace);
     let mut shell = IntentService::open(workspace)?;
     let held: Vec<_> =

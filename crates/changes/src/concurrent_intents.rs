@@ -49,15 +49,15 @@ impl RegistryView<'_> {
             if relation.relation == RelationKind::None {
                 continue;
             }
-            let neighbour = self.related_intent(intent, &peer, &relation);
-            let conflicts = neighbour.relation == RelationKind::EditOverlap;
+            let neighbor = self.related_intent(intent, &peer, &relation);
+            let conflicts = neighbor.relation == RelationKind::EditOverlap;
             if conflicts && peer.is_live() {
-                found.concurrent_intents.push(neighbour.clone());
+                found.concurrent_intents.push(neighbor.clone());
             }
             if conflicts && peer.status == IntentStatus::Queued {
-                found.queued_context.push(neighbour.clone());
+                found.queued_context.push(neighbor.clone());
             }
-            found.workspace_relations.push(neighbour);
+            found.workspace_relations.push(neighbor);
         }
         found.total_agents = owners.len();
         if detail != DetailLevel::Full {

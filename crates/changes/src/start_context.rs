@@ -56,7 +56,10 @@ impl StartContext {
             }
             analyze::analyze(workspace, policy, &AnalyzeOptions::default(), progress)?;
         }
-        Err(ServiceError::refused(ReasonCode::TreeUnstable, "the tree changes while it is analysed"))
+        Err(ServiceError::refused(
+            ReasonCode::TreeUnstable,
+            "the tree keeps changing while it is being analyzed",
+        ))
     }
 
     pub(crate) fn dirty_repo_paths(&self) -> BTreeSet<RepoPath> {

@@ -207,6 +207,11 @@ fn next_step(
         format!(
             "an owner is gone: `probity intent recover {id}` takes over its work, `probity intent clear {id}` ends it"
         )
+    } else if let Some(line) = intents.iter().find(|line| line.handle_kept && line.is_here) {
+        format!(
+            "several agents work in this worktree: name yourself with `--agent`, as in `probity status --agent {}`",
+            probity_core::bytes::bare_shell_word(line.agent.as_bytes())
+        )
     } else if let Some(run) = runs.iter().find(|run| run.is_here) {
         // Uncommitted changes may be the run's work, and a commit or a stash would be attributed to the run.
         let id = short_id(&run.run_id);

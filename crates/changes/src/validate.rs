@@ -5,10 +5,10 @@ use probity_api::change::{ScopeWarning, StartRequest};
 use probity_core::ReasonCode;
 use probity_intents::{IntentScope, ScopeEntry};
 use probity_paths::RepoPath;
-use probity_scopes::{DeclarationField, DeclarationReport, ScopeDiagnostic, TreeNames};
+use probity_scopes::{DeclarationField, ScopeDiagnostic, TreeNames};
 use probity_snapshot::Snapshot;
 use probity_workspace::ServiceError;
-use probity_workspace::selection::names;
+use probity_workspace::selection::{check_declaration, names};
 use std::path::Path;
 
 const MAX_TEXT_BYTES: usize = 10_000;
@@ -44,8 +44,7 @@ pub(crate) fn validate_scope(
         allowed_related: &related,
         forbidden: &forbidden,
     };
-    let DeclarationReport { errors, warnings } =
-        probity_scopes::declare_intent(declared, &TreeNames::new(files.iter(), dirs.iter()));
+    let warnings = check_declaration(declared, &TreeNames::new(files.iter(), dirs.iter()))?;
     let entry = |remark: &ScopeDiagnostic| {
         let list = match remark.field {
             DeclarationField::AllowedRelated => &request.allowed_related,
@@ -54,11 +53,6 @@ pub(crate) fn validate_scope(
         };
         remark.index.and_then(|index| list.get(index))
     };
-    if let Some(error) = errors.first() {
-        let shown = entry(error).map_or_else(String::new, |entry| format!(" `{entry}`"));
-        let detail = format!("{}{shown}: {}", error.field.name(), error.code.meaning());
-        return Err(ServiceError::refused(error.code, detail));
-    }
     if request.allowed_files.is_empty() {
         return Err(probity_intents::registry::CommandRefusal::EmptyScope.into());
     }

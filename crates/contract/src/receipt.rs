@@ -71,7 +71,7 @@ pub struct ReceiptInput<'a> {
     pub outcome: &'a StrictnessOutcome,
     pub gates: &'a [GateFact],
     pub claims: &'a [CheckedClaim],
-    pub judgement: &'a ClaimJudgment,
+    pub judgment: &'a ClaimJudgment,
     /// Number of sentences in the review text without a checkable claim.
     pub unchecked_sentences: usize,
     /// Health of the trusted baseline, if there is one.
@@ -220,8 +220,8 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
         gates: input.gates,
         claims: ClaimsDocument {
             checked: input.claims.iter().map(CheckedClaim::report).collect(),
-            violations: &input.judgement.violations,
-            warnings: &input.judgement.warnings,
+            violations: &input.judgment.violations,
+            warnings: &input.judgment.warnings,
             not_made: Claim::WORDS.into_iter().filter(|word| !is_made(word)).collect(),
             unchecked_sentences: input.unchecked_sentences,
         },

@@ -82,8 +82,8 @@ probity_core::code_enum! {
             "the change adds findings in its scope",
             "fix the new findings; if the team accepts such findings, let the policy of the base branch pass them: `severity_floor = \"warning\"` under `[contract]` in probity.toml lets `info` pass, `\"critical\"` also `warning`";
         GateFailures = "gate_failures",
-            "a required gate fails because of the change",
-            "fix what makes the gate fail";
+            "a required gate fails after the change",
+            "fix what makes the gate fail; if it could not start, install its program or correct its `run` in the policy";
         ScopeViolation = "scope_violation",
             "paths were changed that were not declared",
             "revert what was not declared, or declare it: with `--allow`, or `probity amend` for an intent";

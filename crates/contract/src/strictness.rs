@@ -35,12 +35,12 @@ impl StrictnessOutcome {
     /// Adds the consequence of false and unproven claims: `violated` and `unverified` if the policy says that
     /// false claims violate. Without a verdict they are named but decide nothing.
     #[must_use]
-    pub fn with_claims(mut self, judgement: &ClaimJudgment, rule: FalseClaims) -> Self {
+    pub fn with_claims(mut self, judgment: &ClaimJudgment, rule: FalseClaims) -> Self {
         let violates = rule == FalseClaims::Violate;
-        if judgement.has_false_claim() {
+        if judgment.has_false_claim() {
             return self.with_violation(ContractReason::FalseClaim, violates);
         }
-        if judgement.is_valid() {
+        if judgment.is_valid() {
             return self;
         }
         if violates && self.status.is_accepted() {

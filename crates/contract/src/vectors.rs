@@ -169,12 +169,12 @@ pub fn claims(given: &Value) -> Result<Value, String> {
     let Given { claims, text, facts } = read(given)?;
     let recognized =
         text.map(|text| recognize(&text, &facts.known_names())).unwrap_or_default().into_claims();
-    let judgement = judge_claims(claims.iter().chain(&recognized), &facts);
+    let judgment = judge_claims(claims.iter().chain(&recognized), &facts);
     Ok(json!({
         "recognised": recognized,
-        "valid": judgement.is_valid(),
-        "violations": judgement.violations,
-        "warnings": judgement.warnings,
+        "valid": judgment.is_valid(),
+        "violations": judgment.violations,
+        "warnings": judgment.warnings,
     }))
 }
 

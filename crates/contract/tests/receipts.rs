@@ -211,7 +211,7 @@ fn sample() -> Value {
             detail: "it was left out".into(),
         }],
         claims: &check_each(&claims, Vec::new(), &facts(&verdict), &|_| None),
-        judgement: &judge_claims(&claims, &facts(&verdict)),
+        judgment: &judge_claims(&claims, &facts(&verdict)),
         unchecked_sentences: 3,
         baseline_health: Some(91),
         enforcement: EnforcementLevel::Observe,
@@ -316,13 +316,13 @@ fn policy_decides_what_a_false_claim_leads_to() {
     let patch = patch(run("after", 88, &[]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
     let outcome = apply_strictness(&verdict, patch.after.as_ref(), Strictness::default());
-    let judgement = judge_claims(&[Claim::NoRegressions], &facts(&verdict));
-    let reported = outcome.clone().with_claims(&judgement, FalseClaims::Report);
+    let judgment = judge_claims(&[Claim::NoRegressions], &facts(&verdict));
+    let reported = outcome.clone().with_claims(&judgment, FalseClaims::Report);
     assert_eq!(
         (reported.status, reported.let_through),
         (ContractStatus::Accepted, vec![ContractReason::FalseClaim])
     );
-    let violated = outcome.clone().with_claims(&judgement, FalseClaims::Violate);
+    let violated = outcome.clone().with_claims(&judgment, FalseClaims::Violate);
     assert_eq!(
         (violated.status, violated.reason),
         (ContractStatus::Violated, Some(ContractReason::FalseClaim))
@@ -335,13 +335,13 @@ fn an_unproven_claim_leaves_a_change_unverified_and_never_violates_it() {
     let patch = patch(run("after", 90, &[]), ScopeCheckStatus::Clean);
     let verdict = verify(&patch);
     let outcome = apply_strictness(&verdict, patch.after.as_ref(), Strictness::default());
-    let judgement = judge_claims(&[Claim::TestsPass { gate: None }], &facts(&verdict));
-    let reported = outcome.clone().with_claims(&judgement, FalseClaims::Report);
+    let judgment = judge_claims(&[Claim::TestsPass { gate: None }], &facts(&verdict));
+    let reported = outcome.clone().with_claims(&judgment, FalseClaims::Report);
     assert_eq!(
         (reported.status, reported.let_through),
         (ContractStatus::Accepted, vec![ContractReason::UnprovenClaim])
     );
-    let open = outcome.with_claims(&judgement, FalseClaims::Violate);
+    let open = outcome.with_claims(&judgment, FalseClaims::Violate);
     assert_eq!((open.status, open.reason), (ContractStatus::Unverified, Some(ContractReason::UnprovenClaim)));
 }
 

@@ -79,7 +79,7 @@ crate::code_enum! {
             "a path is not in the analysis of the tree: it is not there, or its language is not read",
             "name source files of the tree; `probity analyze` says which files were read";
         AnalysisBaselineUntrusted = "ANALYSIS.BASELINE_UNTRUSTED",
-            "the baseline is damaged, or was captured by another analyser or with other settings",
+            "the baseline is damaged, or was captured by another analyzer or with other settings",
             "restore the file from git, or capture it again with `probity analyze baseline capture --why TEXT`";
         GateFailed = "GATE.FAILED",
             "a required gate did not pass",
@@ -248,7 +248,7 @@ crate::code_enum! {
             "check the spelling and the directory you are in; pass `--creates` if the command will create these files";
         ScopeLeavesRoot = "SCOPE.LEAVES_ROOT",
             "a pattern or path leads out of the tree",
-            "name what lies inside the tree; a leading `/` begins at its root";
+            "name something inside the tree; a leading `/` begins at its root";
         RootTooBroad = "ROOT.TOO_BROAD",
             "the tree would be `/`, a home directory, or one that contains the home directory",
             "go to the directory of your project, or name the tree with `--root DIR`";

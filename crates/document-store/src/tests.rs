@@ -163,7 +163,7 @@ fn commits_are_named_by_ref_beginning_or_as_the_only_head() {
 }
 
 #[test]
-fn heads_are_analysed_before_and_after_they_are_reduced() {
+fn heads_are_analyzed_before_and_after_they_are_reduced() {
     let (_folder, store, id) = merged();
     rank(&store, "start", "eve", 3);
     let before = merge::analyze_heads(&store).expect("analyses");

@@ -152,7 +152,7 @@ fn merges(criterion: &mut Criterion) {
     let (store, ours, theirs) = two_streams(&schema);
     let mut group = criterion.benchmark_group("merge");
     group.sample_size(20);
-    group.bench_function("merge and analyse 10000 documents written by both, 1000 conflicts", |bencher| {
+    group.bench_function("merge and analyze 10000 documents written by both, 1000 conflicts", |bencher| {
         bencher.iter_batched(
             || stamp(1),
             |stamp| {

@@ -46,8 +46,8 @@ pub use gate::{Gate, GateKind, duration_ms};
 pub use imports::{any_imports, is_never_imported, program_imports, takes_packages};
 pub use outputs::{
     MarkedDirectory, OutputLook, OutputProposal, ReadText, code_in_output, declares_plugins,
-    is_entry_points_file, is_module_of_environment, is_valid_mark, output_root, propose_build_outputs,
-    recognize_outputs,
+    is_entry_points_file, is_interpreter_link, is_module_of_environment, is_valid_mark, output_root,
+    propose_build_outputs, recognize_outputs,
 };
 pub use policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 pub use probity_core::Severity;

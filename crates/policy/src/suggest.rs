@@ -74,7 +74,7 @@ mod tests {
         let known = ["build_outputs", "protected", "refs"];
         assert_eq!(nearest("buildoutputs", known), Some("build_outputs"));
         assert_eq!(nearest("protcted", known), Some("protected"));
-        assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("hue", known), None);
     }
 
     #[test]

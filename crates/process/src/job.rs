@@ -96,13 +96,13 @@ pub enum NotStarted {
     #[error("there is no directory {}", .0.display())]
     NoFolder(PathBuf),
     /// There is no such program, or the interpreter named in its first line is missing.
-    #[error("command {} not found", .0.display())]
+    #[error("program {} not found", .0.display())]
     NotFound(OsString),
     /// The file exists but is not executable.
-    #[error("command {} is not executable", .0.display())]
+    #[error("program {} is not executable", .0.display())]
     NotExecutable(OsString),
     /// The system refused for another reason.
-    #[error("command {} cannot start: {why}", .program.display())]
+    #[error("program {} cannot run: {why}", .program.display())]
     Refused { program: OsString, why: String },
 }
 

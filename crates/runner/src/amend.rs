@@ -36,7 +36,7 @@ impl AmendmentEffect {
                 status: AmendStatus::Amended,
                 run_id: run_id.clone(),
                 amendment: Some(amendment.clone()),
-                judgement: None,
+                judgment: None,
             },
             Self::Judged { manifest, attested, amended_from } => {
                 let reasons = manifest.reasons();
@@ -45,7 +45,7 @@ impl AmendmentEffect {
                     status: if reasons.is_empty() { AmendStatus::Pass } else { AmendStatus::Fail },
                     run_id: manifest.run_id.clone(),
                     amendment: None,
-                    judgement: Some(AmendedRunJudgment {
+                    judgment: Some(AmendedRunJudgment {
                         reason: reasons.first().copied(),
                         reasons,
                         amended_from: amended_from.clone(),
@@ -191,7 +191,7 @@ mod tests {
     use crate::recover;
 
     #[test]
-    fn a_judgement_on_its_way_is_not_taken_for_a_killed_run() {
+    fn a_judgment_on_its_way_is_not_taken_for_a_killed_run() {
         let dir = tempfile::tempdir().expect("a directory");
         let workspace = Workspace::find(Some(dir.path()), dir.path()).expect("a tree");
         let open = OpenJudgment::begin(&workspace, "r1").expect("begins");

@@ -6,6 +6,7 @@ use probity_paths::{RepoPath, Scope};
 use probity_scopes::{TreeNames, WorkingDirectory};
 use probity_snapshot::Snapshot;
 use probity_workspace::ServiceError;
+use probity_workspace::exemptions::Exemptions;
 use probity_workspace::selection::{PlanPreview, PlanSelection, names};
 use std::collections::BTreeMap;
 
@@ -44,6 +45,7 @@ pub(crate) fn require_coverage(
     selection: &PlanSelection,
     preview: &PlanPreview,
     snapshot: &Snapshot,
+    exemptions: &Exemptions,
 ) -> Result<(), ServiceError> {
     let scope = preview.plan.scope.as_slice();
     if selection.no_changes {
@@ -62,13 +64,18 @@ pub(crate) fn require_coverage(
     if selection.creates || covers_something || preview.coverage.files == 0 {
         return Ok(());
     }
-    let (files, directories) = names(snapshot);
+    let (mut files, mut directories) = names(snapshot);
     // The path of a submodule represents its checked-out commit, so a scope of that path alone covers something.
     let is_repository = |path: &RepoPath| path.file_name() == b".git";
     let mut repositories = files.iter().chain(&directories).filter(|path| is_repository(path));
     if repositories.any(|path| path.parent().is_some_and(|path| preview.scope.contains(&path))) {
         return Ok(());
     }
+    // Nobody means a build output, even if more of its files would match.
+    let look = probity_policy::OutputLook::of(files.iter().chain(&directories));
+    let is_source = |path: &RepoPath| !exemptions.exempts_path(path) && !look.is_output(path);
+    files.retain(is_source);
+    directories.retain(is_source);
     let from_root = if directory.is_root() {
         String::new()
     } else {
@@ -121,7 +128,7 @@ fn near_matches(
         candidates.extend(tree.confusable_name(pattern).map(<[u8]>::to_vec));
         let mut elsewhere = matches_elsewhere(typed.unwrap_or(pattern), files)?;
         candidates.append(&mut elsewhere);
-        candidates.extend(misspelled_file(pattern, files, directories));
+        candidates.extend(misspelled_file(pattern, files));
         candidates.extend(respelled_pattern(pattern, directories));
         for pattern in candidates {
             // A candidate that is not a valid pattern matches nothing.
@@ -154,15 +161,13 @@ fn matches_elsewhere(pattern: &[u8], files: &[RepoPath]) -> Result<Vec<Vec<u8>>,
     Ok(found.into_iter().take(MAX_PROPOSALS).map(|(pattern, _)| pattern).collect())
 }
 
-/// Returns the file nearest to a plain path, ignoring build outputs.
-fn misspelled_file(pattern: &[u8], files: &[RepoPath], directories: &[RepoPath]) -> Option<Vec<u8>> {
+/// Returns the file nearest to a plain path.
+fn misspelled_file(pattern: &[u8], files: &[RepoPath]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(pattern).ok()?;
     if text.contains(['*', '?', '[']) {
         return None;
     }
-    let look = probity_policy::OutputLook::of(files.iter().chain(directories));
-    let sources = files.iter().filter(|path| !look.is_output(path));
-    let known = sources.filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
+    let known = files.iter().filter_map(|path| std::str::from_utf8(path.as_bytes()).ok());
     probity_policy::nearest_path(text, known).map(|path| path.as_bytes().to_vec())
 }
 

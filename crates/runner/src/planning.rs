@@ -110,7 +110,7 @@ pub fn propose_plan(workspace: &Workspace, selection: &PlanSelection) -> Result<
     let committed = git::head_tree(workspace).ok();
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
     let preview = preview(&policy, selection, &snapshot, &exemptions)?;
-    coverage::require_coverage(&workspace.working_directory, selection, &preview, &snapshot)?;
+    coverage::require_coverage(&workspace.working_directory, selection, &preview, &snapshot, &exemptions)?;
     let build_outputs = policy.workspace.build_outputs;
     let is_known =
         |proposal: &OutputProposal| build_outputs.as_slice().contains(&proposal.pattern.clone().into());
@@ -188,5 +188,7 @@ pub fn suggest(
             .map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))?,
     };
     let (files, _) = names(&WorkspaceObserver::new(workspace).content(None)?);
-    Ok(SuggestedScope { patterns: probity_scopes::suggest(&wanted, &files), n_outputs_left_out })
+    // Build outputs beside the wanted files do not keep a directory from being named as a whole.
+    let (sources, _) = exemptions::sources_among(&files);
+    Ok(SuggestedScope { patterns: probity_scopes::suggest(&wanted, &sources), n_outputs_left_out })
 }

@@ -81,7 +81,9 @@ pub fn prune(
 
 fn lock_error(error: LockError) -> ServiceError {
     match error {
-        LockError::Held { .. } => ServiceError::Held { holder: "a run goes on in this repository".into() },
+        LockError::Held { .. } => {
+            ServiceError::Held { holder: "a run is in progress in this repository".into() }
+        }
         LockError::Store(error) => error.into(),
     }
 }

@@ -244,7 +244,13 @@ fn seal_run(
     let (exemptions, recognition) =
         Exemptions::at_start(workspace, &policy, committed.as_ref(), &start.content)?;
     let preview = planning::preview(&policy, &request.selection, &start.content, &exemptions)?;
-    coverage::require_coverage(&workspace.working_directory, &request.selection, &preview, &start.content)?;
+    coverage::require_coverage(
+        &workspace.working_directory,
+        &request.selection,
+        &preview,
+        &start.content,
+        &exemptions,
+    )?;
     let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start)?;
     let scopes = SealedScopes::of(&seal)?;
     // Checked once before the long work, and again under the claims lock.

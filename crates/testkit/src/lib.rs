@@ -34,7 +34,11 @@ pub fn wait_for<T>(what: &str, mut value: impl FnMut() -> Option<T>) -> T {
         if let Some(value) = value() {
             return value;
         }
-        assert!(began.elapsed() < STUCK_TIMEOUT, "waited {} s in vain: {what}", STUCK_TIMEOUT.as_secs());
+        assert!(
+            began.elapsed() < STUCK_TIMEOUT,
+            "waited {} s without success: {what}",
+            STUCK_TIMEOUT.as_secs()
+        );
         sleep(POLL_INTERVAL);
     }
 }

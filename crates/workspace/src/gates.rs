@@ -63,6 +63,11 @@ impl GateLog {
 }
 
 impl GateResult {
+    /// Returns whether the gate could not even start, which says nothing about the change.
+    pub fn could_not_start(&self) -> bool {
+        self.troubles.iter().any(|(reason, _)| *reason == ReasonCode::GateNotStarted)
+    }
+
     /// The paths of the logs within the bundle.
     pub fn log_paths(&self) -> Vec<String> {
         self.logs.iter().map(|log| log.path.clone()).collect()
@@ -290,7 +295,7 @@ fn start(
 
 /// A gate is not started if its output cannot be kept.
 fn without_logs(gate: &PlannedGate, error: &io::Error) -> GateResult {
-    let detail = format!("there is no place for its output: {error}");
+    let detail = format!("could not start: there is no place for its output: {error}");
     not_started(gate, ReasonCode::GateNotStarted, &detail)
 }
 
@@ -301,7 +306,7 @@ fn not_started(gate: &PlannedGate, reason: ReasonCode, detail: &str) -> GateResu
         exit_code: None,
         duration_ms: 0,
         logs: Vec::new(),
-        troubles: vec![(ReasonCode::GateFailed, detail.to_owned()), (reason, detail.to_owned())],
+        troubles: vec![(reason, detail.to_owned())],
     }
 }
 
@@ -333,7 +338,7 @@ fn failure_reasons(gate: &PlannedGate, ended: &JobReport) -> Vec<(ReasonCode, St
             vec![(ReasonCode::GateFailed, format!("cancelled by signal {signal}"))]
         }
         JobOutcome::NotStarted(why) => {
-            vec![(ReasonCode::GateFailed, why.to_string()), (ReasonCode::GateNotStarted, why.to_string())]
+            vec![(ReasonCode::GateNotStarted, format!("could not start: {why}"))]
         }
     };
     if ended.n_survivors > 0 {

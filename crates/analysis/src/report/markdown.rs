@@ -34,13 +34,13 @@ fn head(run: &AnalysisRun, against: Option<&AnalysisComparison>, subject: &Repor
     let health = labels::health(run);
     let delta = against.and_then(|comparison| comparison.health_delta_milli);
     let delta = delta.map_or(String::new(), |delta| format!(" ({})", labels::format_signed_milli(delta)));
-    let (n_analysed, n_skipped, n_failed) = run.file_counts();
+    let (n_analyzed, n_skipped, n_failed) = run.file_counts();
     let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
     format!(
-        "# {health}{delta}\n\n{}Run `{}` · {} analysed, {} left out, {} given up · {} lines · {}\n",
+        "# {health}{delta}\n\n{}Run `{}` · {} analyzed, {} left out, {} given up · {} lines · {}\n",
         subject_line(subject),
         run.id.short(),
-        labels::format_count(n_analysed, "file"),
+        labels::format_count(n_analyzed, "file"),
         labels::format_number(n_skipped as u64),
         labels::format_number(n_failed as u64),
         labels::format_number(n_lines),
@@ -169,7 +169,7 @@ fn not_analyzed(run: &AnalysisRun) -> Option<String> {
         format!("- {} {reason}, such as {}\n", labels::format_count(*n_files, "file") + ":", some.join(", "))
     });
     let rows: String = rows.collect();
-    (!rows.is_empty()).then(|| format!("## Not analysed\n\n{rows}"))
+    (!rows.is_empty()).then(|| format!("## Not analyzed\n\n{rows}"))
 }
 
 fn joined(run: &AnalysisRun) -> Option<String> {

@@ -40,7 +40,7 @@ pub fn sarif(run: &AnalysisRun, against: Option<&AnalysisComparison>) -> String 
             }],
             original_uri_base_ids: BTreeMap::from([(
                 SOURCE_ROOT,
-                UriBase { description: text("The root of the analysed tree.") },
+                UriBase { description: text("The root of the analyzed tree.") },
             )]),
             properties: RunProperties {
                 analyser: &run.analyser,
@@ -188,7 +188,7 @@ fn uri(path: &RepoPath) -> String {
     path.as_bytes().iter().map(encoded).collect()
 }
 
-/// The files that were not analysed, or only in part.
+/// The files that were not analyzed, or only in part.
 fn notifications(run: &AnalysisRun) -> Vec<SarifNotification<'_>> {
     let noted = run.files.iter().flat_map(|file| file.notes.iter().map(move |note| (file, *note)));
     let mut all: Vec<(&RunFile, FileNote)> = noted.collect();

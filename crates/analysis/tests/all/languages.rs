@@ -306,7 +306,7 @@ fn a_copy_does_not_keep_its_original_alive() {
 }
 
 #[test]
-fn an_unknown_language_is_listed_as_not_analysed() {
+fn an_unknown_language_is_listed_as_not_analyzed() {
     let run = run(&[("a.py", "x = 1\n"), ("b.zig", "const x = 1;\n")]);
     assert_eq!(run.file_counts(), (1, 1, 0));
     assert_eq!(run.files[1].notes[0].as_str(), "unknown_language");

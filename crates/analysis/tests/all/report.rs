@@ -48,7 +48,7 @@ fn sarif_has_the_shape_of_its_specification() {
 }
 
 #[test]
-fn sarif_addresses_any_file_name_and_tells_what_was_not_analysed() {
+fn sarif_addresses_any_file_name_and_tells_what_was_not_analyzed() {
     let text = sarif(&sample(), None);
     assert!(text.contains("\"a%20b.py\"") && text.contains("\"%3Cscript%3Ealert%281%29%26.py\""));
     let log = parsed(&text);
@@ -75,7 +75,7 @@ fn sarif_of_two_runs_says_what_is_new_unchanged_and_absent() {
 }
 
 #[test]
-fn markdown_tells_health_findings_and_what_was_not_analysed() {
+fn markdown_tells_health_findings_and_what_was_not_analyzed() {
     let text = markdown(&sample(), None, &ReportSubject::default());
     for expected in [
         "# Health ",
@@ -116,7 +116,7 @@ fn page(run: &AnalysisRun) -> String {
 #[test]
 fn the_page_has_every_part_and_needs_nothing_else() {
     let page = page(&sample());
-    for id in ["health", "map", "hot-spots", "copies", "findings", "not-analysed"] {
+    for id in ["health", "map", "hot-spots", "copies", "findings", "not-analyzed"] {
         assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
     }
     for outside in ["src=", "http://", "https://", "@import", "url("] {

@@ -129,10 +129,18 @@ pub struct FailedGate {
     pub id: String,
     /// Whether it must pass for the change to be accepted.
     pub required: bool,
+    /// Whether it ran at all. If not, its result says nothing about the change.
+    #[serde(default = "started")]
+    pub started: bool,
     /// Why it failed, such as its exit status or its time limit.
     pub detail: String,
     /// The end of its output.
     pub log_tail: String,
+}
+
+/// Answers that were kept before this was recorded name gates that ran.
+const fn started() -> bool {
+    true
 }
 
 /// The receipt of an accepted change.

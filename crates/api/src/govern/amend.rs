@@ -23,7 +23,7 @@ pub struct AmendAnswer {
     pub amendment: Option<Amendment>,
     /// The new judgment of a finished run.
     #[serde(flatten)]
-    pub judgement: Option<AmendedRunJudgment>,
+    pub judgment: Option<AmendedRunJudgment>,
 }
 
 impl Answer for AmendAnswer {

@@ -27,7 +27,7 @@ impl FinishHandler<'_> {
     ) -> Result<FinishContext, ServiceError> {
         let runs = AnalysisStore::open(self.workspace);
         for _ in 0..MAX_STATUS_ATTEMPTS {
-            let look = WorktreeStatus::observe(self.workspace, &self.policy)?;
+            let look = WorktreeStatus::observe_since(self.workspace, &self.policy, self.record.as_ref())?;
             let since = self.changes_since_start(&look)?;
             let circumstances = self.shell.command_context()?;
             let seen = RegistryView {
@@ -83,7 +83,10 @@ impl FinishHandler<'_> {
             }
             analyze::analyze(self.workspace, &self.policy, &AnalyzeOptions::default(), progress)?;
         }
-        Err(ServiceError::refused(ReasonCode::TreeUnstable, "the tree changes while it is analysed"))
+        Err(ServiceError::refused(
+            ReasonCode::TreeUnstable,
+            "the tree keeps changing while it is being analyzed",
+        ))
     }
 
     pub(super) fn changes_since_start(

@@ -59,9 +59,6 @@ impl FinishHandler<'_> {
         let is_cleared = status.intent_cleared;
         let notices = self.shell.registry().notices(&self.owner);
         let mut answer = parts.answer(&self.intent, &self.evidence, status, notices);
-        if answer.nothing_changed() {
-            answer.message = format!("nothing changed since the start; {}", answer.message);
-        }
         if is_cleared {
             let paths = uncommitted_work::of_change(&scene.status, &scene.evidence);
             self.advise_to_commit(&mut answer, &paths);
@@ -80,8 +77,8 @@ impl FinishHandler<'_> {
         answer.commit_command =
             uncommitted_work::commit_command(self.workspace, paths.keys(), &self.intent.description);
         let advice = match &answer.commit_command {
-            Some(command) => format!("commit it now: `{command}`"),
-            None => format!("commit its {} paths now, and only those", paths.len()),
+            Some(command) => format!("commit this change now: `{command}`"),
+            None => format!("commit the {} paths of this change now, and only those", paths.len()),
         };
         answer.message = format!("{}; {advice}", answer.message);
         answer.next_step.get_or_insert(FinishNextStep::CommitChange);

@@ -5,7 +5,7 @@
 
 use crate::finish_evidence::FinishEvidence;
 use crate::registry::IntentService;
-use probity_api::change::{DetailLevel, FinishAnswer, FinishRequest, FinishReview};
+use probity_api::change::{DetailLevel, ExternalChange, FinishAnswer, FinishRequest, FinishReview};
 use probity_contract::claims::Claim;
 use probity_core::Digest;
 use probity_intents::registry::Intent;
@@ -25,7 +25,12 @@ pub(super) fn keep(
     (request, evidence): (&FinishRequest, &FinishEvidence),
     answer: &FinishAnswer,
 ) -> Result<(), ServiceError> {
-    let kept = KeptFinish { answer: Cow::Borrowed(answer), review: Cow::Borrowed(&answer.review) };
+    let unlisted = answer.external_changes.as_ref().map_or(&[][..], |external| &external.unlisted);
+    let kept = KeptFinish {
+        answer: Cow::Borrowed(answer),
+        review: Cow::Borrowed(&answer.review),
+        unlisted: Cow::Borrowed(unlisted),
+    };
     let bytes = serde_json::to_vec(&kept).expect("answers have text keys only");
     let kept = workspace.state.objects().put_unsynced(&bytes)?;
     let pointer = format!("{} {kept}", digest(request, evidence));
@@ -60,10 +65,14 @@ pub(super) fn recall(
     }
     let kept = kept.parse().ok().and_then(|digest| workspace.state.objects().get(&digest).ok().flatten());
     let kept = kept.and_then(|bytes| serde_json::from_slice::<KeptFinish<'_>>(&bytes).ok());
-    Ok(kept.map(|kept| FinishAnswer {
-        idempotent_replay: true,
-        review: kept.review.into_owned(),
-        ..kept.answer.into_owned()
+    Ok(kept.map(|kept| {
+        let mut answer = kept.answer.into_owned();
+        answer.idempotent_replay = true;
+        answer.review = kept.review.into_owned();
+        if let Some(external) = &mut answer.external_changes {
+            external.unlisted = kept.unlisted.into_owned();
+        }
+        answer
     }))
 }
 
@@ -78,6 +87,8 @@ struct KeptFinish<'a> {
     answer: Cow<'a, FinishAnswer>,
     #[serde(default)]
     review: Cow<'a, FinishReview>,
+    #[serde(default)]
+    unlisted: Cow<'a, [ExternalChange]>,
 }
 
 /// Identifies a finish by everything in the request except options that only affect how it is carried out.

@@ -94,10 +94,28 @@ fn with_skipped_gates(message: String, status: &FinishStatus, skipped: &[String]
 }
 
 fn gate_failure(failed: &[FailedGate]) -> String {
-    let required: Vec<String> =
-        failed.iter().filter(|gate| gate.required).map(|gate| format!("`{}`", gate.id)).collect();
-    let what = if required.len() == 1 { "gate" } else { "gates" };
-    format!("{what} {} failed: fix what makes it fail, then finish again", required.join(", "))
+    let ids = |started: bool| -> Vec<String> {
+        let meant = failed.iter().filter(|gate| gate.required && gate.started == started);
+        meant.map(|gate| format!("`{}`", gate.id)).collect()
+    };
+    let mut words = Vec::new();
+    match ids(true).as_slice() {
+        [] => {}
+        [only] => words.push(format!("gate {only} failed: fix what makes it fail")),
+        several => words.push(format!("gates {} failed: fix what makes them fail", several.join(", "))),
+    }
+    // Not the fault of the change, but unverified is not passed.
+    match ids(false).as_slice() {
+        [] => {}
+        [only] => words.push(format!(
+            "gate {only} could not start: install its program, or correct its `run` in the policy"
+        )),
+        several => words.push(format!(
+            "gates {} could not start: install their programs, or correct their `run` in the policy",
+            several.join(", ")
+        )),
+    }
+    format!("{}, then finish again", words.join("; "))
 }
 
 const MAX_NAMED_PATHS: usize = 5;
@@ -184,17 +202,15 @@ fn message(status: &FinishStatus, has_external: bool) -> String {
         Some(FinishNextStep::FixOrWidenScope) => {
             "the change makes the code in its scope worse: fix what is listed, then finish again"
         }
-        Some(FinishNextStep::RetryReceipt) => "accepted, but without a receipt: finish again",
-        Some(FinishNextStep::ClearIntent) => {
-            "accepted; the claim is kept: clear the intent when you are done"
-        }
+        Some(FinishNextStep::RetryReceipt) => "there is no receipt yet: finish again",
+        Some(FinishNextStep::ClearIntent) => "the claim is kept: clear the intent when you are done",
         Some(FinishNextStep::ReportExternalChanges) if !has_external => {
-            "accepted; files outside the scope got worse since the start: name them in the report"
+            "files outside the scope got worse since the start: mention them in your report"
         }
         Some(FinishNextStep::ReportExternalChanges) => {
-            "accepted; there are uncommitted changes outside the scope that are no part of it: name them in the report"
+            "mention the uncommitted changes outside the scope in your report"
         }
-        None | Some(FinishNextStep::CommitChange) => "accepted; the claim is free again",
+        None | Some(FinishNextStep::CommitChange) => "the claim is released",
     };
     words.to_owned()
 }

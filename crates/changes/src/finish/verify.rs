@@ -177,6 +177,7 @@ pub(super) fn failed_gates(gates: &GateAnswers) -> Vec<FailedGate> {
         .map(|gate| FailedGate {
             id: gate.id.clone(),
             required: gate.required,
+            started: !gates.not_started.contains(&gate.id),
             detail: gate.detail.clone(),
             log_tail: tail(gate),
         })
@@ -194,6 +195,7 @@ pub(super) fn failed_structural_gates(verified: &judge::ContractResult) -> Vec<F
         .map(|failure| FailedGate {
             id: failure.gate.to_owned(),
             required: true,
+            started: true,
             detail: failure.message.clone(),
             log_tail: String::new(),
         })

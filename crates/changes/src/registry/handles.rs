@@ -95,18 +95,20 @@ impl HandleStore {
         usable
     }
 
-    /// Returns the intents that belong to a caller without a handle, by kept handles; if the caller gave a name, only
-    /// those kept under it.
+    /// Returns the intents that belong to a caller without a handle, by kept handles. Only those kept under the caller's
+    /// name count; a caller who gave none is taken for the one agent of this worktree if there is no other (law 5).
     pub fn own_intents(&self, registry: &IntentRegistry, caller: &Caller) -> BTreeSet<IntentId> {
         if !caller.is_new {
             return BTreeSet::new();
         }
-        let agent = match &caller.label {
-            AgentLabel::Given(label) => Some(label.as_str()),
-            AgentLabel::Assumed(_) => None,
+        let usable = self.usable_handles(registry);
+        let is_open = |kept: &&KeptHandle| {
+            registry.intent(&kept.intent_id).is_some_and(|intent| !intent.status.is_closed())
         };
-        let is_own = |kept: &KeptHandle| handle_for_intent(None, agent, Some(kept)).is_some();
-        self.usable_handles(registry).into_iter().filter(is_own).map(|kept| kept.intent_id).collect()
+        let agents: BTreeSet<&str> = usable.iter().filter(is_open).map(|kept| kept.label.as_str()).collect();
+        let is_only_agent = matches!(caller.label, AgentLabel::Assumed(_)) && agents.len() <= 1;
+        let is_own = |kept: &&KeptHandle| is_only_agent || kept.label == caller.label.as_str();
+        usable.iter().filter(is_own).map(|kept| kept.intent_id.clone()).collect()
     }
 
     /// Returns the only intent that a caller who names none can mean: one of the given handle's owner, else one whose

@@ -10,6 +10,9 @@ use probity_intents::{IntentId, IntentOwner, Timestamp};
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 
+/// The number of intents that a refused, ambiguous id names.
+const MAX_NAMED_INTENTS: usize = 5;
+
 struct ViewerContext {
     owner: IntentOwner,
     /// Intents that belong to the reader by a handle kept in this worktree.
@@ -88,18 +91,35 @@ impl IntentService {
 
     /// Returns the intent whose id is `id` or is the only one to begin with it.
     pub fn resolve(&self, id: &str) -> Result<&Intent, ServiceError> {
-        let mut found = self.registry.intents().filter(|intent| intent.id.as_str().starts_with(id));
+        let meant = || self.registry.intents().filter(|intent| intent.id.as_str().starts_with(id));
+        let mut found = meant();
         match (found.next(), found.next()) {
             (Some(one), _) if one.id.as_str() == id => Ok(one),
             (Some(one), None) if !id.is_empty() => Ok(one),
             (Some(_), Some(_)) if !id.is_empty() => {
-                Err(ServiceError::Missing(format!("more than one intent begins with `{id}`")))
+                Err(ServiceError::Missing(self.ambiguous_id(id, meant())))
             }
             _ => match IntentId::parse(id) {
                 Ok(intent_id) => Err(CommandRefusal::UnknownIntent { intent_id }.into()),
                 Err(error) => Err(ServiceError::Missing(error.to_string())),
             },
         }
+    }
+
+    /// Lists the intents whose ids begin with `id`: open ones first, then the latest.
+    fn ambiguous_id<'i>(&self, id: &str, meant: impl Iterator<Item = &'i Intent>) -> String {
+        let mut meant: Vec<&Intent> = meant.collect();
+        meant.sort_by_key(|intent| (intent.status.is_closed(), std::cmp::Reverse(intent.declared_at)));
+        let named = meant.iter().take(MAX_NAMED_INTENTS).map(|intent| {
+            let short = self.registry.short_id(&intent.id);
+            let state = if intent.status.is_closed() { "closed" } else { "open" };
+            format!("`{short}` ({state}, {}: {})", intent.owner.label, intent.description)
+        });
+        let mut named: Vec<String> = named.collect();
+        if let Some(more) = meant.len().checked_sub(MAX_NAMED_INTENTS).filter(|more| *more > 0) {
+            named.push(format!("{more} more"));
+        }
+        format!("`{id}` begins the ids of {} intents, give more of one: {}", meant.len(), named.join(", "))
     }
 
     fn intent_view(&self, intent: &Intent, reader: &ViewerContext) -> IntentView {

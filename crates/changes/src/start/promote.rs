@@ -6,7 +6,7 @@ use crate::root_mapping::RootMapping;
 use crate::start_context::StartContext;
 use probity_api::change::{DetailLevel, PromoteRequest, StartAnswer, StartObstacle};
 use probity_intents::registry::{RegistryAction, RegistryCommand};
-use probity_intents::start::{ClaimState, OnConflict, StartReason, StartStatus};
+use probity_intents::start::{ClaimState, OnConflict, StartNextStep, StartReason, StartStatus};
 use probity_intents::{CommandId, IntentStatus};
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace, clock};
@@ -102,11 +102,16 @@ impl StartHandler<'_> {
             // It keeps its place; the reasons say what blocks it.
             answer.status = StartStatus::Queued;
             answer.claim = ClaimState::Queued;
-            answer.message = format!(
-                "still queued: do not edit yet; `probity intent promote {}` when those before you have finished, with \
-                 `--wait SECONDS` to wait for it",
-                self.service.registry().short_id(&intent.id)
-            );
+            let promote =
+                format!("`probity intent promote {}`", self.service.registry().short_id(&intent.id));
+            answer.message = if answer.next_step == StartNextStep::CleanDirtyScope {
+                format!("still queued, do not edit yet: {}; then {promote}", answer.message)
+            } else {
+                format!(
+                    "still queued, do not edit yet: {promote} when those before you have finished, with `--wait SECONDS` \
+                     to wait for it"
+                )
+            };
         }
         Ok(answer)
     }

@@ -4,6 +4,7 @@ use super::{StartAttempt, StartHandler};
 use crate::hygiene_view::{HygieneView, MAX_LISTED_PATHS};
 use crate::missing_paths::missing_paths;
 use crate::registry::view::format_time;
+use crate::uncommitted_work::{self, FinishedWork};
 use probity_api::SystemPath;
 use probity_api::change::{
     BlastLevel, BlastSummary, ConcurrentRun, ConcurrentWork, ConstraintInScope, GateForecast, RelatedIntent,
@@ -37,7 +38,8 @@ impl StartHandler<'_> {
     fn message(&self, ask: &StartAttempt<'_>, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
         let is_meant =
             |path: &RepoPath| decision.dirty_in_allowed.contains(&ask.context.paths.to_repo_path(path));
-        let mut message = self.advice(decision, met);
+        let mut message =
+            self.finished_work_advice(ask, decision).unwrap_or_else(|| self.advice(decision, met));
         if let Some(note) = ask.context.status.undecided_note(is_meant) {
             message = format!("{message}; {note}");
         }
@@ -45,6 +47,31 @@ impl StartHandler<'_> {
             message = format!("{message}; {note}");
         }
         message
+    }
+
+    /// Advises to commit what another change left in the scope, if that is all that makes the scope dirty.
+    fn finished_work_advice(&self, ask: &StartAttempt<'_>, decision: &StartDecision) -> Option<String> {
+        if decision.next_step != StartNextStep::CleanDirtyScope {
+            return None;
+        }
+        let frame = &ask.context.paths;
+        let mut finished = FinishedWork::of(self.workspace, self.service.registry(), frame);
+        let (mut paths, mut by) = (Vec::new(), None);
+        for (path, entry) in &ask.context.status.state.dirty {
+            if decision.dirty_in_allowed.contains(&frame.to_repo_path(path)) {
+                let intent = finished.of_path(entry)?;
+                if by.replace(intent).is_some_and(|other| other.id != intent.id) {
+                    return None;
+                }
+                paths.push(path);
+            }
+        }
+        let by = by?;
+        let command = uncommitted_work::commit_command(self.workspace, paths.into_iter(), &by.description)?;
+        Some(format!(
+            "{} finished a change of this scope ({}) that is not committed yet: commit it with `{command}`",
+            by.owner.label, by.description
+        ))
     }
 
     fn advice(&self, decision: &StartDecision, met: &StartOverlaps<'_>) -> String {
@@ -75,7 +102,7 @@ impl StartHandler<'_> {
         }
         match (decision.next_step, met.id) {
             (StartNextStep::WaitThenPromote, Some(id)) => format!(
-                "queued at position {}: do not edit yet; `probity intent promote {}` when those before you have finished",
+                "do not edit yet: you are number {} in the queue; `probity intent promote {}` when those before you have finished",
                 decision.queue_position.unwrap_or(1),
                 short(id)
             ),
@@ -232,27 +259,27 @@ fn message(decision: &StartDecision, intents: &[IntentId], runs: &[IntentId]) ->
             "run {run} works on paths of this scope: wait until it has ended, queue, or narrow the scope; do not edit"
         );
     }
-    let hold = |whose: &str| match intents.len() {
-        1 => format!("an intent of {whose} holds paths of this scope"),
-        n => format!("{n} intents of {whose} hold paths of this scope"),
+    let hold = |whose: (&str, &str)| match intents.len() {
+        1 => format!("an intent of {} holds paths of this scope", whose.0),
+        n => format!("{n} intents of {} hold paths of this scope", whose.1),
     };
     match decision.next_step {
         StartNextStep::AnalyzeThenStart => {
-            "no stored run describes the tree as it is: analyse it, then start again".into()
+            "no stored run describes the tree as it is: analyze it, then start again".into()
         }
         StartNextStep::WaitThenPromote => {
             let place = decision.queue_position.unwrap_or(1);
-            format!("queued at position {place}: do not edit yet")
+            format!("do not edit yet: you are number {place} in the queue")
         }
         StartNextStep::CoordinateAndClean => format!(
             "{}, and it has uncommitted changes: coordinate, queue, or narrow the scope; do not edit",
-            hold("others")
+            hold(("another agent", "other agents"))
         ),
         StartNextStep::CoordinateWithOwner => {
-            format!("{}: coordinate, queue, or narrow the scope; do not edit", hold("others"))
+            format!("{}: coordinate, queue, or narrow the scope; do not edit", hold(("another agent", "other agents")))
         }
         StartNextStep::CoordinateWithStaleOwner => {
-            format!("{}: coordinate, or wait until it is over; do not edit", hold("silent owners"))
+            format!("{}: coordinate, or wait until it is over; do not edit", hold(("an owner who is silent", "owners who are silent")))
         }
         StartNextStep::CleanDirtyScope => {
             "the scope has uncommitted changes: commit, stash or revert them, or start with `--continue-own-wip` if \

@@ -19,15 +19,15 @@ probity_core::word_enum! {
 }
 
 impl ClaimVerdict {
-    fn of(judgement: &ClaimJudgment, facts: &ChangeFacts) -> Self {
+    fn of(judgment: &ClaimJudgment, facts: &ChangeFacts) -> Self {
         // Without a verdict there may be no analysis from before the change, and then its findings are unknown.
         let contradicts = |objection: &ClaimObjection| match objection.code {
             ObjectionCode::FindingUnknown => !facts.status.is_open(),
             code => code.contradicts(),
         };
-        if judgement.violations.iter().any(contradicts) {
+        if judgment.violations.iter().any(contradicts) {
             Self::False
-        } else if judgement.violations.is_empty() {
+        } else if judgment.violations.is_empty() {
             Self::True
         } else {
             Self::Unverified
@@ -127,14 +127,14 @@ pub fn check_each(
             known.sentence = known.sentence.take().or(sentence);
             continue;
         }
-        let judgement = judge_claims([&claim], facts);
+        let judgment = judge_claims([&claim], facts);
         let words = |objection: &ClaimObjection| objection_text(objection, facts, finding);
-        let is_new = |warning: &&ClaimObjection| !judgement.violations.contains(*warning);
+        let is_new = |warning: &&ClaimObjection| !judgment.violations.contains(*warning);
         checked.push(CheckedClaim {
             sentence,
-            verdict: ClaimVerdict::of(&judgement, facts),
-            objections: judgement.violations.iter().map(words).collect(),
-            reservations: judgement.warnings.iter().filter(is_new).map(words).collect(),
+            verdict: ClaimVerdict::of(&judgment, facts),
+            objections: judgment.violations.iter().map(words).collect(),
+            reservations: judgment.warnings.iter().filter(is_new).map(words).collect(),
             claim,
         });
     }

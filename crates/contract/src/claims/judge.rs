@@ -99,9 +99,9 @@ impl ClaimJudgment {
 }
 
 pub fn judge_claims<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &ChangeFacts) -> ClaimJudgment {
-    let mut judgement = ClaimJudgment::default();
+    let mut judgment = ClaimJudgment::default();
     for claim in claims {
-        let mut judge = ClaimJudge { claim: claim.as_str(), facts, judgement: &mut judgement };
+        let mut judge = ClaimJudge { claim: claim.as_str(), facts, judgment: &mut judgment };
         match claim {
             Claim::NoRegressions => judge.no_regressions(),
             Claim::Verified => judge.verified(),
@@ -113,22 +113,22 @@ pub fn judge_claims<'a>(claims: impl IntoIterator<Item = &'a Claim>, facts: &Cha
             Claim::NoApiChange => judge.no_api_change(),
         }
     }
-    judgement
+    judgment
 }
 
 struct ClaimJudge<'a> {
     claim: &'static str,
     facts: &'a ChangeFacts,
-    judgement: &'a mut ClaimJudgment,
+    judgment: &'a mut ClaimJudgment,
 }
 
 impl ClaimJudge<'_> {
     fn violation(&mut self, code: ObjectionCode, detail: BTreeSet<ScopeEntry>) {
-        self.judgement.violations.insert(ClaimObjection { claim: self.claim, code, detail });
+        self.judgment.violations.insert(ClaimObjection { claim: self.claim, code, detail });
     }
 
     fn warning(&mut self, code: ObjectionCode, detail: BTreeSet<ScopeEntry>) {
-        self.judgement.warnings.insert(ClaimObjection { claim: self.claim, code, detail });
+        self.judgment.warnings.insert(ClaimObjection { claim: self.claim, code, detail });
     }
 
     fn violation_if_any(&mut self, code: ObjectionCode, detail: BTreeSet<ScopeEntry>) {
@@ -304,9 +304,9 @@ mod tests {
     }
 
     fn codes(facts: &ChangeFacts) -> (Vec<ObjectionCode>, Vec<ObjectionCode>) {
-        let judgement = judge_claims(&[Claim::NoApiChange], facts);
+        let judgment = judge_claims(&[Claim::NoApiChange], facts);
         let codes = |from: &BTreeSet<ClaimObjection>| from.iter().map(|it| it.code).collect();
-        (codes(&judgement.violations), codes(&judgement.warnings))
+        (codes(&judgment.violations), codes(&judgment.warnings))
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(super) fn tools() -> Vec<ToolDefinition> {
         ToolDefinition::new(
             "analyze_repository",
             ToolEffect::Records,
-            "Analyse the tree as it is and keep the run: health, findings, gates. Do it before a start and after the edit.",
+            "Analyze the tree as it is and keep the run: health, findings, gates. Do it before a start and after the edit.",
             analyze_repository,
         ),
         ToolDefinition::new(

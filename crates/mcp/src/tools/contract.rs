@@ -76,6 +76,7 @@ fn check_patch_contract(call: &ToolCall, args: PatchContractArgs) -> Result<Valu
         against: comparison_base(args.base, args.before_run_id)?,
         after: args.after_run_id,
         scope: tree_verification::scope(
+            &workspace,
             &into_byte_strings(args.allowed_files),
             &into_byte_strings(args.allowed_related),
             &into_byte_strings(args.forbidden),

@@ -145,6 +145,13 @@ pub fn is_module_of_environment(root: &RepoPath, path: &RepoPath) -> bool {
         && below.next().is_some_and(|first| !ENVIRONMENT_DIRECTORIES.contains(&first))
 }
 
+/// Returns true for the name of a link to the interpreter of a virtual environment, such as `.venv/bin/python3`. Every
+/// environment has some, and they lead out of the tree by design.
+pub fn is_interpreter_link(path: &RepoPath) -> bool {
+    let is_in_programs = path.parent().is_some_and(|above| matches!(above.file_name(), b"bin" | b"Scripts"));
+    is_in_programs && [&b"python"[..], b"pypy"].iter().any(|name| path.file_name().starts_with(name))
+}
+
 /// Returns true for a test, a test fixture or a mock in a directory of reports: pytest and Jest load such
 /// files anywhere in a tree.
 fn is_test_among_reports(path: &RepoPath) -> bool {

@@ -36,7 +36,7 @@ pub(crate) enum ContractCommand {
     /// Judge the tree as it is now: did this change make the code worse, inside its scope?
     ///
     /// Without options the tree is held against the last commit, so that uncommitted work is judged. On a pull request
-    /// name the branch it goes to. The policy is always that of the commit, never that of the tree under judgement.
+    /// name the branch it goes to. The policy is always that of the commit, never that of the tree under judgment.
     #[command(after_help = "Examples:\n  probity contract verify\n  \
                             probity contract verify --base origin/main --github --sarif probity.sarif\n  \
                             probity contract verify --allow src/auth.py --text review.md")]
@@ -49,7 +49,7 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     comparison: ComparisonArgs,
 
-    /// What the change was declared to touch: a path, or a pattern for attribution (may be given several times)
+    /// A path that the change was declared to touch (may be given several times)
     #[arg(long, value_name = "PATH")]
     allow: Vec<OsString>,
 
@@ -218,6 +218,7 @@ fn budget(workspace: &Workspace, run: Option<&str>) -> Result<CommandAnswer, Ser
 fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer, ServiceError> {
     let options = VerifyOptions {
         scope: tree_verification::scope(
+            workspace,
             &caller_location::typed_paths(workspace, &arguments.allow)?,
             &caller_location::typed_paths(workspace, &arguments.related)?,
             &caller_location::fnmatches(workspace, &arguments.forbid)?,
@@ -384,9 +385,13 @@ fn show(review: &ChangeReview, verified: &TreeVerification) {
     let because = review
         .reason
         .map_or_else(String::new, |reason| format!(": {} {}", reason.meaning(), ui::dim(reason.as_str())));
+    let is_clean = verified.answer.changed.is_empty();
+    let because = if is_clean && because.is_empty() { ": nothing changed".to_owned() } else { because };
     ui::print(format_args!("{word}{because}"));
-    ui::print_row("kind", &review.profile);
-    ui::print_row("changed", ui::count_of(verified.answer.changed.len(), "path"));
+    if !is_clean {
+        ui::print_row("kind", &review.profile);
+        ui::print_row("changed", ui::count_of(verified.answer.changed.len(), "path"));
+    }
     for line in changed_lines(review, verified) {
         ui::print_row("", line);
     }

@@ -167,9 +167,11 @@ fn show_listed(listed: &ListedBundle) {
     let reverted =
         summary.reverted_by.as_ref().map_or_else(String::new, |it| format!("  ({})", reverted_words(it)));
     let changed = manifest.delta.as_ref().map_or_else(|| "?".into(), |delta| delta.len().to_string());
-    let used = short.len() + manifest.created_at.len() + "    PASS  0000 changed  ".len();
-    let rest = ui::fit_to_terminal(&format!("{reason}{story}{reverted}{elsewhere}"), used);
-    ui::print(format_args!("{short}  {}  {mark}  {changed:>4} changed  {rest}", manifest.created_at));
+    let at = manifest.created_at.split('.').next().unwrap_or_default().trim_end_matches('Z');
+    // The code is what a reader looks up: only the remarks after it are shortened.
+    let used = short.len() + at.len() + "Z    PASS  0000 changed  ".len() + reason.len();
+    let rest = ui::fit_to_terminal(&format!("{story}{reverted}{elsewhere}"), used);
+    ui::print(format_args!("{short}  {at}Z  {mark}  {changed:>4} changed  {reason}{rest}"));
 }
 
 pub(crate) fn reverted_words(reverted: &RunRevert) -> String {

@@ -97,14 +97,14 @@ fn sentences(now: &PathStanding) -> Vec<String> {
         (None, _, Some(rule)) => {
             let because = match now.judged_because {
                 Some(JudgedBecause::Tracked) if tracked.is_none() => {
-                    "git gave no answer whether it is tracked"
+                    "git could not say whether it is tracked"
                 }
                 Some(JudgedBecause::Tracked) => "git tracks it",
                 Some(JudgedBecause::GateInput) => "a gate executes it",
                 Some(JudgedBecause::CodeInOutput) => "it is source code in a cache, where no tool writes any",
                 None => "it is no build output",
             };
-            format!("judged, although it lies in {rule}: {because}")
+            format!("judged, although it is in {rule}: {because}")
         }
         (None, _, None) => "judged: a change must be in the scope of its run".to_owned(),
     };
@@ -120,6 +120,13 @@ fn show_run(story: &PathExplanation) {
         return ui::print(format_args!("  {}", ui::dim("there is no run in this tree yet")));
     };
     ui::print(ui::dim(format_args!("in run {run_id}")));
+    // The scope has no say about a build output.
+    if story.exempt {
+        return ui::print("  changed, and not judged because it is a build output");
+    }
+    if story.now.exempt && story.change.is_none() {
+        return ui::print("  not changed by the run");
+    }
     let place = if in_scope { ui::good("in scope") } else { ui::bad("out of scope") };
     let by =
         story.decided_by.as_ref().map_or_else(|| "no pattern matches it".into(), |by| format!("by `{by}`"));
@@ -127,11 +134,8 @@ fn show_run(story: &PathExplanation) {
     if let Some(amended) = &story.amended {
         ui::print(format_args!("  added by an amendment of {amended}"));
     }
-    match (story.change, story.exempt) {
-        (Some(change), _) => {
-            ui::print(format_args!("  {change} by the run"));
-        }
-        (None, true) => ui::print("  changed, but a build output and so no part of the delta"),
-        (None, false) => ui::print("  not changed by the run"),
+    match story.change {
+        Some(change) => ui::print(format_args!("  {change} by the run")),
+        None => ui::print("  not changed by the run"),
     }
 }

@@ -205,7 +205,7 @@ fn show_line(service: &IntentService, view: &IntentView) {
         (IntentStatus::Expired, _) => "expired".to_owned(),
     };
     // Padded before coloring: escape sequences would count as width.
-    let state = format!("{state:<21}");
+    let state = format!("{state:<26}");
     let id = format!("{:<13}", service.registry().short_id(&view.intent_id));
     let label = format!("{:<8}", view.owner.label);
     let used = [&id, &state, &label].iter().map(|column| column.chars().count() + 2).sum();
@@ -288,9 +288,14 @@ fn recover(
     let done = service.execute(&by, action, &TreeFacts::default())?;
     if caller.is_new {
         let (handle, label) = (caller.handle.clone(), by.label.clone());
-        HandleStore::of(workspace).keep(&KeptHandle { intent_id, handle, label })?;
+        HandleStore::of(workspace).keep(&KeptHandle { intent_id: intent_id.clone(), handle, label })?;
     }
     show_done(&done);
+    let id = service.registry().short_id(&intent_id);
+    ui::print_row(
+        "next",
+        format_args!("the intent is yours: edit inside its scope, then `probity finish {id}`"),
+    );
     let mut answer = service.change_answer(workspace, caller, &done)?;
     answer.owner = Some(new_handle(caller));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))

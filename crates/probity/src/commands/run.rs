@@ -414,7 +414,10 @@ pub(crate) fn ways_forward(
     let ways = [
         next_command(WayForward::Expand, format!("{probity} amend {id} {} --why '…'", flags("--add"))),
         revert,
-        next_command(WayForward::Split, format!("{probity} run {}{creates} -- …", flags("--scope"))),
+        next_command(
+            WayForward::Split,
+            format!("{probity} revert {id} && {probity} run {}{creates} -- …", flags("--scope")),
+        ),
     ];
     suggest.into_iter().chain(ways).collect()
 }

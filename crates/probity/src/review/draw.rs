@@ -17,8 +17,8 @@ const MAX_VALUE_LINES: usize = 200;
 /// On narrower terminals, four values side by side are unreadable.
 const MIN_FOUR_COLUMN_WIDTH: u16 = 64;
 
-pub(crate) fn draw(frame: &mut Frame<'_>, screen: &ReviewScreen, colour: bool) {
-    let paint = ReviewPalette { has_color: colour };
+pub(crate) fn draw(frame: &mut Frame<'_>, screen: &ReviewScreen, color: bool) {
+    let paint = ReviewPalette { has_color: color };
     let keys = key_lines(&screen.mode, frame.area().width, frame.area().height);
     let rows = Layout::vertical([
         Constraint::Length(1),
@@ -61,8 +61,8 @@ struct ReviewPalette {
 }
 
 impl ReviewPalette {
-    fn of(self, colour: Color) -> Style {
-        if self.has_color { Style::new().fg(colour) } else { Style::new() }
+    fn of(self, color: Color) -> Style {
+        if self.has_color { Style::new().fg(color) } else { Style::new() }
     }
 
     fn dim(self) -> Style {

@@ -20,11 +20,11 @@ pub(crate) fn review(
     request: &ReconcileRequest,
 ) -> Result<Option<ReconciledMerge>, ServiceError> {
     let fault = |source| ServiceError::System { what: "the terminal cannot be used".into(), source };
-    let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut screen = screen_of(found);
     let mut terminal = ratatui::try_init().map_err(fault)?;
     let answer = loop {
-        if let Err(source) = terminal.draw(|frame| draw::draw(frame, &screen, colour)) {
+        if let Err(source) = terminal.draw(|frame| draw::draw(frame, &screen, color)) {
             break Err(fault(source));
         }
         let key = match event::read() {

@@ -118,7 +118,7 @@ fn revert_can_be_told_which_paths() {
 }
 
 #[test]
-fn an_amendment_afterwards_is_a_new_judgement_and_leaves_the_old_one() {
+fn an_amendment_afterwards_is_a_new_judgment_and_leaves_the_old_one() {
     let repo = Repo::new();
     let first = repo.run("echo x >> docs/d.md; echo x >> src/b.py");
     first.is_out(&["docs/d.md", "src/b.py"]);

@@ -14,7 +14,7 @@ fn text(value: &Value) -> &str {
 }
 
 #[test]
-fn a_tree_is_analysed_and_its_run_is_stored() {
+fn a_tree_is_analyzed_and_its_run_is_stored() {
     let repo = Repo::new();
     repo.write("src/c.py", &branches("many", 20));
     repo.write("src/d.swift", "print(1)\n");

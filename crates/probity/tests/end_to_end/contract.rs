@@ -155,16 +155,16 @@ fn what_others_did_outside_the_scope_is_told_and_does_not_violate() {
 }
 
 /// Analyzes the current tree and returns the id of the analysis.
-fn analysed(repo: &Repo) -> String {
+fn analyzed(repo: &Repo) -> String {
     repo.ask(&["contract", "budget"]).json["run_id"].as_str().expect("a run").to_owned()
 }
 
 #[test]
 fn runs_that_cannot_judge_the_tree_leave_it_unverified() {
     let repo = committed(LANGUAGES[0].files);
-    let before = analysed(&repo);
+    let before = analyzed(&repo);
     repo.sh("sed -i s/limit=1/limit=2/ app/main.py");
-    let halfway = analysed(&repo);
+    let halfway = analyzed(&repo);
     expect(&verify(&repo, &["--after", &before]), "unverified", Some("after_run_not_new"), 3);
     expect(&verify(&repo, &["--before", "ffffffff"]), "unverified", Some("no_before_run"), 3);
     expect(&verify(&repo, &["--after", "ffffffff"]), "unverified", Some("no_after_run"), 3);
@@ -198,7 +198,7 @@ fn documentation_needs_no_structural_check_and_state_may_not_be_touched() {
 #[test]
 fn a_baseline_that_moves_with_code_is_abuse() {
     let repo = committed(LANGUAGES[0].files);
-    let before = analysed(&repo);
+    let before = analyzed(&repo);
     repo.sh("sed -i s/limit=1/limit=2/ app/main.py");
     repo.write("probity.baseline.json", "{}\n");
     let outcome = verify(&repo, &["--before", &before]);

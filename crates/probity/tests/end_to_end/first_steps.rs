@@ -114,7 +114,7 @@ fn a_path_that_was_not_declared_is_not_shown_as_in_scope() {
 }
 
 #[test]
-fn who_has_waited_in_vain_is_told_how_to_go_on() {
+fn a_wait_that_ran_out_is_told_what_to_do_next() {
     let repo = Repo::new();
     begin(&repo, "src/a.py");
     let waited = repo.ask(&["start", "src/a.py", "--intent", "mine", "--agent", "bo", "--wait", "0"]);
@@ -243,4 +243,198 @@ fn a_placeholder_is_no_reason() {
         repo.ask(&change).refused_with("AMEND.INCOMPLETE");
     }
     assert_eq!(bundles(), before, "nothing got on the record");
+}
+
+/// Makes a virtual environment and a cache as Python tools do, without ignore rules.
+const MAKE_OUTPUTS: &str = "mkdir -p venv/lib/site-packages venv/bin .ruff_cache; \
+    printf 'home = /usr/bin\\n' > venv/pyvenv.cfg; echo x > venv/lib/site-packages/lib.py; ln -s /usr/bin/env venv/bin/python; \
+    printf 'Signature: 8a477f597d28d172789f06886806bc55\\n' > .ruff_cache/CACHEDIR.TAG; echo x > .ruff_cache/x";
+
+fn recognizing_repo() -> Repo {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[workspace]\nrecognize_outputs = true\n");
+    repo.sh("git add . && git commit -q -m policy");
+    repo
+}
+
+#[test]
+fn recognized_build_outputs_are_no_changes_of_a_shared_tree() {
+    let repo = recognizing_repo();
+    repo.sh(MAKE_OUTPUTS);
+    assert_eq!(repo.ask(&["status"]).json["dirty"]["count"], 0);
+    let verified = repo.ask(&["contract", "verify", "--allow", "src/a.py"]);
+    assert_eq!(verified.json["status"], "accepted", "{verified:#?}");
+    begin(&repo, "src/a.py");
+    repo.sh("echo 'x = 1' >> src/a.py; echo y > venv/lib/site-packages/more.py; echo y > .ruff_cache/x");
+    assert_eq!(verdict(&repo.ask(&["finish", "--strict"])), is("accepted", "", 0));
+}
+
+#[test]
+fn outputs_that_appear_during_a_change_are_recognized_too() {
+    let repo = recognizing_repo();
+    begin(&repo, "src/a.py");
+    repo.sh(&format!("echo 'x = 1' >> src/a.py; {MAKE_OUTPUTS}"));
+    assert_eq!(verdict(&repo.ask(&["finish", "--strict"])), is("accepted", "", 0));
+}
+
+#[test]
+fn a_marker_hides_neither_a_source_directory_nor_what_was_there_before() {
+    let repo = recognizing_repo();
+    repo.sh("mkdir env; echo x > env/mine.txt");
+    begin(&repo, "src/a.py");
+    repo.sh("echo 'x = 1' >> src/a.py; printf 'home = /usr\\n' > env/pyvenv.cfg; echo y > env/mine.txt");
+    repo.sh("mkdir -p src/evil; cp env/pyvenv.cfg src/evil; echo evil > src/evil/x.txt");
+    let finished = repo.ask(&["finish", "--strict"]);
+    assert_eq!(finished.json["status"], "unverified", "{finished:#?}");
+    let hygiene = finished.json["workspace_hygiene_after"].to_string();
+    assert!(hygiene.contains("env/mine.txt") && hygiene.contains("src/evil/x.txt"), "{hygiene}");
+}
+
+#[test]
+fn a_proposed_scope_counts_no_build_outputs() {
+    let repo = Repo::new();
+    repo.sh("mkdir -p venv/lib/core core; for n in 1 2 3 4; do echo x > venv/lib/core/$n.py; done; echo x > lib.py");
+    repo.sh("printf 'home = /usr/bin\\n' > venv/pyvenv.cfg; mkdir -p pkg/core; echo x > pkg/core/a.py; git add pkg");
+    let refused = repo.run_with(&["--scope", "core/*.py"], "true");
+    refused.refused_with("SCOPE.COVERS_NOTHING");
+    let message = refused.json["message"].as_str().expect("words");
+    assert!(message.contains("did you mean `pkg/core/*.py` (1 file)?"), "{message}");
+}
+
+#[test]
+fn a_finish_that_is_repeated_shows_the_same_changes_outside() {
+    let repo = Repo::new();
+    begin(&repo, "src/a.py");
+    repo.sh("echo 'x = 1' >> src/a.py; echo x >> docs/d.md");
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.contains("outside ")).map(ToOwned::to_owned).collect()
+    };
+    let first = lines(&shown(&repo, &["finish"]));
+    assert!(first.iter().any(|line| line.contains("docs/d.md")), "{first:?}");
+    assert_eq!(lines(&shown(&repo, &["finish"])), first);
+}
+
+#[test]
+fn a_pattern_among_literal_paths_is_refused_and_pointed_to_its_place() {
+    let repo = Repo::new();
+    let refusals = [
+        repo.ask(&["contract", "verify", "--allow", "src/**"]),
+        repo.ask(&["contract", "verify", "--allow", "src/a.py", "--related", "docs/*"]),
+        repo.ask(&["start", "src/*.py", "--intent", "x"]),
+    ];
+    for refused in refusals {
+        refused.refused_with("SCOPE.GLOB_IN_LITERAL");
+        assert!(next_step(&refused).contains("`--scope` of a run"), "{}", next_step(&refused));
+    }
+    // A file that is really called so can be named.
+    repo.sh("echo x > 'src/*'; git add . && git commit -q -m odd");
+    assert_eq!(repo.ask(&["contract", "verify", "--allow", "src/*"]).exit_code, Some(0));
+    let intent = begin(&repo, "src/a.py");
+    assert_eq!(
+        repo.ask(&["amend", "--intent", &intent, "--add", "src/*", "--why", "it is odd"]).exit_code,
+        Some(0)
+    );
+}
+
+#[test]
+fn a_gate_that_cannot_start_is_told_once_and_not_blamed_on_the_change() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[[gate]]\nid = \"test\"\nrun = [\"no-such-program\"]\n");
+    repo.sh("git add . && git commit -q -m policy");
+    let failed = repo.run("echo 'x = 1' >> src/a.py");
+    failed.fails_with("GATE.NOT_STARTED");
+    assert_eq!(failed.json["reasons"], json!(["GATE.NOT_STARTED"]));
+    assert_eq!(failed.words.matches("program no-such-program not found").count(), 1, "{}", failed.words);
+    repo.sh("git checkout -q .");
+    begin(&repo, "src/a.py");
+    repo.sh("echo 'x = 1' >> src/a.py");
+    let finished = repo.ask(&["finish"]);
+    assert_eq!(verdict(&finished), is("violated", "gate_failures", 1));
+    let message = finished.json["message"].as_str().expect("words");
+    assert!(message.contains("gate `test` could not start: install its program"), "{message}");
+    assert_eq!(finished.json["failed_gates"][0]["started"], false);
+    assert!(shown(&repo, &["finish"]).contains("test could not start: program no-such-program not found"));
+}
+
+#[test]
+fn a_split_begins_with_the_revert() {
+    let repo = Repo::new();
+    let failed = repo.run("echo x >> docs/d.md");
+    let ways = failed.json["next_steps"].as_array().expect("ways").clone();
+    let split = ways.iter().find(|way| way["way"] == "split").expect("a way")["command"].clone();
+    let command = split.as_str().expect("a command");
+    let id = failed.json["run_id"].as_str().expect("an id");
+    assert!(
+        command.starts_with(&format!("probity revert {id} && probity run --scope 'docs/d.md'")),
+        "{command}"
+    );
+}
+
+#[test]
+fn who_waits_behind_uncommitted_work_is_told_to_commit_it() {
+    let repo = Repo::new();
+    let ann = ["--agent", "ann"];
+    let started = repo.ask(&[&["start", "src/a.py", "--intent", "first"][..], &ann].concat());
+    let queued = repo.ask(&["start", "src/a.py", "--intent", "second", "--agent", "bo", "--queue"]);
+    let id = queued.json["intent_id"].as_str().expect("an id").to_owned();
+    repo.sh("echo 'x = 1' >> src/a.py");
+    repo.ask(&[&["finish", started.json["intent_id"].as_str().expect("an id")][..], &ann].concat());
+    let promoted = repo.ask(&["intent", "--agent", "bo", "promote", &id]);
+    assert_eq!(promoted.json["status"], "queued", "{promoted:#?}");
+    let message = promoted.json["message"].as_str().expect("words");
+    let command =
+        message.split('`').find(|part| part.starts_with("git ")).unwrap_or_else(|| panic!("{message}"));
+    repo.sh(command);
+    let again = message.rsplit('`').nth(1).expect("a command").strip_prefix("probity ").expect("of ours");
+    let promoted = repo.ask(&again.split(' ').chain(["--agent", "bo"]).collect::<Vec<_>>());
+    assert_eq!(promoted.json["status"], "active", "{promoted:#?}");
+}
+
+#[test]
+fn an_ambiguous_intent_id_lists_the_intents_it_may_mean() {
+    let repo = Repo::new();
+    let ids = [begin(&repo, "src/a.py"), begin(&repo, "src/b.py")];
+    let refused = repo.ask(&["finish", "0"]);
+    let message = refused.refused_with("INPUT.MISSING").json["message"].as_str().expect("words").to_owned();
+    for part in message.split('`').filter(|part| part.len() > 8 && part.starts_with('0')) {
+        assert!(ids.iter().any(|id| id.starts_with(part)), "{message}");
+    }
+    assert_eq!(message.matches("a change").count(), 2, "{message}");
+}
+
+#[test]
+fn an_exempt_path_is_not_called_out_of_scope() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[workspace]\nbuild_outputs = [\"out/**\"]\n");
+    repo.sh("git add . && git commit -q -m policy");
+    repo.run("mkdir out; echo x > out/x; echo x >> src/a.py").passes();
+    let text = shown(&repo, &["explain", "out/x"]);
+    assert!(text.contains("exempt") && !text.contains("out of scope"), "{text}");
+    repo.run("echo x >> src/a.py").passes();
+    let text = shown(&repo, &["explain", "out/x"]);
+    assert!(text.contains("not changed by the run") && !text.contains("out of scope"), "{text}");
+}
+
+#[test]
+fn a_clean_tree_is_told_in_few_words() {
+    let repo = Repo::new();
+    let text = shown(&repo, &["contract", "verify"]);
+    assert!(text.contains("accepted: nothing changed\n") && !text.contains("0 paths"), "{text}");
+}
+
+#[test]
+fn two_agents_of_one_worktree_are_not_both_you() {
+    let repo = Repo::new();
+    repo.ask(&["start", "src/a.py", "--intent", "first", "--agent", "ann"]);
+    let yours = |arguments: &[&str]| -> Vec<bool> {
+        let status = repo.ask(arguments);
+        let intents = status.json["intents"].as_array().expect("intents").clone();
+        intents.iter().map(|line| line["is_yours"].as_bool().expect("known")).collect()
+    };
+    assert_eq!(yours(&["status"]), [true], "there is only one agent");
+    repo.ask(&["start", "src/b.py", "--intent", "second", "--agent", "bo"]);
+    assert_eq!(yours(&["status"]), [false, false]);
+    assert_eq!(yours(&["status", "--agent", "ann"]), [true, false]);
+    let next = repo.ask(&["status"]);
+    assert!(next_step(&next).contains("name yourself with `--agent`"), "{}", next_step(&next));
 }

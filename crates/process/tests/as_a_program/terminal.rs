@@ -68,7 +68,7 @@ impl Session {
                 return;
             }
             let left = until.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "waited for {text:?} in vain; shown: {:?}", self.shown);
+            assert!(!left.is_zero(), "waited for {text:?} without success; shown: {:?}", self.shown);
             let wait = Timespec::try_from(left).expect("some minutes fit");
             let mut ends = [PollFd::new(&self.keyboard_and_screen, PollFlags::IN)];
             if poll(&mut ends, Some(&wait)) == Ok(0) {

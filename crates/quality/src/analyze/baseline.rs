@@ -46,7 +46,7 @@ pub fn hold_baseline(bytes: Option<&[u8]>, run: &AnalysisRun) -> BaselineState {
         }
         Ok(baseline) => BaselineState::Untrusted {
             baseline: Some(Box::new(baseline)),
-            why: "the baseline was captured by another analyser or with other settings".into(),
+            why: "the baseline was captured by another analyzer or with other settings".into(),
         },
         Err(error) => BaselineState::Untrusted {
             baseline: None,

@@ -186,7 +186,7 @@ impl From<AnalysisFailure> for ServiceError {
             AnalysisFailure::Fault(fault) => fault,
             AnalysisFailure::Changed(path) => Self::refused(
                 ReasonCode::TreeUnstable,
-                format!("`{path}` changes while the tree is analysed"),
+                format!("`{path}` changes while the tree is analyzed"),
             ),
         }
     }

@@ -90,7 +90,7 @@ fn damaged_caches_and_runs_change_nothing() {
 }
 
 #[test]
-fn what_is_not_analysed_says_why() {
+fn what_is_not_analyzed_says_why() {
     let dir = tempfile::tempdir().expect("a directory");
     let workspace = tree(dir.path(), "tree");
     write(&workspace.root, "probity.toml", "[analysis]\nexclude = [\"old/**\"]\nmax_file_bytes = 200\n");

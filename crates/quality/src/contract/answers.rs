@@ -126,11 +126,11 @@ impl ContractResult {
     pub fn claims_summary(&self) -> CheckedClaims {
         let is_made = |word: &str| self.claims.iter().any(|checked| checked.claim.as_str() == word);
         CheckedClaims {
-            valid: self.judgement.is_valid(),
+            valid: self.judgment.is_valid(),
             verdict: self.claims_verdict(),
             checked: self.claims.iter().map(CheckedClaim::report).collect(),
-            violations: self.judgement.violations.clone(),
-            warnings: self.judgement.warnings.clone(),
+            violations: self.judgment.violations.clone(),
+            warnings: self.judgment.warnings.clone(),
             not_made: Claim::WORDS.into_iter().filter(|word| !is_made(word)).collect(),
             unchecked_sentences: self.unchecked_sentences.len(),
             unchecked: self.unchecked_sentences.iter().take(MAX_LISTED_SENTENCES).cloned().collect(),

@@ -104,7 +104,7 @@ pub struct ContractResult {
     pub gates: Vec<GateFact>,
     /// Given claims first, then those recognized in the text.
     pub claims: Vec<CheckedClaim>,
-    pub judgement: ClaimJudgment,
+    pub judgment: ClaimJudgment,
     /// Sentences of the text without a claim that can be checked.
     pub unchecked_sentences: Vec<String>,
     /// D: the paths that changed.
@@ -134,7 +134,7 @@ pub fn verify(request: &ContractRequest<'_>) -> ContractResult {
         .map(|(comparison, (before, after))| convert::api_delta(comparison, &before.run, &after.run));
     let checked = evaluate_claims(request, &verdict, comparison.as_ref(), api.as_ref());
     ContractResult {
-        outcome: outcome.with_claims(&checked.judgement, request.rules.false_claims()),
+        outcome: outcome.with_claims(&checked.judgment, request.rules.false_claims()),
         verdict,
         strictness,
         before: before.map(convert::run_ref),
@@ -145,7 +145,7 @@ pub fn verify(request: &ContractRequest<'_>) -> ContractResult {
         structural_gates,
         gates: request.gates.clone(),
         claims: checked.claims,
-        judgement: checked.judgement,
+        judgment: checked.judgment,
         unchecked_sentences: checked.unchecked,
         changed: request.changed.clone(),
         intent_id: request.intent.as_ref().map(|intent| intent.intent_id.to_string()),
@@ -202,7 +202,7 @@ fn worsened_symbols(comparison: &AnalysisComparison) -> Vec<WorsenedSymbol> {
 #[derive(Default)]
 struct CheckedClaims {
     claims: Vec<CheckedClaim>,
-    judgement: ClaimJudgment,
+    judgment: ClaimJudgment,
     unchecked: Vec<String>,
 }
 
@@ -223,8 +223,8 @@ fn evaluate_claims(
         findings.find(|finding| finding.id.to_string() == id).map(review::describe_finding)
     };
     let claims = check_each(&request.claims, recognition.claims, &facts, &describe);
-    let judgement = judge_claims(claims.iter().map(|checked| &checked.claim), &facts);
-    CheckedClaims { claims, judgement, unchecked: recognition.unchecked }
+    let judgment = judge_claims(claims.iter().map(|checked| &checked.claim), &facts);
+    CheckedClaims { claims, judgment, unchecked: recognition.unchecked }
 }
 
 /// Collects the facts of the change that claims are checked against.

@@ -37,6 +37,8 @@ pub struct GateAnswers {
     pub facts: Vec<GateFact>,
     /// The failed gates' ids with the tail of their output.
     pub last_words: Vec<(String, String)>,
+    /// The ids of the gates that could not start.
+    pub not_started: BTreeSet<String>,
     /// Paths that gates wrote, except declared outputs and build outputs.
     pub written: BTreeSet<RepoPath>,
     /// The id that an analysis of the tree would have after the gates; `None` if none ran.
@@ -75,15 +77,20 @@ pub fn run(
     let mut answers = GateAnswers {
         facts: facts(policy, plan, &results, choice.skip),
         last_words: results.iter().filter_map(last_words).collect(),
+        not_started: results
+            .iter()
+            .filter(|result| result.could_not_start())
+            .map(|result| result.gate_id.clone())
+            .collect(),
         ..GateAnswers::default()
     };
     if results.iter().any(|result| result.status != GateStatus::Skip) {
         let after = WorkspaceObserver::new(workspace).content(Some(&worktree.snapshot))?;
         answers.tree_run = Some(analyze::run_id(policy, &after)?);
         let declared = declared_outputs(policy, plan)?;
+        let exemptions = worktree.exemptions_after(workspace, policy, &after)?;
         let is_expected = |change: &probity_snapshot::TreeChange| {
-            declared.iter().any(|scope| scope.contains(&change.path))
-                || worktree.exemptions().exempts(change, false)
+            declared.iter().any(|scope| scope.contains(&change.path)) || exemptions.exempts(change, false)
         };
         let delta = probity_snapshot::delta(&worktree.snapshot, &after).into_iter();
         answers.written = delta.filter(|change| !is_expected(change)).map(|change| change.path).collect();

@@ -37,7 +37,7 @@ impl ContractResult {
             outcome: &self.outcome,
             gates: &self.gates,
             claims: &self.claims,
-            judgement: &self.judgement,
+            judgment: &self.judgment,
             unchecked_sentences: self.unchecked_sentences.len(),
             baseline_health: circumstances.baseline_health,
             enforcement: circumstances.enforcement,

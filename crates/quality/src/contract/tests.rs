@@ -182,9 +182,9 @@ fn claims_are_held_against_what_was_found() {
     };
     let claim = |symbol: &str| Claim::Fixed { finding: finding(symbol) };
     let asked = |claims| ContractRequest { claims, ..declared(&before, &after, &["a.py"], &["a.py"]) };
-    assert!(verify(&asked(vec![claim("f"), Claim::NoRegressions])).judgement.is_valid());
-    assert!(!verify(&asked(vec![claim("g")])).judgement.is_valid());
-    assert!(!verify(&asked(vec![Claim::NoApiChange])).judgement.is_valid());
+    assert!(verify(&asked(vec![claim("f"), Claim::NoRegressions])).judgment.is_valid());
+    assert!(!verify(&asked(vec![claim("g")])).judgment.is_valid());
+    assert!(!verify(&asked(vec![Claim::NoApiChange])).judgment.is_valid());
     let text = ContractRequest { text: Some("No regressions. I feel good about it."), ..asked(vec![]) };
     let answer = verify(&text);
     let checked: Vec<_> = answer.claims.iter().map(|it| (&it.claim, it.sentence.as_deref())).collect();

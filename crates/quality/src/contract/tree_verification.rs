@@ -16,6 +16,7 @@ use probity_paths::RepoPath;
 use probity_policy::{ContractRules, Policy, Severity, StrictnessProfile};
 use probity_snapshot::git::{GITLINK_MODE, HeadTree};
 use probity_workspace::progress::ProgressStep;
+use probity_workspace::selection::check_named_paths;
 use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{ServiceError, Workspace, git, judging_policy, own_files};
 use std::collections::{BTreeMap, BTreeSet};
@@ -361,8 +362,9 @@ fn parse_key(name: &str) -> Option<RepoPath> {
     RepoPath::parse(name.as_bytes()).ok()
 }
 
-/// Returns the declared scope; `None` if nothing was declared.
+/// Returns the declared scope; `None` if nothing was declared. A pattern among literal paths is refused.
 pub fn scope(
+    workspace: &Workspace,
     allowed: &[Vec<u8>],
     related: &[Vec<u8>],
     forbidden: &[Vec<u8>],
@@ -374,6 +376,10 @@ pub fn scope(
         let detail = "a scope needs at least one allowed file";
         return Err(ServiceError::refused(ReasonCode::ScopeEmptyScope, detail));
     }
+    // A path that is also forbidden is a violation, told with the verdict.
+    let declared =
+        probity_scopes::IntentScope { allowed_files: allowed, allowed_related: related, forbidden: &[] };
+    check_named_paths(workspace, declared)?;
     let entries = |list: &[Vec<u8>]| -> ScopeEntrySet { list.iter().map(ScopeEntry::new).collect() };
     Ok(Some(IntentScope {
         allowed_files: entries(allowed),

@@ -47,7 +47,7 @@ pub struct Exemptions {
 
 impl Exemptions {
     /// Exempts the patterns of a policy. `committed` is the tree of HEAD, `None` if git gave no answer.
-    pub fn of_patterns(
+    fn of_patterns(
         workspace: &Workspace,
         policy: &Policy,
         committed: Option<&HeadTree>,
@@ -78,6 +78,20 @@ impl Exemptions {
             exemptions.recognized = recognition.of_start(&exemptions);
         }
         Ok((exemptions, recognition))
+    }
+
+    /// Exempts the patterns of a policy and the output directories recognized in a tree that several agents share.
+    pub fn in_shared_tree(
+        workspace: &Workspace,
+        policy: &Policy,
+        committed: &HeadTree,
+        tree: &Snapshot,
+    ) -> Result<Self, probity_paths::PatternError> {
+        let mut exemptions = Self::of_patterns(workspace, policy, Some(committed), tree)?;
+        if policy.workspace.recognize_outputs {
+            exemptions.recognized = output_markers::of_shared_tree(workspace, &exemptions, tree);
+        }
+        Ok(exemptions)
     }
 
     /// Returns whether a seal allows any exemption.
@@ -121,7 +135,9 @@ impl Exemptions {
 
     /// Returns whether a path is exempt, as far as the path alone can tell.
     pub fn exempts_path(&self, path: &RepoPath) -> bool {
-        self.is_disposable(path) && probity_policy::code_in_output(path).is_none()
+        self.is_disposable(path)
+            && probity_policy::code_in_output(path).is_none()
+            && !self.is_module_of_environment(path)
     }
 
     /// Returns the rule that makes a path a build output.
@@ -144,7 +160,7 @@ impl Exemptions {
             Some(JudgedBecause::Tracked)
         } else if self.is_gate_input(path) {
             Some(JudgedBecause::GateInput)
-        } else if probity_policy::code_in_output(path).is_some() {
+        } else if probity_policy::code_in_output(path).is_some() || self.is_module_of_environment(path) {
             Some(JudgedBecause::CodeInOutput)
         } else {
             None

@@ -58,9 +58,24 @@ impl OutputRecognizer {
         let rules = &mut self.ignore_rules;
         let mut is_ignored =
             |directory: &RepoPath| rules.as_mut().is_some_and(|rules| rules.ignores_directory(directory));
-        let is_project = |directory: &RepoPath| may_be_made_by_tool(exemptions, start, directory);
+        let is_project = |directory: &RepoPath| {
+            may_be_made_by_tool(exemptions, start, directory, start.get(directory).is_none())
+        };
         probity_policy::recognize_outputs(&at_start, &at_end, &is_kept, &is_project, &mut is_ignored)
     }
+}
+
+/// Returns the build outputs of a tree whose earlier state is unknown. The judged agent may have made any mark and any
+/// ignore rule, so only directories with a tool's default name count, in a place where that tool makes them.
+pub(super) fn of_shared_tree(
+    workspace: &Workspace,
+    exemptions: &Exemptions,
+    tree: &Snapshot,
+) -> Vec<RecognizedOutput> {
+    let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
+    let is_project = |directory: &RepoPath| may_be_made_by_tool(exemptions, tree, directory, true);
+    let marked = uncovered_directories(&marked_directories(&workspace.root, tree), exemptions);
+    probity_policy::recognize_outputs(&[], &marked, &is_kept, &is_project, &mut |_| false)
 }
 
 /// Files next to which tools create directories with ordinary names (`env`, `target`).
@@ -69,7 +84,12 @@ const PROJECT_FILES: [&str; 7] =
 
 /// Returns whether a tool may have created this directory. Hidden directories: anywhere. Others: only if new, at the
 /// root or next to a tracked project file, and not shadowing a tracked module.
-fn may_be_made_by_tool(exemptions: &Exemptions, start: &Snapshot, directory: &RepoPath) -> bool {
+fn may_be_made_by_tool(
+    exemptions: &Exemptions,
+    start: &Snapshot,
+    directory: &RepoPath,
+    is_new: bool,
+) -> bool {
     let name = directory.file_name();
     if name.starts_with(b".") {
         return true;
@@ -82,7 +102,7 @@ fn may_be_made_by_tool(exemptions: &Exemptions, start: &Snapshot, directory: &Re
         };
         path.is_some_and(|path| exemptions.tracked.contains(&path, start.get(&path).is_some()))
     };
-    start.get(directory).is_none()
+    is_new
         && !is_tracked(&[name, b".py"].concat())
         && (parent.is_none() || PROJECT_FILES.iter().any(|file| is_tracked(file.as_bytes())))
 }

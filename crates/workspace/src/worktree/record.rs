@@ -5,13 +5,13 @@
 //!
 //! ```text
 //! probity/dirty-snapshot/v1 <commit or -> <toml, json or -> <digest of the policy or -> NUL
-//! <what> <digest or -> <path> NUL          what: added, modified, deleted, type_changed, aside, scope
+//! <what> <digest or -> <path> NUL          what: added, modified, deleted, type_changed, aside, scope, output
 //! ```
 
 use probity_core::Digest;
 use probity_intents::hygiene::{DirtyEntry, DirtyStatus};
 use probity_paths::RepoPath;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const SCHEMA: &str = "probity/dirty-snapshot/v1";
 
@@ -28,6 +28,8 @@ pub struct StartRecord {
     pub aside: BTreeMap<RepoPath, Option<Digest>>,
     /// The digests of the files in scope, so that the receipt can name both sides.
     pub scope: BTreeMap<RepoPath, Digest>,
+    /// The output directories that were recognized by their marker.
+    pub outputs: BTreeSet<RepoPath>,
 }
 
 impl StartRecord {
@@ -46,6 +48,9 @@ impl StartRecord {
         }
         for (path, digest) in &self.scope {
             push(&mut bytes, "scope", Some(*digest), path);
+        }
+        for path in &self.outputs {
+            push(&mut bytes, "output", None, path);
         }
         bytes
     }
@@ -73,6 +78,7 @@ impl StartRecord {
             match what {
                 "aside" => drop(record.aside.insert(path, digest)),
                 "scope" => drop(record.scope.insert(path, digest?)),
+                "output" => drop(record.outputs.insert(path)),
                 _ => {
                     let status = parse_status(what)?;
                     record.dirty.insert(path.clone(), DirtyEntry { path, status, digest });
@@ -80,6 +86,13 @@ impl StartRecord {
             }
         }
         Some(record)
+    }
+
+    /// Returns whether a directory existed at the start and was no recognized output then. A marker that appeared in it
+    /// since is not believed: it would hide changes to what was there.
+    pub(super) fn had_plain_directory(&self, directory: &RepoPath) -> bool {
+        let is_below = |path: &RepoPath| path.is_covered_by(directory.as_bytes());
+        !self.outputs.contains(directory) && self.dirty.keys().chain(self.aside.keys()).any(is_below)
     }
 
     /// Returns the entry at `path`, if the record has one.
@@ -130,6 +143,7 @@ mod tests {
                     let Ok(path) = RepoPath::parse(&name) else { continue };
                     let digest = content.map(|byte| Digest::of(&[byte]));
                     match STATUSES.get(what) {
+                        None if digest.is_none() => drop(record.outputs.insert(path)),
                         None => drop(record.aside.insert(path, digest)),
                         Some(&(status, _)) => {
                             record.dirty.insert(path.clone(), DirtyEntry { path, status, digest });

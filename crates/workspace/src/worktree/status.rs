@@ -5,8 +5,8 @@
 //! bit differs from the commit. A file that git stores in another form (filters, line ends) is clean if its stored form
 //! is the committed one: see `filters`. A file that a sparse checkout leaves out is not missing. Ignored files, nested
 //! repositories and trees without git have no commit to compare with: they are *aside*, and become dirty when they
-//! change after the start. Directories are never dirty, only their contents. The policy's build outputs are exempt
-//! unless git tracks them.
+//! change after the start. Directories are never dirty, only their contents. Build outputs are exempt: see
+//! [`Exemptions::in_shared_tree`].
 
 use super::filters::{self, FilteredFile};
 use super::record::StartRecord;
@@ -57,35 +57,48 @@ pub struct ChangesSinceStart {
 }
 
 impl WorktreeStatus {
-    /// Observes the tree of a workspace; the policy's build outputs are exempt.
+    /// Observes the tree of a workspace; the policy's build outputs and recognized output directories are exempt.
     pub fn observe(workspace: &Workspace, policy: &Policy) -> Result<Self, ServiceError> {
+        Self::observe_since(workspace, policy, None)
+    }
+
+    /// Observes the tree at the finish of a change with this start.
+    pub fn observe_since(
+        workspace: &Workspace,
+        policy: &Policy,
+        start: Option<&StartRecord>,
+    ) -> Result<Self, ServiceError> {
         let observer = WorkspaceObserver::new(workspace);
         let snapshot = observer.content(None)?;
         observer.remember_if_free(&snapshot);
-        Self::from_snapshot(workspace, policy, snapshot)
-    }
-
-    /// Compares a snapshot of the workspace with its commit.
-    pub fn from_snapshot(
-        workspace: &Workspace,
-        policy: &Policy,
-        snapshot: Snapshot,
-    ) -> Result<Self, ServiceError> {
         let head = git::head(workspace)?;
         let committed = match &head {
             Some(head) => git::tree_of(workspace, head)?,
             None => HeadTree::new(),
         };
-        let exemptions = Exemptions::of_patterns(workspace, policy, Some(&committed), &snapshot)?;
-        let state = StartRecord { head, ..StartRecord::default() };
+        let mut exemptions = Exemptions::in_shared_tree(workspace, policy, &committed, &snapshot)?;
+        if let Some(start) = start {
+            exemptions.recognized.retain(|output| !start.had_plain_directory(&output.path));
+        }
+        let outputs = exemptions.recognized.iter().map(|output| output.path.clone()).collect();
+        let state = StartRecord { head, outputs, ..StartRecord::default() };
         let (filtered, left_out) = (BTreeMap::new(), BTreeSet::new());
         let mut look = Self { snapshot, state, committed, exemptions, filtered, left_out };
         look.compare(workspace)?;
         Ok(look)
     }
 
-    pub fn exemptions(&self) -> &Exemptions {
-        &self.exemptions
+    /// Returns the exemptions of this tree and of the output directories that gates made in it since.
+    pub fn exemptions_after(
+        &self,
+        workspace: &Workspace,
+        policy: &Policy,
+        after: &Snapshot,
+    ) -> Result<Exemptions, ServiceError> {
+        let now = Exemptions::in_shared_tree(workspace, policy, &self.committed, after)?;
+        let mut all = self.exemptions.clone();
+        all.recognized.extend(now.recognized);
+        Ok(all)
     }
 
     pub fn dirty_paths(&self) -> BTreeSet<RepoPath> {

@@ -1,4 +1,4 @@
-//! Files: the least healthy ones, what they need of each other, what joined in, and what was not analysed.
+//! Files: the least healthy ones, what they need of each other, what joined in, and what was not analyzed.
 
 use super::{PageSection, grade_class, labels, more, path_html, table};
 use crate::facts::FileNote;
@@ -122,7 +122,7 @@ pub(super) fn joined(run: &AnalysisRun) -> Option<PageSection> {
     Some(PageSection { id: "joined", title: "Other tools", lead, body })
 }
 
-/// What was not analysed and why; files of unknown languages by their extensions.
+/// What was not analyzed and why; files of unknown languages by their extensions.
 pub(super) fn not_analyzed(run: &AnalysisRun) -> Option<PageSection> {
     let mut reasons: BTreeMap<FileNote, Vec<&RunFile>> = BTreeMap::new();
     for file in &run.files {
@@ -134,8 +134,8 @@ pub(super) fn not_analyzed(run: &AnalysisRun) -> Option<PageSection> {
         return None;
     }
     let body = html! { @for (note, files) in &reasons { (reason(*note, files)) } };
-    let lead = html! { "What is not analysed is not judged: it is neither good nor bad." };
-    Some(PageSection { id: "not-analysed", title: "Not analysed", lead, body })
+    let lead = html! { "What is not analyzed is not judged: it is neither good nor bad." };
+    Some(PageSection { id: "not-analyzed", title: "Not analyzed", lead, body })
 }
 
 fn reason(note: FileNote, files: &[&RunFile]) -> Markup {

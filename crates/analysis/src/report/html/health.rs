@@ -111,7 +111,7 @@ pub(super) fn changes(against: Option<&AnalysisComparison>) -> Option<PageSectio
 const fn mismatch_text(why: RunMismatch) -> &'static str {
     match why {
         RunMismatch::DifferentSettings => "they looked for different things",
-        RunMismatch::DifferentAnalyser => "different analysers made them",
+        RunMismatch::DifferentAnalyser => "different analyzers made them",
     }
 }
 

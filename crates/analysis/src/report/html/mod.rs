@@ -114,13 +114,13 @@ fn content_security_policy() -> String {
 }
 
 fn size(run: &AnalysisRun) -> Markup {
-    let (n_analysed, n_skipped, n_failed) = run.file_counts();
+    let (n_analyzed, n_skipped, n_failed) = run.file_counts();
     let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
     html! {
-        (labels::format_count(n_analysed, "file")) " · " (labels::format_number(n_lines)) " lines"
+        (labels::format_count(n_analyzed, "file")) " · " (labels::format_number(n_lines)) " lines"
         @if n_skipped + n_failed > 0 {
             " · "
-            a href="#not-analysed" {
+            a href="#not-analyzed" {
                 (labels::format_number(n_skipped as u64)) " left out"
                 @if n_failed > 0 { ", " (labels::format_number(n_failed as u64)) " given up" }
             }
@@ -149,7 +149,7 @@ fn path_html(path: &RepoPath) -> Markup {
     html! { @for part in path.split_inclusive('/') { (part) @if part.ends_with('/') { wbr; } } }
 }
 
-/// The letter of a score in thousandths, in lower case: the class that gives it its colour.
+/// The letter of a score in thousandths, in lower case: the class that gives it its color.
 const fn grade_class(score_milli: u32) -> char {
     match score_milli / 1000 {
         90.. => 'a',

@@ -1,4 +1,4 @@
-//! The tree at a glance: each file a rectangle, as large as its code, in the colour of its health.
+//! The tree at a glance: each file a rectangle, as large as its code, in the color of its health.
 //!
 //! The layout is squarified: rectangles are laid in rows along the shorter side while that makes them squarer. All in
 //! integers, so that every machine draws the same.
@@ -50,7 +50,7 @@ pub(super) fn section(run: &AnalysisRun) -> Option<PageSection> {
         (more(n_all, MAX_FILES))
     };
     let lead = html! {
-        "Each rectangle is a file, as large as its code. Its colour is its own health. "
+        "Each rectangle is a file, as large as its code. Its color is its own health. "
         span.script { "Click one to see its findings." }
     };
     Some(PageSection { id: "map", title: "Map", lead, body })

@@ -58,7 +58,7 @@ fn phrase_start(sentence: &ParsedSentence<'_>, at: usize) -> usize {
         if sentence.is(before, lx::NO) {
             return before;
         }
-        // "no behaviour or API changes"
+        // "no behavior or API changes"
         if sentence.is(before, lx::OR) && before >= clause + 2 && sentence.is(before - 2, lx::NO) {
             return before - 2;
         }

@@ -1,4 +1,4 @@
-//! Recognises claims in free text.
+//! Recognizes claims in free text.
 //!
 //! `prose` cuts the text into sentences of classified words and says which clauses are asserted at all; a frame for each
 //! claim ([`api`], [`frames`], [`regressions`], [`verified`], [`names`], [`docs`], [`findings`]) looks for statements.

@@ -189,8 +189,8 @@ impl RuleReader<'_> {
         if clause.continues {
             return vec![TurnClaim::Task(self.said(words))];
         }
-        if let Some(labelled) = self.labelled(words) {
-            return vec![labelled];
+        if let Some(labeled) = self.labeled(words) {
+            return vec![labeled];
         }
         // The first ones need a known item; without one, the sentence makes another claim.
         let about_known =
@@ -232,7 +232,7 @@ impl RuleReader<'_> {
     }
 
     /// "Decision: …", "TODO: …": the label gives the kind.
-    fn labelled(&self, words: &[Word]) -> Option<TurnClaim> {
+    fn labeled(&self, words: &[Word]) -> Option<TurnClaim> {
         let label = words.iter().take(6).position(|word| word.paused)?;
         let (head, rest) = words.split_at(label + 1);
         let before = rest

@@ -50,7 +50,7 @@ pub(crate) struct FinishArgs {
     #[arg(long, alias = "after-run-id", value_name = "RUN")]
     after_run: Option<String>,
 
-    /// Do not analyse: answer `unverified` if no run describes the tree
+    /// Do not analyze: answer `unverified` if no run describes the tree
     #[arg(long)]
     no_analyze: bool,
 
@@ -226,7 +226,10 @@ fn violates_scope(answer: &FinishAnswer, path: &RepoPath) -> bool {
 fn show_failed_gate(gate: &FailedGate) {
     let required = if gate.required { "" } else { " (not required)" };
     let detail = if gate.detail.is_empty() { String::new() } else { format!(": {}", gate.detail) };
-    ui::print_row("gate", format_args!("{} {}{required}{detail}", gate.id, ui::bad("failed")));
+    // The detail of a gate that did not start says so itself.
+    let (word, detail) =
+        if gate.started { (ui::bad("failed"), detail) } else { (ui::bad(&gate.detail), String::new()) };
+    ui::print_row("gate", format_args!("{} {word}{required}{detail}", gate.id));
     let lines: Vec<&str> = gate.log_tail.lines().collect();
     for line in lines.iter().skip(lines.len().saturating_sub(MAX_LOG_LINES)) {
         ui::print_row("", ui::dim(probity_core::bytes::escape(line.as_bytes())));

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Declare a change before editing: which paths, and what for
 ///
 /// Answers `active` (edit), `queued` (wait), `blocked` (do not edit, and why) or `needs_analysis`. Paths are literal; a
-/// pattern belongs into `--forbid`. The tree is analysed first if no run describes it.
+/// pattern belongs into `--forbid`. The tree is analyzed first if no run describes it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity start src/auth.py --intent 'fix the login'\n  \
                         probity start src/auth.py --related tests/test_auth.py -m 'fix it' --queue")]
@@ -84,7 +84,7 @@ pub(crate) struct StartArgs {
     #[arg(long, value_parser = word_parser::<StrictnessProfile>(StrictnessProfile::WORDS))]
     strictness: Option<StrictnessProfile>,
 
-    /// Do not analyse: answer `needs_analysis` if no run describes the tree
+    /// Do not analyze: answer `needs_analysis` if no run describes the tree
     #[arg(long)]
     no_analyze: bool,
 
@@ -115,7 +115,7 @@ pub(crate) struct PromoteArgs {
     #[arg(long)]
     continue_own_wip: bool,
 
-    /// Do not analyse: stay in the queue if no run describes the tree
+    /// Do not analyze: stay in the queue if no run describes the tree
     #[arg(long)]
     no_analyze: bool,
 
@@ -245,18 +245,18 @@ fn show_start(answer: &StartAnswer) {
     if let Some(id) = &answer.intent_id {
         ui::print_row("intent", ui::bold(id));
     }
-    for neighbour in &answer.workspace.concurrent_intents {
+    for neighbor in &answer.workspace.concurrent_intents {
         let paths: Vec<String> =
-            neighbour.hard_overlap.iter().chain(&neighbour.soft_overlap).map(ToString::to_string).collect();
+            neighbor.hard_overlap.iter().chain(&neighbor.soft_overlap).map(ToString::to_string).collect();
         ui::print_row(
             "held",
             format_args!(
                 "{} by {} ({}) since {}: {}",
                 paths.join(", "),
-                neighbour.agent_label,
-                ownership_label(neighbour.ownership, neighbour.handle_kept),
-                neighbour.declared_at,
-                neighbour.intent
+                neighbor.agent_label,
+                ownership_label(neighbor.ownership, neighbor.handle_kept),
+                neighbor.declared_at,
+                neighbor.intent
             ),
         );
     }

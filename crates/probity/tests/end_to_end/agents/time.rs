@@ -78,9 +78,9 @@ fn a_silent_owner_still_holds_its_paths() {
     let blocked = b.start("src/a.py", &[]);
     assert_eq!(verdict(&blocked), is("blocked", "coordination", 2), "{blocked:#?}");
     assert_eq!(blocked.json["next_step"], "coordinate_with_stale_owner");
-    let neighbour = &blocked.json["workspace"]["concurrent_intents"][0];
-    assert_eq!(neighbour["ownership"], "foreign_stale", "{blocked:#?}");
-    assert_eq!(neighbour["recommended_action"], "coordinate_or_wait_for_its_end");
+    let neighbor = &blocked.json["workspace"]["concurrent_intents"][0];
+    assert_eq!(neighbor["ownership"], "foreign_stale", "{blocked:#?}");
+    assert_eq!(neighbor["recommended_action"], "coordinate_or_wait_for_its_end");
     assert_eq!(blocked.json["workspace"]["stale_count"], 1);
     // Its owner is alive: others may neither recover nor clear it.
     assert_eq!(b.ask(&["intent", "recover", "long-ago"]).exit_code, Some(5));

@@ -56,7 +56,7 @@ fn trust(repo: &Repo, demands: &Value) -> PathBuf {
 }
 
 #[test]
-fn artefacts_cannot_leave_the_bundle() {
+fn artifacts_cannot_leave_the_bundle() {
     for path in ["../../../../etc/passwd", "/etc/passwd"] {
         let (_repo, bundle) = passed();
         forge(&bundle, |manifest| manifest["artifact_hashes"][0]["path"] = json!(path));

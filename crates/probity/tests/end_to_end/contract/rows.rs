@@ -23,7 +23,7 @@
 //! | `false_claim`, `gates_not_run` | `policy_decides_whether_…`, `what_is_left_out_is_named_…` |
 
 use super::languages::LANGUAGES;
-use super::{DEAD, analysed, committed, expect, verify};
+use super::{DEAD, analyzed, committed, expect, verify};
 use crate::repo::Repo;
 use serde_json::json;
 
@@ -128,7 +128,7 @@ fn a_baseline_that_hides_what_the_gates_would_say_is_abuse() {
     let repo = committed(LANGUAGES[0].files);
     repo.write("probity.toml", "[analysis.gates]\nnew_findings = 0\nseverity = \"info\"\n");
     repo.sh(&format!("printf '%s' '{DEAD}' >> app/tools.py && git add -A && git commit -q -m debt"));
-    let before = analysed(&repo);
+    let before = analyzed(&repo);
     repo.sh(&format!("printf '%s' '{DEAD}' | sed s/_forgotten/_lost/ >> app/main.py"));
     let captured = repo.ask(&["analyze", "baseline", "capture", "--why", "to be green"]);
     assert_eq!(captured.exit_code, Some(0), "{:#}", captured.json);

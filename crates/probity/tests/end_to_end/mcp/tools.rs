@@ -69,7 +69,7 @@ fn a_long_list_is_cut_and_says_how_much_is_left_out() {
 }
 
 #[test]
-fn a_merge_is_analysed_and_decided() {
+fn a_merge_is_analyzed_and_decided() {
     let (store, merge) = crate::commits::Store::merged();
     let mut client = Client::start(&store.repo);
     let found = client.call("analyze_merge", &json!({ "merge": merge })).json;

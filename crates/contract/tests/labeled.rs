@@ -1,6 +1,6 @@
 //! Labeled review sentences: how often the recognizer is right, and how often a false claim is caught.
 //!
-//! `cargo test -p probity-contract --test labelled -- --nocapture` prints the figures. The held-out sentences
+//! `cargo test -p probity-contract --test labeled -- --nocapture` prints the figures. The held-out sentences
 //! were written before their rules and are never shown individually: rules tuned on them would prove nothing.
 
 #![expect(clippy::print_stdout, reason = "the figures are what the test is run for")]
@@ -96,7 +96,7 @@ fn falsehoods(name: &str, set: &WithFacts) -> Score {
 }
 
 fn read<'de, T: Deserialize<'de>>(text: &'de str) -> T {
-    serde_json::from_str(text).expect("the labelled set reads")
+    serde_json::from_str(text).expect("the labeled set reads")
 }
 
 #[test]
