@@ -121,6 +121,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("prose", &["collections", "core"]),
+    ("sandbox", &[]),
     ("snapshot", &["core", "paths"]),
     ("storage", &["core"]),
     ("testkit", &[]),
