@@ -25,7 +25,7 @@ pub enum Ancestry {
     Unknown,
 }
 
-/// One process, held by a handle: whoever gets its id later is another.
+/// One process, held by a handle: a process that gets the same id later is another one.
 #[derive(Debug)]
 pub struct HeldProcess {
     pid: Pid,

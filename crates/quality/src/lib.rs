@@ -1,7 +1,7 @@
 //! Measures the structure of a tree and judges whether a patch made it worse.
 //!
 //! Owns: structural analyses of trees and commits, the store of analyses, the patch contract, receipts.
-//! May use: analysis, api, contract, core, evidence, intents, paths, policy, process, snapshot, storage, workspace.
+//! May use: analysis, api, contract, core, evidence, intents, paths, policy, process, scopes, snapshot, storage, workspace.
 //! Must not know: the registry of intents, governed runs, how an answer is shown.
 //!
 //! * [`analyze`]: analyzes the structure of the tree. [`analysis_store`]: stores the results.

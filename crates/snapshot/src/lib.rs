@@ -6,6 +6,7 @@
 //!
 //! * [`Snapshot`]: every entry of the content zone at one time, with a root hash and findings about unsafe entries.
 //! * [`delta()`]: the paths that differ between two snapshots; [`touched`]: those that were only touched.
+//! * [`Snapshot::with_layer`]: the tree that a command in a private view left, from the upper layer of its overlay.
 //! * [`git`]: facts read from a repository, and the protected zone.
 //! * [`restore`]: writing an entry back.
 //!
@@ -53,6 +54,7 @@ mod entry_record;
 mod finding;
 pub mod git;
 mod git_object;
+mod layer;
 mod links;
 mod merkle;
 mod read;

@@ -8,5 +8,6 @@ mod delta;
 mod elsewhere;
 mod git;
 mod hostile;
+mod layer;
 mod restore;
 mod unsafe_things;

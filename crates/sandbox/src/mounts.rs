@@ -1,0 +1,287 @@
+//! The mounts of a view. Runs in the entrance, after it has entered its namespaces.
+
+use crate::mount_table::{MountEntry, mount_entries};
+use crate::unix_sockets::reachable_socket_paths;
+use crate::{OverlayMount, ViewFailure, ViewPlan};
+use rustix::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use rustix::fs::{CWD, FileType, Mode, OFlags, StatVfsMountFlags};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags,
+    OpenTreeFlags,
+};
+use std::ffi::CStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const MOUNT_TABLE: &str = "/proc/self/mountinfo";
+const SOCKET_TABLE: &str = "/proc/net/unix";
+
+/// Directories that every view has for itself, empty at first.
+const PRIVATE_DIRECTORIES: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
+
+/// Parts of `/run` without which names of hosts and users are not found.
+const NAME_SERVICES: [&str; 2] = ["/run/systemd/resolve", "/run/nscd"];
+
+/// Devices that every program may use; the others give access to the machine.
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+
+const DEVICE_LINKS: [(&str, &str); 5] = [
+    ("pts/ptmx", "/dev/ptmx"),
+    ("/proc/self/fd", "/dev/fd"),
+    ("fd/0", "/dev/stdin"),
+    ("fd/1", "/dev/stdout"),
+    ("fd/2", "/dev/stderr"),
+];
+
+/// Builds the mounts of the plan; returns the number of sockets that were covered.
+pub(crate) fn build(plan: &ViewPlan) -> Result<usize, ViewFailure> {
+    let root = Path::new("/");
+    rustix::mount::mount_change(root, MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+        .map_err(ViewFailure::at("make mounts private below", root))?;
+    // What stays writable is cloned before everything becomes read-only, and put back afterwards.
+    let writable: Vec<DetachedMount> = plan
+        .writable
+        .iter()
+        .map(|path| DetachedMount::clone_of(Path::new(path)))
+        .collect::<Result<_, _>>()?;
+    let overlays: Vec<DetachedMount> =
+        plan.overlays.iter().map(DetachedMount::overlay).collect::<Result<_, _>>()?;
+    let terminal = controlling_terminal();
+    make_read_only()?;
+    let name_services: Vec<DetachedMount> =
+        NAME_SERVICES.iter().filter_map(|path| DetachedMount::clone_of(Path::new(path)).ok()).collect();
+    mount_devices(terminal)?;
+    for directory in PRIVATE_DIRECTORIES.map(Path::new).into_iter().filter(|directory| directory.is_dir()) {
+        mount_empty(directory, MountFlags::empty(), c"mode=1777")?;
+    }
+    for mount in name_services.into_iter().chain(writable).chain(overlays) {
+        mount.attach()?;
+    }
+    for path in plan.read_only.iter().map(Path::new).filter(|path| path.exists()) {
+        make_part_read_only(path)?;
+    }
+    let n_masked_sockets = mask_sockets()?;
+    for path in plan.hidden.iter().map(Path::new) {
+        hide(path)?;
+    }
+    Ok(n_masked_sockets)
+}
+
+/// A mount that is not part of the tree yet.
+struct DetachedMount {
+    mount: OwnedFd,
+    target: PathBuf,
+    is_directory: bool,
+}
+
+impl DetachedMount {
+    /// Clones what is mounted at and below `target`.
+    fn clone_of(target: &Path) -> Result<Self, ViewFailure> {
+        let flags =
+            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+        let mount = rustix::mount::open_tree(CWD, target, flags).map_err(ViewFailure::at("keep", target))?;
+        Ok(Self { mount, target: target.to_owned(), is_directory: target.is_dir() })
+    }
+
+    fn overlay(overlay: &OverlayMount) -> Result<Self, ViewFailure> {
+        let target = Path::new(&overlay.target);
+        let open = |path: &Path| {
+            rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+                .map_err(ViewFailure::at("open the layer", path))
+        };
+        let mut lower: Vec<OwnedFd> =
+            overlay.middle.iter().map(|path| open(Path::new(path))).collect::<Result<_, _>>()?;
+        lower.push(open(target)?);
+        let (upper, work) = (open(Path::new(&overlay.upper))?, open(Path::new(&overlay.work))?);
+        // Layers are named by descriptor: a path may hold the separators of mount options or be too long for one.
+        let named = |layer: &OwnedFd| format!("/proc/self/fd/{}", layer.as_raw_fd());
+        let lower = lower.iter().map(named).collect::<Vec<_>>().join(":");
+        let mounted = || -> rustix::io::Result<OwnedFd> {
+            let system = rustix::mount::fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+            rustix::mount::fsconfig_set_string(system.as_fd(), "source", "probity")?;
+            rustix::mount::fsconfig_set_flag(system.as_fd(), "userxattr")?;
+            rustix::mount::fsconfig_set_string(system.as_fd(), "lowerdir", lower.as_str())?;
+            rustix::mount::fsconfig_set_string(system.as_fd(), "upperdir", named(&upper).as_str())?;
+            rustix::mount::fsconfig_set_string(system.as_fd(), "workdir", named(&work).as_str())?;
+            rustix::mount::fsconfig_create(system.as_fd())?;
+            let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+            rustix::mount::fsmount(system.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+        };
+        let mount = mounted().map_err(ViewFailure::at("lay an overlay over", target))?;
+        Ok(Self { mount, target: target.to_owned(), is_directory: true })
+    }
+
+    /// Puts the mount at its place, which may be in a directory that is empty in the view.
+    fn attach(self) -> Result<(), ViewFailure> {
+        if self.is_directory {
+            fs::create_dir_all(&self.target).map_err(ViewFailure::at("create", &self.target))?;
+        } else if !self.target.exists() {
+            create_file(&self.target)?;
+        }
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        rustix::mount::move_mount(self.mount.as_fd(), c"", CWD, &self.target, flags)
+            .map_err(ViewFailure::at("mount", &self.target))
+    }
+}
+
+fn create_file(path: &Path) -> Result<(), ViewFailure> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(ViewFailure::at("create", parent))?;
+    }
+    fs::write(path, "").map_err(ViewFailure::at("create", path))
+}
+
+/// Makes every mount read-only.
+fn make_read_only() -> Result<(), ViewFailure> {
+    let table = Path::new(MOUNT_TABLE);
+    let entries = mount_entries(&fs::read(table).map_err(ViewFailure::at("read", table))?);
+    for entry in &entries {
+        match remount_read_only(&entry.mount_point, kept_flags(entry)) {
+            // Another mount covers this one, so that its path leads elsewhere or nowhere.
+            Ok(()) | Err(Errno::NOENT | Errno::INVAL | Errno::NOTDIR | Errno::ACCESS) => {}
+            Err(error) => return Err(ViewFailure::at("make read-only", &entry.mount_point)(error)),
+        }
+    }
+    // What could not be changed for another reason is found here.
+    for entry in &entries {
+        if let Ok(status) = rustix::fs::statvfs(&entry.mount_point)
+            && !status.f_flag.contains(StatVfsMountFlags::RDONLY)
+        {
+            let error = std::io::Error::other("it is still writable");
+            return Err(ViewFailure::at("make read-only", &entry.mount_point)(error));
+        }
+    }
+    Ok(())
+}
+
+fn remount_read_only(mount_point: &Path, kept: MountFlags) -> rustix::io::Result<()> {
+    rustix::mount::mount_remount(mount_point, MountFlags::BIND | MountFlags::RDONLY | kept, c"")
+}
+
+/// Returns the options of a mount that must be given again: a namespace may not lose those it inherited.
+fn kept_flags(entry: &MountEntry) -> MountFlags {
+    entry.options.iter().fold(MountFlags::empty(), |flags, option| {
+        flags
+            | match option.as_str() {
+                "nosuid" => MountFlags::NOSUID,
+                "nodev" => MountFlags::NODEV,
+                "noexec" => MountFlags::NOEXEC,
+                "noatime" => MountFlags::NOATIME,
+                "nodiratime" => MountFlags::NODIRATIME,
+                "relatime" => MountFlags::RELATIME,
+                "nosymfollow" => MountFlags::NOSYMFOLLOW,
+                _ => MountFlags::empty(),
+            }
+    })
+}
+
+/// Makes `path`, which is below something writable, read-only.
+fn make_part_read_only(path: &Path) -> Result<(), ViewFailure> {
+    let made = rustix::mount::mount_bind_recursive(path, path).and_then(|()| {
+        let flags = rustix::fs::statvfs(path)?.f_flag;
+        let mut kept = MountFlags::empty();
+        kept.set(MountFlags::NOSUID, flags.contains(StatVfsMountFlags::NOSUID));
+        kept.set(MountFlags::NODEV, flags.contains(StatVfsMountFlags::NODEV));
+        kept.set(MountFlags::NOEXEC, flags.contains(StatVfsMountFlags::NOEXEC));
+        kept.set(MountFlags::NOATIME, flags.contains(StatVfsMountFlags::NOATIME));
+        kept.set(MountFlags::RELATIME, flags.contains(StatVfsMountFlags::RELATIME));
+        remount_read_only(path, kept)
+    });
+    made.map_err(ViewFailure::at("make read-only", path))
+}
+
+fn mount_empty(target: &Path, flags: MountFlags, options: &CStr) -> Result<(), ViewFailure> {
+    let flags = flags | MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount("tmpfs", target, "tmpfs", flags, options)
+        .map_err(ViewFailure::at("mount an empty directory at", target))
+}
+
+/// Clones the terminal of the standard streams, if there is one: in the view its own device would have no name.
+fn controlling_terminal() -> Option<DetachedMount> {
+    let path = (0..3).find_map(|stream| {
+        let path = fs::read_link(format!("/proc/self/fd/{stream}")).ok()?;
+        path.starts_with("/dev/pts").then_some(path)
+    })?;
+    let mount = DetachedMount::clone_of(&path).ok()?;
+    Some(DetachedMount { target: PathBuf::from("/dev/console"), ..mount })
+}
+
+/// Replaces `/dev` by one that has only harmless devices, terminals of its own and private shared memory.
+///
+/// A read-only mount does not stop writes to a device, and root would reach disks through it.
+fn mount_devices(terminal: Option<DetachedMount>) -> Result<(), ViewFailure> {
+    let directory = Path::new("/dev");
+    let devices: Vec<DetachedMount> =
+        DEVICES.iter().filter_map(|name| DetachedMount::clone_of(&directory.join(name)).ok()).collect();
+    rustix::mount::mount("tmpfs", directory, "tmpfs", MountFlags::NOSUID | MountFlags::NOEXEC, c"mode=755")
+        .map_err(ViewFailure::at("mount an empty directory at", directory))?;
+    for device in devices.into_iter().chain(terminal) {
+        device.attach()?;
+    }
+    let terminals = Path::new("/dev/pts");
+    fs::create_dir(terminals).map_err(ViewFailure::at("create", terminals))?;
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    rustix::mount::mount("devpts", terminals, "devpts", flags, c"newinstance,ptmxmode=0666,mode=620")
+        .map_err(ViewFailure::at("mount", terminals))?;
+    let shared_memory = Path::new("/dev/shm");
+    fs::create_dir(shared_memory).map_err(ViewFailure::at("create", shared_memory))?;
+    mount_empty(shared_memory, MountFlags::empty(), c"mode=1777")?;
+    for (target, link) in DEVICE_LINKS {
+        std::os::unix::fs::symlink(target, link).map_err(ViewFailure::at("create", Path::new(link)))?;
+    }
+    Ok(())
+}
+
+/// Covers every socket that can be reached by its path: who answers there works outside of the view.
+fn mask_sockets() -> Result<usize, ViewFailure> {
+    let table = Path::new(SOCKET_TABLE);
+    let listed = fs::read(table).map_err(ViewFailure::at("read", table))?;
+    let mut n_masked = 0;
+    for path in reachable_socket_paths(&listed) {
+        let is_socket = rustix::fs::lstat(&path)
+            .is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::Socket);
+        if is_socket {
+            cover_file(&path)?;
+            n_masked += 1;
+        }
+    }
+    Ok(n_masked)
+}
+
+fn hide(path: &Path) -> Result<(), ViewFailure> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(ViewFailure::at("hide", path)(error)),
+        Ok(metadata) if metadata.is_dir() => mount_empty(path, MountFlags::RDONLY, c"mode=555"),
+        // The mount would cover what the link leads to.
+        Ok(metadata) if metadata.is_symlink() => {
+            let error = std::io::Error::other("it is a symbolic link");
+            Err(ViewFailure::at("hide", path)(error))
+        }
+        Ok(_) => cover_file(path),
+    }
+}
+
+fn cover_file(path: &Path) -> Result<(), ViewFailure> {
+    rustix::mount::mount_bind("/dev/null", path).map_err(ViewFailure::at("cover", path))
+}
+
+/// Mounts the process table of the view; runs in its process 1, whose namespace it shows.
+pub(crate) fn mount_process_table() -> Result<(), ViewFailure> {
+    let directory = Path::new("/proc");
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    rustix::mount::mount("proc", directory, "proc", flags, None)
+        .map_err(ViewFailure::at("mount", directory))?;
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    // Root could change the machine's settings here.
+    for name in ["sys", "sysrq-trigger", "irq", "bus"] {
+        let path = directory.join(name);
+        if path.exists() {
+            make_part_read_only(&path)?;
+        }
+    }
+    Ok(())
+}
