@@ -1,7 +1,8 @@
 //! Compares the extracted deltas with the labels by content: recall, precision, and the resulting state.
 
-use crate::corpus::{Transcript, is_alike};
+use crate::corpus::{Spoken, Transcript, is_alike, words_of};
 use crate::state;
+use crate::utterances::CANONICAL;
 use probity_ledger::extract::{Turn, extract};
 use probity_ledger::{BatchMode, DeltaProposal, Ledger};
 use serde_json::Value;
@@ -43,19 +44,28 @@ impl fmt::Display for Count {
     }
 }
 
-/// The figures of a set: deltas, and the items of the resulting state.
+/// The figures of a set: deltas, the items of the resulting state, and what became firm although nobody asserted it.
 #[derive(Default)]
 pub(crate) struct Score {
     pub(crate) deltas: Count,
     pub(crate) state: Count,
+    pub(crate) traps: usize,
+    pub(crate) traps_taken: usize,
 }
 
-/// Reads transcripts turn by turn, each into its own ledger, and prints the differences from the labels.
+/// Whether the differences from the labels are printed. Who sees those of a held-out set can tune on it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Differences {
+    Shown,
+    Hidden,
+}
+
+/// Reads transcripts turn by turn, each into its own ledger, and prints the figures.
 #[expect(clippy::print_stdout, reason = "the figures are what this test is for")]
-pub(crate) fn score(name: &str, transcripts: &[Transcript]) -> Score {
+pub(crate) fn score(name: &str, transcripts: &[Transcript], differences: Differences) -> Score {
     let mut all = Score::default();
     for transcript in transcripts {
-        let (count, ledger) = read(transcript);
+        let (count, ledger) = read(transcript, differences, &mut all);
         let same = state::compare(&ledger, &state::of_labels(transcript));
         let mut state = Count::default();
         state.add(same);
@@ -64,23 +74,34 @@ pub(crate) fn score(name: &str, transcripts: &[Transcript]) -> Score {
         all.state.add(same);
     }
     println!("{name}: {} transcripts: {}; state: {}", transcripts.len(), all.deltas, all.state);
+    if all.traps > 0 {
+        println!("{name}: not asserted, yet firm: {} of {}", all.traps_taken, all.traps);
+    }
     all
 }
 
 #[expect(clippy::print_stdout, reason = "the differences are what one works on")]
-fn read(transcript: &Transcript) -> (Count, Ledger) {
+fn read(transcript: &Transcript, differences: Differences, all: &mut Score) -> (Count, Ledger) {
     let mut ledger = Ledger::new();
     let mut count = Count::default();
     for spoken in &transcript.turns {
         let place = format!("{}/{}", transcript.name, spoken.id);
-        ledger.add_turn(&spoken.id);
-        let found = extract(&ledger, &Turn { id: &spoken.id, role: spoken.role, text: &spoken.text }).found;
-        let proposals: Vec<_> = found.iter().map(|found| DeltaProposal::read(&found.candidate)).collect();
-        let outcomes = ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");
-        assert!(outcomes.iter().all(|outcome| outcome.verdict.took_effect()), "{place}: {outcomes:?}");
+        let found = take_in(&mut ledger, spoken);
         let kind = |candidate: &Value| candidate["kind"].as_str().unwrap_or("").to_owned();
         let about = |candidate| (kind(candidate), about(&ledger, candidate));
-        let mut open: Vec<_> = found.iter().map(|found| about(&found.candidate)).collect();
+        let mut open: Vec<_> = found.iter().map(about).collect();
+        for trap in &spoken.traps {
+            let words = words_of(trap);
+            let is_it = |(kind, about): &&(String, String)| {
+                CANONICAL.contains(&kind.as_str()) && words.is_subset(&words_of(about))
+            };
+            let taken = open.iter().find(is_it);
+            all.traps += 1;
+            all.traps_taken += usize::from(taken.is_some());
+            if let Some((kind, about)) = taken.filter(|_| differences == Differences::Shown) {
+                println!("{place}: not asserted, yet firm: {kind}: {about}");
+            }
+        }
         let mut matched = 0;
         for label in &spoken.gold {
             let is_it =
@@ -88,16 +109,27 @@ fn read(transcript: &Transcript) -> (Count, Ledger) {
             if let Some(at) = open.iter().position(is_it) {
                 open.remove(at);
                 matched += 1;
-            } else {
+            } else if differences == Differences::Shown {
                 println!("{place}: missed {}: {}", label.kind, label.text);
             }
         }
-        for (kind, about) in &open {
+        for (kind, about) in open.iter().filter(|_| differences == Differences::Shown) {
             println!("{place}: extra {kind}: {about}");
         }
         count.add((matched, spoken.gold.len(), found.len()));
     }
     (count, ledger)
+}
+
+/// Takes a turn into a ledger. Returns the deltas; the reconciler must accept every one.
+pub(crate) fn take_in(ledger: &mut Ledger, spoken: &Spoken) -> Vec<Value> {
+    ledger.add_turn(&spoken.id);
+    let found = extract(ledger, &Turn { id: &spoken.id, role: spoken.role, text: &spoken.text }).found;
+    let deltas: Vec<Value> = found.into_iter().map(|found| found.candidate).collect();
+    let proposals: Vec<_> = deltas.iter().map(DeltaProposal::read).collect();
+    let outcomes = ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");
+    assert!(outcomes.iter().all(|outcome| outcome.verdict.took_effect()), "{:?}: {outcomes:?}", spoken.text);
+    deltas
 }
 
 /// Returns the subject of a delta in words: its text, or the text of the item it changes.

@@ -2,7 +2,7 @@
 //! rules, and no rule was made for them.
 
 use crate::corpus::transcripts;
-use crate::score::score;
+use crate::score::{Differences, score};
 use probity_ledger::extract::{Role, Turn, extract};
 use probity_ledger::{BatchMode, DeltaProposal, Ledger};
 
@@ -24,25 +24,59 @@ const HELD_OUT: &[&str] = &[
 /// Written when the rules were finished.
 const EXAM: &[&str] = &[include_str!("../data/held_out/exam.txt")];
 
+/// Sessions of coding agents, written and labeled by somebody who neither wrote nor read the rules; this half may be tuned on.
+const INDEPENDENT_TUNED: &[&str] = &[
+    include_str!("../data/independent/tuned/apps.txt"),
+    include_str!("../data/independent/tuned/systems.txt"),
+    include_str!("../data/independent/tuned/services.txt"),
+    include_str!("../data/independent/tuned/clients.txt"),
+    include_str!("../data/independent/tuned/long.txt"),
+];
+
+/// The other half, which nobody who writes rules looks at.
+const INDEPENDENT_HELD_OUT: &[&str] = &[
+    include_str!("../data/independent/held_out/apps.txt"),
+    include_str!("../data/independent/held_out/systems.txt"),
+    include_str!("../data/independent/held_out/services.txt"),
+    include_str!("../data/independent/held_out/tools.txt"),
+    include_str!("../data/independent/held_out/long.txt"),
+];
+
 #[test]
 fn transcripts_are_read_well() {
-    let score = score("tuned", &transcripts(TUNED));
+    let score = score("tuned", &transcripts(TUNED), Differences::Shown);
     assert!(score.deltas.recall() >= 85, "{}", score.deltas);
     assert!(score.deltas.precision() >= 88, "{}", score.deltas);
 }
 
 #[test]
 fn transcripts_that_the_rules_were_not_made_for_are_read_well_enough() {
-    let score = score("held out", &transcripts(HELD_OUT));
+    let score = score("held out", &transcripts(HELD_OUT), Differences::Shown);
     assert!(score.deltas.recall() >= 65, "{}", score.deltas);
     assert!(score.deltas.precision() >= 78, "{}", score.deltas);
 }
 
 #[test]
 fn transcripts_written_when_the_rules_were_done_are_read_well_enough() {
-    let score = score("exam", &transcripts(EXAM));
+    let score = score("exam", &transcripts(EXAM), Differences::Shown);
     assert!(score.deltas.recall() >= 40, "{}", score.deltas);
     assert!(score.deltas.precision() >= 65, "{}", score.deltas);
+}
+
+#[test]
+fn sessions_of_an_independent_hand_are_read_no_worse_than_before() {
+    let score = score("independent, tuned", &transcripts(INDEPENDENT_TUNED), Differences::Shown);
+    assert!(score.deltas.recall() >= 27, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 53, "{}", score.deltas);
+    assert!(score.state.recall() >= 26, "{}", score.state);
+    assert!(score.state.precision() >= 45, "{}", score.state);
+    assert!(score.traps_taken <= 6, "{}", score.traps_taken);
+}
+
+/// Prints only: a floor would invite to look.
+#[test]
+fn sessions_of_an_independent_hand_that_nobody_looked_at_are_scored() {
+    score("independent, held out", &transcripts(INDEPENDENT_HELD_OUT), Differences::Hidden);
 }
 
 #[test]

@@ -1,0 +1,130 @@
+//! Statements that are taken back: what is in force at the end of a dialog, and what must not be.
+//!
+//! `tests/data/independent/tuned/retractions.txt` explains the labels.
+
+use crate::corpus::{Transcript, is_alike, transcripts, words_of};
+use crate::score::{Differences, take_in};
+use probity_ledger::{ItemKind, ItemView, Ledger};
+use std::collections::BTreeSet;
+
+const TUNED: &[&str] = &[include_str!("../data/independent/tuned/retractions.txt")];
+const HELD_OUT: &[&str] = &[include_str!("../data/independent/held_out/retractions.txt")];
+
+/// Words that end or deny something: "Mapbox is out" does not say that Mapbox is used.
+const ENDINGS: &[&str] =
+    &["not", "no", "never", "without", "drop", "out", "forget", "against", "nicht", "pas"];
+
+/// Counts over dialogs.
+#[derive(Default)]
+struct RetractionCount {
+    retracted: usize,
+    still_in_force: usize,
+    holding: usize,
+    found: usize,
+    /// Items in force that no label names.
+    others: usize,
+    /// Dialogs in which what holds was found and nothing that was taken back is in force.
+    right: usize,
+    dialogs: usize,
+}
+
+/// Reads each dialog into its own ledger, compares what is in force with the labels, and prints the figures.
+#[expect(clippy::print_stdout, reason = "the figures are what this test is for")]
+fn score(name: &str, dialogs: &[Transcript], differences: Differences) -> RetractionCount {
+    let mut all = RetractionCount::default();
+    for dialog in dialogs {
+        let mut ledger = Ledger::new();
+        for spoken in &dialog.turns {
+            take_in(&mut ledger, spoken);
+        }
+        let mut open: Vec<ItemView<'_>> = ledger.items().filter(is_in_force).collect();
+        let (mut n_still_in_force, mut n_missed) = (0, 0);
+        let labels = || dialog.turns.iter().flat_map(|turn| &turn.gold);
+        for label in labels().filter(|label| label.kind == "retracted") {
+            all.retracted += 1;
+            if let Some(at) = open.iter().position(|item| says_all(item, &label.text)) {
+                n_still_in_force += 1;
+                let item = open.remove(at);
+                if differences == Differences::Shown {
+                    println!(
+                        "{}: taken back, yet in force: {}: {}",
+                        dialog.name,
+                        item.kind.as_str(),
+                        item.summary
+                    );
+                }
+            }
+        }
+        for label in labels().filter(|label| label.kind != "retracted") {
+            let kinds = label.kind.strip_prefix("holds ").expect("`holds KIND` or `retracted`");
+            all.holding += 1;
+            let is_it = |item: &ItemView<'_>| {
+                kinds.split('|').any(|kind| kind == item.kind.as_str()) && says(item, &label.text)
+            };
+            if let Some(at) = open.iter().position(is_it) {
+                all.found += 1;
+                open.remove(at);
+            } else {
+                n_missed += 1;
+                if differences == Differences::Shown {
+                    println!("{}: missed {}: {}", dialog.name, kinds, label.text);
+                }
+            }
+        }
+        if differences == Differences::Shown {
+            for item in &open {
+                println!("{}: extra {}: {}", dialog.name, item.kind.as_str(), item.summary);
+            }
+        }
+        all.still_in_force += n_still_in_force;
+        all.others += open.len();
+        all.dialogs += 1;
+        all.right += usize::from(n_still_in_force == 0 && n_missed == 0);
+    }
+    let RetractionCount { retracted, still_in_force, holding, found, others, right, dialogs } = all;
+    println!(
+        "{name}: {dialogs} dialogs, {right} right; taken back, yet in force: {still_in_force} of {retracted}"
+    );
+    println!("{name}: in force: {found} of {holding} found, {others} others beside them");
+    all
+}
+
+/// Returns whether an item is a live statement. Guesses and open choices are none.
+fn is_in_force(item: &ItemView<'_>) -> bool {
+    item.status.is_live() && !matches!(item.kind, ItemKind::Hypothesis | ItemKind::Branch)
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    words_of(&text.to_lowercase().replace("n't", " not"))
+}
+
+/// Returns whether an item has all words of a retracted statement, and neither ends nor denies it.
+fn says_all(item: &ItemView<'_>, retracted: &str) -> bool {
+    let asserted = [" instead of ", " rather than ", ", not "]
+        .iter()
+        .fold(item.summary, |summary, mark| summary.split(mark).next().unwrap_or(summary));
+    let (said, retracted) = (words(asserted), words(retracted));
+    let ends = |words: &BTreeSet<String>, ending: &str| words.contains(ending);
+    retracted.is_subset(&said)
+        && ENDINGS.iter().all(|ending| !ends(&said, ending) || ends(&retracted, ending))
+}
+
+/// Returns whether an item says what holds: most of its words, and every number.
+fn says(item: &ItemView<'_>, holding: &str) -> bool {
+    let said = words(item.summary);
+    let has_digit = |word: &&String| word.contains(|c: char| c.is_ascii_digit());
+    is_alike(item.summary, holding) && words(holding).iter().filter(has_digit).all(|word| said.contains(word))
+}
+
+#[test]
+fn what_was_taken_back_is_in_force_no_more_often_than_before() {
+    let count = score("retractions, tuned", &transcripts(TUNED), Differences::Shown);
+    assert!(count.still_in_force <= 17, "{}", count.still_in_force);
+    assert!(count.found >= 13, "{}", count.found);
+}
+
+/// Prints only: a floor would invite to look.
+#[test]
+fn retractions_that_nobody_looked_at_are_scored() {
+    score("retractions, held out", &transcripts(HELD_OUT), Differences::Hidden);
+}
