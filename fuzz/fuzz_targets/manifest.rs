@@ -3,13 +3,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use probity_evidence::{
-    BundleVerdict, PublicKey, Seal, SecretKey, StoredManifest, TrustRequirements, attest, summary, verify,
+    BundleVerdict, PublicKey, Seal, SecretKey, StoredManifest, TrustRequirements, attest, summary, verify_bundle,
 };
 use std::collections::BTreeMap;
 
 fuzz_target!(|bytes: &[u8]| {
     let found =
-        verify(&BTreeMap::from([(b"manifest.json".to_vec(), bytes.to_vec())]), &TrustRequirements::default());
+        verify_bundle(&BTreeMap::from([(b"manifest.json".to_vec(), bytes.to_vec())]), &TrustRequirements::default());
     assert_eq!(found.verdict == BundleVerdict::Pass, found.codes.is_empty());
     if let Ok(stored) = StoredManifest::parse(bytes) {
         let _ = summary::render(&stored.manifest);

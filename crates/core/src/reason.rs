@@ -168,6 +168,42 @@ crate::code_enum! {
         EvidenceSignatureInvalid = "EVIDENCE.SIGNATURE_INVALID",
             "the signature does not fit the manifest",
             "do not trust this bundle";
+        EvidencePartMissing = "EVIDENCE.PART_MISSING",
+            "the bundle lacks a part that every bundle of a run has",
+            "get the whole bundle";
+        EvidenceSealMismatch = "EVIDENCE.SEAL_MISMATCH",
+            "the manifest says something else than the seal of the run",
+            "do not trust this bundle";
+        EvidenceChangeMismatch = "EVIDENCE.CHANGE_MISMATCH",
+            "a recorded change does not fit its two sides, or a path is recorded twice",
+            "do not trust this bundle";
+        EvidenceExemptionUnsealed = "EVIDENCE.EXEMPTION_UNSEALED",
+            "a path is called exempt that no sealed build output or gate output covers",
+            "do not trust this bundle";
+        EvidenceGateMismatch = "EVIDENCE.GATE_MISMATCH",
+            "the gate results are not those of the sealed gates, or contradict how the gates ended",
+            "do not trust this bundle";
+        EvidenceAmendmentInvalid = "EVIDENCE.AMENDMENT_INVALID",
+            "an amendment is incomplete, out of order, or not of a kind that the seal allows",
+            "do not trust this bundle";
+        EvidenceFindingMismatch = "EVIDENCE.FINDING_MISMATCH",
+            "the findings and the reasons of the verdict do not follow from the recorded facts",
+            "do not trust this bundle";
+        EvidenceDerivedMismatch = "EVIDENCE.DERIVED_MISMATCH",
+            "a member of the manifest is not what follows from the other facts",
+            "do not trust this bundle";
+        EvidenceSummaryMismatch = "EVIDENCE.SUMMARY_MISMATCH",
+            "the page for people says something else than the manifest",
+            "read the manifest; do not trust this bundle";
+        EvidenceTooLarge = "EVIDENCE.TOO_LARGE",
+            "the bundle or receipt has more files, levels, bytes or values than any real one",
+            "do not trust it; get the evidence as Probity wrote it";
+        EvidenceUnreadable = "EVIDENCE.UNREADABLE",
+            "a part of the bundle cannot be read",
+            "make it readable, or get the bundle again";
+        EvidenceNotOnChain = "EVIDENCE.NOT_ON_CHAIN",
+            "the bundle is not on the chain of this repository, so this repository does not vouch for it",
+            "`probity evidence chain` says what is on the chain; treat any other bundle as planted";
         EvidenceTreeMismatch = "EVIDENCE.TREE_MISMATCH",
             "the tree is not, or no longer, the one that the bundle describes",
             "compare with the tree as it was when the run ended";

@@ -52,6 +52,15 @@ impl Amendment {
         Ok(amendment)
     }
 
+    /// Keeps the times in order although a clock may be set back between two amendments.
+    #[must_use]
+    pub fn not_before(mut self, earlier: Option<&Self>) -> Self {
+        if let Some(earlier) = earlier.filter(|earlier| self.at < earlier.at) {
+            self.at.clone_from(&earlier.at);
+        }
+        self
+    }
+
     pub fn empty_field(&self) -> Option<&'static str> {
         let parts = [
             ("add", self.add.is_empty()),

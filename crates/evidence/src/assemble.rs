@@ -7,10 +7,10 @@ use probity_paths::RepoPath;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const MANIFEST_SCHEMA: &str = "probity/manifest/v1";
+pub(crate) const MANIFEST_SCHEMA: &str = "probity/manifest/v1";
 
 /// The Markdown page for people, part of every bundle.
-const SUMMARY_FILE: &str = "summary.md";
+pub(crate) const SUMMARY_FILE: &str = "summary.md";
 
 /// The files of a bundle by name, and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,10 @@ impl Manifest {
     ) -> Result<EvidenceBundle, AssembleError> {
         self.check(&artifacts)?;
         artifacts.insert(SUMMARY_FILE.into(), summary::render(self).into_bytes());
-        let mut manifest = self.to_json(&artifacts, prev_run_hash, key);
+        let listed = artifacts
+            .iter()
+            .map(|(path, content)| ManifestArtifact { path: path.clone(), sha256: Digest::of(content) });
+        let mut manifest = self.to_json(listed.collect(), prev_run_hash, key.map(SecretKey::key_id));
         let run_hash = manifest_v1::run_hash(&manifest);
         manifest["run_hash"] = run_hash.to_string().into();
         if let Some(key) = key {
@@ -76,13 +79,13 @@ impl Manifest {
     }
 
     /// Returns the manifest with a placeholder hash and without a signature.
-    fn to_json(
+    pub(crate) fn to_json(
         &self,
-        artifacts: &BTreeMap<String, Vec<u8>>,
+        artifacts: Vec<ManifestArtifact>,
         prev_run_hash: Option<Digest>,
-        key: Option<&SecretKey>,
+        key_id: Option<String>,
     ) -> Value {
-        let required = self.required_fields(artifacts, prev_run_hash, key);
+        let required = self.required_fields(artifacts, prev_run_hash, key_id);
         let mut manifest = object(serde_json::to_value(required));
         manifest.extend(object(serde_json::to_value(&self.details)));
         manifest.insert("schema".into(), MANIFEST_SCHEMA.into());
@@ -93,15 +96,11 @@ impl Manifest {
 
     fn required_fields(
         &self,
-        artifacts: &BTreeMap<String, Vec<u8>>,
+        artifact_hashes: Vec<ManifestArtifact>,
         prev_run_hash: Option<Digest>,
-        key: Option<&SecretKey>,
+        key_id: Option<String>,
     ) -> ManifestV1 {
         let raw = |paths: Vec<RepoPath>| paths.iter().map(|path| path.as_bytes().into()).collect();
-        let artifact = |(path, content): (&String, &Vec<u8>)| ManifestArtifact {
-            path: path.clone(),
-            sha256: Digest::of(content),
-        };
         ManifestV1 {
             version: manifest_v1::MANIFEST_VERSION.into(),
             run_id: self.run_id.clone(),
@@ -120,11 +119,11 @@ impl Manifest {
             untracked_delta_paths: self.untracked().map(raw),
             exempt_delta_paths: raw(self.exempt_delta_paths.clone()),
             gate_results: self.gate_results.clone(),
-            artifact_hashes: artifacts.iter().map(artifact).collect(),
+            artifact_hashes,
             prev_run_hash,
             // Placeholders: the hash covers everything except itself and the signature.
             run_hash: Digest::of(&[]),
-            key_id: key.map(SecretKey::key_id),
+            key_id,
             signature: None,
         }
     }

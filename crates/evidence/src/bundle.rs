@@ -5,6 +5,8 @@
 //! [`clean_leftovers`] removes. Reading follows no links: anything but a regular file or a directory is refused.
 #![expect(clippy::disallowed_methods, reason = "the file edge of this crate: everything else is pure")]
 
+use crate::manifest_v1::MANIFEST_FILE;
+use crate::verify::MAX_DOCUMENT_BYTES;
 use probity_core::{ReasonCode, bytes};
 use probity_paths::RepoPath;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags};
@@ -18,7 +20,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// Maximum number of files in a bundle.
+/// Maximum number of files and directories in a bundle.
 pub const MAX_BUNDLE_FILES: usize = 10_000;
 
 /// Maximum total size of the files in a bundle.
@@ -55,7 +57,9 @@ impl BundleError {
     pub const fn reason(&self) -> Option<ReasonCode> {
         match self {
             Self::NotAFile { .. } => Some(ReasonCode::EvidencePathTraversal),
-            _ => None,
+            Self::TooLarge { .. } => Some(ReasonCode::EvidenceTooLarge),
+            Self::Io { .. } => Some(ReasonCode::EvidenceUnreadable),
+            Self::BadName(_) | Self::Exists(_) => None,
         }
     }
 
@@ -64,23 +68,74 @@ impl BundleError {
     }
 }
 
-/// Reads every file of a bundle, keyed by its name within it (`logs/lint.stdout`).
+/// Reads every file of a bundle, keyed by its name within it (`logs/lint.stdout`). Looks at the whole bundle before it
+/// reads a byte, so that one that is too large costs nothing.
 pub fn read_bundle(dir: &Path) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, BundleError> {
+    let root = open_bundle(dir)?;
+    let mut survey = BundleSurvey { dir, files: Vec::new(), n_entries: 0, n_bytes: 0 };
+    survey.folder(&root, b"", 0)?;
+    let (mut files, mut left) = (BTreeMap::new(), MAX_BUNDLE_BYTES);
+    for name in survey.files {
+        let content = read_file(dir, &root, &name, left)?;
+        left -= content.len() as u64;
+        files.insert(name, content);
+    }
+    Ok(files)
+}
+
+/// Reads the manifest of a bundle alone; `None` if there is none.
+pub fn read_manifest(dir: &Path) -> Result<Option<Vec<u8>>, BundleError> {
+    let root = match open_bundle(dir) {
+        Err(BundleError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    match read_file(dir, &root, MANIFEST_FILE.as_bytes(), MAX_DOCUMENT_BYTES as u64) {
+        Err(BundleError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+fn open_bundle(dir: &Path) -> Result<OwnedFd, BundleError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root =
-        rustix::fs::open(dir, flags, Mode::empty()).map_err(|errno| BundleError::io(dir)(errno.into()))?;
-    let mut reader = BundleReader { dir, files: BTreeMap::new(), bytes: 0 };
-    reader.folder(&root, b"", 0)?;
-    Ok(reader.files)
+    rustix::fs::open(dir, flags, Mode::empty()).map_err(|errno| BundleError::io(dir)(errno.into()))
 }
 
-struct BundleReader<'a> {
+/// Reads a regular file of a bundle of at most `limit` bytes.
+fn read_file(dir: &Path, root: &OwnedFd, name: &[u8], limit: u64) -> Result<Vec<u8>, BundleError> {
+    let path = dir.join(OsStr::from_bytes(name));
+    let fault = BundleError::io(&path);
+    let not_a_file = || BundleError::NotAFile { name: bytes::escape(name) };
+    let too_large = || BundleError::TooLarge { what: "bytes", limit };
+    // NOFOLLOW refuses links, wherever they point. NONBLOCK keeps a pipe from blocking the open.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = match rustix::fs::openat(root, name, flags, Mode::empty()) {
+        Ok(opened) => opened,
+        Err(Errno::LOOP | Errno::NXIO) => return Err(not_a_file()),
+        Err(errno) => return Err(fault(errno.into())),
+    };
+    let stat = rustix::fs::fstat(&opened).map_err(|errno| fault(errno.into()))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(not_a_file());
+    }
+    if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > limit {
+        return Err(too_large());
+    }
+    // The file may still grow.
+    let mut content = Vec::new();
+    File::from(opened).take(limit + 1).read_to_end(&mut content).map_err(fault)?;
+    if content.len() as u64 > limit { Err(too_large()) } else { Ok(content) }
+}
+
+/// The names of a bundle's files, found without opening any of them.
+struct BundleSurvey<'a> {
     dir: &'a Path,
-    files: BTreeMap<Vec<u8>, Vec<u8>>,
-    bytes: u64,
+    files: Vec<Vec<u8>>,
+    /// Files and directories.
+    n_entries: usize,
+    n_bytes: u64,
 }
 
-impl BundleReader<'_> {
+impl BundleSurvey<'_> {
     fn folder(&mut self, folder: &OwnedFd, prefix: &[u8], depth: usize) -> Result<(), BundleError> {
         if depth > MAX_BUNDLE_DEPTH {
             return Err(BundleError::TooLarge {
@@ -106,36 +161,29 @@ impl BundleReader<'_> {
         path: Vec<u8>,
         depth: usize,
     ) -> Result<(), BundleError> {
-        let not_a_file = || BundleError::NotAFile { name: bytes::escape(&path) };
-        // NOFOLLOW refuses links, wherever they point. NONBLOCK keeps a pipe from blocking the open.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
-            Ok(opened) => opened,
-            Err(Errno::LOOP | Errno::NXIO) => return Err(not_a_file()),
-            Err(errno) => return Err(self.io(&path, errno)),
-        };
-        let stat = rustix::fs::fstat(&opened).map_err(|errno| self.io(&path, errno))?;
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => self.folder(&opened, &path, depth + 1),
-            FileType::RegularFile => self.file(File::from(opened), path),
-            _ => Err(not_a_file()),
-        }
-    }
-
-    fn file(&mut self, file: File, path: Vec<u8>) -> Result<(), BundleError> {
-        if self.files.len() == MAX_BUNDLE_FILES {
+        self.n_entries += 1;
+        if self.n_entries > MAX_BUNDLE_FILES {
             return Err(BundleError::TooLarge { what: "files", limit: MAX_BUNDLE_FILES as u64 });
         }
-        let mut content = Vec::new();
-        let left = MAX_BUNDLE_BYTES - self.bytes;
-        let read = file.take(left + 1).read_to_end(&mut content);
-        read.map_err(BundleError::io(&self.dir.join(OsStr::from_bytes(&path))))?;
-        if content.len() as u64 > left {
-            return Err(BundleError::TooLarge { what: "bytes", limit: MAX_BUNDLE_BYTES });
+        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|errno| self.io(&path, errno))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let opened = rustix::fs::openat(folder, name, flags, Mode::empty())
+                    .map_err(|errno| self.io(&path, errno))?;
+                self.folder(&opened, &path, depth + 1)
+            }
+            FileType::RegularFile => {
+                self.n_bytes = self.n_bytes.saturating_add(u64::try_from(stat.st_size).unwrap_or(u64::MAX));
+                if self.n_bytes > MAX_BUNDLE_BYTES {
+                    return Err(BundleError::TooLarge { what: "bytes", limit: MAX_BUNDLE_BYTES });
+                }
+                self.files.push(path);
+                Ok(())
+            }
+            _ => Err(BundleError::NotAFile { name: bytes::escape(&path) }),
         }
-        self.bytes += content.len() as u64;
-        self.files.insert(path, content);
-        Ok(())
     }
 
     fn io(&self, path: &[u8], errno: Errno) -> BundleError {

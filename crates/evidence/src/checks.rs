@@ -8,12 +8,50 @@ use crate::{
 };
 use probity_core::{Digest, ReasonCode, bytes, json};
 use probity_paths::{RepoPath, Scope, reconcile};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Maximum number of names listed in a detail; the rest are counted.
 const MAX_DETAIL_NAMES: usize = 5;
+
+/// One check and its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BundleCheck {
+    /// The check's name.
+    pub name: &'static str,
+    /// Whether it was made, and if so its outcome.
+    pub status: CheckStatus,
+    /// The reason codes it adds to the verdict.
+    pub codes: BTreeSet<String>,
+    /// Explanation in plain words; empty if the check passed.
+    pub detail: String,
+}
+
+/// The outcome of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckStatus {
+    /// The check was made and found no problem.
+    Passed,
+    /// The check was made and found a problem.
+    Failed,
+    /// The check was not made.
+    Skipped,
+}
+
+pub(crate) fn completed_check(name: &'static str, faults: Vec<CheckFailure>) -> BundleCheck {
+    let status = if faults.is_empty() { CheckStatus::Passed } else { CheckStatus::Failed };
+    let detail: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let codes = faults.into_iter().map(|fault| fault.code).collect();
+    BundleCheck { name, status, codes, detail: detail.join("; ") }
+}
+
+pub(crate) fn skipped_check(name: &'static str, why: &str) -> BundleCheck {
+    BundleCheck { name, status: CheckStatus::Skipped, codes: BTreeSet::new(), detail: why.into() }
+}
 
 /// A reason for which a bundle fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +66,10 @@ impl CheckFailure {
     }
 
     /// Reports `reason` for `names`, or nothing if there are no names.
-    fn for_names<'a>(reason: ReasonCode, names: impl IntoIterator<Item = &'a [u8]>) -> Option<Self> {
+    pub(crate) fn for_names<'a>(
+        reason: ReasonCode,
+        names: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Option<Self> {
         let names: Vec<String> = names.into_iter().map(|name| format!("`{}`", bytes::escape(name))).collect();
         let more = names.len().saturating_sub(MAX_DETAIL_NAMES);
         let first = names.get(..MAX_DETAIL_NAMES).unwrap_or(&names).join(", ");
@@ -227,7 +268,7 @@ impl<'a> VerificationSubject<'a> {
     }
 }
 
-fn failure_unless(holds: bool, reason: ReasonCode, detail: &str) -> Vec<CheckFailure> {
+pub(crate) fn failure_unless(holds: bool, reason: ReasonCode, detail: &str) -> Vec<CheckFailure> {
     if holds { Vec::new() } else { vec![CheckFailure::new(reason, detail)] }
 }
 

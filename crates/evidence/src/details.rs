@@ -1,4 +1,7 @@
 //! Manifest fields beyond the required ones. The run hash covers all of them.
+//!
+//! The verifier writes them again and compares: a field added later must be left out while it has its default, or
+//! older bundles would no longer verify.
 
 use crate::{ByteString, EnforcementLevel, GlobList, RecognizedOutput};
 use probity_core::Digest;
@@ -75,6 +78,26 @@ pub struct ManifestFinding {
     pub code: String,
     pub path: Option<RepoPath>,
     pub detail: String,
+}
+
+/// How the detail of a finding that fails nothing begins.
+const NOTE_PREFIX: &str = "note: ";
+
+impl ManifestFinding {
+    /// Creates a finding that fails nothing.
+    pub fn note(code: String, path: Option<RepoPath>, text: &str) -> Self {
+        Self { code, path, detail: format!("{NOTE_PREFIX}{text}") }
+    }
+
+    /// Returns whether the finding fails nothing. Every other one is a reason for which the run failed.
+    pub fn is_note(&self) -> bool {
+        self.detail.starts_with(NOTE_PREFIX)
+    }
+
+    /// Returns the detail without the mark of a note.
+    pub fn text(&self) -> &str {
+        self.detail.strip_prefix(NOTE_PREFIX).unwrap_or(&self.detail)
+    }
 }
 
 /// A git reference that changed. `None` in `before` or `after`: the reference did not exist.

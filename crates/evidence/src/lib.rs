@@ -12,7 +12,8 @@
 //!   run with it.
 //! * [`Amendment`]: the only way a sealed scope can grow (law 2).
 //! * [`Manifest`]: the facts of a run; [`Manifest::assemble`] turns them into the files of a bundle.
-//! * [`verify`]: judges a bundle against the caller's requirements ([`TrustRequirements`]). Accepts arbitrary bytes.
+//! * [`verify_bundle`]: judges a bundle against the caller's requirements ([`TrustRequirements`]), and its parts against
+//!   each other; [`verify()`] judges a bare manifest. Both accept arbitrary bytes.
 //! * [`SecretKey`], [`PublicKey`]: Ed25519. Asymmetric, so that a verifier cannot forge.
 //! * [`attest`]: a run as an in-toto statement in a DSSE envelope, for other tools.
 //! * [`receipt`]: checks the receipt of a finished change offline.
@@ -26,12 +27,14 @@ pub mod attest;
 pub mod bundle;
 mod byte_string;
 mod checks;
+mod delta_record;
 mod details;
 mod gate_rules;
 mod globs;
 mod keys;
 mod manifest;
 mod manifest_v1;
+mod part_checks;
 mod plan;
 pub mod receipt;
 mod recognized_outputs;
@@ -43,8 +46,14 @@ pub mod vectors;
 mod verify;
 
 pub use amend::{AmendPermission, AmendPolicy, Amendment, AmendmentError, amended_scope, check_reason};
+use assemble::SUMMARY_FILE;
 pub use assemble::{AssembleError, EvidenceBundle};
 pub use byte_string::ByteString;
+pub use checks::{BundleCheck, CheckStatus};
+pub use delta_record::{
+    BundleDocument, DELTA_FILE, DeltaFile, EntryKind, PRUNED_FILE, PrunedFile, PrunedRun, RecordedChange,
+    RecordedSide,
+};
 pub use details::{BudgetUsage, GovernedCommand, ManifestDetails, ManifestFinding, RefChange, ToolVersion};
 pub use globs::GlobList;
 pub use keys::{KeyError, PublicKey, SecretKey};
@@ -53,7 +62,7 @@ pub use manifest_v1::{GateResult, RunStatus};
 pub use plan::{PackCap, Plan, PlannedGate};
 pub use probity_core::ChangeKind;
 pub use recognized_outputs::{DirectoryMarker, RecognizedBecause, RecognizedOutput};
-pub use seal::{EnforcementLevel, GateSettings, RefsRule, Seal, SealContents, SealDamaged, SealedProgram};
+pub use seal::{EnforcementLevel, GateSettings, RefsRule, SEAL_FILE, Seal, SealContents, SealDamaged, SealedProgram};
 pub use seal_check::{GateStatus, RunObservation, SealCheck, seal_check};
 pub use trust::{ChainPredecessor, SignatureRule, TrustError, TrustRequirements};
-pub use verify::{BundleCheck, BundleVerdict, BundleVerification, CheckStatus, verify};
+pub use verify::{BundleVerdict, BundleVerification, verify, verify_bundle};

@@ -4,7 +4,7 @@
 //! lists, the untracked paths and the status. A manifest written by this code therefore never claims a pass
 //! that its own facts contradict.
 
-use crate::manifest_v1::{ChangeV1, GateResult, ManifestV1, RunStatus};
+use crate::manifest_v1::{self, ChangeV1, GateResult, ManifestV1, RunStatus};
 use crate::{Amendment, ManifestDetails, Plan, amended_scope, gate_rules};
 use probity_core::{ChangeKind, Digest, ReasonCode, json};
 use probity_paths::{PathError, RepoPath, reconcile};
@@ -88,6 +88,8 @@ pub struct StoredManifest {
     pub manifest: Manifest,
     /// The recorded hash, not a recomputed one.
     pub run_hash: Digest,
+    /// Whether the recorded hash is that of the manifest.
+    pub has_its_hash: bool,
     /// Run hash of the predecessor in the chain.
     pub prev_run_hash: Option<Digest>,
     pub key_id: Option<String>,
@@ -137,6 +139,7 @@ impl StoredManifest {
         manifest.other_reasons = reasons.into_iter().filter(|reason| !following.contains(reason)).collect();
         Ok(Self {
             manifest,
+            has_its_hash: manifest_v1::run_hash(&value) == required.run_hash,
             run_hash: required.run_hash,
             prev_run_hash: required.prev_run_hash,
             key_id: required.key_id,

@@ -136,7 +136,7 @@ fn is_code(text: &str) -> bool {
 
 /// Checks that `whole` contains everything in `part`; objects of `whole` may have additional members. The
 /// error is the path of the first difference.
-fn contains(whole: &Value, part: &Value) -> Result<(), String> {
+pub(crate) fn contains(whole: &Value, part: &Value) -> Result<(), String> {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => {
             for (key, part) in part {

@@ -3,16 +3,18 @@
 //! A receipt is a document `probity/receipt/v1`. Its digest covers everything else in it, so that anyone can
 //! check and name it. A signed receipt is the predicate of an in-toto statement in a DSSE envelope.
 
+use crate::verify::{MAX_DOCUMENT_BYTES, is_too_large};
 use crate::{CheckStatus, SignatureRule, TrustRequirements, attest};
 use probity_core::{Digest, ReasonCode, bytes, json};
 use probity_paths::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 pub const RECEIPT_SCHEMA: &str = "probity/receipt/v1";
 
 /// Receipts are documents for people; anything larger is rejected unparsed.
-const MAX_RECEIPT_BYTES: usize = 64 << 20;
+pub const MAX_RECEIPT_BYTES: usize = MAX_DOCUMENT_BYTES;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiptError {
@@ -139,7 +141,14 @@ pub fn check(bytes: &[u8], trust: &TrustRequirements, tree: Option<DigestOfFile<
         (Some(digest_of_file), Some(document)) => tree_check(document, digest_of_file),
         _ => ReceiptCheck::skipped("tree", "no tree was given"),
     };
-    CheckedReceipt { document, checks: vec![integrity, signature, tree] }
+    let agreement = match document.as_ref().map(contradictions) {
+        None => ReceiptCheck::skipped("agreement", "there is nothing to look at"),
+        Some(wrong) if wrong.is_empty() => ReceiptCheck::passed("agreement", "its parts agree".into()),
+        Some(wrong) => {
+            ReceiptCheck::failed("agreement", ReasonCode::EvidenceDerivedMismatch, wrong.join("; "))
+        }
+    };
+    CheckedReceipt { document, checks: vec![integrity, signature, agreement, tree] }
 }
 
 type ReceiptContent = Result<Value, (ReasonCode, String)>;
@@ -150,13 +159,19 @@ fn open(bytes: &[u8], trust: &TrustRequirements) -> (ReceiptContent, ReceiptChec
         let check = ReceiptCheck::skipped("signature", "there is nothing to look at");
         (Err((ReasonCode::EvidenceSchemaInvalid, why)), check)
     };
-    if bytes.len() > MAX_RECEIPT_BYTES {
-        return unreadable(format!("it is larger than {MAX_RECEIPT_BYTES} bytes"));
+    if is_too_large(bytes) {
+        let check = ReceiptCheck::skipped("signature", "there is nothing to look at");
+        return (Err((ReasonCode::EvidenceTooLarge, "it was not read".into())), check);
     }
     let value = match json::parse(bytes) {
         Ok(value) => value,
         Err(error) => return unreadable(error.to_string()),
     };
+    if bytes.strip_suffix(b"\n") != Some(json::canonical(&value).as_slice()) {
+        let check = ReceiptCheck::skipped("signature", "there is nothing to look at");
+        let why = "a receipt and its envelope are canonical JSON and one newline".into();
+        return (Err((ReasonCode::EvidenceNotCanonical, why)), check);
+    }
     if value.get("payloadType").is_none() {
         let check = if trust.signature == SignatureRule::Required {
             let why = "it is not signed".into();
@@ -183,6 +198,44 @@ fn open(bytes: &[u8], trust: &TrustRequirements) -> (ReceiptContent, ReceiptChec
         (true, _) => ReceiptCheck::skipped("signature", "no trusted key was given"),
     };
     (payload(&value).and_then(of_receipt), check)
+}
+
+/// Names the parts of a receipt that contradict each other.
+fn contradictions(receipt: &Value) -> Vec<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let stated = |check: &str| {
+        let named = list(&receipt["checks"]).into_iter().find(|it| it["check"] == check);
+        named.and_then(|it| Some(it["outcome"].as_str()?.to_owned())).unwrap_or_default()
+    };
+    let mut wrong = Vec::new();
+    let mut seen = BTreeSet::new();
+    let delta = list(&receipt["delta"]);
+    if delta.iter().any(|it| !seen.insert(it["path"].to_string()) || it["before"] == it["after"]) {
+        wrong.push("`delta` has a path twice, or one that did not change".to_owned());
+    }
+    let scope = &receipt["scope_check"];
+    for (check, paths) in [("scope_check", "unexpected_files"), ("forbidden_paths", "forbidden_touched")] {
+        let expected = match (scope.is_null(), list(&scope[paths]).is_empty()) {
+            (true, _) => "not_applicable",
+            (false, true) => "passed",
+            (false, false) => "failed",
+        };
+        if stated(check) != expected {
+            wrong.push(format!("the check `{check}` does not follow from `scope_check`"));
+        }
+    }
+    let gates = list(&receipt["gates"]);
+    let has_failed = gates.iter().any(|it| it["result"] == "failed" && it["required"] == true);
+    let outcome = stated("policy_gates");
+    if gates.is_empty() != (outcome == "not_applicable") || has_failed != (outcome == "failed") {
+        wrong.push("the check `policy_gates` does not follow from `gates`".to_owned());
+    }
+    let blocking = list(&receipt["outcome"]["blocking_violations"]);
+    let is_violated = receipt["outcome"]["status"] == "violated";
+    if blocking.first().is_some_and(|first| !is_violated || *first != receipt["outcome"]["reason"]) {
+        wrong.push("`outcome` does not follow from its violations".to_owned());
+    }
+    wrong
 }
 
 /// Returns the statement of an envelope without a verified signature.
@@ -221,12 +274,19 @@ mod tests {
     use serde_json::json;
 
     fn receipt() -> Value {
+        let checks = ["scope_check", "forbidden_paths", "policy_gates"]
+            .map(|check| json!({ "check": check, "outcome": "not_applicable" }));
         let mut document = json!({
             "schema": RECEIPT_SCHEMA,
             "delta": [{ "path": "a.txt", "before": null, "after": Digest::of(b"a") }],
+            "checks": checks,
         });
         document["digest"] = json!(Digest::of_json(&document));
         document
+    }
+
+    fn bytes(document: &Value) -> Vec<u8> {
+        [probity_core::json::canonical(document), b"\n".to_vec()].concat()
     }
 
     fn statuses(bytes: &[u8], trust: &TrustRequirements, tree: Option<DigestOfFile<'_>>) -> Vec<CheckStatus> {
@@ -241,27 +301,27 @@ mod tests {
             TrustRequirements { keys: [(key.key_id(), key.public())].into(), ..TrustRequirements::default() };
         let envelope = attest::seal_statement(&statement(&receipt()).expect("a statement"), &key);
         let same: DigestOfFile<'_> = &|_| Some(Digest::of(b"a"));
-        assert_eq!(statuses(&envelope, &trust, Some(same)), [Passed, Passed, Passed]);
-        assert_eq!(statuses(&envelope, &trust, Some(&|_| None)), [Passed, Passed, Failed]);
+        assert_eq!(statuses(&envelope, &trust, Some(same)), [Passed, Passed, Passed, Passed]);
+        assert_eq!(statuses(&envelope, &trust, Some(&|_| None)), [Passed, Passed, Passed, Failed]);
         let stranger = SecretKey::from_random(&[8; 32]);
         let forged = attest::seal_statement(&statement(&receipt()).expect("a statement"), &stranger);
-        assert_eq!(statuses(&forged, &trust, None), [Passed, Failed, Skipped]);
+        assert_eq!(statuses(&forged, &trust, None), [Passed, Failed, Passed, Skipped]);
     }
 
     #[test]
     fn a_receipt_without_a_signature_fails_only_where_one_is_required() {
         use CheckStatus::{Failed, Passed, Skipped};
-        let bytes = probity_core::json::canonical(&receipt());
-        assert_eq!(statuses(&bytes, &TrustRequirements::default(), None), [Passed, Skipped, Skipped]);
+        let bytes = bytes(&receipt());
+        assert_eq!(statuses(&bytes, &TrustRequirements::default(), None), [Passed, Skipped, Passed, Skipped]);
         let strict = TrustRequirements { signature: SignatureRule::Required, ..TrustRequirements::default() };
-        assert_eq!(statuses(&bytes, &strict, None), [Passed, Failed, Skipped]);
+        assert_eq!(statuses(&bytes, &strict, None), [Passed, Failed, Passed, Skipped]);
     }
 
     #[test]
     fn a_changed_receipt_is_none() {
         let mut changed = receipt();
         changed["delta"] = json!([]);
-        let checked = check(&probity_core::json::canonical(&changed), &TrustRequirements::default(), None);
+        let checked = check(&bytes(&changed), &TrustRequirements::default(), None);
         assert!(checked.document.is_none() && !checked.passed());
         assert_eq!(checked.checks[0].code, Some(ReasonCode::EvidenceRunHashMismatch));
     }

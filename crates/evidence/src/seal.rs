@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+/// The file of a bundle, and of an open run, that holds its seal.
+pub const SEAL_FILE: &str = "seal.json";
+
 const SEAL_SCHEMA: &str = "probity/seal/v1";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

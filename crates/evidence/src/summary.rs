@@ -1,7 +1,9 @@
 //! Renders a run as a Markdown page for people. Every path appears on it, and none can pass for markup.
+//!
+//! The verifier renders the page again and compares, so its form belongs to version 1 of the manifest.
 
 use crate::manifest_v1::GateResult;
-use crate::{Amendment, Manifest, ManifestChange, ManifestFinding};
+use crate::{Amendment, Manifest, ManifestChange, ManifestDetails, ManifestFinding, RecognizedBecause};
 use probity_core::bytes;
 use probity_core::markup::markdown_code;
 use std::fmt::Display;
@@ -35,18 +37,49 @@ pub fn render(manifest: &Manifest) -> String {
     page.section("Changed", manifest.delta.iter().flatten().map(change));
     page.section("Changed by gates", paths(&manifest.details.gate_delta_paths));
     page.section("Build outputs, exempt", paths(&manifest.exempt_delta_paths));
+    page.section("Build outputs recognized by their content", recognized(&manifest.details));
     page.section(
         "References",
         manifest.details.refs.iter().map(|it| {
             format!(
-                "{}: {} → {}",
+                "{}{}: {} → {}",
                 code(it.name.as_bytes()),
+                it.repository.as_ref().map_or_else(String::new, |at| format!(" in {}", code(at.as_bytes()))),
                 code_or_none(it.before.as_ref()),
                 code_or_none(it.after.as_ref())
             )
         }),
     );
     page.0
+}
+
+/// Returns whether `page` is the summary of `manifest`. What a reason means and what to do next may be said in other
+/// words: they are not facts, and later versions explain better.
+pub(crate) fn is_page_of(manifest: &Manifest, page: &[u8]) -> bool {
+    let rendered = render(manifest);
+    let Ok(page) = std::str::from_utf8(page) else { return false };
+    let n_explained = manifest.reasons().len();
+    let lines = |text: &'_ str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
+    let (own, given) = (lines(&rendered), lines(page));
+    // Title, blank, heading, blank, then one line for each reason.
+    let is_explanation = |index: usize| (4..4 + n_explained).contains(&index);
+    let code_of = |line: &str| line.split_once(": ").map(|(code, _)| code.to_owned());
+    own.len() == given.len()
+        && own.iter().zip(&given).enumerate().all(|(index, (own, given))| {
+            own == given || is_explanation(index) && code_of(own).is_some() && code_of(own) == code_of(given)
+        })
+}
+
+fn recognized(details: &ManifestDetails) -> Vec<String> {
+    let line = |output: &crate::RecognizedOutput| {
+        let because = match output.because {
+            RecognizedBecause::MarkedAtStart => "marked at the start",
+            RecognizedBecause::Ignored => "ignored",
+            RecognizedBecause::ToolName => "the tool's own name",
+        };
+        format!("{}: `{}`, {because}", code(output.path.as_bytes()), output.mark.file_name())
+    };
+    details.recognized_outputs.iter().map(line).collect()
 }
 
 #[derive(Default)]

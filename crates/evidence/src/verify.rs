@@ -4,8 +4,11 @@
 //! every check it did not make (law 6). It answers on any input, without panicking.
 
 use crate::TrustRequirements;
-use crate::checks::{CheckFailure, VerificationSubject};
+use crate::checks::{
+    BundleCheck, CheckFailure, CheckStatus, VerificationSubject, completed_check, skipped_check,
+};
 use crate::manifest_v1::{MANIFEST_FILE, ManifestV1};
+use crate::part_checks;
 use probity_core::{ReasonCode, json};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,32 +35,38 @@ pub struct BundleVerification {
     pub checks: Vec<BundleCheck>,
 }
 
-/// One check and its result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct BundleCheck {
-    /// The check's name.
-    pub name: &'static str,
-    /// Whether it was made, and if so its outcome.
-    pub status: CheckStatus,
-    /// The reason codes it adds to the verdict.
-    pub codes: BTreeSet<String>,
-    /// Explanation in plain words; empty if the check passed.
-    pub detail: String,
+/// Maximum size of a JSON file of a bundle.
+pub(crate) const MAX_DOCUMENT_BYTES: usize = 64 << 20;
+
+/// Maximum number of values in a JSON file of a bundle. A change is about fifteen values.
+pub(crate) const MAX_DOCUMENT_VALUES: usize = 4_000_000;
+
+/// Verifies a bundle as Probity writes it, keyed by `/`-separated name: its manifest against `trust`, and its parts
+/// against each other.
+pub fn verify_bundle(files: &BTreeMap<Vec<u8>, Vec<u8>>, trust: &TrustRequirements) -> BundleVerification {
+    let documents = files.iter().filter(|(name, _)| name.ends_with(b".json"));
+    let too_large = documents.filter(|(_, bytes)| is_too_large(bytes)).map(|(name, _)| name.as_slice());
+    if let Some(fault) = CheckFailure::for_names(ReasonCode::EvidenceTooLarge, too_large) {
+        return unreadable(fault);
+    }
+    let value = files.get(MANIFEST_FILE.as_bytes()).and_then(|bytes| Some((bytes, json::parse(bytes).ok()?)));
+    let of_manifest = verify(files, trust);
+    match value.filter(|_| of_manifest.checks.iter().all(|check| check.name != "everything_else")) {
+        None => of_manifest,
+        Some((bytes, value)) => {
+            conclude([of_manifest.checks, part_checks::part_checks(files, bytes, &value)].concat())
+        }
+    }
 }
 
-/// The outcome of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckStatus {
-    /// The check was made and found no problem.
-    Passed,
-    /// The check was made and found a problem.
-    Failed,
-    /// The check was not made.
-    Skipped,
+/// Counts before anything is parsed: a value costs more memory than its byte.
+pub(crate) fn is_too_large(document: &[u8]) -> bool {
+    let is_start = |byte: &&u8| matches!(byte, b',' | b'[' | b'{');
+    document.len() > MAX_DOCUMENT_BYTES || document.iter().filter(is_start).count() > MAX_DOCUMENT_VALUES
 }
 
-/// Verifies the files of a bundle, keyed by `/`-separated name, against `trust`.
+/// Verifies a manifest of the bare form that the conformance vectors define: the required members and no other part.
+/// Such a bundle says nothing about its seal, so a judge of real runs uses [`verify_bundle`].
 pub fn verify(files: &BTreeMap<Vec<u8>, Vec<u8>>, trust: &TrustRequirements) -> BundleVerification {
     let Some(bytes) = files.get(MANIFEST_FILE.as_bytes()) else {
         return unreadable(CheckFailure::new(ReasonCode::EvidenceManifestMissing, ""));
@@ -95,31 +104,13 @@ fn all_checks(subject: &VerificationSubject<'_>) -> Vec<BundleCheck> {
     ]
 }
 
-fn completed_check(name: &'static str, faults: Vec<CheckFailure>) -> BundleCheck {
-    let status = if faults.is_empty() { CheckStatus::Passed } else { CheckStatus::Failed };
-    let detail: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    let codes = faults.into_iter().map(|fault| fault.code).collect();
-    BundleCheck { name, status, codes, detail: detail.join("; ") }
-}
-
 /// Builds a check that is made only if the caller requires something; otherwise it is reported as skipped.
 fn optional_check(name: &'static str, faults: Option<Vec<CheckFailure>>) -> BundleCheck {
-    let not_demanded = || BundleCheck {
-        name,
-        status: CheckStatus::Skipped,
-        codes: BTreeSet::new(),
-        detail: "nothing was demanded".into(),
-    };
-    faults.map_or_else(not_demanded, |faults| completed_check(name, faults))
+    faults.map_or_else(|| skipped_check(name, "nothing was demanded"), |faults| completed_check(name, faults))
 }
 
 fn unreadable(fault: CheckFailure) -> BundleVerification {
-    let rest = BundleCheck {
-        name: "everything_else",
-        status: CheckStatus::Skipped,
-        codes: BTreeSet::new(),
-        detail: "the manifest could not be read".into(),
-    };
+    let rest = skipped_check("everything_else", "the manifest could not be read");
     conclude(vec![completed_check("manifest", vec![fault]), rest])
 }
 

@@ -1,7 +1,7 @@
 //! Widens a scope on the record (law 2): during a run, or afterwards as a new judgment of the same facts.
 
 use crate::attest::{self, ChainHeadSource, WrittenBundle};
-use crate::{amendment_channel, bundles};
+use crate::{amendment_channel, bundles, recover};
 use probity_api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgment};
 use probity_changes::claims;
 use probity_changes::registry::CallerCredentials;
@@ -71,6 +71,8 @@ pub fn amend(
 ) -> Result<AmendmentEffect, ServiceError> {
     // Checked before anything is asked or written: an invalid pattern must not get on the record.
     let added = GlobList::new(add.iter().cloned()).to_scope()?;
+    // A run whose bundle waits elsewhere has ended, although its open directory is still there.
+    recover::adopt_all(workspace)?;
     if let Some(open) = open_run(workspace, run)? {
         // A running run must not grow into paths that other agents hold. The lock stops new claims until it has grown.
         let _alone = run_claims::lock_claims(&workspace.state)?;
@@ -130,7 +132,7 @@ fn judge_again(
 
     let mut manifest = stored.manifest;
     match allowed {
-        Ok(()) => manifest.amendments.push(amendment),
+        Ok(()) => manifest.amendments.push(amendment.not_before(manifest.amendments.last())),
         // A request to widen a scope is never dropped silently (law 3): the refusal becomes part of the chain.
         Err(reason) => manifest.details.findings.push(refusal(reason, &amendment)),
     }
@@ -144,7 +146,7 @@ fn judge_again(
     let key = signing::signing_key(workspace)?;
     let open = OpenJudgment::begin(workspace, &manifest.run_id)?;
     let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), ChainHeadSource::OnDisk)?;
-    open.end()?;
+    open.end(&attested)?;
     allowed.map_err(|reason| ServiceError::refused(reason, reason.meaning()))?;
     Ok(AmendmentEffect::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
 }
@@ -170,8 +172,8 @@ impl OpenJudgment {
         Ok(Self { run, _lock: lock })
     }
 
-    fn end(self) -> Result<(), ServiceError> {
-        attest::remove_folder(&self.run.folder)?;
+    fn end(self, written: &WrittenBundle) -> Result<(), ServiceError> {
+        attest::end_open_run(&self.run.folder, written);
         // The lock's name is unique to this judgment, so nobody waits for it.
         Ok(durable::remove(&self.run.lock)?)
     }
@@ -181,14 +183,13 @@ fn refusal(reason: ReasonCode, amendment: &Amendment) -> probity_evidence::Manif
     let patterns: Vec<String> =
         amendment.add.as_slice().iter().map(|pattern| probity_core::bytes::escape(pattern)).collect();
     let Amendment { by, why, .. } = amendment;
-    let detail = format!("note: refused to add {}, asked by {by}: {why}", patterns.join(" "));
-    probity_evidence::ManifestFinding { code: reason.as_str().into(), path: None, detail }
+    let detail = format!("refused to add {}, asked by {by}: {why}", patterns.join(" "));
+    probity_evidence::ManifestFinding::note(reason.as_str().into(), None, &detail)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recover;
 
     #[test]
     fn a_judgment_on_its_way_is_not_taken_for_a_killed_run() {

@@ -257,6 +257,7 @@ impl AmendmentService {
         }
         let amendment = request.into_amendment()?;
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let amendment = amendment.not_before(asked.granted.last());
         asked.granted.push(amendment.clone());
         match self.write_down(&asked) {
             Ok(()) => Ok(amendment),

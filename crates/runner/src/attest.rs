@@ -5,15 +5,15 @@
 
 use crate::bundles;
 use crate::bundles::{DELTA_FILE, PRUNED_FILE};
+use crate::reserved_space;
 use crate::run_verdict::RunVerdict;
-use probity_api::Answer as _;
 use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, PrunedRun, RecordedChange, RecordedSide};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
+use probity_core::Digest;
 use probity_core::chain::ChainHead;
-use probity_core::{Digest, json};
 use probity_evidence::{
-    Amendment, EvidenceBundle, GovernedCommand, Manifest, ManifestDetails, RefChange, Seal, SecretKey,
-    StoredManifest, ToolVersion,
+    Amendment, BundleDocument as _, EvidenceBundle, GovernedCommand, Manifest, ManifestDetails,
+    ManifestFinding, RefChange, Seal, SecretKey, StoredManifest, ToolVersion,
 };
 use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind, TreeChange};
 use probity_storage::{HashChain, durable};
@@ -94,6 +94,8 @@ pub struct WrittenBundle {
     pub run_hash: Digest,
     /// `None` if unsigned.
     pub key_id: Option<String>,
+    /// False if the bundle could not be written to the state directory and waits elsewhere.
+    pub is_chained: bool,
 }
 
 #[tracing::instrument(name = "attest", skip_all)]
@@ -106,13 +108,23 @@ pub fn attest(workspace: &Workspace, record: &BundleInputs<'_>) -> Result<Writte
         artifacts.insert(DELTA_FILE.into(), delta_file(&record.tree.verdict.delta, start));
     }
     if let Some(MaintenanceOperation::Prune(runs)) = record.execution.did {
-        artifacts
-            .insert(PRUNED_FILE.into(), json::canonical(&PrunedFile { runs: runs.to_vec() }.to_document()));
+        artifacts.insert(PRUNED_FILE.into(), PrunedFile { runs: runs.to_vec() }.to_bytes());
     }
+    reserved_space::release(record.sealed.folder);
     let attested = publish(workspace, &manifest, artifacts, record.sealed.key, record.head.clone())?;
-    // The evidence is safe; a leftover directory is found at the next start.
-    let _ = remove_folder(record.sealed.folder);
+    end_open_run(record.sealed.folder, &attested);
     Ok(attested)
+}
+
+/// Ends an open run whose bundle is written: its directory goes, or names the place of the bundle.
+pub(crate) fn end_open_run(folder: &Path, written: &WrittenBundle) {
+    if written.is_chained {
+        // The evidence is safe; a leftover directory is found at the next start.
+        let _ = remove_folder(folder);
+    } else if folder.exists() {
+        // Without the note the next start closes the run as interrupted.
+        let _ = reserved_space::note_elsewhere(folder, &written.dir, written.run_hash);
+    }
 }
 
 /// Assembles, signs, writes and chains a manifest.
@@ -142,10 +154,12 @@ pub fn publish(
     let parent = workspace.state.evidence();
     let dir = write(&parent, manifest, &bundle)
         .or_else(|_| write(&create_fallback_directory()?, manifest, &bundle))?;
-    if let Some(chain) = chain.as_mut().filter(|_| dir.starts_with(&parent)) {
+    let chain = chain.as_mut().filter(|_| dir.starts_with(&parent));
+    let is_chained = chain.is_some();
+    if let Some(chain) = chain {
         chain.advance(&manifest.run_id, bundle.run_hash)?;
     }
-    Ok(WrittenBundle { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id) })
+    Ok(WrittenBundle { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id), is_chained })
 }
 
 /// Creates a directory for evidence if our own was destroyed: accessible only to its owner, with an unpredictable name.
@@ -259,13 +273,12 @@ pub(crate) fn gate_result(result: &GateResult) -> probity_evidence::GateResult {
 
 fn details(workspace: &Workspace, record: &BundleInputs<'_>) -> ManifestDetails {
     let contents = record.sealed.seal.contents();
-    let finding = |finding: &RunFinding| probity_evidence::ManifestFinding {
-        code: finding.reason.as_str().into(),
-        path: finding.path.clone(),
-        detail: match finding.severity {
-            FindingSeverity::Error => finding.detail.clone(),
-            FindingSeverity::Note => format!("note: {}", finding.detail),
-        },
+    let finding = |finding: &RunFinding| {
+        let (code, path) = (finding.reason.as_str().to_owned(), finding.path.clone());
+        match finding.severity {
+            FindingSeverity::Error => ManifestFinding { code, path, detail: finding.detail.clone() },
+            FindingSeverity::Note => ManifestFinding::note(code, path, &finding.detail),
+        }
     };
     let family = |name: &'static str| {
         record.tree.verdict.findings.iter().filter(move |found| found.reason.as_str().starts_with(name))
@@ -331,7 +344,7 @@ fn delta_file(delta: &[TreeChange], start: &Snapshot) -> Vec<u8> {
         changes: delta.iter().map(recorded).collect(),
         directories: directories_above(delta, start),
     };
-    json::canonical(&file.to_document())
+    file.to_bytes()
 }
 
 /// Returns the former directories above changed paths, so that they can be created again.

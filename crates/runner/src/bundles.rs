@@ -20,23 +20,20 @@ use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The bundle file with both sides of every change, in more detail than the manifest.
-pub const DELTA_FILE: &str = "delta.json";
-/// The bundle file that lists pruned bundles.
-pub const PRUNED_FILE: &str = "pruned.json";
+pub use probity_evidence::{DELTA_FILE, PRUNED_FILE};
 
 pub type BundleFiles = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Resolves `name` to a run id: a full id, a unique prefix, or `last` for the last run of this tree.
 pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
-    let runs = workspace.state.bundles()?;
     if name == "last" {
         // Maintenance runs are not runs that a user would inspect, revert or amend, so `last` skips them.
         let is_deed = |it: &ManifestDetails| it.reverts.is_some() || it.pruned.is_some();
         let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
-        let last = runs.into_iter().rfind(|id| manifest(workspace, id).is_ok_and(|it| is_meant(&it)));
+        let last = chained(workspace)?.into_iter().rfind(is_meant).map(|stored| stored.manifest.run_id);
         return last.ok_or_else(|| ServiceError::NoSuchRun("there is no run in this tree yet".into()));
     }
+    let runs = workspace.state.bundles()?;
     let mut meant = runs.iter().filter(|id| id.starts_with(name) && !name.is_empty());
     match (meant.next(), meant.next()) {
         (Some(id), None) => Ok(id.clone()),
@@ -56,14 +53,44 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
 pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     let mut run_id = find(workspace, name)?;
     let mut run_hash = manifest(workspace, &run_id)?.run_hash;
-    // Ids are ordered by time, so an amendment comes after the run it amends.
-    for id in workspace.state.bundles()? {
-        let Some(stored) = manifest(workspace, &id).ok().filter(|_| id > run_id) else { continue };
+    for stored in chained(workspace)? {
         if stored.manifest.details.amended_from == Some(run_hash) {
-            (run_id, run_hash) = (id, stored.run_hash);
+            (run_id, run_hash) = (stored.manifest.run_id, stored.run_hash);
         }
     }
     Ok(run_id)
+}
+
+/// Returns the manifests on the chain of the repository, oldest first, as far as the chain leads back. A bundle that
+/// merely lies in the directory is not among them.
+pub fn chained(workspace: &Workspace) -> Result<Vec<StoredManifest>, ServiceError> {
+    // Without evidence there is nothing to look up, and a question must not create the chain.
+    let ids = workspace.state.bundles()?;
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut next = workspace.state.chain()?.head()?.map(|head| head.digest);
+    let stored = ids.into_iter().filter_map(|id| {
+        let stored = manifest(workspace, &id).ok()?;
+        (stored.has_its_hash && stored.manifest.run_id == id).then_some((stored.run_hash, stored))
+    });
+    let mut by_hash: BTreeMap<Digest, StoredManifest> = stored.collect();
+    let mut found = Vec::new();
+    while let Some(stored) = next.and_then(|hash| by_hash.remove(&hash)) {
+        next = stored.prev_run_hash;
+        found.push(stored);
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// Refuses a run that is not on the chain of the repository.
+pub(crate) fn require_chained(workspace: &Workspace, run_id: &str) -> Result<(), ServiceError> {
+    if chained(workspace)?.iter().any(|stored| stored.manifest.run_id == run_id) {
+        return Ok(());
+    }
+    let detail = format!("{run_id} lies among the evidence and is not on its chain");
+    Err(ServiceError::refused(ReasonCode::EvidenceNotOnChain, detail))
 }
 
 /// Returns whether a run was in this tree rather than in another worktree of the repository.
@@ -85,6 +112,7 @@ pub(crate) fn read_sound_bundle(workspace: &Workspace, run_id: &str) -> Result<S
         let reason = code.parse().unwrap_or(ReasonCode::EvidenceSchemaInvalid);
         return Err(ServiceError::refused(reason, format!("the bundle of {run_id} does not hold together")));
     }
+    require_chained(workspace, run_id)?;
     let stored = manifest(workspace, run_id)?;
     if !is_of(workspace, &stored) {
         let detail = format!("run {run_id} was in another worktree of this repository: go there");
@@ -153,13 +181,17 @@ pub fn locate(
 
 /// Reads a bundle without following links.
 pub fn read(dir: &Path) -> Result<BundleFiles, ServiceError> {
-    bundle::read_bundle(dir).map_err(|error| match error.reason() {
+    bundle::read_bundle(dir).map_err(|error| read_error(dir, error))
+}
+
+fn read_error(dir: &Path, error: bundle::BundleError) -> ServiceError {
+    match error.reason() {
         Some(reason) => ServiceError::refused(reason, format!("{}: {error}", dir.display())),
         None => ServiceError::System {
             what: format!("cannot read the bundle {}", dir.display()),
             source: std::io::Error::other(error),
         },
-    })
+    }
 }
 
 /// Verifies a bundle. If its content makes it unreadable, that is the result of the verification.
@@ -167,12 +199,12 @@ pub fn verify(
     dir: &Path,
     trust: &TrustRequirements,
 ) -> Result<(BundleVerification, BundleFiles), ServiceError> {
-    if !dir.join("manifest.json").exists() {
+    if dir.join("manifest.json").symlink_metadata().is_err() {
         // Without a manifest it is not a bundle, so nothing else needs to be read.
         return Ok((probity_evidence::verify(&BundleFiles::new(), trust), BundleFiles::new()));
     }
     match read(dir) {
-        Ok(files) => Ok((probity_evidence::verify(&files, trust), files)),
+        Ok(files) => Ok((probity_evidence::verify_bundle(&files, trust), files)),
         Err(ServiceError::Refused { reason, detail }) => {
             let codes = BTreeSet::from([reason.as_str().to_owned()]);
             let check =
@@ -188,12 +220,18 @@ pub fn verify(
 
 /// Reads the manifest of a run without verifying the bundle.
 pub fn manifest(workspace: &Workspace, run_id: &str) -> Result<StoredManifest, ServiceError> {
-    let path = workspace.state.evidence().join(run_id).join("manifest.json");
-    let bytes = probity_storage::durable::read(&path)?.ok_or_else(|| {
-        ServiceError::refused(ReasonCode::EvidenceManifestMissing, format!("{} is missing", path.display()))
-    })?;
-    StoredManifest::parse(&bytes).map_err(|error| {
-        ServiceError::refused(ReasonCode::EvidenceSchemaInvalid, format!("{}: {error}", path.display()))
+    let dir = workspace.state.evidence().join(run_id);
+    StoredManifest::parse(&manifest_bytes(&dir)?).map_err(|error| {
+        ServiceError::refused(ReasonCode::EvidenceSchemaInvalid, format!("{}: {error}", dir.display()))
+    })
+}
+
+/// Reads the manifest of a bundle, whatever else lies there: a planted one may be a link, a pipe or enormous.
+fn manifest_bytes(dir: &Path) -> Result<Vec<u8>, ServiceError> {
+    let read = bundle::read_manifest(dir).map_err(|error| read_error(dir, error))?;
+    read.ok_or_else(|| {
+        let detail = format!("{} has no manifest", dir.display());
+        ServiceError::refused(ReasonCode::EvidenceManifestMissing, detail)
     })
 }
 
@@ -208,10 +246,15 @@ pub struct ListedBundle {
 
 /// Returns every bundle of the repository, oldest first.
 pub fn list(workspace: &Workspace) -> Result<Vec<ListedBundle>, ServiceError> {
-    let reverts = RevertIndex::read(workspace)?;
+    let chained = chained(workspace)?;
+    let reverts = RevertIndex::of(&chained);
+    let hashes: BTreeSet<Digest> = chained.iter().map(|stored| stored.run_hash).collect();
     let listed = |run_id: String| {
         let stored = manifest(workspace, &run_id);
-        let entry = list_entry(workspace, &reverts, &run_id, &stored);
+        let mut entry = list_entry(workspace, &reverts, &run_id, &stored);
+        let is_own = |it: &StoredManifest| it.has_its_hash && it.manifest.run_id == run_id;
+        entry.on_chain =
+            stored.as_ref().is_ok_and(|stored| is_own(stored) && hashes.contains(&stored.run_hash));
         ListedBundle { run_id, stored, entry }
     };
     Ok(workspace.state.bundles()?.into_iter().map(listed).collect())
@@ -231,7 +274,8 @@ fn list_entry(
     let stored = match stored {
         Ok(stored) => stored,
         Err(fault) => {
-            return EvidenceListEntry { run_id, status: None, reason: fault.reason(), manifest: None };
+            let reason = fault.reason();
+            return EvidenceListEntry { run_id, status: None, reason, on_chain: false, manifest: None };
         }
     };
     let (facts, details) = (&stored.manifest, &stored.manifest.details);
@@ -239,6 +283,7 @@ fn list_entry(
         run_id,
         status: Some(facts.status()),
         reason: facts.reasons().first().copied(),
+        on_chain: false,
         manifest: Some(EvidenceSummary {
             created_at: facts.created_at.clone(),
             run_hash: stored.run_hash,
@@ -257,9 +302,8 @@ pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, Evidenc
     let run_id = find(workspace, run)?;
     let dir = workspace.state.evidence().join(&run_id);
     let stored = manifest(workspace, &run_id)?;
-    let reverted_by = RevertIndex::read(workspace)?.reverted_by(&stored);
-    let bytes = probity_storage::durable::read(&dir.join("manifest.json"))?;
-    let as_stored = bytes.and_then(|bytes| probity_core::json::parse(&bytes).ok());
+    let reverted_by = RevertIndex::of(&chained(workspace)?).reverted_by(&stored);
+    let as_stored = manifest_bytes(&dir).ok().and_then(|bytes| probity_core::json::parse(&bytes).ok());
     let answer = EvidenceAnswer { run_id, evidence_dir: dir.into(), manifest: as_stored, reverted_by };
     Ok((stored, answer))
 }

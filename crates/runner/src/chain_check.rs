@@ -2,6 +2,7 @@
 //! on the record.
 
 use crate::bundles::{self, BundleFiles, PRUNED_FILE};
+use crate::reserved_space;
 use probity_api::govern::delta::{PrunedFile, PrunedRun};
 use probity_api::govern::evidence::{EvidenceChain, EvidenceChainLink};
 use probity_core::{Digest, ReasonCode, json};
@@ -50,7 +51,7 @@ impl ChainReport {
     }
 
     fn loose_messages(&self) -> impl Iterator<Item = String> {
-        self.loose.iter().map(|id| format!("{id} does not hang on the chain"))
+        self.loose.iter().map(|id| format!("{id} is not on the chain"))
     }
 
     /// Describes everything that is wrong; empty if the chain is complete and every bundle on it is sound.
@@ -96,10 +97,21 @@ impl<'a> ChainWalk<'a> {
         let (mut report, mut left) = (ChainReport::default(), BTreeMap::new());
         for run_id in workspace.state.bundles()? {
             match bundles::manifest(workspace, &run_id) {
-                Ok(stored) if stored.manifest.run_id == run_id => drop(left.insert(stored.run_hash, stored)),
+                Ok(stored) if stored.manifest.run_id == run_id && stored.has_its_hash => {
+                    drop(left.insert(stored.run_hash, stored));
+                }
+                Ok(stored) if stored.manifest.run_id == run_id => {
+                    report.breaks.push(format!("{run_id}: its manifest was changed after it was hashed"));
+                }
                 Ok(stored) => report.breaks.push(format!("{run_id} calls itself {}", stored.manifest.run_id)),
                 Err(fault) => report.breaks.push(format!("{run_id}: {fault}")),
             }
+        }
+        for (run_id, dir) in reserved_space::elsewhere_runs(workspace)? {
+            let place = dir.display();
+            report
+                .breaks
+                .push(format!("{run_id} waits at {place}: the next run, amend or revert brings it home"));
         }
         Ok(Self { workspace, trust, report, left, removed: BTreeMap::new(), unsigned: Vec::new() })
     }

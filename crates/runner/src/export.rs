@@ -13,7 +13,14 @@ pub fn export(workspace: &Workspace, run: &str, signed: bool) -> Result<Evidence
 }
 
 fn attestation(workspace: &Workspace, run_id: &str, signed: bool) -> Result<Value, ServiceError> {
-    let files = bundles::read(&workspace.state.evidence().join(run_id))?;
+    let key = signing::signing_key(workspace)?;
+    bundles::require_chained(workspace, run_id)?;
+    let dir = workspace.state.evidence().join(run_id);
+    let (verification, files) = bundles::verify(&dir, &bundles::next_trust(key.as_ref()))?;
+    if let Some(code) = bundles::flaws(&verification).next() {
+        let reason = code.parse().unwrap_or(ReasonCode::EvidenceSchemaInvalid);
+        return Err(ServiceError::refused(reason, format!("run {run_id} is not exported")));
+    }
     let manifest = files.get(&b"manifest.json"[..]).ok_or_else(|| {
         ServiceError::refused(ReasonCode::EvidenceManifestMissing, format!("run {run_id} has no manifest"))
     })?;
@@ -23,7 +30,7 @@ fn attestation(workspace: &Workspace, run_id: &str, signed: bool) -> Result<Valu
     if !signed {
         return probity_evidence::attest::statement(manifest).map_err(unfit);
     }
-    let key = signing::signing_key(workspace)?.ok_or_else(|| {
+    let key = key.ok_or_else(|| {
         ServiceError::refused(
             ReasonCode::EvidenceSignatureRequired,
             "an envelope needs a key, and this repository has none",

@@ -26,6 +26,7 @@ pub mod maintenance_run;
 pub mod planning;
 pub mod prune;
 pub mod recover;
+mod reserved_space;
 pub mod revert;
 pub mod run;
 pub mod run_verdict;

@@ -10,9 +10,10 @@ use crate::attest::{
     self, BundleInputs, ChainHeadSource, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle,
 };
 use crate::run_verdict::RunVerdict;
+use crate::{bundles, reserved_space};
 use probity_api::govern::run::{FindingSeverity, RunFinding};
 use probity_core::ReasonCode;
-use probity_evidence::{Seal, SecretKey};
+use probity_evidence::{Seal, SecretKey, StoredManifest, bundle};
 use probity_process::OrphanProcess;
 use probity_storage::{FileLock, durable};
 use probity_workspace::OpenRun;
@@ -71,7 +72,9 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, S
     // The process that killed the supervisor could also have forged the stat cache.
     durable::remove(&run.cache)?;
     let key = signing::signing_key(workspace)?;
-    let closed = if attest::finished_manifest(workspace, &run.run_id, key.as_ref()).is_some() {
+    let closed = if adopt(workspace, &run, key.as_ref())? {
+        None
+    } else if attest::finished_manifest(workspace, &run.run_id, key.as_ref()).is_some() {
         // Killed after the bundle was written: at most the chain is behind.
         attest::repair_chain(workspace, key.as_ref())?;
         None
@@ -85,6 +88,55 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, S
     attest::remove_folder(&run.folder)?;
     remove_partial_bundles(workspace);
     Ok(closed)
+}
+
+/// Adopts the bundles of all ended runs of this repository.
+pub(crate) fn adopt_all(workspace: &Workspace) -> Result<(), ServiceError> {
+    for run in workspace.state.open_runs()? {
+        if reserved_space::elsewhere(&run).is_none() {
+            continue;
+        }
+        let Some(_ended) = FileLock::try_share(&run.lock).ok().flatten() else { continue };
+        let key = signing::signing_key(workspace)?;
+        if adopt(workspace, &run, key.as_ref())? {
+            attest::remove_folder(&run.folder)?;
+        }
+    }
+    Ok(())
+}
+
+/// Brings the bundle of an ended run to its place on the chain. Returns false if there is none, or not the one that the
+/// run wrote.
+fn adopt(workspace: &Workspace, run: &OpenRun, key: Option<&SecretKey>) -> Result<bool, ServiceError> {
+    let Some(note) = reserved_space::elsewhere(run) else { return Ok(false) };
+    let (verification, files) = bundles::verify(&note.dir, &bundles::next_trust(key))?;
+    let stored = files.get(&b"manifest.json"[..]).and_then(|bytes| StoredManifest::parse(bytes).ok());
+    let is_written_by_run =
+        |it: &StoredManifest| it.manifest.run_id == run.run_id && it.run_hash == note.run_hash;
+    let Some(stored) = stored.filter(|it| bundles::is_sound(&verification) && is_written_by_run(it)) else {
+        return Ok(false);
+    };
+    reserved_space::release(&run.folder);
+    let mut chain = workspace.state.chain()?;
+    if stored.prev_run_hash == chain.head()?.map(|head| head.digest) {
+        let parent = workspace.state.evidence();
+        durable::create_dir(&parent)?;
+        bundle::write_bundle(&parent, &run.run_id, &files).map_err(|error| ServiceError::System {
+            what: format!("cannot bring the evidence home from {}", note.dir.display()),
+            source: std::io::Error::other(error),
+        })?;
+        chain.advance(&run.run_id, stored.run_hash)?;
+    } else {
+        // Others were chained meanwhile: the same facts get a new place, and with it a new hash.
+        drop(chain);
+        let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
+        let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
+        attest::publish(workspace, &stored.manifest, artifacts, key, ChainHeadSource::OnDisk)?;
+    }
+    // The copy is no longer needed; what stays does no harm.
+    let _ = fs::remove_dir_all(&note.dir);
+    let _ = note.dir.parent().map(fs::remove_dir);
+    Ok(true)
 }
 
 /// Writes the bundle of a killed run; `None` if it was killed before the seal, and so before anything ran.

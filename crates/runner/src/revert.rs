@@ -42,6 +42,7 @@ pub fn revert(
     only: &[RepoPath],
     dry_run: bool,
 ) -> Result<RevertAnswer, ServiceError> {
+    recover::adopt_all(workspace)?;
     let run_id = bundles::find_judged(workspace, run)?;
     let bundles::SoundBundle { files, stored } = bundles::read_sound_bundle(workspace, &run_id)?;
     if stored.manifest.reasons().contains(&ReasonCode::RunInterrupted) {

@@ -13,7 +13,7 @@ use crate::run_verdict::{
     renames,
 };
 use crate::state_guard::StateGuard;
-use crate::{before_images, coverage};
+use crate::{before_images, coverage, reserved_space};
 use probity_api::PathClaim;
 use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
 use probity_api::govern::run::{NextCommand, RefMovement, RunAnswer};
@@ -282,6 +282,7 @@ fn seal_run(
         own_claims
     };
     durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;
+    reserved_space::reserve(&open.folder)?;
     let guard = StateGuard::capture(&workspace.state, &open, &chain, head, key.as_ref(), owners);
     let folder = open.folder;
     Ok(StartedRun {

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The seal, first in the run's directory and later in its bundle.
-pub const SEAL_FILE: &str = "seal.json";
+pub use probity_evidence::SEAL_FILE;
 /// The claim, in the run's directory.
 pub const CLAIM_FILE: &str = "claim.json";
 const SCHEMA: &str = "probity/run-claim/v1";

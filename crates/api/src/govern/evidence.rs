@@ -29,6 +29,8 @@ pub struct EvidenceListEntry {
     pub status: Option<RunStatus>,
     /// The first code that fails the run, or why the bundle cannot be read.
     pub reason: Option<ReasonCode>,
+    /// Whether the chain of this repository leads to the bundle. One that merely lies there proves nothing.
+    pub on_chain: bool,
     /// Facts from its manifest; absent if the bundle cannot be read.
     #[serde(flatten)]
     pub manifest: Option<EvidenceSummary>,

@@ -163,6 +163,7 @@ fn show_listed(listed: &ListedBundle) {
     };
     let reason = listed.entry.reason.map_or("", |reason| reason.as_str());
     let elsewhere = if summary.in_this_tree { "" } else { "  (another worktree)" };
+    let elsewhere = if listed.entry.on_chain { elsewhere } else { "  (not on the chain)" };
     let story = bundle_note(&manifest.details, manifest.amendments.is_empty());
     let reverted =
         summary.reverted_by.as_ref().map_or_else(String::new, |it| format!("  ({})", reverted_words(it)));
@@ -271,6 +272,16 @@ fn what_passed(name: &str) -> &'static str {
         "status" => "the status follows from the facts",
         "chain" => "it follows the run that you require",
         "signature" => "one of your keys signed it",
+        "form" => "it has the one form that Probity writes",
+        "seal_record" => "it repeats what the seal fixed before the run",
+        "delta_record" => "delta.json records the same changes",
+        "changes" => "every change fits its two sides",
+        "exemptions" => "only sealed outputs are exempt",
+        "gate_results" => "each sealed gate has one result that fits how it ended",
+        "amendments" => "they are complete, in order and allowed by the seal",
+        "findings" => "what failed the run is what was found",
+        "derived" => "everything else follows from the facts",
+        "summary" => "summary.md says the same",
         _ => "",
     }
 }

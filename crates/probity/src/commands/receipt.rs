@@ -105,7 +105,7 @@ fn verify(
 ) -> Result<CommandAnswer, ServiceError> {
     let file = Path::new(name);
     let (bytes, own) = if file.is_file() {
-        let bytes = std::fs::read(file)
+        let bytes = receipts::read_file(file)
             .map_err(|error| ServiceError::Missing(format!("cannot read {}: {error}", file.display())))?;
         (bytes, None)
     } else {

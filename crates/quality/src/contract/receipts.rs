@@ -6,8 +6,8 @@
 //! receipts/head.json            the last receipt, so that a missing end is noticed
 //! ```
 //!
-//! A receipt counts once its file exists. A kill before that leaves at most an envelope, which the next signed receipt
-//! overwrites. A kill before `head.json` is updated is repaired by the next receipt.
+//! A receipt counts once its file exists. A kill before that leaves at most an envelope, which the next receipt
+//! overwrites or removes. A kill before `head.json` is updated is repaired by the next receipt.
 
 use probity_api::SystemPath;
 use probity_api::quality::{
@@ -28,6 +28,7 @@ use probity_workspace::{ServiceError, Workspace};
 use serde::Deserialize;
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -158,6 +159,10 @@ impl ReceiptStore {
                 &self.envelope_path(number),
                 &probity_evidence::attest::seal_statement(&statement, key),
             )?;
+        }
+        if key.is_none() {
+            // A kill may have left the envelope of a signed receipt that never was.
+            durable::remove(&self.envelope_path(number))?;
         }
         let path = self.path(number);
         durable::write(&path, &[json::canonical(&document), b"\n".to_vec()].concat())?;
@@ -336,6 +341,14 @@ fn chain_check(receipts: &ReceiptStore) -> Result<ReceiptCheck, ServiceError> {
 fn check(bytes: &[u8], trust: &TrustRequirements, tree: Option<&Path>) -> CheckedReceipt {
     let digest = tree.map(|tree| |path: &RepoPath| digest_of_file(tree, path));
     receipt::check(bytes, trust, digest.as_ref().map(|digest| digest as receipt::DigestOfFile<'_>))
+}
+
+/// Reads a receipt or its envelope from a file, at most one byte more than a receipt may have.
+pub fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let limit = receipt::MAX_RECEIPT_BYTES as u64 + 1;
+    std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns the digest of a file in a tree; `None` if there is no such file. Does not follow symlinks.

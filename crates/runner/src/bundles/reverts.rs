@@ -1,11 +1,9 @@
 //! Determines which runs were reverted, from the evidence of the reverts.
 
-use super::manifest;
 use probity_api::govern::evidence::RunRevert;
 use probity_core::Digest;
 use probity_evidence::{Manifest, StoredManifest};
 use probity_paths::RepoPath;
-use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The reverts of a repository by the hash of the reverted run, oldest first.
@@ -15,17 +13,15 @@ pub struct RevertIndex {
 }
 
 impl RevertIndex {
-    /// Reads the reverts. Unreadable bundles are skipped.
-    pub fn read(workspace: &Workspace) -> Result<Self, ServiceError> {
-        let stored = workspace.state.bundles()?;
-        let stored = stored.iter().filter_map(|run_id| manifest(workspace, run_id).ok());
+    /// Finds the reverts among the bundles of the chain.
+    pub fn of(chained: &[StoredManifest]) -> Self {
         let mut of: BTreeMap<Digest, Vec<Manifest>> = BTreeMap::new();
-        for StoredManifest { manifest, .. } in stored {
+        for StoredManifest { manifest, .. } in chained {
             if let Some(reverted) = manifest.details.reverts {
-                of.entry(reverted).or_default().push(manifest);
+                of.entry(reverted).or_default().push(manifest.clone());
             }
         }
-        Ok(Self { of })
+        Self { of }
     }
 
     /// Returns how the run was reverted; `None` if no revert had an effect.
