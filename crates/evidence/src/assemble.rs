@@ -137,6 +137,7 @@ impl From<&ManifestChange> for ChangeV1 {
             change: change.change,
             before: change.before,
             after: change.after,
+            place: change.place.clone(),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::ServiceError;
 use crate::Workspace;
+use crate::git_index::IndexContent;
+use crate::outgoing::{OutgoingChanges, RepositoryPlace};
 use crate::own_files::{STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
-use crate::refs::{NestedRefs, RefFacts};
+use crate::refs::{NestedRefs, RefFacts, RepositoryFacts};
 use probity_api::govern::run::RefMovement;
-use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
 use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange};
@@ -50,26 +51,25 @@ pub struct WorkspaceObservation {
 #[derive(Debug)]
 struct GitFacts {
     zone: ZoneSnapshot,
-    refs: RefFacts,
-    /// The digest of the index and whether it is well-formed; `None` without an index.
-    index: Option<(Digest, bool)>,
+    repository: RepositoryFacts,
 }
 
 impl GitFacts {
-    fn gather(layout: &GitLayout) -> Self {
-        let index = probity_storage::durable::read(&layout.git_dir.join("index")).unwrap_or(Some(Vec::new()));
-        let index =
-            index.map(|bytes| (Digest::of(&bytes), git::index_is_sound(&bytes, layout.object_format)));
+    fn gather(layout: &GitLayout, earlier: Option<&Self>) -> Self {
+        let known = earlier.and_then(|earlier| earlier.repository.index.as_ref());
         Self {
             zone: git::protected_snapshot(layout, &[STATE_DIR_NAME_IN_GIT.as_bytes()]),
-            refs: RefFacts::gather(layout),
-            index,
+            repository: RepositoryFacts {
+                refs: RefFacts::gather(layout),
+                index: IndexContent::read(layout, known),
+            },
         }
     }
 
     /// Returns whether the index was well-formed or absent and is now damaged.
     fn index_broke(&self, later: &Self) -> bool {
-        self.index.is_none_or(|(_, sound)| sound) && later.index.is_some_and(|(_, sound)| !sound)
+        let is_damaged = |facts: &Self| facts.repository.index.as_ref().is_some_and(|index| !index.is_sound);
+        !is_damaged(self) && is_damaged(later)
     }
 }
 
@@ -102,7 +102,9 @@ impl WorkspaceObservation {
     /// Returns the git references that changed.
     pub fn ref_movements(&self, later: &Self) -> Vec<RefMovement> {
         let (before, after) = (self.git.as_ref(), later.git.as_ref());
-        let own = before.zip(after).map(|(before, after)| before.refs.movements(&after.refs, None));
+        let own = before
+            .zip(after)
+            .map(|(before, after)| before.repository.refs.movements(&after.repository.refs, None));
         own.into_iter().flatten().chain(self.nested.movements(&later.nested)).collect()
     }
 
@@ -119,8 +121,36 @@ impl WorkspaceObservation {
     }
 
     pub fn index_differs(&self, later: &Self) -> bool {
-        let index = |observation: &Self| observation.git.as_ref().and_then(|git| git.index);
-        index(self) != index(later)
+        let own = self.git.as_ref().zip(later.git.as_ref());
+        own.is_some_and(|(before, after)| before.repository.index_differs(&after.repository))
+    }
+
+    /// Returns whether a reference or the index changed.
+    pub fn git_moved(&self, later: &Self) -> bool {
+        let nested = || self.nested.pairs(&later.nested).any(|(_, [before, after])| before.differs(after));
+        let own = self.git.as_ref().zip(later.git.as_ref());
+        own.is_some_and(|(before, after)| before.repository.differs(&after.repository)) || nested()
+    }
+
+    /// Returns what could leave with a commit or a push although the tree does not show it.
+    pub fn outgoing(&self, later: &Self, workspace: &Workspace) -> OutgoingChanges {
+        let mut outgoing = OutgoingChanges::default();
+        let below_top = workspace.below_top();
+        if let (Some(layout), Some(before), Some(after)) = (&workspace.git, &self.git, &later.git) {
+            let place =
+                RepositoryPlace { layout, nested: None, is_own_worktree: false, below_top: &below_top };
+            outgoing.add_repository(place, [&before.repository, &after.repository], &later.content);
+        }
+        for (nested, facts) in self.nested.pairs(&later.nested) {
+            let place = RepositoryPlace {
+                layout: nested.layout(),
+                nested: Some(nested.path()),
+                is_own_worktree: nested.is_own_worktree(),
+                below_top: &below_top,
+            };
+            outgoing.add_repository(place, facts, &later.content);
+        }
+        outgoing
     }
 }
 
@@ -143,7 +173,8 @@ impl<'a> WorkspaceObserver<'a> {
         earlier: Option<&WorkspaceObservation>,
     ) -> Result<WorkspaceObservation, ServiceError> {
         let content = self.content(earlier.map(|earlier| &earlier.content))?;
-        let git = self.workspace.git.as_ref().map(GitFacts::gather);
+        let known = earlier.and_then(|earlier| earlier.git.as_ref());
+        let git = self.workspace.git.as_ref().map(|layout| GitFacts::gather(layout, known));
         let nested = match earlier {
             Some(earlier) => earlier.nested.reread(),
             None => NestedRefs::gather(self.workspace, &content),

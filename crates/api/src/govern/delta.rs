@@ -2,7 +2,7 @@
 
 use crate::document::Answer;
 use probity_core::Digest;
-use probity_evidence::ChangeKind;
+use probity_evidence::{ChangeKind, ChangePlace};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub struct RecordedChange {
     pub before: Option<RecordedSide>,
     /// The state after; null if nothing exists.
     pub after: Option<RecordedSide>,
+    /// Where the change is; absent if it is in the working tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<ChangePlace>,
 }
 
 /// The state of a path.
