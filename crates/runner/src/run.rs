@@ -416,6 +416,8 @@ fn judge_and_attest(
             found_at_end: acted.end.content.findings(),
             zone_changes: &zone_changes,
             ref_movements: &ref_movements,
+            root_changes: &start.root_changes(&acted.end),
+            new_repositories: &start.new_repositories(&acted.end),
             outgoing: &acted.outgoing,
             not_kept,
         },

@@ -55,6 +55,10 @@ pub struct ObservedTree<'a> {
     /// Changed protected paths outside the content: git's own files and our state.
     pub zone_changes: &'a [ZoneChange],
     pub ref_movements: &'a [RefMovement],
+    /// What happened to the root directory itself.
+    pub root_changes: &'a [String],
+    /// The `.git` of repositories that were put into the tree.
+    pub new_repositories: &'a [RepoPath],
     /// What could leave in commits and in the index.
     pub outgoing: &'a OutgoingChanges,
     /// Paths without a before-image.
@@ -282,6 +286,18 @@ fn report_protected(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Fi
             let change = placed.to_tree_change(path).change;
             let detail = format!("{} {}", change.as_str(), placed.describe_place());
             protected_change(case, say, path, &detail);
+        }
+    }
+    for detail in case.tree.root_changes {
+        say.error(ReasonCode::ProtectedChanged, None, detail.clone());
+    }
+    for path in case.tree.new_repositories {
+        if case.rules.exemptions.covers(path) {
+            say.note(ReasonCode::ProtectedChanged, Some(path), "a repository was created in a build output");
+        } else {
+            let detail = "a repository was created inside the tree, and commands started there would not find this \
+                          tree's policy; for a submodule, allow it with `--grant` and this path";
+            protected_change(case, say, path, detail);
         }
     }
     for unreadable in &case.tree.outgoing.unreadable {

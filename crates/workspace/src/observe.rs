@@ -9,10 +9,11 @@ use crate::refs::{NestedRefs, RefFacts, RepositoryFacts};
 use probity_api::govern::run::RefMovement;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
-use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange};
+use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange, TreeRoot};
 use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The last snapshot of a tree, so that the next one only reads what changed.
@@ -45,6 +46,16 @@ pub struct WorkspaceObservation {
     git: Option<GitFacts>,
     /// The repositories inside the tree, as found by the first observation.
     nested: NestedRefs,
+    root: RootFacts,
+}
+
+/// The root directory and the directories of git at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RootFacts {
+    /// The permission bits of the root.
+    mode: Option<u32>,
+    /// The directories that are no longer where they were found.
+    displaced: Vec<PathBuf>,
 }
 
 /// Git's own files at one moment.
@@ -97,6 +108,32 @@ impl WorkspaceObservation {
             );
         }
         changes
+    }
+
+    /// Returns what happened to the root directory itself and to the directories of git.
+    pub fn root_changes(&self, later: &Self) -> Vec<String> {
+        let displaced = later.root.displaced.iter().filter(|path| !self.root.displaced.contains(path));
+        let mut changes: Vec<String> = displaced
+            .map(|path| {
+                let path = probity_core::bytes::escape(path.as_os_str().as_bytes());
+                format!("the directory {path} was moved away or replaced during the run")
+            })
+            .collect();
+        if let (Some(before), Some(after)) = (self.root.mode, later.root.mode)
+            && before != after
+        {
+            changes.push(format!("the permission bits of the root changed from {before:04o} to {after:04o}"));
+        }
+        changes
+    }
+
+    /// Returns the repositories that were put into the tree: the paths of their `.git`.
+    pub fn new_repositories(&self, later: &Self) -> Vec<RepoPath> {
+        if self.content.root() == later.content.root() {
+            return Vec::new();
+        }
+        let is_new = |path: &RepoPath| path.file_name() == b".git" && self.content.get(path).is_none();
+        later.content.entries().map(|entry| entry.path().clone()).filter(is_new).collect()
     }
 
     /// Returns the git references that changed.
@@ -159,11 +196,35 @@ impl WorkspaceObservation {
 pub struct WorkspaceObserver<'a> {
     workspace: &'a Workspace,
     options: SnapshotOptions,
+    /// The root and the directories of git, held open from the first observation on.
+    held: OnceLock<Vec<TreeRoot>>,
 }
 
 impl<'a> WorkspaceObserver<'a> {
     pub fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, options: content_options(workspace) }
+        Self { workspace, options: content_options(workspace), held: OnceLock::new() }
+    }
+
+    /// Opens the root, and the directories of git, once: what is judged is the directory in which it all began.
+    fn held(&self) -> Result<&[TreeRoot], ServiceError> {
+        if let Some(held) = self.held.get() {
+            return Ok(held);
+        }
+        let git = self.workspace.git.iter().flat_map(|git| [&git.git_dir, &git.common_dir]);
+        let mut paths = vec![&self.workspace.root];
+        paths.extend(git);
+        paths.dedup();
+        let held = paths.into_iter().map(|path| TreeRoot::open(path)).collect::<Result<_, _>>()?;
+        Ok(self.held.get_or_init(|| held))
+    }
+
+    fn root_facts(&self) -> Result<RootFacts, ServiceError> {
+        let held = self.held()?;
+        let displaced = held.iter().filter(|root| !root.is_in_place());
+        Ok(RootFacts {
+            mode: held.first().and_then(TreeRoot::mode),
+            displaced: displaced.map(|root| root.path().to_owned()).collect(),
+        })
     }
 
     /// Observes everything, reusing whatever `earlier` knows and still holds.
@@ -179,7 +240,7 @@ impl<'a> WorkspaceObserver<'a> {
             Some(earlier) => earlier.nested.reread(),
             None => NestedRefs::gather(self.workspace, &content),
         };
-        Ok(WorkspaceObservation { content, git, nested })
+        Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
     }
 
     /// Observes the content alone, using the stat cache if `earlier` is `None`.
@@ -191,7 +252,9 @@ impl<'a> WorkspaceObserver<'a> {
         };
         let phase = self.workspace.progress.begin("reading the tree");
         let options = SnapshotOptions { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
-        Ok(Snapshot::take(&self.workspace.root, &options, earlier.or(cached.as_ref()))?)
+        let held = self.held()?;
+        let root = held.first().expect("the root comes first");
+        Ok(Snapshot::take_at(root, &options, earlier.or(cached.as_ref()))?)
     }
 
     /// Stores a snapshot for the next run, unless a governed run is open in the repository. Open runs watch every stat
@@ -224,9 +287,12 @@ impl<'a> WorkspaceObserver<'a> {
             STATE_DIR_NAME.into()
         };
         let name = |path: &PathBuf| {
+            if path.as_os_str().is_empty() {
+                return RepoPath::parse(base.as_bytes()).ok();
+            }
             RepoPath::parse(&[base.as_bytes(), path.as_os_str().as_bytes()].join(&b'/')).ok()
         };
-        let change = |path| ZoneChange { path, detail: "a file of Probity's own state was touched".into() };
+        let change = |path| ZoneChange { path, detail: "Probity's own state was touched".into() };
         touched.iter().filter_map(name).map(change).collect()
     }
 }

@@ -220,3 +220,40 @@ fn amend_and_revert_know_what_is_only_committed_or_staged() {
     let reverted = repo.ask(&["revert", "last"]);
     assert_eq!(reverted.json["paths"][0]["action"], "already_undone", "{reverted:#?}");
 }
+
+/// Starts a change of `src/a.py`, lets `script` work, and finishes strictly and then plainly.
+fn finish(repo: &Repo, script: &str) -> [Outcome; 2] {
+    repo.ask(&["start", "src/a.py", "--intent", "x"]);
+    repo.sh(script);
+    [repo.ask(&["finish", "--strict"]), repo.ask(&["finish"])]
+}
+
+#[test]
+fn a_finish_sees_what_is_only_committed_or_staged() {
+    for script in [
+        "echo evil > docs/d.md; git commit -qam x; git cat-file blob HEAD~:docs/d.md > docs/d.md".to_owned(),
+        "echo evil > docs/d.md; git commit -qam x; git revert --no-edit HEAD > /dev/null".to_owned(),
+        format!("{PLUMBING_COMMIT} git update-ref refs/heads/main $commit; git reset -q"),
+        "git update-index --cacheinfo 100644,$(echo evil | git hash-object -w --stdin),docs/d.md".to_owned(),
+        "git rm -q --cached docs/d.md".to_owned(),
+    ] {
+        let repo = Repo::new();
+        let [strict, plain] = finish(&repo, &script);
+        assert_eq!(strict.exit_code, Some(3), "{script}: {strict:#?}");
+        assert!(strict.json.to_string().contains("own_unscoped_dirty"), "{script}: {strict:#?}");
+        // Nothing proves whose it is: it is named.
+        assert_eq!(plain.exit_code, Some(0), "{script}: {plain:#?}");
+        assert!(plain.json.to_string().contains("docs/d.md"), "{script}: {plain:#?}");
+    }
+}
+
+#[test]
+fn what_was_staged_before_the_start_is_not_of_the_change() {
+    let repo = Repo::new();
+    repo.sh("git update-index --cacheinfo 100644,$(echo old | git hash-object -w --stdin),docs/d.md");
+    let [strict, _] = finish(&repo, "echo 1 >> src/a.py; git add src/a.py");
+    assert_eq!(strict.exit_code, Some(0), "{strict:#?}");
+    let repo = Repo::new();
+    let [strict, _] = finish(&repo, "echo 1 >> src/a.py; git commit -qam own");
+    assert_eq!(strict.exit_code, Some(0), "{strict:#?}");
+}

@@ -16,6 +16,7 @@ pub mod index_rule;
 
 use crate::git::{self, PeeledObject};
 use crate::git_failure::GitFailure;
+use crate::git_index::IndexContent;
 use crate::refs::{HEAD, RefFacts, RepositoryFacts, SYMBOLIC_REF_PREFIX, shown_name};
 use commit_rule::{CommitDiffs, CommittedChange, MovedTip};
 use index_rule::{StagedKind, TreeLookup};
@@ -123,7 +124,7 @@ impl RepositoryPlace<'_> {
     }
 
     /// Returns the path of a commit's file in the tree.
-    fn to_committed_path(self, path: &RepoPath) -> Option<RepoPath> {
+    pub fn to_committed_path(self, path: &RepoPath) -> Option<RepoPath> {
         let nested = self.nested.filter(|_| !self.is_own_worktree);
         Self { nested, ..self }.to_tree_path(path.as_bytes())
     }
@@ -249,6 +250,58 @@ impl OutgoingChanges {
         }
         Ok(())
     }
+}
+
+/// Returns the paths that the commits between two commits change, by the rules for new commits.
+pub fn changes_between(
+    layout: &GitLayout,
+    from: Option<&str>,
+    to: &str,
+) -> Result<BTreeMap<RepoPath, CommittedChange>, GitFailure> {
+    let parse = |id: &str| GitId::from_hex(id.as_bytes());
+    let (from, to) = (from.and_then(parse), parse(to));
+    let head = |id: GitId| (HEAD.to_owned(), id);
+    let moved = MovedRefs {
+        tips: to.filter(|to| from.as_ref() != Some(to)).map(head).into_iter().collect(),
+        before: from.clone().map(head).into_iter().collect(),
+        known: from.into_iter().collect(),
+        fetched: BTreeSet::new(),
+        senseless: Vec::new(),
+    };
+    if moved.tips.is_empty() { Ok(BTreeMap::new()) } else { Ok(moved.examine(layout)?.0) }
+}
+
+/// Returns what is staged and neither in the commit nor in the tree: the committed and the staged side, by path of the
+/// tree. `committed` has paths of the tree too.
+pub fn staged_beside(
+    place: RepositoryPlace<'_>,
+    committed: &HeadTree,
+    tree: &Snapshot,
+) -> Result<BTreeMap<RepoPath, (TreeSide, TreeSide)>, GitFailure> {
+    let Some(index) = IndexContent::read(place.layout, None).filter(|index| index.is_sound) else {
+        return Ok(BTreeMap::new());
+    };
+    let [_, listing] = expand_sparse(place.layout, [IndexListing::default(), index.listing(place.layout)?])?;
+    let lookup = SnapshotLookup { place, tree };
+    let mut staged = BTreeMap::new();
+    let mut seen: BTreeSet<RepoPath> = BTreeSet::new();
+    for (name, entry) in &listing.entries {
+        let Some(path) = place.to_tree_path(name) else { continue };
+        let (held, side) = (committed.get(&path).cloned(), Some((entry.mode, entry.id.clone())));
+        seen.insert(path.clone());
+        let is_beside =
+            || entry.mode != GITLINK_MODE && !index_rule::same_content(&side, &lookup.entry(name));
+        if !index_rule::same_content(&side, &held) && is_beside() {
+            staged.insert(path, (held, side));
+        }
+    }
+    let unmerged = listing.unmerged.keys().filter_map(|name| place.to_tree_path(name));
+    seen.extend(unmerged);
+    let is_kept = |path: &RepoPath| tree.get(path).is_some();
+    for (path, held) in committed.iter().filter(|(path, _)| !seen.contains(*path) && is_kept(path)) {
+        staged.insert(path.clone(), (Some(held.clone()), None));
+    }
+    Ok(staged)
 }
 
 /// Returns the files of the checked-out commit; empty without one.
