@@ -288,6 +288,9 @@ crate::code_enum! {
         RootTooBroad = "ROOT.TOO_BROAD",
             "the tree would be `/`, a home directory, or one that contains the home directory",
             "go to the directory of your project, or name the tree with `--root DIR`";
+        RootNested = "ROOT.NESTED",
+            "the tree would be a repository without a policy, inside a tree that has one",
+            "start in the outer tree, or name the inner one with `--root DIR`";
         PathInvalid = "PATH.INVALID",
             "not a path of the tree: it is empty or absolute, or has `.`, `..`, `//`, a trailing `/` or a NUL",
             "write the path relative to the root, as the tree has it";
@@ -420,6 +423,9 @@ crate::code_enum! {
         StateDamaged = "STATE.DAMAGED",
             "a file of Probity's own state is damaged",
             "keep a copy for study, then remove the named file";
+        StateUnsafe = "STATE.UNSAFE",
+            "Probity's state is not in a directory of its own: it is a link, belongs to somebody else, or others can write to it",
+            "check what was put there, then move it away or make it yours with mode 0700";
         StateNewer = "STATE.NEWER",
             "this state was written by a newer version of Probity",
             "use the newer program; nothing was changed";

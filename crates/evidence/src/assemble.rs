@@ -136,6 +136,7 @@ impl From<&ManifestChange> for ChangeV1 {
             change: change.change,
             before: change.before,
             after: change.after,
+            place: change.place.clone(),
         }
     }
 }

@@ -281,8 +281,9 @@ struct DeltaObservation<'a> {
     listed: PathSet<'a>,
     untracked: PathSet<'a>,
     exempt: PathSet<'a>,
-    /// Submodules with another commit checked out. They are in D, but the content snapshots do not show it.
-    moved_submodules: BTreeSet<ByteString>,
+    /// Submodules with another commit checked out, and what is only committed or staged. They are in D, but the content
+    /// snapshots do not show them.
+    beside_the_tree: BTreeSet<ByteString>,
 }
 
 impl<'a> DeltaObservation<'a> {
@@ -290,13 +291,15 @@ impl<'a> DeltaObservation<'a> {
     fn of(manifest: &'a ManifestV1, value: &Value) -> Option<Self> {
         let refs: Vec<RefChange> = serde_json::from_value(value["refs"].clone()).unwrap_or_default();
         let heads = refs.into_iter().filter(|change| change.name.as_bytes() == b"HEAD");
+        let placed = manifest.delta.iter().flatten().filter(|change| change.place.is_some());
+        let placed = placed.map(|change| change.path.clone());
         Some(Self {
             roots_differ: manifest.before_root? != manifest.after_root?,
             delta: manifest.delta.as_ref()?.iter().map(|change| &change.path).collect(),
             listed: manifest.workspace_delta_paths.as_ref()?.iter().collect(),
             untracked: manifest.untracked_delta_paths.as_ref()?.iter().collect(),
             exempt: manifest.exempt_delta_paths.iter().collect(),
-            moved_submodules: heads.filter_map(|change| change.repository).collect(),
+            beside_the_tree: heads.filter_map(|change| change.repository).chain(placed).collect(),
         })
     }
 
@@ -308,7 +311,7 @@ impl<'a> DeltaObservation<'a> {
         }
         let something_changed = !self.delta.is_empty() || !self.exempt.is_empty();
         let mut listed = self.delta.iter().chain(&self.exempt);
-        let content_changed = listed.any(|path| !self.moved_submodules.contains(*path));
+        let content_changed = listed.any(|path| !self.beside_the_tree.contains(*path));
         let is_told = if self.roots_differ { something_changed } else { !content_changed };
         (!is_told).then(|| {
             CheckFailure::new(

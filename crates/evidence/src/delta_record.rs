@@ -1,6 +1,6 @@
 //! `delta.json` and `pruned.json` of a bundle: both sides of every change, and the bundles that were removed.
 
-use crate::ChangeKind;
+use crate::{ChangeKind, ChangePlace};
 use probity_core::{Digest, json};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
@@ -57,6 +57,9 @@ pub struct RecordedChange {
     pub before: Option<RecordedSide>,
     /// The state after; null if nothing exists.
     pub after: Option<RecordedSide>,
+    /// Where the change is; absent if it is in the working tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<ChangePlace>,
 }
 
 /// The state of a path.

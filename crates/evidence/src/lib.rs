@@ -26,6 +26,7 @@ mod assemble;
 pub mod attest;
 pub mod bundle;
 mod byte_string;
+mod change_place;
 mod checks;
 mod delta_record;
 mod details;
@@ -54,6 +55,7 @@ pub use delta_record::{
     BundleDocument, DELTA_FILE, DeltaFile, EntryKind, PRUNED_FILE, PrunedFile, PrunedRun, RecordedChange,
     RecordedSide,
 };
+pub use change_place::ChangePlace;
 pub use details::{BudgetUsage, GovernedCommand, ManifestDetails, ManifestFinding, RefChange, ToolVersion};
 pub use globs::GlobList;
 pub use keys::{KeyError, PublicKey, SecretKey};

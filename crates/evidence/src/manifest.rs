@@ -5,7 +5,7 @@
 //! that its own facts contradict.
 
 use crate::manifest_v1::{self, ChangeV1, GateResult, ManifestV1, RunStatus};
-use crate::{Amendment, ManifestDetails, Plan, amended_scope, gate_rules};
+use crate::{Amendment, ChangePlace, ManifestDetails, Plan, amended_scope, gate_rules};
 use probity_core::{ChangeKind, Digest, ReasonCode, json};
 use probity_paths::{PathError, RepoPath, reconcile};
 use serde::Deserialize;
@@ -39,6 +39,8 @@ pub struct ManifestChange {
     pub before: Option<Digest>,
     /// Hash of the entry after the run; `None` if it no longer exists.
     pub after: Option<Digest>,
+    /// `None` if the change is in the working tree.
+    pub place: Option<ChangePlace>,
 }
 
 impl Manifest {
@@ -154,6 +156,7 @@ fn changes(delta: &[ChangeV1]) -> Result<Vec<ManifestChange>, PathError> {
             change: change.change,
             before: change.before,
             after: change.after,
+            place: change.place.clone(),
         })
     };
     delta.iter().map(typed).collect()

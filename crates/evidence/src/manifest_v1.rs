@@ -3,7 +3,7 @@
 //! Names, patterns and paths are not validated here: a manifest with a bad path must still parse, so that the
 //! verifier can say what is wrong with it.
 
-use crate::{Amendment, ByteString, GateStatus, GlobList, Plan};
+use crate::{Amendment, ByteString, ChangePlace, GateStatus, GlobList, Plan};
 use probity_core::{ChangeKind, Digest, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,8 @@ pub(crate) struct ChangeV1 {
     pub(crate) change: ChangeKind,
     pub(crate) before: Option<Digest>,
     pub(crate) after: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<ChangePlace>,
 }
 
 /// The result of a gate.

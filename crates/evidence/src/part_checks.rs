@@ -122,6 +122,7 @@ impl<'a> BundleParts<'a> {
             change: change.change,
             before: change.before.as_ref().and_then(|side| side.digest),
             after: change.after.as_ref().and_then(|side| side.digest),
+            place: change.place.clone(),
         });
         let recorded: Vec<ManifestChange> = recorded.collect();
         let stated = self.facts.delta.as_deref().unwrap_or_default();
@@ -133,11 +134,11 @@ impl<'a> BundleParts<'a> {
     fn changes(&self) -> Vec<CheckFailure> {
         let moved: BTreeSet<&[u8]> = self.moved_submodules().collect();
         let mut seen = BTreeSet::new();
-        // Only the before side can name a git object, and only it is needed for a revert.
+        // In the working tree only the before side can name a git object, and only it is needed for a revert.
         let has_new_id =
             |change: &RecordedChange| change.after.as_ref().is_some_and(|side| side.git_id.is_some());
         let fits = |change: &RecordedChange| match (change.change, &change.before, &change.after) {
-            _ if has_new_id(change) => false,
+            _ if has_new_id(change) && change.place.is_none() => false,
             (ChangeKind::Added, None, Some(_)) | (ChangeKind::Deleted, Some(_), None) => true,
             (ChangeKind::Modified, Some(before), Some(after)) => {
                 let before = crate::RecordedSide { git_id: None, ..before.clone() };

@@ -15,6 +15,7 @@ use probity_evidence::{
     Amendment, BundleDocument as _, EvidenceBundle, GovernedCommand, Manifest, ManifestDetails,
     ManifestFinding, RefChange, Seal, SecretKey, StoredManifest, ToolVersion,
 };
+use probity_snapshot::git::TreeSide;
 use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind, TreeChange};
 use probity_storage::{HashChain, durable};
 use probity_workspace::OpenRun;
@@ -105,7 +106,7 @@ pub fn attest(workspace: &Workspace, record: &BundleInputs<'_>) -> Result<Writte
     let mut artifacts: BTreeMap<_, _> = logs.map(|log| (log.path.clone(), log.bytes.clone())).collect();
     artifacts.insert(SEAL_FILE.into(), record.sealed.seal.to_bytes());
     if let Some(start) = record.tree.start {
-        artifacts.insert(DELTA_FILE.into(), delta_file(&record.tree.verdict.delta, start));
+        artifacts.insert(DELTA_FILE.into(), delta_file(record.tree.verdict, start));
     }
     if let Some(MaintenanceOperation::Prune(runs)) = record.execution.did {
         artifacts.insert(PRUNED_FILE.into(), PrunedFile { runs: runs.to_vec() }.to_bytes());
@@ -244,7 +245,10 @@ fn manifest(workspace: &Workspace, record: &BundleInputs<'_>) -> Manifest {
         amendments: record.sealed.amendments.to_vec(),
         before_root: record.tree.before_root,
         after_root: record.tree.after_root,
-        delta: record.tree.start.map(|_| verdict.delta.iter().map(change).collect()),
+        delta: record
+            .tree
+            .start
+            .map(|_| verdict.delta.iter().map(|change| manifest_change(verdict, change)).collect()),
         exempt_delta_paths: verdict.exempt.clone(),
         gate_results: record.execution.gate_results.iter().map(gate_result).collect(),
         other_reasons: verdict.reasons.clone(),
@@ -252,8 +256,9 @@ fn manifest(workspace: &Workspace, record: &BundleInputs<'_>) -> Manifest {
     }
 }
 
-fn change(change: &TreeChange) -> probity_evidence::ManifestChange {
+fn manifest_change(verdict: &RunVerdict, change: &TreeChange) -> probity_evidence::ManifestChange {
     probity_evidence::ManifestChange {
+        place: verdict.placed.get(&change.path).map(|placed| placed.place.clone()),
         path: change.path.clone(),
         change: change.change,
         before: change.before.and_then(|side| side.digest),
@@ -330,14 +335,24 @@ fn ref_change(movement: &RefMovement) -> RefChange {
 
 /// Records both sides of every change: type, permission bits, size, digest, and the blob id under which git may have
 /// the content.
-fn delta_file(delta: &[TreeChange], start: &Snapshot) -> Vec<u8> {
+fn delta_file(verdict: &RunVerdict, start: &Snapshot) -> Vec<u8> {
+    let delta = &verdict.delta;
+    let id = |side: &TreeSide| side.as_ref().map(|(_, id)| id.to_string());
     let recorded = |change: &TreeChange| {
-        let git_id = start.get(&change.path).and_then(|entry| entry.git_id()).map(|id| id.to_string());
+        let placed = verdict.placed.get(&change.path);
+        let git_ids = match placed {
+            Some(placed) => (id(&placed.before), id(&placed.after)),
+            None => {
+                let entry = start.get(&change.path);
+                (entry.and_then(|entry| entry.git_id()).map(|id| id.to_string()), None)
+            }
+        };
         RecordedChange {
             path: change.path.clone(),
             change: change.change,
-            before: change.before.map(|before| side(&before, git_id)),
-            after: change.after.map(|after| side(&after, None)),
+            before: change.before.map(|before| side(&before, git_ids.0)),
+            after: change.after.map(|after| side(&after, git_ids.1)),
+            place: placed.map(|placed| placed.place.clone()),
         }
     };
     let file = DeltaFile {

@@ -18,15 +18,16 @@ use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
 use probity_changes::claims;
 use probity_core::bytes::bare_shell_word;
 use probity_core::{Digest, ReasonCode, json};
-use probity_evidence::{GlobList, Seal};
+use probity_evidence::{ChangePlace, GlobList, Seal};
 use probity_paths::RepoPath;
-use probity_snapshot::git::GitLayout;
+use probity_snapshot::git::{GitLayout, IndexEntries};
 use probity_snapshot::restore::{TreeRestorer, WantedEntry};
 use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind};
 use probity_storage::FileLock;
 use probity_workspace::observe::WorkspaceObserver;
-use probity_workspace::refs::{HEAD, RefFacts, recorded_movements, shown_value};
+use probity_workspace::refs::{HEAD, RefFacts, recorded_movements, shown_name, shown_value};
 use probity_workspace::selection::names;
+use probity_workspace::worktree::from_top;
 use probity_workspace::{ServiceError, Workspace, git};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -200,6 +201,9 @@ impl ChangeReverter<'_> {
             let (action, detail) = (RevertAction::Refused, holder.clone());
             return PathRevert { path, action, reason: Some(ReasonCode::RevertHeld), detail };
         }
+        if let Some(place) = &change.place {
+            return self.placed_change(change, place);
+        }
         if self.moved_head(&path).is_none() && self.is_undone(change) {
             return PathRevert {
                 path,
@@ -214,6 +218,61 @@ impl ChangeReverter<'_> {
             Err((reason, detail)) => {
                 PathRevert { path, action: RevertAction::Refused, reason: Some(reason), detail }
             }
+        }
+    }
+
+    /// Tells how to take back what is only committed or staged. History and index are left to the user.
+    fn placed_change(&self, change: &RecordedChange, place: &ChangePlace) -> PathRevert {
+        let path = change.path.clone();
+        let (is_undone, detail) = match place {
+            ChangePlace::Commit { commit, reference, repository } => {
+                let layout = self.layout(repository.as_ref());
+                let is_led_to = layout.as_ref().map(|layout| git::is_reachable(layout, commit));
+                let (short, name) = (shown_value(commit), shown_name(reference));
+                let detail = format!(
+                    "it is in commit {short} ({name}), and the working tree does not show it: undo the commit"
+                );
+                (matches!(is_led_to, Some(Ok(false))), detail)
+            }
+            ChangePlace::Index { repository } => {
+                let layout = self.layout(repository.as_ref());
+                let inner = repository.as_ref().map_or(0, |path| path.as_bytes().len() + 1);
+                let program = repository.as_ref().map_or_else(
+                    || "git".to_owned(),
+                    |path| format!("git -C {}", bare_shell_word(path.as_bytes())),
+                );
+                let name = bare_shell_word(&path.as_bytes()[inner..]);
+                let left = change.after.as_ref().map(|side| side.git_id.clone());
+                let is_undone = layout.is_some_and(|layout| {
+                    let index = IndexEntries::read(&layout);
+                    let top = match repository {
+                        Some(_) => Some(path.as_bytes()[inner..].to_vec()),
+                        None => from_top(self.workspace, &path).map(|path| path.as_bytes().to_vec()),
+                    };
+                    let entry = index.zip(top).map(|(index, top)| {
+                        index.get(&top).map(|entry| (Some(entry.id.to_string()), entry.hides_edits()))
+                    });
+                    entry.is_some_and(|entry| match entry {
+                        Some((id, hides_edits)) => left.as_ref() != Some(&id) && !hides_edits,
+                        None => left.is_some(),
+                    })
+                });
+                (is_undone, format!("it is staged: `{program} restore --staged -- {name}` takes it back"))
+            }
+        };
+        if is_undone {
+            let (action, detail) = (RevertAction::AlreadyUndone, String::new());
+            return PathRevert { path, action, reason: None, detail };
+        }
+        let reason = Some(ReasonCode::RevertRefNotUndone);
+        PathRevert { path, action: RevertAction::Refused, reason, detail }
+    }
+
+    /// Returns the repository of the tree, or that of a submodule.
+    fn layout(&self, repository: Option<&RepoPath>) -> Option<GitLayout> {
+        match repository {
+            Some(path) => GitLayout::find(&self.workspace.root.join(OsStr::from_bytes(path.as_bytes()))),
+            None => self.workspace.git.clone(),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::state_guard::StateGuard;
 use crate::{before_images, coverage, reserved_space};
 use probity_api::PathClaim;
 use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
-use probity_api::govern::run::{NextCommand, RefMovement, RunAnswer};
+use probity_api::govern::run::{NextCommand, OutgoingChange, RefMovement, RunAnswer};
 use probity_changes::claims;
 use probity_changes::registry::CallerCredentials;
 use probity_core::ReasonCode;
@@ -33,6 +33,7 @@ use probity_workspace::exemptions::output_markers::OutputRecognizer;
 use probity_workspace::exemptions::{Exemptions, gate_inputs, plugins};
 use probity_workspace::gates::{self, GatePlace, GateResult};
 use probity_workspace::observe::{WorkspaceObservation, WorkspaceObserver};
+use probity_workspace::outgoing::{OutgoingChanges, PlacedChange};
 use probity_workspace::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME};
 use probity_workspace::selection::{PlanPreview, PlanSelection};
 use probity_workspace::state_files::StateFiles;
@@ -117,6 +118,7 @@ impl RunReport {
             findings: verdict.findings.clone(),
             gate_results: self.gate_results.iter().map(attest::gate_result).collect(),
             ref_movements: self.ref_movements.clone(),
+            outgoing_changes: outgoing_changes(verdict),
             renames: renames(&verdict.delta),
             index_changed: self.index_changed,
             evidence_dir: self.attested.dir.clone().into(),
@@ -128,6 +130,15 @@ impl RunReport {
             next_steps,
         }
     }
+}
+
+/// Returns the changes of the delta that the working tree does not show.
+fn outgoing_changes(verdict: &RunVerdict) -> Vec<OutgoingChange> {
+    let change = |(path, placed): (&RepoPath, &PlacedChange)| OutgoingChange {
+        path: path.clone(),
+        place: placed.place.clone(),
+    };
+    verdict.placed.iter().map(change).collect()
 }
 
 /// Governs one command from declaration to evidence. `owners` vouch for what other services write to the state
@@ -222,6 +233,7 @@ struct ExecutionOutcome {
     command: Option<JobReport>,
     amendments: AmendmentJournal,
     changed_by_command: BTreeSet<RepoPath>,
+    outgoing: OutgoingChanges,
     gate_results: Vec<GateResult>,
     gate_writes: Vec<GateWrites>,
     end: WorkspaceObservation,
@@ -321,7 +333,10 @@ fn execute(
     // Only now, because the terminal belongs to the command while it runs.
     let _phase = workspace.progress.begin("checking what changed");
     let middle = observer.observe(Some(&begun.start))?;
-    let changed_by_command = changed_paths(&begun.start, &middle);
+    let mut outgoing = begun.start.outgoing(&middle, workspace);
+    let mut changed_by_command = changed_paths(&begun.start, &middle);
+    changed_by_command.extend(outgoing.changes.keys().cloned());
+    let mut has_moved = false;
     let mut gate_writes = Vec::new();
     let mut end = middle;
     let gate_results = match command.as_ref().map(|ended| &ended.outcome) {
@@ -340,6 +355,7 @@ fn execute(
                     let now = observer.observe(Some(&end))?;
                     let outputs = begun.scopes.outputs_of(&result.gate_id);
                     gate_writes.push(GateWrites { outputs, changed: changed_paths(&end, &now) });
+                    has_moved |= end.git_moved(&now);
                     end = now;
                 }
                 Ok(())
@@ -355,13 +371,19 @@ fn execute(
     };
     let gates_ran = gate_results.iter().any(|result| result.status != GateStatus::Skip);
     if gates_ran && gate_writes.is_empty() {
-        end = observer.observe(Some(&end))?;
+        let now = observer.observe(Some(&end))?;
+        has_moved |= end.git_moved(&now);
+        end = now;
+    }
+    if has_moved {
+        outgoing = begun.start.outgoing(&end, workspace);
     }
     let containment = supervisor.containment().notes.clone();
     Ok(ExecutionOutcome {
         command,
         amendments: asked,
         changed_by_command,
+        outgoing,
         gate_results,
         gate_writes,
         end,
@@ -408,6 +430,9 @@ fn judge_and_attest(
             found_at_end: acted.end.content.findings(),
             zone_changes: &zone_changes,
             ref_movements: &ref_movements,
+            root_changes: &start.root_changes(&acted.end),
+            new_repositories: &start.new_repositories(&acted.end),
+            outgoing: &acted.outgoing,
             not_kept,
         },
         execution: ObservedExecution {

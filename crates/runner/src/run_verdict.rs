@@ -1,7 +1,7 @@
 //! The verdict on a run, a pure function of what was observed and sealed (law 7).
 //!
-//! Every change of the tree is exactly one of *exempt* (a build output, or a declared gate output that only gates
-//! wrote), *in scope*, or *untracked*. Everything else that is wrong becomes a [`RunFinding`]; a run passes exactly
+//! Every change of the tree, of commits and of the index is exactly one of *exempt* (a build output, or a declared gate output that only gates
+//! wrote; never what is committed or staged), *in scope*, or *untracked*. Everything else that is wrong becomes a [`RunFinding`]; a run passes exactly
 //! when no finding is an error.
 
 use probity_api::govern::run::{FileRename, FindingSeverity, RefMovement, RunFinding};
@@ -13,6 +13,7 @@ use probity_snapshot::{ChangeKind, EntryState, TouchKind, TouchedEntry, TreeChan
 use probity_workspace::exemptions::Exemptions;
 use probity_workspace::gates::GateResult;
 use probity_workspace::observe::ZoneChange;
+use probity_workspace::outgoing::{OutgoingChanges, PlacedChange};
 use probity_workspace::refs::describe_movement;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +55,12 @@ pub struct ObservedTree<'a> {
     /// Changed protected paths outside the content: git's own files and our state.
     pub zone_changes: &'a [ZoneChange],
     pub ref_movements: &'a [RefMovement],
+    /// What happened to the root directory itself.
+    pub root_changes: &'a [String],
+    /// The `.git` of repositories that were put into the tree.
+    pub new_repositories: &'a [RepoPath],
+    /// What could leave in commits and in the index.
+    pub outgoing: &'a OutgoingChanges,
     /// Paths without a before-image.
     pub not_kept: &'a BTreeSet<RepoPath>,
 }
@@ -83,6 +90,9 @@ pub struct GateWrites {
 pub struct RunVerdict {
     /// The changes that are judged against the scope.
     pub delta: Vec<TreeChange>,
+    /// The changes of the delta that the working tree does not show, or that are judged only because they are committed
+    /// or staged.
+    pub placed: BTreeMap<RepoPath, PlacedChange>,
     /// Changed paths that are not part of the delta.
     pub exempt: Vec<RepoPath>,
     /// Paths of the delta outside the scope.
@@ -107,13 +117,24 @@ impl RunVerdict {
 pub fn judge(case: &VerdictInputs<'_>) -> RunVerdict {
     let mut verdict =
         RunVerdict { recognized: case.rules.exemptions.recognized.clone(), ..RunVerdict::default() };
+    let mut outgoing = case.tree.outgoing.changes.clone();
     for change in case.tree.changes {
-        if is_exempt(case, change) {
-            verdict.exempt.push(change.path.clone());
-        } else {
+        let placed = outgoing.remove(&change.path);
+        if !is_exempt(case, change) {
             verdict.delta.push(change.clone());
+        } else if let Some(placed) =
+            placed.or_else(|| case.tree.outgoing.staged_as_in_tree.get(&change.path).cloned())
+        {
+            // What leaves is judged, whatever the patterns say.
+            verdict.delta.push(change.clone());
+            verdict.placed.insert(change.path.clone(), placed);
+        } else {
+            verdict.exempt.push(change.path.clone());
         }
     }
+    verdict.delta.extend(outgoing.iter().map(|(path, placed)| placed.to_tree_change(path)));
+    verdict.delta.sort_by(|one, other| one.path.cmp(&other.path));
+    verdict.placed.extend(outgoing);
     let delta: Vec<RepoPath> = verdict.delta.iter().map(|change| change.path.clone()).collect();
     verdict.untracked = probity_paths::reconcile(case.rules.scope, &delta).untracked;
     verdict.by_gates =
@@ -121,7 +142,7 @@ pub fn judge(case: &VerdictInputs<'_>) -> RunVerdict {
 
     let mut say = FindingCollector::default();
     report_untracked(case, &verdict, &mut say);
-    report_protected(case, &mut say);
+    report_protected(case, &verdict, &mut say);
     report_unsafe_entries(case, &verdict, &mut say);
     report_gates(case, &verdict, &mut say);
     report_command(case, &mut say);
@@ -225,7 +246,12 @@ fn report_untracked(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Fi
         let by_command = case.tree.changed_by_command.contains(path);
         let output = change.and_then(|change| case.rules.exemptions.why_judged(change, by_command));
         let output = output.map_or_else(String::new, |output| format!("; {output}"));
-        say.error(ReasonCode::ReconUntrackedDelta, Some(path), format!("{what}{who}; {why}{output}"));
+        let place = verdict.placed.get(path);
+        let at = place.map_or_else(String::new, |placed| format!(" {}", placed.describe_place()));
+        say.error(ReasonCode::ReconUntrackedDelta, Some(path), format!("{what}{at}{who}; {why}{output}"));
+        if place.is_some() {
+            continue;
+        }
         if case.tree.not_kept.contains(path) {
             say.note(
                 ReasonCode::RevertNoBeforeImage,
@@ -248,11 +274,34 @@ fn report_untracked(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Fi
     }
 }
 
-fn report_protected(case: &VerdictInputs<'_>, say: &mut FindingCollector) {
+fn report_protected(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut FindingCollector) {
     for change in case.tree.changes {
         if case.rules.protected.contains(&change.path) {
             protected_change(case, say, &change.path, change.change.as_str());
         }
+    }
+    let is_in_tree = |path: &RepoPath| case.tree.changes.iter().any(|change| change.path == *path);
+    for (path, placed) in &verdict.placed {
+        if case.rules.protected.contains(path) && !is_in_tree(path) {
+            let change = placed.to_tree_change(path).change;
+            let detail = format!("{} {}", change.as_str(), placed.describe_place());
+            protected_change(case, say, path, &detail);
+        }
+    }
+    for detail in case.tree.root_changes {
+        say.error(ReasonCode::ProtectedChanged, None, detail.clone());
+    }
+    for path in case.tree.new_repositories {
+        if case.rules.exemptions.covers(path) {
+            say.note(ReasonCode::ProtectedChanged, Some(path), "a repository was created in a build output");
+        } else {
+            let detail = "a repository was created inside the tree, and commands started there would not find this \
+                          tree's policy; for a submodule, allow it with `--grant` and this path";
+            protected_change(case, say, path, detail);
+        }
+    }
+    for unreadable in &case.tree.outgoing.unreadable {
+        say.error(unreadable.reason, unreadable.path.as_ref(), unreadable.detail.clone());
     }
     for change in case.tree.zone_changes {
         protected_change(case, say, &change.path, &change.detail);

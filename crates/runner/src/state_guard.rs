@@ -40,6 +40,8 @@ pub(crate) struct StateGuard {
     /// The requirements for further bundles on the chain.
     trust: TrustRequirements,
     files: BTreeMap<PathBuf, FileStamp>,
+    /// The device and inode of every directory, the state directory itself under an empty name.
+    directories: BTreeMap<PathBuf, (u64, u64)>,
     /// The records of the owners of other files.
     owners: Vec<Box<dyn StateMark>>,
 }
@@ -59,8 +61,8 @@ impl StateGuard {
         let (state, run) = (state.clone(), run.clone());
         // First, because opening a database touches its files.
         let owners = owners.iter().map(|owner| owner.mark(&state)).collect();
-        let files = list(state.dir());
-        Self { state, run, head, trust: bundles::next_trust(key), files, owners }
+        let (files, directories) = list(state.dir());
+        Self { state, run, head, trust: bundles::next_trust(key), files, directories, owners }
     }
 
     /// Returns the predecessor for this run's bundle: the head on disk, if it leads back to the recorded one.
@@ -94,7 +96,7 @@ impl StateGuard {
     fn unexplained(&self) -> Vec<PathBuf> {
         // Bundles are written and chained under this lock, so none is half written now.
         let chain = self.state.chain().ok();
-        let now = list(self.state.dir());
+        let (now, directories) = list(self.state.dir());
         let names: BTreeSet<&PathBuf> = self.files.keys().chain(now.keys()).collect();
         let differs = |name: &PathBuf| self.files.get(name) != now.get(name);
         let changed: Vec<&PathBuf> = names.into_iter().filter(|name| differs(name)).collect();
@@ -109,7 +111,18 @@ impl StateGuard {
                 || self.explains_itself(name, fate, new_links.as_ref())
                 || self.owners.iter().any(|owner| owner.explains(&self.state, name, fate))
         };
-        changed.into_iter().filter(|name| !is_explained(name)).cloned().collect()
+        let mut unexplained: Vec<PathBuf> =
+            changed.into_iter().filter(|name| !is_explained(name)).cloned().collect();
+        // A directory that another run has no more use for goes; none is ever replaced.
+        let replaced = self.directories.iter().filter(|(name, before)| {
+            let after = directories.get(*name);
+            after.is_some_and(|after| after != *before) || (after.is_none() && now.contains_key(*name))
+        });
+        unexplained.extend(replaced.map(|(name, _)| name.clone()));
+        if !directories.contains_key(Path::new("")) && !unexplained.contains(&PathBuf::new()) {
+            unexplained.push(PathBuf::new());
+        }
+        unexplained
     }
 
     /// Returns whether this process writes the file while the command runs. Its lock and stat cache are not among
@@ -214,22 +227,27 @@ fn is_named_by_content(path: &Path) -> bool {
     fs::read(path).is_ok_and(|bytes| Digest::of(&bytes).to_hex() == name)
 }
 
-/// Stamps every file below `dir`. Our own files are few, and an unreadable directory shows as missing files.
-fn list(dir: &Path) -> BTreeMap<PathBuf, FileStamp> {
-    let mut files = BTreeMap::new();
+/// Stamps every file and every directory below `dir`, and `dir` itself if it is no link. Our own files are few, and an
+/// unreadable directory shows as missing files.
+fn list(dir: &Path) -> (BTreeMap<PathBuf, FileStamp>, BTreeMap<PathBuf, (u64, u64)>) {
+    let (mut files, mut directories) = (BTreeMap::new(), BTreeMap::new());
+    let top = fs::symlink_metadata(dir).ok().filter(fs::Metadata::is_dir);
+    directories.extend(top.map(|facts| (PathBuf::new(), (facts.dev(), facts.ino()))));
     let mut folders = vec![dir.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let Ok(facts) = entry.metadata() else { continue };
+            let Ok(name) = path.strip_prefix(dir) else { continue };
             if facts.is_dir() {
+                directories.insert(name.to_owned(), (facts.dev(), facts.ino()));
                 folders.push(path);
-            } else if let Ok(name) = path.strip_prefix(dir) {
+            } else {
                 files.insert(name.to_owned(), (facts.ino(), facts.size(), facts.ctime(), facts.ctime_nsec()));
             }
         }
     }
-    files
+    (files, directories)
 }
 
 #[cfg(test)]

@@ -31,7 +31,8 @@
 //! * A single write that lasts for the whole time a file is read, or a write through a memory map, does not show in its
 //!   times; the file may be read half-written, and is read again by the next snapshot.
 //! * Owners, extended attributes and access lists are not compared. Changing them changes the ctime: see [`touched`].
-//! * Anything behind a mount point, and the permission bits of the root directory itself, are not seen.
+//! * Anything behind a mount point is not seen. The permission bits of the root directory are in no snapshot, because it
+//!   has no name: [`TreeRoot::mode`] tells them.
 //! * Outside Linux, mounts of the same device cannot be distinguished ([`SnapshotNote::NoMountIds`]), and a re-created git
 //!   directory is recognized by its inode only.
 //!
@@ -63,6 +64,7 @@ mod snapshot;
 mod sys;
 mod take;
 mod task_pool;
+mod tree_root;
 mod walk;
 mod wire;
 
@@ -74,3 +76,4 @@ pub use git_object::{GitId, ObjectFormat};
 pub use probity_core::ChangeKind;
 pub use snapshot::{Snapshot, SnapshotNote};
 pub use take::{SnapshotOptions, TreeError};
+pub use tree_root::TreeRoot;

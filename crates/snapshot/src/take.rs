@@ -6,10 +6,10 @@ use crate::finding::{TreeFinding, WalkFinding, WalkLocation};
 use crate::git_object::ObjectFormat;
 use crate::read::{FileReader, RetryBudget};
 use crate::snapshot::{Snapshot, SnapshotNote, join_names};
+use crate::tree_root::TreeRoot;
 use crate::walk::{self, DirectoryPlace, WalkResult};
 use crate::{links, merkle, sys};
 use probity_core::ReasonCode;
-use rustix::fs::{Mode, OFlags};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -46,14 +46,22 @@ impl Snapshot {
     /// Takes a snapshot of the tree at `root`. What `known` tells is not read again where it still holds; without
     /// it everything is read, and the result is the same.
     pub fn take(root: &Path, options: &SnapshotOptions, known: Option<&Self>) -> Result<Self, TreeError> {
+        Self::take_at(&TreeRoot::open(root)?, options, known)
+    }
+
+    /// Takes a snapshot of the directory that `root` holds open, wherever its path leads by now.
+    pub fn take_at(
+        root: &TreeRoot,
+        options: &SnapshotOptions,
+        known: Option<&Self>,
+    ) -> Result<Self, TreeError> {
         let started_ns = now_ns();
-        let refused = |error: std::io::Error| TreeError {
-            root: root.to_owned(),
+        let real_root = root.path();
+        let ground = walk_context(root, options, known).map_err(|error| TreeError {
+            root: real_root.to_owned(),
             reason: ReasonCode::TreeUnavailable,
-            detail: error.to_string(),
-        };
-        let real_root = root.canonicalize().map_err(refused)?;
-        let ground = walk_context(&real_root, options, known).map_err(|error| refused(error.into()))?;
+            detail: std::io::Error::from(error).to_string(),
+        })?;
         let mut left_out = options.own_state.clone();
         if !options.dot_git_is_content {
             left_out.push(b".git".to_vec());
@@ -64,13 +72,13 @@ impl Snapshot {
             walked.findings.iter().find(|finding| matches!(finding.at, WalkLocation::Dir(ROOT)))
         {
             let (reason, detail) = (finding.reason, finding.detail.clone());
-            return Err(TreeError { root: root.to_owned(), reason, detail });
+            return Err(TreeError { root: real_root.to_owned(), reason, detail });
         }
         let mut snapshot = Self::assemble(walked, started_ns, options.git_ids);
         if ground.root_stat.mount.is_none() {
             snapshot.notes.push(SnapshotNote::NoMountIds);
         }
-        links::report_escapes(&mut snapshot, &real_root);
+        links::report_escapes(&mut snapshot, real_root);
         snapshot.findings.sort_unstable();
         snapshot.notes.sort_unstable();
         Ok(snapshot)
@@ -109,12 +117,11 @@ impl Snapshot {
 }
 
 fn walk_context<'a>(
-    root: &Path,
+    root: &TreeRoot,
     options: &SnapshotOptions,
     known: Option<&'a Snapshot>,
 ) -> rustix::io::Result<WalkContext<'a>> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = rustix::fs::open(root, flags, Mode::empty())?;
+    let root = root.reopen()?;
     let root_stat = sys::stat_fd(&root)?;
     let git_id_len = options.git_ids.map_or(0, ObjectFormat::id_len);
     let known = known.filter(|_| sys::times_tell(&root));

@@ -12,8 +12,10 @@ use probity_paths::RepoPath;
 use probity_process::{
     CaptureError, CaptureLimits, CapturedOutput, JobOutcome, ProcessEnvironment, capture_from,
 };
+use probity_snapshot::GitId;
 use probity_snapshot::git::{
-    GitCommand, GitLayout, HeadTree, RefListing, git_command, ls_tree_command, parse_ls_tree, refs,
+    GitCommand, GitLayout, HeadTree, IndexListing, RefListing, TreeDiffEntry, diff_tree_command, git_command,
+    ls_tree_command, parse_diff_tree, parse_ls_tree, refs,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -220,6 +222,117 @@ pub fn staged_paths(workspace: &Workspace) -> Result<BTreeSet<RepoPath>, Service
     } else {
         paths.iter().filter_map(|path| relative_to(path, &prefix)).collect()
     })
+}
+
+/// Returns everything that the index holds, also what a split index keeps in another file.
+pub fn staged_entries(layout: &GitLayout) -> Result<IndexListing, GitFailure> {
+    let command = git_command(layout, &["ls-files", "-z", "--stage", "--full-name"]);
+    let answer = run_git(layout, &command)?;
+    IndexListing::parse_ls_files(&answer).ok_or_else(|| GitFailure::bad_answer(&command, "it is no index"))
+}
+
+/// Returns mode and id of every file of a commit or tree, by path from the top of the working tree.
+pub fn files_of(layout: &GitLayout, id: &GitId) -> Result<HeadTree, GitFailure> {
+    let command = ls_tree_command(layout, &id.to_string());
+    let listed = run_git(layout, &command)?;
+    parse_ls_tree(&listed).map_err(|error| GitFailure::bad_answer(&command, error.to_string()))
+}
+
+/// Returns the commits that `tips` lead to and `known` do not, with their parents. Ids that lead to no commit are left
+/// out.
+pub fn new_commits(
+    layout: &GitLayout,
+    tips: &BTreeSet<GitId>,
+    known: &BTreeSet<GitId>,
+) -> Result<BTreeMap<GitId, Vec<GitId>>, GitFailure> {
+    let command = git_command(layout, &["rev-list", "--parents", "--ignore-missing", "--stdin"]);
+    let lines: Vec<String> =
+        tips.iter().map(ToString::to_string).chain(known.iter().map(|id| format!("^{id}"))).collect();
+    let answer = output_of_lines(layout, &command, &lines)?;
+    let line_ids = |line: &[u8]| -> Option<(GitId, Vec<GitId>)> {
+        let mut ids = line.split(|&byte| byte == b' ').map(GitId::from_hex);
+        Some((ids.next()??, ids.collect::<Option<_>>()?))
+    };
+    let lines = answer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let commits: Option<BTreeMap<_, _>> = lines.map(line_ids).collect();
+    commits.ok_or_else(|| GitFailure::bad_answer(&command, "it is no list of commits"))
+}
+
+/// Returns, for each pair, the paths where the commit differs from the other one; all its paths without another one.
+pub fn commit_diffs(
+    layout: &GitLayout,
+    pairs: &[(&GitId, Option<&GitId>)],
+) -> Result<Vec<Vec<TreeDiffEntry>>, GitFailure> {
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let command = diff_tree_command(layout);
+    let line = |(commit, other): &(&GitId, Option<&GitId>)| match other {
+        Some(other) => format!("{commit} {other}"),
+        None => commit.to_string(),
+    };
+    let answer = output_of_lines(layout, &command, &pairs.iter().map(line).collect::<Vec<_>>())?;
+    let lists =
+        parse_diff_tree(&answer).map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
+    if lists.len() == pairs.len() {
+        Ok(lists)
+    } else {
+        Err(GitFailure::bad_answer(&command, "it does not answer every question"))
+    }
+}
+
+/// Returns the best common ancestors of some commits; empty if there is none.
+pub fn merge_bases(layout: &GitLayout, commits: &[GitId]) -> Result<Vec<GitId>, GitFailure> {
+    let ids: Vec<String> = commits.iter().map(ToString::to_string).collect();
+    let words: Vec<&str> =
+        ["merge-base", "--all", "--octopus"].into_iter().chain(ids.iter().map(String::as_str)).collect();
+    let command = git_command(layout, &words);
+    let captured = attempt(layout, &command, None)?;
+    // Exit code 1 means that there is none.
+    if !matches!(captured.outcome, JobOutcome::Exited(0 | 1)) {
+        return Err(git_failure(&command, &captured));
+    }
+    let lines = captured.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let bases: Option<Vec<GitId>> = lines.map(GitId::from_hex).collect();
+    bases.ok_or_else(|| GitFailure::bad_answer(&command, "it is no list of commits"))
+}
+
+/// Returns whether a reference or `HEAD` leads to a commit.
+pub fn is_reachable(layout: &GitLayout, commit: &str) -> Result<bool, GitFailure> {
+    let contains = ["for-each-ref", "--count=1", "--contains", commit];
+    if !run_git(layout, &git_command(layout, &contains))?.is_empty() {
+        return Ok(true);
+    }
+    let command = git_command(layout, &["merge-base", "--is-ancestor", commit, "HEAD"]);
+    Ok(attempt(layout, &command, None)?.succeeded())
+}
+
+/// An object that a reference leads to, tags followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeeledObject {
+    /// `commit`, `tree` or `blob`; `missing` if it is not there.
+    pub kind: String,
+    pub id: Option<GitId>,
+}
+
+/// Returns the object that each id leads to.
+pub fn peeled(layout: &GitLayout, ids: &[&GitId]) -> Result<Vec<PeeledObject>, GitFailure> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let command = git_command(layout, &["cat-file", "--batch-check=%(objectname) %(objecttype)"]);
+    let lines: Vec<String> = ids.iter().map(|id| format!("{id}^{{}}")).collect();
+    let answer = String::from_utf8_lossy(&output_of_lines(layout, &command, &lines)?).into_owned();
+    let object = |line: &str| {
+        let (id, kind) = line.rsplit_once(' ').unwrap_or(("", line));
+        PeeledObject { kind: kind.to_owned(), id: GitId::from_hex(id.as_bytes()) }
+    };
+    let objects: Vec<PeeledObject> = answer.lines().map(object).collect();
+    if objects.len() == ids.len() {
+        Ok(objects)
+    } else {
+        Err(GitFailure::bad_answer(&command, "it does not answer every question"))
+    }
 }
 
 /// Returns the entries below `prefix`, relative to it.

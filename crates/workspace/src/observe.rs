@@ -2,16 +2,18 @@
 
 use crate::ServiceError;
 use crate::Workspace;
+use crate::git_index::IndexContent;
+use crate::outgoing::{OutgoingChanges, RepositoryPlace};
 use crate::own_files::{STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
-use crate::refs::{NestedRefs, RefFacts};
+use crate::refs::{NestedRefs, RefFacts, RepositoryFacts};
 use probity_api::govern::run::RefMovement;
-use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
-use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange};
+use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange, TreeRoot};
 use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The last snapshot of a tree, so that the next one only reads what changed.
@@ -44,32 +46,41 @@ pub struct WorkspaceObservation {
     git: Option<GitFacts>,
     /// The repositories inside the tree, as found by the first observation.
     nested: NestedRefs,
+    root: RootFacts,
+}
+
+/// The root directory and the directories of git at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct RootFacts {
+    /// The permission bits of the root.
+    mode: Option<u32>,
+    /// The directories that are no longer where they were found.
+    displaced: Vec<PathBuf>,
 }
 
 /// Git's own files at one moment.
 #[derive(Debug)]
 struct GitFacts {
     zone: ZoneSnapshot,
-    refs: RefFacts,
-    /// The digest of the index and whether it is well-formed; `None` without an index.
-    index: Option<(Digest, bool)>,
+    repository: RepositoryFacts,
 }
 
 impl GitFacts {
-    fn gather(layout: &GitLayout) -> Self {
-        let index = probity_storage::durable::read(&layout.git_dir.join("index")).unwrap_or(Some(Vec::new()));
-        let index =
-            index.map(|bytes| (Digest::of(&bytes), git::index_is_sound(&bytes, layout.object_format)));
+    fn gather(layout: &GitLayout, earlier: Option<&Self>) -> Self {
+        let known = earlier.and_then(|earlier| earlier.repository.index.as_ref());
         Self {
             zone: git::protected_snapshot(layout, &[STATE_DIR_NAME_IN_GIT.as_bytes()]),
-            refs: RefFacts::gather(layout),
-            index,
+            repository: RepositoryFacts {
+                refs: RefFacts::gather(layout),
+                index: IndexContent::read(layout, known),
+            },
         }
     }
 
     /// Returns whether the index was well-formed or absent and is now damaged.
     fn index_broke(&self, later: &Self) -> bool {
-        self.index.is_none_or(|(_, sound)| sound) && later.index.is_some_and(|(_, sound)| !sound)
+        let is_damaged = |facts: &Self| facts.repository.index.as_ref().is_some_and(|index| !index.is_sound);
+        !is_damaged(self) && is_damaged(later)
     }
 }
 
@@ -99,10 +110,38 @@ impl WorkspaceObservation {
         changes
     }
 
+    /// Returns what happened to the root directory itself and to the directories of git.
+    pub fn root_changes(&self, later: &Self) -> Vec<String> {
+        let displaced = later.root.displaced.iter().filter(|path| !self.root.displaced.contains(path));
+        let mut changes: Vec<String> = displaced
+            .map(|path| {
+                let path = probity_core::bytes::escape(path.as_os_str().as_bytes());
+                format!("the directory {path} was moved away or replaced during the run")
+            })
+            .collect();
+        if let (Some(before), Some(after)) = (self.root.mode, later.root.mode)
+            && before != after
+        {
+            changes.push(format!("the permission bits of the root changed from {before:04o} to {after:04o}"));
+        }
+        changes
+    }
+
+    /// Returns the repositories that were put into the tree: the paths of their `.git`.
+    pub fn new_repositories(&self, later: &Self) -> Vec<RepoPath> {
+        if self.content.root() == later.content.root() {
+            return Vec::new();
+        }
+        let is_new = |path: &RepoPath| path.file_name() == b".git" && self.content.get(path).is_none();
+        later.content.entries().map(|entry| entry.path().clone()).filter(is_new).collect()
+    }
+
     /// Returns the git references that changed.
     pub fn ref_movements(&self, later: &Self) -> Vec<RefMovement> {
         let (before, after) = (self.git.as_ref(), later.git.as_ref());
-        let own = before.zip(after).map(|(before, after)| before.refs.movements(&after.refs, None));
+        let own = before
+            .zip(after)
+            .map(|(before, after)| before.repository.refs.movements(&after.repository.refs, None));
         own.into_iter().flatten().chain(self.nested.movements(&later.nested)).collect()
     }
 
@@ -119,8 +158,36 @@ impl WorkspaceObservation {
     }
 
     pub fn index_differs(&self, later: &Self) -> bool {
-        let index = |observation: &Self| observation.git.as_ref().and_then(|git| git.index);
-        index(self) != index(later)
+        let own = self.git.as_ref().zip(later.git.as_ref());
+        own.is_some_and(|(before, after)| before.repository.index_differs(&after.repository))
+    }
+
+    /// Returns whether a reference or the index changed.
+    pub fn git_moved(&self, later: &Self) -> bool {
+        let nested = || self.nested.pairs(&later.nested).any(|(_, [before, after])| before.differs(after));
+        let own = self.git.as_ref().zip(later.git.as_ref());
+        own.is_some_and(|(before, after)| before.repository.differs(&after.repository)) || nested()
+    }
+
+    /// Returns what could leave with a commit or a push although the tree does not show it.
+    pub fn outgoing(&self, later: &Self, workspace: &Workspace) -> OutgoingChanges {
+        let mut outgoing = OutgoingChanges::default();
+        let below_top = workspace.below_top();
+        if let (Some(layout), Some(before), Some(after)) = (&workspace.git, &self.git, &later.git) {
+            let place =
+                RepositoryPlace { layout, nested: None, is_own_worktree: false, below_top: &below_top };
+            outgoing.add_repository(place, [&before.repository, &after.repository], &later.content);
+        }
+        for (nested, facts) in self.nested.pairs(&later.nested) {
+            let place = RepositoryPlace {
+                layout: nested.layout(),
+                nested: Some(nested.path()),
+                is_own_worktree: nested.is_own_worktree(),
+                below_top: &below_top,
+            };
+            outgoing.add_repository(place, facts, &later.content);
+        }
+        outgoing
     }
 }
 
@@ -129,11 +196,35 @@ impl WorkspaceObservation {
 pub struct WorkspaceObserver<'a> {
     workspace: &'a Workspace,
     options: SnapshotOptions,
+    /// The root and the directories of git, held open from the first observation on.
+    held: OnceLock<Vec<TreeRoot>>,
 }
 
 impl<'a> WorkspaceObserver<'a> {
     pub fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, options: content_options(workspace) }
+        Self { workspace, options: content_options(workspace), held: OnceLock::new() }
+    }
+
+    /// Opens the root, and the directories of git, once: what is judged is the directory in which it all began.
+    fn held(&self) -> Result<&[TreeRoot], ServiceError> {
+        if let Some(held) = self.held.get() {
+            return Ok(held);
+        }
+        let git = self.workspace.git.iter().flat_map(|git| [&git.git_dir, &git.common_dir]);
+        let mut paths = vec![&self.workspace.root];
+        paths.extend(git);
+        paths.dedup();
+        let held = paths.into_iter().map(|path| TreeRoot::open(path)).collect::<Result<_, _>>()?;
+        Ok(self.held.get_or_init(|| held))
+    }
+
+    fn root_facts(&self) -> Result<RootFacts, ServiceError> {
+        let held = self.held()?;
+        let displaced = held.iter().filter(|root| !root.is_in_place());
+        Ok(RootFacts {
+            mode: held.first().and_then(TreeRoot::mode),
+            displaced: displaced.map(|root| root.path().to_owned()).collect(),
+        })
     }
 
     /// Observes everything, reusing whatever `earlier` knows and still holds.
@@ -143,12 +234,13 @@ impl<'a> WorkspaceObserver<'a> {
         earlier: Option<&WorkspaceObservation>,
     ) -> Result<WorkspaceObservation, ServiceError> {
         let content = self.content(earlier.map(|earlier| &earlier.content))?;
-        let git = self.workspace.git.as_ref().map(GitFacts::gather);
+        let known = earlier.and_then(|earlier| earlier.git.as_ref());
+        let git = self.workspace.git.as_ref().map(|layout| GitFacts::gather(layout, known));
         let nested = match earlier {
             Some(earlier) => earlier.nested.reread(),
             None => NestedRefs::gather(self.workspace, &content),
         };
-        Ok(WorkspaceObservation { content, git, nested })
+        Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
     }
 
     /// Observes the content alone, using the stat cache if `earlier` is `None`.
@@ -160,7 +252,9 @@ impl<'a> WorkspaceObserver<'a> {
         };
         let phase = self.workspace.progress.begin("reading the tree");
         let options = SnapshotOptions { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
-        Ok(Snapshot::take(&self.workspace.root, &options, earlier.or(cached.as_ref()))?)
+        let held = self.held()?;
+        let root = held.first().expect("the root comes first");
+        Ok(Snapshot::take_at(root, &options, earlier.or(cached.as_ref()))?)
     }
 
     /// Stores a snapshot for the next run, unless a governed run is open in the repository. Open runs watch every stat
@@ -193,9 +287,12 @@ impl<'a> WorkspaceObserver<'a> {
             STATE_DIR_NAME.into()
         };
         let name = |path: &PathBuf| {
+            if path.as_os_str().is_empty() {
+                return RepoPath::parse(base.as_bytes()).ok();
+            }
             RepoPath::parse(&[base.as_bytes(), path.as_os_str().as_bytes()].join(&b'/')).ok()
         };
-        let change = |path| ZoneChange { path, detail: "a file of Probity's own state was touched".into() };
+        let change = |path| ZoneChange { path, detail: "Probity's own state was touched".into() };
         touched.iter().filter_map(name).map(change).collect()
     }
 }

@@ -2,6 +2,7 @@
 //! (submodules, nested repositories, linked worktrees). Reads git's files and starts no process.
 
 use crate::Workspace;
+use crate::git_index::IndexContent;
 use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
 use probity_evidence::RefChange;
@@ -9,8 +10,9 @@ use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, RefListing};
 use probity_snapshot::{ChangeKind, EntryState, Snapshot, SnapshotEntryKind, TreeChange};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 pub const HEAD: &str = "HEAD";
 
@@ -57,9 +59,13 @@ pub fn shown_value(value: &str) -> String {
 }
 
 /// The references of one repository at one moment.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RefFacts {
     refs: BTreeMap<String, String>,
+    /// The commits of all stashes: the reference leads to the newest one alone.
+    stashes: BTreeSet<String>,
+    /// By name of another worktree, the branch that is checked out there.
+    elsewhere: BTreeMap<OsString, Option<String>>,
     /// Why the references are not known.
     unreadable: Option<String>,
 }
@@ -69,10 +75,29 @@ impl RefFacts {
         match git::refs(layout) {
             RefListing::Read { head, mut refs } => {
                 refs.extend(head.map(|head| (HEAD.to_owned(), head)));
-                Self { refs, unreadable: None }
+                let (stashes, elsewhere) = (stashes(layout), branches_elsewhere(layout));
+                Self { refs, stashes, elsewhere, unreadable: None }
             }
-            RefListing::NotReadable { why } => Self { refs: BTreeMap::new(), unreadable: Some(why) },
+            RefListing::NotReadable { why } => Self { unreadable: Some(why), ..Self::default() },
         }
+    }
+
+    /// All references and `HEAD`, with their values.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.refs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    pub fn stashes(&self) -> &BTreeSet<String> {
+        &self.stashes
+    }
+
+    /// Returns the branches that other worktrees have checked out now, if these were there before.
+    pub fn branches_elsewhere<'a>(&'a self, before: &Self) -> BTreeSet<&'a str> {
+        let was_there = |name: &OsString| before.elsewhere.contains_key(name);
+        let worktrees = self.elsewhere.iter().filter(|(name, _)| was_there(name));
+        let mut branches: BTreeSet<&str> = worktrees.filter_map(|(_, branch)| branch.as_deref()).collect();
+        branches.retain(|branch| self.branch() != Some(branch));
+        branches
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {
@@ -120,6 +145,39 @@ impl RefFacts {
     }
 }
 
+/// Returns the ids in the list of stashes: lines of `<old id> <new id> …`.
+fn stashes(layout: &GitLayout) -> BTreeSet<String> {
+    let log = probity_storage::durable::read(&layout.common_dir.join("logs/refs/stash")).ok().flatten();
+    let log = log.unwrap_or_default();
+    let ids = log.split(|&byte| byte == b'\n').filter_map(|line| line.split(|&byte| byte == b' ').nth(1));
+    ids.map(probity_core::bytes::escape).collect()
+}
+
+/// Returns the other worktrees of a repository that lie outside of this tree, with the branches checked out there. The
+/// main worktree has an empty name.
+fn branches_elsewhere(layout: &GitLayout) -> BTreeMap<OsString, Option<String>> {
+    let read = |path: &Path| probity_storage::durable::read(path).ok().flatten().unwrap_or_default();
+    let branch = |git_dir: &Path| {
+        let head = read(&git_dir.join(HEAD));
+        let name = head.strip_prefix(SYMBOLIC_REF_PREFIX.as_bytes())?.trim_ascii();
+        Some(probity_core::bytes::escape(name))
+    };
+    let linked = std::fs::read_dir(layout.common_dir.join("worktrees")).into_iter().flatten().flatten();
+    let mut found: BTreeMap<OsString, Option<String>> = linked
+        .map(|entry| (entry.file_name(), entry.path()))
+        .filter(|(_, git_dir)| {
+            let tree = read(&git_dir.join("gitdir"));
+            let tree = Path::new(OsStr::from_bytes(tree.trim_ascii()));
+            *git_dir != layout.git_dir && tree.is_absolute() && !tree.starts_with(&layout.root)
+        })
+        .map(|(name, git_dir)| (name, branch(&git_dir)))
+        .collect();
+    if layout.is_linked() {
+        found.insert(OsString::new(), branch(&layout.common_dir));
+    }
+    found
+}
+
 /// Returns the reference movements that a manifest records.
 pub fn recorded_movements(refs: &[RefChange]) -> Vec<RefMovement> {
     let movement = |change: &RefChange| {
@@ -165,38 +223,80 @@ impl NestedRepository {
         &self.layout
     }
 
+    /// Returns whether it is another worktree of the tree's own repository.
+    pub fn is_own_worktree(&self) -> bool {
+        self.is_own_worktree
+    }
+
     pub fn refs(&self) -> RefFacts {
         let mut facts = RefFacts::gather(&self.layout);
         if self.is_own_worktree {
             facts.refs.retain(|name, _| name == HEAD);
+            facts.stashes.clear();
         }
         facts
     }
 }
 
-/// The references of the repositories inside a tree at one moment.
+/// What a repository holds besides its tree at one moment: references and index.
+#[derive(Debug)]
+pub struct RepositoryFacts {
+    pub refs: RefFacts,
+    pub index: Option<IndexContent>,
+}
+
+impl RepositoryFacts {
+    pub fn differs(&self, later: &Self) -> bool {
+        self.refs != later.refs || self.index_differs(later)
+    }
+
+    pub fn index_differs(&self, later: &Self) -> bool {
+        match (&self.index, &later.index) {
+            (Some(before), Some(after)) => !before.is_same(after),
+            (before, after) => before.is_some() != after.is_some(),
+        }
+    }
+}
+
+/// The repositories inside a tree at one moment.
 #[derive(Debug, Default)]
 pub struct NestedRefs {
-    found: Vec<(NestedRepository, RefFacts)>,
+    found: Vec<(NestedRepository, RepositoryFacts)>,
 }
 
 impl NestedRefs {
     pub fn gather(workspace: &Workspace, content: &Snapshot) -> Self {
         let found = NestedRepository::find_all(workspace, content);
-        Self { found: found.into_iter().map(|nested| (nested.clone(), nested.refs())).collect() }
+        let facts = |nested: NestedRepository| {
+            let (refs, index) = (nested.refs(), IndexContent::read(&nested.layout, None));
+            (nested, RepositoryFacts { refs, index })
+        };
+        Self { found: found.into_iter().map(facts).collect() }
     }
 
     /// Reads the same repositories again. Repositories added since are content.
     #[must_use]
     pub fn reread(&self) -> Self {
-        Self { found: self.found.iter().map(|(nested, _)| (nested.clone(), nested.refs())).collect() }
+        let again = |(nested, earlier): &(NestedRepository, RepositoryFacts)| {
+            let index = IndexContent::read(&nested.layout, earlier.index.as_ref());
+            (nested.clone(), RepositoryFacts { refs: nested.refs(), index })
+        };
+        Self { found: self.found.iter().map(again).collect() }
+    }
+
+    /// Returns each repository with what it held here and in `later`.
+    pub fn pairs<'a>(
+        &'a self,
+        later: &'a Self,
+    ) -> impl Iterator<Item = (&'a NestedRepository, [&'a RepositoryFacts; 2])> {
+        self.found.iter().zip(&later.found).map(|((nested, before), (_, after))| (nested, [before, after]))
     }
 
     fn ref_pairs<'a>(
         &'a self,
         later: &'a Self,
     ) -> impl Iterator<Item = (&'a NestedRepository, &'a RefFacts, &'a RefFacts)> {
-        self.found.iter().zip(&later.found).map(|((nested, before), (_, after))| (nested, before, after))
+        self.pairs(later).map(|(nested, [before, after])| (nested, &before.refs, &after.refs))
     }
 
     /// Returns the movements from here to `later`.
@@ -243,7 +343,7 @@ mod tests {
 
     fn facts(refs: &[(&str, &str)]) -> RefFacts {
         let refs = refs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        RefFacts { refs, unreadable: None }
+        RefFacts { refs, ..RefFacts::default() }
     }
 
     fn described(before: &[(&str, &str)], after: &[(&str, &str)], repository: Option<&str>) -> Vec<String> {

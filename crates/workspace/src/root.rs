@@ -3,6 +3,8 @@
 use crate::ServiceError;
 use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME};
 use probity_core::ReasonCode;
+use probity_snapshot::git::{GITLINK_MODE, GitLayout, IndexEntries};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +42,47 @@ pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Ser
         from.ancestors().skip(1).filter(|_| nearest.is_none() && !from.join(STATE_DIR_NAME).is_dir());
     let state_above = above.find(|directory| directory.join(STATE_DIR_NAME).is_dir()).map(Path::to_owned);
     Ok(FoundRoot { root: root.to_owned(), state_above })
+}
+
+/// Refuses a repository without a policy inside a tree that has one: whoever puts a `.git` into a directory would
+/// otherwise take it out of the outer policy. Submodules and worktrees of the outer repository are no strangers.
+pub(crate) fn refuse_nested(root: &Path) -> Result<(), ServiceError> {
+    let has_policy = |directory: &Path| {
+        [POLICY_FILE, JSON_POLICY_FILE].iter().any(|name| directory.join(name).symlink_metadata().is_ok())
+    };
+    let outer = root.ancestors().skip(1).find(|directory| has_policy(directory));
+    let Some(outer) = outer.filter(|_| !has_policy(root) && root.join(".git").symlink_metadata().is_ok())
+    else {
+        return Ok(());
+    };
+    let mut inner = root.to_owned();
+    while inner.starts_with(outer) && inner != outer {
+        let Some(around) = inner.ancestors().skip(1).find_map(GitLayout::find) else { break };
+        if !is_part_of(&inner, &around) {
+            break;
+        }
+        inner = around.root;
+    }
+    if !inner.starts_with(outer) || inner == outer {
+        return Ok(());
+    }
+    let (root, outer) = (root.display(), outer.display());
+    let detail = format!(
+        "{root} has a `.git` and no policy, and lies in {outer}, which has one and does not know it as a submodule; \
+         pass `--root {root}` if you mean it, or `--root {outer}` for the outer tree"
+    );
+    Err(ServiceError::refused(ReasonCode::RootNested, detail))
+}
+
+/// Returns whether the repository at `inner` is a submodule that the one around it tracks, or a worktree of it.
+fn is_part_of(inner: &Path, around: &GitLayout) -> bool {
+    let is_worktree = GitLayout::find(inner).is_some_and(|layout| layout.common_dir == around.common_dir);
+    let tracked = || {
+        let path = inner.strip_prefix(&around.root).ok()?;
+        let entry = IndexEntries::read(around)?.get(path.as_os_str().as_bytes())?.mode;
+        Some(entry == GITLINK_MODE)
+    };
+    is_worktree || tracked().unwrap_or(false)
 }
 
 /// Returns the home directories of the user, from the environment and from the list of accounts.
@@ -97,7 +140,6 @@ fn name_of_account(accounts: &[u8], uid: u32) -> Option<String> {
 
 /// Finds the home directory of a user in lines of `name:password:uid:gid:comment:home:shell`.
 fn account_home(accounts: &[u8], uid: u32) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
     let uid = uid.to_string();
     accounts.split(|&byte| byte == b'\n').find_map(|line| {
         let mut fields = line.split(|&byte| byte == b':').skip(2);

@@ -2,7 +2,7 @@
 
 use crate::StateDirectory;
 use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
-use crate::root::{FoundRoot, find_root, user_homes};
+use crate::root::{FoundRoot, find_root, refuse_nested, user_homes};
 use crate::{CancellationToken, ProgressMeter, ServiceError};
 use probity_core::ReasonCode;
 use probity_policy::Policy;
@@ -35,7 +35,11 @@ impl Workspace {
     pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, ServiceError> {
         let FoundRoot { root, state_above } = match root {
             Some(root) => FoundRoot { root: real_path(root)?, state_above: None },
-            None => find_root(&real_path(from)?, &user_homes())?,
+            None => {
+                let found = find_root(&real_path(from)?, &user_homes())?;
+                refuse_nested(&found.root)?;
+                found
+            }
         };
         if !root.is_dir() {
             return Err(ServiceError::Missing(format!("{} is not a directory", root.display())));
@@ -45,6 +49,8 @@ impl Workspace {
             Some(git) => git.common_dir.join(STATE_DIR_NAME_IN_GIT),
             None => root.join(STATE_DIR_NAME),
         };
+        let state = StateDirectory::at(state);
+        state.check()?;
         let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
         let below_root = from.strip_prefix(&root).unwrap_or(Path::new(""));
         Ok(Self {
@@ -52,7 +58,7 @@ impl Workspace {
             state_above,
             progress: ProgressMeter::default(),
             cancellation: CancellationToken::default(),
-            state: StateDirectory::at(state),
+            state,
             git,
             root,
         })

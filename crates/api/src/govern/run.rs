@@ -5,7 +5,9 @@ use crate::document::Answer;
 use crate::path_claim::PathClaim;
 use crate::system_path::SystemPath;
 use probity_core::{Digest, ReasonCode};
-use probity_evidence::{Amendment, EnforcementLevel, GateResult, GlobList, RecognizedOutput, RunStatus};
+use probity_evidence::{
+    Amendment, ChangePlace, EnforcementLevel, GateResult, GlobList, RecognizedOutput, RunStatus,
+};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,6 +41,8 @@ pub struct RunAnswer {
     pub exempt_delta_paths: Vec<RepoPath>,
     /// Directories recognized as build outputs by their content.
     pub recognized_outputs: Vec<RecognizedOutput>,
+    /// The changes of the delta that the working tree does not show: in commits and in git's index.
+    pub outgoing_changes: Vec<OutgoingChange>,
     /// Paths of the delta that were unchanged before the gates ran.
     pub gate_delta_paths: Vec<RepoPath>,
     /// All findings of the judge.
@@ -89,6 +93,13 @@ pub struct RunFinding {
     pub path: Option<RepoPath>,
     pub detail: String,
     pub severity: FindingSeverity,
+}
+
+/// A change that is only committed or only staged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OutgoingChange {
+    pub path: RepoPath,
+    pub place: ChangePlace,
 }
 
 /// A file that moved to another path with the same content.

@@ -43,7 +43,7 @@ pub(crate) fn key() -> SecretKey {
 
 pub(crate) fn change(name: &[u8]) -> ManifestChange {
     let (before, after) = (None, Some(Digest::of(name)));
-    ManifestChange { path: path(name), change: ChangeKind::Added, before, after }
+    ManifestChange { path: path(name), change: ChangeKind::Added, before, after, place: None }
 }
 
 pub(crate) fn gate(id: &str, status: GateStatus, exit_code: Option<i64>) -> GateResult {

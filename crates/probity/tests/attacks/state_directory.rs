@@ -244,3 +244,77 @@ fn a_forged_bundle_does_not_pass_for_that_of_a_killed_run() {
     assert_eq!(listed[1]["reason"], "RUN.INTERRUPTED", "{listed:#}");
     assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "PASS");
 }
+
+#[test]
+fn the_state_directory_is_replaced() {
+    for attack in [
+        "mv .git/probity ../p; ln -s ../../p .git/probity",
+        "mv .git/probity ../p; cp -a ../p .git/probity",
+        "mv .git/probity/locks ../l; cp -a ../l .git/probity/locks",
+        "mv .git/probity/evidence ../e; ln -s ../../../e .git/probity/evidence",
+    ] {
+        let repo = Repo::new();
+        repo.run("true").passes();
+        let outcome = repo.run(attack);
+        assert_eq!(outcome.exit_code, Some(1), "{attack}: {outcome:#?}");
+        assert!(outcome.has_reason("PROTECTED.CHANGED"), "{attack}: {outcome:#?}");
+        assert!(outcome.json["findings"].to_string().contains(".git/probity"), "{attack}: {outcome:#?}");
+    }
+}
+
+#[test]
+fn a_state_directory_that_others_prepared_is_refused_before_anything_is_written() {
+    for prepare in [
+        "mkdir ../p; ln -s ../../p .git/probity",
+        "mkdir -m 777 .git/probity",
+        "mkdir -m 770 .git/probity",
+        "mkdir -m 700 .git/probity ../p; ln -s ../../../p .git/probity/evidence",
+        "mkdir -m 700 .git/probity ../p; mkdir -m 777 .git/probity/locks",
+        "mkdir -m 700 .git/probity .git/probity/before ../p; ln -s ../../../../p .git/probity/before/ab",
+        "touch .git/probity",
+    ] {
+        let repo = Repo::new();
+        repo.sh(prepare);
+        repo.run("echo x > ran").refused_with("STATE.UNSAFE");
+        assert!(!repo.path().join("ran").exists());
+        let left = fs::read_dir(repo.outside().join("p")).map(Iterator::count).unwrap_or_default();
+        assert_eq!(left, 0, "{prepare}: something was written through the link");
+    }
+}
+
+#[test]
+fn a_state_directory_of_another_user_is_refused() {
+    if !has("setpriv") || !rustix::process::geteuid().is_root() {
+        return probity_testkit::skip!("only root can give directories to another user, with setpriv");
+    }
+    // As root in a repository whose owner prepared the state.
+    let repo = Repo::new();
+    repo.sh("mkdir -m 700 .git/probity; chown 65534 .git/probity");
+    repo.run("echo x > ran").refused_with("STATE.UNSAFE");
+    // As an ordinary user in a repository of its own, where root left its state.
+    let repo = Repo::new();
+    repo.sh("chmod 755 ..; chown -R 65534:65534 ../repo");
+    let binary = repo.outside().join("probity");
+    fs::copy(env!("CARGO_BIN_EXE_probity"), &binary).expect("copies");
+    let as_nobody = |script: &str| {
+        let mut command = repo.probity(&[]);
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        let mut ordinary = std::process::Command::new("setpriv");
+        ordinary
+            .args(user)
+            .arg(&binary)
+            .args(["run", "--json", "--scope", "src/a.py", "--", "sh", "-ec", script]);
+        ordinary.current_dir(repo.path());
+        for (name, value) in command.env("HOME", "/nonexistent").get_envs() {
+            match value {
+                Some(value) => ordinary.env(name, value),
+                None => ordinary.env_remove(name),
+            };
+        }
+        repo.outcome(&ordinary.output().expect("setpriv starts"))
+    };
+    let outcome = as_nobody("mv .git/probity ../repo/p; ln -s ../p .git/probity");
+    assert!(outcome.has_reason("PROTECTED.CHANGED"), "{outcome:#?}");
+    repo.sh("rm -rf .git/probity p; mkdir -m 700 .git/probity");
+    as_nobody("true").refused_with("STATE.UNSAFE");
+}

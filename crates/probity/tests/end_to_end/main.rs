@@ -14,6 +14,7 @@ mod first_steps;
 mod gate_imports;
 mod gc;
 mod git_material;
+mod git_sessions;
 mod govern;
 mod kills;
 mod ledger;

@@ -1,6 +1,7 @@
 //! Properties of the verdict over arbitrary cases, and one test for each rule that is easy to lose.
 
 use super::*;
+use probity_evidence::ChangePlace;
 use probity_evidence::GateStatus;
 use probity_paths::Scope;
 use probity_snapshot::SnapshotEntryKind;
@@ -26,6 +27,7 @@ struct World {
     command: Option<JobReport>,
     gate_results: Vec<GateResult>,
     not_kept: BTreeSet<RepoPath>,
+    outgoing: OutgoingChanges,
 }
 
 impl Default for World {
@@ -48,6 +50,7 @@ impl Default for World {
             command: Some(ended(JobOutcome::Exited(0))),
             gate_results: Vec::new(),
             not_kept: BTreeSet::new(),
+            outgoing: OutgoingChanges::default(),
         }
     }
 }
@@ -71,6 +74,9 @@ impl World {
                 found_at_end: &self.found_at_end,
                 zone_changes: &[],
                 ref_movements: &self.ref_movements,
+                root_changes: &[],
+                new_repositories: &[],
+                outgoing: &self.outgoing,
                 not_kept: &self.not_kept,
             },
             execution: ObservedExecution {
@@ -338,6 +344,7 @@ prop_compose! {
             changes: changed.keys().cloned().map(change).collect(),
             changed_by_command: changed.iter().filter(|(_, (by, _))| *by).map(|(path, _)| path.clone()).collect(),
             not_kept: changed.iter().filter(|(_, (_, lost))| *lost).map(|(path, _)| path.clone()).collect(),
+            outgoing: OutgoingChanges::default(),
             touched: Vec::new(),
             found_at_start, found_at_end, command,
             ref_movements: if ref_moved { vec![movement] } else { Vec::new() },
@@ -488,6 +495,9 @@ fn an_output_is_exempt_only_for_the_gate_that_declared_it() {
                 found_at_end: &[],
                 zone_changes: &[],
                 ref_movements: &[],
+                root_changes: &[],
+                new_repositories: &[],
+                outgoing: &OutgoingChanges::default(),
                 not_kept: &BTreeSet::new(),
             },
             execution: ObservedExecution {
@@ -503,4 +513,34 @@ fn an_output_is_exempt_only_for_the_gate_that_declared_it() {
     assert!(!is_exempt(&[writes(&["report"], "other"), writes(&[], "report")]));
     assert!(!is_exempt(&[writes(&["report"], "report"), writes(&[], "report")]));
     assert!(!is_exempt(&[]));
+}
+
+#[test]
+fn what_is_only_committed_or_staged_is_judged_and_never_exempt() {
+    let placed = |place| PlacedChange { before: None, after: None, place };
+    let index = || ChangePlace::Index { repository: None };
+    let commit = ChangePlace::Commit {
+        commit: "5fa51cf0e1aa".into(),
+        reference: "refs/heads/x".into(),
+        repository: None,
+    };
+    let mut world = World::changing(&["src/a", "out/b", "out/c"]);
+    world.build_outputs = vec!["out/**"];
+    world.protected = vec!["src/locked"];
+    for (name, place) in [("docs/d", commit), ("src/a", index()), ("src/locked", index()), ("out/e", index())]
+    {
+        world.outgoing.changes.insert(path(name), placed(place));
+    }
+    for name in ["out/b", "docs/old"] {
+        world.outgoing.staged_as_in_tree.insert(path(name), placed(index()));
+    }
+    let verdict = world.judge();
+    let delta: Vec<String> = verdict.delta.iter().map(|change| change.path.to_string()).collect();
+    assert_eq!(delta, ["docs/d", "out/b", "out/e", "src/a", "src/locked"]);
+    assert_eq!(verdict.untracked, [path("docs/d"), path("out/b"), path("out/e")]);
+    assert_eq!(verdict.exempt, [path("out/c")]);
+    let placed: Vec<&RepoPath> = verdict.placed.keys().collect();
+    assert_eq!(placed, [&path("docs/d"), &path("out/b"), &path("out/e"), &path("src/locked")]);
+    assert_eq!(verdict.reasons, [ReasonCode::ReconUntrackedDelta, ReasonCode::ProtectedChanged]);
+    assert!(verdict.findings[0].detail.contains("in commit"), "{:?}", verdict.findings[0]);
 }

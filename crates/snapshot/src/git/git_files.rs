@@ -68,6 +68,10 @@ pub(super) fn walk<V: DirectoryVisitor>(top: &OwnedFd, visit: &mut V) {
 pub(super) trait DirectoryVisitor {
     /// Called with the names in a directory.
     fn on_directory(&mut self, path: &[u8], names: &[&[u8]]);
+    /// Called with each name below `path`, and its type if the listing tells it. Returns whether to look at the entry.
+    fn wants(&self, _path: &[u8], _name: &[u8], _kind: Option<SnapshotEntryKind>) -> bool {
+        true
+    }
     /// Called for each entry. For a directory, returns whether to enter it.
     fn on_entry(&mut self, seen: &VisitedEntry<'_>) -> bool;
     /// Called when something could not be read.
@@ -91,6 +95,9 @@ fn walk_one<V: DirectoryVisitor>(
     visit.on_directory(path, &names.listed.iter().map(|&listed| names.name(listed)).collect::<Vec<_>>());
     for &listed in &names.listed {
         let name = names.name(listed);
+        if !visit.wants(path, name, listed.kind) {
+            continue;
+        }
         let path = if path.is_empty() { name.to_vec() } else { [path, name].join(&b'/') };
         match sys::stat_at(&dir, name) {
             // It vanished since it was listed.

@@ -1,7 +1,8 @@
-//! Reads single file entries from the index.
+//! Reads the entries of the index.
 //!
-//! They answer only two questions: does git consider a filtered file unchanged, and does a sparse checkout leave a file
-//! out? For everything else the content decides.
+//! [`IndexEntries`] answers only two questions about the tree: does git consider a filtered file unchanged, and does a
+//! sparse checkout leave a file out? For everything else the content decides. [`IndexListing`] tells what the next
+//! commit would hold.
 
 use super::{GitLayout, git_files, index_is_sound};
 use crate::entry::SnapshotEntry;
@@ -16,9 +17,10 @@ const NS_PER_S: i64 = 1_000_000_000;
 const EXTENDED: u16 = 0x4000;
 const STAGE_MASK: u16 = 0x3000;
 const NAME_LEN_MASK: u16 = 0x0fff;
+const ASSUME_VALID: u16 = 0x8000;
 const SKIP_WORKTREE: u16 = 0x4000;
-/// The mode of a whole directory that a sparse index leaves out.
-const SPARSE_DIR_MODE: u32 = 0o040_000;
+/// The mode of a whole directory that a sparse index leaves out; its id is that of a tree.
+pub const SPARSE_DIR_MODE: u32 = 0o040_000;
 
 /// One entry: what git last saw of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +29,77 @@ pub struct IndexEntry {
     mtime: (u32, u32),
     inode: u32,
     size: u32,
-    mode: u32,
+    pub mode: u32,
     /// The blob that git associates with the file.
     pub id: GitId,
     /// True if the file is meant to be absent from the working tree.
     pub skip_worktree: bool,
+    /// True if git is not to look at the file.
+    pub assume_valid: bool,
+}
+
+impl IndexEntry {
+    /// Returns true if git does not notice an edit of the file.
+    pub fn hides_edits(&self) -> bool {
+        self.skip_worktree || self.assume_valid
+    }
+}
+
+/// Everything that the index would put into a commit, by path from the top of the working tree.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct IndexListing {
+    pub entries: BTreeMap<Vec<u8>, IndexEntry>,
+    /// The sides of paths in conflict, which cannot be committed as they are.
+    pub unmerged: BTreeMap<Vec<u8>, Vec<(u32, GitId)>>,
+}
+
+impl IndexListing {
+    /// Parses a sound index; `None` if it cannot be read, or if most of it is in another file.
+    pub fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
+        if !index_is_sound(bytes, format) {
+            return None;
+        }
+        parse(bytes, format)
+    }
+
+    /// Parses the output of `git ls-files --stage -z`: records of `<mode> <id> <stage>TAB<path>NUL`.
+    pub fn parse_ls_files(answer: &[u8]) -> Option<Self> {
+        let mut listing = Self::default();
+        for record in answer.split(|&byte| byte == 0).filter(|record| !record.is_empty()) {
+            let tab = record.iter().position(|&byte| byte == b'\t')?;
+            let fields: Vec<&[u8]> = record[..tab].split(|&byte| byte == b' ').collect();
+            let [mode, id, stage] = fields[..] else { return None };
+            let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
+            let entry = IndexEntry::new(mode, GitId::from_hex(id)?);
+            listing.insert(record[tab + 1..].to_vec(), entry, stage == b"0");
+        }
+        Some(listing)
+    }
+
+    fn insert(&mut self, name: Vec<u8>, entry: IndexEntry, is_merged: bool) {
+        if is_merged {
+            self.entries.insert(name, entry);
+        } else {
+            self.unmerged.entry(name).or_default().push((entry.mode, entry.id));
+        }
+    }
+}
+
+impl IndexEntry {
+    /// Returns the entry of a file that git has not looked at.
+    pub fn new(mode: u32, id: GitId) -> Self {
+        let (never, none) = ((0, 0), 0);
+        Self {
+            ctime: never,
+            mtime: never,
+            inode: none,
+            size: none,
+            mode,
+            id,
+            skip_worktree: false,
+            assume_valid: false,
+        }
+    }
 }
 
 /// The entries of an index that are not in conflict, by path from the top of the working tree.
@@ -51,7 +119,7 @@ impl IndexEntries {
         if !index_is_sound(&bytes, layout.object_format) {
             return None;
         }
-        let entries = parse(&bytes, layout.object_format)?;
+        let entries = parse(&bytes, layout.object_format)?.entries;
         let written = (i64::try_from(written.as_secs()).ok()?, i64::from(written.subsec_nanos()));
         Some(Self { entries, written })
     }
@@ -95,12 +163,12 @@ impl IndexEntries {
 }
 
 /// Parses the entries of a sound index of version 2, 3 or 4.
-fn parse(bytes: &[u8], format: ObjectFormat) -> Option<BTreeMap<Vec<u8>, IndexEntry>> {
+fn parse(bytes: &[u8], format: ObjectFormat) -> Option<IndexListing> {
     let version = *bytes.get(7)?;
     let n_entries = u32::from_be_bytes(*bytes.get(8..)?.first_chunk()?);
     let body = bytes.get(..bytes.len().checked_sub(format.id_len())?)?;
     let (mut at, mut name) = (12, Vec::new());
-    let mut entries = BTreeMap::new();
+    let mut listing = IndexListing::default();
     for _ in 0..n_entries {
         let start = at;
         let number = |place: usize| {
@@ -141,13 +209,24 @@ fn parse(bytes: &[u8], format: ObjectFormat) -> Option<BTreeMap<Vec<u8>, IndexEn
             size: number(9)?,
             id,
             skip_worktree: extended & SKIP_WORKTREE != 0,
+            assume_valid: flags & ASSUME_VALID != 0,
         };
-        if flags & STAGE_MASK == 0 {
-            entries.insert(name.clone(), entry);
-        }
+        listing.insert(name.clone(), entry, flags & STAGE_MASK == 0);
     }
-    // The extension `link` means that most entries are in another file.
-    (body.get(at..at + 4) != Some(b"link")).then_some(entries)
+    (!is_split(body.get(at..)?)?).then_some(listing)
+}
+
+/// Returns true if one of the extensions after the entries is `link`: then most entries are in another file.
+fn is_split(mut extensions: &[u8]) -> Option<bool> {
+    while !extensions.is_empty() {
+        let (name, rest) = extensions.split_at_checked(4)?;
+        let size = usize::try_from(u32::from_be_bytes(*rest.first_chunk()?)).ok()?;
+        if name == b"link" {
+            return Some(true);
+        }
+        extensions = rest.get(4 + size..)?;
+    }
+    Some(false)
 }
 
 /// Returns the number of bytes that a version 4 name drops from the previous one, in git's offset encoding.

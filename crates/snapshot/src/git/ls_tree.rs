@@ -45,12 +45,14 @@ const NEUTRAL_GIT_SETTINGS: [&str; 5] = [
     "protocol.allow=never",
 ];
 
-const GIT_ENVIRONMENT: [(&str, &str); 12] = [
+const GIT_ENVIRONMENT: [(&str, &str); 13] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ASKPASS", "/bin/false"),
     ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
+    // Grafts and replace refs would show another history than the one that is pushed.
+    ("GIT_GRAFT_FILE", "/dev/null"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_OPTIONAL_LOCKS", "0"),

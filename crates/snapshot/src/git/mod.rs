@@ -9,9 +9,12 @@
 //! * [`WorktreeAttributes`], [`stored_id`], [`LfsPointer`]: what git would store for a working file, without starting a filter.
 //! * [`IgnoreRules`]: the untracked paths that git ignores.
 //! * [`ls_tree_command`], [`parse_ls_tree`]: the tree of a commit, by a command that the caller runs.
+//! * [`diff_tree_command`], [`parse_diff_tree`]: the paths that differ between commits, likewise.
+//! * [`IndexListing`]: everything that the index would put into a commit.
 
 mod attributes;
 mod config;
+mod diff_tree;
 mod git_files;
 mod ignore;
 mod index;
@@ -25,9 +28,10 @@ mod zone_rules;
 
 pub use attributes::{FileAttributes, WorktreeAttributes};
 pub use config::{AutoCrlf, WorktreeSettings};
+pub use diff_tree::{BadDiffTree, TreeDiffEntry, TreeSide, diff_tree_command, parse_diff_tree};
 pub use ignore::{IgnorePattern, IgnoreRules, ignore_patterns};
 pub use index::{IndexState, index_is_sound, index_state};
-pub use index_entries::{IndexEntries, IndexEntry};
+pub use index_entries::{IndexEntries, IndexEntry, IndexListing, SPARSE_DIR_MODE};
 pub use layout::{GitLayout, RefStorage};
 pub use ls_tree::{
     BadLsTree, GITLINK_MODE, GitCommand, HeadTree, git_command, ls_tree_command, parse_ls_tree,

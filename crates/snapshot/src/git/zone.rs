@@ -3,7 +3,9 @@
 //! An entry is *protected* (changing it is a violation) or *recorded* (a change is reported). The default is protected:
 //! nobody may touch what no rule knows. Recorded entries are the traces of ordinary work: refs, `HEAD` and similar
 //! files, states of merges and rebases, locks, and caches that git rebuilds. Objects, logs and the index are not
-//! examined: they change all the time and decide nothing here.
+//! examined beyond their names: they change all the time and decide nothing here. Anything else in their directories
+//! is protected, and so is an executable file wherever git writes none. (A loose object under its right name is not
+//! looked at, not even for that.)
 //!
 //! Names: `.git` is the entry at the root of the tree. `.git/…` is a file of the *common* directory, wherever that is;
 //! the files of a linked worktree are `.git/worktrees/<name>/…`, as in the common directory. The same rules apply to
@@ -15,7 +17,7 @@
 
 use super::GitLayout;
 use super::git_files::{self, DirectoryVisitor, VisitedEntry};
-use super::zone_rules::zone_class;
+use super::zone_rules::{is_fan, is_object_name, zone_class};
 use crate::entry_record::{EntryStat, SnapshotEntryKind};
 use crate::finding::TreeFinding;
 use crate::read::{self, EntryReadError, FileReader, RetryBudget};
@@ -77,6 +79,12 @@ pub fn zone_delta(before: &ZoneSnapshot, after: &ZoneSnapshot) -> Vec<ZoneChange
             _ => ChangeKind::Modified,
         };
         let class = old.into_iter().chain(new).map(|entry| entry.class).max()?;
+        let is_executable =
+            |entry: &ZoneEntry| entry.kind == SnapshotEntryKind::File && entry.mode & 0o111 != 0;
+        // Git makes none of its own files executable.
+        let became_executable =
+            old.zip(new).is_some_and(|(old, new)| !is_executable(old) && is_executable(new));
+        let class = if became_executable { ZoneClass::Protected } else { class };
         Some(ZoneChange { path: path.clone(), change, class })
     };
     paths.into_iter().filter_map(change).collect()
@@ -93,6 +101,7 @@ pub fn protected_snapshot(layout: &GitLayout, own_state: &[&[u8]]) -> ZoneSnapsh
         bases: BTreeSet::from([Vec::new()]),
         own_worktree: layout.git_dir.strip_prefix(&layout.common_dir).ok().map(as_bytes),
         own_state,
+        shows_executables: !all_executable(&layout.common_dir),
     };
     zone.record_dot_git(&layout.root);
     zone.walk(&layout.common_dir);
@@ -120,6 +129,8 @@ struct ZoneScanner<'a> {
     /// The directory of this worktree in the common directory; empty for the main one.
     own_worktree: Option<Vec<u8>>,
     own_state: &'a [&'a [u8]],
+    /// False on a file system where every file is executable.
+    shows_executables: bool,
 }
 
 impl ZoneScanner<'_> {
@@ -208,8 +219,24 @@ impl DirectoryVisitor for ZoneScanner<'_> {
         }
     }
 
+    /// Loose objects are many, and their names tell enough.
+    fn wants(&self, path: &[u8], name: &[u8], kind: Option<SnapshotEntryKind>) -> bool {
+        let is_object = kind == Some(SnapshotEntryKind::File)
+            && matches!(self.names_in_git_dir(path)[..], [b"objects", fan] if is_fan(fan))
+            && is_object_name(name);
+        !is_object
+    }
+
     fn on_entry(&mut self, seen: &VisitedEntry<'_>) -> bool {
-        let Some(class) = self.class(seen.path) else { return false };
+        if self.own_state.contains(&seen.path) {
+            return false;
+        }
+        let is_file = seen.stat.kind == SnapshotEntryKind::File;
+        let is_executable = is_file && self.shows_executables && seen.stat.mode & 0o111 != 0;
+        let class = if is_executable { Some(ZoneClass::Protected) } else { self.class(seen.path) };
+        // A link or pipe under a name of ordinary files is not what git writes.
+        let is_plain = is_file || seen.stat.kind == SnapshotEntryKind::Directory;
+        let Some(class) = class.or((!is_plain).then_some(ZoneClass::Protected)) else { return true };
         if seen.stat.kind != SnapshotEntryKind::Directory || seen.path == b"objects" {
             self.record_entry(seen, class);
         }
@@ -222,6 +249,12 @@ impl DirectoryVisitor for ZoneScanner<'_> {
             self.report(path, error.into());
         }
     }
+}
+
+/// Returns true if even a file that git never makes executable is so: the file system shows all files like that.
+fn all_executable(git_dir: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    git_dir.join("HEAD").metadata().is_ok_and(|facts| facts.permissions().mode() & 0o100 != 0)
 }
 
 /// Returns the creation time of a directory, which persists while its entries change, or the change time of anything

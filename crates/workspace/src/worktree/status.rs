@@ -3,7 +3,8 @@
 //!
 //! Git supplies the committed content; `git status` is not used. A path is *dirty* if its type, content or executable
 //! bit differs from the commit. A file that git stores in another form (filters, line ends) is clean if its stored form
-//! is the committed one: see `filters`. A file that a sparse checkout leaves out is not missing. Ignored files, nested
+//! is the committed one: see `filters`. A path is dirty too if something is staged there that neither the commit nor the
+//! tree holds. A file that a sparse checkout leaves out is not missing. Ignored files, nested
 //! repositories and trees without git have no commit to compare with: they are *aside*, and become dirty when they
 //! change after the start. Directories are never dirty, only their contents. Build outputs are exempt: see
 //! [`Exemptions::in_shared_tree`].
@@ -12,12 +13,13 @@ use super::filters::{self, FilteredFile};
 use super::record::StartRecord;
 use crate::exemptions::Exemptions;
 use crate::observe::WorkspaceObserver;
+use crate::outgoing::{self, RepositoryPlace};
 use crate::{ServiceError, Workspace, git};
 use probity_core::Digest;
 use probity_intents::hygiene::{DirtyEntry, DirtyStatus, StartSnapshot};
 use probity_paths::RepoPath;
 use probity_policy::Policy;
-use probity_snapshot::git::{GITLINK_MODE, HeadTree, IgnoreRules, IndexEntries, WorktreeSettings};
+use probity_snapshot::git::{GITLINK_MODE, HeadTree, IgnoreRules, IndexEntries, TreeSide, WorktreeSettings};
 use probity_snapshot::{GitId, Snapshot, SnapshotEntry, SnapshotEntryKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,6 +37,8 @@ pub struct WorktreeStatus {
     filtered: BTreeMap<RepoPath, FilteredFile>,
     /// Committed files that a sparse checkout leaves out.
     left_out: BTreeSet<RepoPath>,
+    /// Paths where something is staged that neither the commit nor the tree holds.
+    staged: BTreeSet<RepoPath>,
 }
 
 /// A path that is dirty at a finish.
@@ -82,8 +86,8 @@ impl WorktreeStatus {
         }
         let outputs = exemptions.recognized.iter().map(|output| output.path.clone()).collect();
         let state = StartRecord { head, outputs, ..StartRecord::default() };
-        let (filtered, left_out) = (BTreeMap::new(), BTreeSet::new());
-        let mut look = Self { snapshot, state, committed, exemptions, filtered, left_out };
+        let (filtered, left_out, staged) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        let mut look = Self { snapshot, state, committed, exemptions, filtered, left_out, staged };
         look.compare(workspace)?;
         Ok(look)
     }
@@ -216,6 +220,13 @@ impl WorktreeStatus {
         if let Some(Some(old)) = &old {
             since.add_committed(old);
         }
+        if let (Some(_), Some(layout), Some(head)) = (&then, &workspace.git, &self.state.head) {
+            let changed = outgoing::changes_between(layout, start.head.as_deref(), head)?;
+            let below_top = workspace.below_top();
+            let place =
+                RepositoryPlace { layout, nested: None, is_own_worktree: false, below_top: &below_top };
+            since.add_steps(changed.keys().filter_map(|path| place.to_committed_path(path)));
+        }
         let start = match old {
             Some(_) => StartSnapshot::Available { entries: since.entries },
             None => StartSnapshot::Unreadable,
@@ -296,6 +307,34 @@ impl WorktreeStatus {
         dirty.retain(|path, _| !left_out.contains(path));
         (self.filtered, self.left_out) = (filtered, left_out);
         (self.state.dirty, self.state.aside) = (dirty, aside);
+        self.add_staged(workspace)
+    }
+
+    /// Adds the paths where something is staged that neither the commit nor the tree holds. Its id is part of the
+    /// digest, so that staging something else is a change.
+    fn add_staged(&mut self, workspace: &Workspace) -> Result<(), ServiceError> {
+        let Some(layout) = &workspace.git else { return Ok(()) };
+        let below_top = workspace.below_top();
+        let place = RepositoryPlace { layout, nested: None, is_own_worktree: false, below_top: &below_top };
+        let staged = outgoing::staged_beside(place, &self.committed, &self.snapshot)?;
+        for (path, (held, side)) in staged {
+            if self.left_out.contains(&path) {
+                continue;
+            }
+            let shown = |side: &TreeSide| side.as_ref().map(|(mode, id)| format!("{mode:o} {id}"));
+            let tree = self.snapshot.get(&path).and_then(|entry| digest(&entry));
+            let words = format!("staged {:?} beside {tree:?}", shown(&side));
+            let status = match (&held, &side) {
+                (None, _) => DirtyStatus::Added,
+                (Some(_), None) => DirtyStatus::Deleted,
+                (Some(_), Some(_)) => DirtyStatus::Modified,
+            };
+            let status = self.state.dirty.get(&path).map_or(status, |entry| entry.status);
+            self.state
+                .dirty
+                .insert(path.clone(), entry_of(&path, status, Some(Digest::of(words.as_bytes()))));
+            self.staged.insert(path);
+        }
         Ok(())
     }
 
@@ -330,7 +369,7 @@ impl StartComparison<'_> {
             (None, None) => true,
             _ => false,
         };
-        same.then(|| entry.clone())
+        (same && !self.status.staged.contains(&entry.path)).then(|| entry.clone())
     }
 
     /// Adds the paths that are or were aside and changed.
@@ -374,6 +413,21 @@ impl StartComparison<'_> {
                 (Some(_), true) => DirtyStatus::Modified,
             };
             self.add(entry_of(path, status, found), kept, false);
+        }
+    }
+
+    /// Counts the paths that any commit since the start changed, also where the tree is as it was then: what is pushed
+    /// is the commit.
+    fn add_steps(&mut self, paths: impl Iterator<Item = RepoPath>) {
+        for path in paths {
+            let found = self.status.entry(&path).and_then(|entry| digest(&entry));
+            self.entries.retain(|entry| entry.path != path);
+            let dirt = self.dirt.entry(path.clone()).or_insert_with(|| DirtyPath {
+                entry: entry_of(&path, DirtyStatus::Modified, found),
+                is_outside_git: false,
+                is_unchanged_since_start: false,
+            });
+            dirt.is_unchanged_since_start = false;
         }
     }
 
