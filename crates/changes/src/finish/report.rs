@@ -90,7 +90,7 @@ fn with_skipped_gates(message: String, status: &FinishStatus, skipped: &[String]
         return message;
     }
     let (what, names) = (if skipped.len() == 1 { "gate" } else { "gates" }, skipped.join("`, `"));
-    format!("{what} `{names}` did not run: `--skip-gates` left them out; {message}")
+    format!("{what} `{names}` did not run, as `--skip-gates` asked; {message}")
 }
 
 fn gate_failure(failed: &[FailedGate]) -> String {
