@@ -32,13 +32,10 @@ pub(crate) fn explain(
     let codes = what.to_str().map(probity_runner::explain::codes).transpose()?.unwrap_or_default();
     if let Some(answer) = probity_api::explain::CodeExplanation::new(&codes) {
         for code in &codes {
-            ui::print(format_args!(
-                "{} {}\n  {}\n  next: {}",
-                ui::bold(code.entry.code),
-                ui::dim(format_args!("({})", code.family.title)),
-                code.entry.meaning,
-                code.entry.next_step
-            ));
+            let family = ui::dim(format_args!("({})", code.family.title));
+            ui::print(format_args!("{} {family}", ui::bold(code.entry.code)));
+            ui::print(format_args!("  {}", code.entry.meaning));
+            ui::print(format_args!("  next: {}", code.entry.next_step));
         }
         return Ok(CommandAnswer::of(ExitCode::Ok, &answer));
     }
