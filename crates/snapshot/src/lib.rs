@@ -75,5 +75,5 @@ pub use finding::TreeFinding;
 pub use git_object::{GitId, ObjectFormat};
 pub use probity_core::ChangeKind;
 pub use snapshot::{Snapshot, SnapshotNote};
-pub use take::{SnapshotOptions, TreeError};
-pub use tree_root::TreeRoot;
+pub use take::SnapshotOptions;
+pub use tree_root::{TreeError, TreeRoot};

@@ -6,11 +6,11 @@ use crate::finding::{TreeFinding, WalkFinding, WalkLocation};
 use crate::git_object::ObjectFormat;
 use crate::read::{FileReader, RetryBudget};
 use crate::snapshot::{Snapshot, SnapshotNote, join_names};
-use crate::tree_root::TreeRoot;
+use crate::tree_root::{TreeError, TreeRoot};
 use crate::walk::{self, DirectoryPlace, WalkResult};
 use crate::{links, merkle, sys};
 use probity_core::ReasonCode;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::SystemTime;
@@ -28,18 +28,6 @@ pub struct SnapshotOptions {
     pub n_threads: Option<usize>,
     /// Grows by the entries that were looked at, while the walk goes on, so that a caller can show progress.
     pub n_entries_seen: Option<Arc<AtomicU64>>,
-}
-
-/// Why there is no snapshot at all.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot see the tree `{}`: {detail}", root.display())]
-pub struct TreeError {
-    /// The root of the tree.
-    pub root: PathBuf,
-    /// `TREE.UNAVAILABLE` or `TREE.UNSTABLE`.
-    pub reason: ReasonCode,
-    /// What the system says.
-    pub detail: String,
 }
 
 impl Snapshot {

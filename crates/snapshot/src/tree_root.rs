@@ -4,12 +4,23 @@
 
 use crate::entry_record::EntryStat;
 use crate::sys;
-use crate::take::TreeError;
 use probity_core::ReasonCode;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// Why there is no snapshot at all.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot see the tree `{}`: {detail}", root.display())]
+pub struct TreeError {
+    /// The root of the tree.
+    pub root: PathBuf,
+    /// `TREE.UNAVAILABLE` or `TREE.UNSTABLE`.
+    pub reason: ReasonCode,
+    /// What the system says.
+    pub detail: String,
+}
 
 /// A directory that is held open, and the path where it was found.
 #[derive(Debug)]

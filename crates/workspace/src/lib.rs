@@ -37,6 +37,7 @@ mod service_error;
 pub mod signing;
 mod state_directory;
 pub mod state_files;
+mod state_safety;
 pub mod workspace;
 pub mod worktree;
 

@@ -44,7 +44,7 @@ pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Ser
     Ok(FoundRoot { root: root.to_owned(), state_above })
 }
 
-/// Refuses a repository without a policy inside a tree that has one: whoever puts a `.git` into a directory would
+/// Refuses a repository without a policy inside a tree that has one: a `.git` that is put into a directory would
 /// otherwise take it out of the outer policy. Submodules and worktrees of the outer repository are no strangers.
 pub(crate) fn refuse_nested(root: &Path) -> Result<(), ServiceError> {
     let has_policy = |directory: &Path| {

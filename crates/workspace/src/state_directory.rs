@@ -8,22 +8,16 @@
 //! A tree is identified by the first digits of its root's digest. The directory name of an open run contains this key,
 //! so as soon as the run is visible, everyone knows which lock shows whether it is alive.
 
-use crate::ServiceError;
-use probity_core::{Digest, ReasonCode};
+use probity_core::Digest;
 use probity_storage::sqlite::SqliteStore;
 use probity_storage::{HashChain, ObjectFiles, StoreError};
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub const DATABASE_FILE: &str = "store.sqlite";
 
 /// The directory of stored handles.
 pub const HANDLES_DIR: &str = "handles";
-
-/// The permission bits that let the group or others write.
-const OTHERS_WRITE: u32 = 0o022;
 
 const TREE_KEY_DIGITS: usize = 16;
 
@@ -52,26 +46,6 @@ impl StateDirectory {
 
     pub fn dir(&self) -> &Path {
         &self.dir
-    }
-
-    /// Refuses a state directory through which others could have our writes land elsewhere: it and the directories in
-    /// it must be real directories of this user that nobody else can write to.
-    pub(crate) fn check(&self) -> Result<(), ServiceError> {
-        check_directory(&self.dir)?;
-        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
-            let path = entry.path();
-            match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => return Err(unsafe_state(&path, "is a link")),
-                Ok(kind) if kind.is_dir() => check_directory(&path)?,
-                _ => continue,
-            }
-            let below = fs::read_dir(&path).into_iter().flatten().flatten();
-            let mut links = below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-            if let Some(link) = links.next() {
-                return Err(unsafe_state(&link.path(), "is a link"));
-            }
-        }
-        Ok(())
     }
 
     /// The open run `run_id` on the tree at `root`, whether its directory exists or not.
@@ -189,34 +163,6 @@ impl StateDirectory {
     pub fn signing_key(&self) -> PathBuf {
         self.dir.join("keys").join("signing.json")
     }
-}
-
-fn check_directory(path: &Path) -> Result<(), ServiceError> {
-    let facts = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        facts => facts.map_err(StoreError::io_error(path))?,
-    };
-    if facts.is_symlink() {
-        return Err(unsafe_state(path, "is a link"));
-    }
-    if !facts.is_dir() {
-        return Err(unsafe_state(path, "is no directory"));
-    }
-    let (owner, own) = (facts.uid(), rustix::process::geteuid().as_raw());
-    if owner != own {
-        return Err(unsafe_state(path, &format!("belongs to user {owner}, and this is user {own}")));
-    }
-    if facts.mode() & OTHERS_WRITE != 0 {
-        return Err(unsafe_state(
-            path,
-            &format!("can be written by others (mode {:04o})", facts.mode() & 0o7777),
-        ));
-    }
-    Ok(())
-}
-
-fn unsafe_state(path: &Path, why: &str) -> ServiceError {
-    ServiceError::refused(ReasonCode::StateUnsafe, format!("{} {why}", path.display()))
 }
 
 /// Returns the file name for a tree. Worktrees of one repository share a state directory, but not locks or caches.

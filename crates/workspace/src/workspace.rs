@@ -3,6 +3,7 @@
 use crate::StateDirectory;
 use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
 use crate::root::{FoundRoot, find_root, refuse_nested, user_homes};
+use crate::state_safety::check_state_directory;
 use crate::{CancellationToken, ProgressMeter, ServiceError};
 use probity_core::ReasonCode;
 use probity_policy::Policy;
@@ -50,7 +51,7 @@ impl Workspace {
             None => root.join(STATE_DIR_NAME),
         };
         let state = StateDirectory::at(state);
-        state.check()?;
+        check_state_directory(state.dir())?;
         let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
         let below_root = from.strip_prefix(&root).unwrap_or(Path::new(""));
         Ok(Self {

@@ -89,7 +89,7 @@ fn housekeeping() {
         "git gc -q",
         "git gc -q --prune=now --aggressive",
         "git repack -qad; git repack -qad --write-midx 2> /dev/null || true",
-        "git maintenance run --quiet --task=gc --task=commit-graph --task=loose-objects --task=incremental-repack",
+        "git maintenance run --quiet --task=gc --task=commit-graph --task=loose-objects",
         "git commit-graph write --reachable; git commit-graph write --reachable --split",
         "git pack-refs --all; git reflog expire --all --expire=now",
         "git notes add -m note; git notes append -m more",

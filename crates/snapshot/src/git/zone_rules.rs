@@ -71,7 +71,7 @@ pub(super) fn zone_class(names: &[&[u8]], is_own: bool) -> Option<ZoneClass> {
     match names {
         [b"objects", below @ ..] => object_class(below),
         [b"info", b"refs"] => Some(Recorded),
-        [b"logs"] | [b"logs", b"HEAD" | b"refs", ..] | [b"index"] => None,
+        [b"logs" | b"index"] | [b"logs", b"HEAD" | b"refs", ..] => None,
         [b"logs", name] if is_lock_of(name, &[b"HEAD"]) => Some(Recorded),
         [b"lfs", below @ ..] => lfs_class(below),
         [b"rr-cache", id] if is_id(id) => Some(Recorded),
@@ -107,17 +107,18 @@ fn object_class(below: &[&[u8]]) -> Option<ZoneClass> {
 /// Classifies what is below `lfs`, where Git LFS keeps large files by their SHA-256.
 fn lfs_class(below: &[&[u8]]) -> Option<ZoneClass> {
     match below {
-        [] | [b"objects" | b"incomplete" | b"tmp" | b"cache" | b"logs"] => None,
-        [b"objects", fan] | [b"objects", fan, _] if !is_fan(fan) => Some(Protected),
-        [b"objects", _] => None,
-        [b"objects", _, fan] if is_fan(fan) => None,
-        [b"objects", first, second, name]
-            if is_id(name) && name.starts_with(first) && name[2..].starts_with(second) =>
-        {
-            None
-        }
+        [] | [b"incomplete" | b"tmp" | b"cache" | b"logs"] => None,
+        [b"objects", names @ ..] if is_large_file_place(names) => None,
         [b"incomplete" | b"tmp" | b"cache" | b"logs", ..] => Some(Recorded),
         _ => Some(Protected),
+    }
+}
+
+/// Returns true for a directory of large files (at most two levels of two digits), and for a file in its own one.
+fn is_large_file_place(names: &[&[u8]]) -> bool {
+    match names {
+        [first, second, name] => is_id(name) && name.starts_with(first) && name[2..].starts_with(second),
+        fans => fans.len() < 3 && fans.iter().all(|fan| is_fan(fan)),
     }
 }
 
