@@ -528,9 +528,7 @@ fn is_among(list: &[&str], file: &[u8], place: &str) -> bool {
         place.split('/').map(|part| if part.parse::<usize>().is_ok() { "*" } else { part }).collect();
     let [exact, general] =
         [place, &general.join("/")].map(|it| format!("{} {it}", String::from_utf8_lossy(file)));
-    list.iter().any(|known| {
-        exact == *known || general == *known || general.starts_with(&format!("{known}/"))
-    })
+    list.iter().any(|known| exact == *known || general == *known || general.starts_with(&format!("{known}/")))
 }
 
 /// Changes one value anywhere, hashes everything again and collects what still passes with other facts.
