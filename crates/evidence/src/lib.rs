@@ -15,6 +15,7 @@
 //! * [`verify`]: judges a bundle against the caller's requirements ([`TrustRequirements`]). Accepts arbitrary bytes.
 //! * [`SecretKey`], [`PublicKey`]: Ed25519. Asymmetric, so that a verifier cannot forge.
 //! * [`attest`]: a run as an in-toto statement in a DSSE envelope, for other tools.
+//! * [`checkpoint`]: signed heads of the log. [`InclusionProof`]: proves to a stranger that a bundle is in it.
 //! * [`receipt`]: checks the receipt of a finished change offline.
 //! * [`summary`]: the Markdown page for people.
 //! * [`bundle`]: reads bundles from disk and writes them atomically.
@@ -25,10 +26,12 @@ mod assemble;
 pub mod attest;
 pub mod bundle;
 mod byte_string;
+pub mod checkpoint;
 mod checks;
 mod details;
 mod gate_rules;
 mod globs;
+mod inclusion_proof;
 mod keys;
 mod manifest;
 mod manifest_v1;
@@ -45,8 +48,10 @@ mod verify;
 pub use amend::{AmendPermission, AmendPolicy, Amendment, AmendmentError, amended_scope, check_reason};
 pub use assemble::{AssembleError, EvidenceBundle};
 pub use byte_string::ByteString;
+pub use checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint};
 pub use details::{BudgetUsage, GovernedCommand, ManifestDetails, ManifestFinding, RefChange, ToolVersion};
 pub use globs::GlobList;
+pub use inclusion_proof::{BUNDLE_LOG, InclusionProof};
 pub use keys::{KeyError, PublicKey, SecretKey};
 pub use manifest::{Manifest, ManifestChange, ReadError, StoredManifest, log_path};
 pub use manifest_v1::{GateResult, RunStatus};
