@@ -171,9 +171,9 @@ pub(crate) enum CliCommand {
                             probity intent recover 0199 --owner $PROBITY_OWNER")]
     Intent(crate::commands::intent::IntentArgs),
 
-    /// Show the log of intents, checked from its first event
-    #[command(after_help = "Examples:\n  probity log\n  probity log --after 100 --json")]
-    Log(crate::commands::intent::LogArgs),
+    /// Show the log of intents, checked from its first event; or ask the append-only log of the repository
+    #[command(after_help = "Examples:\n  probity log\n  probity log --after 100 --json\n  probity log show")]
+    Log(crate::commands::log::LogArgs),
 
     /// List, show, check and export evidence bundles
     #[command(subcommand, after_help = "Examples:\n  probity evidence list\n  probity evidence verify last")]

@@ -10,6 +10,7 @@
 //! * [`exemptions`]: paths excluded from the delta. [`selection`]: the paths a caller wants governed.
 //! * [`git`], [`refs`]: git queries and references. [`gates`]: running the gates of a seal.
 //! * [`run_claims`]: the paths that governed runs claim, visible to everyone who starts a change.
+//! * [`transparency_log`]: the one append-only log of everything that must not shrink unnoticed.
 //! * [`state_files`]: integrity checks that the owners of state files provide.
 //! * [`ServiceError`]: why a command has no report. [`progress`]: progress of long work. [`clock`]: the only clock.
 
@@ -30,13 +31,16 @@ mod service_error;
 pub mod signing;
 mod state_directory;
 pub mod state_files;
+pub mod transparency_log;
 pub mod workspace;
 pub mod worktree;
 
 pub use git_failure::{GitFailure, GitFailureCause};
 pub use progress::ProgressMeter;
 pub use service_error::ServiceError;
-pub use state_directory::{DATABASE_FILE, HANDLES_DIR, OpenRun, StateDirectory, is_tree_key, tree_key};
+pub use state_directory::{
+    CHECKPOINT_FILE, DATABASE_FILE, HANDLES_DIR, OpenRun, StateDirectory, is_tree_key, tree_key,
+};
 pub use workspace::{LoadedPolicy, PolicySource, Workspace};
 
 /// Returns the default actor: the user's name, or `user <uid>` if no name is known.

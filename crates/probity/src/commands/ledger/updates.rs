@@ -204,6 +204,7 @@ fn read(path: &Path) -> Result<Vec<u8>, ServiceError> {
 
 /// Shows the items, their contradictions, unmerged streams and unread turns.
 pub(super) fn show_list(list: &ItemListAnswer) {
+    show_notices(&list.notices);
     item_table::print_items(&list.items);
     item_table::print_contradictions(&list.contradictions);
     for (stream, n) in &list.streams {
