@@ -5,7 +5,7 @@ use crate::registry::{HandleStore, IntentService, audit};
 use probity_api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 use probity_api::govern::setup::CodingAgent;
 use probity_core::text::count;
-use probity_workspace::{LoadedPolicy, ServiceError, Workspace, signing};
+use probity_workspace::{LoadedPolicy, ServiceError, Workspace, signing, transparency_log};
 
 /// A system clock before 2024-01-01 was never set.
 const EARLIEST_PLAUSIBLE_SECONDS: u64 = 1_704_067_200;
@@ -16,6 +16,7 @@ pub fn doctor(workspace: &Workspace) -> DoctorAnswer {
         state(workspace),
         store(workspace),
         secrets(workspace),
+        log(workspace),
         clock(),
         policy(workspace),
         agents(workspace),
@@ -113,6 +114,30 @@ fn secrets(workspace: &Workspace) -> DoctorCheckup {
             )
         }
         Err(fault) => failing_checkup("secrets", CheckupStatus::Failed, fault.to_string(), fault.next_step()),
+    }
+}
+
+fn log(workspace: &Workspace) -> DoctorCheckup {
+    let whole = || {
+        transparency_log::check_lists(&workspace.state)?;
+        let store = workspace.state.store()?;
+        store.check_leaves(0)?;
+        Ok(store.log_head()?)
+    };
+    match whole() {
+        Ok(head) => {
+            let (origin, size) = head.map_or_else(Default::default, |head| (head.origin, head.tree.size));
+            let words = "every leaf was computed again, and nothing that it lists is gone";
+            let noted =
+                if workspace.state.checkpoint().exists() { "" } else { "; log.checkpoint is missing" };
+            passing_checkup("log", format!("{origin} has {size} entries; {words}{noted}"))
+        }
+        Err::<_, ServiceError>(fault) => failing_checkup(
+            "log",
+            CheckupStatus::Failed,
+            format!("{}: {fault}", fault.code()),
+            fault.next_step(),
+        ),
     }
 }
 

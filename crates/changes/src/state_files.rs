@@ -37,7 +37,6 @@ impl StateMark for ChangeMark {
                 audit::leads_back(state, self.intents)
             }
             ["cache", "intents"] => fate == FileFate::Gone || audit::cache_is_true(state),
-            ["cache", "intents.head"] => fate == FileFate::Gone || audit::note_is_true(state),
             // A kept handle must be that of its intent's owner, and is removed when its intent closes.
             [HANDLES_DIR, .., file] if fate == FileFate::Gone => {
                 is_unfinished(file) || audit::log_head(state) != self.intents
@@ -57,8 +56,7 @@ impl ChangeMark {
     fn explains_receipt(&self, state: &StateDirectory, file: &str, fate: FileFate) -> bool {
         let receipts = ReceiptStore::of(state);
         match (file, fate) {
-            ("head.lock", _) => true,
-            ("head.json", FileFate::New | FileFate::Changed) => receipts.is_whole(),
+            ("lock", _) => true,
             (_, FileFate::New) => receipts
                 .digest_in_chain(file)
                 .is_some_and(|digest| audit::receipts_after(state, self.intents.seq).contains(&digest)),

@@ -15,6 +15,7 @@ use probity_paths::RepoPath;
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze;
 use probity_workspace::run_claims::{self, OpenRunClaim};
+use probity_workspace::transparency_log;
 use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +48,7 @@ impl StatusWatcher {
 
 #[tracing::instrument(name = "status", skip_all)]
 pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, ServiceError> {
+    transparency_log::check_lists(&workspace.state)?;
     let shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     shell.touch(&owner)?;

@@ -12,6 +12,7 @@ use crate::profile::{CheckOutcome, CheckResult, ContractCheck, ProfileReport};
 use crate::status::ContractReason;
 use crate::strictness::StrictnessOutcome;
 use crate::verify::{ContractVerdict, EvaluationOutcome, VerdictFacts};
+use probity_core::merkle::TreeHead;
 use probity_core::{Digest, json};
 use probity_evidence::EnforcementLevel;
 use probity_evidence::receipt::RECEIPT_SCHEMA;
@@ -85,6 +86,8 @@ pub struct ReceiptInput<'a> {
     pub new_findings: &'a [NewFinding],
     /// Digest of the preceding receipt in this repository.
     pub previous: Option<Digest>,
+    /// Head of the log before this receipt.
+    pub log: Option<TreeHead>,
 }
 
 /// Something that a person should look at.
@@ -137,6 +140,8 @@ struct ReceiptBody<'a> {
     new_findings_left_out: usize,
     enforcement: EnforcementLevel,
     previous: Option<Digest>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<TreeHead>,
 }
 
 /// A receipt. Its digest covers everything else in it.
@@ -236,6 +241,7 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
         new_findings_left_out: input.new_findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
         enforcement: input.enforcement,
         previous: input.previous,
+        log: input.log,
     };
     json::to_value(&ReceiptDocument { digest: Digest::of(&json::canonical_of(&body)), body: &body })
 }

@@ -7,7 +7,7 @@
 //! * [`language`]: the programming languages that are read, by file name.
 //! * [`json`]: a strict parser and the RFC 8785 canonical form.
 //! * [`digest`]: SHA-256, written `sha256:…`.
-//! * [`chain`]: what follows what in a hash chain.
+//! * [`chain`]: what follows what in a hash chain. [`merkle`]: the tree of the one append-only log, and its proofs.
 //! * [`bytes`]: byte strings in JSON: text where they are text, hex where they are not.
 //! * [`markup`]: untrusted text in Markdown, HTML and XML.
 //! * [`reason`]: the reason codes, with what they mean and what to do next.
@@ -23,6 +23,7 @@ pub mod digest;
 pub mod json;
 pub mod language;
 pub mod markup;
+pub mod merkle;
 pub mod reason;
 pub mod schema;
 pub mod severity;

@@ -207,6 +207,21 @@ crate::code_enum! {
         EvidenceTreeMismatch = "EVIDENCE.TREE_MISMATCH",
             "the tree is not, or no longer, the one that the bundle describes",
             "compare with the tree as it was when the run ended";
+        LogShortened = "LOG.SHORTENED",
+            "the log, or something that it lists, is shorter than it was",
+            "find out who removed it and restore the state directory from a backup; `probity log show` names what knows more";
+        LogInconsistent = "LOG.INCONSISTENT",
+            "two places tell different stories about the same part of the log",
+            "find out who rewrote it and restore the state directory from a backup; `probity log show` names the places";
+        LogProofInvalid = "LOG.PROOF_INVALID",
+            "the proof does not show that this bundle is in the log of the checkpoint",
+            "ask for a new proof: `probity evidence prove RUN`";
+        LogCheckpointInvalid = "LOG.CHECKPOINT_INVALID",
+            "this is no checkpoint of a log, or one of its signatures does not fit",
+            "ask for a new checkpoint: `probity log checkpoint`";
+        LogWitnessesMissing = "LOG.WITNESSES_MISSING",
+            "fewer witnesses than required have countersigned the checkpoint",
+            "let the witnesses countersign it with `probity log witness`";
         ScopeEmptyPattern = "SCOPE.EMPTY_PATTERN",
             "a pattern is empty",
             "write the pattern, or leave the entry out";

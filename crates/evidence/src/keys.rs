@@ -89,6 +89,10 @@ impl fmt::Debug for SecretKey {
 }
 
 impl PublicKey {
+    pub(crate) const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     pub fn key_id(&self) -> String {
         let mut id = Digest::of(&self.0).to_hex();
         id.truncate(16);

@@ -16,6 +16,7 @@
 //!   each other; [`verify()`] judges a bare manifest. Both accept arbitrary bytes.
 //! * [`SecretKey`], [`PublicKey`]: Ed25519. Asymmetric, so that a verifier cannot forge.
 //! * [`attest`]: a run as an in-toto statement in a DSSE envelope, for other tools.
+//! * [`checkpoint`]: signed heads of the log. [`InclusionProof`]: proves to a stranger that a bundle is in it.
 //! * [`receipt`]: checks the receipt of a finished change offline.
 //! * [`summary`]: the Markdown page for people.
 //! * [`bundle`]: reads bundles from disk and writes them atomically.
@@ -27,11 +28,13 @@ pub mod attest;
 pub mod bundle;
 mod byte_string;
 mod change_place;
+pub mod checkpoint;
 mod checks;
 mod delta_record;
 mod details;
 mod gate_rules;
 mod globs;
+mod inclusion_proof;
 mod keys;
 mod manifest;
 mod manifest_v1;
@@ -50,14 +53,16 @@ pub use amend::{AmendPermission, AmendPolicy, Amendment, AmendmentError, amended
 use assemble::SUMMARY_FILE;
 pub use assemble::{AssembleError, EvidenceBundle};
 pub use byte_string::ByteString;
+pub use change_place::ChangePlace;
+pub use checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint};
 pub use checks::{BundleCheck, CheckStatus};
 pub use delta_record::{
     BundleDocument, DELTA_FILE, DeltaFile, EntryKind, PRUNED_FILE, PrunedFile, PrunedRun, RecordedChange,
     RecordedSide,
 };
-pub use change_place::ChangePlace;
 pub use details::{BudgetUsage, GovernedCommand, ManifestDetails, ManifestFinding, RefChange, ToolVersion};
 pub use globs::GlobList;
+pub use inclusion_proof::{BUNDLE_LOG, InclusionProof};
 pub use keys::{KeyError, PublicKey, SecretKey};
 pub use manifest::{Manifest, ManifestChange, ReadError, StoredManifest, log_path};
 pub use manifest_v1::{GateResult, RunStatus};

@@ -4,6 +4,7 @@
 //! [`Seal::to_bytes`] writes for the same contents, so any modification is detected as damage.
 
 use crate::{AmendPolicy, ByteString, GlobList, Plan, SignatureRule};
+use probity_core::merkle::TreeHead;
 use probity_core::{Digest, ReasonCode, json};
 use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub struct SealContents {
     pub amend: AmendPolicy,
     /// How strongly the scope is enforced during the run.
     pub enforcement: EnforcementLevel,
+    /// The head of the log when the run was sealed; absent in seals from before the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<TreeHead>,
 }
 
 /// Settings of a gate that are not part of the plan.
@@ -210,6 +214,7 @@ mod tests {
             signature: SignatureRule::Required,
             amend: AmendPolicy::default(),
             enforcement: EnforcementLevel::default(),
+            log: None,
         })
     }
 

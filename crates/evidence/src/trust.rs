@@ -21,6 +21,10 @@ pub struct TrustRequirements {
     pub signature: SignatureRule,
     /// Trusted keys, by key id.
     pub keys: BTreeMap<String, PublicKey>,
+    /// Trusted witnesses of the log, by name.
+    pub witnesses: BTreeMap<String, PublicKey>,
+    /// How many of them must have countersigned a checkpoint.
+    pub required_witnesses: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -60,6 +64,10 @@ struct TrustDocument {
     signature: SignatureRule,
     #[serde(default)]
     keys: BTreeMap<String, PublicKey>,
+    #[serde(default)]
+    witnesses: BTreeMap<String, PublicKey>,
+    #[serde(default)]
+    required_witnesses: usize,
 }
 
 /// Distinguishes null from absent: null requires the run to be the first of its chain, absent requires nothing.
@@ -93,6 +101,8 @@ impl TrustRequirements {
             required_gates: form.required_gates,
             signature: form.signature,
             keys: form.keys,
+            witnesses: form.witnesses,
+            required_witnesses: form.required_witnesses,
         })
     }
 }

@@ -125,7 +125,7 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         CliCommand::Analyze(args) => commands::analysis::analyze(&about("analyze")?, args),
         CliCommand::Runs(command) => commands::analysis::runs(&workspace()?, command),
         CliCommand::Intent(arguments) => commands::intent::intent(&workspace()?, &arguments),
-        CliCommand::Log(arguments) => commands::intent::log(&workspace()?, &arguments),
+        CliCommand::Log(arguments) => commands::log::log(workspace, &arguments),
         CliCommand::Evidence(command) => commands::evidence::evidence(workspace, command),
         CliCommand::Contract(command) => commands::contract::contract(&about("contract")?, command),
         CliCommand::Claims(command) => commands::contract::claims(&workspace()?, command),

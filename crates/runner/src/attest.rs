@@ -1,7 +1,7 @@
 //! Writes evidence: the bundle of a run, completely or not at all, chained to its predecessor (laws 10 and 11).
 //!
-//! The order makes a kill harmless: bundle on disk, then head of the chain, then removal of the run's open directory.
-//! If a directory and its bundle both exist, at most the chain is behind, and [`repair_chain`] catches it up.
+//! The order makes a kill harmless: bundle on disk, then its entry in the log, then removal of the run's open directory.
+//! If a directory and its bundle both exist, at most the log is behind, and [`list_finished`] catches it up.
 
 use crate::bundles;
 use crate::bundles::{DELTA_FILE, PRUNED_FILE};
@@ -10,17 +10,18 @@ use crate::run_verdict::RunVerdict;
 use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, PrunedRun, RecordedChange, RecordedSide};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
 use probity_core::Digest;
-use probity_core::chain::ChainHead;
 use probity_evidence::{
     Amendment, BundleDocument as _, EvidenceBundle, GovernedCommand, Manifest, ManifestDetails,
     ManifestFinding, RefChange, Seal, SecretKey, StoredManifest, ToolVersion,
 };
 use probity_snapshot::git::TreeSide;
 use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind, TreeChange};
-use probity_storage::{HashChain, durable};
+use probity_storage::durable;
+use probity_storage::sqlite::SqliteStore;
 use probity_workspace::OpenRun;
 use probity_workspace::gates::GateResult;
 use probity_workspace::run_claims::SEAL_FILE;
+use probity_workspace::transparency_log::{self, BUNDLE_LOG, LogEntry};
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -38,13 +39,13 @@ pub enum MaintenanceOperation<'a> {
     Prune(&'a [PrunedRun]),
 }
 
-/// The source of the chain's head.
+/// Which bundle a new one names as its predecessor.
 #[derive(Debug, Clone)]
 pub enum ChainHeadSource {
-    /// The normal case.
+    /// The last one that the log lists: the normal case.
     OnDisk,
-    /// The head at the start, because the one on disk cannot be trusted.
-    Remembered(Option<ChainHead<String>>),
+    /// The last one at the start, because the log on disk cannot be trusted.
+    Remembered(Option<LogEntry>),
 }
 
 #[derive(Debug)]
@@ -128,7 +129,7 @@ pub(crate) fn end_open_run(folder: &Path, written: &WrittenBundle) {
     }
 }
 
-/// Assembles, signs, writes and chains a manifest.
+/// Assembles, signs and writes a manifest, and lists it in the log.
 pub fn publish(
     workspace: &Workspace,
     manifest: &Manifest,
@@ -137,13 +138,15 @@ pub fn publish(
     head: ChainHeadSource,
 ) -> Result<WrittenBundle, ServiceError> {
     // Destroying the state directory must not prevent evidence.
-    let mut chain = workspace.state.chain().ok();
-    let head = match (head, &mut chain) {
+    let _turn = workspace.state.lock_evidence().ok();
+    let store = workspace.state.store().ok();
+    let is_trusted = matches!(head, ChainHeadSource::OnDisk);
+    let head = match (head, &store) {
         (ChainHeadSource::Remembered(head), _) => head,
         (ChainHeadSource::OnDisk, None) => None,
-        (ChainHeadSource::OnDisk, Some(chain)) => {
-            advance_past_finished(workspace, chain, key)?;
-            chain.head()?
+        (ChainHeadSource::OnDisk, Some(store)) => {
+            list_finished_in(workspace, store, key)?;
+            transparency_log::last(store, BUNDLE_LOG)?
         }
     };
     let bundle = manifest.assemble(artifacts, head.map(|head| head.digest), key).map_err(|error| {
@@ -155,10 +158,12 @@ pub fn publish(
     let parent = workspace.state.evidence();
     let dir = write(&parent, manifest, &bundle)
         .or_else(|_| write(&create_fallback_directory()?, manifest, &bundle))?;
-    let chain = chain.as_mut().filter(|_| dir.starts_with(&parent));
-    let is_chained = chain.is_some();
-    if let Some(chain) = chain {
-        chain.advance(&manifest.run_id, bundle.run_hash)?;
+    let store = store.as_ref().filter(|_| dir.starts_with(&parent));
+    let is_chained = store.is_some();
+    if let Some(store) = store {
+        let listed = transparency_log::append(store, BUNDLE_LOG, &manifest.run_id, &bundle.run_hash);
+        // A log that was tampered with takes no entry; the bundle, which says so, counts all the same.
+        listed.or_else(|error| if is_trusted { Err(error) } else { Ok(()) })?;
     }
     Ok(WrittenBundle { dir, run_hash: bundle.run_hash, key_id: key.map(SecretKey::key_id), is_chained })
 }
@@ -200,22 +205,23 @@ pub fn finished_manifest(
     (bundles::is_sound(&verification) && stored.manifest.run_id == run_id).then_some(stored)
 }
 
-/// Advances the chain to a bundle that was written just before a kill.
-pub fn repair_chain(workspace: &Workspace, key: Option<&SecretKey>) -> Result<(), ServiceError> {
-    let mut chain = workspace.state.chain()?;
-    advance_past_finished(workspace, &mut chain, key)
+/// Lists a bundle that was written just before a kill.
+pub fn list_finished(workspace: &Workspace, key: Option<&SecretKey>) -> Result<(), ServiceError> {
+    let _turn = workspace.state.lock_evidence()?;
+    list_finished_in(workspace, &workspace.state.store()?, key)
 }
 
-/// At most one bundle, of an open run, can be ahead of the head, because writing a bundle needs the chain's lock.
-fn advance_past_finished(
+/// At most one bundle, of an open run, can be there and not be listed, because writing a bundle needs the lock.
+fn list_finished_in(
     workspace: &Workspace,
-    chain: &mut HashChain<String>,
+    store: &SqliteStore,
     key: Option<&SecretKey>,
 ) -> Result<(), ServiceError> {
     for OpenRun { run_id, .. } in workspace.state.open_runs()? {
         let Some(stored) = finished_manifest(workspace, &run_id, key) else { continue };
-        if stored.prev_run_hash == chain.head()?.map(|head| head.digest) {
-            chain.advance(&run_id, stored.run_hash)?;
+        let last = transparency_log::last(store, BUNDLE_LOG)?;
+        if stored.prev_run_hash == last.map(|last| last.digest) {
+            transparency_log::append(store, BUNDLE_LOG, &run_id, &stored.run_hash)?;
         }
     }
     Ok(())

@@ -9,8 +9,8 @@ use probity_api::govern::evidence::{
 };
 use probity_core::{Digest, ReasonCode};
 use probity_evidence::{
-    BundleCheck, BundleVerdict, BundleVerification, CheckStatus, ManifestDetails, Seal, SecretKey,
-    SignatureRule, StoredManifest, TrustRequirements, bundle,
+    BundleCheck, BundleVerdict, BundleVerification, CheckStatus, InclusionProof, ManifestDetails, Seal,
+    SecretKey, SignatureRule, SignedCheckpoint, StoredManifest, TrustRequirements, bundle,
 };
 use probity_snapshot::Snapshot;
 use probity_workspace::observe::content_options;
@@ -136,7 +136,7 @@ pub fn flaws(verification: &BundleVerification) -> impl Iterator<Item = &String>
 
 /// Returns whether a code concerns the bundle itself rather than the run it describes.
 pub fn is_flaw(code: &str) -> bool {
-    ["EVIDENCE.", "JSON.", "SEAL."].iter().any(|family| code.starts_with(family))
+    ["EVIDENCE.", "JSON.", "LOG.", "SEAL."].iter().any(|family| code.starts_with(family))
 }
 
 /// Returns whether a bundle is sound, whatever the verdict on its run.
@@ -308,21 +308,27 @@ pub fn show(workspace: &Workspace, run: &str) -> Result<(StoredManifest, Evidenc
     Ok((stored, answer))
 }
 
-/// Combines the verification of a bundle with the check of a tree, if there is one.
+/// Checks a proof that the bundle in `files` is in a log.
+pub fn check_proof(
+    files: &BundleFiles,
+    proof: &InclusionProof,
+    trust: &TrustRequirements,
+    checkpoint: Option<&SignedCheckpoint>,
+) -> Option<BundleCheck> {
+    let stored = StoredManifest::parse(files.get(&b"manifest.json"[..])?).ok()?;
+    Some(proof.check(&stored.manifest.run_id, &stored.run_hash, trust, checkpoint))
+}
+
+/// Combines the verification of a bundle with further checks: of a proof, of a tree.
 pub fn verification_answer(
     verification: &BundleVerification,
-    tree: Option<TreeCheck>,
+    further: impl IntoIterator<Item = BundleCheck>,
 ) -> EvidenceVerification {
-    let mut codes = verification.codes.clone();
     let mut checks = verification.checks.clone();
-    if let Some(tree) = tree {
-        let check = tree.check();
-        codes.extend(check.codes.iter().cloned());
-        checks.push(check);
-    }
-    let agrees = tree.is_none_or(|tree| tree.agrees());
+    checks.extend(further);
+    let codes: BTreeSet<String> = checks.iter().flat_map(|check| check.codes.iter().cloned()).collect();
     EvidenceVerification {
-        outcome: if agrees { verification.verdict } else { BundleVerdict::Fail },
+        outcome: if codes.is_empty() { BundleVerdict::Pass } else { BundleVerdict::Fail },
         codes,
         skipped: verification.skipped.clone(),
         checks,

@@ -1,5 +1,5 @@
-//! Checks the chain of a repository from its head to its first bundle, or to the point before which bundles were pruned
-//! on the record.
+//! Checks the evidence of a repository: the log, that every bundle in it is there or was pruned on the record, and the
+//! chain from the newest bundle to the first, or to the point before which bundles were pruned.
 
 use crate::bundles::{self, BundleFiles, PRUNED_FILE};
 use crate::reserved_space;
@@ -7,8 +7,13 @@ use probity_api::govern::delta::{PrunedFile, PrunedRun};
 use probity_api::govern::evidence::{EvidenceChain, EvidenceChainLink};
 use probity_core::{Digest, ReasonCode, json};
 use probity_evidence::{
-    BundleVerdict, BundleVerification, ChainPredecessor, SignatureRule, StoredManifest, TrustRequirements,
+    BundleVerdict, BundleVerification, ChainPredecessor, Seal, SignatureRule, StoredManifest,
+    TrustRequirements,
 };
+use probity_storage::StoreError;
+use probity_storage::sqlite::SqliteStore;
+use probity_workspace::run_claims::SEAL_FILE;
+use probity_workspace::transparency_log::{self, BUNDLE_LOG, LogEntry};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +31,8 @@ pub struct ChainReport {
     /// From newest to oldest, as far as the chain leads.
     pub links: Vec<ChainLink>,
     pub breaks: Vec<String>,
+    /// Where the log contradicts what is there.
+    pub log_problems: Vec<(ReasonCode, String)>,
     /// Bundles that are not part of the chain.
     pub loose: Vec<String>,
     /// The number of bundles pruned on the record.
@@ -41,10 +48,14 @@ impl ChainReport {
             codes: bundles::flaws(&link.verification).cloned().collect(),
         };
         let links: Vec<EvidenceChainLink> = self.links.iter().map(link).collect();
-        let problems: Vec<String> = self.breaks.iter().cloned().chain(self.loose_messages()).collect();
+        let mut problems: Vec<String> = self.breaks.iter().cloned().chain(self.loose_messages()).collect();
         let mut codes: BTreeSet<String> = links.iter().flat_map(|link| link.codes.iter().cloned()).collect();
         if !problems.is_empty() {
             codes.insert(ReasonCode::EvidenceChainBroken.as_str().into());
+        }
+        for (code, problem) in &self.log_problems {
+            codes.insert(code.as_str().into());
+            problems.push(problem.clone());
         }
         let outcome = if codes.is_empty() { BundleVerdict::Pass } else { BundleVerdict::Fail };
         EvidenceChain { outcome, codes, links, problems, pruned: self.pruned }
@@ -60,23 +71,33 @@ impl ChainReport {
             let code = bundles::flaws(&link.verification).next()?;
             Some(format!("{}: {code}", link.run_id))
         });
-        flawed.chain(self.breaks.iter().cloned()).chain(self.loose_messages())
+        let log = self.log_problems.iter().map(|(code, problem)| format!("{code}: {problem}"));
+        flawed.chain(self.breaks.iter().cloned()).chain(log).chain(self.loose_messages())
     }
 }
 
 /// Walks the chain from its head to its end.
 pub fn check(workspace: &Workspace, trust: &TrustRequirements) -> Result<ChainReport, ServiceError> {
     // Held throughout: a bundle that is just being added would look loose or missing.
-    let chain = workspace.state.chain()?;
+    let _turn = workspace.state.lock_evidence()?;
+    let store = workspace.state.existing_store()?;
+    let listed = match &store {
+        Some(store) => transparency_log::entries(store, BUNDLE_LOG, 0)?,
+        None => Vec::new(),
+    };
     let reading = workspace.progress.begin("reading bundles");
     let mut walk = ChainWalk::new(workspace, trust)?;
     drop(reading);
     let phase = workspace.progress.begin_counted("checking bundles", walk.left.len());
-    let mut next = chain.head()?.map(|head| head.digest);
+    let mut next = listed.last().map(|head| head.digest);
     while let Some(hash) = next {
-        next = walk.check_link(hash)?;
+        next = walk.check_link(hash, store.as_ref())?;
         phase.advance();
     }
+    if let Some(store) = &store {
+        walk.note_log_problem(store.check_leaves(0))?;
+    }
+    walk.miss_unseen(&listed);
     Ok(walk.into_report())
 }
 
@@ -117,7 +138,11 @@ impl<'a> ChainWalk<'a> {
     }
 
     /// Checks the bundle with this run hash and returns the hash of its predecessor.
-    fn check_link(&mut self, hash: Digest) -> Result<Option<Digest>, ServiceError> {
+    fn check_link(
+        &mut self,
+        hash: Digest,
+        store: Option<&SqliteStore>,
+    ) -> Result<Option<Digest>, ServiceError> {
         if self.removed.contains_key(&hash) {
             return Ok(None);
         }
@@ -131,12 +156,40 @@ impl<'a> ChainWalk<'a> {
         let dir = self.workspace.state.evidence().join(&manifest.run_id);
         let (verification, files) = bundles::verify(&dir, &demands)?;
         self.note_signature(&manifest.run_id, key_id.is_some());
+        let sealed = files.get(SEAL_FILE.as_bytes()).and_then(|bytes| Seal::parse(bytes).ok());
+        if let (Some(store), Some(known)) = (store, sealed.and_then(|seal| seal.contents().log)) {
+            self.note_log_problem(store.check_head(&known, &format!("the seal of run {}", manifest.run_id)))?;
+        }
         if manifest.details.pruned.is_some() && bundles::is_sound(&verification) {
             self.removed.extend(pruned_runs(&files).into_iter().map(|run| (run.run_hash, run.run_id)));
         }
         let (run_id, created_at) = (manifest.run_id, manifest.created_at);
         self.report.links.push(ChainLink { run_id, run_hash: hash, created_at, verification });
         Ok(prev_run_hash)
+    }
+
+    /// A log that contradicts what is there is a finding; anything else that goes wrong is a fault.
+    fn note_log_problem(&mut self, checked: Result<(), StoreError>) -> Result<(), ServiceError> {
+        let code = match &checked {
+            Ok(()) => return Ok(()),
+            Err(StoreError::Shortened { .. }) => ReasonCode::LogShortened,
+            Err(StoreError::Inconsistent { .. }) => ReasonCode::LogInconsistent,
+            Err(_) => return Ok(checked?),
+        };
+        self.report.log_problems.extend(checked.err().map(|error| (code, error.to_string())));
+        Ok(())
+    }
+
+    /// Reports the bundles that the log lists, that the walk has not met, and that nobody pruned on the record.
+    fn miss_unseen(&mut self, listed: &[LogEntry]) {
+        let met: BTreeSet<Digest> = self.report.links.iter().map(|link| link.run_hash).collect();
+        for LogEntry { name, digest } in listed {
+            let is_there = self.left.contains_key(digest);
+            if !met.contains(digest) && !self.removed.contains_key(digest) && !is_there {
+                let problem = format!("the log lists bundle {name}, which is gone");
+                self.report.log_problems.push((ReasonCode::LogShortened, problem));
+            }
+        }
     }
 
     /// Once a run is signed, every later one must be: an unsigned one was added without the key.

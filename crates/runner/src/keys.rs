@@ -3,8 +3,7 @@
 use crate::{recover, run};
 use probity_core::ReasonCode;
 use probity_evidence::{PublicKey, SecretKey};
-use probity_storage::durable;
-use probity_workspace::{ServiceError, Workspace, signing};
+use probity_workspace::{ServiceError, Workspace, signing, transparency_log};
 
 /// Creates a key; refuses if there is one already.
 pub fn generate_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
@@ -22,11 +21,15 @@ pub fn generate_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     if let Some(open) = workspace.state.open_runs()?.first() {
         return Err(ServiceError::Held { holder: format!("run {}", open.run_id) });
     }
+    let key = new_secret_key()?;
+    transparency_log::install_key(&workspace.state, &key)?;
+    Ok(key.public())
+}
+
+pub(crate) fn new_secret_key() -> Result<SecretKey, ServiceError> {
     let mut random = [0; 32];
     fill_random(&mut random).map_err(ServiceError::system("cannot get random bytes from the system"))?;
-    let key = SecretKey::from_random(&random);
-    durable::write(&workspace.state.signing_key(), &key.to_file())?;
-    Ok(key.public())
+    Ok(SecretKey::from_random(&random))
 }
 
 /// Returns the public half of the key.

@@ -34,7 +34,9 @@ impl MaintenanceRun {
         now: &Snapshot,
         command: Vec<OsString>,
     ) -> Result<Self, ServiceError> {
-        let seal = Seal::new(maintenance_contents(like, scope, now));
+        let mut contents = maintenance_contents(like, scope, now);
+        contents.log = workspace.state.store()?.log_head()?.map(|head| head.tree);
+        let seal = Seal::new(contents);
         let folder = workspace.state.open_run(&seal.contents().run_id, &workspace.root).folder;
         durable::write(&folder.join(SEAL_FILE), &seal.to_bytes())?;
         Ok(Self { seal, key: signing::signing_key(workspace)?, folder, command })

@@ -1,6 +1,6 @@
 //! Finds runs whose supervisor died and closes them as failed, with what is known (laws 10 and 11).
 //!
-//! A run has a directory under `open/` from before its command starts until its bundle is on disk and on the chain, and
+//! A run has a directory under `open/` from before its command starts until its bundle is on disk and in the log, and
 //! holds the lock of its tree even longer. A directory whose tree is not locked belongs to a killed run. The closer of
 //! a run on another tree shares that tree's lock: no run can start there, and a starting run can distinguish a closer,
 //! which it waits for, from a run, which it does not. Closers exclude each other by their own lock, so that each run is
@@ -75,8 +75,8 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, S
     let closed = if adopt(workspace, &run, key.as_ref())? {
         None
     } else if attest::finished_manifest(workspace, &run.run_id, key.as_ref()).is_some() {
-        // Killed after the bundle was written: at most the chain is behind.
-        attest::repair_chain(workspace, key.as_ref())?;
+        // Killed after the bundle was written: at most the log is behind.
+        attest::list_finished(workspace, key.as_ref())?;
         None
     } else {
         close_killed_run(workspace, &run.folder, key.as_ref())?.map(|dir| ClosedRun {

@@ -20,6 +20,7 @@ use probity_api::govern::run::{NextCommand, OutgoingChange, RefMovement, RunAnsw
 use probity_changes::claims;
 use probity_changes::registry::CallerCredentials;
 use probity_core::ReasonCode;
+use probity_core::merkle::TreeHead;
 use probity_evidence::{
     AmendPermission, Amendment, GateStatus, GlobList, Plan, RunStatus, Seal, SealContents, SecretKey,
     SignatureRule,
@@ -263,7 +264,8 @@ fn seal_run(
         &start.content,
         &exemptions,
     )?;
-    let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start)?;
+    let log = workspace.state.store()?.log_head()?.map(|head| head.tree);
+    let seal = seal(workspace, &policy, preview.plan.clone(), request, run_id, &start, log)?;
     let scopes = SealedScopes::of(&seal)?;
     // Checked once before the long work, and again under the claims lock.
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
@@ -284,8 +286,7 @@ fn seal_run(
         let detail = format!("profile `{}` requires signed evidence", seal.contents().plan.profile);
         return Err(ServiceError::refused(ReasonCode::KeyMissing, detail));
     }
-    let chain = workspace.state.chain()?;
-    let head = chain.head()?;
+    let turn = workspace.state.lock_evidence()?;
     let open = workspace.state.open_run(run_id, &workspace.root);
     let own_claims = {
         let _alone = run_claims::lock_claims(&workspace.state)?;
@@ -295,7 +296,7 @@ fn seal_run(
     };
     durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;
     reserved_space::reserve(&open.folder)?;
-    let guard = StateGuard::capture(&workspace.state, &open, &chain, head, key.as_ref(), owners);
+    let guard = StateGuard::capture(&workspace.state, &open, &turn, key.as_ref(), owners)?;
     let folder = open.folder;
     Ok(StartedRun {
         start,
@@ -527,8 +528,10 @@ fn seal(
     request: &RunRequest,
     run_id: &str,
     start: &WorkspaceObservation,
+    log: Option<TreeHead>,
 ) -> Result<Seal, ServiceError> {
     let mut contents = contents_of(workspace, policy, plan, run_id, &start.content);
+    contents.log = log;
     contents.grants = GlobList::new(request.grants.iter().cloned());
     contents.grants.to_scope()?;
     Ok(Seal::new(contents))

@@ -7,22 +7,21 @@
 
 use crate::attest::ChainHeadSource;
 use crate::bundles;
-use probity_core::chain::ChainHead;
+use probity_core::merkle::TreeHead;
 use probity_core::{Digest, json};
 use probity_evidence::{Seal, SecretKey, TrustRequirements};
-use probity_storage::HashChain;
+use probity_storage::ports::StorageEngine as _;
+use probity_storage::{FileLock, Journal};
 use probity_workspace::run_claims::{self, SEAL_FILE};
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
-use probity_workspace::{OpenRun, StateDirectory, is_tree_key};
+use probity_workspace::transparency_log::{self, BUNDLE_LOG, INTENT_LOG, LEDGER_LOG, LogEntry, RECEIPT_LOG};
+use probity_workspace::{CHECKPOINT_FILE, DATABASE_FILE, OpenRun, ServiceError, StateDirectory, is_tree_key};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Upper bound for the bundles that other runs can add during one run.
-const MAX_NEW_LINKS: usize = 100_000;
 
 /// Further checks of unexplained changes, and the pause before each.
 const MAX_RECHECKS: usize = 40;
@@ -36,7 +35,10 @@ type FileStamp = (u64, u64, i64, i64);
 pub(crate) struct StateGuard {
     state: StateDirectory,
     run: OpenRun,
-    head: Option<ChainHead<String>>,
+    /// The head of the log, the number of bundles in it, and the last of them.
+    log: TreeHead,
+    n_bundles: u64,
+    head: Option<LogEntry>,
     /// The requirements for further bundles on the chain.
     trust: TrustRequirements,
     files: BTreeMap<PathBuf, FileStamp>,
@@ -47,28 +49,31 @@ pub(crate) struct StateGuard {
 }
 
 impl StateGuard {
-    /// Records the state directory for `run`. The chain is locked, with `head` as its head, so no bundle is half
-    /// written. With a `key`, every bundle added from now on must be signed. `owners` vouch for files that do not
+    /// Records the state directory for `run`. The evidence is locked, so no bundle is half written. With a `key`, every bundle added from now on must be signed. `owners` vouch for files that do not
     /// belong to runs.
     pub(crate) fn capture(
         state: &StateDirectory,
         run: &OpenRun,
-        _locked: &HashChain<String>,
-        head: Option<ChainHead<String>>,
+        _locked: &FileLock,
         key: Option<&SecretKey>,
         owners: &[&dyn StateFiles],
-    ) -> Self {
+    ) -> Result<Self, ServiceError> {
         let (state, run) = (state.clone(), run.clone());
         // First, because opening a database touches its files.
         let owners = owners.iter().map(|owner| owner.mark(&state)).collect();
+        let store = state.store()?;
+        let log = store.log_head()?.map_or_else(TreeHead::empty, |head| head.tree);
+        let (n_bundles, head) = (store.log(BUNDLE_LOG).head()?, transparency_log::last(&store, BUNDLE_LOG)?);
+        drop(store);
         let (files, directories) = list(state.dir());
-        Self { state, run, head, trust: bundles::next_trust(key), files, directories, owners }
+        let trust = bundles::next_trust(key);
+        Ok(Self { state, run, log, n_bundles, head, trust, files, directories, owners })
     }
 
     /// Returns the predecessor for this run's bundle: the head on disk, if it leads back to the recorded one.
     pub(crate) fn head_to_trust(&self) -> ChainHeadSource {
-        let chain = self.state.chain().ok();
-        match self.new_links(chain.as_ref()) {
+        let _turn = self.state.lock_evidence().ok();
+        match self.new_links().filter(|_| self.log_has_grown()) {
             Some(_) => ChainHeadSource::OnDisk,
             None => ChainHeadSource::Remembered(self.head.clone()),
         }
@@ -94,19 +99,23 @@ impl StateGuard {
     }
 
     fn unexplained(&self) -> Vec<PathBuf> {
-        // Bundles are written and chained under this lock, so none is half written now.
-        let chain = self.state.chain().ok();
+        // Bundles are written and listed under this lock, so none is half written now.
+        let _turn = self.state.lock_evidence().ok();
         let (now, directories) = list(self.state.dir());
         let names: BTreeSet<&PathBuf> = self.files.keys().chain(now.keys()).collect();
         let differs = |name: &PathBuf| self.files.get(name) != now.get(name);
         let changed: Vec<&PathBuf> = names.into_iter().filter(|name| differs(name)).collect();
-        let new_links = self.new_links(chain.as_ref());
+        let new_links = if changed.is_empty() { Some(BTreeSet::new()) } else { self.new_links() };
+        let log_has_grown = changed.is_empty() || (new_links.is_some() && self.log_has_grown());
         let is_explained = |name: &Path| {
             let fate = match (self.files.contains_key(name), now.contains_key(name)) {
                 (false, _) => FileFate::New,
                 (true, true) => FileFate::Changed,
                 (true, false) => FileFate::Gone,
             };
+            if is_of_log(name) && !log_has_grown {
+                return false;
+            }
             self.is_ours(name)
                 || self.explains_itself(name, fate, new_links.as_ref())
                 || self.owners.iter().any(|owner| owner.explains(&self.state, name, fate))
@@ -136,8 +145,11 @@ impl StateGuard {
     fn explains_itself(&self, name: &Path, fate: FileFate, new_links: Option<&BTreeSet<String>>) -> bool {
         let path = self.state.dir().join(name);
         match name_parts(name).unwrap_or_default().as_slice() {
-            ["chain.lock"] => true,
-            ["chain.json"] => new_links.is_some(),
+            ["evidence.lock"] => true,
+            [CHECKPOINT_FILE] => {
+                fate != FileFate::Gone
+                    && transparency_log::note_is_true(&self.state, self.trust.keys.values().next())
+            }
             ["evidence", id, ..] => {
                 fate == FileFate::New && new_links.is_some_and(|links| links.contains(*id))
             }
@@ -174,29 +186,52 @@ impl StateGuard {
             || self.state.open_runs().is_ok_and(|runs| runs.iter().any(|run| run.cache == cache))
     }
 
-    /// Returns the runs added to the chain; `None` if the chain does not lead back to its old head.
-    fn new_links(&self, chain: Option<&HashChain<String>>) -> Option<BTreeSet<String>> {
+    /// Returns the runs added to the log; `None` if one of them has no sound bundle that names the one before it.
+    fn new_links(&self) -> Option<BTreeSet<String>> {
+        let store = self.state.existing_store().ok()??;
         let mut links = BTreeSet::new();
-        let mut at = chain?.head().ok()?;
-        for _ in 0..MAX_NEW_LINKS {
-            if at == self.head {
-                return Some(links);
-            }
-            let link = at?;
-            let (hash, previous) = self.manifest_link(&link.id)?;
-            if hash != link.digest {
+        let mut before = self.head.as_ref().map(|head| head.digest);
+        for LogEntry { name, digest } in transparency_log::entries(&store, BUNDLE_LOG, self.n_bundles).ok()? {
+            if self.manifest_link(&name)? != (digest, before) {
                 return None;
             }
-            if !links.insert(link.id) {
-                return None;
-            }
-            at = match previous {
-                None => None,
-                Some(hash) if self.head.as_ref().is_some_and(|head| head.digest == hash) => self.head.clone(),
-                Some(hash) => Some(ChainHead { id: self.run_with(hash)?, digest: hash }),
-            };
+            before = Some(digest);
+            links.insert(name);
         }
-        None
+        Some(links)
+    }
+
+    /// Returns whether the log has only grown, by entries whose content is there. Bundles and intents are checked apart.
+    fn log_has_grown(&self) -> bool {
+        let check = || -> Option<bool> {
+            let store = self.state.existing_store().ok()??;
+            store.check_head(&self.log, "the start of the run").ok()?;
+            store.check_leaves(self.log.size).ok()?;
+            let new = store.leaves_after(self.log.size, usize::MAX).ok()?;
+            Some(new.iter().all(|listed| {
+                let leaf = &listed.leaf;
+                let digest = || std::str::from_utf8(&leaf.event).ok()?.parse().ok();
+                match leaf.log.as_str() {
+                    BUNDLE_LOG | INTENT_LOG => true,
+                    RECEIPT_LOG => digest().is_some_and(|digest| self.has_receipt(&leaf.name, digest)),
+                    LEDGER_LOG => digest().is_some_and(|digest| self.has_ledger(&leaf.name, digest)),
+                    _ => false,
+                }
+            }))
+        };
+        check().unwrap_or(false)
+    }
+
+    fn has_receipt(&self, number: &str, digest: Digest) -> bool {
+        let path = number.parse().map(|number| self.state.receipt(number));
+        let document = path.ok().and_then(|path| json::parse(&fs::read(path).ok()?).ok());
+        document.is_some_and(|document| probity_evidence::receipt::verify(&document) == Ok(digest))
+    }
+
+    fn has_ledger(&self, name: &str, digest: Digest) -> bool {
+        let entry = LogEntry { name: name.to_owned(), digest };
+        let journal = Journal::at(self.state.ledger().join("log"));
+        transparency_log::journal_position(&entry).is_some_and(|end| journal.has(&end).unwrap_or(false))
     }
 
     /// Returns the run hash of a bundle and that of its predecessor.
@@ -214,11 +249,11 @@ impl StateGuard {
         };
         Some((hash, previous))
     }
+}
 
-    fn run_with(&self, hash: Digest) -> Option<String> {
-        let runs = self.state.bundles().ok()?;
-        runs.into_iter().rev().find(|id| self.manifest_link(id).is_some_and(|(found, _)| found == hash))
-    }
+/// Returns whether a file holds the log or its noted head.
+fn is_of_log(name: &Path) -> bool {
+    name.to_str().is_some_and(|name| name == CHECKPOINT_FILE || name.starts_with(DATABASE_FILE))
 }
 
 fn is_named_by_content(path: &Path) -> bool {
@@ -280,11 +315,11 @@ mod tests {
         let guard = StateGuard::capture(
             &state,
             &own_run(&state),
-            &state.chain().expect("opens"),
-            None,
+            &state.lock_evidence().expect("is free"),
             None,
             &[&OneFile],
-        );
+        )
+        .expect("is read");
         change(&state);
         guard.touched().into_iter().map(|name| state.dir().join(name)).collect()
     }
@@ -374,11 +409,11 @@ mod tests {
         let guard = StateGuard::capture(
             &state,
             &own_run(&state),
-            &state.chain().expect("opens"),
-            None,
+            &state.lock_evidence().expect("is free"),
             None,
             &[&OneFile],
-        );
+        )
+        .expect("is read");
         let unfinished = state.dir().join("before/unfinished.tmp");
         fs::write(&unfinished, "x").expect("writes");
         let mut looks = 0;
@@ -392,13 +427,15 @@ mod tests {
     }
 
     #[test]
-    fn a_forged_chain_is_found() {
-        let forged = touched(|state| {
-            let mut chain = state.chain().expect("opens");
-            chain.advance(&"r0".into(), Digest::of(b"forged")).expect("moves");
-        });
-        assert_eq!(forged.len(), 1);
-        assert!(forged[0].ends_with("chain.json"));
+    fn a_forged_entry_of_the_log_is_found() {
+        for (log, name) in [(BUNDLE_LOG, "r0"), (RECEIPT_LOG, "1"), (LEDGER_LOG, "16-99"), ("other", "x")] {
+            let forged = touched(|state| {
+                let store = state.store().expect("opens");
+                transparency_log::append(&store, log, name, &Digest::of(b"forged")).expect("appends");
+            });
+            assert!(forged.iter().any(|path| path.ends_with(DATABASE_FILE)), "{log}: {forged:?}");
+            assert!(forged.iter().any(|path| path.ends_with(CHECKPOINT_FILE)), "{log}: {forged:?}");
+        }
     }
 
     #[test]

@@ -9,13 +9,12 @@
 //! * [`ObjectFiles`]: content-addressed bytes, checked against their digest on every read.
 //! * [`FileLock`]: exclusive to one living process or shared by several; the system releases it when they die.
 //! * [`CacheFile`]: the file format of every cache.
-//! * [`HashChain`]: the head of a hash chain (evidence, receipts), advanced under its lock.
+//! * [`merkle_log`]: every event of a SQLite store is a leaf of one append-only tree, whose head is noted elsewhere too.
 //! * [`journal`]: an append-only log, framed and chained, that many processes append to.
 //! * [`durable`]: writes that leave either the old file or the new one, even if the process is killed.
 
 pub mod boot;
 mod cache;
-mod chain_head;
 pub mod conformance;
 pub mod database;
 pub mod durable;
@@ -23,14 +22,15 @@ pub mod journal;
 mod local_disk;
 mod lock;
 pub mod memory_store;
+pub mod merkle_log;
 mod objects;
 pub mod ports;
 pub mod sqlite;
 
 pub use cache::{CacheFile, CacheKind};
-pub use chain_head::HashChain;
 pub use journal::{Journal, JournalPosition, JournalWriter, TornTail};
 pub use lock::{FileLock, LockError};
+pub use merkle_log::{HeadNote, LogHead, NewEvent};
 pub use objects::ObjectFiles;
 
 use std::io;
@@ -44,6 +44,12 @@ pub enum StoreError {
     /// The file's content is not what Probity wrote.
     #[error("{path} is damaged: {why}")]
     Damaged { path: PathBuf, why: String },
+    /// A log is shorter than another place says it was.
+    #[error("{path}: {why}")]
+    Shortened { path: PathBuf, why: String },
+    /// A log differs from what another place says about the same part of it.
+    #[error("{path}: {why}")]
+    Inconsistent { path: PathBuf, why: String },
     /// A newer version of Probity wrote the file.
     #[error("{path} has version {found}, and this program knows versions up to {known}")]
     Newer { path: PathBuf, found: i64, known: i64 },

@@ -11,6 +11,7 @@
 //! * [`judging_policy`]: the policy that a change is judged by.
 //! * [`git`], [`refs`]: git queries and references. [`gates`]: running the gates of a seal.
 //! * [`run_claims`]: the paths that governed runs claim, visible to everyone who starts a change.
+//! * [`transparency_log`]: the one append-only log of everything that must not shrink unnoticed.
 //! * [`state_files`]: integrity checks that the owners of state files provide.
 //! * [`ServiceError`]: why a command has no report. [`progress`]: progress of long work.
 //! * [`CancellationToken`]: whether the caller still waits. [`clock`]: the only clock.
@@ -38,6 +39,7 @@ pub mod signing;
 mod state_directory;
 pub mod state_files;
 mod state_safety;
+pub mod transparency_log;
 pub mod workspace;
 pub mod worktree;
 
@@ -45,7 +47,9 @@ pub use cancellation::CancellationToken;
 pub use git_failure::{GitFailure, GitFailureCause};
 pub use progress::ProgressMeter;
 pub use service_error::ServiceError;
-pub use state_directory::{DATABASE_FILE, HANDLES_DIR, OpenRun, StateDirectory, is_tree_key, tree_key};
+pub use state_directory::{
+    CHECKPOINT_FILE, DATABASE_FILE, HANDLES_DIR, OpenRun, StateDirectory, is_tree_key, tree_key,
+};
 pub use workspace::{LoadedPolicy, PolicySource, Workspace};
 
 /// Returns the default actor: the user's name, or `user <uid>` if no name is known.

@@ -110,6 +110,8 @@ impl ServiceError {
             Self::Tree(error) => Some(error.reason),
             Self::Git(_) => Some(ReasonCode::GitCommandFailed),
             Self::Store(StoreError::Damaged { .. }) => Some(ReasonCode::StateDamaged),
+            Self::Store(StoreError::Shortened { .. }) => Some(ReasonCode::LogShortened),
+            Self::Store(StoreError::Inconsistent { .. }) => Some(ReasonCode::LogInconsistent),
             Self::Store(StoreError::Newer { .. }) => Some(ReasonCode::StateNewer),
             Self::Store(StoreError::Network { .. }) => Some(ReasonCode::StateNetwork),
             Self::Store(StoreError::Busy { .. }) => Some(ReasonCode::StateBusy),
@@ -192,6 +194,10 @@ impl ServiceError {
     }
 
     pub fn exit_code(&self) -> ExitCode {
+        // Not a fault of the machine: what must only grow did not.
+        if let Some(ReasonCode::LogShortened | ReasonCode::LogInconsistent) = self.reason() {
+            return ExitCode::Failed;
+        }
         match self {
             Self::Refused { .. }
             | Self::Policy { .. }
@@ -271,9 +277,8 @@ fn describe_exclusions(claims: &[PathClaim]) -> String {
 fn damaged_database(path: &Path) -> String {
     let directory = path.parent().unwrap_or(path).display();
     format!(
-        "restore it from a backup; or, to begin with an empty registry, move store.sqlite, store.sqlite-wal, \
-         store.sqlite-shm and cache/intents* in {directory} aside: evidence and receipts stay, every open change must be \
-         started again"
+        "restore it from a backup; or, to begin anew, move all of {directory} aside: evidence and receipts stay readable \
+         there, every open change must be started again"
     )
 }
 
@@ -307,6 +312,7 @@ mod tests {
             (ServiceError::Held { holder: "x".into() },                               5, Some(ReasonCode::RunLocked),       "wait for it"),
             (tree.into(),                                                     70, Some(ReasonCode::TreeUnavailable), "readable"),
             (StoreError::Damaged { path: "/s".into(), why: "x".into() }.into(), 70, Some(ReasonCode::StateDamaged),  "copy for study"),
+            (StoreError::Shortened { path: "/s".into(), why: "x".into() }.into(), 1, Some(ReasonCode::LogShortened), "log show"),
             (StoreError::Io { path: "/s".into(), source: io() }.into(),       70, Some(ReasonCode::StateIo),         "free space"),
             (StoreError::Engine { path: "/s".into(), why: "x".into() }.into(), 70, Some(ReasonCode::StateEngine),   "free space"),
             (StoreError::TooLarge { what: "x", bytes: 2, most: 1 }.into(),    70, Some(ReasonCode::StateTooLarge),   "smaller"),

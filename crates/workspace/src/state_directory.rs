@@ -8,13 +8,17 @@
 //! A tree is identified by the first digits of its root's digest. The directory name of an open run contains this key,
 //! so as soon as the run is visible, everyone knows which lock shows whether it is alive.
 
+use crate::transparency_log;
 use probity_core::Digest;
 use probity_storage::sqlite::SqliteStore;
-use probity_storage::{HashChain, ObjectFiles, StoreError};
+use probity_storage::{FileLock, ObjectFiles, StoreError};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 pub const DATABASE_FILE: &str = "store.sqlite";
+
+/// The noted head of the log.
+pub const CHECKPOINT_FILE: &str = "log.checkpoint";
 
 /// The directory of stored handles.
 pub const HANDLES_DIR: &str = "handles";
@@ -86,9 +90,19 @@ impl StateDirectory {
         self.dir.join(DATABASE_FILE)
     }
 
-    /// Opens the store, creating it if missing.
+    /// Opens the store, creating it if missing, and holds its log against the noted head.
     pub fn store(&self) -> Result<SqliteStore, StoreError> {
-        SqliteStore::open(&self.database())
+        transparency_log::open_store(self)
+    }
+
+    /// Opens the store if there is one, like [`Self::store`].
+    pub fn existing_store(&self) -> Result<Option<SqliteStore>, StoreError> {
+        transparency_log::open_existing_store(self)
+    }
+
+    /// The second place that knows the head of the log.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.dir.join(CHECKPOINT_FILE)
     }
 
     /// The folded state of the intent log; may be deleted at any time.
@@ -122,9 +136,29 @@ impl StateDirectory {
         self.dir.join("before.lock")
     }
 
-    /// Opens the evidence chain, locked for appending.
-    pub fn chain(&self) -> Result<HashChain<String>, StoreError> {
-        HashChain::lock(self.dir.join("chain.json"))
+    /// Held while a bundle is written and listed in the log, so that two never name the same predecessor, and nobody
+    /// sees a bundle that is not listed yet.
+    pub fn lock_evidence(&self) -> Result<FileLock, StoreError> {
+        FileLock::take(&self.dir.join("evidence.lock"))
+    }
+
+    /// The directory of receipts.
+    pub fn receipts_dir(&self) -> PathBuf {
+        self.dir.join("receipts")
+    }
+
+    /// The file of a receipt.
+    pub fn receipt(&self, number: u64) -> PathBuf {
+        self.receipts_dir().join(format!("{number:08}.json"))
+    }
+
+    /// Returns the numbers of all receipts in order.
+    pub fn receipts(&self) -> Result<Vec<u64>, StoreError> {
+        let names = list(&self.receipts_dir())?;
+        let mut numbers: Vec<u64> =
+            names.iter().filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
     }
 
     pub fn ledger(&self) -> PathBuf {

@@ -3,6 +3,7 @@
 pub mod amend;
 pub mod delta;
 pub mod evidence;
+pub mod log;
 pub mod path;
 pub mod plan;
 pub mod revert;

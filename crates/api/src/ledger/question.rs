@@ -20,6 +20,9 @@ pub struct ItemListAnswer {
     pub pending_turns: Vec<String>,
     /// The unmerged streams, with the number of batches in each.
     pub streams: Vec<(String, usize)>,
+    /// What was found at the end of the log besides complete writes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
     #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
     pub left_out_of_lists: LeftOutOfLists,
 }

@@ -145,7 +145,7 @@ impl FinishHandler<'_> {
             enforcement: EnforcementLevel::Observe,
         };
         ReceiptStore::open(self.workspace)
-            .append(self.workspace, |previous| verified.receipt(&circumstances, previous))
+            .append(self.workspace, |place| verified.receipt(&circumstances, place))
     }
 
     /// Returns both sides of a path. Content that was not recorded at the start comes from Git.

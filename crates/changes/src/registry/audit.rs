@@ -66,7 +66,7 @@ pub(crate) fn leads_back(state: &StateDirectory, known: RegistryHead) -> bool {
 
 /// Returns the registry that the log describes; `None` if the log cannot be read.
 pub(crate) fn read_registry(state: &StateDirectory) -> Option<IntentRegistry> {
-    let store = state.store().ok().filter(|_| state.database().symlink_metadata().is_ok())?;
+    let store = state.existing_store().ok().flatten()?;
     let mut shell = IntentService::on_store(&store, Arc::new(LocalHost));
     shell.refresh().ok()?;
     Some(shell.registry)
@@ -115,22 +115,12 @@ pub(crate) fn cache_is_true(state: &StateDirectory) -> bool {
 
 /// Opens the log if there is a readable database. Never creates one.
 fn open_log(state: &StateDirectory) -> Option<Box<dyn EventLog>> {
-    let there = state.database().symlink_metadata().is_ok();
-    there.then(|| state.store().ok().map(|store| store.log(LOG_NAME))).flatten()
-}
-
-/// Returns whether the noted end of the log is not beyond the log.
-pub(crate) fn note_is_true(state: &StateDirectory) -> bool {
-    cache::noted(&state.registry_cache()) <= log_head(state).seq.0
+    state.existing_store().ok().flatten().map(|store| store.log(LOG_NAME))
 }
 
 /// Checks the database and the cache for `doctor`; returns the end of the log.
 pub fn check(workspace: &Workspace) -> Result<RegistryHead, ServiceError> {
     let head = read_log(workspace, u64::MAX >> 1, 0)?.head;
-    let noted = cache::noted(&workspace.state.registry_cache());
-    if noted > head.seq.0 {
-        return Err(cache::lost_events(&workspace.state.database(), noted, head.seq.0));
-    }
     let cached = cache::read(&workspace.state.registry_cache());
     match cached {
         Some(snapshot) if snapshot.head().seq > head.seq => {

@@ -32,14 +32,14 @@ use probity_storage::ports::{AppendOutcome, EventLog, EventRecord, LeaseStore, S
 use probity_storage::{FileLock, StoreError};
 use probity_workspace::StateDirectory;
 use probity_workspace::run_claims::{self, OpenRunClaim};
-use probity_workspace::{ServiceError, Workspace, clock};
+use probity_workspace::{ServiceError, Workspace, clock, transparency_log};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Names both the log and the leases.
-const LOG_NAME: &str = "intents";
+const LOG_NAME: &str = transparency_log::INTENT_LOG;
 const EVENTS_PER_READ: usize = 1_000;
 const MAX_DECISION_ATTEMPTS: usize = 10_000;
 /// How long a command waits for its turn. The turn lock only spares contenders useless decisions, so a process that
@@ -273,7 +273,6 @@ impl IntentService {
             match self.log.append(before, command.id.as_str(), &bytes)? {
                 AppendOutcome::At(_) => {
                     self.registry.apply_stored(&event, Digest::of(&bytes));
-                    self.cache.iter().for_each(|cache| cache.note_head(event.seq.0));
                     drop(turn);
                     let notices = event.notices.clone();
                     return Ok(CommandResult { event: Some(*event), notices, repeated: false });
@@ -389,11 +388,7 @@ impl IntentService {
 
     /// Starts from the cache if it belongs to this log, else from the first event.
     fn catch_up_from_cache(&mut self) -> Result<(), ServiceError> {
-        let noted = self.cache.as_ref().map_or(0, RegistryCache::read_noted_head);
         let head = self.log.head()?;
-        if noted > head {
-            return Err(cache::lost_events(&self.database, noted, head));
-        }
         if let Some(snapshot) = self.cache.as_ref().and_then(RegistryCache::load) {
             let known = snapshot.head();
             if known.seq.0 > head {

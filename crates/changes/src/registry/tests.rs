@@ -248,8 +248,8 @@ fn a_log_that_lost_events_is_damaged_and_not_just_shorter() {
         probity_storage::durable::remove(&state.dir().join(name)).expect("removes");
     }
     let fault = on_disk.open().expect_err("is damaged");
-    assert_eq!(fault.code(), "STATE.DAMAGED", "{fault}");
-    assert!(fault.to_string().contains("100 events"), "{fault}");
+    assert_eq!(fault.code(), "LOG.SHORTENED", "{fault}");
+    assert!(fault.to_string().contains("log.checkpoint knows 101"), "{fault}");
 }
 
 #[test]

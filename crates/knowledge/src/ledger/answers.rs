@@ -9,6 +9,8 @@ use probity_storage::TornTail;
 pub struct LedgerNotices {
     /// An incomplete write at the end of the log, left by a crash and cut off.
     pub torn: Option<TornTail>,
+    /// The number of bytes at the end of the log that are no complete write, found by a reader.
+    pub n_torn_bytes: u64,
 }
 
 impl LedgerNotices {
@@ -20,7 +22,9 @@ impl LedgerNotices {
                 kept.display()
             )
         };
-        self.torn.iter().map(torn).collect()
+        let unread = (self.torn.is_none() && self.n_torn_bytes > 0)
+            .then(|| format!("torn end, {} bytes: a write that was never acknowledged", self.n_torn_bytes));
+        self.torn.iter().map(torn).chain(unread).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::cache;
 use super::fault::OrFault as _;
-use super::service::LedgerService;
+use super::service::{LedgerService, check_known, known_end};
 use probity_api::ledger::{ReplayAnswer, ReplayedInput};
 use probity_ledger::ProjectLedger;
 use probity_storage::JournalPosition;
@@ -16,10 +16,12 @@ pub fn replay(workspace: &Workspace, since: Option<i64>) -> Result<ReplayAnswer,
     let journal = LedgerService::journal_at(&directory);
     let mut book = ProjectLedger::new();
     let mut transactions = 0;
+    let known = known_end(&workspace.state)?;
     let end = journal.read_after(&JournalPosition::start(), |payload, _| -> Result<(), ServiceError> {
         transactions += 1;
         book.replay(payload).or_fault()
     })?;
+    check_known(&journal, &end, known.as_ref())?;
     let state_digest = book.digest();
     let inputs = match since {
         None => Vec::new(),

@@ -11,7 +11,8 @@ use probity_core::Digest;
 use probity_ledger::wire::LedgerEvent;
 use probity_ledger::{ProjectLedger, ProjectLedgerError};
 use probity_storage::{Journal, JournalPosition, StoreError};
-use probity_workspace::{ServiceError, Workspace};
+use probity_workspace::transparency_log::{self, LEDGER_LOG};
+use probity_workspace::{ServiceError, StateDirectory, Workspace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,7 @@ pub(super) type TurnTexts = BTreeMap<String, Digest>;
 pub struct LedgerService {
     journal: Journal,
     directory: PathBuf,
+    state: StateDirectory,
     stream: Option<String>,
     book: ProjectLedger,
     position: JournalPosition,
@@ -34,19 +36,12 @@ pub struct LedgerService {
 
 impl LedgerService {
     /// Opens the ledger of a workspace, without writing anything.
-    pub fn open(workspace: &Workspace, stream: Option<&str>) -> Result<Self, ServiceError> {
-        Self::open_at(&workspace.state.ledger(), stream)
-    }
-
-    pub(super) fn journal_at(directory: &Path) -> Journal {
-        Journal::at(directory.join(LOG_FILE))
-    }
-
     #[tracing::instrument(name = "open ledger", skip_all)]
-    pub(crate) fn open_at(directory: &Path, stream: Option<&str>) -> Result<Self, ServiceError> {
+    pub fn open(workspace: &Workspace, stream: Option<&str>) -> Result<Self, ServiceError> {
         let mut service = Self {
-            journal: Self::journal_at(directory),
-            directory: directory.to_owned(),
+            journal: Self::journal_at(&workspace.state.ledger()),
+            directory: workspace.state.ledger(),
+            state: workspace.state.clone(),
             stream: stream.map(str::to_owned),
             book: ProjectLedger::new(),
             position: JournalPosition::start(),
@@ -57,10 +52,16 @@ impl LedgerService {
         Ok(service)
     }
 
+    pub(super) fn journal_at(directory: &Path) -> Journal {
+        Journal::at(directory.join(LOG_FILE))
+    }
+
     /// Loads the newest usable snapshot and replays the log from there.
     fn load(&mut self) -> Result<(), ServiceError> {
         self.book = self.stream.as_deref().map_or_else(ProjectLedger::new, ProjectLedger::with_stream);
         self.position = JournalPosition::start();
+        // Read first: a writer lists what it has appended to the journal.
+        let known = known_end(&self.state)?;
         // The state of a stream begins before the snapshot's position, so a snapshot does not contain it.
         if self.stream.is_none()
             && let Some((book, position)) = cache::load(&self.directory, &self.journal)?
@@ -71,7 +72,8 @@ impl LedgerService {
             self.journal.read_after(&self.position.clone(), |payload, _| -> Result<(), ServiceError> {
                 self.book.replay(payload).or_fault()
             })?;
-        Ok(())
+        self.notices.n_torn_bytes = self.journal.n_bytes_after(&self.position)?;
+        check_known(&self.journal, &self.position, known.as_ref())
     }
 
     /// Reads the log for the words of all turns.
@@ -117,13 +119,22 @@ impl LedgerService {
     ) -> Result<T, ServiceError> {
         let mut writer = self.journal.lock()?;
         let (book, notices) = (&mut self.book, &mut self.notices);
-        let (position, torn) = writer.catch_up(&self.position, |payload, _| -> Result<(), ServiceError> {
-            book.replay(payload).or_fault()
-        })?;
+        let store = self.state.store()?;
+        let known = known_end(&self.state)?;
+        let at_least = known.map_or(0, |known| known.bytes);
+        let (position, torn) =
+            writer.catch_up(&self.position, at_least, |payload, _| -> Result<(), ServiceError> {
+                book.replay(payload).or_fault()
+            })?;
+        check_known(&self.journal, &position, known.as_ref())?;
         self.position = position;
         notices.torn = torn.or(notices.torn.take());
         let done = work(book).and_then(|(payloads, answer)| {
             let end = writer.append(&position, &payloads)?;
+            if end != position {
+                let entry = transparency_log::journal_entry(&end);
+                transparency_log::append(&store, LEDGER_LOG, &entry.name, &entry.digest)?;
+            }
             Ok((end, answer))
         });
         drop(writer);
@@ -154,6 +165,30 @@ impl LedgerService {
         self.cached = self.position;
         Ok(())
     }
+}
+
+/// Returns the end of the journal that the log of the repository lists: what was acknowledged.
+pub(super) fn known_end(state: &StateDirectory) -> Result<Option<JournalPosition>, ServiceError> {
+    let Some(store) = state.existing_store()? else { return Ok(None) };
+    let entry = transparency_log::last(&store, LEDGER_LOG)?;
+    Ok(entry.as_ref().and_then(transparency_log::journal_position))
+}
+
+/// Checks that a journal that ends at `end` contains what was acknowledged.
+pub(super) fn check_known(
+    journal: &Journal,
+    end: &JournalPosition,
+    known: Option<&JournalPosition>,
+) -> Result<(), ServiceError> {
+    let Some(known) = known else { return Ok(()) };
+    if end.bytes < known.bytes {
+        return Err(journal.shortened(end, known.bytes)?.into());
+    }
+    if end == known || journal.has(known)? {
+        return Ok(());
+    }
+    let why = format!("its first {} bytes are not those that the log lists", known.bytes);
+    Err(StoreError::Inconsistent { path: journal.path().to_owned(), why }.into())
 }
 
 /// Returns the end of the log in a directory; `None` if it cannot be read.

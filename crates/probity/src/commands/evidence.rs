@@ -4,14 +4,16 @@ use crate::answer::CommandAnswer;
 use crate::progress::meter;
 use crate::ui;
 use clap::{Subcommand, ValueEnum};
-use probity_api::ExitCode;
 use probity_api::govern::evidence::{EvidenceChain, RunRevert};
+use probity_api::{Answer as _, ExitCode};
 use probity_core::ReasonCode;
 use probity_core::text::short_id;
 use probity_evidence::{
-    BundleCheck, BundleVerdict, CheckStatus, ManifestDetails, RunStatus, StoredManifest, TrustRequirements,
+    BundleCheck, BundleVerdict, CheckStatus, InclusionProof, ManifestDetails, RunStatus, SignedCheckpoint,
+    StoredManifest, TrustRequirements,
 };
 use probity_runner::bundles::{self, ListedBundle};
+use probity_runner::log_proofs;
 use probity_runner::prune::{self, BundleRetention};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
@@ -51,6 +53,35 @@ pub(crate) enum EvidenceCommand {
         /// Compare this tree with the one that the bundle describes
         #[arg(long, value_name = "DIR")]
         tree: Option<PathBuf>,
+
+        /// Check a proof from `probity evidence prove` that the bundle is in the log
+        #[arg(long, value_name = "FILE")]
+        proof: Option<PathBuf>,
+
+        /// The checkpoint that the proof must lead to, for example from a witness
+        #[arg(long, value_name = "FILE", requires = "proof")]
+        checkpoint: Option<PathBuf>,
+    },
+
+    /// Prove to a stranger that a bundle is in the log
+    ///
+    /// The proof is a JSON document with the entry, the hashes up to the root, and a checkpoint with that root.
+    /// `probity evidence verify BUNDLE --proof FILE` checks it anywhere, without this repository.
+    #[command(
+        after_help = "Examples:\n  probity evidence prove last -o proof.json\n  probity evidence prove last --checkpoint countersigned.checkpoint"
+    )]
+    Prove {
+        /// The run: its id or the beginning of it, or `last`
+        #[arg(default_value = "last")]
+        run: String,
+
+        /// Write the proof to this file
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+
+        /// Lead to this checkpoint, which witnesses may have countersigned, instead of the newest one
+        #[arg(long, value_name = "FILE")]
+        checkpoint: Option<PathBuf>,
     },
 
     /// Check every bundle of this repository and the chain between them
@@ -120,7 +151,10 @@ pub(crate) fn evidence(
     match command {
         EvidenceCommand::List => list(&workspace()?),
         EvidenceCommand::Show { run } => show(&workspace()?, &run),
-        EvidenceCommand::Verify { bundle, trust, tree } => {
+        EvidenceCommand::Prove { run, output, checkpoint } => {
+            prove(&workspace()?, &run, output.as_deref(), checkpoint.as_deref())
+        }
+        EvidenceCommand::Verify { bundle, trust, tree, proof, checkpoint } => {
             let dir = bundles::locate(&workspace, &bundle)?;
             let trust = match (trust, workspace()) {
                 (Some(file), _) => bundles::read_trust(Some(&file))?,
@@ -128,7 +162,9 @@ pub(crate) fn evidence(
                 (None, Ok(here)) if dir.starts_with(here.state.evidence()) => bundles::own_trust(&here)?,
                 (None, _) => bundles::read_trust(None)?,
             };
-            verify(&dir, &trust, tree.as_deref())
+            let proof = proof.as_deref().map(log_proofs::read_proof).transpose()?;
+            let checkpoint = checkpoint.as_deref().map(log_proofs::read_checkpoint).transpose()?;
+            verify(&dir, &trust, tree.as_deref(), proof.as_ref(), checkpoint.as_ref())
         }
         EvidenceCommand::Chain { trust } => chain(&workspace()?, trust.as_deref()),
         EvidenceCommand::Export { run, format } => export(&workspace()?, &run, format),
@@ -140,9 +176,30 @@ pub(crate) fn evidence(
     }
 }
 
+fn prove(
+    workspace: &Workspace,
+    run: &str,
+    output: Option<&Path>,
+    checkpoint: Option<&Path>,
+) -> Result<CommandAnswer, ServiceError> {
+    let checkpoint = checkpoint.map(log_proofs::read_checkpoint).transpose()?;
+    let proof = log_proofs::prove(workspace, run, checkpoint.as_ref())?;
+    let text = probity_core::json::canonical(&proof.to_document());
+    match output {
+        Some(file) => {
+            log_proofs::write_file(file, &[text, b"\n".to_vec()].concat())?;
+            ui::print_row("written", file.display());
+        }
+        None => ui::print(String::from_utf8_lossy(&text)),
+    }
+    Ok(CommandAnswer::of(ExitCode::Ok, &proof))
+}
+
 fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     let listed = bundles::list(workspace)?;
     listed.iter().for_each(show_listed);
+    // The list is shown all the same; that something is missing from it is the answer.
+    probity_workspace::transparency_log::check_lists(&workspace.state)?;
     if listed.is_empty() {
         ui::eprint("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
     }
@@ -200,19 +257,27 @@ fn show(workspace: &Workspace, run: &str) -> Result<CommandAnswer, ServiceError>
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
-fn verify(dir: &Path, trust: &TrustRequirements, tree: Option<&Path>) -> Result<CommandAnswer, ServiceError> {
+fn verify(
+    dir: &Path,
+    trust: &TrustRequirements,
+    tree: Option<&Path>,
+    proof: Option<&InclusionProof>,
+    checkpoint: Option<&SignedCheckpoint>,
+) -> Result<CommandAnswer, ServiceError> {
     let phase = meter().begin("checking the bundle");
     let (verification, files) = bundles::verify(dir, trust)?;
     let tree = tree.map(|tree| bundles::check_tree(&files, tree)).transpose()?;
     drop(phase);
-    let answer = bundles::verification_answer(&verification, tree);
+    let proven = proof.and_then(|proof| bundles::check_proof(&files, proof, trust, checkpoint));
+    let answer =
+        bundles::verification_answer(&verification, proven.into_iter().chain(tree.map(|it| it.check())));
     ui::print(format_args!("{} {}", ui::bold("bundle"), crate::relative_to_cwd(dir).display()));
     let n_required = n_required_gates(&files, trust);
     answer.checks.iter().for_each(|check| show_check(check, n_required));
     let (passed, codes) = (answer.outcome == BundleVerdict::Pass, &answer.codes);
     if passed {
         ui::print(format_args!("{} the evidence is intact, and the run it records passed", ui::good("PASS")));
-    } else if bundles::is_sound(&verification) && tree.is_none_or(|tree| tree.agrees()) {
+    } else if !codes.iter().any(|code| bundles::is_flaw(code)) {
         // Two separate facts: the bundle is intact, and the run it records failed.
         let failed = ui::bad(codes.iter().cloned().collect::<Vec<_>>().join(", "));
         ui::print(format_args!(

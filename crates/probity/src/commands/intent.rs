@@ -93,10 +93,8 @@ enum IntentCommand {
     Reset,
 }
 
-/// Show the log of intents, checked from its first event
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  probity log\n  probity log --after 100 --json")]
-pub(crate) struct LogArgs {
+pub(crate) struct IntentLogArgs {
     /// Only the events behind this number
     #[arg(long, value_name = "N", default_value_t = 0)]
     after: u64,
@@ -106,7 +104,7 @@ pub(crate) struct LogArgs {
 }
 
 /// Reads the log of intents and verifies it from its first event.
-pub(crate) fn log(workspace: &Workspace, arguments: &LogArgs) -> Result<CommandAnswer, ServiceError> {
+pub(crate) fn log(workspace: &Workspace, arguments: &IntentLogArgs) -> Result<CommandAnswer, ServiceError> {
     let answer = audit::read_log(workspace, arguments.after, arguments.limit.min(MAX_EVENTS))?;
     answer.events.iter().for_each(|logged| show_event(&logged.event));
     let n_events = usize::try_from(answer.head.seq.0).unwrap_or(usize::MAX);

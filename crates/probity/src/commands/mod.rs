@@ -17,6 +17,7 @@ pub(crate) mod init;
 pub(crate) mod intent;
 pub(crate) mod keys;
 pub(crate) mod ledger;
+pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod merge;
 pub(crate) mod plan;

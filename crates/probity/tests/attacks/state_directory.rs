@@ -51,7 +51,7 @@ fn the_state_directory_cannot_be_touched_unseen() {
 fn nothing_is_written_through_planted_links() {
     let repo = Repo::new();
     repo.run("true").passes();
-    let plant = "cd .git/probity; for f in cache/* chain.json; do for n in $(seq 0 99); do \
+    let plant = "cd .git/probity; for f in cache/* log.checkpoint; do for n in $(seq 0 99); do \
                  ln -s \"$PWD/../../docs/d.md\" $f.$PPID-$n.tmp; done; done; \
                  for f in locks/*; do rm $f; ln -s ../../../docs/d.md $f; done";
     let outcome = repo.run(plant);
@@ -184,23 +184,35 @@ fn a_granted_change_is_told() {
     outcome.passes().finds("PROTECTED.CHANGED", ".git/config");
 }
 
-/// Forges a consistent bundle that follows the head of the chain, from the newest bundle: the most that a process
+/// Forges a consistent bundle that follows the last one of the log, and its entry there, from the newest bundle: the most that a process
 /// without the key can do.
 const FORGE: &str = r"
-import hashlib, json, os, shutil, sys
+import hashlib, json, os, shutil, sqlite3, sys
 state, run_id = '.git/probity', sys.argv[1]
-head = json.load(open(state + '/chain.json'))
+db = sqlite3.connect(state + '/store.sqlite')
+last = 'SELECT seq, command, event FROM event WHERE log = \'bundles\' ORDER BY seq DESC LIMIT 1'
+seq, before, digest = db.execute(last).fetchone()
 new = state + '/evidence/' + run_id
-shutil.copytree(state + '/evidence/' + head['id'], new)
+shutil.copytree(state + '/evidence/' + before, new)
 manifest = json.load(open(new + '/manifest.json'))
-manifest.update(run_id=run_id, prev_run_hash=head['digest'], key_id=None)
+manifest.update(run_id=run_id, prev_run_hash=digest.decode(), key_id=None)
 del manifest['signature'], manifest['run_hash']
 text = lambda value: json.dumps(value, sort_keys=True, separators=(',', ':'), ensure_ascii=False).encode()
 manifest['run_hash'] = 'sha256:' + hashlib.sha256(text(manifest)).hexdigest()
 manifest['signature'] = None
 open(new + '/manifest.json', 'wb').write(text(manifest) + b'\n')
 if len(sys.argv) > 2:
-    open(state + '/chain.json', 'wb').write(text({'id': run_id, 'digest': manifest['run_hash']}))
+    event, number = manifest['run_hash'].encode(), db.execute('SELECT count(*) FROM leaf').fetchone()[0]
+    leaf = f'probity/log-leaf/v1\nbundles\n{seq + 1}\n{run_id}\n'.encode() + event
+    hashes, level = [hashlib.sha256(b'\0' + leaf).digest()], 0
+    while number >> level & 1:
+        row = (number >> level << level) - 1
+        stored = db.execute('SELECT hashes FROM leaf WHERE number = ?', [row]).fetchone()[0]
+        hashes.append(hashlib.sha256(b'\1' + stored[32 * level:32 * level + 32] + hashes[-1]).digest())
+        level += 1
+    db.execute('INSERT INTO event VALUES (?, ?, ?, ?)', ['bundles', seq + 1, run_id, event])
+    db.execute('INSERT INTO leaf VALUES (?, ?, ?, ?)', [number, 'bundles', seq + 1, b''.join(hashes)])
+    db.commit()
 ";
 
 /// Creates a repository that signs, with the script beside it; `None` without Python.
@@ -218,7 +230,7 @@ fn signing_repo() -> Option<Repo> {
 fn a_bundle_without_signature_is_no_link_where_there_is_a_key() {
     let Some(repo) = signing_repo() else { return probity_testkit::skip!("python3 is not installed") };
     let outcome = repo.run("python3 ../forge.py zz-forged head");
-    outcome.fails_with("PROTECTED.CHANGED").finds("PROTECTED.CHANGED", ".git/probity/chain.json");
+    outcome.fails_with("PROTECTED.CHANGED").finds("PROTECTED.CHANGED", ".git/probity/store.sqlite");
     let chain = repo.ask(&["evidence", "chain"]);
     assert_eq!(chain.json["links"].as_array().map(Vec::len), Some(2), "{chain:#?}");
     assert!(chain.json["problems"].to_string().contains("zz-forged"), "{chain:#?}");

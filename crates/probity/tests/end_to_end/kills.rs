@@ -136,16 +136,22 @@ fn an_amendment_killed_between_bundle_and_chain_is_brought_to_its_end() {
     let repo = Repo::new();
     let run = repo.run("echo x >> docs/d.md");
     let state = repo.path().join(".git/probity");
-    let head = std::fs::read(state.join("chain.json")).expect("a head");
+    let log = ["store.sqlite", "log.checkpoint"].map(|name| {
+        let path = state.join(name);
+        (std::fs::read(&path).expect("a part of the log"), path)
+    });
     let amended = repo.ask(&["amend", "last", "--add", "docs/**", "--why", "docs", "--by", "ann"]);
     assert_eq!(amended.exit_code, Some(0), "{amended:#?}");
-    // The state that a kill leaves after the bundle was written: the old head, and the directory of the open amendment.
+    // The state that a kill leaves after the bundle was written: the old log, and the directory of the open amendment.
     let id = amended.json["run_id"].as_str().expect("an id");
     let lock =
         std::fs::read_dir(state.join("locks")).expect("lists").next().expect("a lock").expect("an entry");
     let open = format!("{id}.{}", lock.file_name().display());
     std::fs::create_dir_all(state.join("open").join(open)).expect("creates");
-    std::fs::write(state.join("chain.json"), head).expect("writes");
+    for (bytes, path) in log {
+        std::fs::write(path, bytes).expect("writes");
+    }
+    repo.sh("rm -f .git/probity/store.sqlite-wal .git/probity/store.sqlite-shm");
     repo.run("true").passes();
     let chain = repo.ask(&["evidence", "chain"]);
     assert_eq!(
@@ -200,6 +206,51 @@ fn kills_in_several_worktrees_leave_one_chain() {
         }
     });
     check_chain_and_open(&repo);
+}
+
+#[test]
+fn kills_of_starts_finishes_and_proposals_lose_nothing_acknowledged() {
+    let mut dice = Dice(setting("PROBITY_SEED", 20_261_119));
+    let repo = Repo::new();
+    repo.write("../delta.json", "");
+    let propose = |handle: &str| {
+        let delta = serde_json::json!({
+            "kind": "decision_made", "handle": handle, "summary": format!("Use {handle}"), "confidence": "high",
+        });
+        repo.write("../delta.json", &delta.to_string());
+        let mut command = repo.probity(&["ledger", "propose", "--said", "We decided it."]);
+        command.stdin(std::fs::File::open(repo.outside().join("delta.json")).expect("opens"));
+        command
+    };
+    let began = Instant::now();
+    assert!(propose("first").output().expect("starts").status.success());
+    let whole = began.elapsed();
+    let mut acknowledged = vec!["first".to_owned()];
+    let mut receipts = 0;
+    for round in 0..FEW {
+        let handle = format!("d{round}");
+        if kill_within(propose(&handle), whole * 2, &mut dice) {
+            acknowledged.push(handle);
+        }
+        let path = format!("src/n{round}.py");
+        let start = repo.probity(&["start", &path, "--intent", "a change"]);
+        if kill_within(start, whole * 3, &mut dice) {
+            repo.write(&path, "x = 1\n");
+            receipts += usize::from(kill_within(repo.probity(&["finish"]), whole * 3, &mut dice));
+            repo.sh("git add src && git commit -q --allow-empty -m change");
+        }
+    }
+    assert!(propose("last").output().expect("starts").status.success());
+    let shown = repo.ask(&["ledger", "show"]).json.to_string();
+    for handle in &acknowledged {
+        assert!(shown.contains(&format!("\"{handle}\"")), "{handle} is gone: {shown}");
+    }
+    let listed = repo.ask(&["receipt", "list"]);
+    assert_eq!(listed.exit_code, Some(0), "{listed:#?}");
+    assert!(listed.json["receipts"].as_array().is_some_and(|all| all.len() >= receipts), "{listed:#?}");
+    let log = repo.ask(&["log", "show"]);
+    assert_eq!(log.exit_code, Some(0), "{log:#?}");
+    println!("{} proposals and {receipts} receipts acknowledged", acknowledged.len());
 }
 
 /// Checks that after the next start nothing is open, the chain is intact, and every bundle is on it.

@@ -168,6 +168,53 @@ fn evidence_is_listed_shown_checked_and_exported() {
 }
 
 #[test]
+fn the_log_is_shown_proven_and_witnessed() {
+    story(AREA, "transparency", |scene| {
+        scene.case("show_nothing", &["log", "show"]);
+        scene.case("checkpoint_nothing", &["log", "checkpoint"]);
+        scene.case("consistency_nothing", &["log", "consistency", "0", "1"]);
+        scene
+            .case("witness_nothing", &["log", "witness", "--key", "../w.key", "--memory", "../w.checkpoint"]);
+        scene.case("prove_nothing", &["evidence", "prove"]);
+        scene.ask(&["run", "--scope", "src/a.py", "--", "sh", "-c", "echo x >> src/a.py"]);
+        scene.case("checkpoint_unsigned", &["log", "checkpoint"]);
+        scene.ask(&["keys", "generate"]);
+        scene.ask(&["run", "--scope", "src/a.py", "--", "sh", "-c", "echo y >> src/a.py"]);
+        scene.case("show", &["log", "show"]);
+        scene.case("checkpoint", &["log", "checkpoint"]);
+        scene.case("checkpoint_of_a_size", &["log", "checkpoint", "--size", "2", "-o", "../old.checkpoint"]);
+        scene.case("checkpoint_too_large", &["log", "checkpoint", "--size", "99"]);
+        scene.case("consistency", &["log", "consistency", "../old.checkpoint", "3"]);
+        scene.case("consistency_backwards", &["log", "consistency", "3", "2"]);
+        scene.case("consistency_no_file", &["log", "consistency", "none", "3"]);
+        scene.case("prove", &["evidence", "prove", "last"]);
+        scene.case("prove_to_a_file", &["evidence", "prove", "last", "-o", "../proof.json"]);
+        scene
+            .case("prove_before_it_was", &["evidence", "prove", "last", "--checkpoint", "../old.checkpoint"]);
+        scene.case("verify_proof", &["evidence", "verify", "last", "--proof", "../proof.json"]);
+        scene.repo.sh("sed -i 's/\"index\":2/\"index\":1/' ../proof.json");
+        scene.case("verify_wrong_proof", &["evidence", "verify", "last", "--proof", "../proof.json"]);
+        scene.case("verify_no_proof", &["evidence", "verify", "last", "--proof", "../none.json"]);
+        let witness =
+            ["log", "witness", "--key", "../w.key", "--memory", "../w.checkpoint", "--name", "w.example.org"];
+        scene.case("witness", &witness);
+        scene.repo.sh("cp -a .git/probity ../older");
+        scene.ask(&["run", "--scope", "src/a.py", "--", "sh", "-c", "echo z >> src/a.py"]);
+        scene.case("witness_again", &witness);
+        scene
+            .repo
+            .sh("cp .git/probity/log.checkpoint ../newest; rm -r .git/probity; cp -a ../older .git/probity");
+        scene.case("witness_shortened", &witness);
+        scene.case("consistency_shortened", &["log", "consistency", "2", "../newest"]);
+        scene.repo.sh("cp ../newest .git/probity/log.checkpoint");
+        scene.case("list_shortened", &["evidence", "list"]);
+        scene.case("chain_shortened", &["evidence", "chain"]);
+        scene.case("status_shortened", &["status"]);
+        scene.case("doctor_shortened", &["doctor"]);
+    });
+}
+
+#[test]
 fn keys_are_made_once_and_shown() {
     story(AREA, "keys", |scene| {
         scene.case("show_none", &["keys", "show"]);

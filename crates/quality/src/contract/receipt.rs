@@ -1,8 +1,8 @@
 //! Builds a receipt from a verdict and the circumstances that the verdict does not know.
 
-use super::{ContractResult, TreeVerification, receipts::ReceiptStore, receipts::StoredReceipt};
+use super::receipts::{ReceiptPlace, ReceiptStore, StoredReceipt};
+use super::{ContractResult, TreeVerification};
 use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, receipt};
-use probity_core::Digest;
 use probity_evidence::EnforcementLevel;
 use probity_intents::{FinishHygiene, IntentId, Timestamp};
 use probity_workspace::{ServiceError, Workspace, clock};
@@ -23,8 +23,8 @@ pub struct ReceiptContext<'a> {
 }
 
 impl ContractResult {
-    /// Builds the receipt; `previous` is the digest of the receipt before it.
-    pub fn receipt(&self, circumstances: &ReceiptContext<'_>, previous: Option<Digest>) -> Value {
+    /// Builds the receipt that comes after `place`.
+    pub fn receipt(&self, circumstances: &ReceiptContext<'_>, place: ReceiptPlace) -> Value {
         receipt(&ReceiptInput {
             at: circumstances.at,
             intent: circumstances.intent,
@@ -44,7 +44,8 @@ impl ContractResult {
             strictness: self.strictness,
             api: self.api.as_ref(),
             new_findings: &self.new_findings(),
-            previous,
+            previous: place.previous,
+            log: place.log,
         })
     }
 }
@@ -69,6 +70,5 @@ pub fn save_receipt(
         baseline_health: verified.baseline_health(),
         enforcement: EnforcementLevel::Observe,
     };
-    ReceiptStore::open(workspace)
-        .append(workspace, |previous| verified.answer.receipt(&circumstances, previous))
+    ReceiptStore::open(workspace).append(workspace, |place| verified.answer.receipt(&circumstances, place))
 }

@@ -3,11 +3,11 @@
 //! ```text
 //! receipts/00000007.json        the receipt
 //! receipts/00000007.dsse.json   the same as an in-toto statement in a signed envelope
-//! receipts/head.json            the last receipt, so that a missing end is noticed
 //! ```
 //!
 //! A receipt counts once its file exists. A kill before that leaves at most an envelope, which the next receipt
-//! overwrites or removes. A kill before `head.json` is updated is repaired by the next receipt.
+//! overwrites or removes. It is acknowledged once the log of the repository lists it, so that a missing end is noticed;
+//! a kill before that is repaired by the next receipt.
 
 use probity_api::SystemPath;
 use probity_api::quality::{
@@ -16,14 +16,17 @@ use probity_api::quality::{
 };
 use probity_contract::ContractStatus;
 use probity_core::chain::{ChainBreak, check_next};
+use probity_core::merkle::TreeHead;
 use probity_core::{Digest, ReasonCode, json};
 use probity_evidence::receipt::{self, CheckedReceipt, ReceiptCheck, ReceiptError};
-use probity_evidence::{CheckStatus, TrustRequirements};
+use probity_evidence::{CheckStatus, SignatureRule, TrustRequirements};
 use probity_intents::Timestamp;
 use probity_paths::RepoPath;
-use probity_storage::{HashChain, durable};
+use probity_storage::sqlite::SqliteStore;
+use probity_storage::{FileLock, StoreError, durable};
 use probity_workspace::StateDirectory;
 use probity_workspace::signing::signing_key;
+use probity_workspace::transparency_log::{self, LogEntry, RECEIPT_LOG};
 use probity_workspace::{ServiceError, Workspace};
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,7 +37,16 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]
 pub struct ReceiptStore {
-    dir: PathBuf,
+    state: StateDirectory,
+}
+
+/// What a receipt comes after.
+#[derive(Debug, Clone, Copy)]
+pub struct ReceiptPlace {
+    /// The digest of the receipt before it.
+    pub previous: Option<Digest>,
+    /// The head of the log.
+    pub log: Option<TreeHead>,
 }
 
 #[derive(Debug, Clone)]
@@ -56,6 +68,8 @@ pub struct ReceiptHead {
     pub at: Timestamp,
     /// The digest of the receipt before this one.
     pub previous: Option<Digest>,
+    /// The head of the log before this receipt; absent in receipts from before the log.
+    pub log: Option<TreeHead>,
     intent: Option<IntentHead>,
     outcome: OutcomeHead,
 }
@@ -124,7 +138,7 @@ impl ReceiptStore {
     }
 
     pub fn of(state: &StateDirectory) -> Self {
-        Self { dir: state.dir().join("receipts") }
+        Self { state: state.clone() }
     }
 
     /// Returns the digest of a receipt by the file name of it or its envelope, if the chain is intact.
@@ -140,17 +154,24 @@ impl ReceiptStore {
         self.broken_links().is_ok_and(|broken| broken.is_empty())
     }
 
-    /// Stores the receipt that `make` builds from the digest of the one before it.
+    /// Stores the receipt that `make` builds for its place, and lists it in the log.
     pub fn append(
         &self,
         workspace: &Workspace,
-        make: impl FnOnce(Option<Digest>) -> Value,
+        make: impl FnOnce(ReceiptPlace) -> Value,
     ) -> Result<StoredReceipt, ServiceError> {
         let key = signing_key(workspace)?;
-        let mut chain = self.chain()?;
-        let last = self.numbers()?.last().copied();
+        let _turn = FileLock::take(&self.state.receipts_dir().join("lock"))?;
+        let store = self.state.store()?;
+        let last = self.state.receipts()?.last().copied();
         let previous = last.map(|number| self.read(number)).transpose()?;
-        let document = make(previous.as_ref().map(|kept| kept.digest));
+        match (&previous, transparency_log::last(&store, RECEIPT_LOG)?) {
+            (Some(kept), listed) => self.list_unfinished(&store, kept, listed.as_ref(), workspace)?,
+            (None, Some(listed)) => return Err(self.lost(&listed.name).into()),
+            (None, None) => {}
+        }
+        let log = store.log_head()?.map(|head| head.tree);
+        let document = make(ReceiptPlace { previous: previous.as_ref().map(|kept| kept.digest), log });
         let digest = receipt::verify(&document).map_err(|error| receipt_error(&error))?;
         let number = last.unwrap_or(0) + 1;
         if let Some(key) = &key {
@@ -166,14 +187,14 @@ impl ReceiptStore {
         }
         let path = self.path(number);
         durable::write(&path, &[json::canonical(&document), b"\n".to_vec()].concat())?;
-        chain.advance(&number, digest)?;
+        transparency_log::append(&store, RECEIPT_LOG, &number.to_string(), &digest)?;
         let envelope = key.map(|_| self.envelope_path(number));
         Ok(StoredReceipt { envelope, ..StoredReceipt::new(number, digest, document, path)? })
     }
 
     /// Returns all receipts, oldest first.
     pub fn list(&self) -> Result<Vec<StoredReceipt>, ServiceError> {
-        self.numbers()?.into_iter().map(|number| self.read(number)).collect()
+        self.state.receipts()?.into_iter().map(|number| self.read(number)).collect()
     }
 
     /// Finds a receipt by `last`, its number, a prefix of its digest, or its intent.
@@ -211,18 +232,49 @@ impl ReceiptStore {
             }
             (last, before) = (kept.number, Some(kept.digest));
         }
-        if all.is_empty() && !self.dir.join("head.json").exists() {
-            return Ok(broken);
-        }
-        let head = self.chain()?.head()?;
-        if head.is_some_and(|head| all.iter().all(|kept| kept.digest != head.digest)) {
-            broken.push("the last receipt is missing".into());
+        if let Some(store) = self.state.existing_store()? {
+            broken.extend(differences_from_log(&all, &store)?);
+        } else if let [first, ..] = all.as_slice() {
+            broken.push(format!("no log lists receipt {}", first.number));
         }
         Ok(broken)
     }
 
-    fn chain(&self) -> Result<HashChain<u64>, ServiceError> {
-        Ok(HashChain::lock(self.dir.join("head.json"))?)
+    /// Lists the last receipt if its writer was killed before it could. Refuses one that the log has lost, or never had.
+    fn list_unfinished(
+        &self,
+        store: &SqliteStore,
+        last: &StoredReceipt,
+        listed: Option<&LogEntry>,
+        workspace: &Workspace,
+    ) -> Result<(), ServiceError> {
+        let n_listed = listed.map_or(Ok(0), |entry| entry.name.parse::<u64>()).unwrap_or(0);
+        if last.number < n_listed {
+            return Err(self.lost(&n_listed.to_string()).into());
+        }
+        if last.number > n_listed + 1 {
+            let why = format!("the log lists {n_listed} receipts, but receipt {} is there", last.number);
+            return Err(StoreError::Shortened { path: self.state.database(), why }.into());
+        }
+        if last.number == n_listed + 1
+            && let Some(key) = signing_key(workspace)?
+        {
+            let trust = TrustRequirements {
+                signature: SignatureRule::Required,
+                keys: [(key.key_id(), key.public())].into(),
+                ..TrustRequirements::default()
+            };
+            if !receipt::check(&signed_bytes(last)?, &trust, None).passed() {
+                let why = format!("receipt {} is not signed with the key of this repository", last.number);
+                return Err(StoreError::Inconsistent { path: last.path.clone(), why }.into());
+            }
+        }
+        Ok(transparency_log::append(store, RECEIPT_LOG, &last.number.to_string(), &last.digest)?)
+    }
+
+    fn lost(&self, number: &str) -> StoreError {
+        let why = format!("the log lists receipt {number}, which is gone");
+        StoreError::Shortened { path: self.state.receipts_dir(), why }
     }
 
     fn read(&self, number: u64) -> Result<StoredReceipt, ServiceError> {
@@ -236,32 +288,37 @@ impl ReceiptStore {
         Ok(StoredReceipt { envelope, ..StoredReceipt::new(number, digest, document, path)? })
     }
 
-    /// Returns the numbers of all receipts in order.
-    fn numbers(&self) -> Result<Vec<u64>, ServiceError> {
-        let entries = match std::fs::read_dir(&self.dir) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => {
-                return Err(ServiceError::System {
-                    what: format!("cannot list {}", self.dir.display()),
-                    source,
-                });
-            }
-        };
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut numbers: Vec<u64> =
-            names.filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect();
-        numbers.sort_unstable();
-        Ok(numbers)
-    }
-
     fn path(&self, number: u64) -> PathBuf {
-        self.dir.join(format!("{number:08}.json"))
+        self.state.receipt(number)
     }
 
     fn envelope_path(&self, number: u64) -> PathBuf {
-        self.dir.join(format!("{number:08}.dsse.json"))
+        self.state.receipts_dir().join(format!("{number:08}.dsse.json"))
     }
+}
+
+/// Describes how the receipts differ from those that the log lists, and which of them knows a head that the log has not.
+fn differences_from_log(all: &[StoredReceipt], store: &SqliteStore) -> Result<Vec<String>, ServiceError> {
+    let listed = transparency_log::entries(store, RECEIPT_LOG, 0)?;
+    let mut differences = Vec::new();
+    for entry in &listed {
+        match all.iter().find(|kept| kept.number.to_string() == entry.name) {
+            None => differences.push(format!("receipt {} is missing, but the log lists it", entry.name)),
+            Some(kept) if kept.digest != entry.digest => {
+                differences.push(format!("receipt {} is not the one that the log lists", entry.name));
+            }
+            Some(_) => {}
+        }
+    }
+    // The last one may be just being written, or its writer was killed: the next receipt lists it.
+    for kept in all.iter().filter(|kept| kept.number > listed.len() as u64 + 1) {
+        differences.push(format!("the log does not list receipt {}", kept.number));
+    }
+    for kept in all {
+        let known = kept.head.log.map(|head| store.check_head(&head, &format!("receipt {}", kept.number)));
+        differences.extend(known.and_then(Result::err).map(|error| error.to_string()));
+    }
+    Ok(differences)
 }
 
 /// Lists the receipts of a workspace, newest last, and the defects of their chain.

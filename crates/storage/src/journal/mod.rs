@@ -144,6 +144,23 @@ impl Journal {
         }
     }
 
+    /// Returns the number of bytes after `end`, the last complete frame: what a crash, or somebody else, left there.
+    pub fn n_bytes_after(&self, end: &JournalPosition) -> Result<u64, StoreError> {
+        let Some(file) = self.open(false)? else { return Ok(0) };
+        let length = file.metadata().map_err(StoreError::io_error(&self.path))?.len();
+        Ok(length.saturating_sub(end.bytes))
+    }
+
+    /// The error for a log whose last complete frame ends before byte `known`, up to which it was acknowledged.
+    pub fn shortened(&self, end: &JournalPosition, known: u64) -> Result<StoreError, StoreError> {
+        let torn = match self.n_bytes_after(end)? {
+            0 => String::new(),
+            n => format!(", then {n} bytes that are no frame"),
+        };
+        let why = format!("it ends at byte {}{torn}, but reached byte {known} before", end.bytes);
+        Ok(StoreError::Shortened { path: self.path.clone(), why })
+    }
+
     fn damaged(&self, why: impl Into<String>) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), why: why.into() }
     }
@@ -158,13 +175,18 @@ pub struct JournalWriter {
 }
 
 impl JournalWriter {
-    /// Passes on what was appended after `from`, cuts off what a crash left at the end, and returns the end.
+    /// Passes on what was appended after `from`, cuts off what a crash left at the end, and returns the end. Refuses a
+    /// log that ends before byte `known`: what was acknowledged is never cut off.
     pub fn catch_up<E: From<StoreError>>(
         &mut self,
         from: &JournalPosition,
+        known: u64,
         take: impl FnMut(&[u8], &JournalPosition) -> Result<(), E>,
     ) -> Result<(JournalPosition, Option<TornTail>), E> {
         let scanned = JournalScan::new(&self.journal, &self.file, from)?.run(take)?;
+        if scanned.end.bytes < known {
+            return Err(self.journal.shortened(&scanned.end, known)?.into());
+        }
         let torn =
             if scanned.n_torn == 0 { None } else { Some(self.cut(scanned.end.bytes, scanned.n_torn)?) };
         Ok((scanned.end, torn))

@@ -22,7 +22,7 @@ impl Log {
 
     fn append(&self, payload: &[u8]) -> Option<TornTail> {
         let mut writer = self.journal.lock().expect("locks");
-        let (end, torn) = writer.catch_up(&JournalPosition::start(), nothing).expect("reads");
+        let (end, torn) = writer.catch_up(&JournalPosition::start(), 0, nothing).expect("reads");
         writer.append(&end, &[payload]).expect("appends");
         torn
     }
@@ -168,7 +168,7 @@ fn writers_take_turns() {
 fn several_frames_are_one_write() {
     let log = Log::with(&[b"one"]);
     let mut writer = log.journal.lock().expect("locks");
-    let (end, _) = writer.catch_up(&JournalPosition::start(), nothing).expect("reads");
+    let (end, _) = writer.catch_up(&JournalPosition::start(), 0, nothing).expect("reads");
     let new_end = writer.append(&end, &[&b"two"[..], b"three"]).expect("appends");
     assert_eq!(log.payloads().expect("reads"), [&b"one"[..], b"two", b"three"]);
     assert_eq!(log.journal.read_after(&JournalPosition::start(), nothing).expect("reads"), new_end);

@@ -1,6 +1,7 @@
 //! The ports on SQLite. Every write is one transaction of one port.
 
 use super::SqliteStore;
+use crate::merkle_log::{self, NewEvent};
 use crate::ports::{
     AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, ObjectStore, RefStore,
     StorageEngine, SwapOutcome, check_sizes,
@@ -43,7 +44,7 @@ impl SqliteStore {
     }
 }
 
-fn head(connection: &Connection, log: &str) -> rusqlite::Result<u64> {
+pub(crate) fn head(connection: &Connection, log: &str) -> rusqlite::Result<u64> {
     connection
         .prepare_cached("SELECT coalesce(max(seq), 0) FROM event WHERE log = ?")?
         .query_row([log], |row| row.get(0))
@@ -77,8 +78,9 @@ impl EventLog for SqlitePort {
     }
 
     fn append(&self, expected_head: u64, command: &str, event: &[u8]) -> Result<AppendOutcome, StoreError> {
-        check_sizes(command, event)?;
-        let written = self.db.write(|transaction| {
+        let event = NewEvent { log: &self.name, command, event };
+        event.check()?;
+        let written = self.db.append_noted(|transaction| {
             if let Some(at) = find(transaction, &self.name, command)? {
                 return Ok(AppendOutcome::Known { at });
             }
@@ -86,9 +88,7 @@ impl EventLog for SqlitePort {
             if head != expected_head {
                 return Ok(AppendOutcome::Moved { head });
             }
-            transaction
-                .prepare_cached("INSERT INTO event (log, seq, command, event) VALUES (?, ?, ?, ?)")?
-                .execute(params![self.name, head + 1, command, event])?;
+            merkle_log::insert(transaction, &event, head + 1)?;
             Ok(AppendOutcome::At(head + 1))
         })?;
         Ok(written.unwrap_or(AppendOutcome::Unknown))

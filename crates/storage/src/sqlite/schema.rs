@@ -9,7 +9,8 @@ const APPLICATION_ID: i64 = 0x5072_6f62;
 pub(super) const PORTS_FORMAT: DatabaseFormat = DatabaseFormat {
     application: APPLICATION_ID,
     what: "store",
-    migrations: &["
+    migrations: &[
+        "
     CREATE TABLE event (
         log TEXT NOT NULL, seq INTEGER NOT NULL, command TEXT NOT NULL, event BLOB NOT NULL,
         PRIMARY KEY (log, seq), UNIQUE (log, command)
@@ -22,5 +23,12 @@ pub(super) const PORTS_FORMAT: DatabaseFormat = DatabaseFormat {
         space TEXT NOT NULL, owner TEXT NOT NULL, boot TEXT NOT NULL, ends_ms INTEGER NOT NULL,
         PRIMARY KEY (space, owner)
     ) STRICT, WITHOUT ROWID;
-"],
+",
+        "
+    -- The Merkle tree over all events: each leaf with the subtrees that it completes, level 0 first.
+    CREATE TABLE leaf (
+        number INTEGER PRIMARY KEY, log TEXT NOT NULL, seq INTEGER NOT NULL, hashes BLOB NOT NULL
+    ) STRICT;
+",
+    ],
 };
