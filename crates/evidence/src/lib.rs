@@ -69,7 +69,9 @@ pub use manifest_v1::{GateResult, RunStatus};
 pub use plan::{PackCap, Plan, PlannedGate};
 pub use probity_core::ChangeKind;
 pub use recognized_outputs::{DirectoryMarker, RecognizedBecause, RecognizedOutput};
-pub use seal::{EnforcementLevel, GateSettings, RefsRule, SEAL_FILE, Seal, SealContents, SealDamaged, SealedProgram};
+pub use seal::{
+    EnforcementLevel, GateSettings, RefsRule, SEAL_FILE, Seal, SealContents, SealDamaged, SealedProgram,
+};
 pub use seal_check::{GateStatus, RunObservation, SealCheck, seal_check};
 pub use trust::{ChainPredecessor, SignatureRule, TrustError, TrustRequirements};
 pub use verify::{BundleVerdict, BundleVerification, verify, verify_bundle};
