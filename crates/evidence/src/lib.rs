@@ -50,12 +50,12 @@ pub use amend::{AmendPermission, AmendPolicy, Amendment, AmendmentError, amended
 use assemble::SUMMARY_FILE;
 pub use assemble::{AssembleError, EvidenceBundle};
 pub use byte_string::ByteString;
+pub use change_place::ChangePlace;
 pub use checks::{BundleCheck, CheckStatus};
 pub use delta_record::{
     BundleDocument, DELTA_FILE, DeltaFile, EntryKind, PRUNED_FILE, PrunedFile, PrunedRun, RecordedChange,
     RecordedSide,
 };
-pub use change_place::ChangePlace;
 pub use details::{BudgetUsage, GovernedCommand, ManifestDetails, ManifestFinding, RefChange, ToolVersion};
 pub use globs::GlobList;
 pub use keys::{KeyError, PublicKey, SecretKey};
@@ -64,7 +64,9 @@ pub use manifest_v1::{GateResult, RunStatus};
 pub use plan::{PackCap, Plan, PlannedGate};
 pub use probity_core::ChangeKind;
 pub use recognized_outputs::{DirectoryMarker, RecognizedBecause, RecognizedOutput};
-pub use seal::{EnforcementLevel, GateSettings, RefsRule, SEAL_FILE, Seal, SealContents, SealDamaged, SealedProgram};
+pub use seal::{
+    EnforcementLevel, GateSettings, RefsRule, SEAL_FILE, Seal, SealContents, SealDamaged, SealedProgram,
+};
 pub use seal_check::{GateStatus, RunObservation, SealCheck, seal_check};
 pub use trust::{ChainPredecessor, SignatureRule, TrustError, TrustRequirements};
 pub use verify::{BundleVerdict, BundleVerification, verify, verify_bundle};
