@@ -10,7 +10,8 @@
 use crate::entry_record::{DirId, DirectoryRecord, EntryContent, EntryRecord, ROOT};
 use crate::finding::TreeFinding;
 use crate::snapshot::Snapshot;
-use crate::take::{SnapshotOptions, TreeError};
+use crate::take::SnapshotOptions;
+use crate::tree_root::TreeError;
 use crate::{links, merkle, sys};
 use probity_core::{Digest, ReasonCode};
 use rustix::fd::OwnedFd;

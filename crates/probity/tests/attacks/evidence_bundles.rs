@@ -469,7 +469,7 @@ const RECORDED_ONCE: [&str; 18] = [
     "delta.json /changes/*/after/size",
 ];
 
-/// Members that only the page for people repeats: whoever renders it again can change them. None of them decides whether
+/// Members that only the page for people repeats: a forger who renders it again can change them. None of them decides whether
 /// the run kept to its plan.
 const REPEATED_ON_THE_PAGE: [&str; 11] = [
     "manifest.json /created_at",
