@@ -4,7 +4,7 @@
 //! of a root; a consistency proof shows that a tree only grew, so that no earlier leaf was changed or removed.
 //!
 //! Only subtrees that are complete are ever stored. They are named by their level (0 is a leaf) and their position on
-//! that level; whoever stores them hands in a function that looks one up.
+//! that level; the one who stores them hands in a function that looks one up.
 
 use crate::Digest;
 use crate::digest::DigestHasher;
@@ -50,7 +50,7 @@ impl<Event: AsRef<[u8]>> LogLeaf<Event> {
     }
 }
 
-/// Names a log by the hash of its first leaf, which whoever began it made unique.
+/// Names a log by the hash of its first leaf, which the one who began it made unique.
 pub fn log_origin(first_leaf: &Digest) -> String {
     format!("probity.dev/log/{}", &first_leaf.to_hex()[..16])
 }
@@ -65,7 +65,9 @@ pub fn node_hash(left: &Digest, right: &Digest) -> Digest {
 
 fn hash(parts: &[&[u8]]) -> Digest {
     let mut hasher = DigestHasher::default();
-    parts.iter().for_each(|part| hasher.update(part));
+    for part in parts {
+        hasher.update(part);
+    }
     hasher.finish()
 }
 

@@ -9,7 +9,7 @@
 //! * [`ObjectFiles`]: content-addressed bytes, checked against their digest on every read.
 //! * [`FileLock`]: exclusive to one living process or shared by several; the system releases it when they die.
 //! * [`CacheFile`]: the file format of every cache.
-//! * [`merkle_log`]: every event of a SQLite store is a leaf of one append-only tree, whose head is noted elsewhere too.
+//! * [`sqlite::merkle_log`]: every event of a SQLite store is a leaf of one append-only tree, whose head is noted elsewhere too.
 //! * [`journal`]: an append-only log, framed and chained, that many processes append to.
 //! * [`durable`]: writes that leave either the old file or the new one, even if the process is killed.
 
@@ -22,7 +22,6 @@ pub mod journal;
 mod local_disk;
 mod lock;
 pub mod memory_store;
-pub mod merkle_log;
 mod objects;
 pub mod ports;
 pub mod sqlite;
@@ -30,8 +29,8 @@ pub mod sqlite;
 pub use cache::{CacheFile, CacheKind};
 pub use journal::{Journal, JournalPosition, JournalWriter, TornTail};
 pub use lock::{FileLock, LockError};
-pub use merkle_log::{HeadNote, LogHead, NewEvent};
 pub use objects::ObjectFiles;
+pub use sqlite::merkle_log::{HeadNote, LogHead, NewEvent};
 
 use std::io;
 use std::path::{Path, PathBuf};

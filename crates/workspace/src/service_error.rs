@@ -277,7 +277,7 @@ fn describe_exclusions(claims: &[PathClaim]) -> String {
 fn damaged_database(path: &Path) -> String {
     let directory = path.parent().unwrap_or(path).display();
     format!(
-        "restore it from a backup; or, to begin anew, move all of {directory} aside: evidence and receipts stay readable \
+        "restore it from a backup; or, to begin with nothing, move all of {directory} aside: evidence and receipts stay readable \
          there, every open change must be started again"
     )
 }

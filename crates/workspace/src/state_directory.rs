@@ -8,9 +8,7 @@
 //! A tree is identified by the first digits of its root's digest. The directory name of an open run contains this key,
 //! so as soon as the run is visible, everyone knows which lock shows whether it is alive.
 
-use crate::transparency_log;
 use probity_core::Digest;
-use probity_storage::sqlite::SqliteStore;
 use probity_storage::{FileLock, ObjectFiles, StoreError};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -90,16 +88,6 @@ impl StateDirectory {
         self.dir.join(DATABASE_FILE)
     }
 
-    /// Opens the store, creating it if missing, and holds its log against the noted head.
-    pub fn store(&self) -> Result<SqliteStore, StoreError> {
-        transparency_log::open_store(self)
-    }
-
-    /// Opens the store if there is one, like [`Self::store`].
-    pub fn existing_store(&self) -> Result<Option<SqliteStore>, StoreError> {
-        transparency_log::open_existing_store(self)
-    }
-
     /// The second place that knows the head of the log.
     pub fn checkpoint(&self) -> PathBuf {
         self.dir.join(CHECKPOINT_FILE)
@@ -121,7 +109,7 @@ impl StateDirectory {
         self.dir.join("locks").join("claims")
     }
 
-    /// The objects, the same ones [`SqliteStore`] reads and writes.
+    /// The objects, the same ones the store reads and writes.
     pub fn objects(&self) -> ObjectFiles {
         ObjectFiles::new(self.dir.join("objects"))
     }

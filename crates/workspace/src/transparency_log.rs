@@ -117,8 +117,20 @@ fn note_of(state: &StateDirectory) -> CheckpointNote {
     CheckpointNote { path: state.checkpoint(), signing_key: state.signing_key() }
 }
 
+impl StateDirectory {
+    /// Opens the store, creating it if missing, and holds its log against the noted head.
+    pub fn store(&self) -> Result<SqliteStore, StoreError> {
+        open_store(self)
+    }
+
+    /// Opens the store if there is one, like [`Self::store`].
+    pub fn existing_store(&self) -> Result<Option<SqliteStore>, StoreError> {
+        open_existing_store(self)
+    }
+}
+
 /// Opens the store, creating it and beginning its log if necessary. Refuses one that `log.checkpoint` contradicts.
-pub(crate) fn open_store(state: &StateDirectory) -> Result<SqliteStore, StoreError> {
+fn open_store(state: &StateDirectory) -> Result<SqliteStore, StoreError> {
     refuse_lost_database(state)?;
     let store = SqliteStore::open_noted(&state.database(), Some(Box::new(note_of(state))))?;
     if store.log_size()? == 0 {
@@ -130,7 +142,7 @@ pub(crate) fn open_store(state: &StateDirectory) -> Result<SqliteStore, StoreErr
 }
 
 /// Opens the store if there is one. Never creates one, but notices that one is gone.
-pub(crate) fn open_existing_store(state: &StateDirectory) -> Result<Option<SqliteStore>, StoreError> {
+fn open_existing_store(state: &StateDirectory) -> Result<Option<SqliteStore>, StoreError> {
     if database::exists(&state.database())? || legacy_heads::exist(state) {
         return open_store(state).map(Some);
     }

@@ -121,5 +121,7 @@ pub(crate) fn trust() -> TrustRequirements {
         required_gates: vec!["lint".into()],
         signature: probity_evidence::SignatureRule::Required,
         keys: BTreeMap::from([(key().key_id(), key().public())]),
+        witnesses: BTreeMap::new(),
+        required_witnesses: 0,
     }
 }

@@ -115,7 +115,7 @@ fn a_store_replaced_by_an_older_copy_is_noticed() {
 }
 
 #[test]
-fn a_store_that_is_gone_is_not_begun_anew() {
+fn a_store_that_is_gone_is_not_begun_again() {
     let repo = Repo::new();
     repo.run("true").passes();
     repo.sh("rm .git/probity/store.sqlite*");
@@ -400,7 +400,7 @@ fn a_state_directory_from_before_the_log_is_taken_over_once() {
     assert!(!state(&repo).join("chain.json").exists(), "the old head is not kept beside the log");
     assert_eq!(propose(&repo, "next").exit_code, Some(0));
     repo.run("true").passes();
-    // The old head cannot be planted again to begin anew with less.
+    // The old head cannot be planted again to begin again with less.
     repo.sh("rm .git/probity/store.sqlite*");
     fs::copy(Path::new(old).join("chain.json"), state(&repo).join("chain.json")).expect("plants");
     notice(&repo, &[&["evidence", "chain"], &["evidence", "list"]], "LOG.SHORTENED");

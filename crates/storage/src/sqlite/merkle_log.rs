@@ -7,8 +7,8 @@
 //! A leaf's row keeps the hashes of all subtrees that it completes: subtree `position` of `level` is hash number `level`
 //! of leaf `(position + 1) * 2^level - 1`. Roots and proofs of any size then need as many rows as the tree has levels.
 
+use super::{SqliteStore, ports};
 use crate::ports::check_sizes;
-use crate::sqlite::{SqliteStore, ports};
 use crate::{StoreError, database};
 use probity_core::Digest;
 use probity_core::merkle::{self, LogLeaf, TreeHead};

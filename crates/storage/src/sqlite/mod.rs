@@ -1,9 +1,11 @@
 //! The ports on SQLite: the embedded default, for many processes on one machine. See [`database`] for its guarantees.
 
-pub(crate) mod ports;
+pub mod merkle_log;
+mod ports;
 mod schema;
 
-use crate::{HeadNote, StoreError, database};
+use crate::{StoreError, database};
+use merkle_log::HeadNote;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,11 +42,11 @@ impl SqliteStore {
         database::check_pages(&self.connection(), self.path())
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    fn path(&self) -> &Path {
         &self.shared.path
     }
 
-    pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
+    fn connection(&self) -> MutexGuard<'_, Connection> {
         self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -52,25 +54,22 @@ impl SqliteStore {
         |error| StoreError::engine_error(self.path())(error)
     }
 
-    pub(crate) fn damaged(&self, why: impl Into<String>) -> StoreError {
+    fn damaged(&self, why: impl Into<String>) -> StoreError {
         StoreError::Damaged { path: self.path().to_owned(), why: why.into() }
     }
 
-    pub(crate) fn note(&self) -> Option<&dyn HeadNote> {
+    fn note(&self) -> Option<&dyn HeadNote> {
         self.shared.note.as_deref()
     }
 
-    pub(crate) fn unknown_outcome_error(&self) -> StoreError {
+    fn unknown_outcome_error(&self) -> StoreError {
         StoreError::Engine {
             path: self.path().to_owned(),
             why: "it is not known if the write was kept".into(),
         }
     }
 
-    pub(crate) fn read<T>(
-        &self,
-        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         read(&self.connection()).map_err(self.engine_error())
     }
 
@@ -84,7 +83,7 @@ impl SqliteStore {
     }
 
     /// Like [`Self::write`], for a caller that holds the write lock.
-    pub(crate) fn write_in_turn<T>(
+    fn write_in_turn<T>(
         &self,
         write: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {

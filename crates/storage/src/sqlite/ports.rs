@@ -1,7 +1,7 @@
 //! The ports on SQLite. Every write is one transaction of one port.
 
 use super::SqliteStore;
-use crate::merkle_log::{self, NewEvent};
+use super::merkle_log::{self, NewEvent};
 use crate::ports::{
     AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, ObjectStore, RefStore,
     StorageEngine, SwapOutcome, check_sizes,
@@ -44,7 +44,7 @@ impl SqliteStore {
     }
 }
 
-pub(crate) fn head(connection: &Connection, log: &str) -> rusqlite::Result<u64> {
+pub(super) fn head(connection: &Connection, log: &str) -> rusqlite::Result<u64> {
     connection
         .prepare_cached("SELECT coalesce(max(seq), 0) FROM event WHERE log = ?")?
         .query_row([log], |row| row.get(0))

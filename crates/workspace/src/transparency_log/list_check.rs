@@ -68,6 +68,6 @@ fn missing(what: &str) -> ServiceError {
 }
 
 fn unlisted(what: &str) -> ServiceError {
-    let detail = format!("{what} is there, but the log does not list it: the log was cut or began anew");
+    let detail = format!("{what} is there, but the log does not list it: the log was cut or begun again");
     ServiceError::refused(ReasonCode::LogShortened, detail)
 }
