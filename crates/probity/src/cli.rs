@@ -57,7 +57,7 @@ pub(crate) enum CliCommand {
     #[command(subcommand)]
     Runs(analysis::RunsCommand),
     Intent(intent::IntentArgs),
-    Log(log::LogArgs),
+    Log(crate::commands::log::LogArgs),
     #[command(subcommand)]
     Evidence(evidence::EvidenceCommand),
     #[command(subcommand)]

@@ -16,6 +16,7 @@ use probity_snapshot::Snapshot;
 use probity_workspace::observe::content_options;
 use probity_workspace::run_claims::SEAL_FILE;
 use probity_workspace::signing::signing_key;
+use probity_workspace::transparency_log::{self, BUNDLE_LOG};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -61,35 +62,25 @@ pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, S
     Ok(run_id)
 }
 
-/// Returns the manifests on the chain of the repository, oldest first, as far as the chain leads back. A bundle that
-/// merely lies in the directory is not among them.
+/// Returns the manifests that the log of the repository lists, oldest first, without pruned ones. A bundle that merely
+/// lies in the directory is not among them.
 pub fn chained(workspace: &Workspace) -> Result<Vec<StoredManifest>, ServiceError> {
-    // Without evidence there is nothing to look up, and a question must not create the chain.
-    let ids = workspace.state.bundles()?;
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut next = workspace.state.chain()?.head()?.map(|head| head.digest);
-    let stored = ids.into_iter().filter_map(|id| {
-        let stored = manifest(workspace, &id).ok()?;
-        (stored.has_its_hash && stored.manifest.run_id == id).then_some((stored.run_hash, stored))
+    let Some(store) = workspace.state.existing_store()? else { return Ok(Vec::new()) };
+    let listed = transparency_log::entries(&store, BUNDLE_LOG, 0)?.into_iter();
+    let stored = listed.filter_map(|entry| {
+        let stored = manifest(workspace, &entry.name).ok()?;
+        let is_listed = stored.has_its_hash && stored.run_hash == entry.digest;
+        (is_listed && stored.manifest.run_id == entry.name).then_some(stored)
     });
-    let mut by_hash: BTreeMap<Digest, StoredManifest> = stored.collect();
-    let mut found = Vec::new();
-    while let Some(stored) = next.and_then(|hash| by_hash.remove(&hash)) {
-        next = stored.prev_run_hash;
-        found.push(stored);
-    }
-    found.reverse();
-    Ok(found)
+    Ok(stored.collect())
 }
 
-/// Refuses a run that is not on the chain of the repository.
+/// Refuses a run that the log of the repository does not list.
 pub(crate) fn require_chained(workspace: &Workspace, run_id: &str) -> Result<(), ServiceError> {
     if chained(workspace)?.iter().any(|stored| stored.manifest.run_id == run_id) {
         return Ok(());
     }
-    let detail = format!("{run_id} lies among the evidence and is not on its chain");
+    let detail = format!("{run_id} is among the evidence, and the log does not list it");
     Err(ServiceError::refused(ReasonCode::EvidenceNotOnChain, detail))
 }
 

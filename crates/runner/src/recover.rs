@@ -18,6 +18,7 @@ use probity_process::OrphanProcess;
 use probity_storage::{FileLock, durable};
 use probity_workspace::OpenRun;
 use probity_workspace::amendment_journal::AmendmentJournal;
+use probity_workspace::transparency_log::{self, BUNDLE_LOG};
 use probity_workspace::workspace::Workspace;
 use probity_workspace::{ServiceError, gates, signing};
 use std::fs;
@@ -105,7 +106,7 @@ pub(crate) fn adopt_all(workspace: &Workspace) -> Result<(), ServiceError> {
     Ok(())
 }
 
-/// Brings the bundle of an ended run to its place on the chain. Returns false if there is none, or not the one that the
+/// Brings the bundle of an ended run to its place in the log. Returns false if there is none, or not the one that the
 /// run wrote.
 fn adopt(workspace: &Workspace, run: &OpenRun, key: Option<&SecretKey>) -> Result<bool, ServiceError> {
     let Some(note) = reserved_space::elsewhere(run) else { return Ok(false) };
@@ -117,18 +118,19 @@ fn adopt(workspace: &Workspace, run: &OpenRun, key: Option<&SecretKey>) -> Resul
         return Ok(false);
     };
     reserved_space::release(&run.folder);
-    let mut chain = workspace.state.chain()?;
-    if stored.prev_run_hash == chain.head()?.map(|head| head.digest) {
+    let turn = workspace.state.lock_evidence()?;
+    let store = workspace.state.store()?;
+    if stored.prev_run_hash == transparency_log::last(&store, BUNDLE_LOG)?.map(|last| last.digest) {
         let parent = workspace.state.evidence();
         durable::create_dir(&parent)?;
         bundle::write_bundle(&parent, &run.run_id, &files).map_err(|error| ServiceError::System {
             what: format!("cannot bring the evidence home from {}", note.dir.display()),
             source: std::io::Error::other(error),
         })?;
-        chain.advance(&run.run_id, stored.run_hash)?;
+        transparency_log::append(&store, BUNDLE_LOG, &run.run_id, &stored.run_hash)?;
     } else {
-        // Others were chained meanwhile: the same facts get a new place, and with it a new hash.
-        drop(chain);
+        // Others were listed meanwhile: the same facts get a new place, and with it a new hash.
+        drop(turn);
         let kept = files.into_iter().filter_map(|(name, bytes)| Some((String::from_utf8(name).ok()?, bytes)));
         let artifacts = kept.filter(|(name, _)| name != "manifest.json" && name != "summary.md").collect();
         attest::publish(workspace, &stored.manifest, artifacts, key, ChainHeadSource::OnDisk)?;

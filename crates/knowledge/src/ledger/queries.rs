@@ -57,7 +57,7 @@ fn list<'l>(
             .collect(),
         pending_turns: service.book().pending().keys().cloned().collect(),
         streams: streams.map(|(name, stream)| (name.clone(), stream.n_batches())).collect(),
-        notices: shell.notices().messages(),
+        notices: service.notices().messages(),
         left_out_of_lists: LeftOutOfLists::default(),
     }
 }

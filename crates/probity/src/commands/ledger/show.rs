@@ -27,7 +27,7 @@ pub(super) fn show(workspace: &Workspace, args: ShowArgs) -> Result<CommandAnswe
 
 /// Shows the items, their contradictions, unmerged streams and unread turns.
 fn show_list(list: &ItemListAnswer) {
-    show_notices(&list.notices);
+    super::show_notices(&list.notices);
     item_table::print_items(&list.items);
     item_table::print_contradictions(&list.contradictions);
     for (stream, n) in &list.streams {
