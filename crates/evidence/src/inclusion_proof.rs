@@ -6,6 +6,7 @@ use probity_core::merkle::{LogLeaf, verify_inclusion};
 use probity_core::{Digest, ReasonCode, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 
 /// The log of evidence bundles: the name of an entry is the run, the event its run hash.
 pub const BUNDLE_LOG: &str = "bundles";
@@ -121,7 +122,7 @@ pub(crate) fn check_signatures(
         return Err((ReasonCode::LogWitnessesMissing, why));
     }
     if n_witnesses > 0 {
-        words.push_str(&format!(", countersigned by {n_witnesses}"));
+        let _ = write!(words, ", countersigned by {n_witnesses}");
     }
     Ok(words)
 }

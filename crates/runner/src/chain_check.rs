@@ -183,9 +183,12 @@ impl<'a> ChainWalk<'a> {
     /// Reports the bundles that the log lists, that the walk has not met, and that nobody pruned on the record.
     fn miss_unseen(&mut self, listed: &[LogEntry]) {
         let met: BTreeSet<Digest> = self.report.links.iter().map(|link| link.run_hash).collect();
-        for LogEntry { name, digest } in listed {
-            let is_there = self.left.contains_key(digest);
-            if !met.contains(digest) && !self.removed.contains_key(digest) && !is_there {
+        // Only the old end of an unbroken chain is ever pruned, so whatever is older than a pruned bundle was pruned before
+        // it, by a run whose own bundle may be gone by now.
+        let n_pruned =
+            listed.iter().rposition(|entry| self.removed.contains_key(&entry.digest)).map_or(0, |n| n + 1);
+        for LogEntry { name, digest } in &listed[n_pruned..] {
+            if !met.contains(digest) && !self.left.contains_key(digest) {
                 let problem = format!("the log lists bundle {name}, which is gone");
                 self.report.log_problems.push((ReasonCode::LogShortened, problem));
             }

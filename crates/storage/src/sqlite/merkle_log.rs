@@ -47,10 +47,11 @@ impl NewEvent<'_> {
     /// Refuses values that are too large, and names that would make two leaves look alike.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         check_sizes(self.command, self.event)?;
-        match [self.log, self.command].iter().any(|name| name.contains('\n')) {
-            false => Ok(()),
-            true => Err(StoreError::TooLarge { what: "a name of several lines", bytes: 2, most: 1 }),
+        if [self.log, self.command].iter().any(|name| name.contains('\n')) {
+            let why = "the name of an event has a line break".into();
+            return Err(StoreError::Engine { path: self.log.into(), why });
         }
+        Ok(())
     }
 }
 
