@@ -3,7 +3,7 @@
 //! Only this machine can reach it, and only with the token. Requests that name another host or carry an origin are
 //! refused, so that no web page can use it.
 //!
-//! A client without a token cannot keep others out: a connection must show it within [`AUTHENTICATION_TIMEOUT`], and of
+//! A client without the token cannot keep others out: a connection must show it within [`AUTHENTICATION_TIMEOUT`], and of
 //! those that have not, the oldest is closed to make room for a new one.
 
 use crate::ServeError;
