@@ -264,14 +264,12 @@ fn check_follows(
 
 /// Reads the key of a witness, or makes one.
 fn witness_key(path: &Path) -> Result<SecretKey, ServiceError> {
-    match durable::read(path)? {
-        Some(bytes) => SecretKey::parse(&bytes).map_err(|error| {
+    if let Some(bytes) = durable::read(path)? {
+        return SecretKey::parse(&bytes).map_err(|error| {
             ServiceError::refused(ReasonCode::KeyInvalid, format!("{}: {error}", path.display()))
-        }),
-        None => {
-            let key = keys::new_secret_key()?;
-            durable::write(path, &key.to_file())?;
-            Ok(key)
-        }
+        });
     }
+    let key = keys::new_secret_key()?;
+    durable::write(path, &key.to_file())?;
+    Ok(key)
 }

@@ -77,7 +77,8 @@ impl HeadNote for CheckpointNote {
         // A failed write is no worse than a lost one: the bound is only lower.
         let _ = file.and_then(|file| {
             file.write_all_at(text.as_bytes(), 0)?;
-            if file.metadata()?.len() != text.len() as u64 { file.set_len(text.len() as u64) } else { Ok(()) }
+            let length = text.len() as u64;
+            if file.metadata()?.len() == length { Ok(()) } else { file.set_len(length) }
         });
     }
 

@@ -148,7 +148,7 @@ fn checkpoint(
 
 fn consistency(workspace: &Workspace, old: &str, new: &str) -> Result<CommandAnswer, ServiceError> {
     let answer = log_proofs::consistency(workspace, &LogPoint::from(old), &LogPoint::from(new))?;
-    answer.hashes.iter().for_each(|hash| ui::print(hash));
+    answer.hashes.iter().for_each(ui::print);
     let (old, new) = (answer.old.size, answer.new.size);
     ui::print(format_args!("{} the log only grew from {old} to {new} entries", ui::good("PASS")));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
