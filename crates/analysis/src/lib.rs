@@ -1,7 +1,7 @@
 //! Structural analysis of code in many languages: from the bytes of a tree to a run. Pure: it never touches a file.
 //!
 //! Owns: units, imports, clones, complexity, findings, health and baselines of code, and the reports about them.
-//! May use: collections, core, paths.
+//! May use: collections, core, languages, paths.
 //! Must not know: a file system, a clock, an intent, a policy file.
 //!
 //! * [`analyze`]: turns an [`AnalysisInput`] and [`AnalysisSettings`] into a [`AnalysisRun`] and the facts of each file, for a cache.

@@ -1,7 +1,7 @@
 //! Requests and answers as types, shared by every surface, with the registry of codes and the exit codes.
 //!
 //! Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
-//! May use: analysis, contract, core, documents, evidence, intents, ledger, paths, policy.
+//! May use: analysis, contract, core, documents, evidence, intents, languages, ledger, paths, policy.
 //! Must not know: files, clocks, processes, databases, or how a surface renders an answer.
 
 #![allow(

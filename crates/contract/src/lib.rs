@@ -1,7 +1,7 @@
 //! The patch contract. Pure: a verdict is a function of recorded inputs (law 7).
 //!
 //! Owns: verification profiles, structural deltas, verdicts on patches, judgment of claims, what receipts say.
-//! May use: core, evidence, intents, paths, policy, prose.
+//! May use: core, evidence, intents, languages, paths, policy, prose.
 //! Must not know: a file, a clock, git, how a receipt is stored or signed.
 //!
 //! * [`profile`]: the checks that apply to a patch, derived from its changed files.

@@ -1,6 +1,6 @@
 //! The verification profile of a patch: which checks apply, derived from the changed files and never declared.
 
-use probity_core::Language;
+use probity_languages::Language;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

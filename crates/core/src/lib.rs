@@ -1,10 +1,9 @@
 //! The foundation shared by every other crate: one canonical JSON, one digest, one list of reason codes (law 12).
 //!
-//! Owns: canonical JSON, digests, byte strings, reason codes, the language table.
+//! Owns: canonical JSON, digests, byte strings, reason codes.
 //! May use: no other crate of ours.
 //! Must not know: a file, a clock, any other crate of ours.
 //!
-//! * [`language`]: the programming languages that are read, by file name.
 //! * [`json`]: a strict parser and the RFC 8785 canonical form.
 //! * [`digest`]: SHA-256, written `sha256:…`.
 //! * [`chain`]: what follows what in a hash chain. [`merkle`]: the tree of the one append-only log, and its proofs.
@@ -21,7 +20,6 @@ mod change_kind;
 pub mod codes;
 pub mod digest;
 pub mod json;
-pub mod language;
 pub mod markup;
 pub mod merkle;
 pub mod reason;
@@ -33,6 +31,5 @@ pub mod write;
 
 pub use change_kind::ChangeKind;
 pub use digest::Digest;
-pub use language::Language;
 pub use reason::ReasonCode;
 pub use severity::Severity;

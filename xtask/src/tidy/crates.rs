@@ -9,10 +9,13 @@ use std::process::Command;
 
 /// Every crate with the crates of the project that it may use. Tests and benchmarks may use more.
 pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
-    ("analysis", &["collections", "core", "paths"]),
+    ("analysis", &["collections", "core", "languages", "paths"]),
     (
         "api",
-        &["analysis", "contract", "core", "documents", "evidence", "intents", "ledger", "paths", "policy"],
+        &[
+            "analysis", "contract", "core", "documents", "evidence", "intents", "languages", "ledger", "paths",
+            "policy",
+        ],
     ),
     (
         "changes",
@@ -35,7 +38,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("collections", &[]),
     ("conformance", &[]),
-    ("contract", &["core", "evidence", "intents", "paths", "policy", "prose"]),
+    ("contract", &["core", "evidence", "intents", "languages", "paths", "policy", "prose"]),
     ("core", &[]),
     ("document-store", &["api", "core", "documents", "storage", "workspace"]),
     ("documents", &["collections", "core"]),
@@ -46,6 +49,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
         "knowledge",
         &["api", "core", "documents", "ledger", "paths", "process", "scopes", "storage", "workspace"],
     ),
+    ("languages", &[]),
     ("ledger", &["collections", "core", "documents", "paths", "prose", "scopes"]),
     (
         "mcp",

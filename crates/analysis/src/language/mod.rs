@@ -21,7 +21,7 @@ mod typescript;
 pub(crate) use table::{ATOM_ROLES, NodeKind, NodeKindTable, NodeRole, RoleSet, TokenKind};
 
 use crate::facts::ImportStatement;
-pub use probity_core::Language;
+pub use probity_languages::Language;
 
 pub(crate) fn spec(language: Language) -> &'static LanguageSpec {
     match language {

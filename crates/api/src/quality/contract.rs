@@ -9,7 +9,8 @@ use probity_contract::{
     BaselineAbuse, ChangeBudget, CheckResult, ContractCheck, ContractReason, ContractStatus, DeltaSummary,
     HealthLoss, VerificationProfile,
 };
-use probity_core::{Digest, Language, Severity};
+use probity_core::{Digest, Severity};
+use probity_languages::Language;
 use probity_intents::ScopeCheck;
 use probity_paths::RepoPath;
 use probity_policy::Strictness;

@@ -1,5 +1,9 @@
 //! The analyzed programming languages. Analysis and verification profiles share this table, so that a file
 //! cannot be source code to one and something else to the other.
+//!
+//! Owns: the list of languages, and which file names belong to which.
+//! May use: no other crate of ours.
+//! Must not know: how a language is parsed or judged.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
