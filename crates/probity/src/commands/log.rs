@@ -10,7 +10,7 @@ use probity_runner::log_proofs::{self, LogPoint, WitnessRequest};
 use probity_workspace::{ServiceError, Workspace};
 use std::path::{Path, PathBuf};
 
-/// Show the log of intents, checked from its first event; or ask the append-only log of the repository
+/// Show the log of intents, or ask the log of the repository
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -65,7 +65,7 @@ pub(crate) enum LogCommand {
     /// The witness keeps the last checkpoint that it countersigned and refuses one that does not follow it. In the
     /// repository it looks for itself; elsewhere it needs the checkpoint and a proof from `probity log consistency --json`.
     #[command(
-        after_help = "Examples:\n  probity log witness --key ~/witness.key --memory ~/witness.checkpoint\n  probity log witness --key k.json --memory last.checkpoint --checkpoint new.checkpoint --proof proof.json"
+        after_help = "Examples:\n  probity log witness --key ~/witness.key --memory ~/witness.checkpoint\n  probity log witness --key k --memory old --checkpoint new --proof proof.json"
     )]
     Witness {
         /// The witness's own key; made if the file is not there
