@@ -291,7 +291,7 @@ impl<'a> BundleParts<'a> {
         let mut untold = Vec::new();
         let untracked = facts.untracked().unwrap_or_default();
         let untracked: BTreeSet<&RepoPath> = untracked.iter().collect();
-        // A run that is judged again derives them anew; one of Probity's own lists what it could not do instead.
+        // A run that is judged again derives them again; one of Probity's own lists what it could not do instead.
         if is_own_run && details.amended_from.is_none() && told(ReasonCode::ReconUntrackedDelta) != untracked
         {
             untold.push("exactly the paths outside the scope".to_owned());

@@ -30,7 +30,12 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
         // Maintenance runs are not runs that a user would inspect, revert or amend, so `last` skips them.
         let is_deed = |it: &ManifestDetails| it.reverts.is_some() || it.pruned.is_some();
         let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
-        let last = chained(workspace)?.into_iter().rfind(is_meant).map(|stored| stored.manifest.run_id);
+        let chained = chained(workspace)?;
+        let is_cut = chained.is_empty() && !workspace.state.bundles()?.is_empty();
+        let head = if is_cut { workspace.state.chain()?.head()? } else { None };
+        let last = chained.into_iter().rfind(is_meant).map(|stored| stored.manifest.run_id);
+        // A damaged head is still the last run: an older one must not be taken for it.
+        let last = last.or(head.map(|head| head.id));
         return last.ok_or_else(|| ServiceError::NoSuchRun("there is no run in this tree yet".into()));
     }
     let runs = workspace.state.bundles()?;

@@ -45,7 +45,7 @@ pub(crate) fn reserve(folder: &Path) -> Result<(), ServiceError> {
 
 /// Gives the space back.
 pub(crate) fn release(folder: &Path) {
-    // Whoever removed it is told by the guard of the state directory.
+    // If it is gone already, the guard of the state directory has noticed.
     let _ = fs::remove_file(folder.join(RESERVED_FILE));
 }
 
