@@ -16,7 +16,7 @@ use probity_snapshot::Snapshot;
 use probity_workspace::observe::content_options;
 use probity_workspace::run_claims::SEAL_FILE;
 use probity_workspace::signing::signing_key;
-use probity_workspace::transparency_log::{self, BUNDLE_LOG};
+use probity_workspace::transparency_log::{self, BUNDLE_LOG, LogEntry};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,11 +28,8 @@ pub type BundleFiles = BTreeMap<Vec<u8>, Vec<u8>>;
 /// Resolves `name` to a run id: a full id, a unique prefix, or `last` for the last run of this tree.
 pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
     if name == "last" {
-        // Maintenance runs are not runs that a user would inspect, revert or amend, so `last` skips them.
-        let is_deed = |it: &ManifestDetails| it.reverts.is_some() || it.pruned.is_some();
-        let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
-        let last = chained(workspace)?.into_iter().rfind(is_meant).map(|stored| stored.manifest.run_id);
-        return last.ok_or_else(|| ServiceError::NoSuchRun("there is no run in this tree yet".into()));
+        return last(workspace)?
+            .ok_or_else(|| ServiceError::NoSuchRun("there is no run in this tree yet".into()));
     }
     let runs = workspace.state.bundles()?;
     let mut meant = runs.iter().filter(|id| id.starts_with(name) && !name.is_empty());
@@ -47,6 +44,32 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
             Err(ServiceError::NoSuchRun(format!("`{name}` could be {one} or {other}")))
         }
     }
+}
+
+/// Returns the id of the last run of this tree by the log. A damaged bundle counts, whichever tree it is from: an older
+/// run must not be taken for the last one.
+fn last(workspace: &Workspace) -> Result<Option<String>, ServiceError> {
+    // Maintenance runs are not runs that a user would inspect, revert or amend.
+    let is_deed = |it: &ManifestDetails| it.reverts.is_some() || it.pruned.is_some();
+    let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
+    let is_last = |entry: &LogEntry| match listed_manifest(workspace, entry) {
+        Some(stored) => is_meant(&stored),
+        None => workspace.state.evidence().join(&entry.name).exists(),
+    };
+    Ok(listed(workspace)?.into_iter().rfind(is_last).map(|entry| entry.name))
+}
+
+/// Returns the bundles that the log of the repository lists, oldest first, those that were pruned or lost too.
+fn listed(workspace: &Workspace) -> Result<Vec<LogEntry>, ServiceError> {
+    let Some(store) = workspace.state.existing_store()? else { return Ok(Vec::new()) };
+    Ok(transparency_log::entries(&store, BUNDLE_LOG, 0)?)
+}
+
+/// Reads the manifest of a listed bundle; `None` if it is gone or is not the one that was listed.
+fn listed_manifest(workspace: &Workspace, entry: &LogEntry) -> Option<StoredManifest> {
+    let stored = manifest(workspace, &entry.name).ok()?;
+    let is_it = stored.has_its_hash && stored.run_hash == entry.digest;
+    (is_it && stored.manifest.run_id == entry.name).then_some(stored)
 }
 
 /// Resolves `name` to the bundle with the current judgment of the run: its own, or that of its last amendment. An
@@ -65,14 +88,8 @@ pub(crate) fn find_judged(workspace: &Workspace, name: &str) -> Result<String, S
 /// Returns the manifests that the log of the repository lists, oldest first, without pruned ones. A bundle that merely
 /// lies in the directory is not among them.
 pub fn chained(workspace: &Workspace) -> Result<Vec<StoredManifest>, ServiceError> {
-    let Some(store) = workspace.state.existing_store()? else { return Ok(Vec::new()) };
-    let listed = transparency_log::entries(&store, BUNDLE_LOG, 0)?.into_iter();
-    let stored = listed.filter_map(|entry| {
-        let stored = manifest(workspace, &entry.name).ok()?;
-        let is_listed = stored.has_its_hash && stored.run_hash == entry.digest;
-        (is_listed && stored.manifest.run_id == entry.name).then_some(stored)
-    });
-    Ok(stored.collect())
+    let listed = listed(workspace)?;
+    Ok(listed.iter().filter_map(|entry| listed_manifest(workspace, entry)).collect())
 }
 
 /// Refuses a run that the log of the repository does not list.

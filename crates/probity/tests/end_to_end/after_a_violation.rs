@@ -336,6 +336,9 @@ fn an_attestation_can_be_exported() {
     assert_eq!(statement["attestation"]["_type"], "https://in-toto.io/Statement/v1");
     repo.ask(&["evidence", "export"]).refused_with("EVIDENCE.SIGNATURE_REQUIRED");
     repo.ask(&["keys", "generate"]);
+    // The key does not vouch for a run from before it.
+    repo.ask(&["evidence", "export"]).refused_with("EVIDENCE.SIGNATURE_REQUIRED");
+    repo.run("echo y >> src/a.py").passes();
     let envelope = repo.ask(&["evidence", "export"]).json;
     assert_eq!(envelope["attestation"]["payloadType"], "application/vnd.in-toto+json");
 }
