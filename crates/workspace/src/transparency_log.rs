@@ -11,7 +11,7 @@
 mod legacy_heads;
 mod list_check;
 
-pub use list_check::check_lists;
+pub use list_check::{check_listed, check_lists, unlisted_bundle};
 
 use crate::{DATABASE_FILE, StateDirectory, clock};
 use probity_core::{Digest, json};

@@ -15,7 +15,7 @@ use probity_evidence::{
 use probity_runner::bundles::{self, ListedBundle};
 use probity_runner::log_proofs;
 use probity_runner::prune::{self, BundleRetention};
-use probity_workspace::{ServiceError, Workspace};
+use probity_workspace::{ServiceError, Workspace, transparency_log};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -199,11 +199,16 @@ fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     let listed = bundles::list(workspace)?;
     listed.iter().for_each(show_listed);
     // The list is shown all the same; that something is missing from it is the answer.
-    probity_workspace::transparency_log::check_lists(&workspace.state)?;
+    transparency_log::check_listed(&workspace.state)?;
+    let unlisted = transparency_log::unlisted_bundle(&workspace.state)?;
+    if let Some(id) = &unlisted {
+        ui::eprint_row("warning", format_args!("the log does not list {id}: it was planted, or the log was cut"));
+    }
     if listed.is_empty() {
         ui::eprint("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");
     }
-    Ok(CommandAnswer::of(ExitCode::Ok, &bundles::list_answer(&listed)))
+    let code = if unlisted.is_none() { ExitCode::Ok } else { ExitCode::Failed };
+    Ok(CommandAnswer::of(code, &bundles::list_answer(&listed)))
 }
 
 fn show_listed(listed: &ListedBundle) {

@@ -10,34 +10,41 @@ use std::collections::BTreeSet;
 /// Checks that the log knows every bundle and every receipt, that the newest bundle and every receipt it knows are
 /// there, and that the ledger is not shorter than it was. Older bundles may have been pruned: `evidence chain` tells.
 pub fn check_lists(state: &StateDirectory) -> Result<(), ServiceError> {
+    check_listed(state)?;
+    unlisted_bundle(state)?.map_or(Ok(()), |id| Err(unlisted(&format!("bundle {id}"))))
+}
+
+/// Checks what [`check_lists`] checks, but for bundles that the log does not know.
+pub fn check_listed(state: &StateDirectory) -> Result<(), ServiceError> {
     let Some(store) = open_existing_store(state)? else {
-        let found = state.bundles()?.first().map(|id| format!("bundle {id}"));
-        let found = found.or(state.receipts()?.first().map(|number| format!("receipt {number}")));
+        let found = state.receipts()?.first().map(|number| format!("receipt {number}"));
         return found.map_or(Ok(()), |found| Err(unlisted(&found)));
     };
-    check_bundles(state, &store)?;
+    let newest = last(&store, BUNDLE_LOG)?;
+    let found = state.bundles()?;
+    if let Some(newest) = newest.filter(|newest| found.binary_search(&newest.name).is_err()) {
+        return Err(missing(&format!("bundle {}", newest.name)));
+    }
     check_receipts(state, &store)?;
     check_ledger(state, &store)
 }
 
-fn check_bundles(state: &StateDirectory, store: &SqliteStore) -> Result<(), ServiceError> {
-    let newest = last(store, BUNDLE_LOG)?;
-    let found = state.bundles()?;
+/// Returns a bundle that the log does not know: it was planted, or the log was cut.
+pub fn unlisted_bundle(state: &StateDirectory) -> Result<Option<String>, ServiceError> {
+    let Some(store) = open_existing_store(state)? else { return Ok(state.bundles()?.into_iter().next()) };
     let listed = || -> Result<BTreeSet<String>, StoreError> {
-        Ok(entries(store, BUNDLE_LOG, 0)?.into_iter().map(|entry| entry.name).collect())
+        Ok(entries(&store, BUNDLE_LOG, 0)?.into_iter().map(|entry| entry.name).collect())
     };
-    if let Some(newest) = newest.filter(|newest| found.binary_search(&newest.name).is_err()) {
-        return Err(missing(&format!("bundle {}", newest.name)));
-    }
+    let found = state.bundles()?;
     let known = listed()?;
-    for id in found.iter().filter(|id| !known.contains(*id)) {
+    for id in found.into_iter().filter(|id| !known.contains(id)) {
         // A run that is just ending, or that was killed there, has its open directory until its bundle is listed.
-        let is_open = state.open_runs()?.iter().any(|run| run.run_id == *id);
-        if !is_open && !listed()?.contains(id) {
-            return Err(unlisted(&format!("bundle {id}")));
+        let is_open = state.open_runs()?.iter().any(|run| run.run_id == id);
+        if !is_open && !listed()?.contains(&id) {
+            return Ok(Some(id));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 fn check_receipts(state: &StateDirectory, store: &SqliteStore) -> Result<(), ServiceError> {

@@ -193,14 +193,15 @@ pub(crate) fn list_of(bytes: &[u8]) -> Result<Vec<Value>, ServiceError> {
 }
 
 fn parse_document_name(document: &str) -> Result<(String, String), ServiceError> {
-    document.split_once('/').map(|(attachment, key)| (attachment.to_owned(), key.to_owned())).ok_or_else(
-        || {
-            ServiceError::refused(
-                probity_core::ReasonCode::CommitMisfit,
-                format!("`{document}` is no document: write `attachment/key`"),
-            )
-        },
-    )
+    match document.split_once('/') {
+        Some((attachment, key)) if !attachment.is_empty() && !key.is_empty() => {
+            Ok((attachment.to_owned(), key.to_owned()))
+        }
+        _ => Err(ServiceError::refused(
+            probity_core::ReasonCode::CommitMisfit,
+            format!("`{document}` is no document: write `attachment/key`"),
+        )),
+    }
 }
 
 pub(crate) fn open_at(
