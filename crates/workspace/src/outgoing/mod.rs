@@ -180,8 +180,8 @@ impl OutgoingChanges {
         }
         match moved.examine(place.layout) {
             Ok((changes, dead_ends)) => {
-                for (path, CommittedChange { entry, commit, reference }) in changes {
-                    let Some(path) = place.to_committed_path(&path) else { continue };
+                for CommittedChange { entry, commit, reference } in changes {
+                    let Some(path) = place.to_committed_path(&entry.path) else { continue };
                     let repository = place.repository();
                     let at = ChangePlace::Commit { commit: commit.to_string(), reference, repository };
                     let change = PlacedChange { before: entry.before, after: entry.after, place: at };
@@ -257,12 +257,12 @@ impl OutgoingChanges {
     }
 }
 
-/// Returns the paths that the commits between two commits change, by the rules for new commits.
+/// Returns what each commit between two commits changes, by the rules for new commits.
 pub fn changes_between(
     layout: &GitLayout,
     from: Option<&str>,
     to: &str,
-) -> Result<BTreeMap<RepoPath, CommittedChange>, GitFailure> {
+) -> Result<Vec<CommittedChange>, GitFailure> {
     let parse = |id: &str| GitId::from_hex(id.as_bytes());
     let (from, to) = (from.and_then(parse), parse(to));
     let head = |id: GitId| (HEAD.to_owned(), id);
@@ -273,7 +273,7 @@ pub fn changes_between(
         fetched: BTreeSet::new(),
         senseless: Vec::new(),
     };
-    if moved.tips.is_empty() { Ok(BTreeMap::new()) } else { Ok(moved.examine(layout)?.0) }
+    if moved.tips.is_empty() { Ok(Vec::new()) } else { Ok(moved.examine(layout)?.0) }
 }
 
 /// Returns what is staged and neither in the commit nor in the tree: the committed and the staged side, by path of the
@@ -434,11 +434,8 @@ impl MovedRefs {
         Self { tips, before: was, known, fetched, senseless }
     }
 
-    /// Returns the changed paths, and the references that lead to no commit with what they lead to.
-    fn examine(
-        &self,
-        layout: &GitLayout,
-    ) -> Result<(BTreeMap<RepoPath, CommittedChange>, Vec<DeadEnd>), GitFailure> {
+    /// Returns what new commits change, and the references that lead to no commit.
+    fn examine(&self, layout: &GitLayout) -> Result<(Vec<CommittedChange>, Vec<DeadEnd>), GitFailure> {
         let (tags, others): (Vec<_>, Vec<_>) =
             self.tips.iter().partition(|(name, _)| name.starts_with(TAG_REFS));
         let mut graph = BTreeMap::new();
