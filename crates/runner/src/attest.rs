@@ -346,12 +346,11 @@ fn delta_file(verdict: &RunVerdict, start: &Snapshot) -> Vec<u8> {
     let id = |side: &TreeSide| side.as_ref().map(|(_, id)| id.to_string());
     let recorded = |change: &TreeChange| {
         let placed = verdict.placed.get(&change.path);
-        let git_ids = match placed {
-            Some(placed) => (id(&placed.before), id(&placed.after)),
-            None => {
-                let entry = start.get(&change.path);
-                (entry.and_then(|entry| entry.git_id()).map(|id| id.to_string()), None)
-            }
+        let git_ids = if let Some(placed) = placed {
+            (id(&placed.before), id(&placed.after))
+        } else {
+            let entry = start.get(&change.path);
+            (entry.and_then(|entry| entry.git_id()).map(|id| id.to_string()), None)
         };
         RecordedChange {
             path: change.path.clone(),

@@ -34,13 +34,12 @@ impl Workspace {
     /// `from`. `/` and home directories are used only if given explicitly.
     #[tracing::instrument(name = "find root", skip_all)]
     pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, ServiceError> {
-        let FoundRoot { root, state_above } = match root {
-            Some(root) => FoundRoot { root: real_path(root)?, state_above: None },
-            None => {
-                let found = find_root(&real_path(from)?, &user_homes())?;
-                refuse_nested(&found.root)?;
-                found
-            }
+        let FoundRoot { root, state_above } = if let Some(root) = root {
+            FoundRoot { root: real_path(root)?, state_above: None }
+        } else {
+            let found = find_root(&real_path(from)?, &user_homes())?;
+            refuse_nested(&found.root)?;
+            found
         };
         if !root.is_dir() {
             return Err(ServiceError::Missing(format!("{} is not a directory", root.display())));

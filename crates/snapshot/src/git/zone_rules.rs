@@ -289,7 +289,7 @@ mod tests {
             "sharedindex.ce013625030ba8dba906f756967f9e9ca394464a",
             "worktrees/w/index",
             "worktrees/w/logs/HEAD",
-            "lfs/objects/aa/bb/aabb25030ba8dba906f756967f9e9ca394464aaabb25030ba8dba906f756967f9e",
+            "lfs/objects/aa/bb/aabb012345678901234567890123456789012345678901234567890123456789",
         ] {
             check(path, None);
         }

@@ -171,11 +171,15 @@ fn the_git_directory_of_a_submodule_follows_the_same_rules() {
     let delta = zone(&tree.root(), || {
         tree.write(&format!("{module}/hooks/pre-commit"), "x");
         tree.write(&format!("{module}/refs/heads/new"), "x");
+        tree.write(&format!("{module}/objects/ab/{}", "0".repeat(38)), "x");
         tree.write(&format!("{module}/objects/ab/cd"), "x");
+        tree.write(&format!("{module}/logs/HEAD"), "x");
         tree.write(&format!("{module}/logs/x"), "x");
     });
     let expected = [
         format!("protected added {module}/hooks/pre-commit"),
+        format!("protected added {module}/logs/x"),
+        format!("protected added {module}/objects/ab/cd"),
         format!("recorded added {module}/refs/heads/new"),
     ];
     assert_eq!(delta, expected);

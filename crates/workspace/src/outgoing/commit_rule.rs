@@ -64,12 +64,8 @@ pub struct CommittedChange {
     pub reference: String,
 }
 
-/// Returns the changed paths, each once, with the commit that changed it. Of several commits the one is named that the
-/// first reference reaches first.
-pub fn committed_changes(
-    commits: &BTreeMap<GitId, CommitDiffs>,
-    tips: &[MovedTip],
-) -> BTreeMap<RepoPath, CommittedChange> {
+/// Returns what each new commit changes, in the order in which the references lead to the commits.
+pub fn committed_changes(commits: &BTreeMap<GitId, CommitDiffs>, tips: &[MovedTip]) -> Vec<CommittedChange> {
     let mut reached_by: BTreeMap<&GitId, Vec<&MovedTip>> = BTreeMap::new();
     let mut order: Vec<&GitId> = Vec::new();
     for tip in tips {
@@ -81,18 +77,15 @@ pub fn committed_changes(
             reached.push(tip);
         }
     }
-    let mut changes = BTreeMap::new();
+    let mut changes = Vec::new();
     for id in order {
         let tips = &reached_by[id];
-        for entry in commits[id].changes() {
-            if !is_replacement(entry, tips) {
-                changes.entry(entry.path.clone()).or_insert_with(|| CommittedChange {
-                    entry: entry.clone(),
-                    commit: id.clone(),
-                    reference: tips[0].name.clone(),
-                });
-            }
-        }
+        let new = commits[id].changes().into_iter().filter(|entry| !is_replacement(entry, tips));
+        changes.extend(new.map(|entry| CommittedChange {
+            entry: entry.clone(),
+            commit: id.clone(),
+            reference: tips[0].name.clone(),
+        }));
     }
     changes
 }
@@ -198,7 +191,7 @@ mod tests {
         let (base, own) = (Files::new(), Files::from([("old", 1), ("new", 1)]));
         let commits = BTreeMap::from([(id(9), commit(&own, &[(1, &base)], None))]);
         let changed = |tips: &[MovedTip]| -> Vec<String> {
-            committed_changes(&commits, tips).keys().map(ToString::to_string).collect()
+            committed_changes(&commits, tips).iter().map(|it| it.entry.path.to_string()).collect()
         };
         assert_eq!(changed(&[tip("main", 9, Some(&[("old", 1)]))]), ["new"]);
         assert_eq!(changed(&[tip("main", 9, Some(&[("old", 2)]))]), ["new", "old"]);
@@ -220,8 +213,8 @@ mod tests {
         ]);
         let changes = committed_changes(&commits, &[tip("main", 2, None)]);
         let shown: Vec<String> =
-            changes.values().map(|it| format!("{} {}", it.entry.path, it.reference)).collect();
-        assert_eq!(shown, ["a main", "b main"]);
+            changes.iter().map(|it| format!("{} {}", it.entry.path, it.reference)).collect();
+        assert_eq!(shown, ["b main", "a main"]);
         assert!(committed_changes(&commits, &[tip("main", 7, None)]).is_empty());
     }
 
@@ -242,7 +235,7 @@ mod tests {
             }
             let last = u8::try_from(steps.len()).expect("few");
             let found = committed_changes(&commits, &[tip("main", last, None)]);
-            prop_assert_eq!(found.into_keys().collect::<BTreeSet<_>>(), expected);
+            prop_assert_eq!(found.into_iter().map(|it| it.entry.path).collect::<BTreeSet<_>>(), expected);
         }
 
         /// A merge hides nothing: a path is either as some parent holds it and not dropped, or it is judged.

@@ -50,9 +50,10 @@ pub fn staged_changes(
             if before.unmerged.get(path) != after.unmerged.get(path) && after.unmerged.contains_key(path) {
                 StagedKind::Differs
             } else if before_side != after_side {
-                match same_content(&after_side, &tree.entry(path)) {
-                    true => StagedKind::AsInTree,
-                    false => StagedKind::Differs,
+                if same_content(&after_side, &tree.entry(path)) {
+                    StagedKind::AsInTree
+                } else {
+                    StagedKind::Differs
                 }
             } else if is_hidden(new) && !is_hidden(old) && tree.entry(path).is_some() {
                 StagedKind::HidesEdits

@@ -16,14 +16,15 @@ pub mod index_rule;
 
 use crate::git::{self, PeeledObject};
 use crate::git_failure::GitFailure;
-use crate::git_index::IndexContent;
 use crate::refs::{HEAD, RefFacts, RepositoryFacts, SYMBOLIC_REF_PREFIX, shown_name};
 use commit_rule::{CommitDiffs, CommittedChange, MovedTip};
 use index_rule::{StagedKind, TreeLookup};
 use probity_core::{ChangeKind, ReasonCode};
 use probity_evidence::ChangePlace;
 use probity_paths::RepoPath;
-use probity_snapshot::git::{GITLINK_MODE, GitLayout, HeadTree, IndexListing, SPARSE_DIR_MODE, TreeSide};
+use probity_snapshot::git::{
+    GITLINK_MODE, GitLayout, HeadTree, IndexListing, SPARSE_DIR_MODE, TreeSide, index_is_sound,
+};
 use probity_snapshot::{EntryState, GitId, Snapshot, SnapshotEntryKind, TreeChange};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,11 +117,15 @@ impl RepositoryPlace<'_> {
         if let Some(nested) = self.nested {
             return nested.join(path).ok();
         }
-        let below = match self.below_top {
-            [] => path,
-            prefix => path.strip_prefix(prefix)?.strip_prefix(b"/")?,
-        };
-        RepoPath::parse(below).ok()
+        RepoPath::parse(self.below_root(path)?).ok()
+    }
+
+    /// Returns a path from the top of the repository as one from the root of the tree.
+    fn below_root<'p>(&self, path: &'p [u8]) -> Option<&'p [u8]> {
+        match self.below_top {
+            [] => Some(path),
+            prefix => path.strip_prefix(prefix)?.strip_prefix(b"/"),
+        }
     }
 
     /// Returns the path of a commit's file in the tree.
@@ -175,8 +180,8 @@ impl OutgoingChanges {
         }
         match moved.examine(place.layout) {
             Ok((changes, dead_ends)) => {
-                for (path, CommittedChange { entry, commit, reference }) in changes {
-                    let Some(path) = place.to_committed_path(&path) else { continue };
+                for CommittedChange { entry, commit, reference } in changes {
+                    let Some(path) = place.to_committed_path(&entry.path) else { continue };
                     let repository = place.repository();
                     let at = ChangePlace::Commit { commit: commit.to_string(), reference, repository };
                     let change = PlacedChange { before: entry.before, after: entry.after, place: at };
@@ -252,12 +257,12 @@ impl OutgoingChanges {
     }
 }
 
-/// Returns the paths that the commits between two commits change, by the rules for new commits.
+/// Returns what each commit between two commits changes, by the rules for new commits.
 pub fn changes_between(
     layout: &GitLayout,
     from: Option<&str>,
     to: &str,
-) -> Result<BTreeMap<RepoPath, CommittedChange>, GitFailure> {
+) -> Result<Vec<CommittedChange>, GitFailure> {
     let parse = |id: &str| GitId::from_hex(id.as_bytes());
     let (from, to) = (from.and_then(parse), parse(to));
     let head = |id: GitId| (HEAD.to_owned(), id);
@@ -268,7 +273,7 @@ pub fn changes_between(
         fetched: BTreeSet::new(),
         senseless: Vec::new(),
     };
-    if moved.tips.is_empty() { Ok(BTreeMap::new()) } else { Ok(moved.examine(layout)?.0) }
+    if moved.tips.is_empty() { Ok(Vec::new()) } else { Ok(moved.examine(layout)?.0) }
 }
 
 /// Returns what is staged and neither in the commit nor in the tree: the committed and the staged side, by path of the
@@ -278,28 +283,46 @@ pub fn staged_beside(
     committed: &HeadTree,
     tree: &Snapshot,
 ) -> Result<BTreeMap<RepoPath, (TreeSide, TreeSide)>, GitFailure> {
-    let Some(index) = IndexContent::read(place.layout, None).filter(|index| index.is_sound) else {
+    let Ok(Some(bytes)) = probity_storage::durable::read(&place.layout.git_dir.join("index")) else {
         return Ok(BTreeMap::new());
     };
-    let [_, listing] = expand_sparse(place.layout, [IndexListing::default(), index.listing(place.layout)?])?;
+    let listing = match IndexListing::parse(&bytes, place.layout.object_format) {
+        Some(listing) => listing,
+        None if index_is_sound(&bytes, place.layout.object_format) => git::staged_entries(place.layout)?,
+        None => return Ok(BTreeMap::new()),
+    };
+    let [_, listing] = expand_sparse(place.layout, [IndexListing::default(), listing])?;
     let lookup = SnapshotLookup { place, tree };
     let mut staged = BTreeMap::new();
-    let mut seen: BTreeSet<RepoPath> = BTreeSet::new();
+    // Both are sorted by the bytes of their paths.
+    let mut held = committed.iter().peekable();
+    let is_left = |path: &RepoPath| {
+        let name = [place.below_top, path.as_bytes()].join(&b'/');
+        let name = if place.below_top.is_empty() { path.as_bytes() } else { &name };
+        tree.get(path).is_some() && !listing.unmerged.contains_key(name)
+    };
+    let mut removed = |(path, side): (&RepoPath, &(u32, GitId))| {
+        if is_left(path) {
+            staged.insert(path.clone(), (Some(side.clone()), None));
+        }
+    };
+    let mut changed = Vec::new();
     for (name, entry) in &listing.entries {
-        let Some(path) = place.to_tree_path(name) else { continue };
-        let (held, side) = (committed.get(&path).cloned(), Some((entry.mode, entry.id.clone())));
-        seen.insert(path.clone());
-        let is_beside =
-            || entry.mode != GITLINK_MODE && !index_rule::same_content(&side, &lookup.entry(name));
-        if !index_rule::same_content(&side, &held) && is_beside() {
-            staged.insert(path, (held, side));
+        let Some(below) = place.below_root(name) else { continue };
+        while let Some(gone) = held.next_if(|(path, _)| path.as_bytes() < below) {
+            removed(gone);
+        }
+        let committed = held.next_if(|(path, _)| path.as_bytes() == below).map(|(_, side)| side);
+        if committed.is_none_or(|(mode, id)| *id != entry.id || *mode != entry.mode) {
+            changed.push((name, entry, committed.cloned()));
         }
     }
-    let unmerged = listing.unmerged.keys().filter_map(|name| place.to_tree_path(name));
-    seen.extend(unmerged);
-    let is_kept = |path: &RepoPath| tree.get(path).is_some();
-    for (path, held) in committed.iter().filter(|(path, _)| !seen.contains(*path) && is_kept(path)) {
-        staged.insert(path.clone(), (Some(held.clone()), None));
+    held.for_each(removed);
+    for (name, entry, held) in changed {
+        let side = Some((entry.mode, entry.id.clone()));
+        let is_beside = entry.mode != GITLINK_MODE && !index_rule::same_content(&side, &lookup.entry(name));
+        let path = place.to_tree_path(name).filter(|_| is_beside && !index_rule::same_content(&side, &held));
+        staged.extend(path.map(|path| (path, (held, side))));
     }
     Ok(staged)
 }
@@ -363,6 +386,9 @@ impl TreeLookup for SnapshotLookup<'_> {
     }
 }
 
+/// A reference that leads to no commit, and the type of what it leads to.
+type DeadEnd = (String, String);
+
 /// The references that came to lead elsewhere.
 struct MovedRefs {
     /// By name, where they lead now.
@@ -408,11 +434,8 @@ impl MovedRefs {
         Self { tips, before: was, known, fetched, senseless }
     }
 
-    /// Returns the changed paths, and the references that lead to no commit with what they lead to.
-    fn examine(
-        &self,
-        layout: &GitLayout,
-    ) -> Result<(BTreeMap<RepoPath, CommittedChange>, Vec<(String, String)>), GitFailure> {
+    /// Returns what new commits change, and the references that lead to no commit.
+    fn examine(&self, layout: &GitLayout) -> Result<(Vec<CommittedChange>, Vec<DeadEnd>), GitFailure> {
         let (tags, others): (Vec<_>, Vec<_>) =
             self.tips.iter().partition(|(name, _)| name.starts_with(TAG_REFS));
         let mut graph = BTreeMap::new();
@@ -436,7 +459,7 @@ impl MovedRefs {
         let commits_of: BTreeMap<&GitId, &GitId> =
             pairs().filter_map(|((_, id), object)| Some((id, object.id.as_ref()?))).collect();
         let tips = self.judged_tips(layout, &graph, &commits_of)?;
-        let commits = diffs_of(layout, graph)?;
+        let commits = diffs_of(layout, &graph)?;
         Ok((commit_rule::committed_changes(&commits, &tips), dead_ends))
     }
 
@@ -488,7 +511,7 @@ fn parent_pairs<'a>((id, parents): (&'a GitId, &'a Vec<GitId>)) -> Vec<(&'a GitI
 
 fn diffs_of(
     layout: &GitLayout,
-    graph: BTreeMap<GitId, Vec<GitId>>,
+    graph: &BTreeMap<GitId, Vec<GitId>>,
 ) -> Result<BTreeMap<GitId, CommitDiffs>, GitFailure> {
     let is_merge = |parents: &&Vec<GitId>| parents.len() > 1;
     let is_examined = graph.values().filter(is_merge).count() <= MAX_EXAMINED_MERGES;
@@ -502,7 +525,7 @@ fn diffs_of(
     pairs.extend(bases.iter().flat_map(|(id, bases)| bases.iter().map(|base| (*id, Some(base)))));
     let mut lists = git::commit_diffs(layout, &pairs)?.into_iter();
     let mut commits: BTreeMap<GitId, CommitDiffs> = BTreeMap::new();
-    for (id, parents) in &graph {
+    for (id, parents) in graph {
         let from_parents = lists.by_ref().take(parents.len().max(1)).collect();
         let from_bases = is_examined.then(Vec::new);
         commits.insert(id.clone(), CommitDiffs { parents: parents.clone(), from_parents, from_bases });

@@ -225,7 +225,11 @@ impl WorktreeStatus {
             let below_top = workspace.below_top();
             let place =
                 RepositoryPlace { layout, nested: None, is_own_worktree: false, below_top: &below_top };
-            since.add_steps(changed.keys().filter_map(|path| place.to_committed_path(path)));
+            for change in changed {
+                if let Some(path) = place.to_committed_path(&change.entry.path) {
+                    since.add_step(&path, change.entry.after.as_ref());
+                }
+            }
         }
         let start = match old {
             Some(_) => StartSnapshot::Available { entries: since.entries },
@@ -416,19 +420,29 @@ impl StartComparison<'_> {
         }
     }
 
-    /// Counts the paths that any commit since the start changed, also where the tree is as it was then: what is pushed
-    /// is the commit.
-    fn add_steps(&mut self, paths: impl Iterator<Item = RepoPath>) {
-        for path in paths {
-            let found = self.status.entry(&path).and_then(|entry| digest(&entry));
-            self.entries.retain(|entry| entry.path != path);
-            let dirt = self.dirt.entry(path.clone()).or_insert_with(|| DirtyPath {
-                entry: entry_of(&path, DirtyStatus::Modified, found),
-                is_outside_git: false,
-                is_unchanged_since_start: false,
-            });
-            dirt.is_unchanged_since_start = false;
+    /// Counts a path that a commit since the start left as `held`, if the tree holds something else: what is pushed is
+    /// the commit. Where the tree holds the same, it is compared with the start as it is.
+    fn add_step(&mut self, path: &RepoPath, held: Option<&(u32, GitId)>) {
+        let look = self.status;
+        let is_in_tree = match (look.entry(path), held) {
+            (Some(entry), Some(held)) => {
+                let is_clean = look.committed.get(path) == Some(held) && !look.state.dirty.contains_key(path);
+                is_clean || is_committed(&entry, held)
+            }
+            (None, Some((mode, _))) => *mode == GITLINK_MODE,
+            (entry, None) => entry.is_none(),
+        };
+        if is_in_tree {
+            return;
         }
+        self.entries.retain(|entry| entry.path != *path);
+        let found = look.entry(path).and_then(|entry| digest(&entry));
+        let dirt = self.dirt.entry(path.clone()).or_insert_with(|| DirtyPath {
+            entry: entry_of(path, DirtyStatus::Modified, found),
+            is_outside_git: false,
+            is_unchanged_since_start: false,
+        });
+        dirt.is_unchanged_since_start = false;
     }
 
     fn add(&mut self, entry: DirtyEntry, then: Option<DirtyEntry>, aside: bool) {

@@ -50,7 +50,9 @@ fn a_new_git_directory_hides_nothing() {
     let repo = Repo::new();
     let outcome = repo.run(script);
     assert_eq!(outcome.exit_code, Some(1), "{outcome:#?}");
-    assert_eq!(outcome.json["untracked_delta_paths"], serde_json::json!(["docs/d.md"]));
+    // The new history holds every file as new.
+    let untracked = serde_json::json!([".gitignore", "docs/d.md", "src/b.py"]);
+    assert_eq!(outcome.json["untracked_delta_paths"], untracked);
     assert!(outcome.has_reason("PROTECTED.CHANGED"), "{outcome:#?}");
     assert!(outcome.evidence_dir().join("manifest.json").exists());
 }
@@ -69,7 +71,8 @@ fn a_redirected_git_directory_is_protected() {
 
 #[test]
 fn a_stash_is_recorded() {
-    let outcome = Repo::new().run("umask 022; echo x >> docs/d.md; git stash -q");
+    Repo::new().run("umask 022; echo x >> docs/d.md; git stash -q").is_out(&["docs/d.md"]);
+    let outcome = Repo::new().run("umask 022; echo x >> src/a.py; git stash -q");
     outcome.passes();
     assert!(outcome.json["ref_movements"].to_string().contains("refs/stash"), "{outcome:#?}");
 }
@@ -129,11 +132,11 @@ fn a_nested_repository_is_content() {
 }
 
 #[test]
-fn a_staged_change_alone_is_no_content() {
+fn a_staged_change_alone_is_judged() {
     let script =
         "cp -p docs/d.md ../aside; echo x >> docs/d.md; git add .; cat ../aside > docs/d.md; rm ../aside";
     let outcome = Repo::new().run(script);
-    outcome.passes();
+    outcome.is_out(&["docs/d.md"]);
     assert_eq!(outcome.json["index_changed"], true, "{outcome:#?}");
 }
 
