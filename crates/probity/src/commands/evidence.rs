@@ -190,7 +190,7 @@ fn prove(
             log_proofs::write_file(file, &[text, b"\n".to_vec()].concat())?;
             ui::print_row("written", file.display());
         }
-        None => ui::print(String::from_utf8_lossy(&text)),
+        None => ui::print_document(&String::from_utf8_lossy(&text)),
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &proof))
 }

@@ -141,7 +141,7 @@ fn checkpoint(
             log_proofs::write_file(file, answer.checkpoint.as_bytes())?;
             ui::print_row("written", file.display());
         }
-        None => ui::print(answer.checkpoint.trim_end()),
+        None => ui::print_document(answer.checkpoint.trim_end()),
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
@@ -159,7 +159,7 @@ fn witness(
     request: &WitnessRequest<'_>,
 ) -> Result<CommandAnswer, ServiceError> {
     let answer = log_proofs::witness(workspace, request)?;
-    ui::print(answer.checkpoint.trim_end());
+    ui::print_document(answer.checkpoint.trim_end());
     ui::print_row("witness", &answer.witness);
     ui::print_row("public", answer.public);
     ui::print_row(

@@ -185,7 +185,7 @@ fn explain_tells_protection_exemption_and_what_is_not_there() {
         (
             "gen/kept.txt",
             "a file that git tracks",
-            "judged, although it lies in `gen/**` of `build_outputs`: git tracks it",
+            "judged, although it is in `gen/**` of `build_outputs`: git tracks it",
         ),
         (
             "env/lib/x.so",
@@ -221,7 +221,7 @@ fn coverage_counts_the_files_that_are_judged() {
     repo.write("probity.toml", "[workspace]\nbuild_outputs = [\"gen/**\"]\nrecognize_outputs = true\n");
     repo.write("gen/kept", "");
     repo.sh("git add -f gen probity.toml; git commit -q -m policy; for n in 1 2 3; do echo x > gen/$n; done");
-    repo.sh("mkdir env; echo 'home = /usr/bin' > env/pyvenv.cfg; echo x > env/x.so");
+    repo.sh("mkdir -p env/lib; echo 'home = /usr/bin' > env/pyvenv.cfg; echo x > env/lib/x.so");
     let counts = json!({ "covered": 2, "files": 6 });
     assert_eq!(repo.ask(&["plan", "--scope", "src/**"]).json["coverage"], counts);
     assert_eq!(repo.run_with(&["--scope", "src/**"], "true").passes().json["coverage"], counts);

@@ -56,7 +56,7 @@ fn git_commands_are_logged_with_arguments_time_and_outcome() {
     let output = command.env("PROBITY_LOG", "debug").output().expect("probity starts");
     let log = String::from_utf8(output.stderr).expect("text");
     let starts = log.lines().find(|line| line.contains("helper starts")).expect(&log);
-    assert!(starts.contains("\"git\"") && starts.contains("argv="), "{starts}");
+    assert!(starts.contains("/git\"") && starts.contains("argv="), "{starts}");
     let ended = log.lines().find(|line| line.contains("helper ended")).expect(&log);
     assert!(ended.contains("elapsed=") && ended.contains("Exited(0)"), "{ended}");
     let output = repo.probity(&["status"]).env("PROBITY_LOG", "loud").output().expect("probity starts");

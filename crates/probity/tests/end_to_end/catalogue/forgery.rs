@@ -118,9 +118,9 @@ fn the_bundle_is_a_closed_world() {
     assert_eq!(codes(&bundle), ["EVIDENCE.ARTIFACT_UNLISTED"]);
     fs::remove_file(bundle.join("planted.txt")).expect("removes");
     fs::write(bundle.join("summary.md"), "all is well").expect("rewrites");
-    assert_eq!(codes(&bundle), ["EVIDENCE.ARTIFACT_MISMATCH"]);
+    assert_eq!(codes(&bundle), ["EVIDENCE.ARTIFACT_MISMATCH", "EVIDENCE.SUMMARY_MISMATCH"]);
     forge(&bundle, |manifest| manifest["artifact_hashes"] = json!([]));
-    assert_eq!(codes(&bundle), ["EVIDENCE.ARTIFACT_UNLISTED"]);
+    assert!(codes(&bundle).contains(&"EVIDENCE.ARTIFACT_UNLISTED".to_owned()));
 }
 
 #[test]

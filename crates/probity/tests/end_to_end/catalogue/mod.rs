@@ -114,7 +114,7 @@ const CATALOGUE: &[(&str, Where)] = &[
     ("87 agent edits its own gate",              Here("the_sealed_gate_runs_not_the_edited_one")),
     ("88 gate times out",                        Here("a_timeout_keeps_output_and_ends_the_whole_group")),
     ("89 two runs at once",                      Here("two_runs_in_one_tree_are_one_too_many")),
-    ("90 overlapping scopes of two agents",      Elsewhere("crates/paths", "scope_overlap")),
+    ("90 overlapping scopes of two agents",      Elsewhere("crates/scopes", "scope_overlap")),
     ("91 race for one scope",                    Elsewhere("crates/probity", "of_two_racers_one_wins")),
     ("92 lease expires",                         Elsewhere("crates/probity", "who_writes_on_after_a_takeover_cannot_finish")),
     ("93 untracked list emptied",                Here("an_emptied_untracked_list_is_recomputed")),
