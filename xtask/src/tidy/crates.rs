@@ -13,7 +13,15 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     (
         "api",
         &[
-            "analysis", "contract", "core", "documents", "evidence", "intents", "languages", "ledger", "paths",
+            "analysis",
+            "contract",
+            "core",
+            "documents",
+            "evidence",
+            "intents",
+            "languages",
+            "ledger",
+            "paths",
             "policy",
         ],
     ),

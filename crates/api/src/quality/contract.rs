@@ -10,8 +10,8 @@ use probity_contract::{
     HealthLoss, VerificationProfile,
 };
 use probity_core::{Digest, Severity};
-use probity_languages::Language;
 use probity_intents::ScopeCheck;
+use probity_languages::Language;
 use probity_paths::RepoPath;
 use probity_policy::Strictness;
 use schemars::JsonSchema;

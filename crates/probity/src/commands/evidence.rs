@@ -202,7 +202,10 @@ fn list(workspace: &Workspace) -> Result<CommandAnswer, ServiceError> {
     transparency_log::check_listed(&workspace.state)?;
     let unlisted = transparency_log::unlisted_bundle(&workspace.state)?;
     if let Some(id) = &unlisted {
-        ui::eprint_row("warning", format_args!("the log does not list {id}: it was planted, or the log was cut"));
+        ui::eprint_row(
+            "warning",
+            format_args!("the log does not list {id}: it was planted, or the log was cut"),
+        );
     }
     if listed.is_empty() {
         ui::eprint("no run yet; begin with `probity run --scope 'src/**' -- COMMAND`");

@@ -78,7 +78,9 @@ fn words_are_wrapped_at_80_columns_and_commands_are_not() {
     let text = anstream::adapter::strip_str(&shown).to_string();
     assert!(text.lines().any(|line| line.starts_with("            ")), "{text}");
     let is_command = |line: &str| {
-        ["  expand ", "  split ", "  evidence ", "  sealed ", "probity run "].iter().any(|it| line.starts_with(it))
+        ["  expand ", "  split ", "  evidence ", "  sealed ", "probity run "]
+            .iter()
+            .any(|it| line.starts_with(it))
     };
     for line in text.lines().map(str::trim_end) {
         assert!(line.chars().count() <= 80 || line.contains(" in /") || is_command(line), "{line}\n{text}");
