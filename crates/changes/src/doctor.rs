@@ -130,7 +130,8 @@ fn log(workspace: &Workspace) -> DoctorCheckup {
             let words = "every leaf was computed again, and nothing that it lists is gone";
             let noted =
                 if workspace.state.checkpoint().exists() { "" } else { "; log.checkpoint is missing" };
-            passing_checkup("log", format!("{origin} has {size} entries; {words}{noted}"))
+            let entries = if size == 1 { "1 entry".to_owned() } else { format!("{size} entries") };
+            passing_checkup("log", format!("{origin} has {entries}; {words}{noted}"))
         }
         Err::<_, ServiceError>(fault) => failing_checkup(
             "log",

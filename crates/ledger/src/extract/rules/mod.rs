@@ -130,8 +130,8 @@ fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
         // Behind the subject there is room for the longest phrase.
         let right = &right[..right.len().min(MAX_SUBJECT_WORDS + 4)];
         let rules = position_of(right, OBLIGED).is_some_and(|place| (1..=MAX_SUBJECT_WORDS).contains(&place));
-        let states = stated.is_some_and(|end| end <= at);
-        (is_plain && rules && states).then_some((at, false))
+        let is_stated_before = stated.is_some_and(|end| end <= at);
+        (is_plain && rules && is_stated_before).then_some((at, false))
     })
 }
 
