@@ -58,7 +58,7 @@ pub fn serve_http(
 /// How long a connection may stay open without a request that has the token.
 const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client that has shown the token may take for the next head of a request.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(120);
+const HEADER_TIMEOUT: Duration = Duration::from_mins(2);
 /// The most connections that have not shown the token.
 const MAX_STRANGERS: usize = 64;
 /// How long to wait before accepting again, where the system gives no file.

@@ -341,10 +341,10 @@ fn report_unsafe_entries(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &m
         };
         let is_expected =
             found.reason == ReasonCode::UnsafeLinkEscapes && probity_policy::is_interpreter_link(&found.path);
-        if is_spared && is_expected && !changed.contains(&found.path) {
-            continue;
-        } else if is_spared && !changed.contains(&found.path) {
-            exempt.entry(found.reason).or_default().push(&found.path);
+        if is_spared && !changed.contains(&found.path) {
+            if !is_expected {
+                exempt.entry(found.reason).or_default().push(&found.path);
+            }
         } else if is_old && !is_blind(found.reason) {
             say.note(found.reason, Some(&found.path), found.detail.clone());
         } else {

@@ -11,8 +11,10 @@ use std::path::Path;
 
 /// Refuses a file with a secret that anyone but its owner can read or write.
 pub fn check_private(path: &Path) -> Result<(), ServiceError> {
+    /// Permission bits of everybody but the owner.
+    const OTHERS: u32 = 0o077;
     let mode = path.symlink_metadata().map_or(0, |facts| facts.mode() & 0o777);
-    if mode & 0o077 == 0 {
+    if mode & OTHERS == 0 {
         return Ok(());
     }
     let detail = format!(

@@ -161,7 +161,7 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<Co
         IntentCommand::Recover { intent, lease, ttl } => {
             let intent_id = service.resolve(intent)?.id.clone();
             let caller = identity.caller_for(workspace, &intent_id)?;
-            recover(workspace, &mut service, &caller, intent_id, (*lease, *ttl))
+            recover(workspace, &mut service, &caller, &intent_id, (*lease, *ttl))
         }
         IntentCommand::Clear { intent } => {
             let intent_id = service.resolve(intent)?.id.clone();
@@ -278,7 +278,7 @@ fn recover(
     workspace: &Workspace,
     service: &mut IntentService,
     caller: &Caller,
-    intent_id: IntentId,
+    intent_id: &IntentId,
     (lease_seconds, ttl_seconds): (u64, u64),
 ) -> Result<CommandAnswer, ServiceError> {
     let by = service.owner_of(caller)?;
@@ -289,7 +289,7 @@ fn recover(
         HandleStore::of(workspace).keep(&KeptHandle { intent_id: intent_id.clone(), handle, label })?;
     }
     show_done(&done);
-    let id = service.registry().short_id(&intent_id);
+    let id = service.registry().short_id(intent_id);
     ui::print_row(
         "next",
         format_args!("the intent is yours: edit inside its scope, then `probity finish {id}`"),

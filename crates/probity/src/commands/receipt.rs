@@ -90,7 +90,7 @@ fn show(workspace: &Workspace, name: &str, attestation: bool) -> Result<CommandA
     let answer = receipts::show_receipt(workspace, name, attestation)?;
     match &answer.attestation {
         Some(attested) => {
-            ui::print_json_text(&String::from_utf8_lossy(&probity_core::json::canonical(attested)))
+            ui::print_json_text(&String::from_utf8_lossy(&probity_core::json::canonical(attested)));
         }
         None => ui::print_document(probity_contract::receipt_markdown(&answer.receipt).trim_end()),
     }

@@ -728,8 +728,8 @@ fn a_hostile_bundle_among_the_evidence_stops_no_question() {
         let made = Command::new("sh").arg("-ec").arg(script).current_dir(beside(name)).status();
         assert!(made.expect("sh starts").success());
     }
-    let list = repo.ask(&["evidence", "list"]);
-    assert_eq!((list.exit_code, list.json["runs"].as_array().map(Vec::len)), (Some(1), Some(4)), "{list:#?}");
+    let all = repo.ask(&["evidence", "list"]);
+    assert_eq!((all.exit_code, all.json["runs"].as_array().map(Vec::len)), (Some(1), Some(4)), "{all:#?}");
     assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "FAIL");
     let last = repo.ask(&["evidence", "show", "last"]);
     assert_eq!(last.json["run_id"], bundle.file_name().expect("a name").to_str().expect("text"));

@@ -18,6 +18,10 @@ fn every_answer_fits_its_schema() {
         "git tag t; echo x >> docs/d.md; mkfifo docs/p",
     );
     check(&violated.json);
+    for file in ["seal.json", "delta.json", "manifest.json"] {
+        let bytes = std::fs::read(violated.evidence_dir().join(file)).expect("reads");
+        check(&serde_json::from_slice(&bytes).expect("JSON"));
+    }
     let delta = std::fs::read(violated.evidence_dir().join("delta.json")).expect("a delta");
     check(&serde_json::from_slice(&delta).expect("JSON"));
     repo.sh("rm docs/p");
