@@ -8,7 +8,7 @@
 //! * [`planning`]: a preview of the seal. [`init`]: a first policy.
 //! * [`amend`], [`revert`]: the two ways to resolve a violation. [`explain`]: why a path is in or out of scope.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing old evidence.
-//! * [`maintenance_run`]: evidence of what Probity itself does.
+//! * `maintenance_run`: evidence of what Probity itself does.
 //! * [`run_verdict`]: the verdict, a pure function of the observations.
 
 pub mod amend;

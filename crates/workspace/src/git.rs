@@ -1,7 +1,7 @@
 //! The only module that starts git (law 12).
 //!
 //! Every command only reads, fetches nothing and starts no program that the repository configures (see
-//! [`probity_snapshot::git::git_command`]). The git binary is chosen by [`crate::git_program`] (law 8).
+//! [`probity_snapshot::git::git_command`]). The git binary is chosen by `crate::git_program` (law 8).
 
 use crate::git_failure::{GitFailure, GitFailureCause};
 use crate::git_program::git_program;

@@ -5,7 +5,7 @@
 //! journal. The head is noted in `log.checkpoint`, signed if the repository has a key, and is part of every later seal
 //! and receipt, so that a log that was cut or replaced by an older copy contradicts whatever is left.
 //!
-//! [`open_store`] begins the log of a new repository. One from before the log is taken over once, as its first entry
+//! `StateDirectory::store` begins the log of a new repository. One from before the log is taken over once, as its first entry
 //! says: the old heads (`chain.json`, `receipts/head.json`, `cache/intents.head`) are what it must agree with.
 
 mod legacy_heads;
