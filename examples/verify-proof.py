@@ -71,6 +71,8 @@ def main(bundle, proof, key=None):
     print(f"ok: run {manifest['run_id']} is leaf {proof['index']} of {size} in {origin}" + (", signed" if key else ""))
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__.strip())
     try:
         main(*sys.argv[1:])
     except (AssertionError, KeyError, ValueError, TypeError, OSError) as error:
