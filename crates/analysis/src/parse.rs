@@ -5,6 +5,7 @@
 
 use crate::facts::{FileFacts, FileNote};
 use crate::language::{Language, NodeKindTable};
+use crate::macro_lines;
 use crate::visit;
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -30,6 +31,8 @@ pub fn read_facts(language: Language, bytes: &[u8], max_bytes: u64) -> FileFacts
 }
 
 fn read_text(language: Language, bytes: &[u8]) -> FileFacts {
+    let readable = macro_lines::terminated(language, bytes);
+    let bytes = readable.as_ref();
     let Some(tree) = parse(language, bytes) else {
         return FileFacts { notes: vec![FileNote::TooHard], ..FileFacts::default() };
     };
