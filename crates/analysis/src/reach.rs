@@ -36,8 +36,23 @@ struct NamedUnits {
     is_used: bool,
 }
 
+/// No name: that of a file or of a lambda.
+const NO_NAME: u32 = u32::MAX;
+
+/// What is known of a unit before anything is followed.
+#[derive(Debug, Clone, Copy)]
+struct UnitReach {
+    /// Index of its name, or [`NO_NAME`].
+    name: u32,
+    /// True if it runs by itself.
+    is_root: bool,
+    /// True if reaching the unit around it reaches it.
+    comes_along: bool,
+}
+
 struct ReachSearch<'a> {
     files: &'a [CorpusFile],
+    units: Vec<Vec<UnitReach>>,
     is_reached: Vec<Vec<bool>>,
     /// For each file the units directly inside each unit.
     children: Vec<Vec<Vec<u32>>>,
@@ -51,50 +66,68 @@ struct ReachSearch<'a> {
 
 impl<'a> ReachSearch<'a> {
     fn new(files: &'a [CorpusFile]) -> Self {
-        let is_reached = files.iter().map(|file| vec![false; file.facts.units.len()]).collect();
-        let children = files.iter().map(children).collect();
         let mut search = Self {
             files,
-            is_reached,
-            children,
+            units: Vec::with_capacity(files.len()),
+            is_reached: files.iter().map(|file| vec![false; file.facts.units.len()]).collect(),
+            children: files.iter().map(children).collect(),
             followed: files.iter().map(|file| vec![false; file.symbols.len()]).collect(),
             names: Vec::new(),
             index: HashIndex::default(),
             open: Vec::new(),
         };
         for (place, file) in files.iter().enumerate() {
-            for (unit, facts) in file.facts.units.iter().enumerate() {
-                if !matches!(facts.kind, UnitKind::File | UnitKind::Lambda) {
-                    search.add_name(simple_name(facts), (count(place), count(unit)));
-                }
-            }
+            let units = file.facts.units.iter().enumerate();
+            let units =
+                units.map(|(unit, facts)| search.unit_reach(file, facts, (count(place), count(unit))));
+            let units = units.collect();
+            search.units.push(units);
         }
         search
     }
 
-    fn add_name(&mut self, name: &str, unit: (u32, u32)) {
+    fn unit_reach(&mut self, file: &CorpusFile, unit: &CodeUnit, place: (u32, u32)) -> UnitReach {
+        let is_nameless = matches!(unit.kind, UnitKind::File | UnitKind::Lambda);
+        let name = simple_name(unit);
+        let is_entry = crate::language::spec(file.language).entry_points.contains(&name);
+        let is_registered = unit.decorated && unit.parent == Some(0);
+        let is_hook = name.starts_with("__") && name.ends_with("__");
+        let is_class = unit.kind == UnitKind::Class;
+        let parent = unit.parent.map(|parent| &file.facts.units[parent as usize]);
+        // A base class, a trait or an interface calls the methods of a class.
+        let is_inherited = parent.is_some_and(|parent| parent.kind == UnitKind::Class && parent.inherits);
+        let overrides = unit.inherits && !is_class;
+        UnitReach {
+            name: if is_nameless { NO_NAME } else { self.add_name(name, place) },
+            is_root: unit.kind == UnitKind::File || file.is_test || unit.test || is_registered || is_entry,
+            comes_along: unit.kind == UnitKind::Lambda
+                || unit.constructor
+                || unit.decorated
+                || overrides
+                || is_hook
+                || is_inherited,
+        }
+    }
+
+    fn add_name(&mut self, name: &str, unit: (u32, u32)) -> u32 {
         let hash = hash::of_bytes(name.as_bytes());
         let names = &self.names;
-        match self.index.find(hash, |at| names[at as usize].hash == hash) {
-            Some(at) => self.names[at as usize].units.push(unit),
-            None => {
-                self.index.insert(hash, count(self.names.len()));
-                self.names.push(NamedUnits { hash, units: vec![unit], is_used: false });
-            }
-        }
+        let known = self.index.find(hash, |at| names[at as usize].hash == hash);
+        let at = known.unwrap_or_else(|| {
+            let at = count(self.names.len());
+            self.index.insert(hash, at);
+            self.names.push(NamedUnits { hash, ..NamedUnits::default() });
+            at
+        });
+        self.names[at as usize].units.push(unit);
+        at
     }
 
     /// Reaches what runs by itself.
     fn start(&mut self) {
-        let files = self.files;
-        for (place, file) in files.iter().enumerate() {
-            for (unit, facts) in file.facts.units.iter().enumerate() {
-                let is_entry =
-                    crate::language::spec(file.language).entry_points.contains(&simple_name(facts));
-                let is_registered = facts.decorated && facts.parent == Some(0);
-                let is_root =
-                    facts.kind == UnitKind::File || file.is_test || facts.test || is_registered || is_entry;
-                if is_root {
+        for (place, file) in self.files.iter().enumerate() {
+            for unit in 0..file.facts.units.len() {
+                if self.units[place][unit].is_root {
                     self.reach(count(place), count(unit));
                 }
             }
@@ -107,37 +140,14 @@ impl<'a> ReachSearch<'a> {
     fn follow(&mut self) {
         while let Some((place, unit)) = self.open.pop() {
             self.use_own_names(place, unit);
-            let children = std::mem::take(&mut self.children[place as usize][unit as usize]);
-            for child in children {
-                if self.comes_with_parent(place, unit, child) {
+            for child in std::mem::take(&mut self.children[place as usize][unit as usize]) {
+                let UnitReach { name, comes_along, .. } = self.units[place as usize][child as usize];
+                let is_used = self.names.get(name as usize).is_some_and(|name| name.is_used);
+                if comes_along || is_used {
                     self.reach(place, child);
                 }
             }
         }
-    }
-
-    /// Returns true if reaching a unit reaches another one inside it.
-    fn comes_with_parent(&self, place: u32, parent: u32, child: u32) -> bool {
-        let file = &self.files[place as usize];
-        let parent = &file.facts.units[parent as usize];
-        let unit = &file.facts.units[child as usize];
-        let name = simple_name(unit);
-        let is_hook = name.starts_with("__") && name.ends_with("__");
-        // A base class, a trait or an interface calls its methods.
-        let is_inherited = parent.kind == UnitKind::Class && parent.inherits;
-        unit.kind == UnitKind::Lambda
-            || unit.constructor
-            || unit.inherits
-            || unit.decorated
-            || is_hook
-            || is_inherited
-            || self.is_used(hash::of_bytes(name.as_bytes()))
-    }
-
-    fn is_used(&self, hash: u64) -> bool {
-        let names = &self.names;
-        let found = self.index.find(hash, |at| names[at as usize].hash == hash);
-        found.is_some_and(|at| names[at as usize].is_used)
     }
 
     fn reach(&mut self, place: u32, unit: u32) {

@@ -21,8 +21,9 @@ const RUN_TOKENS: usize = 6;
 const WINDOW_RUNS: usize = 6;
 /// Runs that more callables have are left out.
 const COMMON_RUN_THRESHOLD: usize = 10;
-/// Minimum share of the chosen runs of the smaller of two callables that the other must have, in percent.
-const MIN_SHARED_RUNS_PERCENT: u32 = 10;
+/// Minimum number of chosen runs that two callables must share, and their minimum share of the smaller one, in percent.
+const MIN_SHARED_RUNS: u32 = 2;
+const MIN_SHARED_RUNS_PERCENT: u32 = 12;
 
 /// Tiles leave out what is too short for them, so they may cover this much less than an alignment, in percent.
 const SIMILARITY_ALLOWANCE: u32 = 10;
@@ -78,7 +79,8 @@ impl RewriteSearch<'_> {
         let is_enough = |same: &&[(u32, u32)]| {
             let (first, second) = same[0];
             let least = chosen[first as usize].len().min(chosen[second as usize].len());
-            count(same.len()) * 100 >= count(least) * MIN_SHARED_RUNS_PERCENT
+            let n_shared = count(same.len());
+            n_shared >= MIN_SHARED_RUNS && n_shared * 100 >= count(least) * MIN_SHARED_RUNS_PERCENT
         };
         pairs.chunk_by(|a, b| a == b).filter(is_enough).map(|same| same[0]).collect()
     }

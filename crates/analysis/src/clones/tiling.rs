@@ -5,7 +5,7 @@
 //! an expression got a name of its own.
 
 use crate::corpus::CorpusFile;
-use crate::facts::{CodeUnit, token_kind};
+use crate::facts::{CodeUnit, count, token_kind};
 use crate::hash::mix;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -131,13 +131,10 @@ pub(super) fn tiles(one: &TokenStream, other: &TokenStream) -> Vec<TokenTile> {
 
 /// Returns every run that two streams share and that cannot be longer in either direction.
 fn common_runs(one: &[u32], other: &[u32]) -> Vec<TokenTile> {
-    let mut known: Vec<(u64, usize)> = runs(other).collect();
-    known.sort_unstable();
+    let known = RunIndex::of(other);
     let mut found = Vec::new();
     for (run, first) in runs(one) {
-        let start = known.partition_point(|&(known, _)| known < run);
-        let equal = known[start..].iter().take_while(|&&(known, _)| known == run);
-        for &(_, second) in equal.take(MAX_RUN_OCCURRENCES) {
+        for second in known.occurrences(run).take(MAX_RUN_OCCURRENCES) {
             if first > 0 && second > 0 && one[first - 1] == other[second - 1] {
                 continue;
             }
@@ -150,9 +147,42 @@ fn common_runs(one: &[u32], other: &[u32]) -> Vec<TokenTile> {
     found
 }
 
-fn runs(ids: &[u32]) -> impl Iterator<Item = (u64, usize)> + '_ {
+fn runs(ids: &[u32]) -> impl DoubleEndedIterator<Item = (u64, usize)> + ExactSizeIterator + '_ {
     let fingerprint = |run: &[u32]| run.iter().fold(0, |state, &id| mix(state, u64::from(id)));
-    ids.windows(MIN_TILE_TOKENS).map(fingerprint).zip(0..)
+    ids.windows(MIN_TILE_TOKENS).enumerate().map(move |(at, run)| (fingerprint(run), at))
+}
+
+/// The places of the runs of a stream, in chains by fingerprint: a callable has too few for a larger table.
+struct RunIndex {
+    /// For each slot the first place plus one, and for each place its fingerprint and the next place plus one.
+    heads: Vec<u32>,
+    places: Vec<(u64, u32)>,
+}
+
+impl RunIndex {
+    fn of(ids: &[u32]) -> Self {
+        let n_slots = ids.len().next_power_of_two();
+        let mut index = Self { heads: vec![0; n_slots], places: Vec::with_capacity(ids.len()) };
+        index.places.extend(runs(ids).map(|(run, _)| (run, 0)));
+        // From the end, so that a chain begins with the first place.
+        for place in (0..index.places.len()).rev() {
+            let slot = index.slot(index.places[place].0);
+            index.places[place].1 = std::mem::replace(&mut index.heads[slot], count(place) + 1);
+        }
+        index
+    }
+
+    const fn slot(&self, run: u64) -> usize {
+        run as usize & (self.heads.len() - 1)
+    }
+
+    fn occurrences(&self, run: u64) -> impl Iterator<Item = usize> + '_ {
+        let head = self.heads.get(self.slot(run)).copied().filter(|&at| at > 0);
+        let chain =
+            std::iter::successors(head, |&at| Some(self.places[at as usize - 1].1).filter(|&at| at > 0));
+        let places = chain.map(|at| at as usize - 1);
+        places.filter(move |&place| self.places[place].0 == run)
+    }
 }
 
 /// Returns how many variable uses in the tiles there are, and how many of them follow one renaming: the pairs of names
