@@ -2,6 +2,7 @@
 
 use super::on_baseline;
 use crate::ui;
+use probity_analysis::report::format_health_delta;
 use probity_analysis::{
     AnalysisRun, ComparisonVerdict, FileNote, Finding, GateReport, RunMismatch, Severity,
 };
@@ -175,7 +176,9 @@ pub(crate) fn print_comparison(comparison: &RunComparison) {
         ComparisonVerdict::Regressed => ui::bad("regressed"),
         ComparisonVerdict::Incomparable => ui::bad("incomparable"),
     };
-    let delta = comparison.health_delta.map_or_else(String::new, |delta| format!(", health {delta:+}"));
+    let delta = comparison
+        .health_delta_milli
+        .map_or_else(String::new, |milli| format!(", health {}", format_health_delta(milli)));
     ui::print(format_args!(
         "  {verdict}{delta}: {} new, {} gone, {} unchanged",
         comparison.regressions.len(),
