@@ -98,7 +98,7 @@ impl RewriteSearch<'_> {
             return Vec::new();
         }
         let ids = tiling::token_ids(file, unit);
-        if count(ids.len()) < self.least_matched() {
+        if count(ids.len()) < self.least_matched(100) {
             return Vec::new();
         }
         let runs = run_fingerprints(file.language as u64, &ids);
@@ -115,9 +115,11 @@ impl RewriteSearch<'_> {
         chosen
     }
 
-    /// Minimum number of tokens that two callables must have in common.
-    const fn least_matched(&self) -> u32 {
-        self.settings.clone_tokens * 7 / 10
+    /// Minimum number of tokens that two callables must have in common: fewer if they have most of them in common.
+    /// Tokens without parentheses and commas are two thirds of those that `clone_tokens` counts.
+    const fn least_matched(&self, similarity: u32) -> u32 {
+        let share = if similarity < self.settings.clone_similarity { 70 } else { 50 };
+        self.settings.clone_tokens * share / 100
     }
 
     fn compare(&self, first: u32, second: u32) -> Option<NearClonePair> {
@@ -134,11 +136,12 @@ impl RewriteSearch<'_> {
         let tiles = tiling::tiles(&one, &other);
         let n_matched: usize = tiles.iter().map(|tile| tile.len).sum();
         let similarity = count(2 * n_matched * 100 / (one.len() + other.len()));
-        if similarity < least || count(n_matched) < self.least_matched() {
+        if similarity < least || count(n_matched) < self.least_matched(similarity) {
             return None;
         }
         let (n_variables, n_consistent) = tiling::consistent_variables(&one, &other, &tiles);
-        if n_consistent * 100 < n_variables * MIN_CONSISTENT_PERCENT {
+        let is_renaming = n_consistent * 100 >= n_variables * MIN_CONSISTENT_PERCENT;
+        if !is_renaming || !tiling::are_varied(&one, &tiles) {
             return None;
         }
         let fragments = sequences.map(|sequence| self.all.fragment(sequence, sequence.positions));

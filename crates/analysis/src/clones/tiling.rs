@@ -214,3 +214,14 @@ pub(super) fn consistent_variables(
     });
     (n_uses, consistent.map(|(_, n_uses)| n_uses).sum())
 }
+
+/// Returns true if tiles are more than one pattern repeated, such as the cases of a table: at least half of their runs
+/// occur once.
+pub(super) fn are_varied(stream: &TokenStream, tiles: &[TokenTile]) -> bool {
+    let parts = tiles.iter().map(|tile| &stream.ids[tile.first()..tile.first() + tile.len]);
+    let mut found: Vec<u64> = parts.flat_map(|ids| runs(ids).map(|(run, _)| run)).collect();
+    let n_runs = found.len();
+    found.sort_unstable();
+    found.dedup();
+    found.len() * 2 >= n_runs
+}

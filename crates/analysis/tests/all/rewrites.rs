@@ -52,3 +52,18 @@ fn rewritten_copies_are_linked_with_their_originals_and_with_nothing_else() {
     }
     assert_eq!((missed, wrong), (Vec::<String>::new(), Vec::<String>::new()));
 }
+
+#[test]
+fn tables_of_cases_are_no_copies() {
+    let function = |name: &str, n: usize| {
+        let cases: Vec<String> = (0..n)
+            .map(|i| format!("    case {}_{i}:\n        return \"{name} {i}\";\n", name.to_uppercase()))
+            .collect();
+        format!(
+            "const char *{name}(int kind)\n{{\n    switch (kind) {{\n{}    default:\n        return \"?\";\n    }}\n}}\n",
+            cases.concat()
+        )
+    };
+    let run = run(&[("a.c", &function("color", 9)), ("b.c", &function("weekday", 11))]);
+    assert!(run.findings.is_empty(), "{:#?}", run.findings);
+}
