@@ -379,7 +379,7 @@ fn execute(
     if has_moved {
         outgoing = begun.start.outgoing(&end, workspace);
     }
-    let containment = supervisor.containment().notes.clone();
+    let containment = supervisor.containment().notes;
     Ok(ExecutionOutcome {
         command,
         amendments: asked,
