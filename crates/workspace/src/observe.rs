@@ -7,6 +7,7 @@ use crate::outgoing::{OutgoingChanges, RepositoryPlace};
 use crate::own_files::{STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
 use crate::refs::{NestedRefs, RefFacts, RepositoryFacts};
 use probity_api::govern::run::RefMovement;
+use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
 use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange, TreeRoot};
@@ -198,11 +199,14 @@ pub struct WorkspaceObserver<'a> {
     options: SnapshotOptions,
     /// The root and the directories of git, held open from the first observation on.
     held: OnceLock<Vec<TreeRoot>>,
+    /// The root hash of the content for which the stored stat cache has everything.
+    cached_root: OnceLock<Digest>,
 }
 
 impl<'a> WorkspaceObserver<'a> {
     pub fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, options: content_options(workspace), held: OnceLock::new() }
+        let options = content_options(workspace);
+        Self { workspace, options, held: OnceLock::new(), cached_root: OnceLock::new() }
     }
 
     /// Opens the root, and the directories of git, once: what is judged is the directory in which it all began.
@@ -254,7 +258,11 @@ impl<'a> WorkspaceObserver<'a> {
         let options = SnapshotOptions { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
         let held = self.held()?;
         let root = held.first().expect("the root comes first");
-        Ok(Snapshot::take_at(root, &options, earlier.or(cached.as_ref()))?)
+        let snapshot = Snapshot::take_at(root, &options, earlier.or(cached.as_ref()))?;
+        if cached.is_some_and(|cached: Snapshot| cached.recalls_all_of(&snapshot)) {
+            let _ = self.cached_root.set(snapshot.root());
+        }
+        Ok(snapshot)
     }
 
     /// Stores a snapshot for the next run, unless a governed run is open in the repository. Open runs watch every stat
@@ -270,9 +278,12 @@ impl<'a> WorkspaceObserver<'a> {
         }
     }
 
-    /// Stores a snapshot for the next run. Failing to write the cache only costs time.
+    /// Stores a snapshot for the next run, unless what is stored already serves as well. Failing to write the cache only
+    /// costs time.
     pub fn remember(&self, snapshot: &Snapshot) {
-        let _ = self.stat_cache().store(snapshot);
+        if self.cached_root.get() != Some(&snapshot.root()) {
+            let _ = self.stat_cache().store(snapshot);
+        }
     }
 
     fn stat_cache(&self) -> CacheFile {
