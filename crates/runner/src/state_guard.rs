@@ -264,7 +264,7 @@ fn is_named_by_content(path: &Path) -> bool {
 
 /// Returns whether an entry belongs to a collection that grows with every run. Its content is covered by the log or by
 /// its own name, so a listing takes its name and inode alone: what is added, removed or replaced shows, what is
-/// rewritten in place is found by whoever reads it, and by `probity doctor`. The cost of a run must not grow with the
+/// rewritten in place is found by its verification. The cost of a run must not grow with the
 /// number of runs before it.
 fn is_in_history(name: &Path) -> bool {
     let mut parts = name.components();
