@@ -9,6 +9,9 @@ crate::code_enum! {
         ReconUntrackedDelta = "RECON.UNTRACKED_DELTA",
             "a changed path is outside the sealed scope",
             "widen the scope with `probity amend`, undo the change with `probity revert`, or make it in a run of its own";
+        ReconOutsideRoot = "RECON.OUTSIDE_ROOT",
+            "a commit or the index changes a path outside of the root, which lies below the top of the repository",
+            "take the commit back (`git reset`), or govern the whole repository with `--root` at its top";
         ReconSnapshotMissing = "RECON.SNAPSHOT_MISSING",
             "one of the two snapshots could not be taken, so it is not known what changed",
             "make the tree readable and run again";

@@ -300,6 +300,12 @@ fn report_protected(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Fi
             protected_change(case, say, path, detail);
         }
     }
+    for (path, placed) in &case.tree.outgoing.outside_root {
+        let change = placed.to_tree_change(path).change.as_str();
+        let detail =
+            format!("`{path}` (from the top of the repository) {change} {}", placed.describe_place());
+        say.error(ReasonCode::ReconOutsideRoot, None, detail);
+    }
     for unreadable in &case.tree.outgoing.unreadable {
         say.error(unreadable.reason, unreadable.path.as_ref(), unreadable.detail.clone());
     }

@@ -3,6 +3,9 @@
 //! Output goes to unnamed files, so neither the agent nor the gate can replace or remove the evidence (law 11).
 
 mod private_directory;
+mod start_programs;
+
+pub use start_programs::StartPrograms;
 
 use crate::exemptions::gate_inputs;
 use crate::{ServiceError, Workspace};
@@ -84,6 +87,14 @@ pub struct GatePlace<'a> {
     pub changed_since_seal: Option<&'a BTreeSet<RepoPath>>,
 }
 
+/// What a gate was when its change was started in a shared tree.
+#[derive(Debug, Clone, Copy)]
+pub struct HeldGates<'a> {
+    pub programs: &'a StartPrograms,
+    /// The paths that changed since the start.
+    pub changed: &'a BTreeSet<RepoPath>,
+}
+
 impl GatePlace<'_> {
     /// Returns the search path of a gate. A directory of the tree stays only if the judged cannot have put a program
     /// there: nothing in it changed since the seal, or, without that knowledge, the gate's own program is in it.
@@ -99,6 +110,15 @@ impl GatePlace<'_> {
         };
         let kept = std::env::split_paths(search_path).filter(is_kept);
         std::env::join_paths(kept).unwrap_or_default()
+    }
+}
+
+impl HeldGates<'_> {
+    /// Returns what to say if an input that the policy declares for a gate has changed.
+    fn changed_input(&self, seal: &Seal, gate: &PlannedGate) -> Option<String> {
+        let declared = seal.contents().gate_settings.get(&gate.id)?.declared_inputs.to_scope().ok()?;
+        let path = self.changed.iter().find(|path| declared.contains(path))?;
+        Some(format!("`{path}` has changed since the change was started, and the policy calls it an input"))
     }
 }
 
@@ -126,11 +146,23 @@ pub fn announce_end(workspace: &Workspace, result: &GateResult) {
 
 /// Runs the sealed gates and stops at the first required one that does not pass; the rest are reported as skipped.
 /// `before` runs before each gate that starts, `after` runs after every gate, skipped ones included.
-#[tracing::instrument(name = "gates", skip_all)]
 pub fn run(
     supervisor: &mut Supervisor,
     seal: &Seal,
     place: GatePlace<'_>,
+    before: &mut dyn FnMut(&PlannedGate),
+    after: &mut dyn FnMut(&GateResult) -> Result<(), ServiceError>,
+) -> Result<Vec<GateResult>, ServiceError> {
+    run_held(supervisor, seal, place, None, before, after)
+}
+
+/// Like [`run`], but holds each gate to what it was when the change was started.
+#[tracing::instrument(name = "gates", skip_all)]
+pub fn run_held(
+    supervisor: &mut Supervisor,
+    seal: &Seal,
+    place: GatePlace<'_>,
+    held: Option<HeldGates<'_>>,
     before: &mut dyn FnMut(&PlannedGate),
     after: &mut dyn FnMut(&GateResult) -> Result<(), ServiceError>,
 ) -> Result<Vec<GateResult>, ServiceError> {
@@ -145,7 +177,7 @@ pub fn run(
             skipped_result(gate, &format!("not run, because gate `{by}` did not pass"))
         } else {
             before(gate);
-            run_one(supervisor, seal, gate, index + 1, place)
+            run_one(supervisor, seal, gate, index + 1, (place, held))
         };
         if gate.required && result.status != probity_evidence::GateStatus::Pass && stopped_by.is_none() {
             stopped_by = Some(gate.id.clone());
@@ -177,10 +209,13 @@ fn run_one(
     seal: &Seal,
     gate: &PlannedGate,
     number: usize,
-    place: GatePlace<'_>,
+    (place, held): (GatePlace<'_>, Option<HeldGates<'_>>),
 ) -> GateResult {
     let GatePlace { root, log_directory: folder, .. } = place;
-    let prepared = match PreparedGate::of(seal, gate, place) {
+    if let Some(detail) = held.and_then(|held| held.changed_input(seal, gate)) {
+        return not_started(gate, ReasonCode::GateInputChanged, &detail);
+    }
+    let prepared = match PreparedGate::of(seal, gate, place, held) {
         Ok(prepared) => prepared,
         Err(detail) => return not_started(gate, ReasonCode::GateProgramChanged, &detail),
     };
@@ -227,17 +262,32 @@ struct PreparedGate {
 
 impl PreparedGate {
     /// Looks up the programs of a gate again, or says which is not the sealed one.
-    fn of(seal: &Seal, gate: &PlannedGate, place: GatePlace<'_>) -> Result<Self, String> {
+    fn of(
+        seal: &Seal,
+        gate: &PlannedGate,
+        place: GatePlace<'_>,
+        held: Option<HeldGates<'_>>,
+    ) -> Result<Self, String> {
         let settings = seal.contents().gate_settings.get(&gate.id);
         let extra = settings.map_or(&[][..], |settings| &settings.env);
         let environment = ProcessEnvironment::allow_listed(extra);
-        let search_path = environment.get("PATH").unwrap_or_default().to_owned();
+        // The one who finishes may have another search path than the one who started.
+        let search_path = match held {
+            Some(held) => held.programs.search_path().to_owned(),
+            None => environment.get("PATH").unwrap_or_default().to_owned(),
+        };
         let found = gate_inputs::look_up(place.root, gate, &search_path, &BTreeSet::new());
-        if place.changed_since_seal.is_some() {
-            let sealed = settings.map_or_else(Vec::new, |settings| settings.programs.clone());
+        let sealed = match held {
+            Some(held) => Some((held.programs.of_gate(&gate.id).to_vec(), "the change was started")),
+            None => place.changed_since_seal.map(|_| {
+                let programs = settings.map_or_else(Vec::new, |settings| settings.programs.clone());
+                (programs, "the run was sealed")
+            }),
+        };
+        if let Some((sealed, since)) = sealed {
             let [sealed, found] = [sealed, found.programs]
                 .map(|programs| gate_inputs::without_gate_outputs(seal, place.root, programs));
-            check_programs(&sealed, &found)?;
+            check_programs(&sealed, &found, since)?;
         }
         let mut argv: Vec<OsString> = gate.run.iter().map(Into::into).collect();
         let own = found.found_program;
@@ -249,18 +299,16 @@ impl PreparedGate {
     }
 }
 
-/// Compares the programs that would run with the sealed ones.
-fn check_programs(sealed: &[SealedProgram], found: &[SealedProgram]) -> Result<(), String> {
+/// Compares the programs that would run with the sealed ones. `since` is when those were sealed.
+fn check_programs(sealed: &[SealedProgram], found: &[SealedProgram], since: &str) -> Result<(), String> {
     let other = found.iter().find(|program| !sealed.contains(program));
     if let Some(program) = other {
         let known = sealed.iter().any(|sealed| sealed.path == program.path);
         let what = if known { "has changed" } else { "would run and is not what would have run" };
-        return Err(format!("{} {what} since the run was sealed", program.path));
+        return Err(format!("{} {what} since {since}", program.path));
     }
     match sealed.iter().find(|program| !found.contains(program)) {
-        Some(program) => {
-            Err(format!("{} would no longer run, as it did when the run was sealed", program.path))
-        }
+        Some(program) => Err(format!("{} would no longer run, as it did when {since}", program.path)),
         None => Ok(()),
     }
 }

@@ -323,8 +323,12 @@ fn verify_options(comparison: ComparisonArgs) -> Result<VerifyOptions, ServiceEr
         comparison.base.map(ComparisonBase::Revision).or(comparison.before.map(ComparisonBase::Run));
     let claims = comparison.claim.iter().map(|text| parse_claim(text)).collect::<Result<_, _>>()?;
     let text = comparison.text.as_deref().map(read_text).transpose()?;
-    let gates =
-        GateChoice { skip: comparison.skip_gates, profile: comparison.profile, tier: comparison.tier };
+    let gates = GateChoice {
+        skip: comparison.skip_gates,
+        profile: comparison.profile,
+        tier: comparison.tier,
+        held: None,
+    };
     Ok(VerifyOptions { against, after: comparison.after, claims, text, gates, ..VerifyOptions::default() })
 }
 

@@ -49,6 +49,16 @@ pub fn look_up(
     search_path: &OsStr,
     environments: &BTreeSet<RepoPath>,
 ) -> GateInputs {
+    look_up_command(root, &gate.run, search_path, environments)
+}
+
+/// Looks up the inputs of a command line, like [`look_up`].
+pub fn look_up_command(
+    root: &Path,
+    run: &[String],
+    search_path: &OsStr,
+    environments: &BTreeSet<RepoPath>,
+) -> GateInputs {
     let mut lookup = LookUp {
         root,
         search: std::env::split_paths(search_path).collect(),
@@ -57,7 +67,7 @@ pub fn look_up(
         imports_anything: false,
         programs: BTreeSet::new(),
     };
-    let started = probity_policy::started_commands(&gate.run);
+    let started = probity_policy::started_commands(run);
     for command in started.commands {
         lookup.note_program(OsStr::new(&command[0]));
     }
@@ -67,7 +77,7 @@ pub fn look_up(
             lookup.program(OsStr::new(word), 0);
         }
     }
-    gate.run.iter().skip(1).for_each(|word| lookup.note_argument(OsStr::new(word)));
+    run.iter().skip(1).for_each(|word| lookup.note_argument(OsStr::new(word)));
     let mut imports = lookup.virtual_environments();
     if lookup.imports_anything {
         imports.extend(probity_policy::any_imports());
@@ -80,7 +90,7 @@ pub fn look_up(
     });
     GateInputs {
         programs: programs.collect(),
-        found_program: gate.run.first().and_then(|name| lookup.find(OsStr::new(name))),
+        found_program: run.first().and_then(|name| lookup.find(OsStr::new(name))),
         inputs: lookup.inputs,
         imports: GlobList::new(imports),
     }
