@@ -75,7 +75,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             UnitKind::Class => UnitKind::Method,
             _ => UnitKind::Function,
         };
-        let own_name = own_name.unwrap_or_else(|| "<anonymous>".to_owned());
+        let own_name = own_name.unwrap_or_else(|| self.anonymous_label(node));
         let name = self.full_name(&own_name, around);
         let head = self.head(node);
         let access = self.access(&own_name, &head, around, kind);
