@@ -32,7 +32,7 @@ const MAX_ANSWER_BYTES: usize = 1 << 30;
 const MAX_GIT_ATTEMPTS: u32 = 5;
 const FIRST_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailure> {
+pub(crate) fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailure> {
     match attempt(layout, command, None)? {
         captured if captured.succeeded() => Ok(captured.stdout),
         captured => Err(git_failure(command, &captured)),
@@ -40,7 +40,7 @@ fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailu
 }
 
 /// Runs a command with `lines` on standard input.
-fn output_of_lines(
+pub(crate) fn output_of_lines(
     layout: &GitLayout,
     command: &GitCommand,
     lines: &[String],
