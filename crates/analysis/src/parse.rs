@@ -57,6 +57,13 @@ fn errors_beside_macros(language: Language, bytes: &[u8], facts: &FileFacts) -> 
         .unwrap_or_default()
 }
 
+/// Parses the bytes and visits the tree; `None` after more work than any ordinary file of this size needs.
+pub(crate) fn parse_with_facts(language: Language, bytes: &[u8]) -> Option<(Tree, FileFacts)> {
+    let tree = parse(language, bytes)?;
+    let facts = visit::visit(language, &tree, bytes);
+    Some((tree, facts))
+}
+
 /// Returns why the bytes are not even parsed.
 fn refusal(bytes: &[u8], max_bytes: u64) -> Option<FileNote> {
     if bytes.len() as u64 > max_bytes {

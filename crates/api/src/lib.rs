@@ -1,7 +1,7 @@
 //! Requests and answers as types, shared by every surface, with the registry of codes and the exit codes.
 //!
 //! Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
-//! May use: analysis, contract, core, documents, evidence, intents, languages, ledger, paths, policy.
+//! May use: analysis, contract, core, documents, evidence, intents, languages, ledger, merge-audit, paths, policy.
 //! Must not know: files, clocks, processes, databases, or how a surface renders an answer.
 
 #![allow(
@@ -19,6 +19,7 @@ pub mod govern;
 mod kept_part;
 pub mod ledger;
 mod list_cut;
+pub mod merge_audit;
 pub mod merges;
 mod path_claim;
 pub mod quality;
@@ -50,6 +51,8 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<documents::StoreSyncAnswer>(),
     SchemaEntry::of::<documents::DocumentTraceAnswer>(),
     SchemaEntry::of::<merges::MergeAnalysisAnswer>(),
+    SchemaEntry::of::<merge_audit::MergeAuditAnswer>(),
+    SchemaEntry::of::<merge_audit::MergeAuditRangeAnswer>(),
     SchemaEntry::of::<merges::MergeDecisionsAnswer>(),
     SchemaEntry::of::<merges::MergeHeadsAnswer>(),
     SchemaEntry::of::<merges::MergePolicyAnswer>(),

@@ -40,7 +40,7 @@ pub(crate) fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8
 }
 
 /// Runs a command with `lines` on standard input.
-fn output_of_lines(
+pub(crate) fn output_of_lines(
     layout: &GitLayout,
     command: &GitCommand,
     lines: &[String],

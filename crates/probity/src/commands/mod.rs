@@ -20,6 +20,7 @@ pub(crate) mod ledger;
 pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod merge;
+mod merge_audit;
 pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod revert;
