@@ -396,6 +396,24 @@ crate::code_enum! {
         RevertHeld = "REVERT.HELD",
             "a live intent holds the path, so the change may be its owner's and not the run's",
             "ask the owner; to undo the change all the same, name the path: `probity revert RUN PATH`";
+        LandConflict = "LAND.CONFLICT",
+            "the tree changed at a path that the run changed, too; nothing landed and the layer is held",
+            "merge both with `probity land RUN --rebase`, or drop the run's changes with `probity discard RUN`";
+        LandUnsafe = "LAND.UNSAFE",
+            "an entry of the layer cannot land: it is no file, directory or link, has a set-id bit, or leads out of the tree",
+            "look at it with `probity diff RUN`; land the rest with `probity land RUN --only PATH`";
+        LandOtherFileSystem = "LAND.OTHER_FILE_SYSTEM",
+            "the tree and Probity's state are on different file systems, so a change cannot land all at once",
+            "keep the worktree on the file system of its git directory";
+        LayerUnknown = "LAYER.UNKNOWN",
+            "no held layer belongs to this run: it landed, was discarded, or did not run in a view",
+            "`probity status` lists the held layers";
+        LayerBusy = "LAYER.BUSY",
+            "another process uses the layer of this run",
+            "wait until it ends";
+        LayerChanged = "LAYER.CHANGED",
+            "the held layer does not have the content that the evidence recorded",
+            "do not land it; drop it with `probity discard RUN` and run again";
         GitCommandFailed = "GIT.COMMAND_FAILED",
             "a git command that Probity needs failed; the message has git's own words",
             "run the named command yourself; `git fsck` checks the repository";

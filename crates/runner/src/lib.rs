@@ -7,6 +7,7 @@
 //! * [`run`]: runs a command under a sealed scope, from declaration to evidence.
 //! * [`planning`]: a preview of the seal. [`init`]: a first policy.
 //! * [`amend`], [`revert`]: the two ways to resolve a violation. [`explain`]: why a path is in or out of scope.
+//! * [`landing`]: brings the layer of a run in a view into the tree, all or nothing.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing old evidence.
 //! * `maintenance_run`: evidence of what Probity itself does.
 //! * [`run_verdict`]: the verdict, a pure function of the observations.
@@ -22,6 +23,7 @@ pub mod explain;
 pub mod export;
 pub mod init;
 pub mod keys;
+pub mod landing;
 pub mod log_proofs;
 mod maintenance_run;
 pub mod planning;

@@ -172,6 +172,40 @@ impl StateDirectory {
         self.dir.join("locks").join(tree_key(root))
     }
 
+    /// The layer of a run in a view: `upper` holds its changes, `work` belongs to the kernel.
+    pub fn layer(&self, run_id: &str) -> PathBuf {
+        self.dir.join("layers").join(run_id)
+    }
+
+    /// Returns the ids of the runs whose layers are kept, oldest first.
+    pub fn layers(&self) -> Result<Vec<String>, StoreError> {
+        list(&self.dir.join("layers"))
+    }
+
+    /// Held by the process that mounts, lands, merges or removes the layer of a run.
+    pub fn layer_lock(&self, run_id: &str) -> PathBuf {
+        self.dir.join("locks").join(format!("layer-{run_id}"))
+    }
+
+    /// The journal and the exchanged entries of a landing on the tree at `root`.
+    pub fn landing(&self, run_id: &str, root: &Path) -> PathBuf {
+        self.dir.join("landings").join(format!("{run_id}.{}", tree_key(root)))
+    }
+
+    /// Returns the landings on the tree at `root`, finished or not: run id and directory, oldest first.
+    pub fn landings(&self, root: &Path) -> Result<Vec<(String, PathBuf)>, StoreError> {
+        let (dir, key) = (self.dir.join("landings"), tree_key(root));
+        let names = list(&dir)?;
+        let of_tree = names.iter().filter_map(|name| name.split_once('.')).filter(|(_, tree)| *tree == key);
+        Ok(of_tree.map(|(id, tree)| (id.to_owned(), dir.join(format!("{id}.{tree}")))).collect())
+    }
+
+    /// Held while a layer lands on the tree at `root`, or an interrupted landing is completed. Runs in views only share
+    /// the lock of the tree, so that one does not keep landings apart.
+    pub fn landing_lock(&self, root: &Path) -> PathBuf {
+        self.dir.join("locks").join(format!("{}.landing", tree_key(root)))
+    }
+
     /// Held while closing interrupted runs of other trees, so that each is closed once.
     pub fn closing_lock(&self) -> PathBuf {
         self.dir.join("locks").join("closing")
