@@ -1,7 +1,7 @@
 //! Governs a command, from the declaration of its scope to the evidence of what it did.
 //!
 //! Owns: sealing, running, judging and attesting a run; reading, amending, undoing and pruning evidence.
-//! May use: api, changes, core, evidence, paths, policy, process, scopes, snapshot, storage, workspace.
+//! May use: api, changes, core, evidence, paths, policy, process, sandbox, scopes, snapshot, storage, workspace.
 //! Must not know: analyses, the ledger, the command line, the protocol of agents, how an answer is shown.
 //!
 //! * [`run`]: runs a command under a sealed scope, from declaration to evidence.
@@ -19,6 +19,7 @@ mod before_images;
 pub mod bundles;
 pub mod chain_check;
 mod coverage;
+mod enforcement;
 pub mod explain;
 pub mod export;
 pub mod init;
@@ -34,5 +35,8 @@ pub mod revert;
 pub mod run;
 pub mod run_verdict;
 mod state_guard;
+mod view;
 
+pub use enforcement::EnforcementRequest;
+pub use probity_sandbox::run_role as run_view_role;
 pub use recover::ClosedRun;

@@ -38,14 +38,18 @@ pub struct ClosedRun {
     pub orphans: Vec<OrphanProcess>,
 }
 
-/// Closes every killed run of this repository. The caller holds the lock of this workspace's tree.
+/// Closes every killed run of this repository. The caller holds the lock of this workspace's tree, for itself if
+/// `is_exclusive`.
 #[tracing::instrument(name = "close interrupted runs", skip_all)]
-pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>, ServiceError> {
+pub(crate) fn close_interrupted(
+    workspace: &Workspace,
+    is_exclusive: bool,
+) -> Result<Vec<ClosedRun>, ServiceError> {
     let mut closed = Vec::new();
     let landings = landing::recover_landings(workspace)?;
     let own_lock = workspace.state.tree_lock(&workspace.root);
     let (own, others): (Vec<_>, Vec<_>) =
-        workspace.state.open_runs()?.into_iter().partition(|run| run.lock == own_lock);
+        workspace.state.open_runs()?.into_iter().partition(|run| is_exclusive && run.lock == own_lock);
     for run in own {
         closed.extend(close_run(workspace, run, &landings)?);
     }
@@ -209,6 +213,8 @@ pub(crate) fn record_unjudged(
                 did: None,
                 gate_results: &gates::skip_all(seal, "the run was interrupted"),
                 containment: &[],
+                confinement: None,
+                landing: None,
             },
             head,
         },

@@ -21,6 +21,9 @@ pub const CHECKPOINT_FILE: &str = "log.checkpoint";
 /// The directory of stored handles.
 pub const HANDLES_DIR: &str = "handles";
 
+/// Marks the directory of an open run in a view.
+const VIEW_SUFFIX: &str = ".view";
+
 const TREE_KEY_DIGITS: usize = 16;
 
 /// The state directory of one repository.
@@ -34,7 +37,7 @@ pub struct StateDirectory {
 pub struct OpenRun {
     pub run_id: String,
     pub folder: PathBuf,
-    /// Held by the process that works on the tree of this run.
+    /// Held by the process that works on the tree of this run, or in a view of it.
     pub lock: PathBuf,
     /// The stat cache of the tree.
     pub cache: PathBuf,
@@ -55,6 +58,12 @@ impl StateDirectory {
         self.open(run_id, &tree_key(root))
     }
 
+    /// The open run `run_id` in a view of the tree at `root`. Such runs only share the lock of the tree; each has a lock
+    /// of its own, that of its layer.
+    pub fn open_view_run(&self, run_id: &str, root: &Path) -> OpenRun {
+        self.open(run_id, &format!("{}{VIEW_SUFFIX}", tree_key(root)))
+    }
+
     /// Returns all runs without evidence, sorted. Entries that are not named like a run are ignored.
     pub fn open_runs(&self) -> Result<Vec<OpenRun>, StoreError> {
         let names = list(&self.dir.join("open"))?;
@@ -65,11 +74,16 @@ impl StateDirectory {
             .collect())
     }
 
-    fn open(&self, run_id: &str, tree: &str) -> OpenRun {
+    fn open(&self, run_id: &str, place: &str) -> OpenRun {
+        let in_view = place.strip_suffix(VIEW_SUFFIX);
+        let tree = in_view.unwrap_or(place);
         OpenRun {
             run_id: run_id.into(),
-            folder: self.dir.join("open").join(format!("{run_id}.{tree}")),
-            lock: self.dir.join("locks").join(tree),
+            folder: self.dir.join("open").join(format!("{run_id}.{place}")),
+            lock: match in_view {
+                Some(_) => self.layer_lock(run_id),
+                None => self.dir.join("locks").join(tree),
+            },
             cache: self.dir.join("cache").join(tree),
         }
     }

@@ -134,6 +134,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "paths",
             "policy",
             "process",
+            "sandbox",
             "scopes",
             "snapshot",
             "storage",

@@ -120,8 +120,12 @@ fn run_sealed(
         }
         Ok(())
     };
-    let place =
-        GatePlace { root: &workspace.root, log_directory: workspace.state.dir(), changed_since_seal: None };
+    let place = GatePlace {
+        confinement: None,
+        root: &workspace.root,
+        log_directory: workspace.state.dir(),
+        changed_since_seal: None,
+    };
     gates::run(&mut supervisor, seal, place, &mut gates::announcement(workspace, seal), &mut after)
 }
 
