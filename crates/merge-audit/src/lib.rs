@@ -30,9 +30,7 @@ pub use finding::{
 };
 pub use line_merge::{LineMerge, merge_lines};
 pub use path_class::SetAsideReason;
-pub use trees::{
-    BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids,
-};
+pub use trees::{BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids};
 
 use moved_code::TreeSearch;
 

@@ -45,7 +45,9 @@ impl<'a> TreeSearch<'a> {
         });
         let gained = changed.take(MAX_SEARCHED_FILES).filter(|(path, _)| {
             let read = self.read(path);
-            let count = |version: usize| read[version].as_ref().map_or(0, |file| file.occurrences(tokens, is_note).any);
+            let count = |version: usize| {
+                read[version].as_ref().map_or(0, |file| file.occurrences(tokens, is_note).any)
+            };
             count(version) > count(BASE)
         });
         gained.map(|(path, _)| path.clone()).collect()

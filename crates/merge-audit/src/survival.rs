@@ -117,7 +117,9 @@ impl<'a> SideView<'a> {
         match atom {
             EditAtom::Insert { side } => !gains(&self.side.items[side]),
             EditAtom::Delete { base } => !loses(&self.base.items[base]),
-            EditAtom::Update { base, side } => !gains(&self.side.items[side]) && !loses(&self.base.items[base]),
+            EditAtom::Update { base, side } => {
+                !gains(&self.side.items[side]) && !loses(&self.base.items[base])
+            }
         }
     }
 
@@ -225,7 +227,8 @@ impl<'a> SideView<'a> {
         if parts.len() < MIN_SAME_MEANING_WORDS {
             return false;
         }
-        let inserted = (0..self.other.items.len()).filter(|&index| self.base_to_other.backward[index].is_none());
+        let inserted =
+            (0..self.other.items.len()).filter(|&index| self.base_to_other.backward[index].is_none());
         inserted.map(|index| &self.other.items[index]).any(|other| {
             other.is_note() == item.is_note()
                 && self.base.count(other.hash) == 0
@@ -298,7 +301,9 @@ fn renamed_words(base: &FileItems, other: &FileItems, alignment: &Alignment) -> 
             }
         }
     }
-    let only = |(from, to): (u64, BTreeSet<u64>)| (to.len() == 1).then(|| to.first().map(|to| (from, *to))).flatten();
+    let only = |(from, to): (u64, BTreeSet<u64>)| {
+        (to.len() == 1).then(|| to.first().map(|to| (from, *to))).flatten()
+    };
     votes.into_iter().filter_map(only).filter(|(from, _)| other.code.count(*from) == 0).collect()
 }
 

@@ -24,12 +24,17 @@ pub(crate) enum ContentDepth {
 fn wanted(trees: &FourTrees, depth: ContentDepth) -> BTreeSet<String> {
     let reads_all = depth == ContentDepth::Everything && trees.len() <= MAX_READ_PATHS;
     let paths = trees.values().filter(|versions| reads_all || !is_proven_by_ids(versions));
-    let versions = paths.flatten().flatten().filter(|version| version.bytes.is_none() && !version.is_submodule());
+    let versions =
+        paths.flatten().flatten().filter(|version| version.bytes.is_none() && !version.is_submodule());
     versions.map(|version| version.id.to_string()).collect()
 }
 
 /// Reads the contents of many audits at once.
-pub(crate) fn fill(layout: &GitLayout, all: &mut [&mut FourTrees], depth: ContentDepth) -> Result<(), ServiceError> {
+pub(crate) fn fill(
+    layout: &GitLayout,
+    all: &mut [&mut FourTrees],
+    depth: ContentDepth,
+) -> Result<(), ServiceError> {
     let ids: BTreeSet<String> = all.iter().flat_map(|trees| wanted(trees, depth)).collect();
     if ids.is_empty() {
         return Ok(());

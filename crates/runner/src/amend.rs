@@ -199,7 +199,7 @@ mod tests {
         let folder = open.run.folder.clone();
         // A run may start on the tree meanwhile, and does not take this for its own.
         let _tree = crate::run::take_tree(&workspace, "run r2").expect("is free");
-        assert!(recover::close_interrupted(&workspace).expect("looks").is_empty());
+        assert!(recover::close_interrupted(&workspace, true).expect("looks").is_empty());
         assert!(folder.exists(), "it goes on");
         assert!(
             open_run(&workspace, "open").expect("looks").is_none(),
@@ -207,7 +207,7 @@ mod tests {
         );
         // Killed: its lock is free, and the next start closes it.
         drop(open);
-        recover::close_interrupted(&workspace).expect("closes");
+        recover::close_interrupted(&workspace, true).expect("closes");
         assert!(!folder.exists(), "it was closed");
     }
 }

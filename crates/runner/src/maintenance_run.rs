@@ -72,6 +72,8 @@ impl MaintenanceRun {
                     did: Some(did),
                     gate_results: &[],
                     containment: &[],
+                    confinement: None,
+                    landing: None,
                 },
                 head: ChainHeadSource::OnDisk,
             },

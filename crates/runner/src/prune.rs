@@ -43,7 +43,7 @@ pub fn prune(
     dry_run: bool,
 ) -> Result<EvidenceRemoval, ServiceError> {
     let _tree = run::take_tree(workspace, "evidence gc")?;
-    recover::close_interrupted(workspace)?;
+    recover::close_interrupted(workspace, true)?;
     let _images = FileLock::try_take(&workspace.state.before_lock(), "evidence gc").map_err(lock_error)?;
     let chain = chain_check::check(workspace, &bundles::own_trust(workspace)?)?;
     if let Some(problem) = chain.problems().next() {

@@ -61,7 +61,7 @@ pub fn revert(
     let seal = bundles::seal(&files, &run_id)?;
     let _lock = run::take_tree(workspace, &format!("reverting run {run_id}"))?;
     let _images = FileLock::share(&workspace.state.before_lock())?;
-    recover::close_interrupted(workspace)?;
+    recover::close_interrupted(workspace, true)?;
     let is_meant = |path: &RepoPath| untracked.contains(path) && (only.is_empty() || only.contains(path));
     let mut meant: Vec<&RecordedChange> =
         recorded.changes.iter().filter(|change| is_meant(&change.path)).collect();

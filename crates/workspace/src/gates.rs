@@ -77,9 +77,20 @@ impl GateResult {
     }
 }
 
+/// A private view in which gates run.
+pub trait GateConfinement: std::fmt::Debug {
+    /// Runs a job of a gate.
+    fn run(&self, supervisor: &mut Supervisor, job: Job) -> io::Result<JobReport>;
+
+    /// Leads to the root of the file system that gates see.
+    fn file_root(&self) -> &Path;
+}
+
 /// The directories that gates use.
 #[derive(Debug, Clone, Copy)]
 pub struct GatePlace<'a> {
+    /// The view; `None` if gates run in the tree itself.
+    pub confinement: Option<&'a dyn GateConfinement>,
     pub root: &'a Path,
     /// Holds output until the gate has ended.
     pub log_directory: &'a Path,
@@ -222,7 +233,7 @@ fn run_one(
     let files = nameless_file(folder).and_then(|stdout| Ok([stdout, nameless_file(folder)?]));
     let started = files.and_then(|files| {
         let python_cache = PrivateDirectory::create(root, folder)?;
-        Ok((start(supervisor, seal, gate, prepared, root, python_cache.path(), &files)?, files))
+        Ok((start(supervisor, seal, gate, prepared, place, python_cache.path(), &files)?, files))
     });
     let (ended, files) = match started {
         Ok(started) => started,
@@ -276,7 +287,8 @@ impl PreparedGate {
             Some(held) => held.programs.search_path().to_owned(),
             None => environment.get("PATH").unwrap_or_default().to_owned(),
         };
-        let found = gate_inputs::look_up(place.root, gate, &search_path, &BTreeSet::new());
+        let file_root = place.confinement.map_or(Path::new("/"), GateConfinement::file_root);
+        let found = gate_inputs::look_up(file_root, place.root, gate, &search_path, &BTreeSet::new());
         let sealed = match held {
             Some(held) => Some((held.programs.of_gate(&gate.id).to_vec(), "the change was started")),
             None => place.changed_since_seal.map(|_| {
@@ -318,18 +330,18 @@ fn start(
     seal: &Seal,
     gate: &PlannedGate,
     prepared: PreparedGate,
-    root: &Path,
+    place: GatePlace<'_>,
     python_cache: &Path,
     [stdout, stderr]: &[File; 2],
 ) -> io::Result<JobReport> {
     let environment = prepared
         .environment
-        .with_run(&seal.contents().run_id, root)
+        .with_run(&seal.contents().run_id, place.root)
         .with_gate(&gate.id)
         .with_python_cache(python_cache);
-    Ok(supervisor.run(&Job {
+    let job = Job {
         argv: prepared.argv,
-        cwd: root.to_owned(),
+        cwd: place.root.to_owned(),
         environment,
         stdin: JobInput::Null,
         output: JobOutput::Files {
@@ -338,7 +350,11 @@ fn start(
             limit_bytes: MAX_LOG_BYTES,
         },
         timeout: Some(Duration::from_millis(gate.timeout_ms)),
-    }))
+    };
+    match place.confinement {
+        Some(confinement) => confinement.run(supervisor, job),
+        None => Ok(supervisor.run(&job)),
+    }
 }
 
 /// A gate is not started if its output cannot be kept.

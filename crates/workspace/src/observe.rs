@@ -13,7 +13,7 @@ use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
 use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange, TreeRoot};
 use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -245,6 +245,42 @@ impl<'a> WorkspaceObserver<'a> {
             None => NestedRefs::gather(self.workspace, &content),
         };
         Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
+    }
+
+    /// Observes the tree as a view shows it. `upper` is the layer of the view on the root of this workspace, and
+    /// `view_root` leads to the root of the view's file system. Repositories inside the tree are content here.
+    #[tracing::instrument(name = "observe view", skip_all)]
+    pub fn observe_view(
+        &self,
+        start: &WorkspaceObservation,
+        upper: &Path,
+        view_root: &Path,
+    ) -> Result<WorkspaceObservation, ServiceError> {
+        let inside = |path: &Path| view_root.join(path.strip_prefix("/").unwrap_or(path));
+        let git = self.workspace.git.as_ref().map(|layout| {
+            let layout = GitLayout {
+                root: inside(&layout.root),
+                git_dir: inside(&layout.git_dir),
+                common_dir: inside(&layout.common_dir),
+                ..layout.clone()
+            };
+            let known = start.git.as_ref();
+            let mut facts = GitFacts::gather(&layout, known);
+            if let Some(known) = known {
+                facts.zone.adopt_identities(&known.zone);
+            }
+            facts
+        });
+        let content = self.layered(&start.content, upper)?;
+        Ok(WorkspaceObservation { content, git, nested: NestedRefs::default(), root: start.root.clone() })
+    }
+
+    /// Returns the content of a tree with the layer `upper` above it; a layer that is not there changes nothing.
+    pub fn layered(&self, below: &Snapshot, upper: &Path) -> Result<Snapshot, ServiceError> {
+        match upper.symlink_metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(below.clone()),
+            _ => Ok(below.with_layer(upper, &self.workspace.root, &self.options)?),
+        }
     }
 
     /// Observes the content alone, using the stat cache if `earlier` is `None`.

@@ -2,6 +2,7 @@
 
 pub mod amend;
 pub mod delta;
+pub mod enforcement;
 pub mod evidence;
 pub mod log;
 pub mod path;

@@ -448,7 +448,7 @@ fn changed_lines(review: &ChangeReview, verified: &TreeVerification) -> Vec<Stri
         return unscoped_change_lines(&changes);
     }
     let out_of_scope: BTreeSet<RepoPath> = review.out_of_scope.iter().cloned().collect();
-    change_lines_until(&changes, &out_of_scope, "all with --json")
+    change_lines_until(&changes, &out_of_scope, "", "all with --json")
 }
 
 fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {

@@ -49,7 +49,9 @@ impl MergeAuditArgs {
         match (&self.squash, &self.rebase, &self.cherry_pick, &self.revert, &self.trees) {
             (Some(tip), ..) => MergeQuestion::Squash { squash: revision, tip: tip.clone() },
             (_, Some(two), ..) => MergeQuestion::Rebase { old: two[0].clone(), new: two[1].clone() },
-            (_, _, Some(source), ..) => MergeQuestion::CherryPick { picked: revision, source: source.clone() },
+            (_, _, Some(source), ..) => {
+                MergeQuestion::CherryPick { picked: revision, source: source.clone() }
+            }
             (_, _, _, Some(source), _) => MergeQuestion::Revert { revert: revision, source: source.clone() },
             (.., Some(four)) => MergeQuestion::Trees([0, 1, 2, 3].map(|at| four[at].clone())),
             _ if self.working => MergeQuestion::Working,
@@ -59,7 +61,11 @@ impl MergeAuditArgs {
 }
 
 pub(crate) fn audit(workspace: &Workspace, args: &MergeAuditArgs) -> Result<CommandAnswer, ServiceError> {
-    if let Some((from, to)) = args.revision.split_once("..").filter(|_| args.question() == MergeQuestion::Commit(args.revision.clone())) {
+    if let Some((from, to)) = args
+        .revision
+        .split_once("..")
+        .filter(|_| args.question() == MergeQuestion::Commit(args.revision.clone()))
+    {
         let from = Some(from).filter(|from| !from.is_empty());
         let to = if to.is_empty() { "HEAD" } else { to };
         let answer = probity_merges::audit_range(workspace, from, to)?;

@@ -132,8 +132,12 @@ fn run_sealed(
         }
         Ok(())
     };
-    let place =
-        GatePlace { root: &workspace.root, log_directory: workspace.state.dir(), changed_since_seal: None };
+    let place = GatePlace {
+        confinement: None,
+        root: &workspace.root,
+        log_directory: workspace.state.dir(),
+        changed_since_seal: None,
+    };
     let held = held.map(|held| HeldGates { programs: &held.programs, changed: &held.changed });
     let mut before = gates::announcement(workspace, seal);
     gates::run_held(&mut supervisor, seal, place, held, &mut before, &mut after)

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The programs of every gate of a policy, and the search path that found them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +27,8 @@ impl StartPrograms {
         let environment = ProcessEnvironment::allow_listed(&[]);
         let search_path = environment.get("PATH").unwrap_or_default();
         let programs = |run: &[String]| {
-            gate_inputs::look_up_command(&workspace.root, run, search_path, &BTreeSet::new()).programs
+            gate_inputs::look_up_command(Path::new("/"), &workspace.root, run, search_path, &BTreeSet::new())
+                .programs
         };
         Self {
             search_path: search_path.as_bytes().into(),
