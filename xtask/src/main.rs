@@ -57,6 +57,9 @@ enum Chore {
         /// The trees [default: the project's own crates]
         #[arg(value_name = "TREE")]
         trees: Vec<PathBuf>,
+        /// The trees are labeled sets: a directory for each pair of copies
+        #[arg(long)]
+        pairs: bool,
     },
     /// Attack the binary, the slow cases included: one line per case, held or broken
     Attack {
@@ -181,7 +184,7 @@ fn run(chore: Chore) -> ChoreResult {
             BenchCommand::Edit { tree } => bench_change::edit_of(&tree),
             BenchCommand::Registry => bench_change::registry(),
         },
-        Chore::Quality { trees } => test::quality(trees),
+        Chore::Quality { trees, pairs } => test::quality(trees, pairs),
         Chore::Attack { case } => attack::attack(case.as_deref()),
         Chore::Audit { offline } => audit::audit(offline),
         Chore::Kill { target: KillTarget::Runs } => test::kill(),

@@ -68,10 +68,12 @@ pub fn kill() -> ChoreResult {
     )
 }
 
-/// Measures clone and dead-code detection, in the given trees or in the project's own crates.
-pub fn quality(trees: Vec<PathBuf>) -> ChoreResult {
+/// Measures clone and dead-code detection, in the given trees or in the project's own crates; or how many pairs of
+/// labeled sets are found.
+pub fn quality(trees: Vec<PathBuf>, are_pairs: bool) -> ChoreResult {
     let trees = if trees.is_empty() { vec![root().join("crates")] } else { trees };
-    let mut words = vec!["bench", "--quiet", "--package", "probity-analysis", "--bench", "quality", "--"];
+    let bench = if are_pairs { "pairs" } else { "quality" };
+    let mut words = vec!["bench", "--quiet", "--package", "probity-analysis", "--bench", bench, "--"];
     let trees: Result<Vec<PathBuf>, _> = trees.iter().map(|tree| tree.canonicalize()).collect();
     let trees = trees.map_err(|error| format!("a tree is not there: {error}"))?;
     let trees: Vec<String> = trees.iter().map(|tree| tree.to_string_lossy().into_owned()).collect();

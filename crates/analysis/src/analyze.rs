@@ -9,6 +9,7 @@ use crate::hash;
 use crate::health::{Health, HealthDebt};
 use crate::imports::{DependencyEdge, SourceTree};
 use crate::language::Language;
+use crate::reach::ReachedUnits;
 use crate::run::{
     AnalysisInput, AnalysisOutput, AnalysisRun, FactsKey, FileDependency, RunFile, RunId, RunIdentity,
     SourceInput, UnitMeasurements,
@@ -115,6 +116,7 @@ struct StructuralResults {
     api: Vec<ApiItem>,
     graph: DependencyGraph,
     dead: Vec<dead_code::DeadUnit>,
+    reached: ReachedUnits,
     /// For each file its classes, with the number of other classes each names.
     couplings: Vec<Vec<(u32, u32)>>,
     drafts: Vec<FindingDraft>,
@@ -136,7 +138,7 @@ impl CrossFilePass<'_> {
             || clones::find(&self.files, self.settings, self.is_given_up),
             || self.structural_results(&run_files),
         );
-        let debts = self.debts(&beside, &clones.repeated_tokens);
+        let debts = self.debts(&beside, &clones.repeated);
         for (debt, &place) in debts.iter().zip(&self.places) {
             run_files[place as usize].health_milli = Some(debt.file_health());
         }
@@ -151,7 +153,7 @@ impl CrossFilePass<'_> {
             health: if debts.is_empty() {
                 Health::of_nothing()
             } else {
-                HealthDebt::sum(&debts).tree_health()
+                HealthDebt::sum(self.weighed_debts(&debts)).tree_health()
             },
             findings: finding::assign_ids(drafts),
             units: beside.units,
@@ -168,7 +170,10 @@ impl CrossFilePass<'_> {
         // Sources that were not read exist nevertheless.
         let others = self.input.others.iter().chain(self.input.sources.keys());
         let tree = SourceTree::new(&self.files, &self.input.governance, others);
-        let (graph, dead) = rayon::join(|| DependencyGraph::of(&tree), || dead_code::find(&self.files));
+        let (graph, (dead, reached)) = rayon::join(
+            || DependencyGraph::of(&tree),
+            || rayon::join(|| dead_code::find(&self.files), || ReachedUnits::of(&self.files)),
+        );
         let couplings = coupling::of(&self.files, &graph.edges);
         let mut drafts: Vec<FindingDraft> =
             self.files.par_iter().flat_map_iter(|file| design::drafts(file, self.settings)).collect();
@@ -192,19 +197,30 @@ impl CrossFilePass<'_> {
             api: self.files.iter().flat_map(api::of).collect(),
             graph,
             dead,
+            reached,
             couplings,
             drafts,
         }
     }
 
-    fn debts(&self, beside: &StructuralResults, repeated: &[u64]) -> Vec<HealthDebt> {
-        let StructuralResults { graph, dead, couplings, .. } = beside;
-        let each = self.files.iter().zip(repeated);
-        let mut debts: Vec<HealthDebt> =
-            each.map(|(file, &repeated)| HealthDebt::of(file, repeated, self.settings)).collect();
-        for &(file, unit) in dead {
-            let n_tokens = self.files[file as usize].facts.units[unit as usize].n_tokens;
-            debts[file as usize].add_dead(n_tokens);
+    /// Returns the debts of the files that the health of the tree is made of: all but tests, if there are others.
+    fn weighed_debts<'a>(&'a self, debts: &'a [HealthDebt]) -> impl Iterator<Item = &'a HealthDebt> {
+        let are_all_tests = self.files.iter().all(|file| file.is_test);
+        let weighed = self.files.iter().zip(debts).filter(move |(file, _)| are_all_tests || !file.is_test);
+        weighed.map(|(_, debt)| debt)
+    }
+
+    fn debts(&self, beside: &StructuralResults, repeated: &[Vec<bool>]) -> Vec<HealthDebt> {
+        let StructuralResults { graph, dead, couplings, reached, .. } = beside;
+        let each = self.files.par_iter().zip(repeated).enumerate();
+        let mut debts: Vec<HealthDebt> = each
+            .map(|(index, (file, repeated))| {
+                HealthDebt::of(file, repeated, reached.in_file(index), self.settings)
+            })
+            .collect();
+        for dead in dead {
+            let n_tokens = self.files[dead.file as usize].facts.units[dead.unit as usize].n_tokens;
+            debts[dead.file as usize].add_dead(n_tokens);
         }
         for &(file, _) in &graph.dangling {
             debts[file as usize].add_dangling();

@@ -1,49 +1,127 @@
 //! Unused code, reported only if the language itself rules out uses from outside.
 //!
-//! A unit is dead if no file of the tree names it outside its own body. Names are compared, not bindings: a
-//! name used for something else can hide a dead unit, but a used unit is never reported. Code that a
-//! framework could reach is left alone: decorated and overriding code, tests, entry points, names mentioned
-//! in strings. Unused public code is an interface, not a finding.
+//! A unit is dead if no file of the tree names it outside its own body and outside other dead code. Names are compared,
+//! not bindings: a name used for something else can hide a dead unit, but a used unit is never reported. Code that a
+//! framework could reach is left alone: code with a decorator that may register it, overriding code, tests, entry
+//! points, names mentioned in strings. Unused public code is an interface, not a finding.
 
 use crate::corpus::CorpusFile;
-use crate::facts::{AccessLevel, CodeUnit, UnitKind, count};
+use crate::facts::{AccessLevel, CodeUnit, FileFacts, UnitKind, count};
 use crate::finding::{Confidence, FindingDraft, FindingFamily, Severity};
-use crate::hash;
+use crate::hash::{self, mix};
 use crate::language::Language;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A dead unit: file and unit.
-pub(crate) type DeadUnit = (u32, u32);
+/// Dead code may use other code that is dead then, too: rounds after which the search ends.
+const MAX_DEAD_CODE_ROUNDS: usize = 16;
+
+/// A dead unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct DeadUnit {
+    pub file: u32,
+    pub unit: u32,
+    used_by: RemainingUse,
+}
+
+/// The code that still names a dead unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum RemainingUse {
+    Nothing,
+    DeadCode,
+    OwnTests,
+}
 
 pub(crate) fn find(files: &[CorpusFile]) -> Vec<DeadUnit> {
-    let uses = NameUsage::of(files);
-    let mut dead = Vec::new();
+    let mut uses = NameUsage::of(files);
+    let mut candidates: Vec<(u32, u32)> = Vec::new();
     for (index, file) in files.iter().enumerate() {
-        for (unit, facts) in file.facts.units.iter().enumerate() {
-            if is_candidate(file, facts) && !uses.reach(files, file, facts) {
-                dead.push((count(index), count(unit)));
+        let units = file.facts.units.iter().enumerate().filter(|(_, unit)| is_candidate(file, unit));
+        candidates.extend(units.map(|(unit, _)| (count(index), count(unit))));
+    }
+    let mut dead: Vec<DeadUnit> = Vec::new();
+    for round in 0..MAX_DEAD_CODE_ROUNDS {
+        let used_by = if round == 0 { RemainingUse::Nothing } else { RemainingUse::DeadCode };
+        let (found, left): (Vec<_>, Vec<_>) =
+            candidates.into_iter().partition(|&place| !uses.reach(files, place));
+        candidates = left;
+        if found.is_empty() {
+            break;
+        }
+        for (file, unit) in found {
+            for (file, unit) in uses.parts(files, (file, unit)) {
+                uses.remove_uses_in(files, file, unit);
             }
+            dead.push(DeadUnit { file, unit, used_by });
         }
     }
-    // Code inside dead code needs no separate finding.
-    let all: BTreeSet<DeadUnit> = dead.iter().copied().collect();
-    dead.retain(|&(file, unit)| {
-        let units = &files[file as usize].facts.units;
-        units[unit as usize].parent.is_none_or(|parent| !all.contains(&(file, parent)))
+    let only_tested = candidates.into_iter().filter(|&place| is_used_by_own_tests_alone(files, &uses, place));
+    dead.extend(only_tested.map(|(file, unit)| DeadUnit { file, unit, used_by: RemainingUse::OwnTests }));
+    dead.sort_unstable();
+    without_parts(files, dead)
+}
+
+/// Removes code inside dead code, which needs no separate finding: nested units, and the methods of a Go type.
+fn without_parts(files: &[CorpusFile], mut dead: Vec<DeadUnit>) -> Vec<DeadUnit> {
+    let all: BTreeSet<(u32, u32)> = dead.iter().map(|dead| (dead.file, dead.unit)).collect();
+    let is_go_type = |&&(file, unit): &&(u32, u32)| {
+        let file = &files[file as usize];
+        file.language == Language::Go && file.facts.units[unit as usize].kind == UnitKind::Class
+    };
+    let types: BTreeSet<u64> = all
+        .iter()
+        .filter(is_go_type)
+        .map(|&(file, unit)| {
+            let file = &files[file as usize];
+            go_type_key(file, &file.facts.units[unit as usize].name)
+        })
+        .collect();
+    dead.retain(|&DeadUnit { file, unit, .. }| {
+        let file_facts = &files[file as usize];
+        let unit = &file_facts.facts.units[unit as usize];
+        unit.parent.is_none_or(|parent| !all.contains(&(file, parent)))
+            && receiver_key(file_facts, unit).is_none_or(|key| !types.contains(&key))
     });
     dead
 }
 
+/// Returns true for a function of Rust that only the test module of its own file uses: the compiler leaves such
+/// modules out of the program.
+fn is_used_by_own_tests_alone(files: &[CorpusFile], uses: &NameUsage, (file, unit): (u32, u32)) -> bool {
+    let place = file as usize;
+    let file = &files[place];
+    let candidate = &file.facts.units[unit as usize];
+    if file.language != Language::Rust || candidate.access != AccessLevel::Private {
+        return false;
+    }
+    let name = hash::of_bytes(simple_name(candidate).as_bytes());
+    let is_test_module = |unit: &&CodeUnit| unit.test && unit.name.starts_with("tests.");
+    let n_own = uses.n_uses_in(files, place, candidate, name);
+    let in_tests = file.facts.units.iter().filter(is_test_module);
+    // Units inside other test units would count twice.
+    let outermost = in_tests.filter(|unit| unit.parent == Some(0));
+    let n_tested: u32 = outermost.map(|unit| uses.n_uses_in(files, place, unit, name)).sum();
+    n_tested > 0 && !uses.is_mentioned(simple_name(candidate), name) && uses.n_uses(name) <= n_own + n_tested
+}
+
 pub(crate) fn drafts(files: &[CorpusFile], dead: &[DeadUnit]) -> Vec<FindingDraft> {
+    let has_open_dispatch = files.iter().any(looks_up_private_names);
     dead.iter()
-        .map(|&(file, unit)| {
+        .map(|&DeadUnit { file, unit, used_by }| {
             let file = &files[file as usize];
             let unit = &file.facts.units[unit as usize];
-            let is_sure =
-                unit.access == AccessLevel::Private && file.facts.n_errors == 0 && !is_dynamic(file);
+            let is_sure = unit.access == AccessLevel::Private
+                && used_by != RemainingUse::OwnTests
+                && file.facts.n_errors == 0
+                && !is_dynamic(file)
+                && !(has_open_dispatch && file.language == Language::Python);
+            let who = match used_by {
+                RemainingUse::Nothing => "nothing in the project uses",
+                RemainingUse::DeadCode => "only unused code uses",
+                RemainingUse::OwnTests => "only its own tests use",
+            };
             FindingDraft {
-                message: format!("nothing in the project uses `{}`", unit.name),
+                message: format!("{who} `{}`", unit.name),
                 confidence: if is_sure { Confidence::High } else { Confidence::Medium },
                 content: unit.exact,
                 value: Some(unit.n_tokens),
@@ -65,6 +143,14 @@ fn is_dynamic(file: &CorpusFile) -> bool {
     file.facts.symbols.iter().any(|symbol| REFLECTION_FUNCTIONS.contains(&symbol))
 }
 
+/// Returns true if a file looks up private names of Python of which only the underscore is known:
+/// `globals()[f"_{name}"]`.
+fn looks_up_private_names(file: &CorpusFile) -> bool {
+    file.language == Language::Python
+        && file.facts.mentions.iter().any(|&word| file.facts.symbols.get(word) == "_")
+        && is_dynamic(file)
+}
+
 fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
     let parent = unit.parent.map(|parent| &file.facts.units[parent as usize]);
     let simple = simple_name(unit);
@@ -75,6 +161,13 @@ fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
         Language::Rust if simple.starts_with('_') => false,
         // A script without imports and exports shares its names with the page.
         Language::JavaScript if file.facts.imports.is_empty() && file.facts.exports.is_empty() => false,
+        // `export { Name }` after the class opens its methods to others.
+        Language::JavaScript | Language::TypeScript | Language::Tsx
+            if unit.access == AccessLevel::Internal
+                && parent.is_some_and(|parent| is_listed(file, parent)) =>
+        {
+            false
+        }
         _ => unit.access != AccessLevel::Public,
     };
     is_hidden
@@ -83,8 +176,24 @@ fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
         && !parent
             .is_some_and(|parent| parent.kind == UnitKind::Class && (parent.inherits || parent.decorated))
         && !is_entry(file, unit)
+        && !may_be_misread(file, unit)
+        // `[Symbol.iterator]`: whoever has the symbol calls it.
+        && !simple.ends_with(']')
         // Hooks such as `__len__` and `_repr_html_`.
         && !(simple.starts_with('_') && simple.ends_with('_'))
+}
+
+/// Returns true if a file exports a unit by listing its name.
+fn is_listed(file: &CorpusFile, unit: &CodeUnit) -> bool {
+    file.facts.exports.iter().any(|&symbol| file.facts.symbols.get(symbol) == simple_name(unit))
+}
+
+/// Returns true if the grammar could not read a place in the unit: it may have taken in what follows it, with its uses.
+fn may_be_misread(file: &CorpusFile, unit: &CodeUnit) -> bool {
+    let FileFacts { errors, n_errors, .. } = &*file.facts;
+    let is_after_known = errors.last().is_none_or(|last| last.start_line <= unit.range.end_line);
+    errors.iter().any(|error| unit.range.contains(error))
+        || (*n_errors as usize > errors.len() && is_after_known)
 }
 
 /// Returns true if the language or its runtime calls the unit, or something inside it.
@@ -99,7 +208,7 @@ fn simple_name(unit: &CodeUnit) -> &str {
     unit.name.rsplit('.').next().unwrap_or(&unit.name)
 }
 
-/// How often each name is used in the tree, except in its definitions.
+/// How often each name is used in the tree, except in its definitions and in dead code.
 struct NameUsage {
     counts: Vec<(u64, u32)>,
     /// Sorted.
@@ -108,6 +217,10 @@ struct NameUsage {
     prefixes: BTreeSet<String>,
     /// Units by content, sorted: a copy of a unit does not keep it alive.
     copies: Vec<(u64, u32, u32)>,
+    /// The methods of Go's types, by [`go_type_key`]: they stand beside their type, and do not keep it alive.
+    go_methods: BTreeMap<u64, Vec<(u32, u32)>>,
+    /// For each file with dead code, the name uses in it.
+    dead_names: BTreeMap<usize, Vec<bool>>,
 }
 
 impl NameUsage {
@@ -116,6 +229,7 @@ impl NameUsage {
         let mut mentioned = Vec::new();
         let mut prefixes = BTreeSet::new();
         let mut copies = Vec::new();
+        let mut go_methods: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
         for (index, file) in files.iter().enumerate() {
             let mut n_uses = vec![0u32; file.symbols.len()];
             for name in file.facts.names.iter().filter(|name| !name.is_definition()) {
@@ -127,8 +241,11 @@ impl NameUsage {
             let words = file.facts.mentions.iter().map(|&symbol| file.facts.symbols.get(symbol));
             prefixes.extend(words.filter(|word| word.len() > 3 && word.ends_with('_')).map(str::to_owned));
             for (unit, facts) in file.facts.units.iter().enumerate() {
-                if facts.kind.is_callable() && facts.renamed != 0 {
-                    copies.push((facts.renamed, count(index), count(unit)));
+                if facts.kind.is_callable() && facts.exact != 0 {
+                    copies.push((facts.exact, count(index), count(unit)));
+                }
+                if let Some(key) = receiver_key(file, facts) {
+                    go_methods.entry(key).or_default().push((count(index), count(unit)));
                 }
             }
         }
@@ -143,30 +260,80 @@ impl NameUsage {
             }
             is_same
         });
-        Self { counts, mentioned, prefixes, copies }
+        Self { counts, mentioned, prefixes, copies, go_methods, dead_names: BTreeMap::new() }
     }
 
-    /// Returns true if anything except the unit itself names it.
-    fn reach(&self, files: &[CorpusFile], file: &CorpusFile, unit: &CodeUnit) -> bool {
-        let simple = simple_name(unit);
+    /// Returns true if anything except the unit itself and dead code names it.
+    fn reach(&self, files: &[CorpusFile], (place, unit): (u32, u32)) -> bool {
+        let file = &files[place as usize];
+        let facts = &file.facts.units[unit as usize];
+        let simple = simple_name(facts);
         let name = hash::of_bytes(simple.as_bytes());
-        let is_begun = simple.match_indices('_').any(|(at, _)| self.prefixes.contains(&simple[..=at]));
-        if is_begun || self.mentioned.binary_search(&name).is_ok() {
+        if self.is_mentioned(simple, name) {
             return true;
         }
-        let n_uses = match self.counts.binary_search_by_key(&name, |(symbol, _)| *symbol) {
-            Ok(at) => self.counts[at].1,
-            Err(_) => return false,
+        let n_uses = self.n_uses(name);
+        if n_uses == 0 {
+            return false;
+        }
+        let own = |(file, unit): (u32, u32)| {
+            let unit = &files[file as usize].facts.units[unit as usize];
+            self.n_uses_in(files, file as usize, unit, name)
         };
-        let own = |&(_, file, unit): &(u64, u32, u32)| {
-            let file = &files[file as usize];
-            uses_in(file, &file.facts.units[unit as usize], name)
-        };
-        let n_own: u32 = match self.copies(unit) {
-            [] => uses_in(file, unit, name),
-            copies => copies.iter().map(own).sum(),
+        let n_own: u32 = match self.copies(facts) {
+            [] => self.parts(files, (place, unit)).into_iter().map(own).sum(),
+            copies => copies.iter().map(|&(_, file, unit)| own((file, unit))).sum(),
         };
         n_uses > n_own
+    }
+
+    /// Returns true if a string has the name, or its beginning.
+    fn is_mentioned(&self, simple: &str, name: u64) -> bool {
+        simple.match_indices('_').any(|(at, _)| self.prefixes.contains(&simple[..=at]))
+            || self.mentioned.binary_search(&name).is_ok()
+    }
+
+    fn n_uses(&self, name: u64) -> u32 {
+        self.counts.binary_search_by_key(&name, |(symbol, _)| *symbol).map_or(0, |at| self.counts[at].1)
+    }
+
+    fn n_uses_in(&self, files: &[CorpusFile], place: usize, unit: &CodeUnit, name: u64) -> u32 {
+        let file = &files[place];
+        let dead = self.dead_names.get(&place);
+        let uses = unit.names.usize().filter(|&at| {
+            let used = file.facts.names[at];
+            !used.is_definition()
+                && file.symbols[used.symbol() as usize] == name
+                && dead.is_none_or(|dead| !dead[at])
+        });
+        count(uses.count())
+    }
+
+    /// Returns a unit with the methods that stand beside it.
+    fn parts(&self, files: &[CorpusFile], (place, unit): (u32, u32)) -> Vec<(u32, u32)> {
+        let file = &files[place as usize];
+        let facts = &file.facts.units[unit as usize];
+        let is_go_type = file.language == Language::Go && facts.kind == UnitKind::Class;
+        let methods = is_go_type.then(|| self.go_methods.get(&go_type_key(file, &facts.name))).flatten();
+        std::iter::once((place, unit)).chain(methods.into_iter().flatten().copied()).collect()
+    }
+
+    /// No longer counts what a dead unit uses.
+    fn remove_uses_in(&mut self, files: &[CorpusFile], file: u32, unit: u32) {
+        let place = file as usize;
+        let file = &files[place];
+        let dead = self.dead_names.entry(place).or_insert_with(|| vec![false; file.facts.names.len()]);
+        let facts = &file.facts.units[unit as usize];
+        for at in facts.names.usize() {
+            let used = file.facts.names[at];
+            if used.is_definition() || std::mem::replace(&mut dead[at], true) {
+                continue;
+            }
+            let name = file.symbols[used.symbol() as usize];
+            if let Ok(at) = self.counts.binary_search_by_key(&name, |(symbol, _)| *symbol) {
+                self.counts[at].1 -= 1;
+            }
+        }
     }
 
     /// Returns the callables with the same content, including the unit itself; none if it is not comparable.
@@ -174,13 +341,23 @@ impl NameUsage {
         if !unit.kind.is_callable() {
             return &[];
         }
-        let first = self.copies.partition_point(|(content, ..)| *content < unit.renamed);
-        let last = self.copies.partition_point(|(content, ..)| *content <= unit.renamed);
+        let first = self.copies.partition_point(|(content, ..)| *content < unit.exact);
+        let last = self.copies.partition_point(|(content, ..)| *content <= unit.exact);
         &self.copies[first..last]
     }
 }
 
-fn uses_in(file: &CorpusFile, unit: &CodeUnit, name: u64) -> u32 {
-    let names = file.facts.names[unit.names.usize()].iter();
-    count(names.filter(|used| !used.is_definition() && file.symbols[used.symbol() as usize] == name).count())
+/// Returns the key of a type of Go: its name within its package, which is a directory.
+fn go_type_key(file: &CorpusFile, name: &str) -> u64 {
+    let path = file.path.as_bytes();
+    let directory = &path[..path.iter().rposition(|&byte| byte == b'/').unwrap_or(0)];
+    mix(hash::of_bytes(directory), hash::of_bytes(name.as_bytes()))
+}
+
+/// Returns the key of the type that a method of Go belongs to.
+fn receiver_key(file: &CorpusFile, unit: &CodeUnit) -> Option<u64> {
+    if file.language != Language::Go || unit.kind != UnitKind::Function {
+        return None;
+    }
+    unit.name.split_once('.').map(|(receiver, _)| go_type_key(file, receiver))
 }

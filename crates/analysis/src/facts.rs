@@ -106,6 +106,9 @@ pub struct FileFacts {
     pub exports: Vec<u32>,
     /// Statements by start, nested ones after those around them.
     pub statements: Vec<Statement>,
+    /// The kinds of the tokens outside type annotations, as [`token_kind`] numbers them: without parentheses and words
+    /// that only declare. The name tokens among them are those of `names`, in the same order.
+    pub token_kinds: Vec<u8>,
     /// Branches of one conditional that do the same.
     pub twins: Vec<DuplicateBranch>,
 }
@@ -124,13 +127,52 @@ impl FileFacts {
                 && is_span(unit.names, names)
         });
         let first_names = self.statements.iter().map(|statement| statement.first_name);
+        let first_tokens = self.statements.iter().map(|statement| statement.first_token);
+        let n_name_tokens = self.token_kinds.iter().filter(|&&kind| kind <= token_kind::LAST_NAME).count();
+        let n_token_kinds = count(self.token_kinds.len());
         are_units_sound
+            && n_name_tokens == self.names.len()
+            && first_tokens.is_sorted()
+            && self.statements.last().is_none_or(|last| last.first_token <= n_token_kinds)
+            && self.units.iter().all(|unit| unit.tokens_end <= n_token_kinds)
             && first_names.is_sorted()
             && self.statements.last().is_none_or(|last| last.first_name <= names)
             && self.names.iter().all(|name| is_symbol(&name.symbol()))
             && self.mentions.iter().chain(&self.exports).all(is_symbol)
             && self.imports.iter().all(|import| import.unit < units)
             && self.twins.iter().all(|twin| twin.unit < units)
+    }
+}
+
+/// Numbers of token kinds: one byte each, with everything blanked that copies change.
+pub(crate) mod token_kind {
+    pub(crate) const VARIABLE: u8 = 0;
+    pub(crate) const MEMBER: u8 = 1;
+    /// A name in a type annotation: no token, but it is among the names.
+    pub(crate) const HIDDEN_NAME: u8 = 2;
+    pub(crate) const LAST_NAME: u8 = HIDDEN_NAME;
+    pub(crate) const OWN_OBJECT: u8 = 3;
+    pub(crate) const TEXT: u8 = 4;
+    pub(crate) const NUMBER: u8 = 5;
+    pub(crate) const CONSTANT: u8 = 6;
+    pub(crate) const WORDS: u8 = 7;
+    /// The word that begins a loop, whichever it is.
+    const LOOP: u8 = 8;
+    const FIRST_OTHER: u16 = 9;
+    /// A token that a copy adds or drops without saying anything else: it is not kept.
+    pub(crate) const LEFT_OUT: u8 = 255;
+
+    /// Returns the number of a word or sign, from its text and its number in the grammar. Grammars number their words
+    /// and signs first, so hardly any two share one.
+    pub(crate) fn of_word(text: &str, kind_id: u16) -> u8 {
+        match text {
+            "(" | ")" | "final" | "const" | "let" | "var" | "val" | "mut" => LEFT_OUT,
+            "for" | "while" | "foreach" => LOOP,
+            _ => {
+                let other = FIRST_OTHER + kind_id % (u16::from(LEFT_OUT) - FIRST_OTHER);
+                u8::try_from(other).expect("less than 255")
+            }
+        }
     }
 }
 
@@ -233,7 +275,8 @@ pub struct CodeUnit {
     /// The parameters, without the method's own object.
     pub parameters: Vec<CallableParameter>,
     pub access: AccessLevel,
-    /// True if it has an annotation, attribute or decorator.
+    /// True if other code may get hold of it without naming it: it has an annotation, attribute or decorator that may
+    /// register it, or it is a value, such as a method of an object literal.
     pub decorated: bool,
     pub test: bool,
     /// For a class: it inherits. For a method: it is marked as overriding.
@@ -242,6 +285,8 @@ pub struct CodeUnit {
     /// For a class: the number of groups of methods that share no field and no call (LCOM4).
     pub lcom4: Option<u32>,
     pub statements: IndexRange,
+    /// End of its tokens in the file's `token_kinds`; they start with those of its first statement.
+    pub tokens_end: u32,
     /// Name uses in it.
     pub names: IndexRange,
     /// Equal for copies that differ only in layout, comments and documentation.
@@ -272,6 +317,11 @@ impl NameUse {
             bits |= Self::OWN_BIT;
         }
         Self(bits)
+    }
+
+    /// Returns the same name as that of a unit at its definition.
+    pub(crate) const fn as_definition(self) -> Self {
+        Self(self.0 | Self::DEFINITION_BIT)
     }
 
     pub const fn symbol(self) -> u32 {
@@ -309,6 +359,8 @@ pub struct Statement {
     pub depth: u32,
     /// Its first name use; its other uses and those of nested statements follow.
     pub first_name: u32,
+    /// Its first token in the file's `token_kinds`.
+    pub first_token: u32,
     /// True if comparing it is pointless: imports, documentation.
     pub idle: bool,
 }

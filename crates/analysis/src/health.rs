@@ -1,12 +1,13 @@
 //! Health: one score from 0 to 100 for a tree and for each file, kept in thousandths.
 //!
 //! Each dimension compares its *debt* (in tokens, or in the number of tokens a defect is worth) with the amount of
-//! original code: all tokens minus the repeated ones. Copying code therefore never dilutes other debt, and a copy can
-//! only lower the score. A fixed size is added, so that one copy in a tiny tree does not ruin its score. The curve
+//! original code that something reaches: the tokens of reached units, minus the repeated ones. Neither copies nor unused
+//! code therefore dilute other debt, and a copy can only lower the score. Tests have a score for each file and no part
+//! in that of the tree, unless it has nothing else. A fixed size is added, so that one copy in a tiny tree does not ruin its score. The curve
 //! `100 · k / (k + density)` flattens and never reaches 0, so the score of any tree still responds to each change.
 
 use crate::corpus::CorpusFile;
-use crate::facts::{UnitKind, count};
+use crate::facts::{CodeUnit, UnitKind, count};
 use crate::language::Language;
 use crate::settings::AnalysisSettings;
 use schemars::JsonSchema;
@@ -89,15 +90,22 @@ const TOKENS_PER_PARSE_ERROR: u64 = 200;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct HealthDebt {
     by_dimension: [u64; HealthDimension::ALL.len()],
+    /// Tokens that are reached and do not repeat others.
     n_tokens: u64,
 }
 
 impl HealthDebt {
-    /// Computes the debt from a file's own facts; `n_repeated` of its tokens repeat others.
-    pub(crate) fn of(file: &CorpusFile, n_repeated: u64, settings: &AnalysisSettings) -> Self {
-        let mut debt = Self { n_tokens: u64::from(file.facts.n_tokens), ..Self::default() };
-        debt.add(HealthDimension::Duplication, n_repeated.min(debt.n_tokens));
-        for unit in &file.facts.units {
+    /// Computes the debt from a file's own facts: `repeated` says which statements repeat others, `reached` which
+    /// units something reaches.
+    pub(crate) fn of(
+        file: &CorpusFile,
+        repeated: &[bool],
+        reached: &[bool],
+        settings: &AnalysisSettings,
+    ) -> Self {
+        let mut debt = Self::default();
+        debt.add_size(file, repeated, reached);
+        for unit in file.facts.units.iter().filter(|unit| is_weighed(file, unit)) {
             let over = |value: u32, limit: u32| u64::from(value.saturating_sub(limit));
             if unit.kind != UnitKind::Class {
                 let decisions = over(unit.cyclomatic, settings.cyclomatic * 2 / 3)
@@ -121,6 +129,32 @@ impl HealthDebt {
             debt.add(HealthDimension::Readability, u64::from(file.facts.n_errors) * TOKENS_PER_PARSE_ERROR);
         }
         debt
+    }
+
+    /// Adds the tokens of the file, and those that repeat others.
+    fn add_size(&mut self, file: &CorpusFile, repeated: &[bool], reached: &[bool]) {
+        let units = &file.facts.units;
+        let mut own_tokens: Vec<u64> = units.iter().map(|unit| u64::from(unit.n_tokens)).collect();
+        let mut owners = vec![0; repeated.len()];
+        for (index, unit) in units.iter().enumerate() {
+            if let Some(parent) = unit.parent {
+                own_tokens[parent as usize] =
+                    own_tokens[parent as usize].saturating_sub(u64::from(unit.n_tokens));
+            }
+            owners[unit.statements.usize()].fill(index);
+        }
+        let counts = |unit: usize| reached[unit] && is_weighed(file, &units[unit]);
+        self.n_tokens = (0..units.len()).filter(|&unit| counts(unit)).map(|unit| own_tokens[unit]).sum();
+        let statements = file.facts.statements.iter().zip(owners).zip(repeated);
+        for ((statement, unit), _) in statements.filter(|(_, repeated)| **repeated) {
+            let n_tokens = u64::from(statement.n_tokens);
+            if is_weighed(file, &units[unit]) {
+                self.add(HealthDimension::Duplication, n_tokens);
+            }
+            if counts(unit) {
+                self.n_tokens = self.n_tokens.saturating_sub(n_tokens);
+            }
+        }
     }
 
     fn add(&mut self, dimension: HealthDimension, tokens: u64) {
@@ -166,8 +200,7 @@ impl HealthDebt {
     }
 
     fn health(&self, spare: u64) -> Health {
-        let n_repeated = self.by_dimension[HealthDimension::Duplication as usize];
-        let size = self.n_tokens.saturating_sub(n_repeated) + spare;
+        let size = self.n_tokens + spare;
         let dimensions = HealthDimension::ALL.map(|dimension| {
             // In millionths, so that one function in a million lines still shows.
             let density = self.by_dimension[dimension as usize] * 1_000_000 / size;
@@ -180,6 +213,11 @@ impl HealthDebt {
         let score_milli = u32::try_from(weighted / 100).unwrap_or(100_000);
         Health { score_milli, dimensions: dimensions.to_vec() }
     }
+}
+
+/// Returns true if a unit has a part in the score of its file: in a file that also holds other code, tests have none.
+const fn is_weighed(file: &CorpusFile, unit: &CodeUnit) -> bool {
+    file.is_test || !unit.test
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

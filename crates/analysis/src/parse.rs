@@ -5,7 +5,7 @@
 
 use crate::facts::{FileFacts, FileNote, SourceRange};
 use crate::language::{Language, NodeKindTable};
-use crate::{preprocessor, visit};
+use crate::{macro_lines, preprocessor, visit};
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, Parser, Tree};
@@ -30,6 +30,8 @@ pub fn read_facts(language: Language, bytes: &[u8], max_bytes: u64) -> FileFacts
 }
 
 fn read_text(language: Language, bytes: &[u8]) -> FileFacts {
+    let readable = macro_lines::terminated(language, bytes);
+    let bytes = readable.as_ref();
     let Some(tree) = parse(language, bytes) else {
         return FileFacts { notes: vec![FileNote::TooHard], ..FileFacts::default() };
     };

@@ -34,17 +34,18 @@ enum AlignmentOutcome {
 struct SequenceAligner<'a> {
     files: &'a [CorpusFile],
     settings: &'a AnalysisSettings,
-    all: SequenceTable,
+    all: &'a SequenceTable,
 }
 
 /// Finds blocks that repeat each other exactly or renamed, and pairs that do so nearly.
 pub(super) fn find(
     files: &[CorpusFile],
     settings: &AnalysisSettings,
+    all: &SequenceTable,
     is_given_up: &(dyn Fn() -> bool + Sync),
 ) -> (Vec<CloneGroup>, Vec<NearClonePair>) {
-    let aligner = SequenceAligner { files, settings, all: SequenceTable::of(files) };
-    let matches = seeds::find(&aligner.all);
+    let aligner = SequenceAligner { files, settings, all };
+    let matches = seeds::find(all);
     let between: Vec<&[SeedMatch]> = matches.chunk_by(|a, b| a.sequences == b.sequences).collect();
     let align_all = |matches: &[&[SeedMatch]]| -> Vec<AlignmentOutcome> {
         if is_given_up() {
@@ -254,28 +255,13 @@ impl SequenceAligner<'_> {
 
     fn pair(
         &self,
-        [first, second]: [CodeFragment; 2],
+        fragments: [CodeFragment; 2],
         chain: &MatchChain,
         n_tokens: u32,
         similarity: u32,
     ) -> NearClonePair {
         let repeated = chain.iter().map(|&(_, position)| self.all.statement(position)).collect();
-        let repeated_in = second.file;
-        let keys = [&first, &second].map(|fragment| self.fragment_key(fragment));
-        let key = mix(keys[0].min(keys[1]), keys[0].max(keys[1]));
-        let is_in_order = first.place() <= second.place();
-        let (first, second) = if is_in_order { (first, second) } else { (second, first) };
-        NearClonePair { first, second, repeated, repeated_in, n_tokens, similarity, key }
-    }
-
-    /// Returns a hash of a fragment's content, for the name of a pair.
-    fn fragment_key(&self, fragment: &CodeFragment) -> u64 {
-        let facts = &self.files[fragment.file as usize].facts;
-        let statements = &facts.statements[fragment.statements.usize()];
-        statements
-            .iter()
-            .filter(|statement| !statement.idle)
-            .fold(0, |key, statement| mix(key, statement.shape))
+        near_pair(self.files, fragments, repeated, n_tokens, similarity)
     }
 
     /// Returns a hash of a block up to a consistent renaming, as for units.
@@ -295,6 +281,29 @@ impl SequenceAligner<'_> {
             mix(key, *seen.entry(slot).or_insert(next))
         })
     }
+}
+
+/// Returns a near pair. Its `repeated` statements are those of the second fragment.
+pub(super) fn near_pair(
+    files: &[CorpusFile],
+    [first, second]: [CodeFragment; 2],
+    repeated: Vec<u32>,
+    n_tokens: u32,
+    similarity: u32,
+) -> NearClonePair {
+    let repeated_in = second.file;
+    let keys = [&first, &second].map(|fragment| fragment_key(files, fragment));
+    let key = mix(keys[0].min(keys[1]), keys[0].max(keys[1]));
+    let is_in_order = first.place() <= second.place();
+    let (first, second) = if is_in_order { (first, second) } else { (second, first) };
+    NearClonePair { first, second, repeated, repeated_in, n_tokens, similarity, key }
+}
+
+/// Returns a hash of a fragment's content, for the name of a pair.
+fn fragment_key(files: &[CorpusFile], fragment: &CodeFragment) -> u64 {
+    let facts = &files[fragment.file as usize].facts;
+    let statements = &facts.statements[fragment.statements.usize()];
+    statements.iter().filter(|statement| !statement.idle).fold(0, |key, statement| mix(key, statement.shape))
 }
 
 /// Traces the chain that ends with a match back to its start, or to a match that a heavier chain already uses.

@@ -5,16 +5,20 @@
 //! added, removed or changed, are found by short runs of equal statement shapes that seed an alignment, as in genome
 //! comparison ([`seeds`], [`align`]). There are ten times fewer statements than tokens, so every run is indexed
 //! without sampling. Runs that occur everywhere are linked only to the one with the most similar continuation, which
-//! keeps the work near linear. Equal sequences are aligned once, however many copies they have. Finally [`report`]
-//! turns groups into findings: n copies are n − 1 findings, and a copy inside a larger copy is not reported again.
+//! keeps the work near linear. Equal sequences are aligned once, however many copies they have. Callables that were
+//! *rewritten*, so that few whole statements are left, are compared token by token ([`rewrites`], [`tiling`]). Finally
+//! [`report`] turns groups into findings: n copies are n − 1 findings, and a copy inside a larger copy is not reported again.
 
 mod align;
 mod report;
+mod rewrites;
 mod seeds;
 mod sequences;
+mod tiling;
 mod union_find;
 mod units;
 
+use self::sequences::SequenceTable;
 use self::union_find::UnionFind;
 use crate::corpus::CorpusFile;
 use crate::facts::{IndexRange, SourceRange};
@@ -72,10 +76,11 @@ struct CloneGroup {
 }
 
 impl CloneGroup {
-    /// Returns the member that the others count as repeating. Chosen by content, so that another copy
-    /// anywhere never changes which code counts as repeated.
-    fn original(&self) -> Option<&CodeFragment> {
-        self.members.iter().min_by_key(|member| (member.content, member.place()))
+    /// Returns the member that the others count as repeating: no test, if there is another. Chosen by content, so
+    /// that another copy anywhere never changes which code counts as repeated.
+    fn original(&self, files: &[CorpusFile]) -> Option<&CodeFragment> {
+        let is_test = |member: &CodeFragment| files[member.file as usize].is_test;
+        self.members.iter().min_by_key(|member| (is_test(member), member.content, member.place()))
     }
 }
 
@@ -97,8 +102,8 @@ struct NearClonePair {
 #[derive(Debug)]
 pub(crate) struct CloneAnalysis {
     pub drafts: Vec<FindingDraft>,
-    /// For each file, the number of tokens that repeat code elsewhere.
-    pub repeated_tokens: Vec<u64>,
+    /// For each file and statement, whether it repeats code elsewhere.
+    pub repeated: Vec<Vec<bool>>,
     /// Pairs of files that share a clone: sorted, unique indices.
     pub siblings: Vec<(u32, u32)>,
 }
@@ -110,8 +115,13 @@ pub(crate) fn find(
     is_given_up: &(dyn Fn() -> bool + Sync),
 ) -> CloneAnalysis {
     let mut groups = units::find(files, settings);
-    let (blocks, pairs) = align::find(files, settings, is_given_up);
+    let all = SequenceTable::of(files);
+    let ((blocks, mut pairs), rewritten) = rayon::join(
+        || align::find(files, settings, &all, is_given_up),
+        || rewrites::find(files, settings, &all, is_given_up),
+    );
     groups.extend(blocks);
+    pairs.extend(rewritten);
     report::report(files, groups, pairs)
 }
 

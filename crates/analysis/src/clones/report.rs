@@ -74,7 +74,7 @@ impl<'a> CloneReporter<'a> {
 
     fn add_group(&mut self, group: &CloneGroup) {
         let apart = self.unconnected_members(&group.members);
-        let original = group.original().map(CodeFragment::place);
+        let original = group.original(self.files).map(CodeFragment::place);
         for member in group.members.iter().filter(|member| Some(member.place()) != original) {
             self.mark_repeated(member.file, member.statements.start..member.statements.end);
         }
@@ -158,7 +158,11 @@ impl<'a> CloneReporter<'a> {
         }
         let nodes = [self.node(&pair.first), self.node(&pair.second)];
         let is_new = self.forest.union(nodes[0], nodes[1]);
-        self.mark_repeated(pair.repeated_in, pair.repeated.iter().copied());
+        // A test that repeats the program is no debt of the program.
+        let is_test = |file: u32| self.files[file as usize].is_test;
+        if is_test(pair.first.file) == is_test(pair.second.file) || is_test(pair.repeated_in) {
+            self.mark_repeated(pair.repeated_in, pair.repeated.iter().copied());
+        }
         self.add_siblings(&pair.first, &pair.second);
         if is_new {
             self.drafts.push(self.pair_draft(pair));
@@ -235,15 +239,8 @@ impl<'a> CloneReporter<'a> {
     }
 
     fn finish(self) -> CloneAnalysis {
-        let repeated_tokens = self.files.iter().zip(&self.repeated).map(|(file, repeated)| {
-            let statements = file.facts.statements.iter().zip(repeated);
-            statements
-                .filter(|(_, repeated)| **repeated)
-                .map(|(statement, _)| u64::from(statement.n_tokens))
-                .sum()
-        });
         CloneAnalysis {
-            repeated_tokens: repeated_tokens.collect(),
+            repeated: self.repeated,
             drafts: self.drafts,
             siblings: self.siblings.into_iter().collect(),
         }

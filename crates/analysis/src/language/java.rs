@@ -77,7 +77,8 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     own: &["this"],
     bare_fields: true,
     visibility: VisibilityRule::Words(AccessLevel::Internal),
-    entry_points: &["main"],
+    // Serialization calls the others.
+    entry_points: &["main", "readObject", "writeObject", "readObjectNoData", "readResolve", "writeReplace"],
     constructors: &[],
     imports,
     strict_grammar: true,

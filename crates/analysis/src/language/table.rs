@@ -1,6 +1,7 @@
 //! The roles of node kinds, and the table that looks them up by number while a tree is visited.
 
 use super::LanguageSpec;
+use crate::facts::token_kind;
 use std::sync::OnceLock;
 
 /// What a node means to the analyzer.
@@ -129,6 +130,8 @@ pub(crate) struct NodeKind {
     /// Index of a short-circuit operator plus one, or 0.
     pub operator: u8,
     pub word: TokenKind,
+    /// Its number among the kinds of tokens that copies are compared by, unless its roles say otherwise.
+    pub token_kind: u8,
 }
 
 /// Tokens that the engine examines in every language.
@@ -162,7 +165,8 @@ impl NodeKindTable {
 
     pub(crate) fn get(&self, kind: u16) -> NodeKind {
         // Error nodes have a number beyond the table.
-        self.kinds.get(usize::from(kind)).copied().unwrap_or_default()
+        let unknown = NodeKind { token_kind: token_kind::LEFT_OUT, ..NodeKind::default() };
+        self.kinds.get(usize::from(kind)).copied().unwrap_or(unknown)
     }
 
     fn new(spec: &LanguageSpec) -> Self {
@@ -180,7 +184,8 @@ impl NodeKindTable {
                 bits |= 1 << *role as u8;
             }
         }
-        let mut kind = NodeKind { roles: RoleSet(bits), ..NodeKind::default() };
+        let token_kind = token_kind::of_word(name, id);
+        let mut kind = NodeKind { roles: RoleSet(bits), token_kind, ..NodeKind::default() };
         if grammar.node_kind_is_named(id) {
             return kind;
         }

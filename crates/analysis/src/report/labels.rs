@@ -121,10 +121,17 @@ pub(super) fn format_milli(value: u32) -> String {
     format!("{}.{}", value / 1000, value % 1000 / 100)
 }
 
-/// Formats a difference of thousandths with its sign: `+0.4`, `−1.2`.
-pub(super) fn format_signed_milli(value: i32) -> String {
-    let sign = if value < 0 { "−" } else { "+" };
-    format!("{sign}{}", format_milli(value.unsigned_abs()))
+/// Formats a difference of thousandths with its sign, in tenths: `+0.4`, `−1.2`. One that is too small for that gets
+/// the digits it takes, because a difference must not look like none: `−0.02`.
+pub fn format_health_delta(milli: i32) -> String {
+    let sign = if milli < 0 { "−" } else { "+" };
+    let size = milli.unsigned_abs();
+    let digits = match size {
+        0 | 100.. => format_milli(size),
+        10..100 => format!("0.0{}", size / 10),
+        1..10 => format!("0.00{size}"),
+    };
+    format!("{sign}{digits}")
 }
 
 /// Returns the first and last line of a range, whose end is exclusive.
@@ -156,6 +163,7 @@ mod tests {
         assert_eq!(format_count(1, "file"), "1 file");
         assert_eq!(format_count(1200, "file"), "1,200 files");
         assert_eq!(format_milli(93_456), "93.4");
-        assert_eq!(format_signed_milli(-1_250), "−1.2");
+        let deltas = [-1_250, 400, -99, 20, -7, 0].map(format_health_delta);
+        assert_eq!(deltas, ["−1.2", "+0.4", "−0.09", "+0.02", "−0.007", "+0.0"]);
     }
 }

@@ -33,7 +33,7 @@ fn subject_line(subject: &ReportSubject) -> String {
 fn head(run: &AnalysisRun, against: Option<&AnalysisComparison>, subject: &ReportSubject) -> String {
     let health = labels::health(run);
     let delta = against.and_then(|comparison| comparison.health_delta_milli);
-    let delta = delta.map_or(String::new(), |delta| format!(" ({})", labels::format_signed_milli(delta)));
+    let delta = delta.map_or(String::new(), |delta| format!(" ({})", labels::format_health_delta(delta)));
     let (n_analyzed, n_skipped, n_failed) = run.file_counts();
     let n_lines: u64 = run.files.iter().map(|file| u64::from(file.n_lines)).sum();
     format!(

@@ -9,6 +9,7 @@ mod markdown;
 mod sarif;
 
 pub use html::html;
+pub use labels::format_health_delta;
 pub use markdown::markdown;
 pub use sarif::sarif;
 

@@ -50,6 +50,11 @@ impl<'tree> SyntaxVisitor<'tree> {
         {
             return;
         }
+        if node.child_count() == 0 {
+            // Most parameters are a bare name: nothing to look up in them.
+            parameters.push(CallableParameter { name: words, optional: is_optional_kind(node.kind()) });
+            return;
+        }
         let mut cursor = node.walk();
         let names: Vec<_> = node.children_by_field_name("name", &mut cursor).collect();
         let optional = is_optional(node);
@@ -70,6 +75,9 @@ fn name_of(node: Node<'_>) -> Option<Node<'_>> {
 /// Returns true if callers may omit the parameter: it has a default, or is variadic.
 fn is_optional(node: Node<'_>) -> bool {
     const DEFAULTS: [&str; 3] = ["value", "default_value", "right"];
-    DEFAULTS.iter().any(|field| node.child_by_field_name(field).is_some())
-        || ["optional", "splat", "variadic", "rest", "spread"].iter().any(|word| node.kind().contains(word))
+    DEFAULTS.iter().any(|field| node.child_by_field_name(field).is_some()) || is_optional_kind(node.kind())
+}
+
+fn is_optional_kind(kind: &str) -> bool {
+    ["optional", "splat", "variadic", "rest", "spread"].iter().any(|word| kind.contains(word))
 }

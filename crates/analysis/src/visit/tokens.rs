@@ -5,7 +5,7 @@
 //! copy with types is still a copy.
 
 use super::{NodeFrame, SyntaxVisitor};
-use crate::facts::{NameUse, SourceRange, Statement, UnitKind, count};
+use crate::facts::{NameUse, SourceRange, Statement, UnitKind, count, token_kind};
 use crate::hash;
 use crate::language::{NodeKind, NodeRole, RoleSet, TokenKind};
 use tree_sitter::TreeCursor;
@@ -60,6 +60,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             n_tokens: 0,
             depth: count(self.statements.len()),
             first_name: count(self.facts.names.len()),
+            first_token: count(self.facts.token_kinds.len()),
             idle: false,
         });
         // A lone string is documentation, unless it is the value of a branch or block.
@@ -106,8 +107,27 @@ impl<'tree> SyntaxVisitor<'tree> {
             (u64::from(node.kind_id()), u64::from(node.kind_id()))
         };
         self.tokens.push(exact);
+        self.add_token_kind(shape, kind.token_kind);
         self.start_case(kind.word);
         self.add_to_statement(shape, exact);
+    }
+
+    /// Records what stays of a token in a copy that was rewritten.
+    fn add_token_kind(&mut self, shape: u64, word: u8) {
+        let kind = match shape {
+            NAME_SHAPE | MEMBER_SHAPE if self.n_type_notes > 0 => token_kind::HIDDEN_NAME,
+            _ if self.n_type_notes > 0 => return,
+            NAME_SHAPE => token_kind::VARIABLE,
+            MEMBER_SHAPE => token_kind::MEMBER,
+            OWN_OBJECT_SHAPE => token_kind::OWN_OBJECT,
+            TEXT_SHAPE => token_kind::TEXT,
+            NUMBER_SHAPE => token_kind::NUMBER,
+            CONSTANT_SHAPE => token_kind::CONSTANT,
+            WORDS_SHAPE => token_kind::WORDS,
+            _ if word == token_kind::LEFT_OUT => return,
+            _ => word,
+        };
+        self.facts.token_kinds.push(kind);
     }
 
     fn add_to_statement(&mut self, shape: u64, exact: u64) {

@@ -77,7 +77,10 @@ impl<'tree> SyntaxVisitor<'tree> {
         };
         let own_name = own_name.unwrap_or_else(|| self.anonymous_label(node));
         let name = self.full_name(&own_name, around);
-        let head = self.head(node);
+        // `private name = () => …`: the words stand before the name.
+        let is_bound = roles.has(NodeRole::Lambda) && parent.bound != 0;
+        let field = is_bound.then(|| node.parent()).flatten().filter(|around| is_field(*around));
+        let head = self.head(field.unwrap_or(node));
         let access = self.access(&own_name, &head, around, kind);
         let is_test = parent.test || self.is_test(&own_name, around);
         let simple = own_name.rsplit('.').next().unwrap_or_default();
@@ -85,17 +88,33 @@ impl<'tree> SyntaxVisitor<'tree> {
         let symbol = self.symbols.intern(simple.as_bytes()).0;
         let opens_members = node.kind().contains("interface")
             || matches!(node.kind(), "trait_item")
-            || node.child_by_field_name("trait").is_some();
+            || implements_trait(node);
+        let is_hidden_field =
+            field.is_some() && (own_name.starts_with('#') || head.words.iter().any(|word| word == "private"));
+        let is_value = !is_hidden_field && is_value(node, roles);
+        if !is_value && kind != UnitKind::Lambda && roles.has(NodeRole::Lambda) {
+            self.define_bound_name(parent.bound);
+        }
         self.push_unit(kind, name, node, name_node);
         let open = self.innermost();
         open.symbol = Some(symbol);
         open.opens_members = opens_members;
         let unit = self.facts.units.last_mut().expect("just pushed");
         unit.access = access;
-        unit.decorated = parent.decorated;
+        unit.decorated = parent.decorated || is_value;
         unit.test = is_test;
         unit.inherits = head.inherits;
         unit.constructor = is_constructor;
+    }
+
+    /// Marks the name in `const name = () => …` as a definition: the declaration is no use.
+    fn define_bound_name(&mut self, bound: u32) {
+        /// A type annotation may be between the name and the function.
+        const MAX_NAMES_BETWEEN: usize = 32;
+        let latest = self.facts.names.iter_mut().rev().take(MAX_NAMES_BETWEEN);
+        if let Some(name) = latest.into_iter().find(|name| name.symbol() + 1 == bound) {
+            *name = name.as_definition();
+        }
     }
 
     fn push_unit(&mut self, kind: UnitKind, name: String, node: Node<'tree>, name_node: Option<Node<'tree>>) {
@@ -118,6 +137,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             constructor: false,
             lcom4: None,
             statements: span(self.facts.statements.len()),
+            tokens_end: 0,
             names: span(self.facts.names.len()),
             exact: 0,
             renamed: 0,
@@ -146,6 +166,7 @@ impl<'tree> SyntaxVisitor<'tree> {
         unit.n_tokens = count(self.tokens.len() - open.first_token);
         unit.statements.end = count(self.facts.statements.len());
         unit.names.end = count(self.facts.names.len());
+        unit.tokens_end = count(self.facts.token_kinds.len());
     }
 
     /// Returns the unit's own name, and its position.
@@ -170,7 +191,8 @@ impl<'tree> SyntaxVisitor<'tree> {
             // This uses the name of the type but does not define it.
             return (None, Some(own));
         }
-        match receiver(node, self.source) {
+        let is_go = self.spec.visibility == VisibilityRule::Capital;
+        match is_go.then(|| receiver(node, self.source)).flatten() {
             Some(receiver) => (Some(name), Some(format!("{receiver}.{own}"))),
             None => (Some(last_name(name)), Some(own)),
         }
@@ -194,10 +216,7 @@ impl<'tree> SyntaxVisitor<'tree> {
     /// Returns the words before a declaration, and whether it inherits.
     fn head(&self, node: Node<'tree>) -> DeclarationHead {
         const MAX_HEAD_CHILDREN: usize = 12;
-        let mut head = DeclarationHead {
-            inherits: node.child_by_field_name("trait").is_some(),
-            ..DeclarationHead::default()
-        };
+        let mut head = DeclarationHead { inherits: implements_trait(node), ..DeclarationHead::default() };
         let mut cursor = node.walk();
         for child in node.children(&mut cursor).take(MAX_HEAD_CHILDREN) {
             let roles = self.kinds.get(child.kind_id()).roles;
@@ -232,7 +251,10 @@ impl<'tree> SyntaxVisitor<'tree> {
             VisibilityRule::PubKeyword => AccessLevel::Internal,
             VisibilityRule::Export if says("private") || name.starts_with('#') => AccessLevel::Private,
             VisibilityRule::Export if says("protected") => AccessLevel::Internal,
-            VisibilityRule::Export if around_kind == UnitKind::Class => self.facts.units[around].access,
+            // Whoever gets an object of a hidden class may call its methods.
+            VisibilityRule::Export if around_kind == UnitKind::Class => {
+                self.facts.units[around].access.min(AccessLevel::Internal)
+            }
             VisibilityRule::Export if self.is_exported() => AccessLevel::Public,
             VisibilityRule::Export => AccessLevel::Private,
             VisibilityRule::Static if says("static") && around_kind == UnitKind::File => AccessLevel::Private,
@@ -271,18 +293,91 @@ impl<'tree> SyntaxVisitor<'tree> {
         let words = text(node, self.source);
         let is_test = words.contains("test") || words.contains("Test") || words.contains("fixture");
         let is_inside = self.frames.iter().rev().take(2).any(|frame| frame.opened_unit);
+        let registers = !is_plain_decorator(&words);
         let unit = self.innermost().unit as usize;
         if let Some(parent) = self.frames.last_mut() {
-            parent.decorated = true;
+            parent.decorated |= registers;
             parent.test |= is_test;
         }
         let unit = &mut self.facts.units[unit];
         if is_inside && unit.kind != UnitKind::File {
-            unit.decorated = true;
+            unit.decorated |= registers;
             unit.test |= is_test;
             unit.inherits |= words.starts_with("@Override");
         }
     }
+}
+
+fn implements_trait(node: Node<'_>) -> bool {
+    node.kind() == "impl_item" && node.child_by_field_name("trait").is_some()
+}
+
+fn is_field(node: Node<'_>) -> bool {
+    matches!(node.kind(), "public_field_definition" | "field_definition")
+}
+
+/// Returns true if a unit is a value that other code gets: a function that is passed on, a method of an object literal
+/// or of a class without a name. A function that a declaration binds to a name is none.
+fn is_value(node: Node<'_>, roles: RoleSet) -> bool {
+    const MAX_AMBIENT_DEPTH: usize = 4;
+    let around = |kinds: &[&str]| node.parent().is_some_and(|around| kinds.contains(&around.kind()));
+    match node.kind() {
+        "method_definition" => around(&["object"]),
+        "method_declaration" => {
+            let body = node.parent().filter(|body| matches!(body.kind(), "class_body" | "declaration_list"));
+            body.and_then(|body| body.parent()).is_some_and(|around| {
+                matches!(around.kind(), "object_creation_expression" | "anonymous_class")
+            })
+        }
+        "class" => true,
+        // It adds to an interface of the platform or of another module.
+        "interface_declaration" => {
+            let mut around = std::iter::successors(node.parent(), Node::parent).take(MAX_AMBIENT_DEPTH);
+            around.any(|around| around.kind() == "ambient_declaration")
+        }
+        _ => roles.has(NodeRole::Lambda) && !around(&["variable_declarator"]),
+    }
+}
+
+/// Returns true if a decorator hands its function to nobody: it changes how the function is called, or tells
+/// compilers and readers something about it.
+fn is_plain_decorator(words: &str) -> bool {
+    const PLAIN_DECORATORS: [&str; 27] = [
+        "staticmethod",
+        "classmethod",
+        "property",
+        "cached_property",
+        "cache",
+        "lru_cache",
+        "contextmanager",
+        "asynccontextmanager",
+        "final",
+        "no_type_check",
+        "dataclass",
+        "total_ordering",
+        "deprecated",
+        "Deprecated",
+        "Nullable",
+        "NonNull",
+        "Nonnull",
+        "NotNull",
+        "SafeVarargs",
+        "SuppressWarnings",
+        "Obsolete",
+        "MethodImpl",
+        "DebuggerStepThrough",
+        "inline",
+        "must_use",
+        "cold",
+        "track_caller",
+    ];
+    // `@SuppressWarnings("unused")`: its author knows.
+    if words.contains("unused") || words.contains("dead_code") {
+        return false;
+    }
+    let name = words.trim_start_matches(['@', '#', '[', '!', ' ']);
+    let name = name.split(['(', ']', ',', ' ', '\n', '=']).next().unwrap_or_default();
+    PLAIN_DECORATORS.contains(&name.rsplit(['.', ':']).next().unwrap_or_default())
 }
 
 /// Returns the node with the name of a declaration.

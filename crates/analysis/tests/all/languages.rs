@@ -245,42 +245,42 @@ fn hidden_code_without_a_use_is_dead_in_every_language() {
     let cases = [
         (
             "a.rs",
-            "fn used() {}\nfn unused() { used() }\npub fn api() {}\n#[test]\nfn check() {}\nfn main() {}\n",
+            "fn used() {}\nfn unused() { used() }\npub fn api() { used() }\n#[test]\nfn check() {}\nfn main() {}\n",
             "unused",
         ),
         (
             "a.ts",
-            "import x from './a';\nfunction used() { return x; }\nfunction unused() { return used(); }\nexport function api() {}\n",
+            "import x from './a';\nfunction used() { return x; }\nfunction unused() { return used(); }\nexport function api() { used(); }\n",
             "unused",
         ),
         (
             "a.go",
-            "package a\nfunc used() {}\nfunc unused() { used() }\nfunc Api() {}\nfunc init() {}\n",
+            "package a\nfunc used() {}\nfunc unused() { used() }\nfunc Api() { used() }\nfunc init() {}\n",
             "unused",
         ),
         (
             "A.java",
-            "public class A { public void api() {} private void used() {} private void unused() { used(); } @Override public String toString() { return a(A.class); } }",
+            "public class A { public void api() { used(); } private void used() {} private void unused() { used(); } @Override public String toString() { return a(A.class); } }",
             "A.unused",
         ),
         (
             "a.c",
-            "#define CALL(x) in_macro(x, 1)\nstatic void in_macro(int a, int b) {}\nstatic void used(void) {}\nstatic void unused(void) { used(); }\nvoid api(void) {}\nint main(void) { return 0; }\n",
+            "#define CALL(x) in_macro(x, 1)\nstatic void in_macro(int a, int b) {}\nstatic void used(void) {}\nstatic void unused(void) { used(); }\nvoid api(void) { used(); }\nint main(void) { return 0; }\n",
             "unused",
         ),
         (
             "A.cs",
-            "public class A { public void Api() {} void Used() {} void Unused() { Used(); } static void Main() {} }",
+            "public class A { public void Api() { Used(); } void Used() {} void Unused() { Used(); } static void Main() {} }",
             "A.Unused",
         ),
         (
             "a.php",
-            "<?php class A { public function api() {} private function used() {} private function unused() { $this->used(); } }",
+            "<?php class A { public function api() { $this->used(); } private function used() {} private function unused() { $this->used(); } }",
             "A.unused",
         ),
         (
             "a.kt",
-            "class A {\n  fun api() {}\n  private fun used() {}\n  private fun unused() { used() }\n}\nfun main() {}\n",
+            "class A {\n  fun api() { used() }\n  private fun used() {}\n  private fun unused() { used() }\n}\nfun main() {}\n",
             "A.unused",
         ),
     ];

@@ -88,6 +88,66 @@ fn a_copy_does_not_end_the_likeness_of_whole_files() {
     assert!(health(&(text.clone() + &copy)) <= health(&text));
 }
 
+/// Returns Python code in which each function calls the next one and every fifth is hard to follow.
+fn program(n_functions: usize) -> String {
+    let function = |n: usize| {
+        let decisions = if n % 5 == 0 { 24 } else { 2 };
+        let steps: Vec<String> = (0..decisions)
+            .map(|i| format!("    if rows.k{n}_{i} > {i}:\n        out = out.a{n}_{i}(rows)\n"))
+            .collect();
+        format!("def f{n}(rows, out):\n{}    return f{}(rows, out)\n\n\n", steps.concat(), n + 1)
+    };
+    (0..n_functions).map(function).collect::<Vec<_>>().concat() + "f0(1, 2)\n"
+}
+
+/// Returns functions that nothing uses, each different from the others.
+fn filler(n_functions: usize) -> String {
+    let function = |n: usize| {
+        let next = (n + 1) % n_functions;
+        format!(
+            "def filler{n}(a, b):\n    c{n} = a.x{n} + b.y{n}\n    a.put{n}(c{n}, {n})\n    return filler{next}(b.get{n}(c{n}), a)\n\n\n"
+        )
+    };
+    (0..n_functions).map(function).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn unused_filler_never_raises_health() {
+    let text = program(40);
+    let health = |files: &[(&str, &str)]| run(files).health.score_milli;
+    let before = health(&[("a.py", &text)]);
+    assert!(before < 95_000, "{before}");
+    let filler = filler(300);
+    assert!(health(&[("a.py", &text), ("b.py", &filler)]) <= before);
+    assert!(health(&[("a.py", &(text.clone() + &filler))]) <= before);
+    // Code that is used does.
+    let used = filler + "filler0(1, 2)\n";
+    assert!(health(&[("a.py", &text), ("b.py", &used)]) > before);
+}
+
+#[test]
+fn tests_neither_lower_nor_raise_the_health_of_a_tree() {
+    let text = program(40);
+    let health = |files: &[(&str, &str)]| run(files).health.score_milli;
+    let before = health(&[("a.py", &text)]);
+    let good = filler(200).replace("def filler", "def test_filler");
+    let copies = function(2).repeat(6) + &text.replace("f0(1, 2)\n", "");
+    assert_eq!(health(&[("a.py", &text), ("tests/test_a.py", &good)]), before);
+    assert_eq!(health(&[("a.py", &text), ("tests/test_a.py", &copies)]), before);
+    // A tree of nothing but tests has their health.
+    assert!(health(&[("tests/test_a.py", &copies)]) < 100_000);
+}
+
+#[test]
+fn two_hundred_pasted_lines_are_seen_in_tenths() {
+    let text = program(400);
+    let pasted: String =
+        text.lines().take(200).collect::<Vec<_>>().join("\n").replace("def f", "def pasted") + "\n";
+    let before = run(&[("a.py", &text)]).health.score_milli;
+    let after = run(&[("a.py", &text), ("b.py", &pasted)]).health.score_milli;
+    assert!(before >= after + 100, "{before} {after}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

@@ -35,7 +35,7 @@ fn health_gauge(run: &AnalysisRun, delta: Option<i32>) -> Markup {
             text.grade x="60" y="79" { "grade " (grade) }
             @if let Some(delta) = delta {
                 text class={ "delta " (if delta < 0 { "worse" } else { "better" }) } x="60" y="94" {
-                    (labels::format_signed_milli(delta))
+                    (labels::format_health_delta(delta))
                 }
             }
         }

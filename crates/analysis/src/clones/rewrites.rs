@@ -1,0 +1,206 @@
+//! Callables that were rewritten, as language models copy code: braces added or dropped, a part of an expression
+//! pulled into a variable, branches turned around, statements moved.
+//!
+//! Few whole statements survive that, but long runs of tokens do. Some short runs of every callable are chosen by their
+//! fingerprints alone (winnowing), so that the same ones are chosen in both copies. Callables with enough of them in
+//! common are compared token by token ([`super::tiling`]). Runs that many callables have say nothing and are left out.
+
+use super::NearClonePair;
+use super::align::near_pair;
+use super::sequences::{SequenceTable, StatementSequence};
+use super::tiling::{self, TokenStream, TokenTile};
+use crate::corpus::CorpusFile;
+use crate::facts::{CodeUnit, count};
+use crate::hash::mix;
+use crate::settings::AnalysisSettings;
+use rayon::prelude::*;
+
+/// Length of the runs of which some are chosen, and of the windows in which at least one is: a common part of
+/// `RUN_TOKENS + WINDOW_RUNS - 1` tokens always has a chosen run in common.
+const RUN_TOKENS: usize = 6;
+const WINDOW_RUNS: usize = 6;
+/// Runs that more callables have are left out.
+const COMMON_RUN_THRESHOLD: usize = 10;
+/// Minimum share of the chosen runs of the smaller of two callables that the other must have, in percent.
+const MIN_SHARED_RUNS_PERCENT: u32 = 10;
+
+/// Tiles leave out what is too short for them, so they may cover this much less than an alignment, in percent.
+const SIMILARITY_ALLOWANCE: u32 = 10;
+/// Less similar pairs are told, but do not count as repeated code.
+const MIN_REPEATED_PERCENT: u32 = 80;
+/// Minimum share of variable uses that follow one renaming.
+const MIN_CONSISTENT_PERCENT: usize = 75;
+
+/// How many pairs are compared before the caller is asked again whether it has given up.
+const N_PAIRS_BETWEEN_CHECKS: usize = 64;
+
+/// Finds pairs of callables of which one is a rewritten copy of the other.
+pub(super) fn find(
+    files: &[CorpusFile],
+    settings: &AnalysisSettings,
+    all: &SequenceTable,
+    is_given_up: &(dyn Fn() -> bool + Sync),
+) -> Vec<NearClonePair> {
+    let search = RewriteSearch { files, settings, all };
+    let candidates = search.candidates();
+    let compared = candidates.par_chunks(N_PAIRS_BETWEEN_CHECKS).map(|pairs| -> Vec<NearClonePair> {
+        if is_given_up() {
+            return Vec::new();
+        }
+        pairs.iter().filter_map(|&(first, second)| search.compare(first, second)).collect()
+    });
+    compared.collect::<Vec<_>>().into_iter().flatten().collect()
+}
+
+struct RewriteSearch<'a> {
+    files: &'a [CorpusFile],
+    settings: &'a AnalysisSettings,
+    all: &'a SequenceTable,
+}
+
+impl RewriteSearch<'_> {
+    /// Returns the pairs of sequences that share enough chosen runs, in order.
+    fn candidates(&self) -> Vec<(u32, u32)> {
+        let chosen: Vec<Vec<u64>> =
+            self.all.distinct.par_iter().map(|sequence| self.chosen_runs(sequence)).collect();
+        let mut runs: Vec<(u64, u32)> = Vec::with_capacity(chosen.iter().map(Vec::len).sum());
+        for (sequence, chosen) in chosen.iter().enumerate() {
+            runs.extend(chosen.iter().map(|&run| (run, count(sequence))));
+        }
+        runs.par_sort_unstable();
+        let mut pairs = Vec::new();
+        for equal in runs.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() <= COMMON_RUN_THRESHOLD) {
+            for (index, &(_, first)) in equal.iter().enumerate() {
+                pairs.extend(equal[index + 1..].iter().map(|&(_, second)| (first, second)));
+            }
+        }
+        pairs.par_sort_unstable();
+        let is_enough = |same: &&[(u32, u32)]| {
+            let (first, second) = same[0];
+            let least = chosen[first as usize].len().min(chosen[second as usize].len());
+            count(same.len()) * 100 >= count(least) * MIN_SHARED_RUNS_PERCENT
+        };
+        pairs.chunk_by(|a, b| a == b).filter(is_enough).map(|same| same[0]).collect()
+    }
+
+    fn unit(&self, sequence: &StatementSequence) -> (&CorpusFile, &CodeUnit) {
+        let (file, unit) = self.all.place(sequence);
+        let file = &self.files[file as usize];
+        (file, &file.facts.units[unit as usize])
+    }
+
+    /// Returns the fingerprints of the runs that stand for a sequence, sorted and unique; none if it is not compared.
+    fn chosen_runs(&self, sequence: &StatementSequence) -> Vec<u64> {
+        let (file, unit) = self.unit(sequence);
+        if !sequence.is_callable || unit.n_tokens < self.settings.clone_tokens {
+            return Vec::new();
+        }
+        let ids = tiling::token_ids(file, unit);
+        if count(ids.len()) < self.least_matched() {
+            return Vec::new();
+        }
+        let runs = run_fingerprints(file.language as u64, &ids);
+        let mut chosen: Vec<u64> = Vec::with_capacity(runs.len() / 2);
+        for window in runs.windows(WINDOW_RUNS) {
+            let least = window.iter().min().copied().unwrap_or_default();
+            // Windows overlap, so most choose the run that the one before chose.
+            if chosen.last() != Some(&least) {
+                chosen.push(least);
+            }
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        chosen
+    }
+
+    /// Minimum number of tokens that two callables must have in common.
+    const fn least_matched(&self) -> u32 {
+        self.settings.clone_tokens * 7 / 10
+    }
+
+    fn compare(&self, first: u32, second: u32) -> Option<NearClonePair> {
+        let sequences = [first, second].map(|index| &self.all.distinct[index as usize]);
+        let [one, other] = sequences.map(|sequence| {
+            let (file, unit) = self.unit(sequence);
+            TokenStream::of(file, unit)
+        });
+        let most = 2 * one.len().min(other.len()) * 100 / (one.len() + other.len());
+        let least = self.settings.clone_similarity.saturating_sub(SIMILARITY_ALLOWANCE);
+        if count(most) < least {
+            return None;
+        }
+        let tiles = tiling::tiles(&one, &other);
+        let n_matched: usize = tiles.iter().map(|tile| tile.len).sum();
+        let similarity = count(2 * n_matched * 100 / (one.len() + other.len()));
+        if similarity < least || count(n_matched) < self.least_matched() {
+            return None;
+        }
+        let (n_variables, n_consistent) = tiling::consistent_variables(&one, &other, &tiles);
+        if n_consistent * 100 < n_variables * MIN_CONSISTENT_PERCENT {
+            return None;
+        }
+        let fragments = sequences.map(|sequence| self.all.fragment(sequence, sequence.positions));
+        let repeated = if similarity < MIN_REPEATED_PERCENT {
+            Vec::new()
+        } else {
+            self.repeated_statements(sequences[1], &other, &tiles)
+        };
+        Some(near_pair(self.files, fragments, repeated, count(n_matched), similarity))
+    }
+
+    /// Returns the statements of the second callable whose first token is in a tile.
+    fn repeated_statements(
+        &self,
+        sequence: &StatementSequence,
+        stream: &TokenStream,
+        tiles: &[TokenTile],
+    ) -> Vec<u32> {
+        let (file, unit) = self.unit(sequence);
+        let mut places: Vec<u32> = tiles
+            .iter()
+            .flat_map(|tile| (tile.second()..tile.second() + tile.len).map(|at| stream.place(at)))
+            .collect();
+        places.sort_unstable();
+        let statements = (unit.statements.start..).zip(&file.facts.statements[unit.statements.usize()]);
+        let is_repeated = |first: u32| places.binary_search(&first).is_ok();
+        statements
+            .filter(|(_, statement)| !statement.idle && is_repeated(statement.first_token))
+            .map(|(index, _)| index)
+            .collect()
+    }
+}
+
+/// Returns the fingerprint of every run, each from the one before: a polynomial in the tokens, mixed.
+fn run_fingerprints(language: u64, ids: &[u32]) -> Vec<u64> {
+    const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+    let leading = (0..RUN_TOKENS).fold(1_u64, |power, _| power.wrapping_mul(BASE));
+    let mut state = 0_u64;
+    let mut runs = Vec::with_capacity(ids.len());
+    for (at, &id) in ids.iter().enumerate() {
+        state = state.wrapping_mul(BASE).wrapping_add(u64::from(id) + 1);
+        if let Some(gone) = at.checked_sub(RUN_TOKENS) {
+            state = state.wrapping_sub((u64::from(ids[gone]) + 1).wrapping_mul(leading));
+        }
+        if at + 1 >= RUN_TOKENS {
+            runs.push(mix(language, state));
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_has_one_fingerprint_wherever_it_stands() {
+        let ids: Vec<u32> = (0..40).map(|n| n * n % 7).collect();
+        let all = run_fingerprints(1, &ids);
+        assert_eq!(all.len(), ids.len() - RUN_TOKENS + 1);
+        for (at, run) in ids.windows(RUN_TOKENS).enumerate() {
+            assert_eq!(run_fingerprints(1, run), [all[at]]);
+            assert_ne!(run_fingerprints(2, run), [all[at]]);
+        }
+        assert!(run_fingerprints(1, &ids[..RUN_TOKENS - 1]).is_empty());
+    }
+}
