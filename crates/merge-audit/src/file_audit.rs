@@ -160,7 +160,7 @@ fn content_went_elsewhere(group: &FileGroup, version: usize, search: &TreeSearch
     let items: Vec<&Item> = side.items.iter().filter(is_new).filter(long).take(MAX_SAMPLED_ITEMS).collect();
     let moved = items
         .iter()
-        .filter(|item| !search.files_that_gained(RESULT, side.tokens_of(item), item.is_note()).is_empty())
+        .filter(|item| !search.files_that_gained(RESULT, &[BASE, version], side.tokens_of(item), item.is_note()).is_empty())
         .count();
     !items.is_empty() && moved * 100 >= items.len() * MIN_MOVED_PERCENT
 }
@@ -217,7 +217,7 @@ fn audit_content(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditR
             other: text(other).unwrap_or_default(),
             result,
         };
-        let view = SideView::new([or_empty(BASE), of_side, or_empty(other), or_empty(RESULT)], side_texts, search, other);
+        let view = SideView::new([or_empty(BASE), of_side, or_empty(other), or_empty(RESULT)], side_texts, search, [version, other]);
         let audit = SideAudit {
             group,
             version,
@@ -293,21 +293,23 @@ impl SideAudit<'_> {
     fn findings(&self) -> Vec<AuditFinding> {
         let mut findings = Vec::new();
         for (region, atoms) in edits_of(self.view.base, self.view.side, &self.view.base_to_side) {
-            let mut gone: Vec<(FindingClass, EditAtom)> = Vec::new();
-            for &atom in &atoms {
-                if !self.view.survives(atom) {
-                    gone.push((self.class_of(atom, &region), atom));
+            let is_deletion = |atom: EditAtom| matches!(atom, EditAtom::Delete { .. });
+            let (mut texts, mut deletions) = (Vec::new(), Vec::new());
+            for &atom in atoms.iter().filter(|&&atom| !self.view.survives(atom)) {
+                let told = self.view.half_of(atom);
+                let list = if is_deletion(told) { &mut deletions } else { &mut texts };
+                list.push((self.class_of(told, &region), told, is_deletion(atom)));
+            }
+            // As many deletions as lost insertions are the other half of the same edit.
+            let n_deleted = deletions.iter().filter(|(.., is_plain)| *is_plain).count();
+            if n_deleted <= texts.len() {
+                deletions.retain(|(.., is_plain)| !is_plain);
+            }
+            for list in [texts, deletions] {
+                for group in list.chunk_by(|one, two| one.0 == two.0) {
+                    let atoms: Vec<EditAtom> = group.iter().map(|(_, atom, _)| *atom).collect();
+                    findings.extend(self.finding(group[0].0, &atoms, &region));
                 }
-            }
-            // A deletion beside a lost insertion is one half of the same edit.
-            let has_text = gone.iter().any(|(_, atom)| !matches!(atom, EditAtom::Delete { .. }));
-            if has_text {
-                gone.retain(|(_, atom)| !matches!(atom, EditAtom::Delete { .. }));
-            }
-            while let Some((class, _)) = gone.first().copied() {
-                let n_same = gone.iter().take_while(|(other, _)| *other == class).count();
-                let group: Vec<EditAtom> = gone.drain(..n_same).map(|(_, atom)| atom).collect();
-                findings.extend(self.finding(class, &group, &region));
             }
         }
         findings
@@ -347,8 +349,11 @@ impl SideAudit<'_> {
         touching.iter().flat_map(|region| region.after.clone()).any(|index| {
             let other = &view.other.items[index];
             let words = [view.side.words_of(item), view.other.words_of(other)];
-            let has_same_head = words[0].first() == words[1].first();
-            has_same_head && similarity_percent(view.side, item, view.other, other) >= 60
+            let head = words[0].first();
+            // A key that stands in many places, such as a field of every entry of a list, is no common place.
+            let is_frequent = head.is_some_and(|&word| view.base.stream_of(item).count(word) > 2);
+            let min_percent = if is_frequent { 80 } else { 60 };
+            head == words[1].first() && similarity_percent(view.side, item, view.other, other) >= min_percent
         })
     }
 
