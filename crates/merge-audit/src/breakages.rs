@@ -20,6 +20,8 @@ fn breakage(class: FindingClass, kind: EditKind, path: &RepoPath, name: &str) ->
         kind,
         side: None,
         path: path.clone(),
+        result_path: Some(path.clone()),
+        place: crate::finding::EditPlace::default(),
         entity: None,
         lines: None,
         lost: vec![name.to_owned()],

@@ -4,7 +4,7 @@ use crate::breakages::{broken_file, duplicates, has_markers};
 use crate::edits::{EditAtom, edits_of, similarity_percent};
 use crate::file_items::{FileItems, Item, read_versions};
 use crate::finding::{
-    AuditFinding, AuditReport, EditKind, FindingClass, LossCause, MergeSide, SetAsideFile, VersionExcerpt,
+    AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile, VersionExcerpt,
     WholeFileTaken,
 };
 use crate::line_merge::{LineMerge, is_clean_merge, lines_of, merge_lines};
@@ -83,6 +83,8 @@ fn whole_file_finding(group: &FileGroup, version: usize, side: MergeSide, class:
         kind,
         side: Some(side),
         path: group.path_in(version).clone(),
+        result_path: group.paths[RESULT].clone(),
+        place: EditPlace { version, lines: [0, 0] },
         entity: None,
         lines: None,
         lost: Vec::new(),
@@ -375,19 +377,34 @@ impl SideAudit<'_> {
         let source = lines_of(self.texts[version]);
         let mut numbers: Vec<u32> = items.iter().flat_map(|item| item.first_line..=item.last_line).collect();
         numbers.dedup();
-        let lost = numbers.iter().filter_map(|&line| source.get(line as usize - 1)).map(|line| text_of_line(line)).collect();
+        let mut lost: Vec<String> =
+            numbers.iter().filter_map(|&line| source.get(line as usize - 1)).map(|line| text_of_line(line)).collect();
+        lost.extend(self.shortened_lines(atoms));
         Some(AuditFinding {
             id: String::new(),
             class,
             kind: self.kind_of(atoms, &items, file, &entity, is_deletion),
             side: Some(self.side),
-            path: self.group.path_in(version).clone(),
+            path: self.group.path_in(self.version).clone(),
+            result_path: self.group.paths[RESULT].clone(),
+            place: EditPlace { version, lines },
             entity: Some(entity).filter(|name| !name.is_empty()),
             lines: Some(lines),
             lost,
             cause: Some(self.cause(first, is_deletion, region)),
             versions: self.excerpts(region),
         })
+    }
+
+    /// Returns the base lines of updates that only took words out: they are what is back.
+    fn shortened_lines(&self, atoms: &[EditAtom]) -> Vec<String> {
+        let source = lines_of(self.texts[BASE]);
+        let shortened = atoms.iter().filter_map(|atom| match *atom {
+            EditAtom::Update { base, side } if !self.view.adds_words(base, side) => Some(&self.view.base.items[base]),
+            _ => None,
+        });
+        let lines = shortened.flat_map(|item| item.first_line..=item.last_line);
+        lines.filter_map(|line| source.get(line as usize - 1)).map(|line| text_of_line(line)).collect()
     }
 
     /// Returns the entity of the first item; if the items are a whole entity, that one.

@@ -290,6 +290,11 @@ fn for_each_line(bytes: &[u8], mut each: impl FnMut(usize, u32, &[u8])) {
     }
 }
 
+/// Conflict markers that were committed are no text of anyone.
+fn is_marker(line: &[u8]) -> bool {
+    line.starts_with(b"<<<<<<< ") || line.starts_with(b">>>>>>> ") || line.trim_ascii_end() == b"======="
+}
+
 fn add_lines(file: &mut FileItems, bytes: &[u8], form: ItemForm, parsed: Option<&SourceItems>) {
     let mut places = EntityPlaces::new(form, parsed);
     for_each_line(bytes, |at, number, line| {
@@ -297,6 +302,7 @@ fn add_lines(file: &mut FileItems, bytes: &[u8], form: ItemForm, parsed: Option<
         let entity = places.entity_at(file, number, line);
         let kind = match tokens.iter().any(|token| token.is_word) {
             false => ItemKind::Filler,
+            true if is_marker(line) => return,
             true if is_comment_line(line.trim_ascii()) => ItemKind::Comment,
             true => ItemKind::Code,
         };
@@ -392,7 +398,7 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
             file.entities.push(String::from_utf8_lossy(trimmed).trim_start_matches('#').trim().to_owned());
             heading = u32::try_from(file.entities.len() - 1).unwrap_or(0);
         }
-        let has_word = tokens.iter().any(|token| token.is_word);
+        let has_word = tokens.iter().any(|token| token.is_word) && !is_marker(line);
         let stands_alone = is_fenced || is_fence || !has_word || trimmed.starts_with(b"#") || trimmed.starts_with(b"|") || trimmed.starts_with(b"..");
         let begins = is_list_entry(trimmed) || (indent >= 4 && paragraph.is_none());
         if (stands_alone || begins || trimmed.is_empty())

@@ -165,13 +165,16 @@ impl<'a> SideView<'a> {
         })
     }
 
+    pub(crate) fn adds_words(&self, base: usize, side: usize) -> bool {
+        let (before, after) = (&self.base.items[base], &self.side.items[side]);
+        !added_elements(&self.base.words_of(before), &self.side.words_of(after)).is_empty()
+    }
+
     /// Says which half of an edit is gone: of an update whose new text is there, only the deletion.
     pub(crate) fn half_of(&self, atom: EditAtom) -> EditAtom {
         match atom {
             EditAtom::Update { base, side } if self.is_undeleted(base) => {
-                let (before, after) = (&self.base.items[base], &self.side.items[side]);
-                let adds = !added_elements(&self.base.words_of(before), &self.side.words_of(after)).is_empty();
-                if adds && !self.is_present(side) { atom } else { EditAtom::Delete { base } }
+                if self.adds_words(base, side) && self.is_present(side) { EditAtom::Delete { base } } else { atom }
             }
             atom => atom,
         }

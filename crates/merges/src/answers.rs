@@ -12,11 +12,21 @@ use probity_workspace::ServiceError;
 
 /// Audits four named trees.
 pub(crate) fn audit_one(layout: &GitLayout, merge: &NamedMerge, depth: ContentDepth) -> Result<MergeAuditAnswer, ServiceError> {
+    let (trees, report) = report_of(layout, merge, depth)?;
+    explain(layout, merge, &trees, report)
+}
+
+/// Reads and compares four named trees.
+pub(crate) fn report_of(
+    layout: &GitLayout,
+    merge: &NamedMerge,
+    depth: ContentDepth,
+) -> Result<(FourTrees, AuditReport), ServiceError> {
     let mut trees = four_trees::read(layout, merge)?;
     contents::fill(layout, &mut [&mut trees], depth)?;
     let options = AuditOptions { two_way: merge.bases.is_empty(), checks_calls: depth == ContentDepth::Everything };
     let report = audit(&trees, options);
-    explain(layout, merge, &trees, report)
+    Ok((trees, report))
 }
 
 /// Adds what only the history knows: who made an edit, and whether the other side once had it.
@@ -83,6 +93,5 @@ fn to_finding(finding: AuditFinding, commits: Vec<CommitReference>) -> MergeFind
         ours,
         theirs,
         merged,
-        accepted: None,
     }
 }
