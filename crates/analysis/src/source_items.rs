@@ -164,8 +164,7 @@ impl ItemWalker<'_> {
         if roles.has(NodeRole::Call) {
             self.call(node);
         }
-        // The grammars of Ruby and JavaScript have no node for imports alone: a call may be one.
-        if roles.has(NodeRole::Import) && !node.kind().contains("call") && !node.kind().contains("mod_item") {
+        if roles.has(NodeRole::Import) && is_only_import(node) {
             self.is_import_until = self.is_import_until.max(node.end_byte());
         }
         if is_text(node) {
@@ -380,6 +379,12 @@ fn n_arguments(arguments: Node<'_>) -> Option<u32> {
         n_arguments += 1;
     }
     Some(n_arguments)
+}
+
+/// Some grammars have no node for imports alone: a call, a module or an export may be one, and usually is not.
+fn is_only_import(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    !kind.contains("call") && kind != "mod_item" && (!kind.contains("export") || node.child_by_field_name("source").is_some())
 }
 
 /// Returns true for a text with its quotes.

@@ -57,6 +57,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<merges::MergeHeadsAnswer>(),
     SchemaEntry::of::<merges::MergePolicyAnswer>(),
     SchemaEntry::of::<merges::MergeReconcileAnswer>(),
+    SchemaEntry::of::<merge_audit::MergeSurvivalAnswer>(),
     SchemaEntry::of::<explain::CodeExplanation>(),
     SchemaEntry::of::<refusal::RefusalAnswer>(),
     SchemaEntry::of::<govern::amend::AmendAnswer>(),

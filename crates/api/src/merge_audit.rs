@@ -3,7 +3,7 @@
 use crate::document::Answer;
 use crate::exit_code::ExitCode;
 use crate::list_cut::LeftOutOfLists;
-use probity_merge_audit::{EditKind, FindingClass, LossCause, MergeSide, SetAsideReason, VersionExcerpt};
+pub use probity_merge_audit::{EditKind, FindingClass, LossCause, MergeSide, SetAsideReason, VersionExcerpt};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -63,23 +63,12 @@ pub struct MergeFinding {
     pub ours: Option<VersionExcerpt>,
     pub theirs: Option<VersionExcerpt>,
     pub merged: Option<VersionExcerpt>,
-    /// Why it was accepted, if somebody has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted: Option<AcceptedLoss>,
-}
-
-/// A loss that somebody accepted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct AcceptedLoss {
-    pub by: String,
-    pub at: String,
-    pub why: String,
 }
 
 impl MergeFinding {
     /// Returns true if the finding makes the audit fail.
     pub const fn is_open(&self) -> bool {
-        self.class.is_hard() && self.accepted.is_none()
+        self.class.is_hard()
     }
 }
 
@@ -124,10 +113,10 @@ impl MergeAuditAnswer {
     pub fn outcome_of(findings: &[MergeFinding]) -> AuditOutcome {
         if findings.iter().any(MergeFinding::is_open) {
             AuditOutcome::Lost
-        } else if findings.iter().any(|finding| finding.accepted.is_none()) {
-            AuditOutcome::Contested
-        } else {
+        } else if findings.is_empty() {
             AuditOutcome::Clean
+        } else {
+            AuditOutcome::Contested
         }
     }
 
@@ -165,12 +154,57 @@ pub struct MergeAuditRangeAnswer {
 }
 
 impl MergeAuditRangeAnswer {
+    /// Shortens its long lists.
+    #[must_use]
+    pub fn shortened(mut self, limit: usize) -> Self {
+        self.left_out_of_lists.cut("audits", &mut self.audits, limit);
+        self.audits = self.audits.into_iter().map(|audit| audit.shortened(limit)).collect();
+        self
+    }
+
     pub const fn exit_code(&self) -> ExitCode {
         match self.outcome {
             AuditOutcome::Lost => ExitCode::Failed,
             AuditOutcome::Clean | AuditOutcome::Contested => ExitCode::Ok,
         }
     }
+}
+
+/// A finding that a survival commit could not restore by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UnrestoredFinding {
+    pub id: String,
+    pub path: RepoPath,
+    /// What a person has to do.
+    pub why: String,
+}
+
+/// The survival commit that puts lost edits back.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MergeSurvivalAnswer {
+    pub merge: String,
+    /// The new branch; null if nothing was written.
+    pub branch: Option<String>,
+    /// The survival commit, a child of the merge.
+    pub commit: Option<String>,
+    /// The ids of the findings that it restores.
+    pub restored: Vec<String>,
+    pub by_hand: Vec<UnrestoredFinding>,
+    /// The audit of the same sides with the survival commit as the result.
+    pub audit: MergeAuditAnswer,
+    /// False with `--dry-run`: this is what would be written.
+    pub written: bool,
+}
+
+impl MergeSurvivalAnswer {
+    /// Returns `Conflict` if something is left to a person.
+    pub const fn exit_code(&self) -> ExitCode {
+        if self.by_hand.is_empty() { ExitCode::Ok } else { ExitCode::Conflict }
+    }
+}
+
+impl Answer for MergeSurvivalAnswer {
+    const SCHEMA: &'static str = "probity/merge-survival/v1";
 }
 
 impl Answer for MergeAuditAnswer {

@@ -4,7 +4,7 @@ use crate::breakages::{broken_file, duplicates, has_markers};
 use crate::edits::{EditAtom, edits_of, similarity_percent};
 use crate::file_items::{FileItems, Item, read_versions};
 use crate::finding::{
-    AuditFinding, AuditReport, EditKind, FindingClass, LossCause, MergeSide, SetAsideFile, VersionExcerpt,
+    AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile, VersionExcerpt,
     WholeFileTaken,
 };
 use crate::line_merge::{LineMerge, is_clean_merge, lines_of, merge_lines};
@@ -20,25 +20,14 @@ use std::ops::Range;
 /// Longer excerpts are cut.
 const MAX_EXCERPT_LINES: usize = 60;
 
-const SIDES: [(usize, usize, MergeSide); 2] =
-    [(OURS, THEIRS, MergeSide::Ours), (THEIRS, OURS, MergeSide::Theirs)];
+const SIDES: [(usize, usize, MergeSide); 2] = [(OURS, THEIRS, MergeSide::Ours), (THEIRS, OURS, MergeSide::Theirs)];
 
-pub(crate) fn audit_file(
-    group: &FileGroup,
-    search: &TreeSearch<'_>,
-    is_two_way: bool,
-    report: &mut AuditReport,
-) {
+pub(crate) fn audit_file(group: &FileGroup, search: &TreeSearch<'_>, is_two_way: bool, report: &mut AuditReport) {
     let n_before = report.findings.len();
     audit_group(group, search, report);
     let ids = group.versions.each_ref().map(|version| version.as_ref().map_or("", |version| &*version.id));
     for finding in &mut report.findings[n_before..] {
-        if is_two_way
-            && matches!(
-                finding.class,
-                FindingClass::Lost | FindingClass::Contested | FindingClass::Superseded
-            )
-        {
+        if is_two_way && matches!(finding.class, FindingClass::Lost | FindingClass::Contested | FindingClass::Superseded) {
             finding.class = FindingClass::TwoWay;
         }
         finding.fill_id(ids);
@@ -52,10 +41,7 @@ fn audit_group(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditRep
         return;
     }
     if let Some(reason) = set_aside_reason(group) {
-        let is_merged = group
-            .versions
-            .iter()
-            .all(|version| version.as_ref().is_some_and(|version| version.bytes.is_some()))
+        let is_merged = group.versions.iter().all(|version| version.as_ref().is_some_and(|version| version.bytes.is_some()))
             && is_proven_by_content(group);
         if !is_merged {
             report.set_aside.push(SetAsideFile { path: group.path_in(RESULT).clone(), reason });
@@ -74,9 +60,7 @@ fn audit_group(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditRep
 }
 
 fn is_proven_by_content(group: &FileGroup) -> bool {
-    let [Some(base), Some(ours), Some(theirs), Some(result)] =
-        [BASE, OURS, THEIRS, RESULT].map(|at| group.bytes(at))
-    else {
+    let [Some(base), Some(ours), Some(theirs), Some(result)] = [BASE, OURS, THEIRS, RESULT].map(|at| group.bytes(at)) else {
         return false;
     };
     is_clean_merge(base, ours, theirs, result)
@@ -92,19 +76,15 @@ fn set_aside_reason(group: &FileGroup) -> Option<SetAsideReason> {
     [BASE, OURS, THEIRS, RESULT].iter().find_map(|&version| group.bytes(version).and_then(class_of_content))
 }
 
-fn whole_file_finding(
-    group: &FileGroup,
-    version: usize,
-    side: MergeSide,
-    class: FindingClass,
-    kind: EditKind,
-) -> AuditFinding {
+fn whole_file_finding(group: &FileGroup, version: usize, side: MergeSide, class: FindingClass, kind: EditKind) -> AuditFinding {
     AuditFinding {
         id: String::new(),
         class,
         kind,
         side: Some(side),
         path: group.path_in(version).clone(),
+        result_path: group.paths[RESULT].clone(),
+        place: EditPlace { version, lines: [0, 0] },
         entity: None,
         lines: None,
         lost: Vec::new(),
@@ -114,10 +94,7 @@ fn whole_file_finding(
 }
 
 /// Symbolic links and submodules have no lines: the result has a side's target or it has not.
-fn special_loss(
-    group: &FileGroup,
-    (version, other, side): (usize, usize, MergeSide),
-) -> Option<AuditFinding> {
+fn special_loss(group: &FileGroup, (version, other, side): (usize, usize, MergeSide)) -> Option<AuditFinding> {
     let at = |version: usize| group.versions[version].as_ref();
     if is_same(at(version), at(BASE)) || is_same(at(version), at(RESULT)) {
         return None;
@@ -137,22 +114,14 @@ fn mode_loss(group: &FileGroup, (version, other, side): (usize, usize, MergeSide
     if of_side == base || result == of_side {
         return None;
     }
-    let class = if of_other.is_none_or(|mode| mode == base || mode == of_side) {
-        FindingClass::Lost
-    } else {
-        FindingClass::Contested
-    };
+    let class = if of_other.is_none_or(|mode| mode == base || mode == of_side) { FindingClass::Lost } else { FindingClass::Contested };
     let mut finding = whole_file_finding(group, version, side, class, EditKind::Mode);
     finding.lost = vec![format!("mode {of_side:o}")];
     Some(finding)
 }
 
 /// Files that a side added, removed or changed, and that the result has not or has again.
-fn file_loss(
-    group: &FileGroup,
-    side: (usize, usize, MergeSide),
-    search: &TreeSearch<'_>,
-) -> Option<AuditFinding> {
+fn file_loss(group: &FileGroup, side: (usize, usize, MergeSide), search: &TreeSearch<'_>) -> Option<AuditFinding> {
     let (version, other, word) = side;
     let at = |version: usize| group.versions[version].as_ref();
     let has_changed = !is_same(at(version), at(BASE));
@@ -165,9 +134,7 @@ fn file_loss(
         (None, Some(_), Some(_), None) if version == OURS => (FindingClass::Lost, EditKind::AddFile),
         (Some(_), Some(_), None, None) => (FindingClass::Contested, EditKind::UpdateFile),
         (Some(_), Some(_), Some(_), None) => (FindingClass::Lost, EditKind::UpdateFile),
-        (Some(base), None, Some(of_other), Some(_)) if of_other.is_same(base) => {
-            (FindingClass::Lost, EditKind::RemoveFile)
-        }
+        (Some(base), None, Some(of_other), Some(_)) if of_other.is_same(base) => (FindingClass::Lost, EditKind::RemoveFile),
         (Some(_), None, None, Some(_)) if version == OURS => (FindingClass::Lost, EditKind::RemoveFile),
         (Some(_), None, Some(_), Some(_)) => (FindingClass::Contested, EditKind::RemoveFile),
         _ => return None,
@@ -195,7 +162,7 @@ fn content_went_elsewhere(group: &FileGroup, version: usize, search: &TreeSearch
     let items: Vec<&Item> = side.items.iter().filter(is_new).filter(long).take(MAX_SAMPLED_ITEMS).collect();
     let moved = items
         .iter()
-        .filter(|item| !search.files_that_gained(RESULT, side.tokens_of(item), item.is_note()).is_empty())
+        .filter(|item| !search.files_that_gained(RESULT, &[BASE, version], side.tokens_of(item), item.is_note()).is_empty())
         .count();
     !items.is_empty() && moved * 100 >= items.len() * MIN_MOVED_PERCENT
 }
@@ -215,8 +182,7 @@ fn normalized(bytes: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn audit_content(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditReport) {
-    let texts: [Option<Cow<'_, [u8]>>; 4] =
-        [BASE, OURS, THEIRS, RESULT].map(|at| group.bytes(at).map(normalized));
+    let texts: [Option<Cow<'_, [u8]>>; 4] = [BASE, OURS, THEIRS, RESULT].map(|at| group.bytes(at).map(normalized));
     let text = |version: usize| texts[version].as_deref();
     let result_path = group.path_in(RESULT).clone();
     let name = result_path.file_name().to_vec();
@@ -244,9 +210,7 @@ fn audit_content(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditR
     };
     let empty = FileItems::default();
     for (version, other, side) in SIDES {
-        let (Some(of_side), false) =
-            (&files[version], is_same(group.versions[version].as_ref(), group.versions[BASE].as_ref()))
-        else {
+        let (Some(of_side), false) = (&files[version], is_same(group.versions[version].as_ref(), group.versions[BASE].as_ref())) else {
             continue;
         };
         let or_empty = |version: usize| files[version].as_ref().unwrap_or(&empty);
@@ -255,12 +219,7 @@ fn audit_content(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditR
             other: text(other).unwrap_or_default(),
             result,
         };
-        let view = SideView::new(
-            [or_empty(BASE), of_side, or_empty(other), or_empty(RESULT)],
-            side_texts,
-            search,
-            other,
-        );
+        let view = SideView::new([or_empty(BASE), of_side, or_empty(other), or_empty(RESULT)], side_texts, search, [version, other]);
         let audit = SideAudit {
             group,
             version,
@@ -291,9 +250,7 @@ fn audit_breakage(
         return true;
     }
     let Some(merged) = files[RESULT].as_ref().filter(|file| file.strict_grammar) else { return false };
-    let sides_parse = [BASE, OURS, THEIRS]
-        .iter()
-        .all(|&version| files[version].as_ref().is_none_or(|file| file.n_errors == 0));
+    let sides_parse = [BASE, OURS, THEIRS].iter().all(|&version| files[version].as_ref().is_none_or(|file| file.n_errors == 0));
     let has_side = files[OURS].is_some() || files[THEIRS].is_some();
     if merged.n_errors > 0 && sides_parse && has_side {
         report.findings.push(broken_file(FindingClass::DoesNotParse, path, None, ""));
@@ -338,21 +295,23 @@ impl SideAudit<'_> {
     fn findings(&self) -> Vec<AuditFinding> {
         let mut findings = Vec::new();
         for (region, atoms) in edits_of(self.view.base, self.view.side, &self.view.base_to_side) {
-            let mut gone: Vec<(FindingClass, EditAtom)> = Vec::new();
-            for &atom in &atoms {
-                if !self.view.survives(atom) {
-                    gone.push((self.class_of(atom, &region), atom));
+            let is_deletion = |atom: EditAtom| matches!(atom, EditAtom::Delete { .. });
+            let (mut texts, mut deletions) = (Vec::new(), Vec::new());
+            for &atom in atoms.iter().filter(|&&atom| !self.view.survives(atom)) {
+                let told = self.view.half_of(atom);
+                let list = if is_deletion(told) { &mut deletions } else { &mut texts };
+                list.push((self.class_of(told, &region), told, is_deletion(atom)));
+            }
+            // As many deletions as lost insertions are the other half of the same edit.
+            let n_deleted = deletions.iter().filter(|(.., is_plain)| *is_plain).count();
+            if n_deleted <= texts.len() {
+                deletions.retain(|(.., is_plain)| !is_plain);
+            }
+            for list in [texts, deletions] {
+                for group in list.chunk_by(|one, two| one.0 == two.0) {
+                    let atoms: Vec<EditAtom> = group.iter().map(|(_, atom, _)| *atom).collect();
+                    findings.extend(self.finding(group[0].0, &atoms, &region));
                 }
-            }
-            // A deletion beside a lost insertion is one half of the same edit.
-            let has_text = gone.iter().any(|(_, atom)| !matches!(atom, EditAtom::Delete { .. }));
-            if has_text {
-                gone.retain(|(_, atom)| !matches!(atom, EditAtom::Delete { .. }));
-            }
-            while let Some((class, _)) = gone.first().copied() {
-                let n_same = gone.iter().take_while(|(other, _)| *other == class).count();
-                let group: Vec<EditAtom> = gone.drain(..n_same).map(|(_, atom)| atom).collect();
-                findings.extend(self.finding(class, &group, &region));
             }
         }
         findings
@@ -365,9 +324,7 @@ impl SideAudit<'_> {
             EditAtom::Update { base, side } => {
                 !view.other_has(side) && (self.both_added || !view.other_keeps(base))
             }
-            EditAtom::Insert { side } => {
-                !view.other_has(side) && (self.both_added || self.is_insert_contested(side, region))
-            }
+            EditAtom::Insert { side } => !view.other_has(side) && (self.both_added || self.is_insert_contested(side, region)),
         };
         if is_contested { FindingClass::Contested } else { FindingClass::Lost }
     }
@@ -394,17 +351,15 @@ impl SideAudit<'_> {
         touching.iter().flat_map(|region| region.after.clone()).any(|index| {
             let other = &view.other.items[index];
             let words = [view.side.words_of(item), view.other.words_of(other)];
-            let has_same_head = words[0].first() == words[1].first();
-            has_same_head && similarity_percent(view.side, item, view.other, other) >= 60
+            let head = words[0].first();
+            // A key that stands in many places, such as a field of every entry of a list, is no common place.
+            let is_frequent = head.is_some_and(|&word| view.base.stream_of(item).count(word) > 2);
+            let min_percent = if is_frequent { 80 } else { 60 };
+            head == words[1].first() && similarity_percent(view.side, item, view.other, other) >= min_percent
         })
     }
 
-    fn finding(
-        &self,
-        class: FindingClass,
-        atoms: &[EditAtom],
-        region: &ChangedRegion,
-    ) -> Option<AuditFinding> {
+    fn finding(&self, class: FindingClass, atoms: &[EditAtom], region: &ChangedRegion) -> Option<AuditFinding> {
         let view = &self.view;
         let is_deletion = matches!(atoms.first()?, EditAtom::Delete { .. });
         let (file, version) = if is_deletion { (view.base, BASE) } else { (view.side, self.version) };
@@ -418,22 +373,21 @@ impl SideAudit<'_> {
         let items: Vec<&Item> = indices.iter().map(|&index| &file.items[index]).collect();
         let first = items.first()?;
         let entity = self.entity_of(file, &items);
-        let lines =
-            [items.iter().map(|item| item.first_line).min()?, items.iter().map(|item| item.last_line).max()?];
+        let lines = [items.iter().map(|item| item.first_line).min()?, items.iter().map(|item| item.last_line).max()?];
         let source = lines_of(self.texts[version]);
         let mut numbers: Vec<u32> = items.iter().flat_map(|item| item.first_line..=item.last_line).collect();
         numbers.dedup();
-        let lost = numbers
-            .iter()
-            .filter_map(|&line| source.get(line as usize - 1))
-            .map(|line| text_of_line(line))
-            .collect();
+        let mut lost: Vec<String> =
+            numbers.iter().filter_map(|&line| source.get(line as usize - 1)).map(|line| text_of_line(line)).collect();
+        lost.extend(self.shortened_lines(atoms));
         Some(AuditFinding {
             id: String::new(),
             class,
             kind: self.kind_of(atoms, &items, file, &entity, is_deletion),
             side: Some(self.side),
-            path: self.group.path_in(version).clone(),
+            path: self.group.path_in(self.version).clone(),
+            result_path: self.group.paths[RESULT].clone(),
+            place: EditPlace { version, lines },
             entity: Some(entity).filter(|name| !name.is_empty()),
             lines: Some(lines),
             lost,
@@ -442,31 +396,29 @@ impl SideAudit<'_> {
         })
     }
 
+    /// Returns the base lines of updates that only took words out: they are what is back.
+    fn shortened_lines(&self, atoms: &[EditAtom]) -> Vec<String> {
+        let source = lines_of(self.texts[BASE]);
+        let shortened = atoms.iter().filter_map(|atom| match *atom {
+            EditAtom::Update { base, side } if !self.view.adds_words(base, side) => Some(&self.view.base.items[base]),
+            _ => None,
+        });
+        let lines = shortened.flat_map(|item| item.first_line..=item.last_line);
+        lines.filter_map(|line| source.get(line as usize - 1)).map(|line| text_of_line(line)).collect()
+    }
+
     /// Returns the entity of the first item; if the items are a whole entity, that one.
     fn entity_of(&self, file: &FileItems, items: &[&Item]) -> String {
         let code = items.iter().find(|item| !item.is_note()).or(items.first());
         code.map(|item| file.entity_of(item).to_owned()).unwrap_or_default()
     }
 
-    fn kind_of(
-        &self,
-        atoms: &[EditAtom],
-        items: &[&Item],
-        file: &FileItems,
-        entity: &str,
-        is_deletion: bool,
-    ) -> EditKind {
+    fn kind_of(&self, atoms: &[EditAtom], items: &[&Item], file: &FileItems, entity: &str, is_deletion: bool) -> EditKind {
         let view = &self.view;
         let is_whole = !entity.is_empty()
-            && file
-                .items
-                .iter()
-                .filter(|item| file.entity_of(item) == entity)
-                .all(|item| items.iter().any(|one| one.stream == item.stream));
+            && file.items.iter().filter(|item| file.entity_of(item) == entity).all(|item| items.iter().any(|one| one.stream == item.stream));
         if items.iter().all(|item| item.kind == ItemKind::Import) {
-            let used = items
-                .iter()
-                .any(|item| file.words_of(item).last().is_some_and(|word| view.result.code.count(*word) > 0));
+            let used = items.iter().any(|item| file.words_of(item).last().is_some_and(|word| view.result.code.count(*word) > 0));
             return if used && !is_deletion { EditKind::ImportLost } else { EditKind::Import };
         }
         if items.iter().all(|item| item.kind == ItemKind::Comment) {
@@ -484,9 +436,7 @@ impl SideAudit<'_> {
     fn cause(&self, first: &Item, is_deletion: bool, region: &ChangedRegion) -> LossCause {
         let Some(conflicts) = self.conflicts else { return LossCause::Conflict };
         let items = &self.view.base.items;
-        let line_before = |index: usize| {
-            index.checked_sub(1).and_then(|index| items.get(index)).map_or(0, |item| item.last_line)
-        };
+        let line_before = |index: usize| index.checked_sub(1).and_then(|index| items.get(index)).map_or(0, |item| item.last_line);
         let (start, end) = if is_deletion {
             (first.first_line - 1, first.last_line)
         } else {
@@ -494,8 +444,7 @@ impl SideAudit<'_> {
             let end = items.get(region.before.end).map_or(u32::MAX, |item| item.first_line - 1);
             (start, end)
         };
-        let is_inside =
-            conflicts.iter().any(|range| range.start <= end as usize && start as usize <= range.end);
+        let is_inside = conflicts.iter().any(|range| range.start <= end as usize && start as usize <= range.end);
         if is_inside { LossCause::Conflict } else { LossCause::Resolution }
     }
 

@@ -84,9 +84,7 @@ impl TokenStream {
             .map(|(at, token)| (self.places.get(token).map_or(0, Vec::len), at))
             .min()
             .unwrap_or_default();
-        let Some(places) = needle.get(rarest.1).and_then(|token| self.places.get(token)) else {
-            return found;
-        };
+        let Some(places) = needle.get(rarest.1).and_then(|token| self.places.get(token)) else { return found };
         for &place in places {
             let Some(start) = (place as usize).checked_sub(rarest.1) else { continue };
             let end = start + needle.len();
@@ -163,8 +161,7 @@ impl FileItems {
             return;
         }
         let tokens = &stream.tokens[start..];
-        let packed: Vec<u8> =
-            tokens.iter().flat_map(|hash| hash.to_le_bytes()).chain([u8::from(is_note)]).collect();
+        let packed: Vec<u8> = tokens.iter().flat_map(|hash| hash.to_le_bytes()).chain([u8::from(is_note)]).collect();
         let hash = hash_of(&packed);
         *self.counts.entry(hash).or_default() += 1;
         self.hashes.push(hash);
@@ -199,9 +196,7 @@ fn form_of(name: &[u8], text: &[u8]) -> ItemForm {
         "yml" | "yaml" => ItemForm::Yaml,
         "toml" | "ini" | "cfg" | "conf" | "properties" | "editorconfig" | "gitconfig" => ItemForm::Sections,
         "md" | "markdown" | "rst" | "adoc" | "textile" => ItemForm::Prose,
-        "txt" | "" if lower != "cmakelists.txt" && !lower.contains("requirements") && is_prose(text) => {
-            ItemForm::Prose
-        }
+        "txt" | "" if lower != "cmakelists.txt" && !lower.contains("requirements") && is_prose(text) => ItemForm::Prose,
         _ => ItemForm::Lines,
     }
 }
@@ -209,8 +204,7 @@ fn form_of(name: &[u8], text: &[u8]) -> ItemForm {
 /// Lines of prose are long and hold words.
 fn is_prose(text: &[u8]) -> bool {
     const MIN_AVERAGE_BYTES: usize = 40;
-    let lines: Vec<&[u8]> =
-        text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
     let n_bytes: usize = lines.iter().map(|line| line.len()).sum();
     !lines.is_empty() && n_bytes / lines.len() >= MIN_AVERAGE_BYTES
 }
@@ -223,8 +217,7 @@ pub fn read_versions(name: &[u8], versions: [Option<&[u8]>; 4]) -> [Option<FileI
     let ItemForm::Syntax(language) = form else {
         return versions.map(|bytes| bytes.map(|bytes| read_items(form, bytes, None)));
     };
-    let parsed =
-        versions.map(|bytes| bytes.map(|bytes| read_source_items(language, bytes, MAX_PARSED_BYTES)));
+    let parsed = versions.map(|bytes| bytes.map(|bytes| read_source_items(language, bytes, MAX_PARSED_BYTES)));
     let errors = |version: &Option<Option<SourceItems>>| match version {
         Some(Some(items)) => items.n_errors,
         Some(None) => u32::MAX,
@@ -297,6 +290,11 @@ fn for_each_line(bytes: &[u8], mut each: impl FnMut(usize, u32, &[u8])) {
     }
 }
 
+/// Conflict markers that were committed are no text of anyone.
+fn is_marker(line: &[u8]) -> bool {
+    line.starts_with(b"<<<<<<< ") || line.starts_with(b">>>>>>> ") || line.trim_ascii_end() == b"======="
+}
+
 fn add_lines(file: &mut FileItems, bytes: &[u8], form: ItemForm, parsed: Option<&SourceItems>) {
     let mut places = EntityPlaces::new(form, parsed);
     for_each_line(bytes, |at, number, line| {
@@ -304,6 +302,7 @@ fn add_lines(file: &mut FileItems, bytes: &[u8], form: ItemForm, parsed: Option<
         let entity = places.entity_at(file, number, line);
         let kind = match tokens.iter().any(|token| token.is_word) {
             false => ItemKind::Filler,
+            true if is_marker(line) => return,
             true if is_comment_line(line.trim_ascii()) => ItemKind::Comment,
             true => ItemKind::Code,
         };
@@ -399,13 +398,8 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
             file.entities.push(String::from_utf8_lossy(trimmed).trim_start_matches('#').trim().to_owned());
             heading = u32::try_from(file.entities.len() - 1).unwrap_or(0);
         }
-        let has_word = tokens.iter().any(|token| token.is_word);
-        let stands_alone = is_fenced
-            || is_fence
-            || !has_word
-            || trimmed.starts_with(b"#")
-            || trimmed.starts_with(b"|")
-            || trimmed.starts_with(b"..");
+        let has_word = tokens.iter().any(|token| token.is_word) && !is_marker(line);
+        let stands_alone = is_fenced || is_fence || !has_word || trimmed.starts_with(b"#") || trimmed.starts_with(b"|") || trimmed.starts_with(b"..");
         let begins = is_list_entry(trimmed) || (indent >= 4 && paragraph.is_none());
         if (stands_alone || begins || trimmed.is_empty())
             && let Some(open) = paragraph.take()
@@ -415,8 +409,7 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
         if !has_word {
             return;
         }
-        let raw =
-            RawItem { kind: ItemKind::Text, tokens, entity: heading, first_line: number, last_line: number };
+        let raw = RawItem { kind: ItemKind::Text, tokens, entity: heading, first_line: number, last_line: number };
         match &mut paragraph {
             _ if stands_alone => finished.push(raw),
             Some(open) => {

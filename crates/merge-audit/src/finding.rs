@@ -90,6 +90,14 @@ pub struct VersionExcerpt {
     pub text: String,
 }
 
+/// Where an edit is: which of the four versions, and its lines there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EditPlace {
+    pub version: usize,
+    /// First and last line, from 1; zeros for a whole file.
+    pub lines: [u32; 2],
+}
+
 /// One edit that is not in the result, or one place where the result is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditFinding {
@@ -100,6 +108,9 @@ pub struct AuditFinding {
     pub side: Option<MergeSide>,
     /// In the tree of the side; for breakages in the result.
     pub path: RepoPath,
+    /// The file in the result, which may have another path.
+    pub result_path: Option<RepoPath>,
+    pub place: EditPlace,
     /// Qualified name of what it is in.
     pub entity: Option<String>,
     /// Lines in the side's version; of a deletion, in the base.

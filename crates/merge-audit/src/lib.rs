@@ -7,6 +7,7 @@
 //! * [`audit`]: the whole question.
 //! * [`is_proven_by_ids`]: paths that need no contents, because ids alone prove that nothing is lost.
 //! * [`merge_lines`]: the three-way merge that proves the rest, and that knows no merge driver.
+//! * [`restore_edit`]: the text of a result with a lost edit put back.
 //!
 //! An edit is judged by what it changed, not by where its lines are: code in another layout, another order or another
 //! file is the same code. What both sides have and the result has not is always lost.
@@ -20,17 +21,21 @@ mod line_merge;
 mod moved_code;
 mod path_class;
 mod path_identity;
+mod restore;
 mod sequence_diff;
 mod survival;
 mod trees;
 
 pub use finding::{
-    AuditFinding, AuditReport, EditKind, FindingClass, LossCause, MergeSide, SetAsideFile, VersionExcerpt,
+    AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile, VersionExcerpt,
     WholeFileTaken,
 };
 pub use line_merge::{LineMerge, merge_lines};
 pub use path_class::SetAsideReason;
-pub use trees::{BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids};
+pub use restore::restore_edit;
+pub use trees::{
+    BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids,
+};
 
 use moved_code::TreeSearch;
 

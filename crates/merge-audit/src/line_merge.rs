@@ -60,9 +60,7 @@ fn merge_with(
         match (of_ours, of_theirs) {
             (Some(range), None) => merged.extend(&ours[range]),
             (None, Some(range)) => merged.extend(&theirs[range]),
-            (Some(left), Some(right)) if ours[left.clone()] == theirs[right.clone()] => {
-                merged.extend(&ours[left])
-            }
+            (Some(left), Some(right)) if ours[left.clone()] == theirs[right.clone()] => merged.extend(&ours[left]),
             _ => conflicts.push(cluster.base.clone()),
         }
         at = cluster.base.end;

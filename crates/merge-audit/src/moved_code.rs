@@ -30,8 +30,8 @@ impl<'a> TreeSearch<'a> {
         *self.own_paths.borrow_mut() = paths.into_iter().collect();
     }
 
-    /// Returns the other files in which these tokens occur more often than in the base.
-    pub(crate) fn files_that_gained(&self, version: usize, tokens: &[u64], is_note: bool) -> Vec<RepoPath> {
+    /// Returns the other files of a tree in which these tokens occur more often than in any of the `known` trees.
+    pub(crate) fn files_that_gained(&self, version: usize, known: &[usize], tokens: &[u64], is_note: bool) -> Vec<RepoPath> {
         const MIN_MOVED_TOKENS: usize = 2;
         if tokens.len() < MIN_MOVED_TOKENS {
             return Vec::new();
@@ -45,10 +45,8 @@ impl<'a> TreeSearch<'a> {
         });
         let gained = changed.take(MAX_SEARCHED_FILES).filter(|(path, _)| {
             let read = self.read(path);
-            let count = |version: usize| {
-                read[version].as_ref().map_or(0, |file| file.occurrences(tokens, is_note).any)
-            };
-            count(version) > count(BASE)
+            let count = |version: usize| read[version].as_ref().map_or(0, |file| file.occurrences(tokens, is_note).any);
+            known.iter().all(|&other| count(version) > count(other))
         });
         gained.map(|(path, _)| path.clone()).collect()
     }

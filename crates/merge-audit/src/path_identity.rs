@@ -1,14 +1,14 @@
 //! Which paths of the four trees are one file: equal names, then equal contents, then similar ones.
 
 use crate::line_merge::{hash_of, lines_of};
-use crate::trees::{
-    BASE, FileGroup, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids,
-};
+use crate::trees::{BASE, FileGroup, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids};
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Files are one file if at least half of their lines are equal.
 const MIN_SIMILARITY_PERCENT: usize = 50;
+/// Of files with the same name in a directory of the same name, less is enough.
+const MIN_NAMESAKE_PERCENT: usize = 15;
 /// More comparisons of contents than this are not made: then only files of the same name are compared.
 const MAX_COMPARED_PAIRS: usize = 4_000;
 
@@ -63,8 +63,7 @@ fn group_of(
     added_renames: &[RenameMap; 2],
 ) -> FileGroup {
     let mut paths: [Option<RepoPath>; 4] = Default::default();
-    let is_in =
-        |path: &RepoPath, version: usize| trees.get(path).is_some_and(|versions| versions[version].is_some());
+    let is_in = |path: &RepoPath, version: usize| trees.get(path).is_some_and(|versions| versions[version].is_some());
     for version in [BASE, OURS, THEIRS, RESULT] {
         paths[version] = if is_in(first, version) {
             Some(first.clone())
@@ -102,7 +101,9 @@ fn renames(trees: &FourTrees, from: usize, to: usize) -> RenameMap {
             let Some(other_lines) = other_lines else { continue };
             if compares_all || path.file_name() == other.file_name() {
                 let score = similarity_percent(&lines, other_lines);
-                if score >= MIN_SIMILARITY_PERCENT {
+                let is_namesake = last_segments(path) == last_segments(other);
+                let min_percent = if is_namesake { MIN_NAMESAKE_PERCENT } else { MIN_SIMILARITY_PERCENT };
+                if score >= min_percent {
                     // Of equally similar files the one with the same name wins.
                     let bonus = usize::from(path.file_name() == other.file_name());
                     scored.push((score * 2 + bonus, path, other));
@@ -118,6 +119,10 @@ fn renames(trees: &FourTrees, from: usize, to: usize) -> RenameMap {
         }
     }
     found
+}
+
+fn last_segments(path: &RepoPath) -> (Option<Vec<u8>>, &[u8]) {
+    (path.parent().map(|parent| parent.file_name().to_vec()), path.file_name())
 }
 
 type PathVersion<'a> = (&'a RepoPath, &'a FileVersion);
@@ -156,13 +161,10 @@ fn line_counts(version: &FileVersion) -> Option<LineCounts> {
 
 fn similarity_percent(left: &LineCounts, right: &LineCounts) -> usize {
     let n_lines = left.n_lines.max(right.n_lines);
-    if n_lines == 0 || left.n_lines.min(right.n_lines) * 100 < n_lines * MIN_SIMILARITY_PERCENT {
+    if n_lines == 0 || left.n_lines.min(right.n_lines) * 100 < n_lines * MIN_NAMESAKE_PERCENT {
         return 0;
     }
-    let common: usize = left
-        .counts
-        .iter()
-        .map(|(line, count)| right.counts.get(line).map_or(0, |other| *count.min(other)))
-        .sum();
+    let common: usize =
+        left.counts.iter().map(|(line, count)| right.counts.get(line).map_or(0, |other| *count.min(other))).sum();
     common * 100 / n_lines
 }

@@ -50,8 +50,7 @@ fn align(
     pairs.extend((0..prefix).map(|index| (at.0 + index, at.1 + index)));
     let (before, after) = (&before[prefix..], &after[prefix..]);
     let at = (at.0 + prefix, at.1 + prefix);
-    let suffix =
-        before.iter().rev().zip(after.iter().rev()).take_while(|(left, right)| left == right).count();
+    let suffix = before.iter().rev().zip(after.iter().rev()).take_while(|(left, right)| left == right).count();
     let (inner_before, inner_after) = (&before[..before.len() - suffix], &after[..after.len() - suffix]);
     if !inner_before.is_empty() && !inner_after.is_empty() {
         let anchors = if uses_anchors { unique_anchors(inner_before, inner_after) } else { Vec::new() };
@@ -83,11 +82,8 @@ fn unique_anchors(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
             *place = (place.0 + 1, index);
         }
     }
-    let mut unique: Vec<(usize, usize)> = places
-        .values()
-        .filter(|[left, right]| left.0 == 1 && right.0 == 1)
-        .map(|[left, right]| (left.1, right.1))
-        .collect();
+    let mut unique: Vec<(usize, usize)> =
+        places.values().filter(|[left, right]| left.0 == 1 && right.0 == 1).map(|[left, right]| (left.1, right.1)).collect();
     unique.sort_unstable();
     longest_ascending(&unique)
 }
@@ -142,12 +138,7 @@ fn shortest_script(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
     Vec::new()
 }
 
-fn backtrack(
-    trace: &[Vec<usize>],
-    offset: usize,
-    end: (usize, usize),
-    n_differences: usize,
-) -> Vec<(usize, usize)> {
+fn backtrack(trace: &[Vec<usize>], offset: usize, end: (usize, usize), n_differences: usize) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut left, mut right) = end;
     for difference in (0..=n_differences).rev() {
@@ -212,8 +203,7 @@ mod tests {
     fn regions_lie_between_the_pairs() {
         let (before, after) = ([1, 2, 3, 4], [1, 9, 3, 4, 5]);
         let regions = changed_regions(&aligned_pairs(&before, &after), 4, 5);
-        let shown: Vec<_> =
-            regions.iter().map(|region| (region.before.clone(), region.after.clone())).collect();
+        let shown: Vec<_> = regions.iter().map(|region| (region.before.clone(), region.after.clone())).collect();
         assert_eq!(shown, [(1..2, 1..2), (4..4, 4..5)]);
     }
 }

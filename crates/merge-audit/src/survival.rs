@@ -4,7 +4,7 @@
 use crate::edits::{Alignment, EditAtom, added_elements, dice_percent, n_common, similarity_percent};
 use crate::file_items::{FileItems, Item};
 use crate::moved_code::TreeSearch;
-use crate::trees::RESULT;
+use crate::trees::{BASE, RESULT};
 use probity_analysis::ItemKind;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +32,8 @@ pub(crate) struct SideView<'a> {
     /// Items of the result that no other version has.
     pub(crate) invented: Vec<usize>,
     pub(crate) search: &'a TreeSearch<'a>,
-    /// Which tree is the other side: `OURS` or `THEIRS`.
-    pub(crate) other_version: usize,
+    /// Which trees are the side and the other side: `OURS` or `THEIRS`.
+    pub(crate) versions: [usize; 2],
 }
 
 pub(crate) struct SideTexts<'a> {
@@ -67,7 +67,7 @@ impl<'a> SideView<'a> {
         files: [&'a FileItems; 4],
         texts: SideTexts<'a>,
         search: &'a TreeSearch<'a>,
-        other_version: usize,
+        versions: [usize; 2],
     ) -> Self {
         let [base, side, other, result] = files;
         let base_to_other = Alignment::new(base, other);
@@ -90,7 +90,7 @@ impl<'a> SideView<'a> {
             renamed,
             invented,
             search,
-            other_version,
+            versions,
         }
     }
 
@@ -117,9 +117,7 @@ impl<'a> SideView<'a> {
         match atom {
             EditAtom::Insert { side } => !gains(&self.side.items[side]),
             EditAtom::Delete { base } => !loses(&self.base.items[base]),
-            EditAtom::Update { base, side } => {
-                !gains(&self.side.items[side]) && !loses(&self.base.items[base])
-            }
+            EditAtom::Update { base, side } => !gains(&self.side.items[side]) && !loses(&self.base.items[base]),
         }
     }
 
@@ -151,17 +149,49 @@ impl<'a> SideView<'a> {
         if counts.result >= counts.expected() && counts.result > 0 {
             return true;
         }
+        if counts.side > 1 && self.has_pair(side) {
+            return true;
+        }
         let renamed: Vec<u64> =
             tokens.iter().map(|token| self.renamed.get(token).copied().unwrap_or(*token)).collect();
         renamed != tokens && self.result.occurrences(&renamed, item.is_note()).any > 0
+    }
+
+    /// Returns true if the result has an item that occurs often as often beside its neighbor as the side has.
+    fn has_pair(&self, side: usize) -> bool {
+        pairs_of(self.side, side).iter().any(|pair| {
+            let count = |file: &FileItems| file.code.occurrences(pair).any;
+            count(self.result) >= count(self.side)
+        })
+    }
+
+    pub(crate) fn adds_words(&self, base: usize, side: usize) -> bool {
+        let (before, after) = (&self.base.items[base], &self.side.items[side]);
+        !added_elements(&self.base.words_of(before), &self.side.words_of(after)).is_empty()
+    }
+
+    /// Says which half of an edit is gone: of an update whose new text is there, only the deletion.
+    pub(crate) fn half_of(&self, atom: EditAtom) -> EditAtom {
+        match atom {
+            EditAtom::Update { base, side } if self.is_undeleted(base) => {
+                if self.adds_words(base, side) && self.is_present(side) { EditAtom::Delete { base } } else { atom }
+            }
+            atom => atom,
+        }
     }
 
     /// Returns true if the result has a deleted item again.
     fn is_undeleted(&self, base: usize) -> bool {
         let item = &self.base.items[base];
         let counts = self.counts(self.base.tokens_of(item), item.is_note());
-        counts.result > counts.side + (counts.other - counts.base).max(0)
-            && self.base_to_result.forward[base].is_some()
+        let is_back = counts.result > counts.side + (counts.other - counts.base).max(0)
+            && self.base_to_result.forward[base].is_some();
+        // Of a line that occurs often, its place must be back, too.
+        is_back
+            && (counts.base == 1
+                || pairs_of(self.base, base)
+                    .iter()
+                    .all(|pair| self.result.code.occurrences(pair).any > self.side.code.occurrences(pair).any))
     }
 
     fn update_survives(&self, base: usize, side: usize) -> bool {
@@ -204,8 +234,31 @@ impl<'a> SideView<'a> {
                 return false;
             }
             let words = self.result.words_of(item);
-            n_common(&words, added) * 100 >= added.len() * MIN_COMBINED_PERCENT
+            let n_there = n_common(&words, added);
+            if n_there * 100 >= added.len() * MIN_COMBINED_PERCENT {
+                return true;
+            }
+            let n_adapted = self.n_adapted_words(after, added, item);
+            (n_there + n_adapted) * 100 >= added.len() * MIN_COMBINED_PERCENT
         })
+    }
+
+    /// Counts added words that the merge wrote in another way, which no other version has: `RangeSliderWidget` as
+    /// `RangeSlider`, because the other side took the suffix from all names.
+    fn n_adapted_words(&self, after: &Item, added: &[u64], item: &Item) -> usize {
+        let is_invented = |word: &&[u8]| {
+            let hash = crate::line_merge::hash_of(word);
+            [self.base, self.side, self.other].iter().all(|file| file.code.count(hash) == 0)
+        };
+        let invented: Vec<Vec<u64>> =
+            item_words(self.texts.result, item).into_iter().filter(is_invented).map(parts_of).collect();
+        let is_adapted = |word: &&&[u8]| {
+            let parts = parts_of(word);
+            parts.len() > 1 && invented.iter().any(|other| dice_percent(&parts, other) >= MIN_ADAPTED_PERCENT)
+        };
+        let words = item_words(self.texts.side, after);
+        let is_added = |word: &&&[u8]| added.contains(&crate::line_merge::hash_of(word));
+        words.iter().filter(is_added).filter(is_adapted).count()
     }
 
     /// Returns true if the merge has the inserted line in words that fit the other side's code.
@@ -227,8 +280,7 @@ impl<'a> SideView<'a> {
         if parts.len() < MIN_SAME_MEANING_WORDS {
             return false;
         }
-        let inserted =
-            (0..self.other.items.len()).filter(|&index| self.base_to_other.backward[index].is_none());
+        let inserted = (0..self.other.items.len()).filter(|&index| self.base_to_other.backward[index].is_none());
         inserted.map(|index| &self.other.items[index]).any(|other| {
             other.is_note() == item.is_note()
                 && self.base.count(other.hash) == 0
@@ -244,7 +296,9 @@ impl<'a> SideView<'a> {
         if item.kind == ItemKind::Import {
             return false;
         }
-        let files = self.search.files_that_gained(RESULT, self.side.tokens_of(item), item.is_note());
+        // What the side itself wrote into other files is no move.
+        let known = [BASE, self.versions[0]];
+        let files = self.search.files_that_gained(RESULT, &known, self.side.tokens_of(item), item.is_note());
         if files.is_empty() {
             return false;
         }
@@ -254,7 +308,7 @@ impl<'a> SideView<'a> {
         neighbors.iter().any(|neighbor| {
             let tokens = self.side.tokens_of(neighbor);
             let stays = self.result.occurrences(tokens, neighbor.is_note()).any > 0;
-            let gained = self.search.files_that_gained(RESULT, tokens, neighbor.is_note());
+            let gained = self.search.files_that_gained(RESULT, &known, tokens, neighbor.is_note());
             !stays && gained.iter().any(|file| files.contains(file))
         })
     }
@@ -268,7 +322,7 @@ impl<'a> SideView<'a> {
         let tokens = self.base.tokens_of(item);
         let counts = self.counts(tokens, item.is_note());
         counts.other >= counts.base
-            || !self.search.files_that_gained(self.other_version, tokens, item.is_note()).is_empty()
+            || !self.search.files_that_gained(self.versions[1], &[BASE], tokens, item.is_note()).is_empty()
     }
 
     /// Returns true if the other side made the same insertion.
@@ -301,29 +355,57 @@ fn renamed_words(base: &FileItems, other: &FileItems, alignment: &Alignment) -> 
             }
         }
     }
-    let only = |(from, to): (u64, BTreeSet<u64>)| {
-        (to.len() == 1).then(|| to.first().map(|to| (from, *to))).flatten()
-    };
+    let only = |(from, to): (u64, BTreeSet<u64>)| (to.len() == 1).then(|| to.first().map(|to| (from, *to))).flatten();
     votes.into_iter().filter_map(only).filter(|(from, _)| other.code.count(*from) == 0).collect()
+}
+
+/// Returns the tokens of a code item together with its neighbor before, and with the one after.
+fn pairs_of(file: &FileItems, index: usize) -> Vec<Vec<u64>> {
+    let item = &file.items[index];
+    let neighbors = [index.checked_sub(1).map(|before| (before, index)), Some((index, index + 1))];
+    let of_pair = |(first, second): (usize, usize)| {
+        let (first, second) = (file.items.get(first)?, file.items.get(second)?);
+        let is_joined = !first.is_note() && !second.is_note() && first.stream.end == second.stream.start;
+        is_joined.then(|| file.code.tokens[first.stream.start..second.stream.end].to_vec())
+    };
+    if item.is_note() { Vec::new() } else { neighbors.into_iter().flatten().filter_map(of_pair).collect() }
+}
+
+fn lines_of_item<'a>(text: &'a [u8], item: &Item) -> impl Iterator<Item = &'a [u8]> {
+    let n_lines = (item.last_line - item.first_line + 1) as usize;
+    text.split(|&byte| byte == b'\n').skip(item.first_line as usize - 1).take(n_lines)
+}
+
+fn item_words<'a>(text: &'a [u8], item: &Item) -> Vec<&'a [u8]> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128;
+    lines_of_item(text, item)
+        .flat_map(|line| line.split(move |&byte| !is_word(byte)))
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 /// Splits the text of an item into the parts of its words: `load_order` and `loadOrder` have the same two.
 fn word_parts(text: &[u8], item: &Item) -> Vec<u64> {
-    let lines = text.split(|&byte| byte == b'\n').skip(item.first_line as usize - 1);
-    let n_lines = (item.last_line - item.first_line + 1) as usize;
+    item_words(text, item).into_iter().flat_map(parts_of).collect()
+}
+
+fn parts_of(word: &[u8]) -> Vec<u64> {
     let mut parts = Vec::new();
     let mut part: Vec<u8> = Vec::new();
     let mut was_lower = false;
-    for byte in lines.take(n_lines).flat_map(|line| line.iter().copied().chain([b' '])) {
-        let is_word = byte.is_ascii_alphanumeric() || byte >= 128;
-        if (!is_word || (byte.is_ascii_uppercase() && was_lower)) && !part.is_empty() {
+    for &byte in word {
+        let is_break = byte == b'_' || (byte.is_ascii_uppercase() && was_lower);
+        if is_break && !part.is_empty() {
             parts.push(crate::line_merge::hash_of(&part));
             part.clear();
         }
-        if is_word {
+        if byte != b'_' {
             part.push(byte.to_ascii_lowercase());
         }
         was_lower = byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    }
+    if !part.is_empty() {
+        parts.push(crate::line_merge::hash_of(&part));
     }
     parts
 }

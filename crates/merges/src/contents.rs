@@ -23,18 +23,22 @@ pub(crate) enum ContentDepth {
 /// Returns the ids of the contents that are wanted and not there yet.
 fn wanted(trees: &FourTrees, depth: ContentDepth) -> BTreeSet<String> {
     let reads_all = depth == ContentDepth::Everything && trees.len() <= MAX_READ_PATHS;
-    let paths = trees.values().filter(|versions| reads_all || !is_proven_by_ids(versions));
-    let versions =
-        paths.flatten().flatten().filter(|version| version.bytes.is_none() && !version.is_submodule());
+    // A file that is not everywhere may have another path where it is missing: usually with the same name.
+    let names: BTreeSet<&[u8]> = trees
+        .iter()
+        .filter(|(_, versions)| !is_proven_by_ids(versions) && versions.iter().any(Option::is_none))
+        .map(|(path, _)| path.file_name())
+        .collect();
+    let paths = trees
+        .iter()
+        .filter(|(path, versions)| reads_all || !is_proven_by_ids(versions) || names.contains(path.file_name()))
+        .map(|(_, versions)| versions);
+    let versions = paths.flatten().flatten().filter(|version| version.bytes.is_none() && !version.is_submodule());
     versions.map(|version| version.id.to_string()).collect()
 }
 
 /// Reads the contents of many audits at once.
-pub(crate) fn fill(
-    layout: &GitLayout,
-    all: &mut [&mut FourTrees],
-    depth: ContentDepth,
-) -> Result<(), ServiceError> {
+pub(crate) fn fill(layout: &GitLayout, all: &mut [&mut FourTrees], depth: ContentDepth) -> Result<(), ServiceError> {
     let ids: BTreeSet<String> = all.iter().flat_map(|trees| wanted(trees, depth)).collect();
     if ids.is_empty() {
         return Ok(());

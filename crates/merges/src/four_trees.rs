@@ -1,9 +1,7 @@
 //! Reads which paths differ in four trees. Contents come later, and only where they matter.
 
 use crate::question::{NamedMerge, ResultTree};
-use probity_merge_audit::{
-    BASE, FileVersion, FourTrees, LineMerge, OURS, PathVersions, RESULT, THEIRS, merge_lines,
-};
+use probity_merge_audit::{BASE, FileVersion, FourTrees, LineMerge, OURS, PathVersions, RESULT, THEIRS, merge_lines};
 use probity_paths::RepoPath;
 use probity_snapshot::GitId;
 use probity_snapshot::git::{GitLayout, HeadTree, TreeDiffEntry, TreeSide};
@@ -23,9 +21,7 @@ pub(crate) fn version_of(side: &TreeSide) -> Option<FileVersion> {
 /// Returns the paths that are not the same in all four trees.
 pub(crate) fn read(layout: &GitLayout, merge: &NamedMerge) -> Result<FourTrees, ServiceError> {
     match (&merge.bases[..], &merge.result) {
-        ([base], ResultTree::Object(result))
-            if is_commits(layout, &[base, &merge.ours, &merge.theirs, result])? =>
-        {
+        ([base], ResultTree::Object(result)) if is_commits(layout, &[base, &merge.ours, &merge.theirs, result])? => {
             let pairs = [(&merge.ours, Some(base)), (&merge.theirs, Some(base)), (result, Some(base))];
             let lists = git::commit_diffs(layout, &pairs)?;
             Ok(from_diffs(&lists))

@@ -5,6 +5,7 @@
 //! Must not know: governed runs, intents, the document store, how an answer is shown.
 //!
 //! * [`audit`]: one merge, however it is named. [`audit_range`]: every merge of a range.
+//! * [`restore`]: a survival commit that puts lost edits back, on a branch of its own.
 //!
 //! Objects are read by git commands that start nothing the repository names. Merge drivers and attributes have no say.
 
@@ -15,9 +16,11 @@ mod four_trees;
 mod origins;
 mod question;
 mod range;
+mod survival;
 
 pub use question::MergeQuestion;
 pub use range::audit_range;
+pub use survival::{SurvivalRequest, restore};
 
 use contents::ContentDepth;
 use probity_api::merge_audit::MergeAuditAnswer;

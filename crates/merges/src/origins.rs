@@ -97,11 +97,7 @@ fn file_commits(
     };
     Ok(changes
         .iter()
-        .map(|(id, before, after)| FileCommit {
-            id: id.clone(),
-            before: content(before),
-            after: content(after),
-        })
+        .map(|(id, before, after)| FileCommit { id: id.clone(), before: content(before), after: content(after) })
         .collect())
 }
 
@@ -156,9 +152,7 @@ pub(crate) fn confirm_dangling(
     trees: &FourTrees,
     candidates: Vec<AuditFinding>,
 ) -> Result<Vec<AuditFinding>, ServiceError> {
-    let (false, ResultTree::Object(result)) = (candidates.is_empty(), &merge.result) else {
-        return Ok(Vec::new());
-    };
+    let (false, ResultTree::Object(result)) = (candidates.is_empty(), &merge.result) else { return Ok(Vec::new()) };
     let languages: BTreeSet<Option<Language>> =
         candidates.iter().map(|finding| Language::of_file_name(finding.path.file_name())).collect();
     let files = git::files_of(layout, result)?;
@@ -174,8 +168,7 @@ pub(crate) fn confirm_dangling(
     let is_defined = |finding: &AuditFinding| {
         let Some(name) = finding.lost.first() else { return true };
         unchanged.iter().any(|(path, id)| {
-            let (Some(bytes), Some(language)) = (blobs.get(id), Language::of_file_name(path.file_name()))
-            else {
+            let (Some(bytes), Some(language)) = (blobs.get(id), Language::of_file_name(path.file_name())) else {
                 return false;
             };
             let mentions = bytes.windows(name.len()).any(|part| part == name.as_bytes());

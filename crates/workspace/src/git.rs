@@ -45,9 +45,18 @@ pub(crate) fn output_of_lines(
     command: &GitCommand,
     lines: &[String],
 ) -> Result<Vec<u8>, GitFailure> {
+    output_of_file(layout, command, (lines.join("\n") + "\n").as_bytes())
+}
+
+/// Runs a command with `input` on standard input.
+pub(crate) fn output_of_file(
+    layout: &GitLayout,
+    command: &GitCommand,
+    input: &[u8],
+) -> Result<Vec<u8>, GitFailure> {
     let questions = || -> io::Result<File> {
         let mut file = tempfile::tempfile()?;
-        file.write_all((lines.join("\n") + "\n").as_bytes())?;
+        file.write_all(input)?;
         Ok(file)
     };
     let file = questions().map_err(|error| GitFailure::new(command, GitFailureCause::Io(error), b""))?;
