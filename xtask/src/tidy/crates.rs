@@ -59,6 +59,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("languages", &[]),
     ("ledger", &["collections", "core", "documents", "paths", "prose", "scopes"]),
+    ("line-diff", &[]),
     (
         "mcp",
         &[
