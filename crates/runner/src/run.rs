@@ -28,6 +28,7 @@ use probity_evidence::{AmendPermission, Amendment, RunStatus, Seal};
 use probity_paths::RepoPath;
 use probity_policy::Policy;
 use probity_process::{Job, JobInput, JobOutput, JobReport, ProcessEnvironment, Supervisor};
+use probity_snapshot::SnapshotEntryKind;
 use probity_storage::{FileLock, LockError};
 use probity_workspace::amendment_journal::AmendmentJournal;
 use probity_workspace::exemptions::Exemptions;
@@ -70,11 +71,16 @@ pub enum RunEvent<'a> {
     /// A run that was killed earlier has been closed.
     Closed(&'a ClosedRun),
     /// The scope is sealed and the command is about to start.
-    Sealed(&'a Seal, ScopeCoverage, &'a [PlanWarning]),
+    Sealed {
+        seal: &'a Seal,
+        coverage: ScopeCoverage,
+        warnings: &'a [PlanWarning],
+        confinement: &'a ConfinementReport,
+        /// Why nothing stronger confines the command although any level was welcome.
+        degraded: Option<&'a str>,
+    },
     /// The caller itself holds paths of the scope through these intents.
     OwnClaims(&'a [PathClaim]),
-    /// What confines the command, and why not more.
-    Confined(&'a ConfinementReport, Option<&'a str>),
     CommandEnded,
     Gate(&'a GateResult),
 }
@@ -211,8 +217,13 @@ fn run_at_level(
     }
     let observer = WorkspaceObserver::new(workspace);
     let begun = seal_run(workspace, &observer, request, owners, policy, run_id, enforcement)?;
-    watch(RunEvent::Sealed(&begun.seal, begun.preview.coverage, &begun.preview.warnings));
-    watch(RunEvent::Confined(&begun.confinement, begun.enforcement.degraded.as_deref()));
+    watch(RunEvent::Sealed {
+        seal: &begun.seal,
+        coverage: begun.preview.coverage,
+        warnings: &begun.preview.warnings,
+        confinement: &begun.confinement,
+        degraded: begun.enforcement.degraded.as_deref(),
+    });
     if !begun.own_claims.is_empty() {
         watch(RunEvent::OwnClaims(&begun.own_claims));
     }
@@ -307,6 +318,14 @@ fn judge_and_attest(
     observer.remember(if in_view.is_some() { &start.content } else { &acted.end.content });
     let changes = start.delta(&acted.end);
     let touched_from = begun.layered_start.as_ref().unwrap_or(&start.content);
+    let mut touched = probity_snapshot::touched(touched_from, &acted.end.content);
+    if in_view.is_some() {
+        // The kernel leaves marks of its own on the directories of a layer.
+        let is_directory = |path: &RepoPath| {
+            acted.end.content.get(path).is_some_and(|it| it.kind() == SnapshotEntryKind::Directory)
+        };
+        touched.retain(|entry| !is_directory(&entry.path));
+    }
     let mut notes = in_view.as_ref().map_or_else(|| begun.notes.clone(), |it| it.notes.clone());
     notes.extend(acted.amendments.refusals());
     let scope = probity_evidence::amended_scope(&seal.contents().plan.scope, &acted.amendments.granted)?;
@@ -324,7 +343,7 @@ fn judge_and_attest(
         },
         tree: ObservedTree {
             changes: &changes,
-            touched: &probity_snapshot::touched(touched_from, &acted.end.content),
+            touched: &touched,
             changed_by_command: &acted.changed_by_command,
             found_at_start: start.content.findings(),
             found_at_end: acted.end.content.findings(),

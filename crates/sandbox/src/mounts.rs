@@ -88,26 +88,19 @@ impl DetachedMount {
 
     fn overlay(overlay: &OverlayMount) -> Result<Self, ViewFailure> {
         let target = Path::new(&overlay.target);
+        // Opened first: they may lie in the target, where the layer below hides them.
+        let layers = OpenLayers::open(&overlay.upper, &overlay.work)?;
         if let Some(below) = &overlay.below {
             // Layers inside of each other cannot be lower layers of one overlay, and the state of a repository lies in
             // its tree. One overlay below the other does the same.
-            let layer = Self::mount_overlay(target, &below.upper, &below.work, true)?;
+            let layer = Self::mount_overlay(target, &OpenLayers::open(&below.upper, &below.work)?, true)?;
             layer.attach()?;
         }
-        Self::mount_overlay(target, &overlay.upper, &overlay.work, false)
+        Self::mount_overlay(target, &layers, false)
     }
 
-    fn mount_overlay(
-        target: &Path,
-        upper: &OsStr,
-        work: &OsStr,
-        is_read_only: bool,
-    ) -> Result<Self, ViewFailure> {
-        let open = |path: &Path| {
-            rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-                .map_err(ViewFailure::at("open the layer", path))
-        };
-        let (lower, upper, work) = (open(target)?, open(Path::new(upper))?, open(Path::new(work))?);
+    fn mount_overlay(target: &Path, layers: &OpenLayers, is_read_only: bool) -> Result<Self, ViewFailure> {
+        let lower = open_layer(target)?;
         // Layers are named by descriptor: a path may hold the separators of mount options or be too long for one.
         let named = |layer: &OwnedFd| format!("/proc/self/fd/{}", layer.as_raw_fd());
         let mounted = || -> rustix::io::Result<OwnedFd> {
@@ -117,8 +110,8 @@ impl DetachedMount {
             // Without an index a layer may be looked at by several views at once.
             rustix::mount::fsconfig_set_string(system.as_fd(), "index", "off")?;
             rustix::mount::fsconfig_set_string(system.as_fd(), "lowerdir", named(&lower).as_str())?;
-            rustix::mount::fsconfig_set_string(system.as_fd(), "upperdir", named(&upper).as_str())?;
-            rustix::mount::fsconfig_set_string(system.as_fd(), "workdir", named(&work).as_str())?;
+            rustix::mount::fsconfig_set_string(system.as_fd(), "upperdir", named(&layers.upper).as_str())?;
+            rustix::mount::fsconfig_set_string(system.as_fd(), "workdir", named(&layers.work).as_str())?;
             if is_read_only {
                 rustix::mount::fsconfig_set_flag(system.as_fd(), "ro")?;
             }
@@ -141,6 +134,23 @@ impl DetachedMount {
         rustix::mount::move_mount(self.mount.as_fd(), c"", CWD, &self.target, flags)
             .map_err(ViewFailure::at("mount", &self.target))
     }
+}
+
+/// The directories of a layer, held open.
+struct OpenLayers {
+    upper: OwnedFd,
+    work: OwnedFd,
+}
+
+impl OpenLayers {
+    fn open(upper: &OsStr, work: &OsStr) -> Result<Self, ViewFailure> {
+        Ok(Self { upper: open_layer(Path::new(upper))?, work: open_layer(Path::new(work))? })
+    }
+}
+
+fn open_layer(path: &Path) -> Result<OwnedFd, ViewFailure> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(ViewFailure::at("open the layer", path))
 }
 
 fn create_file(path: &Path) -> Result<(), ViewFailure> {

@@ -28,6 +28,7 @@ mod git_index;
 mod git_program;
 mod git_refs;
 pub mod git_write;
+pub mod held_layers;
 pub mod judging_policy;
 pub mod observe;
 pub mod outgoing;

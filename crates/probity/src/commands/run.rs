@@ -65,7 +65,8 @@ pub(crate) struct RunArgs {
 
     /// Keep the command in its scope: `overlay` (a private view, and only what passes lands), `observe` (changes are found
     /// afterwards), or `auto` (the strongest that works here) [default: the policy's, or auto]
-    #[arg(long, value_name = "LEVEL", value_parser = parse_word::<EnforcementChoice>)]
+    #[arg(long, value_name = "LEVEL", env = "PROBITY_ENFORCE", hide_env_values = true)]
+    #[arg(value_parser = parse_word::<EnforcementChoice>)]
     enforce: Option<EnforcementChoice>,
 
     /// Whether the command reaches the network: `on` or `off`; `off` needs a view [default: the policy's, or on]
@@ -99,7 +100,7 @@ pub(crate) fn run(
     };
     let mut is_sealed = false;
     let report = govern(workspace, &request, &STATE_FILES, &mut |event| {
-        is_sealed |= matches!(event, RunEvent::Sealed(..));
+        is_sealed |= matches!(event, RunEvent::Sealed { .. });
         show_event(workspace, &event, &remark);
     });
     let report = report.inspect_err(|_| {
@@ -146,13 +147,14 @@ fn show_closed(closed: &ClosedRun) {
 fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
     match event {
         RunEvent::Closed(closed) => show_closed(closed),
-        RunEvent::Sealed(seal, coverage, warnings) => {
+        RunEvent::Sealed { seal, coverage, warnings, confinement, degraded } => {
             let contents = seal.contents();
             ui::eprint(format_args!(
                 "{} {}",
                 ui::bold("probity run"),
                 ui::dim(format_args!("{}  in {}", contents.run_id, workspace.root.display()))
             ));
+            show_confinement(confinement, *degraded);
             let scope: Vec<String> =
                 contents.plan.scope.as_slice().iter().map(|pattern| escape(pattern)).collect();
             if scope.is_empty() {
@@ -185,7 +187,6 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
                 ui::eprint_row("claimed", format_args!("{}  {whose}", paths.join(", ")));
             }
         }
-        RunEvent::Confined(confinement, degraded) => show_confinement(confinement, *degraded),
         RunEvent::CommandEnded => ui::reset_terminal(),
         RunEvent::Gate(result) => {
             let status = match result.status {
