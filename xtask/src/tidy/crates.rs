@@ -52,6 +52,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("documents", &["collections", "core"]),
     // The verifier: an audit reads these three crates and nothing else of ours.
     ("evidence", &["core", "paths"]),
+    ("guard", &["core", "intents", "paths"]),
     ("intents", &["core", "paths", "scopes"]),
     (
         "knowledge",
