@@ -3,7 +3,7 @@
 use crate::gate::Gate;
 use crate::policy::{Policy, PolicyPack, WorkspaceRules};
 use crate::policy_forms::{PolicyForm, PolicySections, ProfileForm};
-use crate::{AnalysisRules, ChangeRules, ContractRules, suggest};
+use crate::{AnalysisRules, ChangeRules, ContractRules, HookRules, suggest};
 use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
 use serde::Deserialize;
@@ -37,6 +37,7 @@ struct PolicyFile {
     contract: ContractRules,
     analysis: AnalysisRules,
     change: ChangeRules,
+    hook: HookRules,
 }
 
 impl Policy {
@@ -55,6 +56,7 @@ impl Policy {
                 contract: file.contract,
                 analysis: file.analysis,
                 change: file.change,
+                hook: file.hook,
             },
         }))
     }

@@ -23,6 +23,7 @@ mod contract_rules;
 mod document;
 mod error;
 mod gate;
+mod hook_rules;
 mod imports;
 mod outputs;
 mod policy;
@@ -43,6 +44,7 @@ pub use contract_rules::{ContractRules, FalseClaims, Strictness, StrictnessProfi
 pub use document::PolicyFormError;
 pub use error::PlanError;
 pub use gate::{Gate, GateKind, duration_ms};
+pub use hook_rules::{HookRules, SubagentRule, WithoutIntent};
 pub use imports::{any_imports, is_never_imported, program_imports, takes_packages};
 pub use outputs::{
     MarkedDirectory, OutputLook, OutputProposal, ReadText, code_in_output, declares_plugins,

@@ -52,7 +52,8 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("documents", &["collections", "core"]),
     // The verifier: an audit reads these three crates and nothing else of ours.
     ("evidence", &["core", "paths"]),
-    ("guard", &["core", "intents", "paths"]),
+    ("guard", &["core", "intents", "paths", "policy"]),
+    ("hook", &["core", "guard"]),
     ("intents", &["core", "paths", "scopes"]),
     (
         "knowledge",
