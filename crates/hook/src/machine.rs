@@ -100,7 +100,7 @@ impl GuardWorld for FileWorld {
     }
 
     fn tree_of(&self, path: &str) -> Option<Rc<GovernedTree>> {
-        let root = Path::new(path).ancestors().find(|dir| is_top(dir))?;
+        let root = top_of(Path::new(path))?;
         if let Some(known) = self.trees.borrow().get(root) {
             return known.clone();
         }
@@ -122,9 +122,10 @@ impl GuardWorld for FileWorld {
     }
 }
 
-/// Returns whether a directory is the top of a working tree or of a tree with a policy.
-fn is_top(dir: &Path) -> bool {
-    dir.join(".git").symlink_metadata().is_ok() || has_policy(dir)
+/// Returns the top of the working tree that contains a path; without git, the nearest directory with a policy.
+fn top_of(path: &Path) -> Option<&Path> {
+    let has_git = |dir: &&Path| dir.join(".git").symlink_metadata().is_ok();
+    path.ancestors().find(has_git).or_else(|| path.ancestors().find(|dir| has_policy(dir)))
 }
 
 fn has_policy(dir: &Path) -> bool {

@@ -294,6 +294,7 @@ fn seal_run(
         run_claims::publish_run_claim(workspace, &open, &seal.contents().plan.scope)?;
         own_claims
     };
+    probity_changes::refresh_guard(workspace)?;
     durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;
     reserved_space::reserve(&open.folder)?;
     let guard = StateGuard::capture(&workspace.state, &open, &turn, key.as_ref(), owners)?;
