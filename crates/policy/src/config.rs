@@ -3,7 +3,7 @@
 use crate::gate::Gate;
 use crate::policy::{Policy, PolicyPack, WorkspaceRules};
 use crate::policy_forms::{PolicyForm, PolicySections, ProfileForm};
-use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, suggest};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, HookRules, suggest};
 use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
 use serde::Deserialize;
@@ -38,6 +38,7 @@ struct PolicyFile {
     analysis: AnalysisRules,
     change: ChangeRules,
     enforce: EnforceRules,
+    hook: HookRules,
 }
 
 impl Policy {
@@ -57,6 +58,7 @@ impl Policy {
                 analysis: file.analysis,
                 change: file.change,
                 enforce: file.enforce,
+                hook: file.hook,
             },
         }))
     }

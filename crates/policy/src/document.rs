@@ -6,7 +6,7 @@
 use crate::config::suggestion;
 use crate::policy::{Policy, PolicyProfile, WorkspaceRules};
 use crate::policy_forms::{PolicyForm, PolicySections, ProfileForm};
-use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, HookRules};
 use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
 use serde::Deserialize;
@@ -53,6 +53,7 @@ struct PolicyDocument {
     analysis: AnalysisRules,
     change: ChangeRules,
     enforce: EnforceRules,
+    hook: HookRules,
 }
 
 impl Policy {
@@ -70,6 +71,7 @@ impl Policy {
                 analysis: document.analysis,
                 change: document.change,
                 enforce: document.enforce,
+                hook: document.hook,
             },
         }))
     }

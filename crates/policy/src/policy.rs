@@ -4,7 +4,7 @@
 //! [`Policy::check`] finds that, and [`compute`](crate::compute) calls it first.
 
 use crate::gate::{Gate, default_tier};
-use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, FalseClaims, StrictnessProfile};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, FalseClaims, HookRules, StrictnessProfile};
 use probity_core::Digest;
 use probity_evidence::{AmendPolicy, GlobList, RefsRule, SignatureRule};
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,8 @@ pub struct Policy {
     pub change: ChangeRules,
     #[serde(skip_serializing_if = "EnforceRules::is_silent")]
     pub enforce: EnforceRules,
+    #[serde(skip_serializing_if = "HookRules::is_silent")]
+    pub hook: HookRules,
 }
 
 /// A named bundle of scope patterns and gates, selected by changed files.
@@ -95,6 +97,7 @@ impl Default for Policy {
             analysis: AnalysisRules::default(),
             change: ChangeRules::default(),
             enforce: EnforceRules::default(),
+            hook: HookRules::default(),
         }
     }
 }
@@ -121,6 +124,7 @@ impl Policy {
         policy.analysis = AnalysisRules::default();
         policy.change.allow_skip_gates = false;
         policy.enforce = policy.enforce.demands_only();
+        policy.hook = HookRules::default();
         if policy.contract.strictness == StrictnessProfile::Relaxed {
             policy.contract.strictness = StrictnessProfile::default();
         }

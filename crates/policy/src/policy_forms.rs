@@ -3,7 +3,7 @@
 
 use crate::gate::{self, Gate};
 use crate::policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
-use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, HookRules};
 use probity_evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -44,12 +44,13 @@ pub(crate) struct PolicySections {
     pub(crate) analysis: AnalysisRules,
     pub(crate) change: ChangeRules,
     pub(crate) enforce: EnforceRules,
+    pub(crate) hook: HookRules,
 }
 
 impl From<PolicyForm> for Policy {
     /// A policy without profiles gets the default one.
     fn from(form: PolicyForm) -> Self {
-        let PolicySections { workspace, amend, contract, analysis, change, enforce } = form.sections;
+        let PolicySections { workspace, amend, contract, analysis, change, enforce, hook } = form.sections;
         let profiles = if form.profiles.is_empty() { Self::default().profiles } else { form.profiles };
         Self {
             versions: form.versions,
@@ -62,6 +63,7 @@ impl From<PolicyForm> for Policy {
             analysis,
             change,
             enforce,
+            hook,
         }
     }
 }

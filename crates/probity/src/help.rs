@@ -12,7 +12,7 @@ const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Share a tree", &["start", "finish", "status", "intent", "log"]),
     ("Review and CI", &["analyze", "runs", "contract", "claims", "receipt"]),
     ("Knowledge and merges", &["ledger", "merge"]),
-    ("Setup", &["init", "doctor", "mcp", "completions", "man", "help"]),
+    ("Setup", &["init", "doctor", "mcp", "hook", "completions", "man", "help"]),
     ("Engine", &["commits", "conformance"]),
 ];
 

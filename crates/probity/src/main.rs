@@ -29,6 +29,14 @@ fn main() -> std::process::ExitCode {
     if let Some(code) = probity_runner::run_view_role(&arguments) {
         return code;
     }
+    // Before anything else is set up: an agent waits for this answer at every tool call.
+    if std::env::args_os().nth(1).is_some_and(|word| word == "hook") {
+        let words =
+            std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>();
+        if words.first().is_none_or(|word| !word.starts_with('-')) {
+            return probity_hook::process::main(words.into_iter()).into();
+        }
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return report_usage_error(&error),
@@ -146,6 +154,7 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         CliCommand::Explain(args) => commands::explain::explain(workspace, &args),
         CliCommand::Init(args) => commands::init::init(&about("init")?, &args),
         CliCommand::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
+        CliCommand::Hook(args) => commands::hook::hook(&args),
         CliCommand::Conformance(args) => commands::conformance::conformance(&args),
         CliCommand::Completions(args) => Ok(commands::completions::completions(Cli::command(), &args)),
         CliCommand::Man(_) => Ok(commands::completions::man(Cli::command())),

@@ -33,6 +33,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "contract",
             "core",
             "evidence",
+            "guard",
             "intents",
             "knowledge",
             "paths",
@@ -52,6 +53,8 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("documents", &["collections", "core"]),
     // The verifier: an audit reads these three crates and nothing else of ours.
     ("evidence", &["core", "paths"]),
+    ("guard", &["core", "intents", "paths", "policy"]),
+    ("hook", &["core", "guard"]),
     ("intents", &["core", "paths", "scopes"]),
     (
         "knowledge",
@@ -92,6 +95,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "document-store",
             "documents",
             "evidence",
+            "hook",
             "intents",
             "knowledge",
             "ledger",

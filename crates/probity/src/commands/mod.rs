@@ -12,6 +12,7 @@ pub(crate) mod doctor;
 pub(crate) mod evidence;
 mod evidence_show;
 pub(crate) mod explain;
+pub(crate) mod hook;
 pub(crate) mod identity;
 pub(crate) mod init;
 pub(crate) mod intent;

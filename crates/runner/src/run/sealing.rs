@@ -162,6 +162,7 @@ pub(super) fn seal_run<'a>(
         run_claims::publish_run_claim(workspace, &open, &seal.contents().plan.scope)?;
         own_claims
     };
+    probity_changes::refresh_guard(workspace)?;
     durable::write(&open.folder.join(run_claims::SEAL_FILE), &seal.to_bytes())?;
     reserved_space::reserve(&open.folder)?;
     let guard = match &enforcement.view {
