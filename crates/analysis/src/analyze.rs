@@ -15,7 +15,7 @@ use crate::run::{
     SourceInput, UnitMeasurements,
 };
 use crate::settings::{ANALYZER, AnalysisSettings};
-use crate::{api, clones, coupling, dead_code, design, parse, select};
+use crate::{api, clones, coupling, dead_code, design, parse, select, severity};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use rayon::prelude::*;
@@ -142,7 +142,8 @@ impl CrossFilePass<'_> {
         for (debt, &place) in debts.iter().zip(&self.places) {
             run_files[place as usize].health_milli = Some(debt.file_health());
         }
-        let drafts = clones.drafts.into_iter().chain(beside.drafts).collect();
+        let mut drafts: Vec<FindingDraft> = clones.drafts.into_iter().chain(beside.drafts).collect();
+        severity::assign(&mut drafts, &self.files, self.settings);
         AnalysisRun {
             id: beside.id,
             analyser: ANALYZER.to_owned(),

@@ -32,10 +32,11 @@ fn of_unit(
     severity: Severity,
     value: u32,
 ) -> FindingDraft {
-    let name = if unit.name.is_empty() {
-        String::from_utf8_lossy(file.path.file_name()).into_owned()
-    } else {
-        unit.name.clone()
+    let name = match unit.kind {
+        UnitKind::File => String::from_utf8_lossy(file.path.file_name()).into_owned(),
+        // A label is unique in its file at most.
+        UnitKind::Lambda => format!("{} {}", file.path, unit.name),
+        UnitKind::Class | UnitKind::Function | UnitKind::Method => unit.name.clone(),
     };
     FindingDraft {
         content: unit.exact,

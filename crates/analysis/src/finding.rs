@@ -21,6 +21,11 @@ impl FindingId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Returns the id without its number.
+    pub fn subject(&self) -> &str {
+        self.0.split('#').next().unwrap_or(&self.0)
+    }
 }
 
 /// Restores a stored id.
@@ -145,6 +150,8 @@ pub(crate) struct FindingDraft {
     pub content: u64,
     pub value: Option<u32>,
     pub clone_type: Option<CloneType>,
+    /// For copies that were edited: how much of them is equal, in percent.
+    pub similarity: Option<u32>,
     /// For clones: the number of the copy. Other findings are numbered automatically.
     pub number: Option<u32>,
     pub rule: Option<String>,
@@ -167,6 +174,7 @@ impl FindingDraft {
             content: 0,
             value: None,
             clone_type: None,
+            similarity: None,
             number: None,
             rule: None,
         }

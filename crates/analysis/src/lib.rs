@@ -6,6 +6,7 @@
 //!
 //! * [`analyze`]: turns an [`AnalysisInput`] and [`AnalysisSettings`] into a [`AnalysisRun`] and the facts of each file, for a cache.
 //! * [`read_facts`]: the facts of one file, from one visit of its syntax tree.
+//! * [`read_source_items`]: the logical lines of one file, for comparing versions of it.
 //! * [`SourceSelection`]: which paths are analyzed, and why others are not.
 //! * [`Language`]: the analyzed languages; `docs/adding-a-language.md` explains how to add one.
 //! * [`Finding`]: what is wrong and where, under an id that survives moving and reformatting.
@@ -29,6 +30,7 @@ mod design;
 mod external_reports;
 mod facts;
 mod finding;
+mod finding_matcher;
 mod gates;
 mod graph;
 mod hash;
@@ -37,12 +39,15 @@ mod imports;
 mod language;
 mod macro_lines;
 mod parse;
+mod preprocessor;
 mod reach;
 mod regression_cause;
 pub mod report;
 mod run;
 mod select;
 mod settings;
+mod severity;
+mod source_items;
 mod visit;
 
 pub use analyze::{GivenUpCheck, analyze, analyze_unless};
@@ -72,3 +77,6 @@ pub use run::{
 };
 pub use select::{PathRole, SourceSelection};
 pub use settings::{ANALYZER, AnalysisSettings};
+pub use source_items::{
+    BareCall, ItemKind, ItemUnit, SourceItem, SourceItems, SourceToken, read_source_items, words,
+};

@@ -3,10 +3,9 @@
 //! Limits are in bytes and in parser steps, never in time, so that the same bytes give the same facts on a
 //! slow machine. Any input gives facts: a file that cannot be read says so in its notes.
 
-use crate::facts::{FileFacts, FileNote};
+use crate::facts::{FileFacts, FileNote, SourceRange};
 use crate::language::{Language, NodeKindTable};
-use crate::macro_lines;
-use crate::visit;
+use crate::{macro_lines, preprocessor, visit};
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, Parser, Tree};
@@ -37,6 +36,9 @@ fn read_text(language: Language, bytes: &[u8]) -> FileFacts {
         return FileFacts { notes: vec![FileNote::TooHard], ..FileFacts::default() };
     };
     let mut facts = visit::visit(language, &tree, bytes);
+    if facts.n_errors > 0 && matches!(language, Language::C | Language::Cpp) {
+        (facts.errors, facts.n_errors) = errors_beside_macros(language, bytes, &facts);
+    }
     if std::str::from_utf8(bytes).is_err() {
         facts.notes.push(FileNote::NotUtf8);
     }
@@ -44,6 +46,24 @@ fn read_text(language: Language, bytes: &[u8]) -> FileFacts {
         facts.notes.push(FileNote::SyntaxErrors);
     }
     facts
+}
+
+/// Returns the errors that remain when the idioms of the preprocessor are left out.
+fn errors_beside_macros(language: Language, bytes: &[u8], facts: &FileFacts) -> (Vec<SourceRange>, u32) {
+    let all = (facts.errors.clone(), facts.n_errors);
+    preprocessor::variants(bytes)
+        .iter()
+        .filter_map(|text| Some(visit::syntax_errors(&parse(language, text)?)))
+        .chain([all])
+        .min_by_key(|(_, n_errors)| *n_errors)
+        .unwrap_or_default()
+}
+
+/// Parses the bytes and visits the tree; `None` after more work than any ordinary file of this size needs.
+pub(crate) fn parse_with_facts(language: Language, bytes: &[u8]) -> Option<(Tree, FileFacts)> {
+    let tree = parse(language, bytes)?;
+    let facts = visit::visit(language, &tree, bytes);
+    Some((tree, facts))
 }
 
 /// Returns why the bytes are not even parsed.

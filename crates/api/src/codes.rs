@@ -22,6 +22,11 @@ pub const FAMILIES: &[CodeFamily] = &[
         entries: probity_core::ReasonCode::TABLE,
     },
     CodeFamily {
+        title: "Limits of enforcement",
+        about: "The `limits` of a governed run: known ways around its level of enforcement.",
+        entries: crate::govern::enforcement::EnforcementLimit::TABLE,
+    },
+    CodeFamily {
         title: "Refusals of the intent registry",
         about: "The `reason` of `start`, `finish`, `amend` and `intent …` when the registry refuses.",
         entries: probity_intents::registry::RefusalCode::TABLE,

@@ -1,7 +1,7 @@
 //! Requests and answers as types, shared by every surface, with the registry of codes and the exit codes.
 //!
 //! Owns: the wire form of every answer, its schema, the one list of stable codes, the exit codes.
-//! May use: analysis, contract, core, documents, evidence, intents, languages, ledger, paths, policy.
+//! May use: analysis, contract, core, documents, evidence, intents, languages, ledger, merge-audit, paths, policy.
 //! Must not know: files, clocks, processes, databases, or how a surface renders an answer.
 
 #![allow(
@@ -19,6 +19,7 @@ pub mod govern;
 mod kept_part;
 pub mod ledger;
 mod list_cut;
+pub mod merge_audit;
 pub mod merges;
 mod path_claim;
 pub mod quality;
@@ -50,10 +51,13 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<documents::StoreSyncAnswer>(),
     SchemaEntry::of::<documents::DocumentTraceAnswer>(),
     SchemaEntry::of::<merges::MergeAnalysisAnswer>(),
+    SchemaEntry::of::<merge_audit::MergeAuditAnswer>(),
+    SchemaEntry::of::<merge_audit::MergeAuditRangeAnswer>(),
     SchemaEntry::of::<merges::MergeDecisionsAnswer>(),
     SchemaEntry::of::<merges::MergeHeadsAnswer>(),
     SchemaEntry::of::<merges::MergePolicyAnswer>(),
     SchemaEntry::of::<merges::MergeReconcileAnswer>(),
+    SchemaEntry::of::<merge_audit::MergeSurvivalAnswer>(),
     SchemaEntry::of::<explain::CodeExplanation>(),
     SchemaEntry::of::<refusal::RefusalAnswer>(),
     SchemaEntry::of::<govern::amend::AmendAnswer>(),
@@ -66,6 +70,10 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<govern::evidence::EvidenceRemoval>(),
     SchemaEntry::of::<govern::evidence::EvidenceList>(),
     SchemaEntry::of::<govern::evidence::EvidenceVerification>(),
+    SchemaEntry::of::<govern::land::DiscardAnswer>(),
+    SchemaEntry::of::<govern::land::EnterAnswer>(),
+    SchemaEntry::of::<govern::land::LandAnswer>(),
+    SchemaEntry::of::<govern::land::LayerDiffAnswer>(),
     SchemaEntry::of::<govern::log::LogCheckpoint>(),
     SchemaEntry::of::<govern::log::LogConsistency>(),
     SchemaEntry::of::<probity_evidence::InclusionProof>(),

@@ -179,7 +179,7 @@ fn agents(workspace: &Workspace) -> DoctorCheckup {
         .map(CodingAgent::as_str)
         .collect();
     if known.is_empty() {
-        let next = "`probity init --agent claude` (or codex, cursor, gemini) tells an agent";
+        let next = "`probity init --agent claude` (or another agent, or auto) tells an agent";
         return failing_checkup(
             "agents",
             CheckupStatus::Warning,
@@ -187,5 +187,6 @@ fn agents(workspace: &Workspace) -> DoctorCheckup {
             next,
         );
     }
-    passing_checkup("agents", known.join(", "))
+    // Trust and approval are kept outside the project, so the files alone prove nothing.
+    passing_checkup("agents", format!("registered, not proven: {}", known.join(", ")))
 }

@@ -1,7 +1,7 @@
 //! Controls changes in a tree that several agents share: start, finish, and what they rest on.
 //!
 //! Owns: start, finish, the registry of intents, whose uncommitted changes are whose, entries in agents' configuration.
-//! May use: analysis, api, contract, core, evidence, intents, knowledge, paths, policy, quality, scopes, snapshot, storage, workspace.
+//! May use: analysis, api, contract, core, evidence, guard, intents, knowledge, paths, policy, quality, scopes, snapshot, storage, workspace.
 //! Must not know: how a governed run is sealed, judged or attested; how an answer is shown.
 //!
 //! * [`registry`]: stores intents. [`claims`]: keeps intents and runs apart. [`agents`]: registers Probity with
@@ -22,6 +22,7 @@ mod concurrent_intents;
 mod doctor;
 mod finish;
 mod finish_evidence;
+pub(crate) mod guard_file;
 mod hygiene_view;
 mod linked_paths;
 mod missing_paths;
@@ -38,6 +39,7 @@ mod validate;
 pub use amend::amend;
 pub use doctor::doctor;
 pub use finish::finish;
+pub use guard_file::refresh_guard;
 pub(crate) use root_mapping::RootMapping;
 pub use start::{promote, promote_when_free, start};
 pub use state_files::ChangeFiles;

@@ -8,8 +8,10 @@ use probity_paths::RepoPath;
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze::{self, AnalyzeOptions};
 use probity_quality::contract::{self as judge, AnalysisSide, BaselineFile};
+use probity_workspace::gates::StartPrograms;
 use probity_workspace::judging_policy::{JudgingPolicy, policy_at_start};
 use probity_workspace::progress::ProgressStep;
+use probity_workspace::refs::RefFacts;
 use probity_workspace::worktree::StartRecord;
 use probity_workspace::worktree::WorktreeStatus;
 use probity_workspace::{LoadedPolicy, ServiceError, Workspace};
@@ -82,8 +84,19 @@ impl StartContext {
             Some(source) => Some((source.is_json, objects.put(&source.bytes)?)),
             None => None,
         };
+        let refs = match &workspace.git {
+            Some(layout) => Some(objects.put(&RefFacts::gather(layout).to_bytes())?),
+            None => None,
+        };
+        let programs = if self.policy.policy.gates.is_empty() {
+            None
+        } else {
+            Some(objects.put(&StartPrograms::find(workspace, &self.policy.policy).to_bytes())?)
+        };
         let record = StartRecord {
             policy,
+            refs,
+            programs,
             scope: self.paths.to_workspace_scope(scope).entries().filter_map(content).collect(),
             ..self.status.state.clone()
         };

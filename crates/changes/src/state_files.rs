@@ -44,6 +44,10 @@ impl StateMark for ChangeMark {
             [HANDLES_DIR, ..] => {
                 audit::read_registry(state).is_some_and(|registry| handles::is_sound(&path, &registry))
             }
+            // The snapshot follows the registry, and hooks keep the records of their sessions.
+            [probity_guard::GUARD_FILE] => audit::read_registry(state)
+                .is_none_or(|registry| crate::guard_file::is_true(state, &registry)),
+            [probity_guard::SESSIONS_DIR, ..] => true,
             ["receipts", file] => self.explains_receipt(state, file, fate),
             ["runs", "pins", run, pin] => fate == FileFate::Gone && !self.is_needed(state, run, pin),
             _ => false,

@@ -201,7 +201,7 @@ struct HealthDocument {
 pub fn receipt(input: &ReceiptInput<'_>) -> Value {
     let is_made = |word: &&str| input.claims.iter().any(|it| it.claim.as_str() == *word);
     let health = input.after.and_then(|run| run.health);
-    let checks = check_results(input.verdict, input.scope_check, input.gates);
+    let checks = check_results(input.verdict, &input.outcome.let_through, input.scope_check, input.gates);
     let body = ReceiptBody {
         schema: RECEIPT_SCHEMA,
         at: input.at,
@@ -272,8 +272,11 @@ fn intent_document(intent: &ReceiptIntent) -> IntentDocument<'_> {
 }
 
 /// Returns the outcome of every check. All other lists of checks are derived from this one.
+///
+/// What the policy lets through is reported, not failed.
 pub fn check_results(
     verdict: &ContractVerdict,
+    let_through: &[ContractReason],
     scope_check: Option<&ScopeCheck>,
     policy_gates: &[GateFact],
 ) -> Vec<CheckResult> {
@@ -294,12 +297,22 @@ pub fn check_results(
         (false, _) => CheckOutcome::NotApplicable,
         (true, failed) => failed_if(failed),
     };
+    let reported_if_passed = |outcome, reason| match outcome {
+        CheckOutcome::Failed if let_through.contains(&reason) => CheckOutcome::Reported,
+        other => other,
+    };
+    let new_findings = |it: &crate::verify::PatchEvaluation| {
+        reported_if_passed(
+            failed_if(!it.intent_regressions.is_empty()),
+            ContractReason::StructuralRegressions,
+        )
+    };
     let worsened = |empty| if empty { CheckOutcome::Passed } else { CheckOutcome::Reported };
     let results = [
         (ContractCheck::ProfileClassification, failed_if(violated(ContractReason::StateArtifactMutation))),
         (ContractCheck::ScopeCheck, scope(|check| !check.unexpected_files.is_empty())),
         (ContractCheck::ForbiddenPaths, scope(|check| !check.forbidden_touched.is_empty())),
-        (ContractCheck::StructuralDelta, structural(&|it| failed_if(!it.intent_regressions.is_empty()))),
+        (ContractCheck::StructuralDelta, structural(&new_findings)),
         (ContractCheck::GateComparison, structural(&gates)),
         (ContractCheck::WorsenedSymbols, structural(&|it| worsened(it.intent_worsened.is_empty()))),
         (ContractCheck::PolicyGates, of_gates(policy_gates)),

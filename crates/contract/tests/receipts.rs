@@ -72,7 +72,7 @@ fn a_check_that_was_made_is_not_among_those_that_do_not_apply() {
     // Documentation needs no analysis, but here one exists, and it found something.
     patch.changed_files = [ScopeEntry::new("README.md")].into();
     let verdict = verify(&patch);
-    let results = check_results(&verdict, None, &[]);
+    let results = check_results(&verdict, &[], None, &[]);
     let failed = CheckResult { check: ContractCheck::StructuralDelta, outcome: CheckOutcome::Failed };
     assert!(results.contains(&failed), "{results:?}");
     let report = verdict.profile.with_results(&results);

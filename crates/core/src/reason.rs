@@ -9,6 +9,9 @@ crate::code_enum! {
         ReconUntrackedDelta = "RECON.UNTRACKED_DELTA",
             "a changed path is outside the sealed scope",
             "widen the scope with `probity amend`, undo the change with `probity revert`, or make it in a run of its own";
+        ReconOutsideRoot = "RECON.OUTSIDE_ROOT",
+            "a commit or the index changes a path outside of the root, which lies below the top of the repository",
+            "take the commit back (`git reset`), or govern the whole repository with `--root` at its top";
         ReconSnapshotMissing = "RECON.SNAPSHOT_MISSING",
             "one of the two snapshots could not be taken, so it is not known what changed",
             "make the tree readable and run again";
@@ -396,6 +399,42 @@ crate::code_enum! {
         RevertHeld = "REVERT.HELD",
             "a live intent holds the path, so the change may be its owner's and not the run's",
             "ask the owner; to undo the change all the same, name the path: `probity revert RUN PATH`";
+        LandConflict = "LAND.CONFLICT",
+            "the tree changed at a path that the run changed, too; nothing landed and the layer is held",
+            "merge both with `probity land RUN --rebase`, or drop the run's changes with `probity discard RUN`";
+        LandBaseMoves = "LAND.BASE_MOVES",
+            "the tree kept changing between the gates and the landing; nothing landed and the layer is held",
+            "land it with `probity land RUN` when the tree is quiet";
+        LandUnsafe = "LAND.UNSAFE",
+            "an entry of the layer cannot land: it is no file, directory or link, has a set-id bit, or leads out of the tree",
+            "look at it with `probity diff RUN`; land the rest with `probity land RUN --only PATH`";
+        LandOtherFileSystem = "LAND.OTHER_FILE_SYSTEM",
+            "the tree and Probity's state are on different file systems, so a change cannot land all at once",
+            "keep the worktree on the file system of its git directory";
+        LayerUnknown = "LAYER.UNKNOWN",
+            "no held layer belongs to this run: it landed, was discarded, or did not run in a view",
+            "`probity status` lists the held layers";
+        LayerBusy = "LAYER.BUSY",
+            "another process uses the layer of this run",
+            "wait until it ends";
+        LayerChanged = "LAYER.CHANGED",
+            "the held layer does not have the content that the evidence recorded",
+            "do not land it; drop it with `probity discard RUN` and run again";
+        EnforceUnavailable = "ENFORCE.UNAVAILABLE",
+            "the demanded level of enforcement cannot be had here, so nothing ran",
+            "cure the named cause, or run with `--enforce auto`; `probity doctor` tests every level";
+        EnforceDegraded = "ENFORCE.DEGRADED",
+            "the strongest level of enforcement cannot be had here, so a weaker one was used",
+            "`probity doctor` says why; `[enforce] minimum` in the policy refuses such runs";
+        ViewNoDirRename = "VIEW.NO_DIR_RENAME",
+            "directories of the scope are too large to be copied first, so renaming them fails with EXDEV",
+            "name a smaller directory in the scope, or move files instead of directories";
+        ViewGateWrites = "VIEW.GATE_WRITES",
+            "a gate wrote paths that it does not declare as outputs; they were thrown away",
+            "list them as `outputs` of the gate if they should land";
+        ViewOutsideRoot = "VIEW.OUTSIDE_ROOT",
+            "the command changed paths of the repository outside of the root; they do not land",
+            "run Probity at the top of the repository to change them";
         GitCommandFailed = "GIT.COMMAND_FAILED",
             "a git command that Probity needs failed; the message has git's own words",
             "run the named command yourself; `git fsck` checks the repository";

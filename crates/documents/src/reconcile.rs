@@ -456,7 +456,7 @@ impl<C: CommitReader + ?Sized> MergeAnalyzer<'_, C> {
         let some = some.ok_or_else(|| TypeMismatch::new("this is neither null nor {\"some\": value}"))?;
         let kind = self.schema.document_type(&document.attachment);
         let kind = kind.ok_or_else(|| TypeMismatch::new("the attachment is unknown"))?;
-        let value = codec::decode(self.schema, path::type_at(kind, locus), some)?;
+        let value = codec::decode_in_any_order(self.schema, path::type_at(kind, locus), some)?;
         match locus.last() {
             Some(PathStep::Element(element)) if *element != value => {
                 Err(TypeMismatch::new("a member of a set can only be itself"))

@@ -8,6 +8,7 @@ use crate::overlay::CommitOverlay;
 use crate::reconcile::{MergeReconciliation, MergeResolution};
 use crate::reduce::{TimestampedHead, reduce_heads};
 use crate::schema::DocumentSchema;
+use probity_core::Digest;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
@@ -149,7 +150,9 @@ impl MergeScenario {
     fn resolution(&self, json: &Json) -> Result<MergeResolution, String> {
         let mut json = json.clone();
         if let Some(name) = json["of"].as_str() {
-            json["of"] = json!(self.id(name)?);
+            // A name that no commit has stands for a merge that nobody made: the resolution is refused, not the case.
+            let unknown = || CommitId::from(Digest::of(name.as_bytes()));
+            json["of"] = json!(self.ids.get(name).copied().unwrap_or_else(unknown));
         }
         serde_json::from_value(json).map_err(|error| error.to_string())
     }

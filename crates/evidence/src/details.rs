@@ -19,6 +19,15 @@ pub struct ManifestDetails {
     pub enforcement: EnforcementLevel,
     /// The mechanism that enforced it, if known.
     pub enforcement_detail: Option<String>,
+    /// What confined the command, and the known limits of that; facts of the machine that no check relies on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<serde_json::Value>,
+    /// What became of the changes of a run in a view.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub landing: Option<LandingRecord>,
+    /// Run hash of the bundle whose changes this one brought into the tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lands: Option<Digest>,
     pub seal_hash: Option<Digest>,
     /// Digest of the whole policy.
     pub policy_digest: Option<Digest>,
@@ -49,6 +58,29 @@ pub struct ManifestDetails {
     /// Number of older bundles removed from the chain; `pruned.json` lists them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pruned: Option<u64>,
+}
+
+probity_core::word_enum! {
+    /// What became of the changes of a run.
+    #[derive(Default)]
+    pub enum LandingState {
+        /// They are in the tree.
+        Landed = "landed",
+        /// They wait in a layer of their own.
+        Held = "held",
+        /// They wait, because the tree changed at the same paths.
+        Conflict = "conflict",
+        /// Nothing had to land: nothing changed, or the command worked in the tree itself.
+        #[default]
+        None = "none",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LandingRecord {
+    pub state: LandingState,
+    /// The changed paths that landed or wait, build outputs included.
+    pub paths: Vec<RepoPath>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -60,7 +60,10 @@ pub use delta_record::{
     BundleDocument, DELTA_FILE, DeltaFile, EntryKind, PRUNED_FILE, PrunedFile, PrunedRun, RecordedChange,
     RecordedSide,
 };
-pub use details::{BudgetUsage, GovernedCommand, ManifestDetails, ManifestFinding, RefChange, ToolVersion};
+pub use details::{
+    BudgetUsage, GovernedCommand, LandingRecord, LandingState, ManifestDetails, ManifestFinding, RefChange,
+    ToolVersion,
+};
 pub use globs::GlobList;
 pub use inclusion_proof::{BUNDLE_LOG, InclusionProof};
 pub use keys::{KeyError, PublicKey, SecretKey};

@@ -407,8 +407,9 @@ struct NoteRules {
 }
 
 /// Findings that always fail a run.
-const NEVER_NOTES: [ReasonCode; 7] = [
+const NEVER_NOTES: [ReasonCode; 8] = [
     ReasonCode::ReconUntrackedDelta,
+    ReasonCode::ReconOutsideRoot,
     ReasonCode::ReconSnapshotMissing,
     ReasonCode::RunCommandFailed,
     ReasonCode::RunCommandNotStarted,

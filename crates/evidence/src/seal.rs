@@ -99,9 +99,9 @@ probity_core::word_enum! {
         Observe = "observe",
         /// The agent's own hooks ask before each edit.
         Hook = "hook",
-        /// The system refuses writes outside.
-        Sandbox = "sandbox",
-        /// The run works on a copy; what is outside never arrives.
+        /// The kernel refuses writes outside of the directories of the scope.
+        Landlock = "landlock",
+        /// The command works in a private view; only what passes lands.
         Overlay = "overlay",
     }
 }

@@ -7,6 +7,7 @@
 use crate::vocabulary::{ConfidenceLevel, DeltaKind, ItemKind, RevisionMode};
 use probity_core::Digest;
 use probity_core::digest::DigestHasher;
+use probity_prose::normal_form::normal_form;
 
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
 
@@ -344,11 +345,15 @@ pub(crate) fn is_blank(text: &str) -> bool {
     text.chars().all(is_invisible)
 }
 
+/// Returns whether a list offers a choice: two or more that say different things. "Redis" and "redis." are one.
 fn are_alternatives(alternatives: &[&str]) -> bool {
-    let mut sorted = alternatives.to_vec();
+    if !(2..=MAX_ALTERNATIVES).contains(&alternatives.len()) {
+        return false;
+    }
+    let mut sorted: Vec<String> = alternatives.iter().map(|alternative| normal_form(alternative)).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    (2..=MAX_ALTERNATIVES).contains(&alternatives.len()) && sorted.len() == alternatives.len()
+    sorted.len() == alternatives.len()
 }
 
 /// Serializes a delta for hashing, unambiguously: different deltas give different bytes.

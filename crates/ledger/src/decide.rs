@@ -267,8 +267,9 @@ impl Ledger {
     ) -> CandidatePlan<'a> {
         let meaning = statement.meaning(self.record(item).kind);
         // The old text is only fetched if the meaning is the same: most revisions say something else.
-        let is_same_text = meaning == self.record(item).meaning && summary == self.summary(item);
-        if !is_same_text {
+        let says_the_same = meaning == self.record(item).meaning
+            && (summary == self.summary(item) || normal_form(summary) == normal_form(self.summary(item)));
+        if !says_the_same {
             return CandidatePlan::Alter {
                 item,
                 how: ItemAlteration::Reword(ItemRewording { summary, meaning, confidence, mode }),

@@ -3,7 +3,7 @@
 use crate::gate::Gate;
 use crate::policy::{Policy, PolicyPack, WorkspaceRules};
 use crate::policy_forms::{PolicyForm, PolicySections, ProfileForm};
-use crate::{AnalysisRules, ChangeRules, ContractRules, suggest};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, HookRules, suggest};
 use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
 use serde::Deserialize;
@@ -37,6 +37,8 @@ struct PolicyFile {
     contract: ContractRules,
     analysis: AnalysisRules,
     change: ChangeRules,
+    enforce: EnforceRules,
+    hook: HookRules,
 }
 
 impl Policy {
@@ -55,6 +57,8 @@ impl Policy {
                 contract: file.contract,
                 analysis: file.analysis,
                 change: file.change,
+                enforce: file.enforce,
+                hook: file.hook,
             },
         }))
     }

@@ -42,7 +42,7 @@ pub enum FalseClaims {
 #[serde(deny_unknown_fields, default)]
 pub struct ContractRules {
     pub strictness: StrictnessProfile,
-    /// New findings below this severity do not block.
+    /// New findings below this severity do not block; by default `warning`, and `info` under `strict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity_floor: Option<Severity>,
     /// Consequence of a false claim; by default `violate` under `strict` and `report` otherwise.
@@ -57,8 +57,13 @@ impl ContractRules {
         *self == Self::default()
     }
 
-    pub const fn strictness(&self) -> Strictness {
-        Strictness { profile: self.strictness, severity_floor: self.severity_floor }
+    pub fn strictness(&self) -> Strictness {
+        // What is a matter of taste is told, and blocks only where everything does.
+        let usual = match self.strictness {
+            StrictnessProfile::Strict => Severity::Info,
+            StrictnessProfile::Ci | StrictnessProfile::Relaxed => Severity::Warning,
+        };
+        Strictness { profile: self.strictness, severity_floor: Some(self.severity_floor.unwrap_or(usual)) }
     }
 
     pub fn false_claims(&self) -> FalseClaims {

@@ -6,7 +6,7 @@
 use crate::config::suggestion;
 use crate::policy::{Policy, PolicyProfile, WorkspaceRules};
 use crate::policy_forms::{PolicyForm, PolicySections, ProfileForm};
-use crate::{AnalysisRules, ChangeRules, ContractRules};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, HookRules};
 use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
 use serde::Deserialize;
@@ -52,6 +52,8 @@ struct PolicyDocument {
     contract: ContractRules,
     analysis: AnalysisRules,
     change: ChangeRules,
+    enforce: EnforceRules,
+    hook: HookRules,
 }
 
 impl Policy {
@@ -68,6 +70,8 @@ impl Policy {
                 contract: document.contract,
                 analysis: document.analysis,
                 change: document.change,
+                enforce: document.enforce,
+                hook: document.hook,
             },
         }))
     }

@@ -21,8 +21,10 @@ mod compute;
 mod config;
 mod contract_rules;
 mod document;
+mod enforce_rules;
 mod error;
 mod gate;
+mod hook_rules;
 mod imports;
 mod outputs;
 mod policy;
@@ -41,8 +43,10 @@ pub use compute::{PlanRequest, compute_plan};
 pub use config::{ConfigError, line_and_column};
 pub use contract_rules::{ContractRules, FalseClaims, Strictness, StrictnessProfile};
 pub use document::PolicyFormError;
+pub use enforce_rules::{EnforceRules, EnforcementChoice, FIXED_NAMES, NetworkRule};
 pub use error::PlanError;
 pub use gate::{Gate, GateKind, duration_ms};
+pub use hook_rules::{HookRules, SubagentRule, WithoutIntent};
 pub use imports::{any_imports, is_never_imported, program_imports, takes_packages};
 pub use outputs::{
     MarkedDirectory, OutputLook, OutputProposal, ReadText, code_in_output, declares_plugins,

@@ -4,7 +4,7 @@
 //! [`Policy::check`] finds that, and [`compute`](crate::compute) calls it first.
 
 use crate::gate::{Gate, default_tier};
-use crate::{AnalysisRules, ChangeRules, ContractRules, FalseClaims, StrictnessProfile};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, FalseClaims, HookRules, StrictnessProfile};
 use probity_core::Digest;
 use probity_evidence::{AmendPolicy, GlobList, RefsRule, SignatureRule};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,10 @@ pub struct Policy {
     pub analysis: AnalysisRules,
     #[serde(skip_serializing_if = "ChangeRules::is_silent")]
     pub change: ChangeRules,
+    #[serde(skip_serializing_if = "EnforceRules::is_silent")]
+    pub enforce: EnforceRules,
+    #[serde(skip_serializing_if = "HookRules::is_silent")]
+    pub hook: HookRules,
 }
 
 /// A named bundle of scope patterns and gates, selected by changed files.
@@ -92,6 +96,8 @@ impl Default for Policy {
             contract: ContractRules::default(),
             analysis: AnalysisRules::default(),
             change: ChangeRules::default(),
+            enforce: EnforceRules::default(),
+            hook: HookRules::default(),
         }
     }
 }
@@ -117,6 +123,8 @@ impl Policy {
         policy.workspace.recognize_outputs = false;
         policy.analysis = AnalysisRules::default();
         policy.change.allow_skip_gates = false;
+        policy.enforce = policy.enforce.demands_only();
+        policy.hook = HookRules::default();
         if policy.contract.strictness == StrictnessProfile::Relaxed {
             policy.contract.strictness = StrictnessProfile::default();
         }

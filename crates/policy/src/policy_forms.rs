@@ -3,7 +3,7 @@
 
 use crate::gate::{self, Gate};
 use crate::policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
-use crate::{AnalysisRules, ChangeRules, ContractRules};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, HookRules};
 use probity_evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -43,12 +43,14 @@ pub(crate) struct PolicySections {
     pub(crate) contract: ContractRules,
     pub(crate) analysis: AnalysisRules,
     pub(crate) change: ChangeRules,
+    pub(crate) enforce: EnforceRules,
+    pub(crate) hook: HookRules,
 }
 
 impl From<PolicyForm> for Policy {
     /// A policy without profiles gets the default one.
     fn from(form: PolicyForm) -> Self {
-        let PolicySections { workspace, amend, contract, analysis, change } = form.sections;
+        let PolicySections { workspace, amend, contract, analysis, change, enforce, hook } = form.sections;
         let profiles = if form.profiles.is_empty() { Self::default().profiles } else { form.profiles };
         Self {
             versions: form.versions,
@@ -60,6 +62,8 @@ impl From<PolicyForm> for Policy {
             contract,
             analysis,
             change,
+            enforce,
+            hook,
         }
     }
 }

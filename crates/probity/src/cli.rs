@@ -1,8 +1,8 @@
 //! The command-line definition: global options and the list of commands. No behavior lives here.
 
 use crate::commands::{
-    amend, analysis, change, commits, completions, conformance, contract, doctor, evidence, explain, init,
-    intent, keys, ledger, mcp, merge, plan, receipt, revert, run,
+    amend, analysis, change, commits, completions, conformance, contract, doctor, evidence, explain, hook,
+    init, intent, keys, land, ledger, mcp, merge, plan, receipt, revert, run,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -52,6 +52,10 @@ pub(crate) enum CliCommand {
     Status(change::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Amend(amend::AmendArgs),
+    Land(land::LandArgs),
+    Discard(land::DiscardArgs),
+    Diff(land::DiffArgs),
+    Enter(land::EnterArgs),
     Revert(revert::RevertArgs),
     Analyze(analysis::AnalyzeArgs),
     #[command(subcommand)]
@@ -75,6 +79,7 @@ pub(crate) enum CliCommand {
     Explain(explain::ExplainArgs),
     Init(init::InitArgs),
     Mcp(mcp::McpArgs),
+    Hook(hook::HookArgs),
     Conformance(conformance::ConformanceArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),

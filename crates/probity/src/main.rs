@@ -24,6 +24,19 @@ use std::path::{Path, PathBuf};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
+    // Before anything else: a view is entered by a process with one thread and no open files.
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(code) = probity_runner::run_view_role(&arguments) {
+        return code;
+    }
+    // Before anything else is set up: an agent waits for this answer at every tool call.
+    if std::env::args_os().nth(1).is_some_and(|word| word == "hook") {
+        let words =
+            std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>();
+        if words.first().is_none_or(|word| !word.starts_with('-')) {
+            return probity_hook::process::main(words.into_iter()).into();
+        }
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return report_usage_error(&error),
@@ -121,6 +134,10 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         CliCommand::Status(args) => commands::change::status(&about("status")?, &args),
         CliCommand::Doctor(_) => Ok(commands::doctor::doctor(&about("doctor")?)),
         CliCommand::Amend(args) => commands::amend::amend(&about("amend")?, args),
+        CliCommand::Land(args) => commands::land::land(&about("land")?, &args),
+        CliCommand::Discard(args) => commands::land::discard(&about("discard")?, &args),
+        CliCommand::Diff(args) => commands::land::diff(&workspace()?, &args),
+        CliCommand::Enter(args) => commands::land::enter(&about("enter")?, &args, cli.json),
         CliCommand::Revert(args) => commands::revert::revert(&about("revert")?, &args),
         CliCommand::Analyze(args) => commands::analysis::analyze(&about("analyze")?, args),
         CliCommand::Runs(command) => commands::analysis::runs(&workspace()?, command),
@@ -137,6 +154,7 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         CliCommand::Explain(args) => commands::explain::explain(workspace, &args),
         CliCommand::Init(args) => commands::init::init(&about("init")?, &args),
         CliCommand::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
+        CliCommand::Hook(args) => commands::hook::hook(&args),
         CliCommand::Conformance(args) => commands::conformance::conformance(&args),
         CliCommand::Completions(args) => Ok(commands::completions::completions(Cli::command(), &args)),
         CliCommand::Man(_) => Ok(commands::completions::man(Cli::command())),

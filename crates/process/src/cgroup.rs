@@ -2,7 +2,8 @@
 //!
 //! A new process starts in the group of its parent. This process therefore enters the group, starts the job and leaves
 //! again, so that no process of the job is ever outside. Where the system does not allow that, jobs are held by the
-//! other means alone, and `Containment` reports why.
+//! other means alone, and `Containment` reports why. Whether it is allowed shows when the first job starts: entering a
+//! group costs milliseconds, so it is not tried beforehand.
 
 use crate::helper_processes;
 use rustix::io::Errno;
@@ -11,6 +12,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Prefix of group names; the id of the process that created the group follows.
@@ -24,10 +26,12 @@ static NEXT_CGROUP_NUMBER: AtomicU32 = AtomicU32::new(0);
 pub(crate) struct Cgroup {
     home: PathBuf,
     directory: PathBuf,
+    /// The error of the first job that could not be started inside.
+    refusal: OnceLock<String>,
 }
 
 impl Cgroup {
-    /// Creates a group below the current one and tests that it works, or returns the reason it does not.
+    /// Creates a group below the current one, or returns the reason there is none.
     pub(crate) fn new() -> Result<Self, String> {
         let _nobody_moves = helper_processes::helpers();
         let home = own_folder().ok_or("there is no control group of version 2")?;
@@ -35,18 +39,26 @@ impl Cgroup {
         let number = NEXT_CGROUP_NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = home.join(format!("{CGROUP_NAME_PREFIX}{}-{number}", getpid()));
         fs::create_dir(&directory).map_err(|error| format!("no control group can be made ({error})"))?;
-        let cgroup = Self { home, directory };
+        let cgroup = Self { home, directory, refusal: OnceLock::new() };
         if !cgroup.directory.join("cgroup.kill").exists() {
             return Err("this kernel cannot end a control group at once".to_owned());
         }
-        let stepped = cgroup.enter().and_then(|()| cgroup.leave());
-        stepped.map_err(|error| format!("this process may not change its control group ({error})"))?;
         Ok(cgroup)
     }
 
-    /// Starts a process inside the group, or not at all. The caller must keep other processes from starting meanwhile.
+    /// Returns the reason the group holds no job, if one could not be started inside.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        self.refusal.get().map(String::as_str)
+    }
+
+    /// Starts a process inside the group; if this process may not enter it, outside. The caller must keep other processes
+    /// from starting meanwhile.
     pub(crate) fn start_inside<T>(&self, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        self.enter().map_err(|error| io::Error::other(format!("its control group is closed ({error})")))?;
+        if let Err(error) = self.enter() {
+            let why = format!("this process may not change its control group ({error})");
+            let _ = self.refusal.set(why);
+            return start();
+        }
         let started = start();
         // If this fails, `kill` notices.
         let _ = self.leave();

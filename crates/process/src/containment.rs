@@ -17,7 +17,7 @@ pub struct Containment {
 
 /// The containment report together with its resources.
 pub(crate) struct ContainmentMeans {
-    pub(crate) containment: Containment,
+    containment: Containment,
     #[cfg(target_os = "linux")]
     cgroup: Option<Cgroup>,
 }
@@ -31,9 +31,19 @@ impl ContainmentMeans {
         }
         let (cgroup, notes) = match Cgroup::new() {
             Ok(cgroup) => (Some(cgroup), Vec::new()),
-            Err(why) => (None, vec![format!("{why}: a job that forks without pause may be hard to end")]),
+            Err(why) => (None, vec![without_cgroup(&why)]),
         };
         Self { containment: Containment { subreaper: true, cgroup: cgroup.is_some(), notes }, cgroup }
+    }
+
+    /// Reports how firmly jobs are held; whether a control group holds them is known once the first one has started.
+    pub(crate) fn report(&self) -> Containment {
+        let mut containment = self.containment.clone();
+        if let Some(why) = self.cgroup.as_ref().and_then(Cgroup::refusal) {
+            containment.cgroup = false;
+            containment.notes.push(without_cgroup(why));
+        }
+        containment
     }
 
     /// Returns the process tree for a job about to start.
@@ -52,6 +62,10 @@ impl ContainmentMeans {
         Self { containment: group_only("this system has no subreapers") }
     }
 
+    pub(crate) fn report(&self) -> Containment {
+        self.containment.clone()
+    }
+
     #[expect(clippy::unused_self, reason = "on Linux the means decide")]
     pub(crate) fn tree(&self) -> Box<dyn ProcessTree + '_> {
         Box::new(ProcessGroup::default())
@@ -64,6 +78,11 @@ pub fn adopt_orphans() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn without_cgroup(why: &str) -> String {
+    format!("{why}: a job that forks without pause may be hard to end")
 }
 
 fn group_only(why: &str) -> Containment {

@@ -111,6 +111,12 @@ impl ProcessEnvironment {
         self
     }
 
+    #[must_use]
+    pub fn without(mut self, name: impl AsRef<OsStr>) -> Self {
+        self.0.remove(name.as_ref());
+        self
+    }
+
     pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
         self.0.get(name.as_ref()).map(OsString::as_os_str)
     }

@@ -7,6 +7,7 @@
 //! * [`Supervisor`] runs a [`Job`] (the agent's command, a gate) and returns its [`JobReport`].
 //! * [`ProcessEnvironment`] holds the variables of a job: all of the user's for the agent, a short list for gates.
 //! * [`capture`] runs a small helper program and returns its complete output, or an error.
+//! * [`BackgroundHelper`] keeps a small helper program running until it is no longer needed.
 //! * [`HelperProgram`] chooses the file of a helper program, which nobody else may decide.
 //! * [`HeldProcess`] identifies a process beyond its id and says whether it descends from another.
 //! * [`Containment`] reports how firmly jobs are held on this machine (law 13).
@@ -38,6 +39,7 @@
 
 #[cfg(target_os = "linux")]
 mod ancestry;
+mod background_helper;
 mod capture;
 #[cfg(target_os = "linux")]
 mod cgroup;
@@ -61,6 +63,7 @@ mod terminal;
 
 #[cfg(target_os = "linux")]
 pub use ancestry::{Ancestry, HeldProcess};
+pub use background_helper::BackgroundHelper;
 pub use capture::{CaptureError, CaptureLimits, CapturedOutput, capture, capture_from};
 pub use containment::{Containment, adopt_orphans};
 pub use environment::{ALLOWED_VARIABLES, ProcessEnvironment, RUN_VARIABLE};

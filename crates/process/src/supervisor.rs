@@ -46,9 +46,9 @@ impl Supervisor {
         self
     }
 
-    /// Reports how firmly jobs are held here.
-    pub fn containment(&self) -> &Containment {
-        &self.means.containment
+    /// Reports how firmly jobs are held here; after the first job, what held it.
+    pub fn containment(&self) -> Containment {
+        self.means.report()
     }
 
     /// Returns the signal that asked this process to stop since the supervisor was created, if any.

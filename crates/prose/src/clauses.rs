@@ -256,7 +256,7 @@ impl<'a> ParsedSentence<'a> {
         if class.is(lx::MODAL) {
             return if self.is_polite(index) { None } else { front };
         }
-        if class.is(lx::INTENTION) && !self.is_required_check(index) {
+        if class.is(lx::INTENTION) && !self.is_required_check(index) && !self.is_denied_need(index) {
             return Some(ClauseReach::Clause);
         }
         if first && self.is_unreal(index) {
@@ -275,12 +275,21 @@ impl<'a> ParsedSentence<'a> {
         if class.is(CONDITIONS) {
             return self.condition(index, front);
         }
-        if class.is(REPORTS) && !self.is_own_word(clause, index) && !self.is_measured(index) {
+        let is_tool_report = || {
+            let from = clause.start.max(index.saturating_sub(3));
+            (from..index).any(|at| self.is(at, lx::MEASURING_TOOL)) && !self.is(index + 1, lx::THAT)
+        };
+        if class.is(REPORTS)
+            && !self.is_own_word(clause, index)
+            && !self.is_measured(index)
+            && !is_tool_report()
+        {
             return Some(ClauseReach::Onward);
         }
         if class.is(lx::REQUEST_VERB)
             && first
-            && !self.is(index + 1, lx::TEST | lx::CHECK | lx::AUXILIARY | lx::SUCCESS)
+            && (self.says(index, "please")
+                || !self.is(index + 1, lx::TEST | lx::CHECK | lx::AUXILIARY | lx::SUCCESS))
         {
             return Some(ClauseReach::Added);
         }
@@ -294,9 +303,12 @@ impl<'a> ParsedSentence<'a> {
             return Some(ClauseReach::Onward);
         }
         let was = self.is(index, lx::PAST_ADVERB) && !self.is(index + 1, lx::FAILURE);
-        if starts(lx::ONWARD_RETRACTION) {
+        let not_obliged = self.says_any(index, "have | has | had | to")
+            && (index.saturating_sub(4)..index).any(|at| self.is(at, lx::NEGATION | lx::NO));
+        let points_back = self.reads(index, &["so", "that"]) && self.is(index + 2, lx::FINDING);
+        if starts(lx::ONWARD_RETRACTION) && !points_back {
             Some(ClauseReach::Onward)
-        } else if starts(lx::CLAUSE_RETRACTION) || was || self.is(index, lx::EXAMPLE) {
+        } else if starts(lx::CLAUSE_RETRACTION) && !not_obliged || was || self.is(index, lx::EXAMPLE) {
             Some(ClauseReach::Clause)
         } else {
             None
@@ -310,7 +322,12 @@ impl<'a> ParsedSentence<'a> {
             || self.says(index, "before") && index > 0 && self.says(index - 1, "than");
         let committed =
             self.is(index, CONDITIONS) && self.says(index, "before") && self.says(index + 1, "committing");
-        if even || both || committed { None } else { front }
+        // "as before", "what it was before": nothing follows that would have to come first.
+        let compares = self.says(index, "before")
+            && self.kind(index + 1).is_none_or(|kind| matches!(kind, TokenKind::Comma | TokenKind::Break))
+            && index > 0
+            && self.says_any(index - 1, "were | was | as | did | they | it | had");
+        if even || both || committed || compares { None } else { front }
     }
 
     /// "the required checks": an adjective, not a plan.
@@ -318,6 +335,19 @@ impl<'a> ParsedSentence<'a> {
         let adjective =
             ["required", "needed", "planned", "pending"].iter().any(|word| self.says(index, word));
         adjective && self.is(index + 1, lx::TEST | lx::CHECK)
+    }
+
+    /// "callers will not notice", "need not change", "no changes needed": nobody intends anything.
+    fn is_denied_need(&self, index: usize) -> bool {
+        let will_not = self.says(index, "will")
+            && self.is(index + 1, lx::NEGATION)
+            && self
+                .says_any(index + 2, "notice | break | see | need | affect | change | require | feel | be");
+        let needs = self.says_any(index, "need | needs | needed | require | requires | required");
+        let is_denied = index.checked_sub(1).is_some_and(|before| self.is(before, lx::NEGATION))
+            || self.is(index + 1, lx::NEGATION | lx::NO)
+            || (index.saturating_sub(4)..index).any(|before| self.is(before, lx::NO));
+        will_not || needs && is_denied
     }
 
     /// "Had all tests passed, …", "After all tests pass, we can …": it did not happen, or not yet.
@@ -373,7 +403,10 @@ impl<'a> ParsedSentence<'a> {
     /// "TODO: …", "Goal: …": what follows is wanted, not asserted.
     fn is_wanted(&self) -> bool {
         let colon = self.tokens.iter().take(4).position(|token| token.kind == TokenKind::Colon);
-        let label = colon.is_some_and(|colon| (0..colon).any(|index| self.is(index, lx::WISH_LABEL)));
+        let is_wish = |index| self.is(index, lx::WISH_LABEL);
+        // A test plan says what was tested.
+        let is_test_plan = |colon: usize| (0..colon).any(|index| self.is(index, lx::TEST));
+        let label = colon.is_some_and(|colon| (0..colon).any(is_wish) && !is_test_plan(colon));
         label || self.says(0, "todo") || self.says(0, "fixme")
     }
 

@@ -214,8 +214,9 @@ pub fn expand_contraction(word: &str) -> (&str, Option<&'static str>) {
 
 /// Returns the class of a code span: only names of test runners count as words there.
 fn class_of_code(content: &str) -> WordClass {
-    let runs_tests = content.split_whitespace().any(|word| class_of(word).is(lexicon::TEST))
-        && !content.contains(['/', '(']);
+    // The paths behind the program are its arguments: `go test ./...`.
+    let mut program = content.split_whitespace().take_while(|word| !word.contains('/'));
+    let runs_tests = program.any(|word| class_of(word).is(lexicon::TEST)) && !content.contains('(');
     if runs_tests { lexicon::TEST } else { WordClass::NONE }
 }
 

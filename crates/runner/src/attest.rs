@@ -8,11 +8,12 @@ use crate::bundles::{DELTA_FILE, PRUNED_FILE};
 use crate::reserved_space;
 use crate::run_verdict::RunVerdict;
 use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, PrunedRun, RecordedChange, RecordedSide};
+use probity_api::govern::enforcement::ConfinementReport;
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
-use probity_core::Digest;
+use probity_core::{Digest, json};
 use probity_evidence::{
-    Amendment, BundleDocument as _, EvidenceBundle, GovernedCommand, Manifest, ManifestDetails,
-    ManifestFinding, RefChange, Seal, SecretKey, StoredManifest, ToolVersion,
+    Amendment, BundleDocument as _, EvidenceBundle, GovernedCommand, LandingRecord, Manifest,
+    ManifestDetails, ManifestFinding, RefChange, Seal, SecretKey, StoredManifest, ToolVersion,
 };
 use probity_snapshot::git::TreeSide;
 use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind, TreeChange};
@@ -37,6 +38,8 @@ pub enum MaintenanceOperation<'a> {
     Revert(Digest),
     /// Removed these bundles.
     Prune(&'a [PrunedRun]),
+    /// Brought changes of the run with this hash into the tree.
+    Land(Digest),
 }
 
 /// Which bundle a new one names as its predecessor.
@@ -88,6 +91,10 @@ pub struct ExecutionRecord<'a> {
     pub gate_results: &'a [GateResult],
     /// Weaknesses of the supervision on this system.
     pub containment: &'a [String],
+    /// What confined the command.
+    pub confinement: Option<&'a ConfinementReport>,
+    /// What became of the changes of a run in a view.
+    pub landing: Option<LandingRecord>,
 }
 
 #[derive(Debug, Clone)]
@@ -303,6 +310,12 @@ fn details(workspace: &Workspace, record: &BundleInputs<'_>) -> ManifestDetails 
         enforcement: contents.enforcement,
         enforcement_detail: (!record.execution.containment.is_empty())
             .then(|| record.execution.containment.join("; ")),
+        confinement: record.execution.confinement.map(json::to_value),
+        landing: record.execution.landing.clone(),
+        lands: match record.execution.did {
+            Some(MaintenanceOperation::Land(of)) => Some(of),
+            _ => None,
+        },
         seal_hash: Some(record.sealed.seal.hash()),
         policy_digest: Some(contents.policy_digest),
         build_outputs: contents.build_outputs.clone(),

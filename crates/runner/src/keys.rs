@@ -17,7 +17,7 @@ pub fn generate_key(workspace: &Workspace) -> Result<PublicKey, ServiceError> {
     }
     // From now on every bundle must be signed, so runs that started without the key have to end first.
     let _tree = run::take_tree(workspace, "making a key")?;
-    recover::close_interrupted(workspace)?;
+    recover::close_interrupted(workspace, true)?;
     if let Some(open) = workspace.state.open_runs()?.first() {
         return Err(ServiceError::Held { holder: format!("run {}", open.run_id) });
     }

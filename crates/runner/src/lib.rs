@@ -1,12 +1,14 @@
 //! Governs a command, from the declaration of its scope to the evidence of what it did.
 //!
 //! Owns: sealing, running, judging and attesting a run; reading, amending, undoing and pruning evidence.
-//! May use: api, changes, core, evidence, paths, policy, process, scopes, snapshot, storage, workspace.
+//! May use: api, changes, core, evidence, paths, policy, process, sandbox, scopes, snapshot, storage, workspace.
 //! Must not know: analyses, the ledger, the command line, the protocol of agents, how an answer is shown.
 //!
 //! * [`run`]: runs a command under a sealed scope, from declaration to evidence.
 //! * [`planning`]: a preview of the seal. [`init`]: a first policy.
 //! * [`amend`], [`revert`]: the two ways to resolve a violation. [`explain`]: why a path is in or out of scope.
+//! * [`held`]: decisions about changes that wait in a layer.
+//! * [`landing`]: brings the layer of a run in a view into the tree, all or nothing.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing old evidence.
 //! * `maintenance_run`: evidence of what Probity itself does.
 //! * [`run_verdict`]: the verdict, a pure function of the observations.
@@ -18,10 +20,13 @@ mod before_images;
 pub mod bundles;
 pub mod chain_check;
 mod coverage;
+mod enforcement;
 pub mod explain;
 pub mod export;
+pub mod held;
 pub mod init;
 pub mod keys;
+pub mod landing;
 pub mod log_proofs;
 mod maintenance_run;
 pub mod planning;
@@ -32,5 +37,8 @@ pub mod revert;
 pub mod run;
 pub mod run_verdict;
 mod state_guard;
+mod view;
 
+pub use enforcement::EnforcementRequest;
+pub use probity_sandbox::run_role as run_view_role;
 pub use recover::ClosedRun;

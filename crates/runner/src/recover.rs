@@ -9,8 +9,9 @@
 use crate::attest::{
     self, BundleInputs, ChainHeadSource, ExecutionRecord, SealedRun, TreeRecord, WrittenBundle,
 };
+use crate::landing::{self, LandingOutcome, RecoveredLanding};
 use crate::run_verdict::RunVerdict;
-use crate::{bundles, reserved_space};
+use crate::{bundles, held, reserved_space};
 use probity_api::govern::run::{FindingSeverity, RunFinding};
 use probity_core::ReasonCode;
 use probity_evidence::{Seal, SecretKey, StoredManifest, bundle};
@@ -37,15 +38,23 @@ pub struct ClosedRun {
     pub orphans: Vec<OrphanProcess>,
 }
 
-/// Closes every killed run of this repository. The caller holds the lock of this workspace's tree.
+/// Closes every killed run of this repository. The caller holds the lock of this workspace's tree, for itself if
+/// `is_exclusive`.
 #[tracing::instrument(name = "close interrupted runs", skip_all)]
-pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>, ServiceError> {
+pub(crate) fn close_interrupted(
+    workspace: &Workspace,
+    is_exclusive: bool,
+) -> Result<Vec<ClosedRun>, ServiceError> {
     let mut closed = Vec::new();
+    let landings = landing::recover_landings(workspace)?;
+    for landing in landing::unattested_landings(workspace)? {
+        held::attest_recovered(workspace, &landing)?;
+    }
     let own_lock = workspace.state.tree_lock(&workspace.root);
     let (own, others): (Vec<_>, Vec<_>) =
-        workspace.state.open_runs()?.into_iter().partition(|run| run.lock == own_lock);
+        workspace.state.open_runs()?.into_iter().partition(|run| is_exclusive && run.lock == own_lock);
     for run in own {
-        closed.extend(close_run(workspace, run)?);
+        closed.extend(close_run(workspace, run, &landings)?);
     }
     if others.is_empty() {
         return Ok(closed);
@@ -54,7 +63,7 @@ pub(crate) fn close_interrupted(workspace: &Workspace) -> Result<Vec<ClosedRun>,
     let Some(_closing) = FileLock::poll(&workspace.state.closing_lock())? else { return Ok(closed) };
     for run in others {
         if let Some(_held) = hold_interrupted(&run) {
-            closed.extend(close_run(workspace, run)?);
+            closed.extend(close_run(workspace, run, &landings)?);
         }
     }
     Ok(closed)
@@ -68,8 +77,12 @@ fn hold_interrupted(run: &OpenRun) -> Option<FileLock> {
     held.filter(|_| run.folder.exists())
 }
 
-/// Closes a killed run. The caller holds the lock of its tree.
-fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, ServiceError> {
+/// Closes a killed run. The caller holds the lock of its tree. `landings` were found half made and are settled by now.
+fn close_run(
+    workspace: &Workspace,
+    run: OpenRun,
+    landings: &[RecoveredLanding],
+) -> Result<Option<ClosedRun>, ServiceError> {
     // The process that killed the supervisor could also have forged the stat cache.
     durable::remove(&run.cache)?;
     let key = signing::signing_key(workspace)?;
@@ -80,7 +93,8 @@ fn close_run(workspace: &Workspace, run: OpenRun) -> Result<Option<ClosedRun>, S
         attest::list_finished(workspace, key.as_ref())?;
         None
     } else {
-        close_killed_run(workspace, &run.folder, key.as_ref())?.map(|dir| ClosedRun {
+        let landing = landings.iter().find(|landing| landing.run_id == run.run_id);
+        close_killed_run(workspace, &run.folder, key.as_ref(), landing)?.map(|dir| ClosedRun {
             orphans: probity_process::processes_with_variable(probity_process::RUN_VARIABLE, &run.run_id),
             run_id: run.run_id,
             dir,
@@ -146,6 +160,7 @@ fn close_killed_run(
     workspace: &Workspace,
     folder: &Path,
     key: Option<&SecretKey>,
+    landing: Option<&RecoveredLanding>,
 ) -> Result<Option<PathBuf>, ServiceError> {
     let Some(bytes) = durable::read(&folder.join("seal.json"))? else {
         return Ok(None);
@@ -153,8 +168,20 @@ fn close_killed_run(
     let Ok(seal) = Seal::parse(&bytes) else {
         return set_aside(folder).map(|()| None);
     };
-    let detail = "its supervisor ended without a word; what it changed is not known";
-    let attested = record_unjudged(workspace, &seal, key, folder, detail, ChainHeadSource::OnDisk)?;
+    let detail = match landing.map(|landing| &landing.outcome) {
+        None => "its supervisor ended without a word; what it changed is not known".to_owned(),
+        Some(LandingOutcome::Landed { paths }) => {
+            format!(
+                "its supervisor ended while its changes landed; {} paths landed at this start",
+                paths.len()
+            )
+        }
+        Some(LandingOutcome::Conflict { .. }) => {
+            "its supervisor ended while its changes landed; they met a conflict and were taken back"
+                .to_owned()
+        }
+    };
+    let attested = record_unjudged(workspace, &seal, key, folder, &detail, ChainHeadSource::OnDisk)?;
     Ok(Some(attested.dir))
 }
 
@@ -189,6 +216,8 @@ pub(crate) fn record_unjudged(
                 did: None,
                 gate_results: &gates::skip_all(seal, "the run was interrupted"),
                 containment: &[],
+                confinement: None,
+                landing: None,
             },
             head,
         },

@@ -69,8 +69,8 @@ pub struct ObservedTree<'a> {
 pub struct ObservedExecution<'a> {
     /// `None` if the command was withheld because the tree could not be observed.
     pub command: Option<&'a JobReport>,
-    /// Amendments refused while the command ran.
-    pub refused_amendments: &'a [(ReasonCode, String)],
+    /// What is to be told and fails nothing, such as amendments refused while the command ran.
+    pub notes: &'a [(ReasonCode, String)],
     pub gate_results: &'a [GateResult],
     /// By gate, only where gates declare outputs.
     pub gate_writes: &'a [GateWrites],
@@ -146,7 +146,7 @@ pub fn judge(case: &VerdictInputs<'_>) -> RunVerdict {
     report_unsafe_entries(case, &verdict, &mut say);
     report_gates(case, &verdict, &mut say);
     report_command(case, &mut say);
-    for (reason, detail) in case.execution.refused_amendments {
+    for (reason, detail) in case.execution.notes {
         say.note(*reason, None, detail);
     }
     report_touched(case, &mut say);
@@ -299,6 +299,12 @@ fn report_protected(case: &VerdictInputs<'_>, verdict: &RunVerdict, say: &mut Fi
                           tree's policy; for a submodule, allow it with `--grant` and this path";
             protected_change(case, say, path, detail);
         }
+    }
+    for (path, placed) in &case.tree.outgoing.outside_root {
+        let change = placed.to_tree_change(path).change.as_str();
+        let detail =
+            format!("`{path}` (from the top of the repository) {change} {}", placed.describe_place());
+        say.error(ReasonCode::ReconOutsideRoot, None, detail);
     }
     for unreadable in &case.tree.outgoing.unreadable {
         say.error(unreadable.reason, unreadable.path.as_ref(), unreadable.detail.clone());

@@ -19,7 +19,7 @@ use probity_workspace::{CHECKPOINT_FILE, DATABASE_FILE, OpenRun, ServiceError, S
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -262,7 +262,17 @@ fn is_named_by_content(path: &Path) -> bool {
     fs::read(path).is_ok_and(|bytes| Digest::of(&bytes).to_hex() == name)
 }
 
-/// Stamps every file and every directory below `dir`, and `dir` itself if it is no link. Our own files are few, and an
+/// Returns whether an entry belongs to a collection that grows with every run. Its content is covered by the log or by
+/// its own name, so a listing takes its name and inode alone: what is added, removed or replaced shows, what is
+/// rewritten in place is found by its verification. The cost of a run must not grow with the
+/// number of runs before it.
+fn is_in_history(name: &Path) -> bool {
+    let mut parts = name.components();
+    let collection = parts.next().map(|part| part.as_os_str().as_encoded_bytes());
+    matches!(collection, Some(b"evidence" | b"receipts" | b"before" | b"objects")) && parts.next().is_some()
+}
+
+/// Stamps every file and every directory below `dir`, and `dir` itself if it is no link. Bundles are not entered. An
 /// unreadable directory shows as missing files.
 fn list(dir: &Path) -> (BTreeMap<PathBuf, FileStamp>, BTreeMap<PathBuf, (u64, u64)>) {
     let (mut files, mut directories) = (BTreeMap::new(), BTreeMap::new());
@@ -272,8 +282,13 @@ fn list(dir: &Path) -> (BTreeMap<PathBuf, FileStamp>, BTreeMap<PathBuf, (u64, u6
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            let Ok(facts) = entry.metadata() else { continue };
             let Ok(name) = path.strip_prefix(dir) else { continue };
+            let is_bundle = name.starts_with("evidence");
+            if is_in_history(name) && (is_bundle || entry.file_type().is_ok_and(|kind| !kind.is_dir())) {
+                files.insert(name.to_owned(), (entry.ino(), 0, 0, 0));
+                continue;
+            }
+            let Ok(facts) = entry.metadata() else { continue };
             if facts.is_dir() {
                 directories.insert(name.to_owned(), (facts.dev(), facts.ino()));
                 folders.push(path);
@@ -435,6 +450,36 @@ mod tests {
             });
             assert!(forged.iter().any(|path| path.ends_with(DATABASE_FILE)), "{log}: {forged:?}");
             assert!(forged.iter().any(|path| path.ends_with(CHECKPOINT_FILE)), "{log}: {forged:?}");
+        }
+    }
+
+    #[test]
+    fn a_bundle_costs_one_name_and_still_cannot_be_taken_away_or_replaced() {
+        let plant = |state: &StateDirectory, id: &str| {
+            let bundle = state.evidence().join(id);
+            fs::create_dir_all(&bundle).expect("creates");
+            for file in ["manifest.json", "seal.json", "delta.json"] {
+                fs::write(bundle.join(file), id).expect("writes");
+            }
+            bundle
+        };
+        let (_dir, state) = state();
+        let old: Vec<PathBuf> = (0..50).map(|number| plant(&state, &format!("old-{number}"))).collect();
+        let (files, directories) = list(state.dir());
+        assert_eq!(files.keys().filter(|name| name.starts_with("evidence")).count(), old.len());
+        assert_eq!(directories.keys().filter(|name| name.starts_with("evidence")).count(), 1);
+
+        let run = own_run(&state);
+        let turn = state.lock_evidence().expect("is free");
+        let guard = StateGuard::capture(&state, &run, &turn, None, &[]).expect("is read");
+        drop(turn);
+        fs::remove_dir_all(&old[7]).expect("removes");
+        fs::rename(&old[8], state.dir().join("aside")).expect("renames");
+        plant(&state, "old-8");
+        plant(&state, "new");
+        let touched = guard.touched();
+        for name in ["evidence/old-7", "evidence/old-8", "evidence/new"] {
+            assert!(touched.contains(&PathBuf::from(name)), "{name}: {touched:?}");
         }
     }
 

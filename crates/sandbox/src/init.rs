@@ -69,7 +69,7 @@ fn run_command(
     let directory = Path::new(&request.working_directory);
     std::env::set_current_dir(directory).map_err(ViewFailure::at("enter", directory))?;
     privileges::drop_capabilities()?;
-    let has_landlock_scopes = privileges::restrict_scopes();
+    let scopes = privileges::restrict_scopes();
     privileges::forbid_typing()?;
     let started = Command::new(program).args(words).spawn();
     // From here on the command cannot look into this process.
@@ -77,7 +77,12 @@ fn run_command(
     hidden.map_err(ViewFailure::step(step))?;
     let command = started.map_err(ViewFailure::at("start", Path::new(program)))?;
     let end = wait_for(command.id())?;
-    Ok(ViewReport { end: Some(end), has_landlock_scopes, ..ViewReport::default() })
+    Ok(ViewReport {
+        end: Some(end),
+        has_landlock_scopes: scopes.is_enforced,
+        landlock_abi: scopes.abi,
+        ..ViewReport::default()
+    })
 }
 
 /// Reaps every process that ends, until the one with this number has.

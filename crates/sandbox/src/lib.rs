@@ -47,9 +47,11 @@ mod mounts;
 mod plan;
 #[cfg(target_os = "linux")]
 mod privileges;
+#[cfg(target_os = "linux")]
+mod probe;
 mod unix_sockets;
 
-pub use plan::{CommandEnd, NetworkAccess, OverlayMount, ViewFailure, ViewPlan, ViewReport};
+pub use plan::{CommandEnd, LayerBelow, NetworkAccess, OverlayMount, ViewFailure, ViewPlan, ViewReport};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -61,6 +63,17 @@ pub const INIT_ROLE: &str = "__view-init";
 
 /// First argument of a program that writes the id maps of the entrance. Only the entrance starts it.
 pub const ID_MAP_ROLE: &str = "__view-id-maps";
+
+/// First argument of a program that stays in a view as its command, so that others can look into it: it writes a line
+/// to its standard output when the view is complete, and ends with its standard input.
+pub const HOLD_ROLE: &str = "__view-hold";
+
+/// First argument of a program that tests a view as its command: `PROGRAM PROBE_ROLE INSIDE OUTSIDE…`, directories. It
+/// succeeds if it can write in the first and in no other.
+pub const PROBE_ROLE: &str = "__view-probe";
+
+/// The running program, wherever its file is hidden; for the two roles that are commands of a view.
+pub const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// Exit code of the entrance if the command was not started. The report says why; the code alone is no proof, since a
 /// command can end with it as well.
@@ -75,6 +88,8 @@ pub fn run_role(arguments: &[OsString]) -> Option<ExitCode> {
         ENTRANCE_ROLE => Some(entrance::run(rest)),
         INIT_ROLE => Some(init::run(rest)),
         ID_MAP_ROLE => Some(id_maps::run_writer(rest)),
+        HOLD_ROLE => Some(probe::hold()),
+        PROBE_ROLE => Some(probe::run(rest)),
         _ => None,
     }
 }
@@ -83,6 +98,13 @@ pub fn run_role(arguments: &[OsString]) -> Option<ExitCode> {
 #[cfg(not(target_os = "linux"))]
 pub fn run_role(_arguments: &[OsString]) -> Option<ExitCode> {
     None
+}
+
+/// Returns the first mount point below `directory`, which no overlay can cover then.
+pub fn mount_below(directory: &std::path::Path) -> Option<std::path::PathBuf> {
+    let table = std::fs::read("/proc/self/mountinfo").ok()?;
+    let mut points = mount_table::mount_entries(&table).into_iter().map(|entry| entry.mount_point);
+    points.find(|point| point != directory && point.starts_with(directory))
 }
 
 /// Says on standard error why a role failed. The report of the entrance is the regular way; this is for what happens

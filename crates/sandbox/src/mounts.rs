@@ -10,7 +10,7 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags,
     OpenTreeFlags,
 };
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,13 +49,15 @@ pub(crate) fn build(plan: &ViewPlan) -> Result<usize, ViewFailure> {
         plan.overlays.iter().map(DetachedMount::overlay).collect::<Result<_, _>>()?;
     let terminal = controlling_terminal();
     make_read_only()?;
+    let visible: Vec<DetachedMount> =
+        plan.visible.iter().map(|path| DetachedMount::clone_of(Path::new(path))).collect::<Result<_, _>>()?;
     let name_services: Vec<DetachedMount> =
         NAME_SERVICES.iter().filter_map(|path| DetachedMount::clone_of(Path::new(path)).ok()).collect();
     mount_devices(terminal)?;
     for directory in PRIVATE_DIRECTORIES.map(Path::new).into_iter().filter(|directory| directory.is_dir()) {
         mount_empty(directory, MountFlags::empty(), c"mode=1777")?;
     }
-    for mount in name_services.into_iter().chain(writable).chain(overlays) {
+    for mount in name_services.into_iter().chain(visible).chain(writable).chain(overlays) {
         mount.attach()?;
     }
     for path in plan.read_only.iter().map(Path::new).filter(|path| path.exists()) {
@@ -86,24 +88,33 @@ impl DetachedMount {
 
     fn overlay(overlay: &OverlayMount) -> Result<Self, ViewFailure> {
         let target = Path::new(&overlay.target);
-        let open = |path: &Path| {
-            rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-                .map_err(ViewFailure::at("open the layer", path))
-        };
-        let mut lower: Vec<OwnedFd> =
-            overlay.middle.iter().map(|path| open(Path::new(path))).collect::<Result<_, _>>()?;
-        lower.push(open(target)?);
-        let (upper, work) = (open(Path::new(&overlay.upper))?, open(Path::new(&overlay.work))?);
+        // Opened first: they may lie in the target, where the layer below hides them.
+        let layers = OpenLayers::open(&overlay.upper, &overlay.work)?;
+        if let Some(below) = &overlay.below {
+            // Layers inside of each other cannot be lower layers of one overlay, and the state of a repository lies in
+            // its tree. One overlay below the other does the same.
+            let layer = Self::mount_overlay(target, &OpenLayers::open(&below.upper, &below.work)?, true)?;
+            layer.attach()?;
+        }
+        Self::mount_overlay(target, &layers, false)
+    }
+
+    fn mount_overlay(target: &Path, layers: &OpenLayers, is_read_only: bool) -> Result<Self, ViewFailure> {
+        let lower = open_layer(target)?;
         // Layers are named by descriptor: a path may hold the separators of mount options or be too long for one.
         let named = |layer: &OwnedFd| format!("/proc/self/fd/{}", layer.as_raw_fd());
-        let lower = lower.iter().map(named).collect::<Vec<_>>().join(":");
         let mounted = || -> rustix::io::Result<OwnedFd> {
             let system = rustix::mount::fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
             rustix::mount::fsconfig_set_string(system.as_fd(), "source", "probity")?;
             rustix::mount::fsconfig_set_flag(system.as_fd(), "userxattr")?;
-            rustix::mount::fsconfig_set_string(system.as_fd(), "lowerdir", lower.as_str())?;
-            rustix::mount::fsconfig_set_string(system.as_fd(), "upperdir", named(&upper).as_str())?;
-            rustix::mount::fsconfig_set_string(system.as_fd(), "workdir", named(&work).as_str())?;
+            // Without an index a layer may be looked at by several views at once.
+            rustix::mount::fsconfig_set_string(system.as_fd(), "index", "off")?;
+            rustix::mount::fsconfig_set_string(system.as_fd(), "lowerdir", named(&lower).as_str())?;
+            rustix::mount::fsconfig_set_string(system.as_fd(), "upperdir", named(&layers.upper).as_str())?;
+            rustix::mount::fsconfig_set_string(system.as_fd(), "workdir", named(&layers.work).as_str())?;
+            if is_read_only {
+                rustix::mount::fsconfig_set_flag(system.as_fd(), "ro")?;
+            }
             rustix::mount::fsconfig_create(system.as_fd())?;
             let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
             rustix::mount::fsmount(system.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
@@ -123,6 +134,23 @@ impl DetachedMount {
         rustix::mount::move_mount(self.mount.as_fd(), c"", CWD, &self.target, flags)
             .map_err(ViewFailure::at("mount", &self.target))
     }
+}
+
+/// The directories of a layer, held open.
+struct OpenLayers {
+    upper: OwnedFd,
+    work: OwnedFd,
+}
+
+impl OpenLayers {
+    fn open(upper: &OsStr, work: &OsStr) -> Result<Self, ViewFailure> {
+        Ok(Self { upper: open_layer(Path::new(upper))?, work: open_layer(Path::new(work))? })
+    }
+}
+
+fn open_layer(path: &Path) -> Result<OwnedFd, ViewFailure> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(ViewFailure::at("open the layer", path))
 }
 
 fn create_file(path: &Path) -> Result<(), ViewFailure> {

@@ -11,6 +11,8 @@ pub struct ViewPlan {
     pub overlays: Vec<OverlayMount>,
     /// Directories and files that stay writable, and whose changes are real.
     pub writable: Vec<OsString>,
+    /// Directories and files that are read-only, and visible even where they lie in a private directory such as `/tmp`.
+    pub visible: Vec<OsString>,
     /// Parts of `writable` that are read-only all the same.
     pub read_only: Vec<OsString>,
     /// Directories that appear empty and files that appear empty.
@@ -27,11 +29,18 @@ pub struct ViewPlan {
 pub struct OverlayMount {
     /// The directory that is covered; also the lowest layer.
     pub target: OsString,
-    /// Read-only layers between `target` and `upper`, the uppermost first.
-    pub middle: Vec<OsString>,
+    /// The layer of an ended view between `target` and `upper`, which is only read.
+    pub below: Option<LayerBelow>,
     /// Receives every change. On the same file system as `work`.
     pub upper: OsString,
     /// Empty; the kernel works in it.
+    pub work: OsString,
+}
+
+/// The layer of an overlay whose view has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerBelow {
+    pub upper: OsString,
     pub work: OsString,
 }
 
@@ -54,6 +63,8 @@ pub struct ViewReport {
     pub n_masked_sockets: usize,
     /// Whether abstract sockets and signals are confined to the view.
     pub has_landlock_scopes: bool,
+    /// The version of Landlock that the kernel offers.
+    pub landlock_abi: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

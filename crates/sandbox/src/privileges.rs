@@ -1,7 +1,9 @@
 //! Gives up what a command in a view must not have.
 
 use crate::ViewFailure;
-use landlock::{CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetStatus, Scope};
+use landlock::{
+    CompatLevel, Compatible as _, LandlockStatus, Ruleset, RulesetAttr as _, RulesetStatus, Scope,
+};
 use nix::libc;
 use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 use seccompiler::{
@@ -59,17 +61,34 @@ pub(crate) fn drop_capabilities() -> Result<(), ViewFailure> {
     rustix::thread::set_no_new_privs(true).map_err(ViewFailure::step(step))
 }
 
-/// Confines abstract Unix sockets and signals to the view; returns false on kernels that cannot.
+/// What Landlock does in a view.
+pub(crate) struct ScopeRestriction {
+    /// Whether abstract Unix sockets and signals are confined to the view.
+    pub(crate) is_enforced: bool,
+    /// The version of Landlock that the kernel offers.
+    pub(crate) abi: Option<u32>,
+}
+
+/// Confines abstract Unix sockets and signals to the view, on kernels that can.
 ///
 /// No file rights are restricted: mounts do that better, and a domain with file rights would keep the command from
 /// making namespaces of its own, as browsers and other agents' sandboxes do.
-pub(crate) fn restrict_scopes() -> bool {
+pub(crate) fn restrict_scopes() -> ScopeRestriction {
     let restricted = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .scope(Scope::AbstractUnixSocket | Scope::Signal)
         .and_then(Ruleset::create)
         .and_then(landlock::RulesetCreated::restrict_self);
-    restricted.is_ok_and(|status| status.ruleset == RulesetStatus::FullyEnforced)
+    let Ok(status) = restricted else {
+        return ScopeRestriction { is_enforced: false, abi: None };
+    };
+    let abi = match status.landlock {
+        LandlockStatus::Available { effective_abi, kernel_abi } => {
+            u32::try_from(kernel_abi.unwrap_or(effective_abi as i32)).ok()
+        }
+        _ => None,
+    };
+    ScopeRestriction { is_enforced: status.ruleset == RulesetStatus::FullyEnforced, abi }
 }
 
 /// Refuses the requests that would type into the terminal.

@@ -1,7 +1,9 @@
 //! Runs commands in real views, as root and as an ordinary user. This test starts itself again as the entrance of a
 //! view, so it has its own `main`.
 
-use probity_sandbox::{CommandEnd, ENTRANCE_ROLE, NetworkAccess, OverlayMount, ViewPlan, ViewReport};
+use probity_sandbox::{
+    CommandEnd, ENTRANCE_ROLE, LayerBelow, NetworkAccess, OverlayMount, ViewPlan, ViewReport,
+};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -142,11 +144,12 @@ impl ViewFixture {
         ViewPlan {
             overlays: vec![OverlayMount {
                 target: self.path("tree").into(),
-                middle: Vec::new(),
+                below: None,
                 upper: self.path("upper").into(),
                 work: self.path("work").into(),
             }],
             writable: Vec::new(),
+            visible: Vec::new(),
             read_only: Vec::new(),
             hidden: Vec::new(),
             network: NetworkAccess::On,
@@ -336,7 +339,8 @@ fn a_middle_layer_is_seen_and_not_changed(fixture: &ViewFixture) {
         fs::create_dir(fixture.path(directory)).expect("creates");
     }
     let mut plan = fixture.plan();
-    plan.overlays[0].middle = vec![fixture.path("upper").into()];
+    plan.overlays[0].below =
+        Some(LayerBelow { upper: fixture.path("upper").into(), work: fixture.path("work").into() });
     plan.overlays[0].upper = fixture.path("gate-upper").into();
     plan.overlays[0].work = fixture.path("gate-work").into();
     let seen = succeeds(fixture.run_plan(&plan, "", &["sh", "-c", "cat src/a; ls; echo gate > src/a"]));

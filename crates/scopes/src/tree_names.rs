@@ -5,11 +5,14 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_normalization::UnicodeNormalization;
 
-/// The names of a tree's files and directories.
+/// The names of a tree's files and directories. Parents need no entry of their own: a directory is the common beginning
+/// of the names below it. A large tree is asked only a handful of questions, so nothing is copied for them.
 #[derive(Debug, Default)]
 pub struct TreeNames<'a> {
-    names: BTreeSet<&'a [u8]>,
-    directories: BTreeSet<&'a [u8]>,
+    /// Sorted.
+    files: Vec<&'a [u8]>,
+    /// Sorted; at least the directories without a file below them.
+    directories: Vec<&'a [u8]>,
     /// The names by their folded form, computed on first use.
     folded: OnceCell<BTreeMap<Vec<u8>, &'a [u8]>>,
 }
@@ -20,32 +23,28 @@ impl<'a> TreeNames<'a> {
         files: impl IntoIterator<Item = &'a RepoPath>,
         directories: impl IntoIterator<Item = &'a RepoPath>,
     ) -> Self {
-        let mut tree = Self::default();
-        for file in files {
-            tree.names.insert(file.as_bytes());
-            tree.add_directories(file.ancestors_and_self().filter(|name| name.len() < file.as_bytes().len()));
-        }
-        for directory in directories {
-            tree.add_directories(directory.ancestors_and_self());
-        }
-        tree
-    }
-
-    fn add_directories(&mut self, lineage: impl Iterator<Item = &'a [u8]>) {
-        for name in lineage {
-            self.names.insert(name);
-            self.directories.insert(name);
-        }
+        let mut files: Vec<&[u8]> = files.into_iter().map(RepoPath::as_bytes).collect();
+        let mut directories: Vec<&[u8]> = directories.into_iter().map(RepoPath::as_bytes).collect();
+        files.sort_unstable();
+        directories.sort_unstable();
+        Self { files, directories, folded: OnceCell::new() }
     }
 
     /// Returns true if a file or directory has exactly this name.
     pub fn contains(&self, name: &[u8]) -> bool {
-        self.names.contains(name)
+        self.files.binary_search(&name).is_ok() || self.has_directory(name)
     }
 
     /// Returns true if a directory has exactly this name.
     pub fn has_directory(&self, name: &[u8]) -> bool {
-        self.directories.contains(name)
+        let below = [name, b"/"].concat();
+        let has_below = |names: &[&[u8]]| {
+            let place = names.partition_point(|other| *other < below.as_slice());
+            names.get(place).is_some_and(|first| first.starts_with(&below))
+        };
+        self.directories.binary_search(&name).is_ok()
+            || has_below(&self.files)
+            || has_below(&self.directories)
     }
 
     /// Returns a name of the tree that a person could confuse with `name`, if the tree does not have `name` itself.
@@ -53,9 +52,19 @@ impl<'a> TreeNames<'a> {
         if self.contains(name) {
             return None;
         }
-        let folded =
-            self.folded.get_or_init(|| self.names.iter().rev().map(|name| (fold(name), *name)).collect());
+        let folded = self
+            .folded
+            .get_or_init(|| self.all_names().into_iter().rev().map(|name| (fold(name), name)).collect());
         folded.get(&fold(name)).copied()
+    }
+
+    fn all_names(&self) -> BTreeSet<&'a [u8]> {
+        let listed = self.files.iter().chain(&self.directories).copied();
+        let lineage = |name: &'a [u8]| {
+            let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
+            ends.chain([name.len()]).map(move |end| &name[..end])
+        };
+        listed.flat_map(lineage).collect()
     }
 }
 

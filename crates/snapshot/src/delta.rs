@@ -17,6 +17,7 @@ use crate::entry_record::{
 use crate::snapshot::Snapshot;
 use probity_core::{ChangeKind, Digest};
 use probity_paths::RepoPath;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// One path of D.
@@ -29,7 +30,8 @@ pub struct TreeChange {
 }
 
 /// The entry at a path on one side of a delta.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EntryState {
     pub kind: SnapshotEntryKind,
     /// The twelve permission bits.

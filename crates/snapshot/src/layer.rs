@@ -83,7 +83,9 @@ struct MergedDirectory {
 }
 
 fn merge(below: &Snapshot, layer: &Snapshot, opaque: &BTreeSet<DirId>) -> Snapshot {
-    let root = MergedDirectory { below: Some(ROOT), layer: Some(ROOT), parent: (ROOT, 0) };
+    // The root of the tree may be a directory below the one that the overlay covers, and then hide what was there.
+    let lower = (!opaque.contains(&ROOT)).then_some(ROOT);
+    let root = MergedDirectory { below: lower, layer: Some(ROOT), parent: (ROOT, 0) };
     let mut waiting = VecDeque::from([root]);
     let mut dirs = Vec::new();
     let mut n_dirs: DirId = 1;

@@ -8,7 +8,7 @@
 //! * [`delta()`]: the paths that differ between two snapshots; [`touched`]: those that were only touched.
 //! * [`Snapshot::with_layer`]: the tree that a command in a private view left, from the upper layer of its overlay.
 //! * [`git`]: facts read from a repository, and the protected zone.
-//! * [`restore`]: writing an entry back.
+//! * [`restore`]: writing an entry back. [`tree_handle`]: reaching the entries of a tree that is written to.
 //!
 //! # The two zones
 //!
@@ -64,6 +64,7 @@ mod snapshot;
 mod sys;
 mod take;
 mod task_pool;
+pub mod tree_handle;
 mod tree_root;
 mod walk;
 mod wire;

@@ -6,10 +6,10 @@
 //! and extended attributes are not restored.
 
 use crate::delta::EntryState;
-use crate::entry_record::{EntryContent, EntryFacts, EntryRecord, EntryStat, SnapshotEntryKind};
-use crate::read::{self, EntryReadError, FileReader};
-use crate::sys;
-use probity_core::{Digest, ReasonCode};
+use crate::entry_record::SnapshotEntryKind;
+use crate::read::EntryReadError;
+use crate::{sys, tree_handle};
+use probity_core::ReasonCode;
 use probity_paths::RepoPath;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -196,26 +196,10 @@ impl<'a> TreeRestorer<'a> {
 
 /// Returns the current state of `name`.
 fn current_state(dir: &OwnedFd, name: &[u8]) -> Result<Option<EntryState>, RestoreFailure> {
-    let stat = match sys::stat_at(dir, name) {
-        Err(Errno::NOENT) => return Ok(None),
-        stat => stat?,
-    };
-    let (stat, held) = match stat.kind {
-        SnapshotEntryKind::File => {
-            let (stat, digest) = FileReader::new(None).file(dir, name, &mut Vec::new())?;
-            (stat, EntryContent::File(Some(digest)))
-        }
-        SnapshotEntryKind::Symlink => {
-            let (stat, target) = read::link(dir, name)?;
-            (stat, EntryContent::Symlink(Some(Digest::of(&target))))
-        }
-        _ => (stat, EntryContent::unread(&stat)),
-    };
-    Ok(Some(entry_state(&stat, held)))
-}
-
-fn entry_state(stat: &EntryStat, held: EntryContent) -> EntryState {
-    EntryState::of(&EntryRecord { name: (0, 0), facts: EntryFacts::from(stat), held })
+    match sys::stat_at(dir, name) {
+        Err(Errno::NOENT) => Ok(None),
+        stat => Ok(Some(tree_handle::read_state(dir, name, stat?)?)),
+    }
 }
 
 fn describe(found: Option<&EntryState>) -> String {

@@ -104,6 +104,18 @@ impl Snapshot {
         self.started_ns.saturating_sub(RACY_WINDOW_NS)
     }
 
+    /// Returns whether this snapshot, kept as the known one, spares the next one as much reading as `later` would: it
+    /// holds the same entries, and none of them is too young to be recognized.
+    pub fn recalls_all_of(&self, later: &Self) -> bool {
+        let settled_ns = self.settled_ns();
+        let mut records = self.dirs.iter().flat_map(|dir| &*dir.records);
+        self.git_ids == later.git_ids
+            && self.dirs == later.dirs
+            && records.all(|record| {
+                matches!(record.held, EntryContent::Directory(_)) || record.is_older_than(settled_ns)
+            })
+    }
+
     /// Returns the path of the child at index `place` of directory `id`.
     pub(crate) fn path(&self, id: DirId, place: usize) -> RepoPath {
         let mut names = vec![self.dir(id).name(&self.dir(id).records[place])];
@@ -123,4 +135,24 @@ pub(crate) fn join_names(names: &[&[u8]]) -> RepoPath {
     let path: Vec<&[u8]> = names.iter().rev().copied().collect();
     RepoPath::parse(&path.join(&b'/'))
         .expect("the system lists no name that is empty, `.`, `..` or has a `/` or NUL")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SnapshotOptions;
+
+    #[test]
+    fn a_known_snapshot_is_kept_while_it_spares_all_reading() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::create_dir(dir.path().join("src")).expect("creates");
+        std::fs::write(dir.path().join("src/a"), "1").expect("writes");
+        let take = || Snapshot::take(dir.path(), &SnapshotOptions::default(), None).expect("reads");
+        let young = take();
+        assert!(!young.recalls_all_of(&take()), "a file that was just written is read again");
+        let known = Snapshot { started_ns: young.started_ns + 2 * RACY_WINDOW_NS, ..young };
+        assert!(known.recalls_all_of(&take()));
+        std::fs::write(dir.path().join("src/b"), "2").expect("writes");
+        assert!(!known.recalls_all_of(&take()));
+    }
 }

@@ -3,6 +3,9 @@
 //! Output goes to unnamed files, so neither the agent nor the gate can replace or remove the evidence (law 11).
 
 mod private_directory;
+mod start_programs;
+
+pub use start_programs::StartPrograms;
 
 use crate::exemptions::gate_inputs;
 use crate::{ServiceError, Workspace};
@@ -74,14 +77,33 @@ impl GateResult {
     }
 }
 
+/// A private view in which gates run.
+pub trait GateConfinement: std::fmt::Debug {
+    /// Runs a job of a gate.
+    fn run(&self, supervisor: &mut Supervisor, job: Job) -> io::Result<JobReport>;
+
+    /// Leads to the root of the file system that gates see.
+    fn file_root(&self) -> &Path;
+}
+
 /// The directories that gates use.
 #[derive(Debug, Clone, Copy)]
 pub struct GatePlace<'a> {
+    /// The view; `None` if gates run in the tree itself.
+    pub confinement: Option<&'a dyn GateConfinement>,
     pub root: &'a Path,
     /// Holds output until the gate has ended.
     pub log_directory: &'a Path,
     /// The paths that changed since the gates were sealed; `None` if they were sealed just now.
     pub changed_since_seal: Option<&'a BTreeSet<RepoPath>>,
+}
+
+/// What a gate was when its change was started in a shared tree.
+#[derive(Debug, Clone, Copy)]
+pub struct HeldGates<'a> {
+    pub programs: &'a StartPrograms,
+    /// The paths that changed since the start.
+    pub changed: &'a BTreeSet<RepoPath>,
 }
 
 impl GatePlace<'_> {
@@ -99,6 +121,15 @@ impl GatePlace<'_> {
         };
         let kept = std::env::split_paths(search_path).filter(is_kept);
         std::env::join_paths(kept).unwrap_or_default()
+    }
+}
+
+impl HeldGates<'_> {
+    /// Returns what to say if an input that the policy declares for a gate has changed.
+    fn changed_input(&self, seal: &Seal, gate: &PlannedGate) -> Option<String> {
+        let declared = seal.contents().gate_settings.get(&gate.id)?.declared_inputs.to_scope().ok()?;
+        let path = self.changed.iter().find(|path| declared.contains(path))?;
+        Some(format!("`{path}` has changed since the change was started, and the policy calls it an input"))
     }
 }
 
@@ -126,11 +157,23 @@ pub fn announce_end(workspace: &Workspace, result: &GateResult) {
 
 /// Runs the sealed gates and stops at the first required one that does not pass; the rest are reported as skipped.
 /// `before` runs before each gate that starts, `after` runs after every gate, skipped ones included.
-#[tracing::instrument(name = "gates", skip_all)]
 pub fn run(
     supervisor: &mut Supervisor,
     seal: &Seal,
     place: GatePlace<'_>,
+    before: &mut dyn FnMut(&PlannedGate),
+    after: &mut dyn FnMut(&GateResult) -> Result<(), ServiceError>,
+) -> Result<Vec<GateResult>, ServiceError> {
+    run_held(supervisor, seal, place, None, before, after)
+}
+
+/// Like [`run`], but holds each gate to what it was when the change was started.
+#[tracing::instrument(name = "gates", skip_all)]
+pub fn run_held(
+    supervisor: &mut Supervisor,
+    seal: &Seal,
+    place: GatePlace<'_>,
+    held: Option<HeldGates<'_>>,
     before: &mut dyn FnMut(&PlannedGate),
     after: &mut dyn FnMut(&GateResult) -> Result<(), ServiceError>,
 ) -> Result<Vec<GateResult>, ServiceError> {
@@ -145,7 +188,7 @@ pub fn run(
             skipped_result(gate, &format!("not run, because gate `{by}` did not pass"))
         } else {
             before(gate);
-            run_one(supervisor, seal, gate, index + 1, place)
+            run_one(supervisor, seal, gate, index + 1, (place, held))
         };
         if gate.required && result.status != probity_evidence::GateStatus::Pass && stopped_by.is_none() {
             stopped_by = Some(gate.id.clone());
@@ -177,17 +220,20 @@ fn run_one(
     seal: &Seal,
     gate: &PlannedGate,
     number: usize,
-    place: GatePlace<'_>,
+    (place, held): (GatePlace<'_>, Option<HeldGates<'_>>),
 ) -> GateResult {
     let GatePlace { root, log_directory: folder, .. } = place;
-    let prepared = match PreparedGate::of(seal, gate, place) {
+    if let Some(detail) = held.and_then(|held| held.changed_input(seal, gate)) {
+        return not_started(gate, ReasonCode::GateInputChanged, &detail);
+    }
+    let prepared = match PreparedGate::of(seal, gate, place, held) {
         Ok(prepared) => prepared,
         Err(detail) => return not_started(gate, ReasonCode::GateProgramChanged, &detail),
     };
     let files = nameless_file(folder).and_then(|stdout| Ok([stdout, nameless_file(folder)?]));
     let started = files.and_then(|files| {
         let python_cache = PrivateDirectory::create(root, folder)?;
-        Ok((start(supervisor, seal, gate, prepared, root, python_cache.path(), &files)?, files))
+        Ok((start(supervisor, seal, gate, prepared, place, python_cache.path(), &files)?, files))
     });
     let (ended, files) = match started {
         Ok(started) => started,
@@ -227,17 +273,33 @@ struct PreparedGate {
 
 impl PreparedGate {
     /// Looks up the programs of a gate again, or says which is not the sealed one.
-    fn of(seal: &Seal, gate: &PlannedGate, place: GatePlace<'_>) -> Result<Self, String> {
+    fn of(
+        seal: &Seal,
+        gate: &PlannedGate,
+        place: GatePlace<'_>,
+        held: Option<HeldGates<'_>>,
+    ) -> Result<Self, String> {
         let settings = seal.contents().gate_settings.get(&gate.id);
         let extra = settings.map_or(&[][..], |settings| &settings.env);
         let environment = ProcessEnvironment::allow_listed(extra);
-        let search_path = environment.get("PATH").unwrap_or_default().to_owned();
-        let found = gate_inputs::look_up(place.root, gate, &search_path, &BTreeSet::new());
-        if place.changed_since_seal.is_some() {
-            let sealed = settings.map_or_else(Vec::new, |settings| settings.programs.clone());
+        // The one who finishes may have another search path than the one who started.
+        let search_path = match held {
+            Some(held) => held.programs.search_path().to_owned(),
+            None => environment.get("PATH").unwrap_or_default().to_owned(),
+        };
+        let file_root = place.confinement.map_or(Path::new("/"), GateConfinement::file_root);
+        let found = gate_inputs::look_up(file_root, place.root, gate, &search_path, &BTreeSet::new());
+        let sealed = match held {
+            Some(held) => Some((held.programs.of_gate(&gate.id).to_vec(), "the change was started")),
+            None => place.changed_since_seal.map(|_| {
+                let programs = settings.map_or_else(Vec::new, |settings| settings.programs.clone());
+                (programs, "the run was sealed")
+            }),
+        };
+        if let Some((sealed, since)) = sealed {
             let [sealed, found] = [sealed, found.programs]
                 .map(|programs| gate_inputs::without_gate_outputs(seal, place.root, programs));
-            check_programs(&sealed, &found)?;
+            check_programs(&sealed, &found, since)?;
         }
         let mut argv: Vec<OsString> = gate.run.iter().map(Into::into).collect();
         let own = found.found_program;
@@ -249,18 +311,16 @@ impl PreparedGate {
     }
 }
 
-/// Compares the programs that would run with the sealed ones.
-fn check_programs(sealed: &[SealedProgram], found: &[SealedProgram]) -> Result<(), String> {
+/// Compares the programs that would run with the sealed ones. `since` is when those were sealed.
+fn check_programs(sealed: &[SealedProgram], found: &[SealedProgram], since: &str) -> Result<(), String> {
     let other = found.iter().find(|program| !sealed.contains(program));
     if let Some(program) = other {
         let known = sealed.iter().any(|sealed| sealed.path == program.path);
         let what = if known { "has changed" } else { "would run and is not what would have run" };
-        return Err(format!("{} {what} since the run was sealed", program.path));
+        return Err(format!("{} {what} since {since}", program.path));
     }
     match sealed.iter().find(|program| !found.contains(program)) {
-        Some(program) => {
-            Err(format!("{} would no longer run, as it did when the run was sealed", program.path))
-        }
+        Some(program) => Err(format!("{} would no longer run, as it did when {since}", program.path)),
         None => Ok(()),
     }
 }
@@ -270,18 +330,18 @@ fn start(
     seal: &Seal,
     gate: &PlannedGate,
     prepared: PreparedGate,
-    root: &Path,
+    place: GatePlace<'_>,
     python_cache: &Path,
     [stdout, stderr]: &[File; 2],
 ) -> io::Result<JobReport> {
     let environment = prepared
         .environment
-        .with_run(&seal.contents().run_id, root)
+        .with_run(&seal.contents().run_id, place.root)
         .with_gate(&gate.id)
         .with_python_cache(python_cache);
-    Ok(supervisor.run(&Job {
+    let job = Job {
         argv: prepared.argv,
-        cwd: root.to_owned(),
+        cwd: place.root.to_owned(),
         environment,
         stdin: JobInput::Null,
         output: JobOutput::Files {
@@ -290,7 +350,11 @@ fn start(
             limit_bytes: MAX_LOG_BYTES,
         },
         timeout: Some(Duration::from_millis(gate.timeout_ms)),
-    }))
+    };
+    match place.confinement {
+        Some(confinement) => confinement.run(supervisor, job),
+        None => Ok(supervisor.run(&job)),
+    }
 }
 
 /// A gate is not started if its output cannot be kept.

@@ -32,7 +32,7 @@ const MAX_ANSWER_BYTES: usize = 1 << 30;
 const MAX_GIT_ATTEMPTS: u32 = 5;
 const FIRST_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailure> {
+pub(crate) fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailure> {
     match attempt(layout, command, None)? {
         captured if captured.succeeded() => Ok(captured.stdout),
         captured => Err(git_failure(command, &captured)),
@@ -40,14 +40,23 @@ fn run_git(layout: &GitLayout, command: &GitCommand) -> Result<Vec<u8>, GitFailu
 }
 
 /// Runs a command with `lines` on standard input.
-fn output_of_lines(
+pub(crate) fn output_of_lines(
     layout: &GitLayout,
     command: &GitCommand,
     lines: &[String],
 ) -> Result<Vec<u8>, GitFailure> {
+    output_of_file(layout, command, (lines.join("\n") + "\n").as_bytes())
+}
+
+/// Runs a command with `input` on standard input.
+pub(crate) fn output_of_file(
+    layout: &GitLayout,
+    command: &GitCommand,
+    input: &[u8],
+) -> Result<Vec<u8>, GitFailure> {
     let questions = || -> io::Result<File> {
         let mut file = tempfile::tempfile()?;
-        file.write_all((lines.join("\n") + "\n").as_bytes())?;
+        file.write_all(input)?;
         Ok(file)
     };
     let file = questions().map_err(|error| GitFailure::new(command, GitFailureCause::Io(error), b""))?;
@@ -57,7 +66,7 @@ fn output_of_lines(
     }
 }
 
-fn git_failure(command: &GitCommand, captured: &CapturedOutput) -> GitFailure {
+pub(crate) fn git_failure(command: &GitCommand, captured: &CapturedOutput) -> GitFailure {
     let cause = match captured.outcome {
         JobOutcome::Exited(code) => GitFailureCause::Exit(code),
         JobOutcome::Signalled(signal) => GitFailureCause::Signal(signal),
@@ -67,7 +76,7 @@ fn git_failure(command: &GitCommand, captured: &CapturedOutput) -> GitFailure {
 }
 
 /// Runs a command and retries it after transient failures.
-fn attempt(
+pub(crate) fn attempt(
     layout: &GitLayout,
     command: &GitCommand,
     input: Option<&File>,
@@ -133,14 +142,19 @@ pub fn head(workspace: &Workspace) -> Result<Option<String>, ServiceError> {
 /// Resolves `revision` to a commit id; `None` if git does not know it.
 pub fn find_commit(workspace: &Workspace, revision: &str) -> Result<Option<String>, ServiceError> {
     let Some(git) = &workspace.git else { return Ok(None) };
+    Ok(find_commit_in(git, revision)?)
+}
+
+/// Resolves `revision` of a repository to a commit id; `None` if git does not know it.
+pub(crate) fn find_commit_in(layout: &GitLayout, revision: &str) -> Result<Option<String>, GitFailure> {
     let name = format!("{revision}^{{commit}}");
     // With `--quiet`, exit code 1 means an unknown name; every other failure has another code.
-    let command = git_command(git, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
-    let captured = attempt(git, &command, None)?;
+    let command = git_command(layout, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
+    let captured = attempt(layout, &command, None)?;
     match captured.outcome {
         JobOutcome::Exited(0) => {}
         JobOutcome::Exited(1) => return Ok(None),
-        _ => return Err(git_failure(&command, &captured).into()),
+        _ => return Err(git_failure(&command, &captured)),
     }
     let id = String::from_utf8(captured.stdout)
         .map_err(|_| GitFailure::bad_answer(&command, "the commit's id is no text"))?;
@@ -199,7 +213,11 @@ pub fn tracked_paths(layout: &GitLayout, place: &RepoPath) -> Result<BTreeSet<Re
     let staged = git_command(layout, &["ls-files", "-z", "--cached", "--full-name"]);
     let mut names = run_git(layout, &staged)?;
     // `ls-tree HEAD` fails in a repository without a commit.
-    if matches!(refs(layout), RefListing::Read { refs, .. } if !refs.is_empty()) {
+    let has_commit = match refs(layout) {
+        RefListing::Read { refs, .. } => !refs.is_empty(),
+        RefListing::NotReadable { .. } => find_commit_in(layout, "HEAD")?.is_some(),
+    };
+    if has_commit {
         let committed = git_command(layout, &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"]);
         names.extend(run_git(layout, &committed)?);
     }

@@ -9,7 +9,7 @@
 //! * [`observe`]: one observation of everything a verdict needs. [`worktree`]: the tree compared with its commit.
 //! * [`exemptions`]: paths excluded from the delta. [`selection`]: the paths a caller wants governed.
 //! * [`judging_policy`]: the policy that a change is judged by.
-//! * [`git`], [`refs`]: git queries and references. [`gates`]: running the gates of a seal.
+//! * [`git`], [`git_history`], [`refs`]: git queries and references. [`git_write`]: new objects and branches. [`gates`]: running the gates of a seal.
 //! * [`run_claims`]: the paths that governed runs claim, visible to everyone who starts a change.
 //! * [`transparency_log`]: the one append-only log of everything that must not shrink unnoticed.
 //! * [`state_files`]: integrity checks that the owners of state files provide.
@@ -23,8 +23,12 @@ pub mod exemptions;
 pub mod gates;
 pub mod git;
 mod git_failure;
+pub mod git_history;
 mod git_index;
 mod git_program;
+mod git_refs;
+pub mod git_write;
+pub mod held_layers;
 pub mod judging_policy;
 pub mod observe;
 pub mod outgoing;

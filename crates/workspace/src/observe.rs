@@ -7,12 +7,13 @@ use crate::outgoing::{OutgoingChanges, RepositoryPlace};
 use crate::own_files::{STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
 use crate::refs::{NestedRefs, RefFacts, RepositoryFacts};
 use probity_api::govern::run::RefMovement;
+use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
 use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange, TreeRoot};
 use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -198,11 +199,14 @@ pub struct WorkspaceObserver<'a> {
     options: SnapshotOptions,
     /// The root and the directories of git, held open from the first observation on.
     held: OnceLock<Vec<TreeRoot>>,
+    /// The root hash of the content for which the stored stat cache has everything.
+    cached_root: OnceLock<Digest>,
 }
 
 impl<'a> WorkspaceObserver<'a> {
     pub fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, options: content_options(workspace), held: OnceLock::new() }
+        let options = content_options(workspace);
+        Self { workspace, options, held: OnceLock::new(), cached_root: OnceLock::new() }
     }
 
     /// Opens the root, and the directories of git, once: what is judged is the directory in which it all began.
@@ -243,6 +247,42 @@ impl<'a> WorkspaceObserver<'a> {
         Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
     }
 
+    /// Observes the tree as a view shows it. `upper` is the layer of the view on the root of this workspace, and
+    /// `view_root` leads to the root of the view's file system. Repositories inside the tree are content here.
+    #[tracing::instrument(name = "observe view", skip_all)]
+    pub fn observe_view(
+        &self,
+        start: &WorkspaceObservation,
+        upper: &Path,
+        view_root: &Path,
+    ) -> Result<WorkspaceObservation, ServiceError> {
+        let inside = |path: &Path| view_root.join(path.strip_prefix("/").unwrap_or(path));
+        let git = self.workspace.git.as_ref().map(|layout| {
+            let layout = GitLayout {
+                root: inside(&layout.root),
+                git_dir: inside(&layout.git_dir),
+                common_dir: inside(&layout.common_dir),
+                ..layout.clone()
+            };
+            let known = start.git.as_ref();
+            let mut facts = GitFacts::gather(&layout, known);
+            if let Some(known) = known {
+                facts.zone.adopt_identities(&known.zone);
+            }
+            facts
+        });
+        let content = self.layered(&start.content, upper)?;
+        Ok(WorkspaceObservation { content, git, nested: NestedRefs::default(), root: start.root.clone() })
+    }
+
+    /// Returns the content of a tree with the layer `upper` above it; a layer that is not there changes nothing.
+    pub fn layered(&self, below: &Snapshot, upper: &Path) -> Result<Snapshot, ServiceError> {
+        match upper.symlink_metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(below.clone()),
+            _ => Ok(below.with_layer(upper, &self.workspace.root, &self.options)?),
+        }
+    }
+
     /// Observes the content alone, using the stat cache if `earlier` is `None`.
     #[tracing::instrument(name = "read tree", skip_all)]
     pub fn content(&self, earlier: Option<&Snapshot>) -> Result<Snapshot, ServiceError> {
@@ -254,7 +294,11 @@ impl<'a> WorkspaceObserver<'a> {
         let options = SnapshotOptions { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
         let held = self.held()?;
         let root = held.first().expect("the root comes first");
-        Ok(Snapshot::take_at(root, &options, earlier.or(cached.as_ref()))?)
+        let snapshot = Snapshot::take_at(root, &options, earlier.or(cached.as_ref()))?;
+        if cached.is_some_and(|cached: Snapshot| cached.recalls_all_of(&snapshot)) {
+            let _ = self.cached_root.set(snapshot.root());
+        }
+        Ok(snapshot)
     }
 
     /// Stores a snapshot for the next run, unless a governed run is open in the repository. Open runs watch every stat
@@ -270,9 +314,12 @@ impl<'a> WorkspaceObserver<'a> {
         }
     }
 
-    /// Stores a snapshot for the next run. Failing to write the cache only costs time.
+    /// Stores a snapshot for the next run, unless what is stored already serves as well. Failing to write the cache only
+    /// costs time.
     pub fn remember(&self, snapshot: &Snapshot) {
-        let _ = self.stat_cache().store(snapshot);
+        if self.cached_root.get() != Some(&snapshot.root()) {
+            let _ = self.stat_cache().store(snapshot);
+        }
     }
 
     fn stat_cache(&self) -> CacheFile {

@@ -1,16 +1,19 @@
 //! Git references at one moment and their movements: of the repository and of every repository inside its tree
-//! (submodules, nested repositories, linked worktrees). Reads git's files and starts no process.
+//! (submodules, nested repositories, linked worktrees). Reads git's files and starts no process, unless the references
+//! are kept in a format that only git reads.
 
 use crate::Workspace;
 use crate::git_index::IndexContent;
+use crate::git_refs::ToldRefs;
 use probity_api::govern::run::RefMovement;
-use probity_core::Digest;
+use probity_core::{Digest, json};
 use probity_evidence::RefChange;
 use probity_paths::RepoPath;
-use probity_snapshot::git::{self, GitLayout, RefListing};
+use probity_snapshot::git::{self, GitLayout, RefListing, RefStorage};
 use probity_snapshot::{ChangeKind, EntryState, Snapshot, SnapshotEntryKind, TreeChange};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -18,6 +21,9 @@ pub const HEAD: &str = "HEAD";
 
 /// The prefix of the value of a symbolic reference.
 pub const SYMBOLIC_REF_PREFIX: &str = "ref: ";
+
+/// What the file `HEAD` holds where the references are kept in another format than files.
+const HEAD_OF_OTHER_STORAGE: &str = "ref: refs/heads/.invalid";
 
 const SHOWN_ID_DIGITS: usize = 10;
 
@@ -59,20 +65,27 @@ pub fn shown_value(value: &str) -> String {
 }
 
 /// The references of one repository at one moment.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefFacts {
     refs: BTreeMap<String, String>,
     /// The commits of all stashes: the reference leads to the newest one alone.
     stashes: BTreeSet<String>,
     /// By name of another worktree, the branch that is checked out there.
-    elsewhere: BTreeMap<OsString, Option<String>>,
+    elsewhere: BTreeMap<String, Option<String>>,
     /// Why the references are not known.
     unreadable: Option<String>,
 }
 
 impl RefFacts {
     pub fn gather(layout: &GitLayout) -> Self {
+        if layout.ref_storage != RefStorage::Files {
+            return Self::ask_git(layout);
+        }
         match git::refs(layout) {
+            RefListing::Read { head: Some(head), .. } if head == HEAD_OF_OTHER_STORAGE => {
+                let why = "the references are no longer kept in files".to_owned();
+                Self { unreadable: Some(why), ..Self::default() }
+            }
             RefListing::Read { head, mut refs } => {
                 refs.extend(head.map(|head| (HEAD.to_owned(), head)));
                 let (stashes, elsewhere) = (stashes(layout), branches_elsewhere(layout));
@@ -80,6 +93,34 @@ impl RefFacts {
             }
             RefListing::NotReadable { why } => Self { unreadable: Some(why), ..Self::default() },
         }
+    }
+
+    fn ask_git(layout: &GitLayout) -> Self {
+        match ToldRefs::ask(layout) {
+            Ok(ToldRefs { head, mut refs, stashes, elsewhere }) => {
+                refs.extend(head.map(|head| (HEAD.to_owned(), head)));
+                Self { refs, stashes, elsewhere, unreadable: None }
+            }
+            Err(failure) => {
+                let why = format!("the references could not be read: {failure}");
+                Self { unreadable: Some(why), ..Self::default() }
+            }
+        }
+    }
+
+    /// Returns the facts as a document to keep.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        json::canonical_of(self)
+    }
+
+    /// Parses what [`Self::to_bytes`] wrote; `None` for anything else.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_value(json::parse(bytes).ok()?).ok()
+    }
+
+    /// Why the references are not known, if they are not.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.unreadable.as_deref()
     }
 
     /// All references and `HEAD`, with their values.
@@ -93,11 +134,16 @@ impl RefFacts {
 
     /// Returns the branches that other worktrees have checked out now, if these were there before.
     pub fn branches_elsewhere<'a>(&'a self, before: &Self) -> BTreeSet<&'a str> {
-        let was_there = |name: &OsString| before.elsewhere.contains_key(name);
+        let was_there = |name: &String| before.elsewhere.contains_key(name);
         let worktrees = self.elsewhere.iter().filter(|(name, _)| was_there(name));
         let mut branches: BTreeSet<&str> = worktrees.filter_map(|(_, branch)| branch.as_deref()).collect();
         branches.retain(|branch| self.branch() != Some(branch));
         branches
+    }
+
+    /// Returns the branches that other worktrees have checked out now.
+    pub fn all_branches_elsewhere(&self) -> BTreeSet<&str> {
+        self.branches_elsewhere(self)
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {
@@ -155,7 +201,7 @@ fn stashes(layout: &GitLayout) -> BTreeSet<String> {
 
 /// Returns the other worktrees of a repository that lie outside of this tree, with the branches checked out there. The
 /// main worktree has an empty name.
-fn branches_elsewhere(layout: &GitLayout) -> BTreeMap<OsString, Option<String>> {
+fn branches_elsewhere(layout: &GitLayout) -> BTreeMap<String, Option<String>> {
     let read = |path: &Path| probity_storage::durable::read(path).ok().flatten().unwrap_or_default();
     let branch = |git_dir: &Path| {
         let head = read(&git_dir.join(HEAD));
@@ -163,17 +209,17 @@ fn branches_elsewhere(layout: &GitLayout) -> BTreeMap<OsString, Option<String>> 
         Some(probity_core::bytes::escape(name))
     };
     let linked = std::fs::read_dir(layout.common_dir.join("worktrees")).into_iter().flatten().flatten();
-    let mut found: BTreeMap<OsString, Option<String>> = linked
+    let mut found: BTreeMap<String, Option<String>> = linked
         .map(|entry| (entry.file_name(), entry.path()))
         .filter(|(_, git_dir)| {
             let tree = read(&git_dir.join("gitdir"));
             let tree = Path::new(OsStr::from_bytes(tree.trim_ascii()));
             *git_dir != layout.git_dir && tree.is_absolute() && !tree.starts_with(&layout.root)
         })
-        .map(|(name, git_dir)| (name, branch(&git_dir)))
+        .map(|(name, git_dir)| (probity_core::bytes::escape(name.as_bytes()), branch(&git_dir)))
         .collect();
     if layout.is_linked() {
-        found.insert(OsString::new(), branch(&layout.common_dir));
+        found.insert(String::new(), branch(&layout.common_dir));
     }
     found
 }

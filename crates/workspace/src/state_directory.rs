@@ -21,6 +21,9 @@ pub const CHECKPOINT_FILE: &str = "log.checkpoint";
 /// The directory of stored handles.
 pub const HANDLES_DIR: &str = "handles";
 
+/// Marks the directory of an open run in a view.
+const VIEW_SUFFIX: &str = ".view";
+
 const TREE_KEY_DIGITS: usize = 16;
 
 /// The state directory of one repository.
@@ -34,7 +37,7 @@ pub struct StateDirectory {
 pub struct OpenRun {
     pub run_id: String,
     pub folder: PathBuf,
-    /// Held by the process that works on the tree of this run.
+    /// Held by the process that works on the tree of this run, or in a view of it.
     pub lock: PathBuf,
     /// The stat cache of the tree.
     pub cache: PathBuf,
@@ -55,6 +58,12 @@ impl StateDirectory {
         self.open(run_id, &tree_key(root))
     }
 
+    /// The open run `run_id` in a view of the tree at `root`. Such runs only share the lock of the tree; each has a lock
+    /// of its own, that of its layer.
+    pub fn open_view_run(&self, run_id: &str, root: &Path) -> OpenRun {
+        self.open(run_id, &format!("{}{VIEW_SUFFIX}", tree_key(root)))
+    }
+
     /// Returns all runs without evidence, sorted. Entries that are not named like a run are ignored.
     pub fn open_runs(&self) -> Result<Vec<OpenRun>, StoreError> {
         let names = list(&self.dir.join("open"))?;
@@ -65,11 +74,16 @@ impl StateDirectory {
             .collect())
     }
 
-    fn open(&self, run_id: &str, tree: &str) -> OpenRun {
+    fn open(&self, run_id: &str, place: &str) -> OpenRun {
+        let in_view = place.strip_suffix(VIEW_SUFFIX);
+        let tree = in_view.unwrap_or(place);
         OpenRun {
             run_id: run_id.into(),
-            folder: self.dir.join("open").join(format!("{run_id}.{tree}")),
-            lock: self.dir.join("locks").join(tree),
+            folder: self.dir.join("open").join(format!("{run_id}.{place}")),
+            lock: match in_view {
+                Some(_) => self.layer_lock(run_id),
+                None => self.dir.join("locks").join(tree),
+            },
             cache: self.dir.join("cache").join(tree),
         }
     }
@@ -170,6 +184,40 @@ impl StateDirectory {
 
     pub fn tree_lock(&self, root: &Path) -> PathBuf {
         self.dir.join("locks").join(tree_key(root))
+    }
+
+    /// The layer of a run in a view: `upper` holds its changes, `work` belongs to the kernel.
+    pub fn layer(&self, run_id: &str) -> PathBuf {
+        self.dir.join("layers").join(run_id)
+    }
+
+    /// Returns the ids of the runs whose layers are kept, oldest first.
+    pub fn layers(&self) -> Result<Vec<String>, StoreError> {
+        list(&self.dir.join("layers"))
+    }
+
+    /// Held by the process that mounts, lands, merges or removes the layer of a run.
+    pub fn layer_lock(&self, run_id: &str) -> PathBuf {
+        self.dir.join("locks").join(format!("layer-{run_id}"))
+    }
+
+    /// The journal and the exchanged entries of a landing on the tree at `root`.
+    pub fn landing(&self, run_id: &str, root: &Path) -> PathBuf {
+        self.dir.join("landings").join(format!("{run_id}.{}", tree_key(root)))
+    }
+
+    /// Returns the landings on the tree at `root`, finished or not: run id and directory, oldest first.
+    pub fn landings(&self, root: &Path) -> Result<Vec<(String, PathBuf)>, StoreError> {
+        let (dir, key) = (self.dir.join("landings"), tree_key(root));
+        let names = list(&dir)?;
+        let of_tree = names.iter().filter_map(|name| name.split_once('.')).filter(|(_, tree)| *tree == key);
+        Ok(of_tree.map(|(id, tree)| (id.to_owned(), dir.join(format!("{id}.{tree}")))).collect())
+    }
+
+    /// Held while a layer lands on the tree at `root`, or an interrupted landing is completed. Runs in views only share
+    /// the lock of the tree, so that one does not keep landings apart.
+    pub fn landing_lock(&self, root: &Path) -> PathBuf {
+        self.dir.join("locks").join(format!("{}.landing", tree_key(root)))
     }
 
     /// Held while closing interrupted runs of other trees, so that each is closed once.

@@ -33,6 +33,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "contract",
             "core",
             "evidence",
+            "guard",
             "intents",
             "knowledge",
             "paths",
@@ -52,6 +53,8 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("documents", &["collections", "core"]),
     // The verifier: an audit reads these three crates and nothing else of ours.
     ("evidence", &["core", "paths"]),
+    ("guard", &["core", "intents", "paths", "policy"]),
+    ("hook", &["core", "guard"]),
     ("intents", &["core", "paths", "scopes"]),
     (
         "knowledge",
@@ -59,6 +62,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("languages", &[]),
     ("ledger", &["collections", "core", "documents", "paths", "prose", "scopes"]),
+    ("line-diff", &[]),
     (
         "mcp",
         &[
@@ -91,6 +95,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "document-store",
             "documents",
             "evidence",
+            "hook",
             "intents",
             "knowledge",
             "ledger",
@@ -130,9 +135,11 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "changes",
             "core",
             "evidence",
+            "line-diff",
             "paths",
             "policy",
             "process",
+            "sandbox",
             "scopes",
             "snapshot",
             "storage",

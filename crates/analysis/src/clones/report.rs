@@ -220,6 +220,7 @@ impl<'a> CloneReporter<'a> {
             content: pair.key,
             value: Some(pair.n_tokens),
             clone_type: Some(CloneType::Near),
+            similarity: Some(pair.similarity),
             ..FindingDraft::new(family, Severity::Info, format!("near {:016x}", pair.key), locations)
         }
     }

@@ -8,6 +8,7 @@
 mod branches;
 mod content;
 mod flow;
+mod labels;
 mod signature;
 mod symbols;
 mod tokens;
@@ -47,6 +48,8 @@ struct NodeFrame {
     opened_chain: bool,
     /// The conditional whose branches are collected, plus one.
     chain: u32,
+    /// The first byte of the node.
+    start: u32,
     /// The first token of the node, or of the body of a case.
     token: u32,
     /// The name that a binding binds, plus one.
@@ -79,6 +82,29 @@ pub(crate) fn visit(language: Language, tree: &Tree, source: &[u8]) -> FileFacts
     let mut visitor = SyntaxVisitor::new(language, root, source);
     visitor.walk(root);
     visitor.finish(root)
+}
+
+/// Returns the first ranges of a tree that the grammar could not parse, and the number of all.
+pub(crate) fn syntax_errors(tree: &Tree) -> (Vec<SourceRange>, u32) {
+    let (mut errors, mut n_errors) = (Vec::new(), 0);
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            n_errors += 1;
+            if errors.len() < MAX_ERROR_RANGES {
+                errors.push(SourceRange::of(node));
+            }
+        }
+        if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return (errors, n_errors);
+            }
+        }
+    }
 }
 
 impl<'tree> SyntaxVisitor<'tree> {
@@ -138,8 +164,12 @@ impl<'tree> SyntaxVisitor<'tree> {
             return true;
         }
         let parent = self.frames.last().copied().unwrap_or_default();
-        let mut frame =
-            NodeFrame { roles: kind.roles, token: count(self.tokens.len()), ..NodeFrame::default() };
+        let mut frame = NodeFrame {
+            roles: kind.roles,
+            start: count(node.start_byte()),
+            token: count(self.tokens.len()),
+            ..NodeFrame::default()
+        };
         self.enter_statement(cursor, &parent, &mut frame);
         let is_atom = kind.roles.any(ATOM_ROLES);
         if is_atom {

@@ -75,7 +75,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             UnitKind::Class => UnitKind::Method,
             _ => UnitKind::Function,
         };
-        let own_name = own_name.unwrap_or_else(|| "<anonymous>".to_owned());
+        let own_name = own_name.unwrap_or_else(|| self.anonymous_label(node));
         let name = self.full_name(&own_name, around);
         // `private name = () => …`: the words stand before the name.
         let is_bound = roles.has(NodeRole::Lambda) && parent.bound != 0;

@@ -1,5 +1,6 @@
 //! The tests of the whole crate, in one binary because each one links every grammar.
 
+mod attribution;
 mod bad_input;
 mod clones;
 mod common;
@@ -13,4 +14,5 @@ mod join;
 mod languages;
 mod laws;
 mod report;
+mod severities;
 mod rewrites;

@@ -70,6 +70,10 @@ pub struct FinishAnswer {
     /// The first paths outside the scope that were committed since the start.
     #[serde(default)]
     pub committed_outside_scope: Vec<RepoPath>,
+    /// Those of them that neither the tree nor the checked-out branch shows, and what other worktrees committed on
+    /// branches made since the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub committed_elsewhere: Vec<CommittedElsewhere>,
     /// A loss of health that does not block the change.
     pub health_regression_advisory: Option<HealthAdvisory>,
     /// A short summary; null if the change was not verified.
@@ -216,6 +220,27 @@ pub struct ChangedPath {
     pub since_start: bool,
 }
 
+/// A change outside the scope that is only committed: on another branch, a tag or a stash, or outside of the root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommittedElsewhere {
+    /// Outside of the root, from the top of the repository.
+    pub path: RepoPath,
+    /// How the commit changes it.
+    pub change: DirtyStatus,
+    pub commit: String,
+    /// A reference that leads to the commit.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// The origin of the change, as far as it is known.
+    pub attribution: ChangeAttribution,
+    /// The intent of another worktree that holds the path, or held it since the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent_id: Option<IntentId>,
+    /// The label of that intent's owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
 /// Uncommitted changes that are not part of an accepted change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExternalChanges {
@@ -250,7 +275,7 @@ pub struct ExternalChange {
 }
 
 probity_core::word_enum! {
-    /// The origin of an uncommitted change, as far as it is known (law 5).
+    /// The origin of a change, as far as it is known (law 5).
     pub enum ChangeAttribution {
         /// A live intent of another agent holds the path.
         HeldByIntent = "held_by_intent",
@@ -258,6 +283,8 @@ probity_core::word_enum! {
         FinishedByIntent = "finished_by_intent",
         /// It was there at the start and has not changed since.
         BeforeStart = "before_start",
+        /// It is on a branch that another worktree has checked out.
+        OtherWorktree = "other_worktree",
         /// No intent claims it.
         Unattributed = "unattributed",
     }

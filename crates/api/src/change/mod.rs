@@ -14,8 +14,9 @@ mod status;
 pub use amend::AmendAnswer;
 pub use doctor::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 pub use finish::{
-    ChangeAttribution, ChangedPath, ClaimsSummary, ExternalChange, ExternalChanges, FailedGate, FinishAnswer,
-    FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, ReceiptHealth, RefutedClaim, WorseFinding,
+    ChangeAttribution, ChangedPath, ClaimsSummary, CommittedElsewhere, ExternalChange, ExternalChanges,
+    FailedGate, FinishAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, ReceiptHealth,
+    RefutedClaim, WorseFinding,
 };
 pub use hygiene::{
     FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts, StartHygieneAnswer,
@@ -32,4 +33,4 @@ pub use start::{
     BlastLevel, BlastSummary, ConstraintInScope, GateForecast, MissingPath, ScopeWarning, StartAnswer,
     StartBudget, StartObstacle,
 };
-pub use status::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
+pub use status::{DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer};

@@ -2,7 +2,9 @@
 
 pub mod amend;
 pub mod delta;
+pub mod enforcement;
 pub mod evidence;
+pub mod land;
 pub mod log;
 pub mod path;
 pub mod plan;

@@ -1,5 +1,6 @@
 //! The answer of `probity run`, and parts of it that other answers share.
 
+use super::enforcement::{ConfinementReport, LandingReport};
 use super::plan::{PlanWarning, ScopeCoverage};
 use crate::document::Answer;
 use crate::path_claim::PathClaim;
@@ -63,6 +64,10 @@ pub struct RunAnswer {
     pub signed_by: Option<String>,
     /// How strongly the scope was enforced during the run.
     pub enforcement: EnforcementLevel,
+    /// What confined the command, and the known limits of that.
+    pub confinement: ConfinementReport,
+    /// What became of the changes.
+    pub landing: LandingReport,
     /// The exit code of the command; null if it was not started or was ended by a signal.
     pub command_exit_code: Option<i32>,
     /// The caller's own intents that hold paths of the scope.
@@ -157,6 +162,12 @@ probity_core::word_enum! {
     pub enum WayForward {
         /// Widen the scope on the record.
         Expand = "expand",
+        /// Land the changes that are in scope, and leave the others held.
+        Part = "part",
+        /// Drop all changes of the run; the tree does not have them.
+        Discard = "discard",
+        /// Look at the changes that are held.
+        Look = "look",
         /// Revert the changes that are out of scope.
         Revert = "revert",
         /// Make them in a separate run.

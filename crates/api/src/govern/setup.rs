@@ -42,6 +42,19 @@ pub struct AgentRegistration {
     pub agent: CodingAgent,
     pub files: Vec<AgentFileChange>,
     pub written: bool,
+    /// What a person must still do before the agent uses it.
+    pub manual_steps: Vec<&'static str>,
+}
+
+/// The answer of `probity init --agent auto`: one registration for each agent that was found.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AgentRegistrations {
+    pub root: SystemPath,
+    pub registrations: Vec<AgentRegistration>,
+}
+
+impl Answer for AgentRegistrations {
+    const SCHEMA: &'static str = "probity/init-agents/v1";
 }
 
 impl Answer for AgentRegistration {
@@ -55,10 +68,16 @@ probity_core::word_enum! {
         Claude = "claude",
         /// Codex.
         Codex = "codex",
+        /// Copilot CLI.
+        Copilot = "copilot",
         /// Cursor.
         Cursor = "cursor",
         /// Gemini CLI.
         Gemini = "gemini",
+        /// OpenCode.
+        OpenCode = "opencode",
+        /// Qwen Code.
+        Qwen = "qwen",
     }
 }
 

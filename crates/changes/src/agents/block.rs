@@ -10,7 +10,9 @@ pub(super) const MARKDOWN_MARKERS: BlockMarkers =
     BlockMarkers { begin: "<!-- probity:begin -->", end: "<!-- probity:end -->" };
 pub(super) const TOML_MARKERS: BlockMarkers = BlockMarkers { begin: "# probity:begin", end: "# probity:end" };
 
-const CODEX_ENTRY: &str = "[mcp_servers.probity]\ncommand = \"probity\"\nargs = [\"mcp\"]\n";
+/// Without the approval mode, `codex exec` refuses every tool that writes to Probity's state.
+const CODEX_ENTRY: &str = "[mcp_servers.probity]\ncommand = \"probity\"\nargs = [\"mcp\"]\n\
+                           default_tools_approval_mode = \"approve\"\n";
 
 const INSTRUCTIONS: &str = "\
 ## Changes go through Probity
@@ -22,7 +24,8 @@ Other agents may be working in this tree. Before you edit, declare what you will
 2. Edit only what you declared. If you need more, ask for it with `manage_change_intent` (`amend`) first.
 3. `finish_controlled_change` when you are done. It looks at the tree, not at what you say. Fix what it reports.
 
-Without MCP the same commands are `probity start`, `probity amend --intent` and `probity finish`.
+A hook refuses edits outside the declared files and says which call to make. Without MCP the same commands are
+`probity start`, `probity amend --intent` and `probity finish`; in a sandbox with a read-only `.git` only the tools work.
 ";
 
 pub(super) fn with_instructions(text: &str) -> String {

@@ -1,11 +1,20 @@
-//! Registers Probity in a coding agent's project configuration (`probity init --agent`).
+//! Registers Probity with a coding agent (`probity init --agent`): its MCP server, its hook, and instructions.
 //!
-//! Existing content stays byte for byte; only our own entry is added, updated or removed, so repeating a command
-//! changes nothing. A file that cannot be read safely is left alone, and the answer says what to add by hand.
+//! Existing content stays; only our own entries are added, updated or removed, so repeating a command changes nothing, and
+//! taking Probity out restores the bytes from before. A file that cannot be read safely is left alone, and the answer says
+//! what to add by hand.
 
+mod advice;
 mod block;
+mod hook_entries;
+mod json_members;
+pub(crate) mod originals;
 mod servers;
 
+pub use advice::installed_agents;
+pub use hook_entries::{HookMoment, HookProgram, hook_events};
+
+use json_members::edit_text;
 use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, AgentRegistration, CodingAgent};
 use probity_core::ReasonCode;
 use probity_workspace::{ServiceError, Workspace};
@@ -22,12 +31,18 @@ pub enum RegistrationWish {
 /// The instructions file that several agents share.
 const SHARED_INSTRUCTIONS: &str = "AGENTS.md";
 
-const INSTRUCTIONS_FILES: [&str; 3] = [SHARED_INSTRUCTIONS, "CLAUDE.md", "GEMINI.md"];
+const INSTRUCTIONS_FILES: [&str; 4] = [SHARED_INSTRUCTIONS, "CLAUDE.md", "GEMINI.md", "QWEN.md"];
+
+/// The plugin that stands for a hook in OpenCode.
+const OPENCODE_PLUGIN: &str = "opencode-probity.js";
+
+/// The settings that no agent can change, for Claude Code on Linux.
+pub const CLAUDE_MANAGED_SETTINGS: &str = "/etc/claude-code/managed-settings.json";
 
 /// The files in which an agent keeps its configuration and instructions.
 trait AgentFiles: Sized {
-    /// The file that lists the project's MCP servers.
-    fn config_file(self) -> &'static str;
+    /// The configuration files of the project that Probity edits.
+    fn config_files(self) -> &'static [&'static str];
 
     /// The file that the agent always reads when it starts in a project.
     fn own_instructions(self) -> &'static str;
@@ -35,17 +50,26 @@ trait AgentFiles: Sized {
     /// The file to put instructions in: the shared file if the agent already reads it, so that it does not read them twice.
     fn instructions_file(self, root: &Path) -> &'static str;
 
-    /// Returns the configuration `text` with our entry added or removed.
-    fn updated_config(self, text: &str, wish: RegistrationWish) -> Result<String, String>;
+    /// Returns the `text` of a configuration file with our entries added or removed.
+    fn updated_config(
+        self,
+        file: &str,
+        text: &str,
+        program: &HookProgram,
+        wish: RegistrationWish,
+    ) -> Result<String, String>;
 }
 
 impl AgentFiles for CodingAgent {
-    fn config_file(self) -> &'static str {
+    fn config_files(self) -> &'static [&'static str] {
         match self {
-            Self::Claude => ".mcp.json",
-            Self::Codex => ".codex/config.toml",
-            Self::Cursor => ".cursor/mcp.json",
-            Self::Gemini => ".gemini/settings.json",
+            Self::Claude => &[".mcp.json", ".claude/settings.json"],
+            Self::Codex => &[".codex/config.toml", ".codex/hooks.json"],
+            Self::Copilot => &[".github/hooks/probity.json"],
+            Self::Cursor => &[".cursor/mcp.json", ".cursor/hooks.json"],
+            Self::Gemini => &[".gemini/settings.json"],
+            Self::OpenCode => &["opencode.json", OPENCODE_PLUGIN],
+            Self::Qwen => &[".qwen/settings.json"],
         }
     }
 
@@ -53,7 +77,8 @@ impl AgentFiles for CodingAgent {
         match self {
             Self::Claude => "CLAUDE.md",
             Self::Gemini => "GEMINI.md",
-            Self::Codex | Self::Cursor => SHARED_INSTRUCTIONS,
+            Self::Qwen => "QWEN.md",
+            Self::Codex | Self::Copilot | Self::Cursor | Self::OpenCode => SHARED_INSTRUCTIONS,
         }
     }
 
@@ -61,29 +86,88 @@ impl AgentFiles for CodingAgent {
         let own = self.own_instructions();
         let is_led = links_to_shared(root, own)
             || text_of(root, own).ok().flatten().is_some_and(|text| imports_shared(&text))
-            || self == Self::Gemini && gemini_reads_shared(root);
+            || matches!(self, Self::Gemini | Self::Qwen) && reads_shared(root, self.config_files()[0]);
         if is_led { SHARED_INSTRUCTIONS } else { own }
     }
 
-    fn updated_config(self, text: &str, wish: RegistrationWish) -> Result<String, String> {
-        match (self, wish) {
-            (Self::Codex, RegistrationWish::Register) => block::with_codex(text),
-            (Self::Codex, RegistrationWish::Unregister) => Ok(block::remove_block(block::TOML_MARKERS, text)),
-            (_, RegistrationWish::Register) => servers::with_probity(text),
-            (_, RegistrationWish::Unregister) => servers::without_probity(text),
+    fn updated_config(
+        self,
+        file: &str,
+        text: &str,
+        program: &HookProgram,
+        wish: RegistrationWish,
+    ) -> Result<String, String> {
+        match (file, wish) {
+            (".codex/config.toml", RegistrationWish::Register) => block::with_codex(text),
+            (".codex/config.toml", RegistrationWish::Unregister) => {
+                Ok(block::remove_block(block::TOML_MARKERS, text))
+            }
+            (OPENCODE_PLUGIN, RegistrationWish::Register) => Ok(hook_entries::opencode_plugin(program)),
+            (OPENCODE_PLUGIN, RegistrationWish::Unregister) => Ok(String::new()),
+            (".mcp.json" | ".cursor/mcp.json", _) => edit_text(text, |config| {
+                servers::edit_server(config, "mcpServers", servers::STDIO_ENTRY, wish)
+            }),
+            ("opencode.json", _) => edit_text(text, |config| {
+                servers::edit_server(config, "mcp", servers::OPENCODE_ENTRY, wish)?;
+                list_text(config, "plugin", 1, &format!("./{OPENCODE_PLUGIN}"), wish)
+            }),
+            (".gemini/settings.json" | ".qwen/settings.json", _) => edit_text(text, |config| {
+                servers::edit_server(config, "mcpServers", servers::TRUSTED_ENTRY, wish)?;
+                hook_entries::edit_hooks(config, self, program, wish)
+            }),
+            (".claude/settings.json", _) => edit_text(text, |config| {
+                config.edit_object("permissions", 1, |permissions| {
+                    list_text(permissions, "allow", 2, "mcp__probity", wish)
+                })?;
+                list_text(config, "enabledMcpjsonServers", 1, "probity", wish)?;
+                hook_entries::edit_hooks(config, self, program, wish)
+            }),
+            (".github/hooks/probity.json", RegistrationWish::Unregister) => Ok(String::new()),
+            // `.codex/hooks.json`, `.cursor/hooks.json`, `.github/hooks/probity.json`
+            _ => edit_text(text, |config| {
+                let needs_version = matches!(self, Self::Copilot | Self::Cursor);
+                if needs_version && wish == RegistrationWish::Register && config.get("version").is_none() {
+                    config.set("version", "1".into());
+                }
+                hook_entries::edit_hooks(config, self, program, wish)?;
+                if needs_version && wish == RegistrationWish::Unregister && config.names() == ["version"] {
+                    config.remove("version");
+                }
+                Ok(())
+            }),
         }
     }
+}
+
+/// Adds a text to a list, or removes it.
+fn list_text(
+    config: &mut json_members::OrderedMembers,
+    name: &str,
+    depth: usize,
+    text: &str,
+    wish: RegistrationWish,
+) -> Result<(), String> {
+    let item = json_members::json_text(text);
+    config.edit_list(name, depth, |items| match wish {
+        RegistrationWish::Register if items.contains(&item) => {}
+        RegistrationWish::Register => items.push(item),
+        RegistrationWish::Unregister => items.retain(|it| *it != item),
+    })
 }
 
 /// Registers Probity with an agent, or removes it again. With `dry_run` nothing is written.
 pub fn register(
     workspace: &Workspace,
     agent: CodingAgent,
+    program: &HookProgram,
     wish: RegistrationWish,
     dry_run: bool,
 ) -> Result<AgentRegistration, ServiceError> {
     let root = &workspace.root;
-    let mut changes = vec![change(root, agent.config_file(), |text| agent.updated_config(text, wish))?];
+    let mut changes = Vec::new();
+    for file in agent.config_files() {
+        changes.push(change(workspace, file, wish, |text| agent.updated_config(file, text, program, wish))?);
+    }
     // The instructions are the same for every agent, so a file keeps them while any registered agent reads it.
     let is_meant = |other: &CodingAgent| {
         if *other == agent { wish == RegistrationWish::Register } else { is_registered(workspace, *other) }
@@ -96,9 +180,10 @@ pub fn register(
         .collect();
     for file in INSTRUCTIONS_FILES {
         let change = if needed.contains(file) {
-            change(root, file, |text| Ok(block::with_instructions(text)))?
+            change(workspace, file, RegistrationWish::Register, |text| Ok(block::with_instructions(text)))?
         } else if let Ok(Some(_)) = text_of(root, file) {
-            change(root, file, |text| Ok(block::remove_block(block::MARKDOWN_MARKERS, text)))?
+            let remove = |text: &str| Ok(block::remove_block(block::MARKDOWN_MARKERS, text));
+            change(workspace, file, RegistrationWish::Unregister, remove)?
         } else {
             continue;
         };
@@ -108,16 +193,67 @@ pub fn register(
             .extend(Some(change).filter(|change| is_own || change.change != AgentFileChangeKind::Unchanged));
     }
     if !dry_run {
-        changes.iter().try_for_each(|change| carry_out(root, change))?;
+        changes.iter().try_for_each(|change| carry_out(workspace, change, wish))?;
+        crate::refresh_guard(workspace)?;
     }
-    Ok(AgentRegistration { root: root.clone().into(), agent, files: changes, written: !dry_run })
+    let manual_steps = match wish {
+        RegistrationWish::Register => advice::manual_steps(agent),
+        RegistrationWish::Unregister => Vec::new(),
+    };
+    Ok(AgentRegistration {
+        root: root.clone().into(),
+        agent,
+        files: changes,
+        written: !dry_run,
+        manual_steps,
+    })
 }
 
-/// Returns whether an agent's configuration of this project names Probity.
+/// Writes the hook into the managed settings of an agent, or removes it. Only Claude Code has a file for them.
+pub fn register_managed(
+    workspace: &Workspace,
+    agent: CodingAgent,
+    program: &HookProgram,
+    wish: RegistrationWish,
+    dry_run: bool,
+    settings: &Path,
+) -> Result<AgentRegistration, ServiceError> {
+    if agent != CodingAgent::Claude {
+        let detail = format!("{agent} has no managed settings that Probity knows; only claude has");
+        return Err(ServiceError::refused(ReasonCode::UsageInvalid, detail));
+    }
+    let dir = settings.parent().unwrap_or(Path::new("/"));
+    let name = settings.file_name().and_then(|name| name.to_str()).unwrap_or("managed-settings.json");
+    let now = text_of(dir, name)?;
+    let edit = |text: &str| edit_text(text, |config| hook_entries::edit_hooks(config, agent, program, wish));
+    let text = edit(now.as_deref().unwrap_or_default()).map_err(|why| {
+        ServiceError::refused(ReasonCode::ConfigForeign, format!("{}: {why}", settings.display()))
+    })?;
+    let change = AgentFileChange {
+        path: settings.to_owned().into(),
+        change: change_kind(now.as_deref(), &text),
+        text,
+    };
+    if !dry_run {
+        let fault = || ServiceError::system(format!("cannot write {}", settings.display()));
+        match change.change {
+            AgentFileChangeKind::Unchanged => {}
+            AgentFileChangeKind::Removed => fs::remove_file(settings).map_err(fault())?,
+            AgentFileChangeKind::Created | AgentFileChangeKind::Changed => {
+                fs::create_dir_all(dir).and_then(|()| replace(settings, &change.text)).map_err(fault())?;
+            }
+        }
+    }
+    let root = workspace.root.clone().into();
+    Ok(AgentRegistration { root, agent, files: vec![change], written: !dry_run, manual_steps: Vec::new() })
+}
+
+/// Returns whether an agent's configuration of this project names Probity: its server and its hook.
 pub fn is_registered(workspace: &Workspace, agent: CodingAgent) -> bool {
-    let Ok(Some(text)) = text_of(&workspace.root, agent.config_file()) else { return false };
-    // Registering is idempotent, so an unchanged text means that the entry is there.
-    agent.updated_config(&text, RegistrationWish::Register).is_ok_and(|wished| wished == text)
+    agent.config_files().iter().all(|file| {
+        let text = text_of(&workspace.root, file).ok().flatten();
+        text.is_some_and(|text| text.contains("probity"))
+    })
 }
 
 /// Returns whether an instructions file is a symlink to the shared one, a common project layout.
@@ -134,9 +270,9 @@ fn imports_shared(text: &str) -> bool {
     })
 }
 
-/// Returns whether Gemini CLI's settings list the shared file as context.
-fn gemini_reads_shared(root: &Path) -> bool {
-    let settings = text_of(root, CodingAgent::Gemini.config_file()).ok().flatten().unwrap_or_default();
+/// Returns whether the settings of Gemini CLI or Qwen Code list the shared file as context.
+fn reads_shared(root: &Path, settings: &str) -> bool {
+    let settings = text_of(root, settings).ok().flatten().unwrap_or_default();
     let settings: serde_json::Value = serde_json::from_str(&settings).unwrap_or_default();
     let names = [&settings["context"]["fileName"], &settings["contextFileName"]];
     names.into_iter().any(|name| match name {
@@ -146,21 +282,33 @@ fn gemini_reads_shared(root: &Path) -> bool {
 }
 
 fn change(
-    root: &Path,
+    workspace: &Workspace,
     path: &str,
+    wish: RegistrationWish,
     edit: impl FnOnce(&str) -> Result<String, String>,
 ) -> Result<AgentFileChange, ServiceError> {
-    let now = text_of(root, path)?;
-    let text = edit(now.as_deref().unwrap_or_default())
-        .map_err(|why| ServiceError::refused(ReasonCode::ConfigForeign, format!("{path}: {why}")))?;
-    let change = match &now {
+    let now = text_of(&workspace.root, path)?;
+    let original = match (&now, wish) {
+        (Some(now), RegistrationWish::Unregister) => originals::restore(workspace, path, now)?,
+        _ => None,
+    };
+    let text = match original {
+        Some(original) => original,
+        None => edit(now.as_deref().unwrap_or_default())
+            .map_err(|why| ServiceError::refused(ReasonCode::ConfigForeign, format!("{path}: {why}")))?,
+    };
+    let change = change_kind(now.as_deref(), &text);
+    Ok(AgentFileChange { path: PathBuf::from(path).into(), change, text })
+}
+
+fn change_kind(now: Option<&str>, text: &str) -> AgentFileChangeKind {
+    match now {
         None if text.is_empty() => AgentFileChangeKind::Unchanged,
         None => AgentFileChangeKind::Created,
-        Some(now) if *now == text => AgentFileChangeKind::Unchanged,
+        Some(now) if now == text => AgentFileChangeKind::Unchanged,
         Some(_) if text.trim().is_empty() => AgentFileChangeKind::Removed,
         Some(_) => AgentFileChangeKind::Changed,
-    };
-    Ok(AgentFileChange { path: PathBuf::from(path).into(), change, text })
+    }
 }
 
 /// Reads a file of the tree; `None` if it does not exist. Refuses a symlink, which may lead out of the project.
@@ -180,19 +328,32 @@ fn text_of(root: &Path, path: &str) -> Result<Option<String>, ServiceError> {
 }
 
 /// Writes with ordinary permissions rather than those of the state directory: the files belong to the user.
-fn carry_out(root: &Path, change: &AgentFileChange) -> Result<(), ServiceError> {
-    let path = root.join(&change.path.0);
-    let fault = || ServiceError::system(format!("cannot write {}", change.path.0.display()));
-    match change.change {
-        AgentFileChangeKind::Unchanged => Ok(()),
-        AgentFileChangeKind::Removed => fs::remove_file(path).map_err(fault()),
-        AgentFileChangeKind::Created | AgentFileChangeKind::Changed => {
-            if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder).map_err(fault())?;
-            }
-            replace(&path, &change.text).map_err(fault())
-        }
+fn carry_out(
+    workspace: &Workspace,
+    change: &AgentFileChange,
+    wish: RegistrationWish,
+) -> Result<(), ServiceError> {
+    let path = workspace.root.join(&change.path.0);
+    let name = change.path.0.to_string_lossy();
+    let fault = || ServiceError::system(format!("cannot write {name}"));
+    let now = text_of(&workspace.root, &name)?.unwrap_or_default();
+    match (change.change, wish) {
+        (AgentFileChangeKind::Unchanged, _) => return Ok(()),
+        (_, RegistrationWish::Register) => originals::keep(workspace, &name, &now, &change.text)?,
+        (_, RegistrationWish::Unregister) => originals::forget(workspace, &name, &now)?,
     }
+    if change.change == AgentFileChangeKind::Removed {
+        fs::remove_file(&path).map_err(fault())?;
+        // A directory that only held our file goes with it.
+        if let Some(dir) = path.parent().filter(|dir| *dir != workspace.root) {
+            let _ = fs::remove_dir(dir);
+        }
+        return Ok(());
+    }
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir).map_err(fault())?;
+    }
+    replace(&path, &change.text).map_err(fault())
 }
 
 /// Replaces the file atomically and keeps its permissions.

@@ -6,9 +6,14 @@ fn tree() -> (tempfile::TempDir, Workspace) {
     (dir, workspace)
 }
 
+fn program() -> HookProgram {
+    HookProgram::small(Path::new("/opt/probity-hook"))
+}
+
 fn texts(workspace: &Workspace, agent: CodingAgent) -> (String, String) {
     let read = |path: &str| fs::read_to_string(workspace.root.join(path)).unwrap_or_default();
-    (read(agent.config_file()), read(agent.instructions_file(&workspace.root)))
+    let config: Vec<String> = agent.config_files().iter().map(|file| read(file)).collect();
+    (config.concat(), read(agent.instructions_file(&workspace.root)))
 }
 
 #[test]
@@ -16,16 +21,17 @@ fn registering_twice_changes_nothing_and_unregistering_leaves_nothing() {
     for &agent in CodingAgent::ALL {
         let (_dir, workspace) = tree();
         assert!(!is_registered(&workspace, agent));
-        register(&workspace, agent, RegistrationWish::Register, false).expect("registers");
+        register(&workspace, agent, &program(), RegistrationWish::Register, false).expect("registers");
         assert!(is_registered(&workspace, agent), "{agent:?}");
         let before = texts(&workspace, agent);
-        let again = register(&workspace, agent, RegistrationWish::Register, false).expect("registers again");
+        let again = register(&workspace, agent, &program(), RegistrationWish::Register, false)
+            .expect("registers again");
         assert!(
             again.files.iter().all(|change| change.change == AgentFileChangeKind::Unchanged),
             "{again:?}"
         );
         assert_eq!(texts(&workspace, agent), before);
-        register(&workspace, agent, RegistrationWish::Unregister, false).expect("takes it out");
+        register(&workspace, agent, &program(), RegistrationWish::Unregister, false).expect("takes it out");
         assert_eq!(texts(&workspace, agent), (String::new(), String::new()), "{agent:?}");
     }
 }
@@ -43,17 +49,19 @@ fn what_the_user_wrote_stays_byte_for_byte() {
         fs::write(workspace.root.join(file), words).expect("writes");
     }
     for agent in [CodingAgent::Claude, CodingAgent::Codex] {
-        register(&workspace, agent, RegistrationWish::Register, false).expect("registers");
+        register(&workspace, agent, &program(), RegistrationWish::Register, false).expect("registers");
     }
     let (claude, instructions) = texts(&workspace, CodingAgent::Claude);
     assert!(claude.contains("{\"b\":1,   \"a\": [1.50, 2]}"), "{claude}");
     assert!(claude.contains("\"other\": {\"command\": \"x\"}"), "{claude}");
     assert!(instructions.starts_with(words), "{instructions}");
     assert!(texts(&workspace, CodingAgent::Codex).0.starts_with(toml));
-    register(&workspace, CodingAgent::Claude, RegistrationWish::Unregister, false).expect("takes it out");
+    register(&workspace, CodingAgent::Claude, &program(), RegistrationWish::Unregister, false)
+        .expect("takes it out");
     assert_eq!(texts(&workspace, CodingAgent::Claude), (json.to_owned(), words.to_owned()));
     assert_eq!(texts(&workspace, CodingAgent::Codex).1, instructions, "codex still needs its own");
-    register(&workspace, CodingAgent::Codex, RegistrationWish::Unregister, false).expect("takes it out");
+    register(&workspace, CodingAgent::Codex, &program(), RegistrationWish::Unregister, false)
+        .expect("takes it out");
     assert_eq!(texts(&workspace, CodingAgent::Codex), (toml.to_owned(), words.to_owned()));
 }
 
@@ -66,11 +74,14 @@ fn each_agent_finds_the_instructions_where_it_reads_them() {
         (CodingAgent::Gemini, "GEMINI.md"),
     ] {
         let (_dir, workspace) = tree();
-        let changes = register(&workspace, agent, RegistrationWish::Register, false).expect("registers");
+        let changes =
+            register(&workspace, agent, &program(), RegistrationWish::Register, false).expect("registers");
         let paths: Vec<_> = changes.files.iter().map(|change| change.path.0.to_string_lossy()).collect();
-        assert_eq!(paths, [agent.config_file(), file]);
+        let expected: Vec<_> = agent.config_files().iter().copied().chain([file]).collect();
+        assert_eq!(paths, expected);
         let other = if agent == CodingAgent::Claude { CodingAgent::Gemini } else { CodingAgent::Claude };
-        let changes = register(&workspace, other, RegistrationWish::Register, false).expect("registers");
+        let changes =
+            register(&workspace, other, &program(), RegistrationWish::Register, false).expect("registers");
         assert!(changes.files.iter().all(|change| change.path.0.as_os_str() != file), "{changes:?}");
         assert!(fs::read_to_string(workspace.root.join(file)).expect("is there").contains("probity:begin"));
     }
@@ -83,13 +94,13 @@ fn an_agent_that_is_led_to_the_shared_instructions_gets_none_of_its_own() {
         prepare(&workspace.root);
         let own = agent.own_instructions();
         let before = fs::read_to_string(workspace.root.join(own)).ok();
-        register(&workspace, agent, RegistrationWish::Register, false).expect("registers");
+        register(&workspace, agent, &program(), RegistrationWish::Register, false).expect("registers");
         let words = fs::read_to_string(workspace.root.join("AGENTS.md")).expect("is there");
         assert_eq!(words.matches("probity:begin").count(), 1, "{words}");
         if !workspace.root.join(own).is_symlink() {
             assert_eq!(fs::read_to_string(workspace.root.join(own)).ok(), before);
         }
-        register(&workspace, agent, RegistrationWish::Unregister, false).expect("takes it out");
+        register(&workspace, agent, &program(), RegistrationWish::Unregister, false).expect("takes it out");
         assert!(
             !fs::read_to_string(workspace.root.join("AGENTS.md")).unwrap_or_default().contains("probity")
         );
@@ -120,7 +131,8 @@ fn instructions_move_to_where_the_agent_reads_them_when_it_is_registered_again()
     let (_dir, workspace) = tree();
     let root = &workspace.root;
     fs::write(root.join("AGENTS.md"), block::with_instructions("# Rules\n")).expect("writes");
-    register(&workspace, CodingAgent::Claude, RegistrationWish::Register, false).expect("registers");
+    register(&workspace, CodingAgent::Claude, &program(), RegistrationWish::Register, false)
+        .expect("registers");
     assert_eq!(fs::read_to_string(root.join("AGENTS.md")).expect("is there"), "# Rules\n");
     assert!(fs::read_to_string(root.join("CLAUDE.md")).expect("is there").contains("probity:begin"));
 }
@@ -131,7 +143,8 @@ fn a_changed_entry_of_ours_is_renewed() {
     fs::write(workspace.root.join(".mcp.json"), "{\"mcpServers\": {\"probity\": {\"command\": \"old\"}}}")
         .expect("writes");
     assert!(!is_registered(&workspace, CodingAgent::Claude));
-    register(&workspace, CodingAgent::Claude, RegistrationWish::Register, false).expect("registers");
+    register(&workspace, CodingAgent::Claude, &program(), RegistrationWish::Register, false)
+        .expect("registers");
     assert!(is_registered(&workspace, CodingAgent::Claude));
     assert!(!texts(&workspace, CodingAgent::Claude).0.contains("old"));
 }
@@ -139,8 +152,8 @@ fn a_changed_entry_of_ours_is_renewed() {
 #[test]
 fn a_dry_run_writes_nothing_and_shows_everything() {
     let (_dir, workspace) = tree();
-    let changes =
-        register(&workspace, CodingAgent::Cursor, RegistrationWish::Register, true).expect("would register");
+    let changes = register(&workspace, CodingAgent::Cursor, &program(), RegistrationWish::Register, true)
+        .expect("would register");
     assert!(
         changes
             .files
@@ -161,10 +174,11 @@ fn what_cannot_be_edited_safely_is_refused_and_nothing_is_written() {
     ];
     for (agent, text) in cases {
         let (_dir, workspace) = tree();
-        let path = workspace.root.join(agent.config_file());
+        let path = workspace.root.join(agent.config_files()[0]);
         fs::create_dir_all(path.parent().expect("a directory")).expect("creates");
         fs::write(&path, text).expect("writes");
-        let fault = register(&workspace, agent, RegistrationWish::Register, false).expect_err(text);
+        let fault =
+            register(&workspace, agent, &program(), RegistrationWish::Register, false).expect_err(text);
         assert_eq!(fault.reason(), Some(ReasonCode::ConfigForeign), "{fault}");
         assert_eq!(texts(&workspace, agent), (text.to_owned(), String::new()));
     }
@@ -178,7 +192,10 @@ fn a_link_is_not_followed() {
     std::os::unix::fs::symlink(elsewhere.path().join("f"), workspace.root.join(".mcp.json")).expect("links");
     std::os::unix::fs::symlink(elsewhere.path(), workspace.root.join(".cursor")).expect("links");
     for agent in [CodingAgent::Claude, CodingAgent::Cursor] {
-        assert!(register(&workspace, agent, RegistrationWish::Register, false).is_err(), "{agent:?}");
+        assert!(
+            register(&workspace, agent, &program(), RegistrationWish::Register, false).is_err(),
+            "{agent:?}"
+        );
     }
     assert_eq!(fs::read_to_string(elsewhere.path().join("f")).expect("reads"), "{}");
 }

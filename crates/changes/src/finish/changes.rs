@@ -72,7 +72,7 @@ impl FinishHandler<'_> {
         (count > 0).then_some(ExternalChanges { count, paths, by_attribution, changes, unlisted })
     }
 
-    fn most_listed(&self) -> usize {
+    pub(super) fn most_listed(&self) -> usize {
         if self.request.detail_level == DetailLevel::Full { usize::MAX } else { MAX_LISTED_PATHS }
     }
 }

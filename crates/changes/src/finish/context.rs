@@ -1,6 +1,6 @@
 //! Collects the tree after a change: its uncommitted changes, their attribution, and the analysis that describes it.
 
-use super::{FinishContext, FinishHandler};
+use super::{FinishContext, FinishHandler, committed_aside};
 use crate::changed_paths::{self, ChangedPathResolver};
 use crate::concurrent_intents::RegistryView;
 use probity_analysis::RunId;
@@ -47,7 +47,9 @@ impl FinishHandler<'_> {
                 others: ClaimIndex::of_live_peers(&peers),
             };
             let evidence = witness.resolve(&self.evidence)?;
-            let (dirty, start) = changed_paths::to_repo_changes(&self.frame, &since);
+            let (mut dirty, start) = changed_paths::to_repo_changes(&self.frame, &since);
+            let aside = self.committed_aside(&since)?;
+            committed_aside::add_unclaimed(&mut dirty, &aside);
             let hygiene = hygiene_finish(&FinishState {
                 scope: self.intent.scope.clone(),
                 evidence: self.frame.to_repo_entries(&evidence),
@@ -74,6 +76,7 @@ impl FinishHandler<'_> {
                 return Ok(FinishContext {
                     status: look,
                     changes: since,
+                    aside: aside.into_iter().map(|aside| aside.shown).collect(),
                     evidence,
                     hygiene,
                     tree_run,

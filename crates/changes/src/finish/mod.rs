@@ -6,6 +6,7 @@
 //! since (law 8).
 
 mod changes;
+mod committed_aside;
 mod context;
 mod release;
 mod replay;
@@ -16,7 +17,7 @@ use super::finish_evidence::FinishEvidence;
 use super::hygiene_view::HygieneView;
 use super::root_mapping::RootMapping;
 use crate::registry::{Caller, IntentService};
-use probity_api::change::{FinishAnswer, FinishRequest, HealthAdvisory};
+use probity_api::change::{CommittedElsewhere, FinishAnswer, FinishRequest, HealthAdvisory};
 use probity_contract::finish::PipelineOutcome;
 use probity_contract::{ContractReason, ContractStatus, finish_status};
 use probity_core::{Digest, ReasonCode};
@@ -26,7 +27,9 @@ use probity_intents::{
 };
 use probity_policy::Policy;
 use probity_quality::contract::AnalysisSide;
+use probity_workspace::gates::StartPrograms;
 use probity_workspace::progress::ProgressStep;
+use probity_workspace::refs::RefFacts;
 use probity_workspace::workspace::PolicySource;
 use probity_workspace::worktree::StartRecord;
 use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
@@ -54,7 +57,7 @@ pub fn finish(
         let notices = shell.registry().notices(&owner);
         return Ok(FinishReportBuilder::default().answer(&intent, &evidence, status, notices));
     }
-    let (record, policy) = start_of(workspace, &intent)?;
+    let StartFacts { record, policy, refs, programs } = start_of(workspace, &intent)?;
     let handler = FinishHandler {
         workspace,
         shell,
@@ -64,6 +67,8 @@ pub fn finish(
         frame,
         intent,
         record,
+        refs,
+        programs,
         policy_is_known: policy.is_some(),
         policy: policy.unwrap_or_default(),
     };
@@ -99,25 +104,38 @@ fn resolve(
     }
 }
 
-/// Returns the start record and the policy of the start, as far as they can be read. The policy in the tree is no
-/// substitute: the judged can write it, and may have removed the record (law 8).
-fn start_of(
-    workspace: &Workspace,
-    intent: &Intent,
-) -> Result<(Option<StartRecord>, Option<Policy>), ServiceError> {
+/// What is known of the start of a change, as far as it can be read.
+#[derive(Default)]
+struct StartFacts {
+    record: Option<StartRecord>,
+    /// The policy in the tree is no substitute: the judged can write it, and may have removed the record (law 8).
+    policy: Option<Policy>,
+    /// `None` if they were not kept.
+    refs: Option<RefFacts>,
+    /// `None` if the policy has no gates, or they were not kept.
+    programs: Option<StartPrograms>,
+}
+
+fn start_of(workspace: &Workspace, intent: &Intent) -> Result<StartFacts, ServiceError> {
     let objects = workspace.state.objects();
     let kept = |digest: &Digest| objects.get(digest).ok().flatten();
     let record = intent.base.dirty_snapshot.as_ref().and_then(kept);
-    let record = record.and_then(|bytes| StartRecord::parse(&bytes));
-    let policy = match record.as_ref().map(|record| record.policy) {
-        None => None,
-        Some(None) => Some(Policy::default()),
-        Some(Some((is_json, digest))) => match kept(&digest) {
+    let Some(record) = record.and_then(|bytes| StartRecord::parse(&bytes)) else {
+        return Ok(StartFacts::default());
+    };
+    let refs = record.refs.as_ref().map(|digest| kept(digest).and_then(|bytes| RefFacts::parse(&bytes)));
+    let programs =
+        record.programs.as_ref().map(|digest| kept(digest).and_then(|bytes| StartPrograms::parse(&bytes)));
+    let policy = match record.policy {
+        // Something that was kept is gone: what it would say cannot be left out.
+        _ if refs == Some(None) || programs == Some(None) => None,
+        None => Some(Policy::default()),
+        Some((is_json, digest)) => match kept(&digest) {
             Some(bytes) => Some(PolicySource { is_json, bytes }.parse(&workspace.root)?),
             None => None,
         },
     };
-    Ok((record, policy))
+    Ok(StartFacts { record: Some(record), policy, refs: refs.flatten(), programs: programs.flatten() })
 }
 
 struct FinishHandler<'a> {
@@ -129,6 +147,10 @@ struct FinishHandler<'a> {
     frame: RootMapping,
     intent: Intent,
     record: Option<StartRecord>,
+    /// The git references at the start, if they were kept.
+    refs: Option<RefFacts>,
+    /// The programs of the gates at the start, if they were kept.
+    programs: Option<StartPrograms>,
     /// The default one if that of the start is lost; then nothing is accepted.
     policy: Policy,
     policy_is_known: bool,
@@ -137,6 +159,8 @@ struct FinishHandler<'a> {
 struct FinishContext {
     status: WorktreeStatus,
     changes: ChangesSinceStart,
+    /// What was committed outside of the scope and the tree does not show.
+    aside: Vec<CommittedElsewhere>,
     /// The paths that count as this change, named from the workspace root.
     evidence: ScopeEntrySet,
     hygiene: FinishHygiene,
@@ -152,6 +176,7 @@ impl FinishHandler<'_> {
             hygiene: Some(self.view(&scene).finish(&scene.hygiene)),
             changes: Self::changes(&scene),
             committed_outside: self.committed_outside(&scene),
+            committed_elsewhere: scene.aside.iter().take(self.most_listed()).cloned().collect(),
             ..FinishReportBuilder::default()
         };
         if let Some(why) = scene.hygiene.finish_block_reason {

@@ -3,8 +3,8 @@
 use crate::finish_evidence::FinishEvidence;
 use probity_api::KeptPart;
 use probity_api::change::{
-    ChangedPath, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer, FinishReceipt, FinishReview,
-    FinishSummary, HealthAdvisory, PatchTrail,
+    ChangedPath, CommittedElsewhere, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer,
+    FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, PatchTrail,
 };
 use probity_api::quality::{CheckedClaims, FinishVerification};
 use probity_contract::finish::FinishNextStep;
@@ -27,6 +27,7 @@ pub(super) struct FinishReportBuilder {
     pub(super) changes: Vec<ChangedPath>,
     pub(super) external: Option<ExternalChanges>,
     pub(super) committed_outside: Vec<RepoPath>,
+    pub(super) committed_elsewhere: Vec<CommittedElsewhere>,
     pub(super) summary: Option<FinishSummary>,
     pub(super) failed_gates: Vec<FailedGate>,
     pub(super) skipped_gates: Vec<String>,
@@ -76,6 +77,7 @@ impl FinishReportBuilder {
             changes: self.changes,
             external_changes: self.external,
             committed_outside_scope: self.committed_outside,
+            committed_elsewhere: self.committed_elsewhere,
             health_regression_advisory: self.advisory,
             summary: self.summary,
             notices,

@@ -14,7 +14,7 @@ use probity_contract::{DeltaVerdict, EvaluationOutcome, IntentState, PatchIntent
 use probity_intents::{ScopeCheck, ScopeEntrySet};
 use probity_paths::RepoPath;
 use probity_quality::analyze;
-use probity_quality::contract::policy_gates::GateAnswers;
+use probity_quality::contract::policy_gates::{GateAnswers, HeldChange};
 use probity_quality::contract::{self as judge, BaselineFile};
 use probity_snapshot::git::GITLINK_MODE;
 use probity_workspace::progress::ProgressStep;
@@ -37,7 +37,12 @@ impl FinishHandler<'_> {
         scene: &FinishContext,
         progress: &(dyn Fn(ProgressStep) + Sync),
     ) -> Result<GateAnswers, ServiceError> {
-        let choice = judge::GateChoice { skip: self.request.skip_gates, ..judge::GateChoice::default() };
+        let held = self.programs.clone().map(|programs| {
+            let since = scene.changes.dirty_paths.values().filter(|dirt| !dirt.is_unchanged_since_start);
+            HeldChange { programs, changed: since.map(|dirt| dirt.entry.path.clone()).collect() }
+        });
+        let skip = self.request.skip_gates;
+        let choice = judge::GateChoice { skip, held, ..judge::GateChoice::default() };
         let changed = changed_paths(&scene.evidence);
         let run = || {
             let (policy, look) = (&self.policy, &scene.status);

@@ -20,6 +20,7 @@ pub use handles::{HandleStore, KeptHandle};
 pub use host::{LocalHost, RegistryHost};
 pub use identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
 
+use crate::guard_file::GuardFile;
 use cache::RegistryCache;
 use probity_core::{Digest, json};
 use probity_intents::registry::{
@@ -84,6 +85,8 @@ pub struct IntentService {
     runs: Option<(StateDirectory, PathBuf)>,
     /// The end of the log when this process last tidied up.
     tidied_at: Option<u64>,
+    /// The snapshot that hooks read.
+    guard: Option<GuardFile>,
 }
 
 impl IntentService {
@@ -96,6 +99,7 @@ impl IntentService {
         shell.turn = Some(workspace.state.registry_turn());
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root).clone();
         shell.runs = Some((workspace.state.clone(), top));
+        shell.guard = Some(GuardFile::of(workspace));
         shell.catch_up_from_cache()?;
         Ok(shell)
     }
@@ -112,6 +116,7 @@ impl IntentService {
             turn: None,
             runs: None,
             tidied_at: None,
+            guard: None,
         }
     }
 
@@ -212,6 +217,11 @@ impl IntentService {
         }
         if let Some(cache) = &mut self.cache {
             cache.save_if_behind(&self.registry);
+        }
+        if done.event.is_some()
+            && let Some(guard) = self.guard.clone()
+        {
+            guard.replace(self)?;
         }
         Ok(done)
     }

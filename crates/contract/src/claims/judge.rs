@@ -205,7 +205,9 @@ impl ClaimJudge<'_> {
         if !failed.is_empty() {
             self.violation(ObjectionCode::GateFailed, failed);
         } else if passed.is_empty() {
-            self.violation(ObjectionCode::GateNotRun, not_run);
+            // A gate that the policy does not have did not run either.
+            let named = gate.filter(|_| not_run.is_empty()).map_or(not_run, |gate| entry_set([gate]));
+            self.violation(ObjectionCode::GateNotRun, named);
         }
     }
 

@@ -127,6 +127,15 @@ pub fn github_annotations(review: &ChangeReview) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Renders findings alone as workflow commands, one per line.
+pub fn finding_annotations(findings: &[NewFinding]) -> String {
+    let mut lines: Vec<String> = findings.iter().take(MAX_ANNOTATIONS).map(annotation).collect();
+    if findings.len() > MAX_ANNOTATIONS {
+        lines.push(format!("::notice title=Probity::and {} more", findings.len() - MAX_ANNOTATIONS));
+    }
+    lines.join("\n")
+}
+
 fn annotation(finding: &NewFinding) -> String {
     // The level is the severity of the finding. The first line says whether the change is accepted.
     let level = match finding.severity {

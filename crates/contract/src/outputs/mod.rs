@@ -1,6 +1,7 @@
 //! A review in the formats of CI services. Each is a pure function of a [`ChangeReview`].
 //!
 //! * [`github_summary`], [`github_annotations`]: the page of a job, and annotations of the changed files.
+//! * [`finding_annotations`]: the same annotations for findings alone.
 //! * [`junit`]: checks and new findings as test cases. [`gitlab`]: new findings as a code quality report.
 //!
 //! Text from the tree is untrusted: every format escapes it. Lists are bounded and state what they omit.
@@ -9,7 +10,7 @@ mod github;
 mod gitlab;
 mod junit;
 
-pub use github::{github_annotations, github_summary};
+pub use github::{finding_annotations, github_annotations, github_summary};
 pub use gitlab::gitlab;
 pub use junit::junit;
 

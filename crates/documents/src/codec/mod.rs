@@ -65,12 +65,29 @@ pub(crate) fn decode(
     kind: &ValueType,
     json: &Json,
 ) -> Result<DocumentValue, TypeMismatch> {
-    ValueDecoder { schema, any_depth: 0 }.value(kind, json)
+    ValueDecoder { schema, any_depth: 0, order: MemberOrder::Sorted }.value(kind, json)
+}
+
+/// Like [`decode`], for values that people write: the members of sets and maps may come in any order, but only once.
+pub(crate) fn decode_in_any_order(
+    schema: &DocumentSchema,
+    kind: &ValueType,
+    json: &Json,
+) -> Result<DocumentValue, TypeMismatch> {
+    ValueDecoder { schema, any_depth: 0, order: MemberOrder::Any }.value(kind, json)
+}
+
+/// The order in which members of sets and maps must be listed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MemberOrder {
+    Sorted,
+    Any,
 }
 
 struct ValueDecoder<'a> {
     schema: &'a DocumentSchema,
     any_depth: usize,
+    order: MemberOrder,
 }
 
 impl ValueDecoder<'_> {
@@ -176,7 +193,10 @@ impl ValueDecoder<'_> {
     }
 
     fn set(&self, kind: &ValueType, items: &[Json]) -> Result<DocumentValue, TypeMismatch> {
-        let values = self.items(kind, items)?;
+        let mut values = self.items(kind, items)?;
+        if self.order == MemberOrder::Any {
+            values.sort();
+        }
         check_sorted(values.iter())?;
         Ok(DocumentValue::Set(values.into_iter().collect::<OrdSet<_>>()))
     }
@@ -191,6 +211,9 @@ impl ValueDecoder<'_> {
             let k = self.value(key, k).map_err(|misfit| misfit.with_prefix("[0]").with_prefix(&place))?;
             let v = self.value(value, v).map_err(|misfit| misfit.with_prefix("[1]").with_prefix(&place))?;
             entries.push((k, v));
+        }
+        if self.order == MemberOrder::Any {
+            entries.sort_by(|(one, _), (other, _)| one.cmp(other));
         }
         check_sorted(entries.iter().map(|(key, _)| key))?;
         Ok(DocumentValue::Map(entries.into_iter().collect::<OrdMap<_, _>>()))
@@ -263,7 +286,7 @@ impl ValueDecoder<'_> {
         if self.any_depth >= MAX_ANY_DEPTH {
             return Err(TypeMismatch::new(format!("`any` is nested more than {MAX_ANY_DEPTH} deep")));
         }
-        let inner = ValueDecoder { schema: self.schema, any_depth: self.any_depth + 1 };
+        let inner = ValueDecoder { any_depth: self.any_depth + 1, ..*self };
         let value = inner.value(&kind, json).map_err(|misfit| misfit.with_prefix(".value"))?;
         Ok(TypedValue { text: text.into(), kind, value })
     }

@@ -37,6 +37,24 @@ pub(super) enum TurnClaim {
     Branch(Vec<String>),
     /// A possible answer to an open question, and nothing else.
     Answer(String),
+    /// An offer of the turn before is accepted.
+    Accept {
+        summary: String,
+        is_task: bool,
+    },
+    /// The alternative of this rank of the open choice, or the offer of this rank.
+    Pick {
+        rank: usize,
+        summary: Option<String>,
+    },
+    /// Work that was asked for may be done: the text is what an agent reports.
+    Report(String),
+    /// All work that was asked for last is done.
+    AllDone,
+    /// What the turn before announced is not wanted.
+    WithdrawRecent,
+    /// What a rule forbade is allowed; the text says what.
+    Permit(String),
     /// Something no longer holds; the text says what, and is empty for the last statement.
     Withdraw(String),
     Reopen {
@@ -57,6 +75,38 @@ pub(super) enum RuleChange {
 }
 
 impl TurnClaim {
+    /// Returns the words of a statement that could be taken back.
+    pub(super) fn summary(&self) -> Option<&str> {
+        match self {
+            Self::Goal(summary)
+            | Self::Task(summary)
+            | Self::Answer(summary)
+            | Self::Decision { summary, .. }
+            | Self::Constraint { summary, .. }
+            | Self::Fact { summary, .. }
+            | Self::Hypothesis { summary, .. }
+            | Self::Accept { summary, .. } => Some(summary),
+            _ => None,
+        }
+    }
+
+    /// Returns the same claim in other words.
+    pub(super) fn with_summary(&self, new: String) -> Self {
+        let mut claim = self.clone();
+        match &mut claim {
+            Self::Goal(summary)
+            | Self::Task(summary)
+            | Self::Answer(summary)
+            | Self::Decision { summary, .. }
+            | Self::Constraint { summary, .. }
+            | Self::Fact { summary, .. }
+            | Self::Hypothesis { summary, .. }
+            | Self::Accept { summary, .. } => *summary = new,
+            _ => {}
+        }
+        claim
+    }
+
     pub(super) const fn constraint(summary: String, hard: bool) -> Self {
         Self::Constraint { summary, hard, change: RuleChange::New }
     }

@@ -3,10 +3,13 @@
 //! A turn is read sentence by sentence; `prose` determines how each is meant. `topics` finds what each heading
 //! announces, `rules` what a sentence claims, and `target_resolution` the known item it is about: a live item of the
 //! ledger, or one from earlier in the turn, so that a revision can target what was just said. Hedged, asked, supposed,
-//! reported or quoted text never becomes a decision, a fact, a goal or a constraint; at most a hypothesis.
+//! reported or quoted text never becomes a decision, a fact, a goal or a constraint; at most a hypothesis. `dialog` keeps what
+//! the turns before leave open, and `retraction` withdraws what a turn takes back itself.
 
 mod claims;
+mod dialog;
 mod options;
+mod retraction;
 mod rules;
 mod sentences;
 mod stance;
@@ -14,7 +17,9 @@ mod target_resolution;
 mod topics;
 
 use crate::ledger::Ledger;
+use dialog::DialogContext;
 use probity_prose::modality::doubts_what_came_before;
+use rules::ReadSentence;
 use serde_json::Value;
 pub(crate) use stance::{SpeakerStance, stance};
 use target_resolution::TargetResolver;
@@ -56,38 +61,63 @@ pub struct TurnExtraction {
 /// Extracts candidates from a turn, against the current ledger. The turn must be added to the ledger before the
 /// candidates are proposed.
 pub fn extract(ledger: &Ledger, turn: &Turn<'_>) -> TurnExtraction {
+    extract_in_dialog(ledger, &[], turn)
+}
+
+/// Like [`extract`], with the turns before this one, oldest first: a short answer means what they offered. Only the last few
+/// are looked at.
+pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) -> TurnExtraction {
     if turn.role == Role::Tool {
         return TurnExtraction::default();
     }
-    let mut n_too_long = 0;
-    let mut targets = TargetResolver::of(ledger);
+    let context = DialogContext::of(before, turn);
+    let (mut read, n_too_long) = read_turn(turn, &context);
+    retraction::take_back(&mut read);
+    let mut targets = TargetResolver::of(ledger, &context.recent);
     let mut found = Vec::new();
+    for ReadSentence { sentence, claims } in read {
+        for readings in claims {
+            let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
+            let mut drafts =
+                readings.into_iter().map(|claim| targets.candidates(claim, name, &sentence.range));
+            let candidates = drafts.find(|candidates| !candidates.is_empty()).unwrap_or_default();
+            let sentence = || sentence.text.clone();
+            found.extend(
+                candidates
+                    .into_iter()
+                    .map(|candidate| ExtractedCandidate { candidate, sentence: sentence() }),
+            );
+        }
+        targets.hear(&sentence.text);
+    }
+    TurnExtraction { found, n_too_long }
+}
+
+/// Returns the sentences of a turn with what each claims, and the number of those that are too long to be read.
+fn read_turn(turn: &Turn<'_>, context: &DialogContext) -> (Vec<ReadSentence>, usize) {
+    let mut n_too_long = 0;
+    let mut read = Vec::new();
     for block in options::gather(turn.text, topics::blocks(turn.text)) {
         let (mut sentences, n_long) = sentences::sentences_of(turn.text, &block);
         n_too_long += n_long;
         // A sentence in a language without readable words says nothing.
         sentences.retain(|sentence| !sentence.words.is_empty());
-        if let (Some(alternatives), Some(first)) = (options::of(turn.text, &block), sentences.first()) {
-            let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
-            let claim = claims::TurnClaim::Branch(alternatives);
-            let candidate = targets.candidate(claim, name, &first.range);
-            found.extend(
-                candidate.map(|candidate| ExtractedCandidate { candidate, sentence: first.text.clone() }),
-            );
+        if let (Some(alternatives), false) = (options::of(turn.text, &block), sentences.is_empty()) {
+            let claims = vec![vec![claims::TurnClaim::Branch(alternatives)]];
+            read.push(ReadSentence { sentence: sentences.swap_remove(0), claims });
             continue;
         }
-        for (at, sentence) in sentences.iter().enumerate() {
-            let is_doubted = sentences.get(at + 1).is_some_and(doubts_what_came_before);
-            for readings in rules::claims(sentence, &block, turn.role, is_doubted) {
-                let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
-                let mut candidates =
-                    readings.into_iter().filter_map(|claim| targets.candidate(claim, name, &sentence.range));
-                if let Some(candidate) = candidates.next() {
-                    found.push(ExtractedCandidate { candidate, sentence: sentence.text.clone() });
-                }
-            }
-            targets.hear(&sentence.text);
-        }
+        let claims: Vec<_> = (0..sentences.len())
+            .map(|at| {
+                let doubt = rules::SentenceDoubt {
+                    by_next: sentences.get(at + 1).is_some_and(doubts_what_came_before),
+                    by_previous: at > 0 && rules::is_idea(&sentences[at - 1]),
+                };
+                rules::claims(&sentences[at], &block, turn.role, doubt, context)
+            })
+            .collect();
+        let pairs = sentences.into_iter().zip(claims);
+        read.extend(pairs.map(|(sentence, claims)| ReadSentence { sentence, claims }));
     }
-    TurnExtraction { found, n_too_long }
+    (read, n_too_long)
 }

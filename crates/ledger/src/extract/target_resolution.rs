@@ -29,10 +29,14 @@ struct KnownItem {
     stems: BTreeSet<String>,
     alternatives: Vec<String>,
     is_revised: bool,
+    /// This turn added it.
+    is_new: bool,
 }
 
 pub(super) struct TargetResolver {
     known: Vec<KnownItem>,
+    /// The ids of the turns before, the last first.
+    recent: Vec<String>,
     /// The subjects this turn has mentioned so far.
     heard: BTreeSet<String>,
 }
@@ -54,7 +58,7 @@ impl TargetName<'_> {
 type DraftDelta = (&'static str, Vec<(&'static str, Value)>);
 
 impl TargetResolver {
-    pub(super) fn of(ledger: &Ledger) -> Self {
+    pub(super) fn of(ledger: &Ledger, recent: &[String]) -> Self {
         let mut seen = BTreeSet::new();
         let mut known = Vec::new();
         for entry in ledger.entries.iter().rev().take(MAX_LOOK_BACK) {
@@ -65,7 +69,7 @@ impl TargetResolver {
             }
         }
         known.reverse();
-        Self { known, heard: BTreeSet::new() }
+        Self { known, recent: recent.to_vec(), heard: BTreeSet::new() }
     }
 
     /// Remembers the subjects of a sentence.
@@ -73,20 +77,70 @@ impl TargetResolver {
         self.heard.append(&mut stems(sentence));
     }
 
-    /// Returns the candidate for a claim, or `None` if its target is unknown or it changes nothing.
-    pub(super) fn candidate(
+    /// Returns the candidates for a claim: none if its target is unknown or it changes nothing.
+    pub(super) fn candidates(
         &mut self,
         claim: TurnClaim,
         name: TargetName<'_>,
         range: &Range<usize>,
-    ) -> Option<Value> {
-        let (kind, fields) = self.draft(claim, name)?;
-        let mut candidate = Map::new();
-        candidate.insert("kind".into(), kind.into());
-        candidate.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        candidate.insert("sources".into(), json!([{ "turn": name.turn, "range": [range.start, range.end] }]));
-        candidate.insert("key".into(), format!("rules:{}", name.handle()).into());
-        Some(Value::Object(candidate))
+    ) -> Vec<Value> {
+        let drafts = match claim {
+            TurnClaim::AllDone => self.close_all(),
+            claim => self.drafts(claim, name),
+        };
+        let numbered = (name.n..).zip(drafts);
+        let candidate = |(n, (kind, fields)): (usize, DraftDelta)| {
+            let name = TargetName { n, ..name };
+            let mut candidate = Map::new();
+            candidate.insert("kind".into(), kind.into());
+            candidate.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+            let source = json!([{ "turn": name.turn, "range": [range.start, range.end] }]);
+            candidate.insert("sources".into(), source);
+            candidate.insert("key".into(), format!("rules:{}", name.handle()).into());
+            Value::Object(candidate)
+        };
+        numbered.map(candidate).collect()
+    }
+
+    /// Returns the deltas of a claim: what it denies of the known items, then what it says.
+    fn drafts(&mut self, claim: TurnClaim, name: TargetName<'_>) -> Vec<DraftDelta> {
+        let denied = self.denied_by(&claim);
+        // Withdrawing needs no handle of its own, so the new item has the next number.
+        let next = TargetName { n: name.n + usize::from(denied.is_some()), ..name };
+        let draft = self.draft(claim, next);
+        if draft.is_none() {
+            return Vec::new();
+        }
+        let supersede = denied.filter(|&at| self.known[at].is_live()).map(|at| self.supersede(at, "said otherwise"));
+        supersede.into_iter().chain(draft).collect()
+    }
+
+    /// Returns the live goal, decision or task that a new prohibition ends: "no Windows support".
+    fn denied_by(&self, claim: &TurnClaim) -> Option<usize> {
+        let summary = match claim {
+            TurnClaim::Decision { summary, revises: false, instead_of: None } => summary,
+            TurnClaim::Constraint { summary, change: RuleChange::New, .. } => summary,
+            _ => return None,
+        };
+        if !denies(summary) {
+            return None;
+        }
+        let is_asserted = |known: &KnownItem| {
+            matches!(known.kind, ItemKind::Goal | ItemKind::Decision | ItemKind::Task)
+                && known.is_live()
+                && !known.is_new
+                && !denies(&known.summary)
+        };
+        let at = self.best(summary, is_asserted)?;
+        let said = stems(summary);
+        let shared = self.known[at].stems.intersection(&said).count();
+        (shared >= 2 || shared == self.known[at].stems.len() || shared == said.len()).then_some(at)
+    }
+
+    fn supersede(&mut self, at: usize, reason: &str) -> DraftDelta {
+        let known = &mut self.known[at];
+        known.status = ItemStatus::Superseded;
+        ("item_superseded", vec![target_field(&known.handle), ("reason", format!("withdrawn: {reason}").into())])
     }
 
     fn draft(&mut self, claim: TurnClaim, name: TargetName<'_>) -> Option<DraftDelta> {
@@ -124,6 +178,22 @@ impl TargetResolver {
                 ))
             }
             TurnClaim::Withdraw(about) => self.withdraw(&about),
+            TurnClaim::WithdrawRecent => {
+                let at = self.recent_item(|known| {
+                    matches!(known.kind, ItemKind::Task | ItemKind::Decision)
+                })?;
+                Some(self.supersede(at, "declined"))
+            }
+            TurnClaim::Permit(about) => {
+                let forbids = |known: &KnownItem| known.is_live_constraint() && denies(&known.summary);
+                let at = self.best(&about, forbids)?;
+                Some(self.supersede(at, &about))
+            }
+            TurnClaim::Accept { summary, is_task: true } => self.draft(TurnClaim::Task(summary), name),
+            TurnClaim::Accept { summary, is_task: false } => self.draft(TurnClaim::decision(summary), name),
+            TurnClaim::Pick { rank, summary } => self.pick(rank, summary, name),
+            TurnClaim::Report(text) => self.close_by_report(&text),
+            TurnClaim::AllDone => None,
             TurnClaim::Reopen { about, reason } => self.reopen(&about, reason, name),
         }
     }
@@ -166,6 +236,7 @@ impl TargetResolver {
             stems: stems(summary),
             alternatives: Vec::new(),
             is_revised: false,
+            is_new: true,
         });
         self.known.last_mut().expect("it was just added")
     }
@@ -225,6 +296,56 @@ impl TargetResolver {
         ("branch_resolved", vec![target, ("handle", name.handle().into()), ("chosen", chosen.into())])
     }
 
+    /// Returns the newest live item that one of the turns before added.
+    fn recent_item(&self, fits: impl Fn(&KnownItem) -> bool) -> Option<usize> {
+        self.known.iter().rposition(|known| {
+            known.is_live() && !known.is_new && fits(known) && self.recent.iter().take(2).any(|id| known.is_of(id))
+        })
+    }
+
+    /// Resolves the newest open choice by the rank of an alternative, or accepts the offer of that rank.
+    fn pick(&mut self, rank: usize, offer: Option<String>, name: TargetName<'_>) -> Option<DraftDelta> {
+        let is_choice = |known: &KnownItem| known.kind == ItemKind::Branch && known.is_live();
+        let branch = self.known.iter().rposition(is_choice).filter(|&at| {
+            self.recent.is_empty() || self.recent.iter().any(|id| self.known[at].is_of(id))
+        });
+        match branch.and_then(|at| Some((at, self.known[at].alternatives.get(rank)?.clone()))) {
+            Some((at, chosen)) => Some(self.choose(at, chosen, name)),
+            None => self.draft(TurnClaim::decision(offer?), name),
+        }
+    }
+
+    /// Closes the task that a report is about: one of an earlier turn that shares most of its words with it.
+    fn close_by_report(&mut self, report: &str) -> Option<DraftDelta> {
+        let said = stems(report);
+        let score = |known: &KnownItem| {
+            let shared = known.stems.intersection(&said).count();
+            let n = known.stems.len();
+            let is_enough = shared >= 2 && shared * 2 >= n || shared > 0 && shared == n;
+            is_enough.then_some((shared * 1000 / n.max(1), shared))
+        };
+        let open = self.known.iter().enumerate().filter(|(_, known)| {
+            known.kind == ItemKind::Task && known.is_live() && !known.is_new
+        });
+        let (_, at) = open.filter_map(|(at, known)| Some((score(known)?, at))).max()?;
+        let known = &mut self.known[at];
+        known.status = ItemStatus::Resolved;
+        Some(("task_closed", vec![target_field(&known.handle), ("resolution", report.into())]))
+    }
+
+    /// Closes the tasks that were opened together last.
+    fn close_all(&mut self) -> Vec<DraftDelta> {
+        let is_open = |known: &KnownItem| known.kind == ItemKind::Task && known.is_live() && !known.is_new;
+        let Some(last) = self.known.iter().rposition(is_open) else { return Vec::new() };
+        let turn = self.known[last].turn().to_owned();
+        let mut closed = Vec::new();
+        for known in self.known.iter_mut().filter(|known| is_open(known) && known.turn() == turn) {
+            known.status = ItemStatus::Resolved;
+            closed.push(("task_closed", vec![target_field(&known.handle), ("resolution", "done".into())]));
+        }
+        closed
+    }
+
     /// Returns the open choice that a few words answer: one of the newest, if the words cover at least half of exactly one
     /// of its alternatives.
     fn answered_choice(&self, text: &str) -> Option<(usize, String)> {
@@ -235,7 +356,7 @@ impl TargetResolver {
         let is_meant = |alternative: &&String| {
             let stems = stems(alternative);
             let shared = stems.intersection(&said).count();
-            shared > 0 && shared * 2 >= stems.len()
+            shared > 0 && (shared * 2 >= stems.len() || shared == said.len())
         };
         let mut named = branch.alternatives.iter().filter(is_meant);
         let chosen = named.next()?;
@@ -414,11 +535,21 @@ impl KnownItem {
             stems: stems(ledger.summary(item)),
             alternatives: ledger.alternatives(item).map(str::to_owned).collect(),
             is_revised: ledger.version(item).seq != record.created,
+            is_new: false,
         }
     }
 
     fn is_live(&self) -> bool {
         self.status.is_live()
+    }
+
+    /// Returns the turn that the rules took the item from: the front part of its handle.
+    fn turn(&self) -> &str {
+        self.handle.rsplit_once('.').map_or("", |(turn, _)| turn)
+    }
+
+    fn is_of(&self, turn: &str) -> bool {
+        self.turn() == turn
     }
 
     fn is_live_constraint(&self) -> bool {

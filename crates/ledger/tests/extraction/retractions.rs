@@ -3,7 +3,7 @@
 //! `tests/data/independent/tuned/retractions.txt` explains the labels.
 
 use crate::corpus::{Transcript, is_alike, transcripts, words_of};
-use crate::score::{Differences, take_in};
+use crate::score::{self, Differences, take_in};
 use probity_ledger::{ItemKind, ItemView, Ledger};
 use std::collections::BTreeSet;
 
@@ -34,8 +34,9 @@ fn score(name: &str, dialogs: &[Transcript], differences: Differences) -> Retrac
     let mut all = RetractionCount::default();
     for dialog in dialogs {
         let mut ledger = Ledger::new();
-        for spoken in &dialog.turns {
-            take_in(&mut ledger, spoken);
+        let turns = score::dialog(dialog);
+        for (at, turn) in turns.iter().enumerate() {
+            take_in(&mut ledger, &turns[..at], turn);
         }
         let mut open: Vec<ItemView<'_>> = ledger.items().filter(is_in_force).collect();
         let (mut n_still_in_force, mut n_missed) = (0, 0);

@@ -3,7 +3,7 @@
 use crate::corpus::{Spoken, Transcript, is_alike, words_of};
 use crate::state;
 use crate::utterances::CANONICAL;
-use probity_ledger::extract::{Turn, extract};
+use probity_ledger::extract::{Turn, extract_in_dialog};
 use probity_ledger::{BatchMode, DeltaProposal, Ledger};
 use serde_json::Value;
 use std::fmt;
@@ -84,9 +84,10 @@ pub(crate) fn score(name: &str, transcripts: &[Transcript], differences: Differe
 fn read(transcript: &Transcript, differences: Differences, all: &mut Score) -> (Count, Ledger) {
     let mut ledger = Ledger::new();
     let mut count = Count::default();
-    for spoken in &transcript.turns {
+    let dialog = dialog(transcript);
+    for (at, spoken) in transcript.turns.iter().enumerate() {
         let place = format!("{}/{}", transcript.name, spoken.id);
-        let found = take_in(&mut ledger, spoken);
+        let found = take_in(&mut ledger, &dialog[..at], &dialog[at]);
         let kind = |candidate: &Value| candidate["kind"].as_str().unwrap_or("").to_owned();
         let about = |candidate| (kind(candidate), about(&ledger, candidate));
         let mut open: Vec<_> = found.iter().map(about).collect();
@@ -121,14 +122,22 @@ fn read(transcript: &Transcript, differences: Differences, all: &mut Score) -> (
     (count, ledger)
 }
 
+/// Returns the turns of a transcript.
+pub(crate) fn dialog(transcript: &Transcript) -> Vec<Turn<'_>> {
+    fn turn(spoken: &Spoken) -> Turn<'_> {
+        Turn { id: &spoken.id, role: spoken.role, text: &spoken.text }
+    }
+    transcript.turns.iter().map(turn).collect()
+}
+
 /// Takes a turn into a ledger. Returns the deltas; the reconciler must accept every one.
-pub(crate) fn take_in(ledger: &mut Ledger, spoken: &Spoken) -> Vec<Value> {
-    ledger.add_turn(&spoken.id);
-    let found = extract(ledger, &Turn { id: &spoken.id, role: spoken.role, text: &spoken.text }).found;
+pub(crate) fn take_in(ledger: &mut Ledger, before: &[Turn<'_>], turn: &Turn<'_>) -> Vec<Value> {
+    ledger.add_turn(turn.id);
+    let found = extract_in_dialog(ledger, before, turn).found;
     let deltas: Vec<Value> = found.into_iter().map(|found| found.candidate).collect();
     let proposals: Vec<_> = deltas.iter().map(DeltaProposal::read).collect();
     let outcomes = ledger.reconcile("rules", BatchMode::BestEffort, &proposals).expect("there is room");
-    assert!(outcomes.iter().all(|outcome| outcome.verdict.took_effect()), "{:?}: {outcomes:?}", spoken.text);
+    assert!(outcomes.iter().all(|outcome| outcome.verdict.took_effect()), "{:?}: {outcomes:?}", turn.text);
     deltas
 }
 

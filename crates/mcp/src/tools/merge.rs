@@ -1,4 +1,4 @@
-//! Tools for merges of typed documents: find lost intents and make them survive.
+//! Tools for merges, of typed documents and of git: find lost intents and make them survive.
 
 use super::change::usage_error;
 use super::{ToolDefinition, ToolEffect};
@@ -8,6 +8,7 @@ use probity_api::merges::MergeHeadsAnswer;
 use probity_document_store::merge::{self, MergeSelector, ReconcileRequest};
 use probity_document_store::{CommitMetadata, CommitStore, locate, open};
 use probity_documents::{ChosenState, ConflictChoice, GivenResolution};
+use probity_merges::MergeQuestion;
 use probity_workspace::ServiceError;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,6 +31,12 @@ pub(super) fn tools() -> Vec<ToolDefinition> {
             ToolEffect::Records,
             "Decide about what a merge lost; what is chosen survives in a commit of its own, on the record with why.",
             reconcile_merge,
+        ),
+        ToolDefinition::new(
+            "audit_merge",
+            ToolEffect::Reads,
+            "Whose edit a git merge does not have: a merge commit, a range A..B, or without revision the merge in progress.",
+            audit_merge,
         ),
     ]
 }
@@ -102,6 +109,28 @@ fn reconcile_merge(call: &ToolCall, args: ReconcileMergeArgs) -> Result<Value, S
         why: args.why,
     };
     Ok(merge::reconcile(&store, &request)?.to_answer().shortened(DEFAULT_LISTED_CONFLICTS).to_document())
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AuditMergeArgs {
+    root: Option<String>,
+    /// A merge commit, or a range A..B [the merge in progress]
+    revision: Option<String>,
+    /// Findings to list per merge [10]
+    limit: Option<usize>,
+}
+
+fn audit_merge(call: &ToolCall, args: AuditMergeArgs) -> Result<Value, ServiceError> {
+    let workspace = call.workspace(args.root.as_deref())?;
+    let limit = args.limit.unwrap_or(DEFAULT_LISTED_CONFLICTS);
+    if let Some((from, to)) = args.revision.as_deref().and_then(|revision| revision.split_once("..")) {
+        let to = if to.is_empty() { "HEAD" } else { to };
+        let found = probity_merges::audit_range(&workspace, Some(from).filter(|from| !from.is_empty()), to)?;
+        return Ok(found.shortened(limit).to_document());
+    }
+    let question = args.revision.map_or(MergeQuestion::Working, MergeQuestion::Commit);
+    Ok(probity_merges::audit(&workspace, &question)?.shortened(limit).to_document())
 }
 
 fn open_store(call: &ToolCall, root: Option<&str>, given: Option<&str>) -> Result<CommitStore, ServiceError> {

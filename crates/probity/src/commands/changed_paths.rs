@@ -31,15 +31,20 @@ impl ChangeMark {
 
 pub(crate) type MarkedPath<'a> = (ChangeMark, &'a RepoPath);
 
-/// Formats the changes of a run: those in scope first, then the rest.
-pub(crate) fn change_lines(changes: &[MarkedPath<'_>], untracked: &BTreeSet<RepoPath>) -> Vec<String> {
-    change_lines_until(changes, untracked, "all in the evidence")
+/// Formats the changes of a run: those in scope first, then the rest. `fate` follows each verdict.
+pub(crate) fn change_lines(
+    changes: &[MarkedPath<'_>],
+    untracked: &BTreeSet<RepoPath>,
+    fate: &str,
+) -> Vec<String> {
+    change_lines_until(changes, untracked, fate, "all in the evidence")
 }
 
 /// Like [`change_lines`]; `where_all_are` says where to find the paths that are not listed.
 pub(crate) fn change_lines_until(
     changes: &[MarkedPath<'_>],
     untracked: &BTreeSet<RepoPath>,
+    fate: &str,
     where_all_are: &str,
 ) -> Vec<String> {
     if changes.is_empty() {
@@ -48,8 +53,9 @@ pub(crate) fn change_lines_until(
     let (out, inside): (Vec<_>, Vec<_>) =
         changes.iter().copied().partition(|(_, path)| untracked.contains(path));
     let rest = format!(", {where_all_are}");
-    let mut lines = listed_lines(&inside, &ui::dim("in scope"), &format!(" in scope{rest}"));
-    lines.extend(folded_lines(&out, &ui::bad("out of scope"), " out of scope", &rest));
+    let mut lines =
+        listed_lines(&inside, &ui::dim(format_args!("in scope{fate}")), &format!(" in scope{rest}"));
+    lines.extend(folded_lines(&out, &ui::bad(format_args!("out of scope{fate}")), " out of scope", &rest));
     lines
 }
 

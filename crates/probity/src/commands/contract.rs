@@ -323,8 +323,12 @@ fn verify_options(comparison: ComparisonArgs) -> Result<VerifyOptions, ServiceEr
         comparison.base.map(ComparisonBase::Revision).or(comparison.before.map(ComparisonBase::Run));
     let claims = comparison.claim.iter().map(|text| parse_claim(text)).collect::<Result<_, _>>()?;
     let text = comparison.text.as_deref().map(read_text).transpose()?;
-    let gates =
-        GateChoice { skip: comparison.skip_gates, profile: comparison.profile, tier: comparison.tier };
+    let gates = GateChoice {
+        skip: comparison.skip_gates,
+        profile: comparison.profile,
+        tier: comparison.tier,
+        held: None,
+    };
     Ok(VerifyOptions { against, after: comparison.after, claims, text, gates, ..VerifyOptions::default() })
 }
 
@@ -444,7 +448,7 @@ fn changed_lines(review: &ChangeReview, verified: &TreeVerification) -> Vec<Stri
         return unscoped_change_lines(&changes);
     }
     let out_of_scope: BTreeSet<RepoPath> = review.out_of_scope.iter().cloned().collect();
-    change_lines_until(&changes, &out_of_scope, "all with --json")
+    change_lines_until(&changes, &out_of_scope, "", "all with --json")
 }
 
 fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {

@@ -88,7 +88,7 @@ fn print_changes(manifest: &Manifest) {
         return ui::print_row("changed", ui::warn("not known"));
     };
     let changes: Vec<_> = delta.iter().map(|change| (change_mark(change.change), &change.path)).collect();
-    for line in change_lines(&changes, &untracked) {
+    for line in change_lines(&changes, &untracked, "") {
         ui::print_row("changed", line);
     }
     if let Some(line) = exempt_line(&manifest.exempt_delta_paths) {

@@ -5,8 +5,13 @@ use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Args;
 use probity_api::ExitCode;
-use probity_api::govern::setup::{AgentFileChange, AgentFileChangeKind, CodingAgent};
-use probity_changes::agents::{RegistrationWish, register};
+use probity_api::govern::setup::{
+    AgentFileChange, AgentFileChangeKind, AgentRegistration, AgentRegistrations, CodingAgent,
+};
+use probity_changes::agents::{
+    CLAUDE_MANAGED_SETTINGS, HookProgram, RegistrationWish, installed_agents, register, register_managed,
+};
+use probity_core::ReasonCode;
 use probity_runner::init::{ProposedPolicy, propose, write};
 use probity_workspace::{ServiceError, Workspace};
 
@@ -20,10 +25,14 @@ pub(crate) struct InitArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Add Probity's MCP server to this agent's configuration of the project, and a short block of instructions to
-    /// the file that the agent reads: CLAUDE.md, GEMINI.md or AGENTS.md
-    #[arg(long, value_name = "AGENT", value_parser = word_parser::<CodingAgent>(CodingAgent::WORDS))]
-    agent: Option<CodingAgent>,
+    /// Add Probity's hook and MCP server to this agent's configuration of the project, and a short block of
+    /// instructions to the file that the agent reads; `auto` means every agent that is installed
+    #[arg(long, value_name = "AGENT", value_parser = word_parser::<AgentChoice>(AgentChoice::WORDS))]
+    agent: Option<AgentChoice>,
+
+    /// Write the hook to the managed settings instead, which no agent can change; needs the right to write them
+    #[arg(long, requires = "agent")]
+    managed: bool,
 
     /// Take Probity out of that configuration again
     #[arg(long, requires = "agent")]
@@ -32,7 +41,12 @@ pub(crate) struct InitArgs {
 
 pub(crate) fn init(workspace: &Workspace, args: &InitArgs) -> Result<CommandAnswer, ServiceError> {
     match args.agent {
-        Some(agent) => register_with(workspace, agent, args),
+        Some(AgentChoice::Auto) => register_installed(workspace, args),
+        Some(choice) => {
+            let agent = choice.agent().expect("every other choice names an agent");
+            let answer = register_with(workspace, agent, args)?;
+            Ok(CommandAnswer::of(ExitCode::Ok, &answer))
+        }
         None => write_policy(workspace, args.dry_run),
     }
 }
@@ -81,22 +95,66 @@ fn show_exempt(proposed: &ProposedPolicy) {
     }
 }
 
+probity_core::word_enum! {
+    /// An agent, or every installed one.
+    enum AgentChoice {
+        Claude = "claude",
+        Codex = "codex",
+        Copilot = "copilot",
+        Cursor = "cursor",
+        Gemini = "gemini",
+        OpenCode = "opencode",
+        Qwen = "qwen",
+        Auto = "auto",
+    }
+}
+
+impl AgentChoice {
+    fn agent(self) -> Option<CodingAgent> {
+        self.as_str().parse().ok()
+    }
+}
+
+/// Registers Probity with every agent on `PATH`.
+fn register_installed(workspace: &Workspace, args: &InitArgs) -> Result<CommandAnswer, ServiceError> {
+    let agents = installed_agents(&std::env::var_os("PATH").unwrap_or_default());
+    if agents.is_empty() {
+        let detail = format!("no agent is on PATH; name one of {}", CodingAgent::WORDS.join(", "));
+        return Err(ServiceError::refused(ReasonCode::UsageInvalid, detail));
+    }
+    let mut registrations = Vec::new();
+    for agent in agents {
+        registrations.push(register_with(workspace, agent, args)?);
+    }
+    let answer = AgentRegistrations { root: workspace.root.clone().into(), registrations };
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
+}
+
 /// Registers Probity with an agent, or removes it again.
 fn register_with(
     workspace: &Workspace,
     agent: CodingAgent,
     args: &InitArgs,
-) -> Result<CommandAnswer, ServiceError> {
-    let InitArgs { dry_run, uninstall, .. } = *args;
+) -> Result<AgentRegistration, ServiceError> {
+    let InitArgs { dry_run, uninstall, managed, .. } = *args;
     let wish = if uninstall { RegistrationWish::Unregister } else { RegistrationWish::Register };
-    let answer = register(workspace, agent, wish, dry_run)?;
+    let program = HookProgram::beside_this_program();
+    let answer = if managed {
+        let settings = std::path::Path::new(CLAUDE_MANAGED_SETTINGS);
+        register_managed(workspace, agent, &program, wish, dry_run, settings)?
+    } else {
+        register(workspace, agent, &program, wish, dry_run)?
+    };
     for change in &answer.files {
         show(change, dry_run);
+    }
+    for step in &answer.manual_steps {
+        ui::print_row("you", step);
     }
     if !uninstall && !dry_run {
         ui::print_row("next", format_args!("restart {agent}; it starts {}", ui::code("probity mcp")));
     }
-    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
+    Ok(answer)
 }
 
 fn show(change: &AgentFileChange, dry_run: bool) {

@@ -4,6 +4,7 @@ use super::change::word_parser;
 use super::commits::{
     CommitMetadataArgs, StoreArgs, conflict_values, json_of, list_of, open_at, print_losses, read_input,
 };
+use super::merge_audit::{self, AUDIT_EXAMPLES, MergeAuditArgs};
 use crate::answer::CommandAnswer;
 use crate::review::chosen_text;
 use crate::{review, ui};
@@ -35,6 +36,10 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Subcommand)]
 enum MergeCommand {
+    /// Find every edit that a git merge does not have
+    #[command(after_help = AUDIT_EXAMPLES)]
+    Audit(MergeAuditArgs),
+
     /// Say which intent a merge lost
     #[command(
         after_help = "Examples:\n  probity merge analyze @\n  probity merge analyze --ours main --theirs 3f2a"
@@ -125,8 +130,13 @@ pub(crate) fn merge(
     arguments: MergeArgs,
     json: bool,
 ) -> Result<CommandAnswer, ServiceError> {
+    let command = match arguments.command {
+        MergeCommand::Audit(args) => return merge_audit::audit(&workspace()?, &args),
+        command => command,
+    };
     let store = open_at(workspace, arguments.place.store.as_deref())?;
-    match arguments.command {
+    match command {
+        MergeCommand::Audit(_) => unreachable!("answered above"),
         MergeCommand::Analyze { heads: true, .. } => analyze_heads(&store),
         MergeCommand::Analyze { merge, ours, theirs, .. } => {
             let which = match (ours, theirs) {

@@ -7,13 +7,17 @@ use crate::commands::identity::IdentityArgs;
 use crate::{caller_location, ui};
 use clap::Args;
 use probity_api::ExitCode;
+use probity_api::govern::enforcement::ConfinementReport;
 use probity_api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
 use probity_changes::ChangeFiles;
 use probity_core::ReasonCode;
 use probity_core::bytes::escape;
+use probity_evidence::LandingState;
 use probity_knowledge::ledger::LedgerFiles;
 use probity_paths::RepoPath;
+use probity_policy::{EnforcementChoice, NetworkRule};
 use probity_quality::AnalysisFiles;
+use probity_runner::EnforcementRequest;
 use probity_runner::recover::ClosedRun;
 use probity_runner::run::{RunEvent, RunReport, RunRequest, run as govern};
 use probity_workspace::exemptions::{OutputHint, judged_outputs, output_hint, sources_among};
@@ -23,6 +27,7 @@ use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Other writers of the state directory while a command is governed.
 const STATE_FILES: [&dyn StateFiles; 3] = [&ChangeFiles, &AnalysisFiles, &LedgerFiles];
@@ -58,6 +63,16 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "PATTERN")]
     grant: Vec<OsString>,
 
+    /// Keep the command in its scope: `overlay` (a private view, and only what passes lands), `observe` (changes are found
+    /// afterwards), or `auto` (the strongest that works here) [default: the policy's, or auto]
+    #[arg(long, value_name = "LEVEL", env = "PROBITY_ENFORCE", hide_env_values = true)]
+    #[arg(value_parser = parse_word::<EnforcementChoice>)]
+    enforce: Option<EnforcementChoice>,
+
+    /// Whether the command reaches the network: `on` or `off`; `off` needs a view [default: the policy's, or on]
+    #[arg(long, value_name = "on|off", value_parser = parse_word::<NetworkRule>)]
+    network: Option<NetworkRule>,
+
     #[command(flatten)]
     identity: IdentityArgs,
 
@@ -72,7 +87,7 @@ pub(crate) fn run(
     cwd: PathBuf,
     json: bool,
 ) -> Result<CommandAnswer, ServiceError> {
-    let RunArgs { selection, grant, identity, command } = args;
+    let RunArgs { selection, grant, enforce, network, identity, command } = args;
     let remark = caller_location::typed_remark(workspace, &selection.scope);
     let request = RunRequest {
         credentials: identity.credentials()?,
@@ -81,10 +96,11 @@ pub(crate) fn run(
         command,
         cwd,
         stdout_is_data: json,
+        enforcement: EnforcementRequest { level: enforce, network },
     };
     let mut is_sealed = false;
     let report = govern(workspace, &request, &STATE_FILES, &mut |event| {
-        is_sealed |= matches!(event, RunEvent::Sealed(..));
+        is_sealed |= matches!(event, RunEvent::Sealed { .. });
         show_event(workspace, &event, &remark);
     });
     let report = report.inspect_err(|_| {
@@ -95,7 +111,15 @@ pub(crate) fn run(
     })?;
     let answer = report.answer(workspace, next_steps(&report));
     show(&report, &answer);
-    Ok(CommandAnswer::of(ExitCode::from(answer.status), &answer))
+    let exit_code = match report.landing_reason {
+        Some(_) => ExitCode::Conflict,
+        None => ExitCode::from(answer.status),
+    };
+    Ok(CommandAnswer::of(exit_code, &answer))
+}
+
+fn parse_word<T: FromStr<Err: std::fmt::Display>>(word: &str) -> Result<T, String> {
+    word.parse().map_err(|error: T::Err| error.to_string())
 }
 
 fn show_closed(closed: &ClosedRun) {
@@ -123,13 +147,14 @@ fn show_closed(closed: &ClosedRun) {
 fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
     match event {
         RunEvent::Closed(closed) => show_closed(closed),
-        RunEvent::Sealed(seal, coverage, warnings) => {
+        RunEvent::Sealed { seal, coverage, warnings, confinement, degraded } => {
             let contents = seal.contents();
             ui::eprint(format_args!(
                 "{} {}",
                 ui::bold("probity run"),
                 ui::dim(format_args!("{}  in {}", contents.run_id, workspace.root.display()))
             ));
+            show_confinement(confinement, *degraded);
             let scope: Vec<String> =
                 contents.plan.scope.as_slice().iter().map(|pattern| escape(pattern)).collect();
             if scope.is_empty() {
@@ -181,6 +206,22 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
     }
 }
 
+/// Says how firmly the command is kept in its scope; a weaker level than the strongest is explained.
+fn show_confinement(confinement: &ConfinementReport, degraded: Option<&str>) {
+    let level = confinement.level;
+    let what = match &confinement.view {
+        Some(view) => {
+            let sockets = ui::count_of(view.masked_sockets, "socket");
+            format!("tree, home and /tmp are private; network {}; {sockets} masked", confinement.network)
+        }
+        None => "changes are found afterwards".to_owned(),
+    };
+    ui::eprint_row("enforce", format_args!("{level}   {}", ui::dim(what)));
+    if let Some(why) = degraded {
+        ui::eprint_row("warning", format_args!("{why} {}", ui::warn(ReasonCode::EnforceDegraded)));
+    }
+}
+
 fn change_mark(change: probity_snapshot::ChangeKind) -> ChangeMark {
     match change {
         probity_snapshot::ChangeKind::Added => ChangeMark::Added,
@@ -192,6 +233,10 @@ fn change_mark(change: probity_snapshot::ChangeKind) -> ChangeMark {
 fn show(report: &RunReport, answer: &RunAnswer) {
     let verdict = &report.verdict;
     let untracked: BTreeSet<RepoPath> = verdict.untracked.iter().cloned().collect();
+    let fate = match report.landing.state {
+        LandingState::Held | LandingState::Conflict => ", held",
+        LandingState::Landed | LandingState::None => "",
+    };
     let renames = &answer.renames;
     show_renames(renames, &untracked);
     let told: BTreeSet<&RepoPath> = renames.iter().flat_map(|it| [&it.from, &it.to]).collect();
@@ -202,7 +247,7 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         .map(|change| (change_mark(change.change), &change.path))
         .collect();
     if !changes.is_empty() || renames.is_empty() {
-        for line in change_lines(&changes, &untracked) {
+        for line in change_lines(&changes, &untracked, fate) {
             ui::eprint_row("changed", line);
         }
     }
@@ -232,17 +277,24 @@ fn show(report: &RunReport, answer: &RunAnswer) {
         ui::eprint_row("note", ui::dim("… and more entries that were only touched, all in the evidence"));
     }
     ui::eprint_row("evidence", crate::relative_to_cwd(&report.attested.dir).display());
-    if report.verdict.passed() {
-        let what = if report.verdict.delta.is_empty() {
-            "nothing changed"
-        } else {
-            "every change is inside the sealed scope"
+    for obstacle in &report.landing.conflicts {
+        let code = ui::bad(obstacle.code);
+        ui::eprint_row("conflict", format_args!("{}: {} {code}", obstacle.path, obstacle.detail));
+    }
+    if report.passed() {
+        let what = match (report.verdict.delta.is_empty(), report.landing.state) {
+            (true, _) => "nothing changed",
+            (false, LandingState::Landed) => "every change is inside the sealed scope and landed",
+            (false, _) => "every change is inside the sealed scope",
         };
         ui::eprint(format_args!("{} {what}", ui::good("PASS")));
         return;
     }
     show_failed_logs(report);
-    show_reasons(&report.verdict.reasons);
+    show_reasons(&report.reasons());
+    if matches!(report.landing.state, LandingState::Held | LandingState::Conflict) {
+        ui::eprint_row("landing", "nothing landed, your tree is as it was");
+    }
     if let Some(hint) = output_hint(&report.seal, &report.verdict.untracked) {
         ui::eprint_row("hint", hint_words(&hint));
     }
@@ -348,15 +400,21 @@ fn next_command(way: WayForward, command: impl Into<String>) -> NextCommand {
 /// Suggests the next commands after a violation.
 fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     // Skipped gates are a consequence of another failure, and that is the one to fix.
-    let reasons = || report.verdict.reasons.iter();
+    let all = report.reasons();
+    let reasons = || all.iter();
     let cause = reasons().find(|reason| **reason != ReasonCode::GateSkipped);
     let Some(first) = cause.or_else(|| reasons().next()) else {
         return Vec::new();
     };
-    if report.verdict.untracked.is_empty() {
-        return vec![next_command(WayForward::Next, first.next_step())];
-    }
     let id = &report.seal.contents().run_id;
+    let is_held = matches!(report.landing.state, LandingState::Held | LandingState::Conflict);
+    if report.verdict.untracked.is_empty() {
+        let next = next_command(WayForward::Next, first.next_step());
+        return [next]
+            .into_iter()
+            .chain(held_steps(id, is_held && !report.landing.paths.is_empty()))
+            .collect();
+    }
     let findings = report.verdict.findings.iter();
     let protected: BTreeSet<&RepoPath> = findings
         .filter(|finding| finding.reason == ReasonCode::ProtectedChanged)
@@ -365,6 +423,9 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     // No scope lifts the protection of a path, so only unprotected paths are worth proposing.
     let plain: Vec<RepoPath> =
         report.verdict.untracked.iter().filter(|path| !protected.contains(path)).cloned().collect();
+    if is_held {
+        return steps_for_held(report, id, &plain, *first);
+    }
     if plain.is_empty() {
         let revert = format!("{} revert {id}", caller_location::program_prefix());
         return vec![
@@ -380,6 +441,35 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
         changes.any(|change| change.path == *path && change.change == probity_snapshot::ChangeKind::Added)
     };
     ways_forward(id, &plain, is_new).into_iter().chain(init).collect()
+}
+
+/// Suggests what to do with a layer that waits.
+fn held_steps(id: &str, is_held: bool) -> Vec<NextCommand> {
+    let probity = caller_location::program_prefix();
+    if !is_held {
+        return Vec::new();
+    }
+    vec![
+        next_command(WayForward::Look, format!("{probity} diff {id}")),
+        next_command(WayForward::Discard, format!("{probity} discard {id}")),
+    ]
+}
+
+/// Suggests commands for a layer with changes out of scope.
+fn steps_for_held(report: &RunReport, id: &str, plain: &[RepoPath], first: ReasonCode) -> Vec<NextCommand> {
+    let probity = caller_location::program_prefix();
+    let expand = ways_forward(id, plain, |_| false)
+        .into_iter()
+        .filter(|step| matches!(step.way, WayForward::Expand | WayForward::Suggest) && !plain.is_empty());
+    let mut steps: Vec<NextCommand> = expand.collect();
+    if report.verdict.delta.len() > report.verdict.untracked.len() {
+        steps.push(next_command(WayForward::Part, format!("{probity} land {id} --in-scope")));
+    }
+    steps.extend(held_steps(id, true));
+    if plain.is_empty() {
+        steps.push(next_command(WayForward::Next, first.next_step()));
+    }
+    steps
 }
 
 /// Suggests commands for changes out of scope: widen the scope, revert them, or make them in a separate run.

@@ -17,6 +17,7 @@ mod ledger;
 mod repo;
 mod root_directory;
 mod secrets_and_modes;
+mod shared_changes;
 mod state_directory;
 mod terminal;
 mod transparency_log;

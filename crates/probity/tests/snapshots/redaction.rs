@@ -38,6 +38,9 @@ const FILTERS: &[Filter] = &[
         pattern: r#""enforcement_detail": ?(?:"[^"]*"|null)"#,
         replacement: r#""enforcement_detail": "[ENFORCEMENT]""#,
     },
+    Filter { pattern: r#""kernel": ?(?:"[^"]*"|null)"#, replacement: r#""kernel": "[KERNEL]""# },
+    // The tests may run as root.
+    Filter { pattern: r#""LIMIT.AS_ROOT",\s*"#, replacement: "" },
     // Documents contain paths and times of varying length.
     Filter { pattern: r"\b\d+ kB\b", replacement: "[SIZE]" },
     Filter { pattern: r"\b\d+ bytes\b", replacement: "[SIZE] bytes" },

@@ -15,7 +15,7 @@ pub use table::{class_of, words_of};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WordClass([u64; WORDS]);
 
-const WORDS: usize = 3;
+const WORDS: usize = 4;
 
 impl WordClass {
     pub const NONE: Self = Self([0; WORDS]);
@@ -23,7 +23,7 @@ impl WordClass {
     /// Returns whether it shares a section with `other`.
     pub const fn is(self, other: Self) -> bool {
         let (own, others) = (self.0, other.0);
-        own[0] & others[0] | own[1] & others[1] | own[2] & others[2] != 0
+        own[0] & others[0] | own[1] & others[1] | own[2] & others[2] | own[3] & others[3] != 0
     }
 
     /// Returns whether no clause section lists the word: it is a name or a content word.
@@ -35,7 +35,7 @@ impl WordClass {
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         let (own, others) = (self.0, other.0);
-        Self([own[0] | others[0], own[1] | others[1], own[2] | others[2]])
+        Self([own[0] | others[0], own[1] | others[1], own[2] | others[2], own[3] | others[3]])
     }
 
     const fn bit(index: usize) -> Self {
@@ -61,6 +61,11 @@ impl std::ops::BitOr for WordClass {
     fn bitor(self, other: Self) -> Self {
         self.or(other)
     }
+}
+
+/// Returns the section of a name, in any case.
+pub fn section(name: &str) -> Option<WordClass> {
+    SECTIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, class)| *class)
 }
 
 macro_rules! sections {
@@ -89,8 +94,9 @@ sections! {
     PERSISTENCE OTHER STAY_VERB THIRD_PERSON CONTAINMENT_VERB UNTOUCHED INTERFACE CALLERS COMPATIBLE PUBLIC SAMENESS
     QUALITY REMOVAL_VERB ;
 
-    ONWARD_RETRACTION CLAUSE_RETRACTION PLAIN_CHECK DROP_VERB REGRESSION_COMPOUND ADDITION_VERB
-    FINDING_WORD APPEARANCE_VERB MEASURING_TOOL REACHED ACCEPTED FINITE_RESULT NUMERAL OPENER SECOND_THOUGHT
+    SYMBOL CODE CODE_KIND TOOL CODE_USE REPLACEMENT ONWARD_RETRACTION CLAUSE_RETRACTION PLAIN_CHECK DROP_VERB REGRESSION_COMPOUND ADDITION_VERB
+    FINDING_WORD APPEARANCE_VERB MEASURING_TOOL REACHED ACCEPTED FINITE_RESULT NUMERAL OPENER FILLER RETRACTION ACCEPTANCE REFUSAL OFFER_TO_DO OFFER_TO_HAVE
+    OFFERED_WORK OFFERED_WAY IDEA_START SECOND_THOUGHT
     REVISION DECISION_VERB REPORTED_DECISION WORK_VERB SETTING_VERB WORK_PARTICIPLE COMPLETION FORBIDDEN_VERB
     IDLE_PROHIBITION IDLE_NO STATIVE_VERB IDLE_SUBJECT OBLIGATION DISCOVERY OPINION IDLE_START ADVERB_BEFORE_REPORT
     ATTITUDE_VERB DOUBT SENTENCE_CONDITION OPENING_CONDITION QUESTION UNREAL UNDECIDED AFTERTHOUGHT RULE_LABEL

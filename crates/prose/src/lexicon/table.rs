@@ -1,6 +1,6 @@
 //! The English lexicon as a table: every first word with its own sections and the phrases that begin with it.
 
-use super::{SECTIONS, WordClass};
+use super::WordClass;
 use probity_collections::HashIndex;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,8 +23,7 @@ struct LexiconTable {
 static TABLE: LazyLock<LexiconTable> = LazyLock::new(|| {
     let mut entries: BTreeMap<&'static str, LexiconEntry> = BTreeMap::new();
     for (section, phrase) in phrases_in(ENGLISH) {
-        let class = SECTIONS.iter().find(|(name, _)| name.eq_ignore_ascii_case(section));
-        let class = class.map_or(WordClass::NONE, |(_, class)| *class);
+        let class = super::section(section).unwrap_or(WordClass::NONE);
         let mut words = words_of(phrase);
         let Some(first) = words.next() else { continue };
         let entry = entries.entry(first).or_default();
@@ -90,7 +89,7 @@ fn hash_of(word: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{NOTHING, TEST};
+    use super::super::{NOTHING, SECTIONS, TEST};
     use super::*;
     use std::collections::BTreeSet;
 

@@ -75,7 +75,8 @@ pub fn budget_contract(
 impl ContractResult {
     pub fn patch_verdict(&self, review: &ChangeReview) -> PatchVerdict {
         let facts = self.verdict.facts();
-        let checks = check_results(&self.verdict, self.scope_check.as_ref(), &self.gates);
+        let checks =
+            check_results(&self.verdict, &self.outcome.let_through, self.scope_check.as_ref(), &self.gates);
         let profile = self.verdict.profile.with_results(&checks);
         PatchVerdict {
             mode: ContractMode::Verify,

@@ -11,7 +11,7 @@ use probity_evidence::{GateStatus, Plan, Seal};
 use probity_paths::{RepoPath, Scope};
 use probity_policy::Policy;
 use probity_process::Supervisor;
-use probity_workspace::gates::{self, GatePlace, GateResult};
+use probity_workspace::gates::{self, GatePlace, GateResult, HeldGates, StartPrograms};
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::selection::{PlanSelection, compute_plan};
@@ -29,6 +29,17 @@ pub struct GateChoice {
     pub profile: Option<String>,
     /// The minimum tier; profile and packs may require a higher one.
     pub tier: Option<String>,
+    /// What the gates must still be, if the change was started before.
+    pub held: Option<HeldChange>,
+}
+
+/// What is known since a change was started.
+#[derive(Debug, Clone)]
+pub struct HeldChange {
+    /// The programs of the gates at the start.
+    pub programs: StartPrograms,
+    /// The paths that changed since, whoever changed them.
+    pub changed: BTreeSet<RepoPath>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -71,7 +82,7 @@ pub fn run(
     let results = if choice.skip {
         gates::skip_all(&seal, "it was left out")
     } else {
-        run_sealed(workspace, &seal, progress)?
+        run_sealed(workspace, &seal, choice.held.as_ref(), progress)?
     };
     let plan = &seal.contents().plan;
     let mut answers = GateAnswers {
@@ -101,6 +112,7 @@ pub fn run(
 fn run_sealed(
     workspace: &Workspace,
     seal: &Seal,
+    held: Option<&HeldChange>,
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<Vec<GateResult>, ServiceError> {
     let total = seal.contents().plan.gates.len();
@@ -120,9 +132,15 @@ fn run_sealed(
         }
         Ok(())
     };
-    let place =
-        GatePlace { root: &workspace.root, log_directory: workspace.state.dir(), changed_since_seal: None };
-    gates::run(&mut supervisor, seal, place, &mut gates::announcement(workspace, seal), &mut after)
+    let place = GatePlace {
+        confinement: None,
+        root: &workspace.root,
+        log_directory: workspace.state.dir(),
+        changed_since_seal: None,
+    };
+    let held = held.map(|held| HeldGates { programs: &held.programs, changed: &held.changed });
+    let mut before = gates::announcement(workspace, seal);
+    gates::run_held(&mut supervisor, seal, place, held, &mut before, &mut after)
 }
 
 fn facts(policy: &Policy, plan: &Plan, results: &[GateResult], left_out: bool) -> Vec<GateFact> {

@@ -24,7 +24,12 @@ impl ContractResult {
             profile: self.verdict.profile.profile.words(),
             runs: (self.before.as_ref().map(short), self.after.as_ref().map(short)),
             health: (health(&self.before), health(&self.after)),
-            checks: check_results(&self.verdict, self.scope_check.as_ref(), &self.gates),
+            checks: check_results(
+                &self.verdict,
+                &self.outcome.let_through,
+                self.scope_check.as_ref(),
+                &self.gates,
+            ),
             gates: self.gates.clone(),
             out_of_scope: self.out_of_scope(),
             findings: self.new_findings(),

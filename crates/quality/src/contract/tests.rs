@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Returns a function with too many parameters, which is one finding.
 fn long(name: &str) -> String {
-    format!("def {name}(a, b, c, d, e, f, g, h):\n    return a.{name}(b)\n\n\n")
+    format!("def {name}(a, b, c, d, e, f, g, h, i, j, k, l):\n    return a.{name}(b)\n\n\n")
 }
 
 const FINE: &str = "def fine(a):\n    return a.fine()\n\n\n";
@@ -128,6 +128,22 @@ fn runs_that_do_not_fit_say_why() {
     moved.report_digest = Digest::of(b"another report");
     let moved = ContractRequest { before: Some(&moved), ..asked() };
     assert_eq!(status(&moved), is(ContractStatus::Expired, "report_digest_mismatch"));
+}
+
+#[test]
+fn a_matter_of_taste_is_told_and_blocks_only_where_everything_does() {
+    let taste = "def f(a, b, c, d, e, f, g, h):\n    return a.f(b)\n\n\n";
+    let (before, after) = (side(&[("a.py", FINE)]), side(&[("a.py", &[FINE, taste].concat())]));
+    let asked = || declared(&before, &after, &["a.py"], &["a.py"]);
+    let answer = verify(&asked());
+    assert_eq!(answer.outcome.status, ContractStatus::Accepted);
+    assert_eq!(answer.outcome.findings_let_through.len(), 1);
+    let strict = ContractRules { strictness: StrictnessProfile::Strict, ..ContractRules::default() };
+    let violated = is(ContractStatus::Violated, "structural_regressions");
+    assert_eq!(status(&ContractRequest { rules: strict, ..asked() }), violated);
+    let floor =
+        ContractRules { severity_floor: Some(probity_policy::Severity::Info), ..ContractRules::default() };
+    assert_eq!(status(&ContractRequest { rules: floor, ..asked() }), violated);
 }
 
 #[test]

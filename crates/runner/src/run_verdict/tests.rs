@@ -81,7 +81,7 @@ impl World {
             },
             execution: ObservedExecution {
                 command: self.command.as_ref(),
-                refused_amendments: &[],
+                notes: &[],
                 gate_results: &self.gate_results,
                 gate_writes: &self.gate_writes(),
             },
@@ -502,7 +502,7 @@ fn an_output_is_exempt_only_for_the_gate_that_declared_it() {
             },
             execution: ObservedExecution {
                 command: world.command.as_ref(),
-                refused_amendments: &[],
+                notes: &[],
                 gate_results: &[],
                 gate_writes,
             },

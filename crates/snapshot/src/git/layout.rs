@@ -57,6 +57,19 @@ impl GitLayout {
         Some(Self { root, git_dir, common_dir, object_format, ref_storage })
     }
 
+    /// Returns the repository without a working tree at `dir`, if it is one.
+    pub fn find_bare(dir: &Path) -> Option<Self> {
+        let root = dir.canonicalize().ok()?;
+        let is_repository =
+            root.join("HEAD").is_file() && root.join("objects").is_dir() && root.join("refs").is_dir();
+        if !is_repository {
+            return None;
+        }
+        let config = git_files::read(&root.join("config"), MAX_CONFIG_BYTES).unwrap_or_default();
+        let (object_format, ref_storage) = extensions(&config);
+        Some(Self { git_dir: root.clone(), common_dir: root.clone(), root, object_format, ref_storage })
+    }
+
     /// Returns true for a linked worktree, which has a git directory of its own next to the shared one.
     pub fn is_linked(&self) -> bool {
         self.git_dir != self.common_dir

@@ -59,6 +59,18 @@ pub struct ZoneSnapshot {
     pub findings: Vec<TreeFinding>,
 }
 
+impl ZoneSnapshot {
+    /// Takes the identities of directories from `other`. The same directory has another identity behind an overlay.
+    pub fn adopt_identities(&mut self, other: &Self) {
+        for (path, entry) in &mut self.entries {
+            let known = other.entries.get(path).filter(|known| known.kind == SnapshotEntryKind::Directory);
+            if let Some(known) = known.filter(|_| entry.kind == SnapshotEntryKind::Directory) {
+                entry.object = known.object;
+            }
+        }
+    }
+}
+
 /// One difference between two snapshots of the zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZoneChange {

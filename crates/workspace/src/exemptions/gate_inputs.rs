@@ -42,14 +42,27 @@ pub fn virtual_environments(start: &Snapshot) -> BTreeSet<RepoPath> {
 }
 
 /// Looks up the inputs of `gate` in the tree at `root` (a real path), with `search_path` as its `PATH`. `environments`
-/// are the virtual environments of the tree.
+/// are the virtual environments of the tree. `file_root` leads to the root of the file system in which the gate runs.
 pub fn look_up(
+    file_root: &Path,
     root: &Path,
     gate: &PlannedGate,
     search_path: &OsStr,
     environments: &BTreeSet<RepoPath>,
 ) -> GateInputs {
+    look_up_command(file_root, root, &gate.run, search_path, environments)
+}
+
+/// Looks up the inputs of a command line, like [`look_up`].
+pub fn look_up_command(
+    file_root: &Path,
+    root: &Path,
+    run: &[String],
+    search_path: &OsStr,
+    environments: &BTreeSet<RepoPath>,
+) -> GateInputs {
     let mut lookup = LookUp {
+        file_root,
         root,
         search: std::env::split_paths(search_path).collect(),
         inputs: BTreeSet::new(),
@@ -57,7 +70,7 @@ pub fn look_up(
         imports_anything: false,
         programs: BTreeSet::new(),
     };
-    let started = probity_policy::started_commands(&gate.run);
+    let started = probity_policy::started_commands(run);
     for command in started.commands {
         lookup.note_program(OsStr::new(&command[0]));
     }
@@ -67,7 +80,7 @@ pub fn look_up(
             lookup.program(OsStr::new(word), 0);
         }
     }
-    gate.run.iter().skip(1).for_each(|word| lookup.note_argument(OsStr::new(word)));
+    run.iter().skip(1).for_each(|word| lookup.note_argument(OsStr::new(word)));
     let mut imports = lookup.virtual_environments();
     if lookup.imports_anything {
         imports.extend(probity_policy::any_imports());
@@ -75,12 +88,12 @@ pub fn look_up(
     }
     imports.append(&mut lookup.imports);
     let programs = lookup.programs.iter().filter_map(|path| {
-        let digest = digest_of(path)?;
+        let digest = digest_of(&lookup.file(path))?;
         Some(SealedProgram { path: path.as_os_str().as_bytes().into(), digest })
     });
     GateInputs {
         programs: programs.collect(),
-        found_program: gate.run.first().and_then(|name| lookup.find(OsStr::new(name))),
+        found_program: run.first().and_then(|name| lookup.find(OsStr::new(name))),
         inputs: lookup.inputs,
         imports: GlobList::new(imports),
     }
@@ -114,6 +127,7 @@ fn digest_of(path: &Path) -> Option<Digest> {
 }
 
 struct LookUp<'a> {
+    file_root: &'a Path,
     root: &'a Path,
     search: Vec<PathBuf>,
     inputs: BTreeSet<RepoPath>,
@@ -126,6 +140,11 @@ struct LookUp<'a> {
 }
 
 impl LookUp<'_> {
+    /// Returns where the file of a path is found.
+    fn file(&self, path: &Path) -> PathBuf {
+        self.file_root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
     /// Records what a program executes and imports. A script is known if its interpreter is; a shell may start
     /// anything.
     fn note_program(&mut self, program: &OsStr) {
@@ -150,7 +169,7 @@ impl LookUp<'_> {
         }
         for directory in self.search.clone() {
             let path = self.resolve_links(&directory.join(name));
-            if is_executable(&path) {
+            if is_executable(&self.file(&path)) {
                 self.note_executable(&path);
                 names.append(&mut self.interpreter(&path, depth));
                 break;
@@ -160,7 +179,7 @@ impl LookUp<'_> {
     }
 
     fn note_executable(&mut self, path: &Path) {
-        if is_executable(path) {
+        if is_executable(&self.file(path)) {
             self.programs.insert(path.to_owned());
         }
     }
@@ -169,13 +188,15 @@ impl LookUp<'_> {
     fn find(&self, name: &OsStr) -> Option<PathBuf> {
         let is_plain = !name.as_bytes().contains(&b'/');
         let mut places = self.search.iter().filter(|_| is_plain).map(|directory| directory.join(name));
-        places.find(|path| is_executable(path))
+        places.find(|path| is_executable(&self.file(path)))
     }
 
     /// Resolves the interpreters of a script.
     fn interpreter(&mut self, script: &Path, depth: usize) -> BTreeSet<OsString> {
         let mut names: BTreeSet<OsString> = script.file_name().map(OsStr::to_owned).into_iter().collect();
-        let Some(words) = shebang(script).filter(|_| depth < MAX_INTERPRETERS) else { return names };
+        let Some(words) = shebang(&self.file(script)).filter(|_| depth < MAX_INTERPRETERS) else {
+            return names;
+        };
         let mut words = words.iter().map(OsString::as_os_str);
         let Some(program) = words.next() else { return names };
         names.append(&mut self.program(program, depth + 1));
@@ -194,7 +215,7 @@ impl LookUp<'_> {
         let value = bytes.iter().position(|&byte| byte == b'=').map(|at| &bytes[at + 1..]);
         for name in [Some(bytes), value].into_iter().flatten().filter(|name| !name.is_empty()) {
             let path = self.root.join(OsStr::from_bytes(name));
-            if fs::metadata(&path).is_ok_and(|facts| facts.is_file()) {
+            if fs::metadata(self.file(&path)).is_ok_and(|facts| facts.is_file()) {
                 self.resolve_links(&path);
             }
         }
@@ -211,7 +232,7 @@ impl LookUp<'_> {
                 continue;
             }
             let next = here.join(&name);
-            match fs::read_link(&next) {
+            match fs::read_link(self.file(&next)) {
                 Ok(target) if n_links < MAX_SYMLINKS => {
                     n_links += 1;
                     self.note_input(&next);
@@ -241,7 +262,7 @@ impl LookUp<'_> {
                 .root
                 .join(OsStr::from_bytes(directory.as_bytes()))
                 .join(OsStr::from_bytes(VIRTUAL_ENVIRONMENT_MARK));
-            mark.exists().then(|| pattern_of(directory.as_bytes()))
+            self.file(&mark).exists().then(|| pattern_of(directory.as_bytes()))
         };
         self.inputs.iter().filter_map(environment).collect()
     }
@@ -320,7 +341,7 @@ mod tests {
             };
             let search = std::env::join_paths(search).expect("a path");
             let environments = [RepoPath::parse(b"odd").expect("a path")].into();
-            let found = look_up(&self.root(), &gate, &search, &environments);
+            let found = look_up(Path::new("/"), &self.root(), &gate, &search, &environments);
             let imports = found.imports.as_slice().iter().map(|it| String::from_utf8_lossy(it).into_owned());
             (found.inputs.iter().map(ToString::to_string).collect(), imports.collect())
         }

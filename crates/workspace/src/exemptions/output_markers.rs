@@ -45,16 +45,16 @@ impl OutputRecognizer {
         )
     }
 
-    /// Returns the build outputs that exist at the start or at the end.
+    /// Returns the build outputs that exist at the start or at the end, when the tree is found at `root`.
     pub fn of_run(
         &mut self,
-        workspace: &Workspace,
+        root: &Path,
         exemptions: &Exemptions,
         [start, end]: [&Snapshot; 2],
     ) -> Vec<RecognizedOutput> {
         let is_kept = |directory: &RepoPath| exemptions.tracked.may_contain(directory);
         let at_start = uncovered_directories(&self.at_start, exemptions);
-        let at_end = uncovered_directories(&marked_directories(&workspace.root, end), exemptions);
+        let at_end = uncovered_directories(&marked_directories(root, end), exemptions);
         let rules = &mut self.ignore_rules;
         let mut is_ignored =
             |directory: &RepoPath| rules.as_mut().is_some_and(|rules| rules.ignores_directory(directory));

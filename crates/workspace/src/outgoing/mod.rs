@@ -13,6 +13,9 @@
 
 pub mod commit_rule;
 pub mod index_rule;
+mod since_start;
+
+pub use since_start::{AsideChange, committed_aside};
 
 use crate::git::{self, PeeledObject};
 use crate::git_failure::GitFailure;
@@ -96,6 +99,8 @@ pub struct OutgoingChanges {
     pub changes: BTreeMap<RepoPath, PlacedChange>,
     /// Paths that were staged as the working tree holds them. They count only where the tree is not judged.
     pub staged_as_in_tree: BTreeMap<RepoPath, PlacedChange>,
+    /// What lies outside of the root, if that is below the top of the repository: by path from the top.
+    pub outside_root: BTreeMap<RepoPath, PlacedChange>,
     pub unreadable: Vec<UnreadableChange>,
 }
 
@@ -170,7 +175,11 @@ impl OutgoingChanges {
     }
 
     fn add_commits(&mut self, place: RepositoryPlace<'_>, before: &RefFacts, after: &RefFacts) {
-        let moved = MovedRefs::between(before, after);
+        if let (None, Some(why)) = (before.unreadable(), after.unreadable()) {
+            let unreadable = place.unjudged(HEAD, ReasonCode::ProtectedChanged, why.to_owned());
+            self.unreadable.push(unreadable);
+        }
+        let moved = MovedRefs::between(before, after, &after.branches_elsewhere(before));
         for (name, value) in &moved.senseless {
             let detail = format!("{} holds no id: `{value}`", shown_name(name));
             self.unreadable.push(place.unjudged(name, ReasonCode::ProtectedChanged, detail));
@@ -181,11 +190,13 @@ impl OutgoingChanges {
         match moved.examine(place.layout) {
             Ok((changes, dead_ends)) => {
                 for CommittedChange { entry, commit, reference } in changes {
-                    let Some(path) = place.to_committed_path(&entry.path) else { continue };
                     let repository = place.repository();
                     let at = ChangePlace::Commit { commit: commit.to_string(), reference, repository };
                     let change = PlacedChange { before: entry.before, after: entry.after, place: at };
-                    self.changes.entry(path).or_insert(change);
+                    match place.to_committed_path(&entry.path) {
+                        Some(path) => self.changes.entry(path).or_insert(change),
+                        None => self.outside_root.entry(entry.path).or_insert(change),
+                    };
                 }
                 for (name, kind) in dead_ends {
                     let shown = shown_name(&name);
@@ -228,17 +239,18 @@ impl OutgoingChanges {
         let staged = index_rule::staged_changes(&old, &new, &SnapshotLookup { place, tree });
         let mut committed: Option<HeadTree> = None;
         for change in staged {
-            let Some(path) = place.to_tree_path(&change.path) else { continue };
             let repository = place.repository();
             let at = ChangePlace::Index { repository };
             let placed = PlacedChange { before: change.before, after: change.after.clone(), place: at };
-            match change.kind {
-                StagedKind::AsInTree => {
-                    self.staged_as_in_tree.insert(path, placed);
+            let path = place.to_tree_path(&change.path);
+            match (change.kind, &path) {
+                (StagedKind::AsInTree, Some(path)) => {
+                    self.staged_as_in_tree.insert(path.clone(), placed);
                     continue;
                 }
-                StagedKind::HidesEdits => {}
-                StagedKind::Differs => {
+                (StagedKind::HidesEdits, _) => {}
+                // The tree outside of the root is not observed, so that only the commit can explain an entry there.
+                (StagedKind::AsInTree | StagedKind::Differs, _) => {
                     let committed = match &mut committed {
                         Some(committed) => committed,
                         none => none.insert(checked_out(place.layout)?),
@@ -251,7 +263,11 @@ impl OutgoingChanges {
                     }
                 }
             }
-            self.changes.entry(path).or_insert(placed);
+            match (path, RepoPath::parse(&change.path)) {
+                (Some(path), _) => drop(self.changes.entry(path).or_insert(placed)),
+                (None, Ok(path)) => drop(self.outside_root.entry(path).or_insert(placed)),
+                (None, Err(_)) => {}
+            }
         }
         Ok(())
     }
@@ -404,9 +420,9 @@ struct MovedRefs {
 }
 
 impl MovedRefs {
-    fn between(before: &RefFacts, after: &RefFacts) -> Self {
+    /// Compares two observations, leaving out the branches `elsewhere`.
+    fn between(before: &RefFacts, after: &RefFacts, elsewhere: &BTreeSet<&str>) -> Self {
         let parse = |value: &str| GitId::from_hex(value.as_bytes());
-        let elsewhere = after.branches_elsewhere(before);
         let is_judged = |name: &str| {
             !UNJUDGED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) && !elsewhere.contains(name)
         };

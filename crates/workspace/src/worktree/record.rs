@@ -6,6 +6,7 @@
 //! ```text
 //! probity/dirty-snapshot/v1 <commit or -> <toml, json or -> <digest of the policy or -> NUL
 //! <what> <digest or -> <path> NUL          what: added, modified, deleted, type_changed, aside, scope, output
+//! <what> <digest> NUL                      what: refs, programs
 //! ```
 
 use probity_core::Digest;
@@ -30,6 +31,10 @@ pub struct StartRecord {
     pub scope: BTreeMap<RepoPath, Digest>,
     /// The output directories that were recognized by their marker.
     pub outputs: BTreeSet<RepoPath>,
+    /// The git references, as a stored object; `None` in records that were made before they were kept.
+    pub refs: Option<Digest>,
+    /// The programs of the gates, as a stored object; `None` without gates, and in older records.
+    pub programs: Option<Digest>,
 }
 
 impl StartRecord {
@@ -51,6 +56,9 @@ impl StartRecord {
         }
         for path in &self.outputs {
             push(&mut bytes, "output", None, path);
+        }
+        for (what, digest) in [("refs", self.refs), ("programs", self.programs)] {
+            bytes.extend(digest.map(|digest| format!("{what} {digest}\0").into_bytes()).unwrap_or_default());
         }
         bytes
     }
@@ -74,7 +82,15 @@ impl StartRecord {
                 b"-" => None,
                 digits => Some(std::str::from_utf8(digits).ok()?.parse::<Digest>().ok()?),
             };
-            let path = RepoPath::parse(parts.next()?).ok()?;
+            let Some(path) = parts.next() else {
+                match what {
+                    "refs" => record.refs = Some(digest?),
+                    "programs" => record.programs = Some(digest?),
+                    _ => return None,
+                }
+                continue;
+            };
+            let path = RepoPath::parse(path).ok()?;
             match what {
                 "aside" => drop(record.aside.insert(path, digest)),
                 "scope" => drop(record.scope.insert(path, digest?)),
@@ -135,10 +151,17 @@ mod tests {
     fn records() -> impl Strategy<Value = StartRecord> {
         let name = proptest::collection::vec(1_u8..=255, 1..6);
         let item = (name, 0..5_usize, proptest::option::of(any::<u8>()));
-        (proptest::option::of("[0-9a-f]{40}"), proptest::collection::vec(item, 0..8)).prop_map(
-            |(head, items)| {
-                let mut record =
-                    StartRecord { head, policy: Some((true, Digest::of(b"p"))), ..StartRecord::default() };
+        let objects = proptest::option::of(any::<u8>());
+        (proptest::option::of("[0-9a-f]{40}"), proptest::collection::vec(item, 0..8), objects).prop_map(
+            |(head, items, object)| {
+                let object = object.map(|byte| Digest::of(&[byte]));
+                let mut record = StartRecord {
+                    head,
+                    policy: Some((true, Digest::of(b"p"))),
+                    refs: object,
+                    programs: object,
+                    ..StartRecord::default()
+                };
                 for (name, what, content) in items {
                     let Ok(path) = RepoPath::parse(&name) else { continue };
                     let digest = content.map(|byte| Digest::of(&[byte]));

@@ -13,6 +13,7 @@ use super::filters::{self, FilteredFile};
 use super::record::StartRecord;
 use crate::exemptions::Exemptions;
 use crate::observe::WorkspaceObserver;
+use crate::outgoing::commit_rule::CommittedChange;
 use crate::outgoing::{self, RepositoryPlace};
 use crate::{ServiceError, Workspace, git};
 use probity_core::Digest;
@@ -58,6 +59,8 @@ pub struct ChangesSinceStart {
     pub dirty_paths: BTreeMap<RepoPath, DirtyPath>,
     /// The same paths as they were at the start.
     pub start: StartSnapshot,
+    /// What the checked-out branch got outside of the root, if that is below the top: by path from the top.
+    pub outside_root: BTreeMap<RepoPath, CommittedChange>,
 }
 
 impl WorktreeStatus {
@@ -220,14 +223,16 @@ impl WorktreeStatus {
         if let Some(Some(old)) = &old {
             since.add_committed(old);
         }
+        let mut outside_root = BTreeMap::new();
         if let (Some(_), Some(layout), Some(head)) = (&then, &workspace.git, &self.state.head) {
             let changed = outgoing::changes_between(layout, start.head.as_deref(), head)?;
             let below_top = workspace.below_top();
             let place =
                 RepositoryPlace { layout, nested: None, is_own_worktree: false, below_top: &below_top };
             for change in changed {
-                if let Some(path) = place.to_committed_path(&change.entry.path) {
-                    since.add_step(&path, change.entry.after.as_ref());
+                match place.to_committed_path(&change.entry.path) {
+                    Some(path) => since.add_step(&path, change.entry.after.as_ref()),
+                    None => drop(outside_root.entry(change.entry.path.clone()).or_insert(change)),
                 }
             }
         }
@@ -235,7 +240,7 @@ impl WorktreeStatus {
             Some(_) => StartSnapshot::Available { entries: since.entries },
             None => StartSnapshot::Unreadable,
         };
-        Ok(ChangesSinceStart { dirty_paths: since.dirt, start })
+        Ok(ChangesSinceStart { dirty_paths: since.dirt, start, outside_root })
     }
 
     /// Returns the dirty files that git would store as the blobs of another tree although their bytes differ.

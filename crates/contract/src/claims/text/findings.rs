@@ -14,8 +14,10 @@ impl NameFinder<'_, '_> {
             return;
         }
         let (ids, end) = self.finding_list(at);
-        let span = self.fixed_before(at).map(|start| (start, end - 1));
-        let Some((start, last)) = span.or_else(|| self.fixed_behind(end).map(|last| (at, last))) else {
+        let before = self.fixed_before(at).or_else(|| self.fixed_before_bracket(at));
+        let span = before.map(|start| (start, end - 1));
+        let behind = || self.fixed_behind(end).or_else(|| self.that_finding_is_gone(at));
+        let Some((start, last)) = span.or_else(|| behind().map(|last| (at, last))) else {
             return;
         };
         for index in ids {
@@ -72,6 +74,32 @@ impl NameFinder<'_, '_> {
             }
         }
         None
+    }
+
+    /// "Fixed the duplicate in the retry code (F12)": the id stands in brackets behind what it names.
+    fn fixed_before_bracket(&self, at: usize) -> Option<usize> {
+        let sentence = self.sentence;
+        let bracket = at.checked_sub(1).filter(|&it| matches!(sentence.tokens[it].text, "(" | "["))?;
+        let named = bracket.checked_sub(1)?;
+        let from = sentence.clause_start(named).max(bracket.saturating_sub(REACH + 2));
+        let verb = (from..bracket).rev().find(|&index| sentence.is(index, lx::FIX_VERB))?;
+        let is_partial = verb > 0 && sentence.is(verb - 1, lx::PARTIAL_QUANTIFIER | lx::NEGATION);
+        let is_other = (verb..bracket).any(|index| sentence.is(index, lx::AND | lx::NEGATION | lx::BUT));
+        (!is_partial && !is_other).then_some(verb)
+    }
+
+    /// "The block (F12) is a helper now, so that finding no longer shows up": the only id of the sentence is meant.
+    fn that_finding_is_gone(&self, at: usize) -> Option<usize> {
+        let sentence = self.sentence;
+        let limit = sentence.tokens.len().min(at + 20);
+        if (0..limit).any(|index| index != at && self.is_finding(index)) {
+            return None;
+        }
+        let that = (at + 1..limit).find(|&index| {
+            sentence.says_any(index, "that | the | this")
+                && sentence.is(index + 1, lx::FINDING | lx::FINDING_WORD)
+        })?;
+        self.fixed_behind(that + 2)
     }
 
     /// What is said behind a finding: "is fixed", "has disappeared", "is no longer reported".

@@ -1,16 +1,20 @@
 //! Recognizes claims in free text.
 //!
 //! `prose` cuts the text into sentences of classified words and says which clauses are asserted at all; a frame for each
-//! claim ([`api`], [`frames`], [`regressions`], [`verified`], [`names`], [`docs`], [`findings`]) looks for statements.
-//! Everything is bounded look-around on tokens, so the time is linear.
+//! claim ([`api`], [`frames`], [`regressions`], [`verified`], [`names`], [`docs`], [`findings`]) looks for statements,
+//! [`patterns`] for those that a data file lists, [`tools`] for lists of checks. [`templates`] reads a label or question
+//! together with its answer. Everything is bounded look-around on tokens, so the time is linear.
 
 mod api;
 mod docs;
 mod findings;
 mod frames;
 mod names;
+mod patterns;
 mod phrase;
 mod regressions;
+mod templates;
+mod tools;
 mod verified;
 
 pub use names::KnownNames;
@@ -21,7 +25,7 @@ use probity_prose::clauses::ParsedSentence;
 use probity_prose::lexicon::{self as lx, WordClass, class_of};
 use probity_prose::markdown::{BlockForm, MarkdownBlock, blocks};
 use probity_prose::sentences::{SemicolonRole, is_question, sentences};
-use probity_prose::tokens::{is_mark, tokenize};
+use probity_prose::tokens::{TokenKind, is_mark, tokenize};
 use std::collections::BTreeSet;
 
 /// What a text claims, and how much of it was not understood as a claim.
@@ -53,13 +57,7 @@ pub struct AssertedClaim {
 
 /// Finds the claims that the author of `text` asserts.
 pub fn recognize(text: &str, known: &KnownNames<'_>) -> ClaimRecognition {
-    let mut recognizer = ClaimRecognizer {
-        known,
-        recognition: ClaimRecognition::default(),
-        seen: BTreeSet::new(),
-        topic: None,
-        is_plan: false,
-    };
+    let mut recognizer = ClaimRecognizer::new(known);
     for block in blocks(text).iter().filter(|block| block.form != BlockForm::CheckBox { done: false }) {
         recognizer.block(text, block);
     }
@@ -72,16 +70,43 @@ struct ClaimRecognizer<'k, 'n> {
     seen: BTreeSet<Claim>,
     /// What the sentence before was about.
     topic: Option<StatementTopic>,
+    /// What the heading above is about.
+    heading_topic: Option<StatementTopic>,
     /// Whether the heading above announces plans and wishes.
     is_plan: bool,
+    /// Whether the list that follows was announced as a plan: "Plan:".
+    is_planned_list: bool,
+    /// The heading, label or question that the next sentence may answer.
+    prompt: Option<String>,
 }
 
-impl ClaimRecognizer<'_, '_> {
+impl<'k, 'n> ClaimRecognizer<'k, 'n> {
+    fn new(known: &'k KnownNames<'n>) -> Self {
+        Self {
+            known,
+            recognition: ClaimRecognition::default(),
+            seen: BTreeSet::new(),
+            topic: None,
+            heading_topic: None,
+            is_plan: false,
+            is_planned_list: false,
+            prompt: None,
+        }
+    }
+
     fn block(&mut self, text: &str, block: &MarkdownBlock) {
         let mut opens_paragraph = block.form != BlockForm::TableRow;
+        if !matches!(block.form, BlockForm::Item | BlockForm::CheckBox { .. }) {
+            self.is_planned_list = false;
+        }
         for line in statements_of_lines(text, block) {
             for range in sentences(&line, SemicolonRole::EndsClause) {
-                self.sentence(&line[range], block.form, std::mem::take(&mut opens_paragraph));
+                if is_correction(&line[range.clone()]) {
+                    self.correct(&line[range.start..]);
+                }
+                let behind = line[range.end..].trim_start();
+                self.sentence(&line[range.clone()], block.form, std::mem::take(&mut opens_paragraph));
+                self.ticked(&line[range], behind);
             }
         }
     }
@@ -92,26 +117,111 @@ impl ClaimRecognizer<'_, '_> {
             return;
         }
         let sentence = ParsedSentence::new(&tokens, is_question(text));
+        let own_topic = (0..tokens.len()).rev().find_map(|index| frames::topic_of(&sentence, index));
         if form == BlockForm::Heading {
             self.is_plan = sentence.has(lx::WISH_LABEL);
+            let is_testing = (0..tokens.len()).any(|index| sentence.says_any(index, "testing | tested"));
+            self.heading_topic = own_topic.or(is_testing.then_some(StatementTopic::Tests));
         }
         let topic = self.topic.filter(|_| !opens_paragraph);
-        self.topic = (0..tokens.len()).rev().find_map(|index| frames::topic_of(&sentence, index)).or(topic);
-        let mut statements = if self.is_plan { Vec::new() } else { statements(&sentence, topic, self.known) };
-        statements.retain(|statement| sentence.asserts(statement.start, statement.end));
-        statements.sort_by_key(|statement| statement.at);
+        self.topic = own_topic.or(topic);
+        let mut claims: Vec<Claim> = Vec::new();
+        if !self.is_plan && !self.is_planned_list {
+            let mut statements = statements(&sentence, topic.or(self.heading_topic), self.known);
+            statements.retain(|statement| sentence.asserts(statement.start, statement.end));
+            statements.sort_by_key(|statement| statement.at);
+            claims = self.answered(text, form);
+            claims.extend(statements.into_iter().map(|statement| statement.claim));
+        }
+        if templates::is_prompt(text) && sentence.has(lx::WISH_LABEL) {
+            self.is_planned_list = true;
+        }
+        let is_prompt = form == BlockForm::Heading || templates::is_prompt(text);
+        if is_prompt {
+            self.prompt = Some(text.to_owned());
+        } else if !matches!(form, BlockForm::CheckBox { .. }) {
+            self.prompt = None;
+        }
         let source = excerpt(text);
         self.recognition.sentences += 1;
-        if statements.is_empty() {
+        if claims.is_empty() {
             self.recognition.unchecked.push(source.clone());
         }
-        for statement in statements {
-            if self.seen.insert(statement.claim.clone()) {
+        for claim in claims {
+            if self.seen.insert(claim.clone()) {
                 let sentence = source.clone();
-                self.recognition.claims.push(AssertedClaim { claim: statement.claim, sentence });
+                self.recognition.claims.push(AssertedClaim { claim, sentence });
             }
         }
     }
+
+    /// What a sentence claims as an answer: to the prompt before it, or to its own label.
+    fn answered(&self, text: &str, form: BlockForm) -> Vec<Claim> {
+        if form == BlockForm::Heading {
+            return Vec::new();
+        }
+        let bare = text.trim_matches(['|', ' ', '*', '_']);
+        let prompted = self.prompt.as_deref().zip(templates::answer_of(&tokenize(bare)));
+        let labeled = || {
+            let (label, answer) = templates::split_label(bare)?;
+            Some((label, templates::answer_of(&tokenize(answer))?))
+        };
+        prompted
+            .or_else(labeled)
+            .map_or(Vec::new(), |(prompt, answer)| templates::claims(prompt, answer, self.known))
+    }
+
+    /// "All tests passing? ✅": a mark alone is no sentence, but an answer.
+    fn ticked(&mut self, question: &str, behind: &str) {
+        let is_ticked = tokenize(behind.get(..behind.ceil_char_boundary(1)).unwrap_or_default())
+            .first()
+            .is_some_and(|mark| mark.class.is(lx::MARK) && mark.class.is(lx::SUCCESS));
+        if !is_ticked || !is_question(question) || self.is_plan || self.is_planned_list {
+            return;
+        }
+        for claim in templates::claims(question, templates::PromptAnswer::Yes, self.known) {
+            if self.seen.insert(claim.clone()) {
+                self.recognition.claims.push(AssertedClaim { claim, sentence: excerpt(question) });
+            }
+        }
+    }
+
+    /// Takes back what a correction is about: "Edit: two tests fail".
+    fn correct(&mut self, correction: &str) {
+        let tokens = tokenize(correction);
+        let sentence = ParsedSentence::new(&tokens, false);
+        let about_checks = sentence.has(lx::TEST | lx::CHECK | lx::CI | lx::FAILURE | lx::REGRESSION);
+        let about_interface = sentence.has(lx::INTERFACE | lx::CALLERS | lx::COMPATIBLE)
+            || (0..tokens.len()).any(|index| sentence.says(index, "breaking"));
+        let about_paths = sentence.has(lx::FILES | lx::CHANGE_VERB)
+            || tokens.iter().any(|token| token.kind == TokenKind::Literal);
+        let is_taken_back = |claim: &Claim| match claim {
+            Claim::TestsPass { .. } | Claim::AllChecksPassed | Claim::NoRegressions | Claim::Verified => {
+                about_checks
+            }
+            Claim::NoApiChange => about_interface,
+            Claim::OnlyTouched { .. } | Claim::DocsOnly => about_paths,
+            Claim::Fixed { .. } => false,
+        };
+        let claims = std::mem::take(&mut self.recognition.claims);
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            claims.into_iter().partition(|asserted| is_taken_back(&asserted.claim));
+        self.recognition.claims = kept;
+        for asserted in gone {
+            self.seen.remove(&asserted.claim);
+            self.recognition.unchecked.push(asserted.sentence);
+        }
+    }
+}
+
+/// Whether a sentence corrects what was said before it.
+fn is_correction(sentence: &str) -> bool {
+    let tokens = tokenize(sentence);
+    let Some(first) = tokens.first() else { return false };
+    let says = |words: &str| words.split(" | ").any(|word| first.text.eq_ignore_ascii_case(word));
+    let is_label = tokens.iter().take(4).any(|token| token.kind == TokenKind::Colon);
+    says("edit | edited | correction | erratum | update") && is_label
+        || says("scratch | strike | sorry | oops | wait") && tokens.len() > 1 && !is_label
 }
 
 /// The lines of a block, those that go on with the one before joined to it.
@@ -135,7 +245,7 @@ fn starts_new_statement(before: &str, line: &str) -> bool {
     let last = before.split_whitespace().next_back().unwrap_or_default();
     let goes_on = last.ends_with([',', ':', '.', '!', '?', '…'])
         || class_of(last).is(lx::AND | lx::OR | lx::PREPOSITION | lx::DETERMINER | lx::AUXILIARY);
-    let first = line.split_whitespace().next().unwrap_or_default();
+    let first = line.split_whitespace().next().unwrap_or_default().trim_start_matches(['*', '_']);
     let is_name = first == "I" || first.starts_with("I'") || first.contains(|it: char| it.is_ascii_digit());
     !goes_on && !is_name && first.starts_with(|it: char| it.is_uppercase() || is_mark(it))
 }
@@ -187,11 +297,23 @@ fn statements(
         api::unchanged(sentence, at, found);
     });
     each(lx::EXCLUSIVE, &|at, found| names.only_touched(at, found));
+    each(lx::CHANGE_VERB, &|at, found| names.exactly_these(at, found));
     each(lx::CHANGE | lx::STAY_VERB, &|at, found| names.limited(at, found));
     each(lx::NO | lx::NOTHING | lx::NEGATION | lx::EVERYTHING, &|at, found| names.nothing_else(at, found));
     each(lx::NOTHING, &|at, found| names.and_nothing_else(at, found));
     each(lx::DOCS, &|at, found| names.docs_only(at, found));
     (0..sentence.tokens.len()).for_each(|at| names.fixed(at, &mut found));
+    patterns::listed(sentence, &mut found);
+    if sentence.has(lx::TEST) && sentence.has(lx::TOOL | lx::CHECK | lx::AND) {
+        let n_found = found.len();
+        (0..sentence.tokens.len()).for_each(|at| tools::all_tools(sentence, at, &mut found));
+        // The list says more than its tests alone.
+        let lists: Vec<_> = found[n_found..].iter().map(|list| (list.start, list.end)).collect();
+        let is_listed = |statement: &ClaimStatement| {
+            lists.iter().any(|&(start, end)| statement.start >= start && statement.end <= end)
+        };
+        found.retain(|it| !matches!(it.claim, Claim::TestsPass { .. }) || !is_listed(it));
+    }
     found
 }
 

@@ -49,6 +49,10 @@ impl NameFinder<'_, '_> {
         if taken {
             return;
         }
+        let object = if touches { at + 2 } else { at + 1 };
+        if let Some(end) = self.readme_and_docs(object).filter(|_| touches || is_object) {
+            return found.push(ClaimStatement { start: at, end, at, claim: Claim::DocsOnly });
+        }
         if let Some((paths, end)) = self.path_list(at + 1) {
             let named = at > 1
                 && sentence.kind(at - 1) == Some(TokenKind::Colon)
@@ -61,6 +65,42 @@ impl NameFinder<'_, '_> {
         } else {
             self.touched_these_only(at, at, found);
         }
+    }
+
+    /// "I modified exactly two files: a.py and b.py".
+    pub(super) fn exactly_these(&self, at: usize, found: &mut Vec<ClaimStatement>) {
+        let sentence = self.sentence;
+        let counts = sentence.kind(at + 1) == Some(TokenKind::Number) || sentence.is(at + 1, lx::NUMERAL);
+        let files = (at + 2..at + 4).find(|&index| sentence.is(index, lx::FILES));
+        let verb = (at.saturating_sub(2)..at).find(|&index| sentence.is(index, lx::CHANGE_VERB));
+        if let (true, Some(files), Some(verb)) = (sentence.says(at, "exactly") && counts, files, verb) {
+            self.take_list(verb, files + 1, found);
+        }
+    }
+
+    /// "the README and the docs": a list of documentation without a path that could be checked one by one.
+    fn readme_and_docs(&self, from: usize) -> Option<usize> {
+        let sentence = self.sentence;
+        let (mut index, mut n_docs, mut last) = (from, 0, from);
+        while index < from + 12 {
+            let is_doc = sentence.is(index, lx::DOCS)
+                || sentence.says_any(index, "readme | changelog | guide | tutorial | manual | handbook");
+            if is_doc {
+                n_docs += 1;
+                last = index;
+            } else if !sentence.is(index, lx::DETERMINER | lx::AND | lx::PREPOSITION | lx::FILES)
+                && sentence.kind(index) != Some(TokenKind::Comma)
+                && !sentence.says_any(
+                    index,
+                    "page | pages | section | sections | install | installation | api | user",
+                )
+            {
+                break;
+            }
+            index += 1;
+        }
+        let ends = index >= sentence.tokens.len() || sentence.kind(index) == Some(TokenKind::Break);
+        (n_docs > 0 && ends).then_some(last)
     }
 
     /// "I changed a.py only": the paths stand before the word at `end`, and the verb before them.
@@ -268,8 +308,14 @@ impl NameFinder<'_, '_> {
         taken
     }
 
-    /// The paths from `from` on, and the token behind them.
+    /// The paths from `from` on, and the token behind them. A list that goes on with something that is no path cannot be
+    /// read to its end, and is none.
     fn path_list(&self, from: usize) -> Option<(BTreeSet<ScopeEntry>, usize)> {
+        let (paths, end) = self.paths_from(from)?;
+        (!self.goes_on(end)).then_some((paths, end))
+    }
+
+    fn paths_from(&self, from: usize) -> Option<(BTreeSet<ScopeEntry>, usize)> {
         let sentence = self.sentence;
         let mut paths = BTreeSet::new();
         let mut index = from;
@@ -279,15 +325,81 @@ impl NameFinder<'_, '_> {
             if token.is_some_and(|token| self.is_path(token)) {
                 paths.insert(ScopeEntry::new(sentence.tokens[index].text.trim_end_matches('/')));
                 end = index + 1;
-            } else if token.is_none() || !self.joins(index, paths.is_empty()) || index > end + 4 {
+            } else if token.is_none()
+                || !self.joins(index, paths.is_empty())
+                    && !self.describes_path(index)
+                    && (paths.is_empty() || !self.is_part_name(index))
+                || index > end + 4
+            {
                 break;
             }
             index += 1;
         }
-        while sentence.is(end, lx::FILES) {
+        while sentence.is(end, lx::FILES) || self.is_part_name(end) {
             end += 1;
         }
         (!paths.is_empty()).then_some((paths, end))
+    }
+
+    /// "the `billing` package": what kind of thing a path is.
+    fn is_part_name(&self, index: usize) -> bool {
+        self.sentence
+            .says_any(index, "package | packages | crate | crates | component | dir | tree | subtree")
+    }
+
+    /// "its test tests/test_a.py": words that say what the path behind them is.
+    fn describes_path(&self, index: usize) -> bool {
+        let sentence = self.sentence;
+        let is_word = sentence.kind(index) == Some(TokenKind::Word)
+            && (sentence.tokens[index].class.is_plain() || sentence.is(index, lx::TEST | lx::TEST_KIND))
+            || self.is_part_name(index);
+        let names_path = |at: usize| sentence.tokens.get(at).is_some_and(|token| self.is_path(token));
+        let is_led = index > 0 && sentence.is(index - 1, lx::DETERMINER | lx::AND | lx::TEST | lx::TEST_KIND)
+            || index > 0 && sentence.kind(index - 1) == Some(TokenKind::Comma);
+        let leads = names_path(index + 1)
+            || names_path(index + 2) && sentence.is(index + 1, lx::PREPOSITION | lx::TEST | lx::FILES)
+            || names_path(index + 2) && sentence.says_any(index + 1, "(");
+        is_word && is_led && leads
+    }
+
+    /// Whether a list goes on behind `end` with something that was not read: "a.py and its test".
+    fn goes_on(&self, end: usize) -> bool {
+        let sentence = self.sentence;
+        let mut index = end;
+        while sentence.kind(index) == Some(TokenKind::Comma) || sentence.says(index, "(") {
+            index += 1;
+        }
+        let is_joined = sentence.is(index, lx::AND)
+            || sentence.says_any(index, "along | together | alongside")
+            || sentence.reads(index, &["as", "well", "as"]);
+        if !is_joined {
+            return false;
+        }
+        index += 1;
+        if sentence.says_any(index, "whatever | other | others | more | some | several | wherever | a | few")
+        {
+            return true;
+        }
+        // A statement of its own has a verb.
+        let limit = sentence.tokens.len().min(index + 7);
+        let ends = |at: &usize| {
+            matches!(sentence.kind(*at), Some(TokenKind::Comma | TokenKind::Break | TokenKind::Colon))
+        };
+        let behind = (index..limit).find(ends).unwrap_or(limit);
+        let speaks = lx::AUXILIARY
+            | lx::SUCCESS
+            | lx::FAILURE
+            | lx::MODAL
+            | lx::FIRST_PERSON
+            | lx::NO
+            | lx::NOTHING
+            | lx::NEGATION
+            | lx::CHANGE_VERB
+            | lx::FIX_VERB
+            | lx::VERIFIED
+            | lx::PRODUCTION_VERB
+            | lx::EVERYTHING;
+        index < sentence.tokens.len() && !(index..behind).any(|at| sentence.is(at, speaks))
     }
 
     /// The paths that end before `end`, and the first token of their list.
@@ -316,8 +428,7 @@ impl NameFinder<'_, '_> {
     }
 
     fn is_path(&self, token: &Token<'_>) -> bool {
-        const NAMES: &[&str] =
-            &["Makefile", "Dockerfile", "README", "LICENSE", "CHANGELOG", "Gemfile", "Justfile"];
+        const NAMES: &[&str] = &["Makefile", "Dockerfile", "LICENSE", "Gemfile", "Justfile"];
         let name = token.text;
         if self.known.paths.contains(name) && (token.kind == TokenKind::Literal || token.class.is_plain()) {
             return true;

@@ -191,7 +191,10 @@ fn no_worsening(sentence: &ParsedSentence<'_>, at: usize) -> Option<(usize, usiz
     let near = clause.max(at.saturating_sub(8))..at;
     let breaks = sentence.is(at, lx::FAILURE);
     if let Some(nothing) = near.clone().find(|&index| sentence.is(index, lx::NOTHING)) {
-        return (!has_exception(sentence, at)).then_some((nothing, at));
+        // "Nothing breaks in the test suite" speaks of the tests, "nothing breaks for callers" of the interface.
+        let behind = sentence.clause_end(at).min(at + 6);
+        let is_narrow = (at + 1..behind).any(|index| sentence.is(index, lx::TEST | lx::CALLERS));
+        return (!has_exception(sentence, at) && !is_narrow).then_some((nothing, at));
     }
     if sentence.is(at + 1, lx::NOTHING) {
         return Some((at, at + 1));

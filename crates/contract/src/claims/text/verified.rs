@@ -20,13 +20,19 @@ pub(super) fn verified(sentence: &ParsedSentence<'_>, at: usize, found: &mut Vec
             add(phrase.start, end);
         }
     } else if sentence.is(at, lx::VERIFIED)
-        && !sentence.is(at + 1, lx::THAT)
+        && !says_what(sentence, at + 1)
         && let Some(start) = verified_subject(sentence, at)
     {
         add(start, at);
     } else if let Some(end) = contract_accepted(sentence, at) {
         add(at, end);
     }
+}
+
+/// "Verified locally that …": not the change was verified, but what follows.
+fn says_what(sentence: &ParsedSentence<'_>, from: usize) -> bool {
+    let that = (from..from + 3).find(|&index| !sentence.is(index, lx::ADVERB));
+    that.is_some_and(|index| sentence.is(index, lx::THAT))
 }
 
 /// "The patch contract was accepted", "the verdict is accepted".

@@ -94,7 +94,7 @@ impl RuleReader<'_> {
         if let Some(rest) = wanted.filter(|rest| builds(rest) && !is_small) {
             return Some(TurnClaim::Goal(self.said(rest)));
         }
-        let ongoing = strip(words, "we are | i am")?;
+        let ongoing = strip(words, "we are | i am").filter(|_| self.role != Role::Assistant)?;
         let is_making =
             strip(ongoing, "building | creating a | making a | developing a | designing a | writing a");
         is_making.is_some_and(|rest| !rest.is_empty()).then(|| TurnClaim::Goal(self.said(ongoing)))

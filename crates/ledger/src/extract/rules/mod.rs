@@ -4,9 +4,10 @@
 //! Rules see words, never raw text, and return the author's own words: a summary is a piece of the sentence, with its
 //! negations, numbers and names unchanged.
 //!
-//! * `unasserted`: ideas, choices and requests. `commitments`: decisions, constraints, goals.
+//! * `answers`: short answers to the turn before. `unasserted`: ideas, choices and requests. `commitments`: decisions, constraints, goals.
 //! * `work`: tasks and their results. `facts`: findings and statements. `speech`: the words of a summary.
 
+mod answers;
 mod commitments;
 mod facts;
 mod speech;
@@ -15,6 +16,7 @@ mod work;
 
 use super::Role;
 use super::claims::TurnClaim;
+use super::dialog::DialogContext;
 use super::topics::{BlockTopic, TopicBlock};
 use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{
@@ -25,19 +27,44 @@ use probity_prose::modality::Modality;
 use probity_prose::sentences::Sentence;
 use probity_prose::words::{Word, strip_openers};
 
-/// Returns all claims of a sentence, in order. Each claim is a list of readings: the first that finds its target wins.
+/// A sentence, and what it claims: each claim is a list of readings, of which the first that finds its target wins.
+pub(super) struct ReadSentence {
+    pub(super) sentence: Sentence,
+    pub(super) claims: Vec<Vec<TurnClaim>>,
+}
+
+/// Whether the sentences around one doubt it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SentenceDoubt {
+    /// The next one takes it back or doubts it.
+    pub(super) by_next: bool,
+    /// The one before is an idea that this one only elaborates.
+    pub(super) by_previous: bool,
+}
+
+/// Returns whether a sentence only puts an idea forward, so that the next one elaborates it.
+pub(super) fn is_idea(sentence: &Sentence) -> bool {
+    let words = strip_openers(&sentence.words);
+    strip(words, lx::IDEA_START).is_some() && (sentence.is_question || Modality::of(sentence).is_hedged)
+}
+
+/// Returns all claims of a sentence, in order.
 pub(super) fn claims(
     sentence: &Sentence,
     block: &TopicBlock,
     role: Role,
-    is_doubted: bool,
+    doubt: SentenceDoubt,
+    context: &DialogContext,
 ) -> Vec<Vec<TurnClaim>> {
     let mut modality = Modality::of(sentence);
-    modality.is_hedged |= is_doubted;
-    let reader = RuleReader { sentence, modality, role };
+    modality.is_hedged |= doubt.by_next;
+    let is_concrete = sentence.words.iter().any(|word| word.lower.contains(|c: char| c.is_ascii_digit()));
+    let commits = contains(&sentence.words, "let us | we will | i will | decided | so | please | must");
+    modality.is_hedged |= doubt.by_previous && !is_concrete && !commits;
+    let reader = RuleReader { sentence, modality, role, context };
     // A sentence that announces a list claims nothing itself, except that something is done.
     if block.form == BlockForm::Paragraph && sentence.text.ends_with([':', '：']) {
-        let is_done = |claim: &TurnClaim| matches!(claim, TurnClaim::Done(_));
+        let is_done = |claim: &TurnClaim| matches!(claim, TurnClaim::Done(_) | TurnClaim::AllDone);
         let done = |clause| reader.clause(clause).into_iter().filter(is_done).collect();
         return clauses(&sentence.words).into_iter().map(done).collect();
     }
@@ -51,7 +78,15 @@ pub(super) fn claims(
     if let Some(topic) = block.topic.filter(|_| block.form == BlockForm::Item) {
         return vec![reader.under(topic).into_iter().collect()];
     }
-    clauses(what_holds(&sentence.words)).into_iter().map(|clause| reader.clause(clause)).collect()
+    let words = what_holds(&sentence.words);
+    if let Some((mut claims, rest)) = reader.answered(words) {
+        claims.extend(clauses(rest).into_iter().map(|clause| reader.clause(clause)));
+        return claims;
+    }
+    if let Some(claim) = reader.declined(words) {
+        return vec![vec![claim]];
+    }
+    clauses(words).into_iter().map(|clause| reader.clause(clause)).collect()
 }
 
 /// Returns the words after the last correction: "rename it, no wait, keep the name".
@@ -139,6 +174,7 @@ struct RuleReader<'s> {
     sentence: &'s Sentence,
     modality: Modality,
     role: Role,
+    context: &'s DialogContext,
 }
 
 impl RuleReader<'_> {
@@ -192,15 +228,28 @@ impl RuleReader<'_> {
         if let Some(labeled) = self.labeled(words) {
             return vec![labeled];
         }
+        if let Some(readings) = self.settled_with_then(words) {
+            return readings;
+        }
         // The first ones need a known item; without one, the sentence makes another claim.
         let about_known =
-            [self.withdrawal(all, words), self.reopening(words), self.reached(words), self.done(words)];
+            [
+                self.short_answer(words),
+                self.permission(words),
+                self.withdrawal(all, words),
+                self.reopening(words),
+                self.reached(words),
+                self.all_done(words),
+                self.done(words),
+                self.report(words),
+            ];
         let on_its_own = self
             .prohibition(words)
             .or_else(|| self.settled(words))
             .or_else(|| self.constraint(words))
             .or_else(|| self.goal(words))
             .or_else(|| self.task_asked_for(words))
+            .or_else(|| self.begun(words))
             .or_else(|| self.decision(words))
             .or_else(|| self.task(words))
             .or_else(|| self.fact(words))
@@ -255,6 +304,22 @@ impl RuleReader<'_> {
             }
             () => return None,
         })
+    }
+
+    /// The first words of a sentence name what is chosen: "JWTs, everybody does that".
+    fn short_answer(&self, words: &[Word]) -> Option<TurnClaim> {
+        let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1);
+        let name = &words[..end];
+        let is_answer = self.role == Role::User
+            && name.len() <= 4
+            && !name.iter().any(|word| is_among(lx::NEGATION | lx::NO | lx::AUXILIARY, &word.lower));
+        is_answer.then(|| TurnClaim::Answer(self.said(name)))
+    }
+
+    /// "You may touch checkout": lifts a rule.
+    fn permission(&self, words: &[Word]) -> Option<TurnClaim> {
+        let rest = strip(words, "you may | you can | you are allowed to | feel free to | you can now | you may now")?;
+        (self.role == Role::User && !rest.is_empty()).then(|| TurnClaim::Permit(self.said(rest)))
     }
 
     /// A few words from the user may answer an open question.

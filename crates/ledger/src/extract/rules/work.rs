@@ -14,13 +14,37 @@ impl RuleReader<'_> {
         if let Some(rest) = begun.filter(|rest| rest.len() > 1) {
             return Some(TurnClaim::Task(self.said(rest)));
         }
-        let is_task = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty());
+        let is_promise = self.role == Role::Assistant
+            && strip(words, "i will | i am going to | let me | i will also | i will now").is_some()
+            && rest.first().is_some_and(|verb| {
+                is_among(lx::VERB, &verb.lower) && !is_among(lx::VAGUE_VERB, &verb.lower)
+            });
+        let is_task = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty())
+            || is_promise && rest.len() > 1;
         (is_task && !self.has("let me know | let me check | let me see | let me look"))
             .then(|| TurnClaim::Task(self.said(rest)))
     }
 
+    /// "I'm adding a table and hooking it in": work that has begun.
+    pub(super) fn begun(&self, words: &[Word]) -> Option<TurnClaim> {
+        let rest = strip(words, "i am | i am now | we are now")?;
+        let (verb, object) = rest.split_first()?;
+        let base = verb.lower.strip_suffix("ing")?;
+        let is_verb = is_among(lx::VERB, base)
+            || is_among(lx::VERB, &format!("{base}e"))
+            || base.len() > 3 && is_among(lx::VERB, &base[..base.len() - 1]);
+        let is_work = is_verb && !is_among("going | thinking | wondering | asking | trying | looking | using", &verb.lower);
+        (self.role == Role::Assistant && is_work && !object.is_empty()).then(|| TurnClaim::Task(self.said(rest)))
+    }
+
     /// "Let's add tests"; from a user also the bare imperative.
     pub(super) fn task(&self, words: &[Word]) -> Option<TurnClaim> {
+        if let [verb] = words
+            && self.role == Role::User
+            && is_among("commit | merge | deploy | ship | push | rebase | release | publish", &verb.lower)
+        {
+            return Some(TurnClaim::Task(self.said(words)));
+        }
         let willed = strip(words, "let us | we will | we are going to");
         let said = willed.or(Some(words).filter(|_| self.role != Role::Assistant))?;
         let object = strip(said, lx::WORK_VERB)?;
@@ -47,6 +71,23 @@ impl RuleReader<'_> {
         }
         let at = position_of(words, lx::OBSOLETE)?;
         (at > 0).then(|| TurnClaim::Withdraw(self.slice(&words[..at])))
+    }
+
+    /// "Both done", "all three are in".
+    pub(super) fn all_done(&self, words: &[Word]) -> Option<TurnClaim> {
+        let rest = strip(words, "both | all | all of them | all of it | everything | all three | all four | all done | both done")?;
+        let rest = strip(rest, "are | is | now | have been").unwrap_or(rest);
+        let is_done = rest.is_empty() && words.len() > 1 || strip(rest, lx::COMPLETION).is_some_and(|tail| tail.len() <= 2 || words.iter().any(|word| word.paused));
+        (is_done && words.len() <= 14 && !self.has(lx::INCOMPLETE)).then_some(TurnClaim::AllDone)
+    }
+
+    /// A statement of the agent that may report the end of a task: `target_resolution` knows whether one is open.
+    pub(super) fn report(&self, words: &[Word]) -> Option<TurnClaim> {
+        let is_report = self.role == Role::Assistant
+            && !self.has(lx::INCOMPLETE)
+            && !self.has("i will | i am | we will | let me | fails | failing | failed | still | need | needs | next | would | should | can | could | if | cannot")
+            && words.len() >= 2;
+        is_report.then(|| TurnClaim::Report(self.slice(words)))
     }
 
     pub(super) fn reopening(&self, words: &[Word]) -> Option<TurnClaim> {

@@ -17,6 +17,7 @@ use probity_intents::ScopeEntry;
 use probity_intents::hygiene::DirtyStatus;
 use probity_paths::RepoPath;
 use probity_policy::StrictnessProfile;
+use probity_workspace::refs::shown_name;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -271,9 +272,23 @@ fn show_changes(answer: &FinishAnswer) {
 }
 
 fn show_committed(answer: &FinishAnswer) {
-    for path in &answer.committed_outside_scope {
+    let elsewhere = &answer.committed_elsewhere;
+    let is_elsewhere = |path: &RepoPath| elsewhere.iter().any(|change| change.path == *path);
+    for path in answer.committed_outside_scope.iter().filter(|path| !is_elsewhere(path)) {
         let remark = ui::dim("outside the scope, committed since the start");
         ui::print_row("committed", format_args!("{path}  {remark}"));
+    }
+    for change in elsewhere {
+        let reference = shown_name(&change.reference);
+        let agent = change.agent.as_deref().unwrap_or("another agent");
+        let whose = match change.attribution {
+            ChangeAttribution::HeldByIntent => format!("; held by {agent}"),
+            ChangeAttribution::FinishedByIntent => format!("; finished by {agent}"),
+            ChangeAttribution::OtherWorktree => ", which another worktree has checked out".to_owned(),
+            _ => String::new(),
+        };
+        let remark = format!("outside the scope, only committed ({reference}{whose})");
+        ui::print_row("committed", format_args!("{}  {}", change.path, ui::dim(remark)));
     }
 }
 
@@ -284,6 +299,7 @@ fn attribution(change: &ExternalChange) -> String {
         ChangeAttribution::HeldByIntent => format!("held by {agent}"),
         ChangeAttribution::FinishedByIntent => format!("finished by {agent}, not committed yet"),
         ChangeAttribution::BeforeStart => "there before the start".to_owned(),
+        ChangeAttribution::OtherWorktree => "in another worktree".to_owned(),
         ChangeAttribution::Unattributed => "changed since the start by somebody unknown".to_owned(),
     }
 }

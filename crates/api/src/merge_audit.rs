@@ -1,0 +1,216 @@
+//! Answers of `probity merge audit`: whose edits a merge does not have.
+
+use crate::document::Answer;
+use crate::exit_code::ExitCode;
+use crate::list_cut::LeftOutOfLists;
+pub use probity_merge_audit::{EditKind, FindingClass, LossCause, MergeSide, SetAsideReason, VersionExcerpt};
+use probity_paths::RepoPath;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+probity_core::word_enum! {
+    /// The result of an audit.
+    pub enum AuditOutcome {
+        /// Every edit of either side is in the result.
+        Clean = "clean",
+        /// Where both sides edited the same place, one of them is not in the result: for a person to look at.
+        Contested = "contested",
+        /// Something is lost, or the result is broken.
+        Lost = "lost",
+    }
+}
+
+probity_core::word_enum! {
+    /// Where the base of an audit came from.
+    pub enum AuditBaseKind {
+        /// One commit.
+        Single = "single",
+        /// The sides have several merge bases, which were merged.
+        Virtual = "virtual",
+        /// The sides have no common ancestor.
+        None = "none",
+    }
+}
+
+/// A commit with what people know it by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CommitReference {
+    pub id: String,
+    pub author: String,
+    pub subject: String,
+}
+
+/// One edit that the result does not have, or one place where it is broken.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MergeFinding {
+    /// Stable for the same four contents, so that decisions carry over.
+    pub id: String,
+    pub class: FindingClass,
+    pub kind: EditKind,
+    /// Whose edit it is; null if the result as a whole is broken.
+    pub side: Option<MergeSide>,
+    pub path: RepoPath,
+    /// Qualified name of the function, class, key or section.
+    pub entity: Option<String>,
+    /// First and last line in that side's version; of a deletion, in the base.
+    pub lines: Option<[u32; 2]>,
+    /// The raw lines: of an insertion those that are gone, of a deletion those that are back.
+    pub lost: Vec<String>,
+    pub cause: Option<LossCause>,
+    /// The commits of that side that made the edit, newest first.
+    pub commits: Vec<CommitReference>,
+    pub base: Option<VersionExcerpt>,
+    pub ours: Option<VersionExcerpt>,
+    pub theirs: Option<VersionExcerpt>,
+    pub merged: Option<VersionExcerpt>,
+}
+
+impl MergeFinding {
+    /// Returns true if the finding makes the audit fail.
+    pub const fn is_open(&self) -> bool {
+        self.class.is_hard()
+    }
+}
+
+/// A file that the result has as one side has it, although both had changed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TakenWhole {
+    pub path: RepoPath,
+    pub from: MergeSide,
+}
+
+/// A file whose losses are only listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SetAside {
+    pub path: RepoPath,
+    pub reason: SetAsideReason,
+}
+
+/// The audit of one merge.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MergeAuditAnswer {
+    /// The result: a commit or a tree; null for what is not committed yet.
+    pub merge: Option<String>,
+    /// The merge base; null if there is no single one.
+    pub base: Option<String>,
+    pub base_kind: AuditBaseKind,
+    pub ours: String,
+    pub theirs: String,
+    /// True without a common ancestor: then every finding is a hint.
+    pub two_way: bool,
+    pub outcome: AuditOutcome,
+    pub findings: Vec<MergeFinding>,
+    pub taken_whole: Vec<TakenWhole>,
+    pub set_aside: Vec<SetAside>,
+    /// Who made the merge; null if it is not a commit.
+    pub merged_by: Option<CommitReference>,
+    #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
+    pub left_out_of_lists: LeftOutOfLists,
+}
+
+impl MergeAuditAnswer {
+    /// Returns the outcome that follows from findings.
+    pub fn outcome_of(findings: &[MergeFinding]) -> AuditOutcome {
+        if findings.iter().any(MergeFinding::is_open) {
+            AuditOutcome::Lost
+        } else if findings.is_empty() {
+            AuditOutcome::Clean
+        } else {
+            AuditOutcome::Contested
+        }
+    }
+
+    /// Shortens its long lists.
+    #[must_use]
+    pub fn shortened(mut self, limit: usize) -> Self {
+        self.left_out_of_lists.cut("findings", &mut self.findings, limit);
+        self.left_out_of_lists.cut("taken_whole", &mut self.taken_whole, limit);
+        self.left_out_of_lists.cut("set_aside", &mut self.set_aside, limit);
+        self
+    }
+
+    /// Returns `Failed` if something is lost or broken.
+    pub const fn exit_code(&self) -> ExitCode {
+        match self.outcome {
+            AuditOutcome::Lost => ExitCode::Failed,
+            AuditOutcome::Clean | AuditOutcome::Contested => ExitCode::Ok,
+        }
+    }
+}
+
+/// The audit of every merge in a range.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MergeAuditRangeAnswer {
+    pub range: String,
+    /// The number of merges in the range.
+    pub merges: usize,
+    /// The merges that equal a clean merge of their parents, file by file.
+    pub proven: usize,
+    pub outcome: AuditOutcome,
+    /// The merges with findings, newest first.
+    pub audits: Vec<MergeAuditAnswer>,
+    #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
+    pub left_out_of_lists: LeftOutOfLists,
+}
+
+impl MergeAuditRangeAnswer {
+    /// Shortens its long lists.
+    #[must_use]
+    pub fn shortened(mut self, limit: usize) -> Self {
+        self.left_out_of_lists.cut("audits", &mut self.audits, limit);
+        self.audits = self.audits.into_iter().map(|audit| audit.shortened(limit)).collect();
+        self
+    }
+
+    pub const fn exit_code(&self) -> ExitCode {
+        match self.outcome {
+            AuditOutcome::Lost => ExitCode::Failed,
+            AuditOutcome::Clean | AuditOutcome::Contested => ExitCode::Ok,
+        }
+    }
+}
+
+/// A finding that a survival commit could not restore by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UnrestoredFinding {
+    pub id: String,
+    pub path: RepoPath,
+    /// What a person has to do.
+    pub why: String,
+}
+
+/// The survival commit that puts lost edits back.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MergeSurvivalAnswer {
+    pub merge: String,
+    /// The new branch; null if nothing was written.
+    pub branch: Option<String>,
+    /// The survival commit, a child of the merge.
+    pub commit: Option<String>,
+    /// The ids of the findings that it restores.
+    pub restored: Vec<String>,
+    pub by_hand: Vec<UnrestoredFinding>,
+    /// The audit of the same sides with the survival commit as the result.
+    pub audit: MergeAuditAnswer,
+    /// False with `--dry-run`: this is what would be written.
+    pub written: bool,
+}
+
+impl MergeSurvivalAnswer {
+    /// Returns `Conflict` if something is left to a person.
+    pub const fn exit_code(&self) -> ExitCode {
+        if self.by_hand.is_empty() { ExitCode::Ok } else { ExitCode::Conflict }
+    }
+}
+
+impl Answer for MergeSurvivalAnswer {
+    const SCHEMA: &'static str = "probity/merge-survival/v1";
+}
+
+impl Answer for MergeAuditAnswer {
+    const SCHEMA: &'static str = "probity/merge-audit/v1";
+}
+
+impl Answer for MergeAuditRangeAnswer {
+    const SCHEMA: &'static str = "probity/merge-audit-range/v1";
+}

@@ -1,0 +1,224 @@
+//! Adds or removes the hook in the configuration of an agent.
+//!
+//! The command before a tool ends in a fallback that refuses when the program is missing or was killed: almost every agent
+//! lets a call pass if its hook fails. Commands at other events end in silence instead.
+
+use super::RegistrationWish;
+use super::json_members::{OrderedMembers, json_text};
+use probity_api::govern::setup::CodingAgent;
+use std::path::{Path, PathBuf};
+
+/// How long an agent waits for the hook. The hook itself answers sooner.
+const HOOK_TIMEOUT_SECONDS: u64 = 10;
+
+/// The start of the name of the program, by which our entries are found again.
+const HOOK_NAMES: [&str; 2] = ["probity-hook", "probity' hook "];
+
+/// The command that starts the hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookProgram {
+    /// The quoted program, with its first argument if it is the main program.
+    start: String,
+}
+
+impl HookProgram {
+    /// The small program at `path`.
+    pub fn small(path: &Path) -> Self {
+        Self { start: quoted(&path.to_string_lossy()) }
+    }
+
+    /// The small program beside this one; the main program itself where there is none.
+    pub fn beside_this_program() -> Self {
+        let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("probity"));
+        let small = own.with_file_name("probity-hook");
+        if small.is_file() {
+            return Self::small(&small);
+        }
+        let main = own.with_file_name("probity");
+        let main = if main.is_file() { main } else { own };
+        Self { start: format!("{} hook", quoted(&main.to_string_lossy())) }
+    }
+
+    /// Returns the command line for an event.
+    pub(super) fn command(&self, agent: CodingAgent, event: HookMoment) -> String {
+        let call = format!("{} {agent} {}", self.start, event.word());
+        match event {
+            HookMoment::BeforeTool => format!(
+                "{call}; case $? in 0) ;; 2) exit 2;; *) echo \"probity did not answer; refused\" >&2; exit 2;; esac"
+            ),
+            _ => format!("{call} || true"),
+        }
+    }
+
+    /// Returns the program and its arguments for a plugin, without the fallback.
+    pub(super) fn shell_start(&self) -> &str {
+        &self.start
+    }
+}
+
+fn quoted(path: &str) -> String {
+    format!("'{}'", path.replace('\'', "'\\''"))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookMoment {
+    BeforeTool,
+    AfterTool,
+    Stop,
+    SessionStart,
+}
+
+impl HookMoment {
+    /// Returns the argument of the hook.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::BeforeTool => "before",
+            Self::AfterTool => "after",
+            Self::Stop => "stop",
+            Self::SessionStart => "session",
+        }
+    }
+}
+
+/// Returns the events of an agent at which the hook is installed, by the agent's names.
+pub const fn hook_events(agent: CodingAgent) -> &'static [(&'static str, HookMoment)] {
+    use HookMoment::{AfterTool, BeforeTool, SessionStart, Stop};
+    match agent {
+        CodingAgent::Claude | CodingAgent::Codex | CodingAgent::Qwen => &[
+            ("PreToolUse", BeforeTool),
+            ("PostToolUse", AfterTool),
+            ("Stop", Stop),
+            ("SessionStart", SessionStart),
+        ],
+        CodingAgent::Gemini => &[
+            ("BeforeTool", BeforeTool),
+            ("AfterTool", AfterTool),
+            ("AfterAgent", Stop),
+            ("SessionStart", SessionStart),
+        ],
+        CodingAgent::Copilot => &[("preToolUse", BeforeTool), ("postToolUse", AfterTool)],
+        CodingAgent::Cursor => &[
+            ("preToolUse", BeforeTool),
+            ("beforeShellExecution", BeforeTool),
+            ("beforeMCPExecution", BeforeTool),
+        ],
+        CodingAgent::OpenCode => &[("tool.execute.before", BeforeTool), ("tool.execute.after", AfterTool)],
+    }
+}
+
+/// Renders the entry of one event.
+fn entry(agent: CodingAgent, program: &HookProgram, moment: HookMoment) -> String {
+    let command = json_text(&program.command(agent, moment));
+    let timeout = match agent {
+        CodingAgent::Gemini | CodingAgent::Qwen => HOOK_TIMEOUT_SECONDS * 1_000,
+        _ => HOOK_TIMEOUT_SECONDS,
+    };
+    match agent {
+        CodingAgent::Copilot => {
+            format!("{{\"type\": \"command\", \"bash\": {command}, \"timeoutSec\": {timeout}}}")
+        }
+        CodingAgent::Cursor => {
+            format!("{{\"command\": {command}, \"failClosed\": true, \"timeout\": {timeout}}}")
+        }
+        _ => {
+            let name = if agent == CodingAgent::Gemini { "\"name\": \"probity\", " } else { "" };
+            // Claude Code refuses on a failure of the hook itself if told to; Codex drops entries with unknown keys.
+            let failure = match (agent, moment) {
+                (CodingAgent::Claude, HookMoment::BeforeTool) => ", \"onFailure\": \"block\"",
+                _ => "",
+            };
+            let hook = format!(
+                "{{{name}\"type\": \"command\", \"command\": {command}, \"timeout\": {timeout}{failure}}}"
+            );
+            let matcher = match moment {
+                HookMoment::BeforeTool | HookMoment::AfterTool => "\"matcher\": \"*\", ",
+                _ => "",
+            };
+            format!("{{{matcher}\"hooks\": [{hook}]}}")
+        }
+    }
+}
+
+/// Returns whether an entry starts our hook.
+fn is_own(entry: &str) -> bool {
+    let commands = |value: &serde_json::Value| {
+        let text = |name: &str| value.get(name).and_then(|it| it.as_str()).unwrap_or_default().to_owned();
+        [text("command"), text("bash")]
+    };
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(entry) else { return false };
+    let inner = value.get("hooks").and_then(|hooks| hooks.as_array()).cloned().unwrap_or_default();
+    let all = std::iter::once(&value).chain(&inner).flat_map(commands);
+    all.into_iter().any(|command| HOOK_NAMES.iter().any(|name| command.contains(name)))
+}
+
+/// Edits the hooks in the member `hooks` of a configuration.
+pub(super) fn edit_hooks(
+    config: &mut OrderedMembers,
+    agent: CodingAgent,
+    program: &HookProgram,
+    wish: RegistrationWish,
+) -> Result<(), String> {
+    let events = hook_events(agent);
+    config.edit_object("hooks", 1, |hooks| {
+        // Entries of ours at events of an older version go, too.
+        let mut names = hooks.names();
+        names.extend(
+            events.iter().map(|(name, _)| (*name).to_owned()).filter(|name| hooks.get(name).is_none()),
+        );
+        for name in names {
+            let moment = events.iter().find(|(event, _)| *event == name).map(|(_, moment)| *moment);
+            let wished = moment
+                .filter(|_| wish == RegistrationWish::Register)
+                .map(|moment| entry(agent, program, moment));
+            let has_list = hooks.get(&name).is_none_or(|text| text.trim_start().starts_with('['));
+            if !has_list {
+                continue;
+            }
+            hooks.edit_list(&name, 2, |entries| {
+                if wished.as_ref().is_some_and(|wished| entries.iter().filter(|it| is_own(it)).eq([wished])) {
+                    return;
+                }
+                entries.retain(|it| !is_own(it));
+                entries.extend(wished);
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// The plugin for OpenCode, which has no hook commands. An exception refuses the call, whatever its cause.
+pub(super) fn opencode_plugin(program: &HookProgram) -> String {
+    let start = json_text(program.shell_start());
+    format!(
+        r#"// Written by `probity init --agent opencode`. Refuses tool calls that the session did not declare.
+import {{ spawnSync }} from "node:child_process"
+
+const hook = (event, payload) =>
+  spawnSync("/bin/sh", ["-c", {start} + " opencode " + event], {{
+    input: JSON.stringify(payload),
+    encoding: "utf8",
+    timeout: {timeout},
+  }})
+
+export const Probity = async ({{ directory }}) => ({{
+  "tool.execute.before": async (input, output) => {{
+    const payload = {{ hook_event_name: "tool.execute.before", cwd: directory, tool_name: input.tool, input, output }}
+    const done = hook("before", payload)
+    if (done.status === 0) return
+    throw new Error((done.stderr || "").trim() || "probity did not answer; refused")
+  }},
+  "tool.execute.after": async (input, output) => {{
+    const shown = {{ args: input.args, output: output?.output }}
+    const payload = {{ hook_event_name: "tool.execute.after", cwd: directory, tool_name: input.tool, input, output: shown }}
+    const done = hook("after", payload)
+    if (done.status !== 0 || !done.stdout) return
+    try {{
+      const line = JSON.parse(done.stdout).additionalContext
+      if (line && output) output.output = (output.output ?? "") + "\n" + line
+    }} catch {{}}
+  }},
+}})
+"#,
+        timeout = HOOK_TIMEOUT_SECONDS * 1_000,
+    )
+}

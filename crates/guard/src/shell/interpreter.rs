@@ -1,0 +1,337 @@
+//! Walks a parsed script and collects what it writes. Every branch counts as taken: the guard asks what may happen.
+
+use super::expansion::{Value, Variables, expand, expand_text};
+use super::syntax::{Command, CompoundCommand, Redirect, Script, Word, WordPiece};
+use super::{ShellEffects, ShellWorld, ShellWrite, WriteKind, normalize, syntax};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// How many commands are followed; a line with more is not understood.
+const MAX_STEPS: usize = 20_000;
+/// The deepest chain of function calls, `eval` and `sh -c`.
+const MAX_CALL_DEPTH: usize = 30;
+
+/// Devices and descriptors: a redirection to them writes no file of the tree.
+const HARMLESS_TARGETS: [&str; 9] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/tty",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/random",
+    "/dev/urandom",
+];
+
+/// The standard input of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CommandInput {
+    Inherited,
+    Text(String),
+    /// A file or the output of another command.
+    Unknown,
+}
+
+/// The state of one shell process.
+#[derive(Debug, Clone)]
+pub(super) struct ShellState {
+    /// `None` if the line does not show it.
+    pub(super) cwd: Option<String>,
+    pub(super) stack: Vec<Option<String>>,
+    pub(super) variables: Variables,
+    functions: BTreeMap<String, Rc<Command>>,
+}
+
+pub(super) struct Interpreter<'w> {
+    pub(super) world: &'w dyn ShellWorld,
+    pub(super) effects: ShellEffects,
+    /// Directories that the line creates.
+    created: BTreeSet<String>,
+    steps: usize,
+    depth: usize,
+}
+
+pub(super) type StepResult = Result<(), String>;
+
+pub(super) fn run(script: &Script, cwd: &str, world: &dyn ShellWorld) -> Result<ShellEffects, String> {
+    let cwd = normalize("/", cwd);
+    let variables = [("HOME", world.home()), ("PWD", &cwd)]
+        .map(|(name, value)| (name.to_owned(), vec![Value::Known(value.to_owned())]));
+    let mut state = ShellState {
+        cwd: Some(cwd.clone()),
+        stack: Vec::new(),
+        variables: variables.into(),
+        functions: BTreeMap::new(),
+    };
+    let mut interpreter =
+        Interpreter { world, effects: ShellEffects::default(), created: BTreeSet::new(), steps: 0, depth: 0 };
+    interpreter.script(script, &mut state, &CommandInput::Inherited)?;
+    let mut effects = interpreter.effects;
+    effects.writes.sort();
+    effects.writes.dedup();
+    effects.bare_interpreters.dedup();
+    Ok(effects)
+}
+
+impl Interpreter<'_> {
+    pub(super) fn script(
+        &mut self,
+        script: &Script,
+        state: &mut ShellState,
+        input: &CommandInput,
+    ) -> StepResult {
+        script.0.iter().try_for_each(|pipeline| self.pipeline(pipeline, state, input))
+    }
+
+    fn pipeline(&mut self, stages: &[Command], state: &mut ShellState, input: &CommandInput) -> StepResult {
+        if let [only] = stages {
+            return self.command(only, state, input);
+        }
+        let mut input = input.clone();
+        for stage in stages {
+            self.command(stage, &mut state.clone(), &input)?;
+            input = Self::printed_text(stage, state, self.world)
+                .map_or(CommandInput::Unknown, CommandInput::Text);
+        }
+        Ok(())
+    }
+
+    /// Returns what `echo` or `printf` prints, if the line shows it.
+    fn printed_text(stage: &Command, state: &ShellState, world: &dyn ShellWorld) -> Option<String> {
+        let Command::Simple { words, redirects, .. } = stage else { return None };
+        let mut values = words.iter().flat_map(|word| expand(word, &state.variables, world.home()));
+        let name = values.next()?;
+        if !redirects.is_empty() || !matches!(name.known()?, "echo" | "printf") {
+            return None;
+        }
+        let texts: Option<Vec<String>> = values.map(|value| value.known().map(str::to_owned)).collect();
+        let texts: Vec<String> =
+            texts?.into_iter().filter(|text| !matches!(text.as_str(), "-e" | "-n")).collect();
+        Some(texts.join(" ").replace("\\n", "\n"))
+    }
+
+    fn command(&mut self, command: &Command, state: &mut ShellState, input: &CommandInput) -> StepResult {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return Err("it runs more commands than Probity follows".into());
+        }
+        match command {
+            Command::Simple { assignments, words, redirects } => {
+                let input = self.redirects(redirects, state, input)?;
+                self.simple(assignments, words, state, &input)
+            }
+            Command::Compound { body, redirects } => {
+                let input = self.redirects(redirects, state, input)?;
+                self.compound(body, state, &input)
+            }
+        }
+    }
+
+    fn compound(
+        &mut self,
+        body: &CompoundCommand,
+        state: &mut ShellState,
+        input: &CommandInput,
+    ) -> StepResult {
+        match body {
+            CompoundCommand::Group(script) => self.script(script, state, input),
+            CompoundCommand::Subshell(script) => self.script(script, &mut state.clone(), input),
+            CompoundCommand::For { name, words, body } => {
+                let mut values = Vec::new();
+                for word in words.iter().flatten() {
+                    values.extend(self.expand(word, state)?);
+                }
+                if words.is_none() {
+                    values.push(Value::Unknown);
+                }
+                state.variables.insert(name.clone(), values);
+                self.script(body, state, input)
+            }
+            CompoundCommand::Branches { words, parts } => {
+                self.words_run(words, state)?;
+                parts.iter().try_for_each(|part| self.script(part, state, input))
+            }
+            CompoundCommand::Function { name, body } => {
+                state.functions.insert(name.clone(), Rc::new((**body).clone()));
+                Ok(())
+            }
+            CompoundCommand::Expression(words) => self.words_run(words, state),
+        }
+    }
+
+    /// Runs the substitutions of words whose values do not matter.
+    fn words_run(&mut self, words: &[Word], state: &ShellState) -> StepResult {
+        words.iter().try_for_each(|word| self.substitutions(word, state))
+    }
+
+    fn substitutions(&mut self, word: &Word, state: &ShellState) -> StepResult {
+        let scripts = word.scripts();
+        scripts
+            .iter()
+            .try_for_each(|script| self.script(script, &mut state.clone(), &CommandInput::Inherited))
+    }
+
+    pub(super) fn expand(&mut self, word: &Word, state: &ShellState) -> Result<Vec<Value>, String> {
+        self.substitutions(word, state)?;
+        Ok(expand(word, &state.variables, self.world.home()))
+    }
+
+    fn redirects(
+        &mut self,
+        redirects: &[Redirect],
+        state: &ShellState,
+        input: &CommandInput,
+    ) -> Result<CommandInput, String> {
+        let mut input = input.clone();
+        for redirect in redirects {
+            match redirect {
+                Redirect::Write(word) => {
+                    let is_process = matches!(word.0.as_slice(), [WordPiece::Process(_)]);
+                    for value in self.expand(word, state)? {
+                        if !is_process {
+                            self.write(state, &value, WriteKind::Entry);
+                        }
+                    }
+                }
+                Redirect::Read(word) => {
+                    self.substitutions(word, state)?;
+                    input = CommandInput::Unknown;
+                }
+                Redirect::Input(body) => {
+                    let Some(word) = body.get() else { continue };
+                    self.substitutions(word, state)?;
+                    let values = expand_text(word, &state.variables, self.world.home());
+                    input = match values.as_slice() {
+                        [Value::Known(text)] => CommandInput::Text(text.clone()),
+                        _ => CommandInput::Unknown,
+                    };
+                }
+                Redirect::Duplicate => {}
+            }
+        }
+        Ok(input)
+    }
+
+    fn simple(
+        &mut self,
+        assignments: &[(String, Word)],
+        words: &[Word],
+        state: &mut ShellState,
+        input: &CommandInput,
+    ) -> StepResult {
+        for (name, word) in assignments {
+            self.substitutions(word, state)?;
+            let values = expand_text(word, &state.variables, self.world.home());
+            // Before a command they are its environment, which the words of the same line do not see.
+            if words.is_empty() {
+                state.variables.insert(name.clone(), values);
+            }
+        }
+        let mut argv = Vec::new();
+        for word in words {
+            argv.extend(self.expand(word, state)?);
+        }
+        self.call(&argv, state, input)
+    }
+
+    /// Runs a command given by its words.
+    pub(super) fn call(
+        &mut self,
+        argv: &[Value],
+        state: &mut ShellState,
+        input: &CommandInput,
+    ) -> StepResult {
+        let Some((name, args)) = argv.split_first() else { return Ok(()) };
+        let Some(name) = name.known() else {
+            self.effects.is_unproven = true;
+            return Ok(());
+        };
+        if let Some(function) = state.functions.get(name).cloned() {
+            return self.deeper(|shell| shell.command(&function, state, input));
+        }
+        // `./script.sh` is a program of the tree; a known program is known by its name.
+        let program = name.rsplit('/').next().unwrap_or(name).to_owned();
+        self.deeper(|shell| shell.program(&program, name, args, state, input))
+    }
+
+    pub(super) fn deeper(&mut self, work: impl FnOnce(&mut Self) -> StepResult) -> StepResult {
+        if self.depth >= MAX_CALL_DEPTH {
+            return Err("its calls are nested too deeply".into());
+        }
+        self.depth += 1;
+        let done = work(self);
+        self.depth -= 1;
+        done
+    }
+
+    /// Parses and runs a text as `eval` does.
+    pub(super) fn evaluate(&mut self, text: &Value, state: &mut ShellState) -> StepResult {
+        match text.known() {
+            Some(text) => {
+                let script = syntax::parse(text)?;
+                self.deeper(|shell| shell.script(&script, state, &CommandInput::Inherited))
+            }
+            None => {
+                self.effects.is_unproven = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the absolute path of a value; `None` if the line does not show it.
+    pub(super) fn path(state: &ShellState, value: &Value) -> Option<String> {
+        let (Value::Known(text) | Value::Pattern(text)) = value else { return None };
+        if text.is_empty() {
+            return None;
+        }
+        match &state.cwd {
+            Some(cwd) => Some(normalize(cwd, text)),
+            None if text.starts_with('/') => Some(normalize("/", text)),
+            None => None,
+        }
+    }
+
+    /// Records a write to a value; a target that the line does not show makes it unproven.
+    pub(super) fn write(&mut self, state: &ShellState, value: &Value, kind: WriteKind) {
+        if value.known() == Some("") {
+            return;
+        }
+        let Some(path) = Self::path(state, value) else {
+            self.effects.is_unproven = true;
+            return;
+        };
+        let is_device = HARMLESS_TARGETS.contains(&path.as_str())
+            || path.starts_with("/dev/fd/")
+            || path.starts_with("/dev/pts/")
+            || path.starts_with("/proc/self/fd/");
+        if is_device {
+            return;
+        }
+        if kind == WriteKind::Directory {
+            self.created.insert(path.clone());
+        }
+        let kind = if matches!(value, Value::Pattern(_)) { WriteKind::Pattern } else { kind };
+        self.effects.writes.push(ShellWrite { path, kind });
+    }
+
+    /// Returns whether a value names an existing directory, or one that the line creates.
+    pub(super) fn is_directory(&self, state: &ShellState, value: &Value) -> bool {
+        let Value::Known(_) = value else { return false };
+        Self::path(state, value)
+            .is_some_and(|path| self.created.contains(&path) || self.world.is_directory(&path))
+    }
+
+    /// Changes the directory. A directory that does not exist leaves the shell where it is.
+    pub(super) fn change_directory(&self, state: &mut ShellState, target: Option<Value>) {
+        let target = target.unwrap_or_else(|| Value::Known(self.world.home().to_owned()));
+        let is_there = self.is_directory(state, &target);
+        match (&target, is_there) {
+            (Value::Known(_), true) => state.cwd = Self::path(state, &target),
+            (Value::Known(_), false) => {}
+            (Value::Pattern(_) | Value::Unknown, _) => state.cwd = None,
+        }
+        let pwd = state.cwd.clone().map_or(Value::Unknown, Value::Known);
+        state.variables.insert("PWD".into(), vec![pwd]);
+    }
+}

@@ -1,0 +1,188 @@
+//! The snapshot of claims that a hook reads instead of the registry, and the record of one session.
+//!
+//! Every command that changes a claim replaces the snapshot as a whole. It is a cache: the registry stays the source, and
+//! a snapshot that is missing where Probity governs a tree means that nobody has declared anything.
+
+use probity_intents::IntentScope;
+use probity_paths::{PatternError, RepoPath, Scope};
+use probity_policy::{SubagentRule, WithoutIntent};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The name of the snapshot in the state directory.
+pub const GUARD_FILE: &str = "guard.json";
+/// The directory of session records in the state directory.
+pub const SESSIONS_DIR: &str = "sessions";
+
+const GUARD_SCHEMA: &str = "probity/guard/v1";
+
+/// Bytes as a string or as `{"bytes_hex": …}`, like a path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GuardBytes(pub Vec<u8>);
+
+impl Serialize for GuardBytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        probity_core::bytes::to_json(&self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for GuardBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        probity_core::bytes::from_json(&value)
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::custom("bytes are a string or {\"bytes_hex\": …}"))
+    }
+}
+
+/// What a hook knows about a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuardSnapshot {
+    pub schema: String,
+    pub rules: GuardRules,
+    pub intents: Vec<GuardedIntent>,
+    pub runs: Vec<GuardedRun>,
+}
+
+/// The rules of the policy that concern a hook.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuardRules {
+    pub without_intent: WithoutIntent,
+    pub subagents: SubagentRule,
+    /// Patterns of build outputs, which nobody needs to declare.
+    pub build_outputs: Vec<GuardBytes>,
+    /// Patterns that no change may touch.
+    pub protected: Vec<GuardBytes>,
+}
+
+/// An open intent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuardedIntent {
+    pub intent_id: String,
+    /// The name of the owner.
+    pub agent: String,
+    /// From the top of the working tree.
+    pub scope: IntentScope,
+    /// Whether it holds its paths; otherwise it waits in the queue.
+    pub is_active: bool,
+    /// Seconds since 1970.
+    pub started_at: u64,
+    pub expires_at: u64,
+}
+
+/// A running governed run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuardedRun {
+    pub run_id: String,
+    /// The root of the run, from the top of the working tree; empty for the top.
+    pub prefix: GuardBytes,
+    pub scope: Vec<GuardBytes>,
+    /// The process that supervises it. A run whose process is gone holds nothing.
+    pub pid: u32,
+}
+
+impl GuardSnapshot {
+    pub fn new(rules: GuardRules) -> Self {
+        Self { schema: GUARD_SCHEMA.into(), rules, intents: Vec::new(), runs: Vec::new() }
+    }
+
+    /// Reads the snapshot.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the bytes are no snapshot of this version.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let snapshot: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if snapshot.schema == GUARD_SCHEMA {
+            Ok(snapshot)
+        } else {
+            Err(format!("its schema is {}, not {GUARD_SCHEMA}", snapshot.schema))
+        }
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a snapshot has text keys only")
+    }
+
+    pub fn intent(&self, intent_id: &str) -> Option<&GuardedIntent> {
+        self.intents.iter().find(|intent| intent.intent_id == intent_id)
+    }
+}
+
+impl GuardRules {
+    /// Returns whether a path is a build output.
+    pub(crate) fn is_build_output(&self, path: &RepoPath) -> bool {
+        matches(&self.build_outputs, path)
+    }
+
+    pub(crate) fn is_protected(&self, path: &RepoPath) -> bool {
+        matches(&self.protected, path)
+    }
+}
+
+/// Patterns are checked when the policy is loaded; one that is invalid here matches nothing.
+fn matches(patterns: &[GuardBytes], path: &RepoPath) -> bool {
+    !patterns.is_empty() && compile(patterns).is_ok_and(|scope| scope.contains(path))
+}
+
+fn compile(patterns: &[GuardBytes]) -> Result<Scope, PatternError> {
+    let patterns: Vec<&[u8]> = patterns.iter().map(|pattern| pattern.0.as_slice()).collect();
+    Scope::parse(&patterns)
+}
+
+impl GuardedRun {
+    /// Returns whether the run claims a path, named from the top of the working tree.
+    pub(crate) fn claims(&self, path: &RepoPath) -> bool {
+        let below = if self.prefix.0.is_empty() {
+            Some(path.as_bytes())
+        } else {
+            path.as_bytes().strip_prefix(self.prefix.0.as_slice()).and_then(|rest| rest.strip_prefix(b"/"))
+        };
+        let Some(below) = below.and_then(|below| RepoPath::parse(below).ok()) else { return false };
+        compile(&self.scope).is_ok_and(|scope| scope.contains(&below))
+    }
+}
+
+/// What is known of one session of an agent, or of one of its sub-agents.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionRecord {
+    /// The intents that the session started.
+    pub intents: Vec<String>,
+    pub state: SessionState,
+}
+
+/// The part of a session's record that is replaced as a whole. Losing an update repeats a line, nothing more.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionState {
+    /// The intents for which it was asked to finish.
+    pub asked_to_finish: Vec<String>,
+    /// The last line that it was told after a tool.
+    pub last_line: String,
+    /// Whether it ran a command whose writes the line did not show.
+    pub is_unproven: bool,
+    /// The digest of the guard's configuration at the first event of the session.
+    pub configuration: String,
+    /// Whether that configuration changed during the session.
+    pub is_altered: bool,
+}
+
+impl SessionState {
+    /// Reads a state; an unreadable one counts as none.
+    pub fn parse(bytes: &[u8]) -> Self {
+        serde_json::from_slice(bytes).unwrap_or_default()
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a state has text keys only")
+    }
+}
+
+/// Returns the directory name of a session's record. Sessions choose their names, so this is a digest.
+pub fn session_key(agent: &str, session: &str, subagent: Option<&str>) -> String {
+    let text = format!("{agent}\0{session}\0{}", subagent.unwrap_or_default());
+    probity_core::Digest::of(text.as_bytes()).to_hex()[..32].to_owned()
+}

@@ -1,0 +1,74 @@
+//! Calls the main program where the small one must not: to declare a change for a first edit, and to read the ledger at the
+//! start of a session.
+
+use crate::machine::FileWorld;
+use crate::payload::AgentDialect;
+use probity_guard::{GuardRefusal, GuardWorld, RefusalCode};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The longest ledger context that is given to a session, in bytes.
+const MAX_CONTEXT_BYTES: usize = 4_000;
+
+/// Returns the main program: beside this one, else found on `PATH`.
+fn main_program() -> PathBuf {
+    let beside = std::env::current_exe().ok().and_then(|own| {
+        let path = own.parent()?.join("probity");
+        path.is_file().then_some(path)
+    });
+    beside.unwrap_or_else(|| PathBuf::from("probity"))
+}
+
+/// Starts an intent for the paths of a first edit and binds it to the session.
+pub(crate) fn start_intent(
+    dialect: AgentDialect,
+    root: &str,
+    paths: &[String],
+    world: &FileWorld,
+) -> Result<(), GuardRefusal> {
+    let failed = |why: &str| {
+        let reason = format!("no intent could be started for {}: {why}", paths.join(", "));
+        GuardRefusal::new(RefusalCode::NoIntent, reason)
+    };
+    let output = Command::new(main_program())
+        .args(["--root", root, "--json", "start", "--agent", dialect.as_str()])
+        .args(["--intent", "declared by the first edit of a session"])
+        .args(paths)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| failed(&error.to_string()))?;
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let intent_id = answer.get("intent_id").and_then(Value::as_str);
+    let is_allowed = answer.get("edit_allowed") == Some(&Value::Bool(true));
+    match (intent_id, is_allowed, world.tree_of(root)) {
+        (Some(intent_id), true, Some(tree)) => {
+            world.session_files(&tree).bind(intent_id);
+            Ok(())
+        }
+        _ => {
+            let why = answer.get("message").or_else(|| answer.get("error")).and_then(Value::as_str);
+            Err(failed(why.unwrap_or("`probity start` did not allow it")))
+        }
+    }
+}
+
+/// Returns the ledger's context for a session, with a leading blank; empty if there is none.
+pub(crate) fn ledger_context(root: &str) -> String {
+    let output = Command::new(main_program())
+        .args(["--root", root, "ledger", "export"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let Ok(output) = output.map(|output| output.stdout) else { return String::new() };
+    let text = String::from_utf8_lossy(&output);
+    let text = text.trim();
+    if text.is_empty() {
+        return String::new();
+    }
+    let mut end = text.len().min(MAX_CONTEXT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("\n\n{}", &text[..end])
+}

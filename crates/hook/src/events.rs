@@ -1,0 +1,258 @@
+//! Decides at each event of an agent.
+
+use crate::answer::HookDecision;
+use crate::declare;
+use crate::machine::FileWorld;
+use crate::payload::{AgentDialect, HookEvent, HookPayload};
+use crate::tool_call::{ToolAction, tool_action};
+use probity_guard::shell::{self, WriteKind, normalize};
+use probity_guard::{
+    GovernedTree, GuardRefusal, GuardVerdict, GuardWorld, PathWrite, RefusalCode, ToolCallEffects, decide,
+    own_intents,
+};
+
+/// How long after its start an intent that a shell command started can still be bound, in seconds.
+const MAX_BINDING_AGE_SECONDS: u64 = 600;
+/// An intent that ends sooner is mentioned, in seconds.
+const ENDING_SOON_SECONDS: u64 = 300;
+
+/// Decides about an event.
+pub fn on_event(
+    dialect: AgentDialect,
+    event: HookEvent,
+    payload: &HookPayload,
+    world: &FileWorld,
+) -> HookDecision {
+    match event {
+        HookEvent::BeforeTool => before_tool(dialect, payload, world),
+        HookEvent::AfterTool => after_tool(dialect, payload, world),
+        HookEvent::Stop => stop(payload, world),
+        HookEvent::SessionStart => session_start(world),
+    }
+}
+
+fn refused(code: RefusalCode, reason: &str) -> HookDecision {
+    HookDecision::Refuse(GuardRefusal::new(code, reason).reason)
+}
+
+fn before_tool(dialect: AgentDialect, payload: &HookPayload, world: &FileWorld) -> HookDecision {
+    let effects = match effects_of(dialect, payload, world) {
+        Ok(effects) => effects,
+        Err(refusal) => return HookDecision::Refuse(refusal.reason),
+    };
+    match decide(&effects, world) {
+        GuardVerdict::Pass => {}
+        GuardVerdict::Refuse(refusal) => return HookDecision::Refuse(refusal.reason),
+        GuardVerdict::Declare { root, paths } => {
+            if let Err(refusal) = declare::start_intent(dialect, &root, &paths, world) {
+                return HookDecision::Refuse(refusal.reason);
+            }
+        }
+    }
+    if effects.is_unproven
+        && let Some(tree) = world.session_tree()
+    {
+        mark_unproven(&tree, world);
+    }
+    HookDecision::Silent
+}
+
+/// Returns what a call writes, or the refusal of a call that cannot be understood in a governed tree.
+fn effects_of(
+    dialect: AgentDialect,
+    payload: &HookPayload,
+    world: &FileWorld,
+) -> Result<ToolCallEffects, GuardRefusal> {
+    let is_governed = || world.session_tree().is_some();
+    match tool_action(dialect, payload) {
+        ToolAction::Harmless | ToolAction::Reads(_) | ToolAction::Probity(_) => {
+            Ok(ToolCallEffects::default())
+        }
+        ToolAction::Writes(paths) => {
+            let write =
+                |path: &String| PathWrite { path: normalize(world.cwd(), path), kind: WriteKind::Entry };
+            Ok(ToolCallEffects { writes: paths.iter().map(write).collect(), is_unproven: false })
+        }
+        ToolAction::Shell { command, directory } => {
+            let cwd = directory.map_or_else(|| world.cwd().to_owned(), |dir| normalize(world.cwd(), &dir));
+            match shell::effects(&command, &cwd, world) {
+                Ok(effects) => {
+                    if let Some(name) = effects.bare_interpreters.first()
+                        && dialect == AgentDialect::Codex
+                        && is_governed()
+                    {
+                        let reason = format!(
+                            "`{name}` without a program would take commands that no hook sees; give it the program, \
+                             as in `{name} -c …`"
+                        );
+                        return Err(GuardRefusal::new(RefusalCode::BareInterpreter, reason));
+                    }
+                    let writes = effects.writes.into_iter();
+                    let writes =
+                        writes.map(|write| PathWrite { path: write.path, kind: write.kind }).collect();
+                    Ok(ToolCallEffects { writes, is_unproven: effects.is_unproven })
+                }
+                Err(why) if is_governed() => {
+                    let reason =
+                        format!("this command line cannot be followed ({why}); split it into simpler ones");
+                    Err(GuardRefusal::new(RefusalCode::NotUnderstood, reason))
+                }
+                Err(_) => Ok(ToolCallEffects::default()),
+            }
+        }
+        ToolAction::Unknown(why) if is_governed() => {
+            let reason = format!("{why}: this version is not known; run `probity doctor --agent {dialect}`");
+            Err(GuardRefusal::new(RefusalCode::NotUnderstood, reason))
+        }
+        ToolAction::Unknown(_) => Ok(ToolCallEffects::default()),
+    }
+}
+
+fn mark_unproven(tree: &GovernedTree, world: &FileWorld) {
+    let record = tree.subagent.as_ref().unwrap_or(&tree.session);
+    if !record.state.is_unproven {
+        let mut state = record.state.clone();
+        state.is_unproven = true;
+        world.session_files(tree).write(&state);
+    }
+}
+
+fn after_tool(dialect: AgentDialect, payload: &HookPayload, world: &FileWorld) -> HookDecision {
+    let Some(tree) = world.session_tree() else { return HookDecision::Silent };
+    let Ok(snapshot) = &tree.snapshot else { return HookDecision::Silent };
+    let files = world.session_files(&tree);
+    let action = tool_action(dialect, payload);
+    bind_started(&action, payload, &tree, world);
+    let record = tree.subagent.as_ref().unwrap_or(&tree.session);
+    let mut state = record.state.clone();
+    let mut lines = Vec::new();
+    let digest = world.configuration_digest(&tree);
+    if state.configuration.is_empty() {
+        state.configuration = digest;
+    } else if state.configuration != digest {
+        state.is_altered = true;
+        lines.push(
+            "the configuration of the guard was changed during this session; finish will say so".to_owned(),
+        );
+    }
+    let now = world.now();
+    if let ToolAction::Reads(paths) = &action {
+        let own = own_intents(&tree, snapshot, now);
+        for path in paths.iter().map(|path| normalize(world.cwd(), path)) {
+            let Some(below) = path.strip_prefix(&format!("{}/", tree.root)) else { continue };
+            let holder = snapshot.intents.iter().find(|intent| {
+                let is_own = own.iter().any(|own| own.intent_id == intent.intent_id);
+                !is_own
+                    && intent.is_active
+                    && intent.expires_at > now
+                    && intent.scope.holds(below.as_bytes()).is_some()
+            });
+            if let Some(holder) = holder {
+                let agent = probity_core::bytes::escape(holder.agent.as_bytes());
+                let below = probity_core::bytes::escape(below.as_bytes());
+                lines.push(format!("{below} is held by {agent} (intent {})", holder.intent_id));
+            }
+        }
+    }
+    for intent in own_intents(&tree, snapshot, now) {
+        if intent.expires_at.saturating_sub(now) < ENDING_SOON_SECONDS {
+            lines.push(format!("intent {} ends in less than 5 min; renew it or finish", intent.intent_id));
+        }
+    }
+    let line = lines.join("; ");
+    let is_news = !line.is_empty() && line != state.last_line;
+    state.last_line.clone_from(&line);
+    if state != record.state {
+        files.write(&state);
+    }
+    if is_news { HookDecision::Context(format!("probity: {line}")) } else { HookDecision::Silent }
+}
+
+/// Binds the intents that this call started to the session: those that its answer names and no session has.
+fn bind_started(action: &ToolAction, payload: &HookPayload, tree: &GovernedTree, world: &FileWorld) {
+    let min_start = match action {
+        ToolAction::Probity(tool) if tool == "start_controlled_change" => 0,
+        ToolAction::Shell { command, .. } => {
+            let starts =
+                shell::effects(command, world.cwd(), world).is_ok_and(|effects| effects.starts_change);
+            if !starts {
+                return;
+            }
+            world.now().saturating_sub(MAX_BINDING_AGE_SECONDS)
+        }
+        _ => return,
+    };
+    let (Some(response), Ok(snapshot)) = (&payload.response, &tree.snapshot) else { return };
+    let text = response.to_string();
+    let files = world.session_files(tree);
+    for intent in snapshot.intents.iter().filter(|intent| intent.started_at >= min_start) {
+        if text.contains(&intent.intent_id) {
+            files.bind(&intent.intent_id);
+        }
+    }
+}
+
+fn stop(payload: &HookPayload, world: &FileWorld) -> HookDecision {
+    let Some(tree) = world.session_tree() else { return HookDecision::Silent };
+    let Ok(snapshot) = &tree.snapshot else { return HookDecision::Silent };
+    let record = tree.subagent.as_ref().unwrap_or(&tree.session);
+    let now = world.now();
+    let open = snapshot.intents.iter().find(|intent| {
+        intent.is_active
+            && intent.expires_at > now
+            && record.intents.contains(&intent.intent_id)
+            && !record.state.asked_to_finish.contains(&intent.intent_id)
+    });
+    let Some(open) = open.filter(|_| !payload.is_continued_stop) else { return HookDecision::Silent };
+    let mut state = record.state.clone();
+    state.asked_to_finish.push(open.intent_id.clone());
+    world.session_files(&tree).write(&state);
+    let id = &open.intent_id;
+    HookDecision::Continue(format!(
+        "probity: intent {id} is still open. Call finish_controlled_change with intent_id \"{id}\"; if the work is given \
+         up, manage_change_intent with action \"clear\"."
+    ))
+}
+
+fn session_start(world: &FileWorld) -> HookDecision {
+    let Some(tree) = world.session_tree() else { return HookDecision::Silent };
+    let mut state = tree.session.state.clone();
+    state.configuration = world.configuration_digest(&tree);
+    if state != tree.session.state {
+        world.session_files(&tree).write(&state);
+    }
+    let Ok(snapshot) = &tree.snapshot else {
+        return refused(
+            RefusalCode::GuardDamaged,
+            "the guard's snapshot cannot be read; run `probity doctor`",
+        )
+        .into_context();
+    };
+    let now = world.now();
+    let held: Vec<String> = snapshot
+        .intents
+        .iter()
+        .filter(|intent| intent.is_active && intent.expires_at > now)
+        .take(5)
+        .map(|intent| {
+            let entries: Vec<String> = intent.scope.entries().take(5).map(ToString::to_string).collect();
+            format!("{} holds {}", probity_core::bytes::escape(intent.agent.as_bytes()), entries.join(", "))
+        })
+        .collect();
+    let held = if held.is_empty() { String::new() } else { format!(" Now: {}.", held.join("; ")) };
+    HookDecision::Context(format!(
+        "Probity controls changes in this tree. Before editing, call start_controlled_change with the exact files; edits \
+         outside are refused. Afterwards call finish_controlled_change.{held}{}",
+        declare::ledger_context(&tree.root)
+    ))
+}
+
+impl HookDecision {
+    /// Turns a refusal into a line for an event that cannot refuse.
+    fn into_context(self) -> Self {
+        match self {
+            Self::Refuse(reason) => Self::Context(reason),
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The files of a session in the state directory: which intents it started, and what it was told.
+//!
+//! A binding is an empty file named after the intent, created once, so that parallel hooks never lose one. The rest is one
+//! small file that is replaced as a whole.
+
+use crate::machine::CallerSession;
+use probity_core::Digest;
+use probity_guard::{GuardSnapshot, SESSIONS_DIR, SessionRecord, SessionState, session_key};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const STATE_FILE: &str = "state.json";
+/// Has one file for every intent that a session started.
+const BOUND_DIR: &str = "bound";
+/// The longest intent id that is bound; longer ones are never made by Probity.
+const MAX_INTENT_ID_BYTES: usize = 100;
+
+#[derive(Debug)]
+pub struct SessionFiles {
+    sessions: PathBuf,
+    key: String,
+    /// A session without a name cannot be told from another one, so nothing is kept for it.
+    is_named: bool,
+}
+
+impl SessionFiles {
+    pub(crate) fn new(state_dir: &str, caller: &CallerSession, of_subagent: bool) -> Self {
+        let subagent = caller.subagent.as_deref().filter(|_| of_subagent);
+        Self {
+            sessions: Path::new(state_dir).join(SESSIONS_DIR),
+            key: session_key(&caller.agent, &caller.session, subagent),
+            is_named: !caller.session.is_empty(),
+        }
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.sessions.join(&self.key)
+    }
+
+    pub(crate) fn read(&self) -> SessionRecord {
+        if !self.is_named {
+            return SessionRecord::default();
+        }
+        let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
+        let mut intents: Vec<String> =
+            entries.filter_map(|entry| intent_of(entry.file_name().to_str()?)).collect();
+        intents.sort();
+        let state = fs::read(self.dir().join(STATE_FILE)).map(|bytes| SessionState::parse(&bytes));
+        SessionRecord { intents, state: state.unwrap_or_default() }
+    }
+
+    /// Binds an intent to the session; `false` if another session has it, or nothing could be written.
+    pub fn bind(&self, intent_id: &str) -> bool {
+        if !self.is_named || intent_id.len() > MAX_INTENT_ID_BYTES {
+            return false;
+        }
+        let bound = self.sessions.join(BOUND_DIR);
+        if fs::create_dir_all(&bound).is_err() || fs::create_dir_all(self.dir()).is_err() {
+            return false;
+        }
+        let owner = bound.join(file_name(intent_id));
+        // Created only once: the first session keeps the intent.
+        let is_new = fs::OpenOptions::new().write(true).create_new(true).open(&owner).is_ok();
+        if is_new && fs::write(&owner, &self.key).is_err() {
+            return false;
+        }
+        let is_own = is_new || fs::read_to_string(&owner).is_ok_and(|key| key == self.key);
+        is_own && fs::write(self.dir().join(file_name(intent_id)), "").is_ok()
+    }
+
+    /// Replaces the state. A failure is ignored: a line would be repeated, nothing more.
+    pub fn write(&self, state: &SessionState) {
+        if !self.is_named || fs::create_dir_all(self.dir()).is_err() {
+            return;
+        }
+        let temporary = self.dir().join(format!(".{STATE_FILE}.{}", std::process::id()));
+        if fs::write(&temporary, state.to_bytes()).is_ok() {
+            let _ = fs::rename(&temporary, self.dir().join(STATE_FILE));
+        }
+    }
+
+    /// Returns the intents of a snapshot that some session started.
+    pub(crate) fn bound_intents(state_dir: &str, snapshot: &GuardSnapshot) -> BTreeSet<String> {
+        let bound = Path::new(state_dir).join(SESSIONS_DIR).join(BOUND_DIR);
+        let ids = snapshot.intents.iter().map(|intent| &intent.intent_id);
+        ids.filter(|id| bound.join(file_name(id)).symlink_metadata().is_ok()).cloned().collect()
+    }
+}
+
+/// Names the file of an intent. Ids may have any character; those that Probity makes are plain.
+fn file_name(intent_id: &str) -> String {
+    let is_plain = intent_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if is_plain {
+        format!("i-{intent_id}")
+    } else {
+        format!("d-{}", &Digest::of(intent_id.as_bytes()).to_hex()[..32])
+    }
+}
+
+/// Returns the intent of a file in a session's directory.
+fn intent_of(name: &str) -> Option<String> {
+    name.strip_prefix("i-").map(str::to_owned)
+}

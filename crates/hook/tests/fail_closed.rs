@@ -1,0 +1,254 @@
+//! The process itself: bad input, many at once, a termination signal, random payloads.
+
+use probity_hook::payload::{AgentDialect, HookEvent};
+use probity_hook::process::{HookArguments, answer};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+const HOOK: &str = env!("CARGO_BIN_EXE_probity-hook");
+
+fn governed() -> (tempfile::TempDir, PathBuf) {
+    let tree = tempfile::tempdir().expect("a directory");
+    let root = tree.path().canonicalize().expect("a path");
+    fs::create_dir(root.join(".git")).expect("creates");
+    fs::write(root.join("probity.toml"), "").expect("writes");
+    (tree, root)
+}
+
+fn start(agent: &str, event: &str) -> Child {
+    Command::new(HOOK)
+        .args([agent, event])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts")
+}
+
+fn call(agent: &str, event: &str, input: &[u8]) -> Output {
+    let mut child = start(agent, event);
+    // A hook that refuses early may not read its input.
+    let _ = child.stdin.take().expect("piped").write_all(input);
+    child.wait_with_output().expect("ends")
+}
+
+fn write_payload(root: &Path, path: &str) -> Vec<u8> {
+    json!({
+        "session_id": "s", "cwd": root, "hook_event_name": "PreToolUse", "tool_name": "Write",
+        "tool_input": {"file_path": root.join(path), "content": ""},
+    })
+    .to_string()
+    .into_bytes()
+}
+
+#[test]
+fn bad_input_is_refused_before_a_tool_and_silent_elsewhere() {
+    let huge = vec![b' '; 8 * 1024 * 1024 + 2];
+    let cases: [&[u8]; 7] = [
+        b"",
+        b"not json",
+        b"[]",
+        b"{}",
+        br#"{"hook_event_name":"NewEvent","tool_name":"Write"}"#,
+        b"{\"a\":",
+        &huge,
+    ];
+    for agent in AgentDialect::WORDS {
+        for input in cases {
+            let refused = call(agent, "before", input);
+            assert_eq!(refused.status.code(), Some(2), "{agent}");
+            assert!(serde_json::from_slice::<Value>(&refused.stdout).is_ok(), "{agent}");
+            assert_eq!(String::from_utf8_lossy(&refused.stderr).lines().count(), 1, "{agent}");
+            for event in ["after", "stop", "session"] {
+                let silent = call(agent, event, input);
+                assert_eq!((silent.status.code(), silent.stdout.len()), (Some(0), 0), "{agent} {event}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_argument_refuses() {
+    for words in [&[][..], &["nobody"], &["claude", "sometimes"], &["claude", "before", "more"]] {
+        let output = Command::new(HOOK).args(words).stdin(Stdio::null()).output().expect("runs");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{words:?}");
+    }
+}
+
+#[test]
+fn a_hundred_at_once_all_decide() {
+    let (_tree, root) = governed();
+    let payload = write_payload(&root, "a.txt");
+    let children: Vec<Child> = (0..100)
+        .map(|_| {
+            let mut child = start("claude", "before");
+            child.stdin.take().expect("piped").write_all(&payload).expect("writes");
+            child
+        })
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("no intent"));
+    }
+}
+
+#[test]
+fn an_input_that_never_ends_is_refused_at_the_deadline() {
+    let child = start("gemini", "before");
+    // Standard input stays open: only the watchdog can answer.
+    let mut child = child;
+    let input = child.stdin.take();
+    let output = child.wait_with_output().expect("ends");
+    drop(input);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""));
+}
+
+#[test]
+fn a_damaged_snapshot_refuses() {
+    let (_tree, root) = governed();
+    fs::create_dir_all(root.join(".git/probity")).expect("creates");
+    fs::write(root.join(".git/probity/guard.json"), "{\"schema\":").expect("writes");
+    let output = call("claude", "before", &write_payload(&root, "a.txt"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("snapshot cannot be read"));
+}
+
+#[test]
+fn attempts_to_disarm_the_guard_are_refused() {
+    let (_tree, root) = governed();
+    let commands = [
+        "echo '{}' > .claude/settings.json",
+        "echo '{\"disableAllHooks\":true}' > .claude/settings.local.json",
+        "cp /dev/null ~/.claude/settings.json",
+        "rm -rf .claude",
+        "mv .claude /tmp/x",
+        "sed -i s/deny/allow/ probity.toml",
+        "rm -rf .git/probity",
+        "rm .git/probity/guard.json",
+        "cd .git && rm -r probity",
+        "for f in .claude/settings.json .codex/hooks.json; do [ -f $f ] && echo '{}' > $f; done",
+        "bash -c 'echo {} > .claude/settings.json'",
+        "cat > .claude/settings.json <<EOF\n{}\nEOF",
+        "tee .codex/hooks.json < /dev/null",
+        "git checkout -- .claude/settings.json",
+        "ln -sf /dev/null .claude/settings.json",
+        "find .claude -name '*.json' -delete",
+        "truncate -s 0 ~/.codex/config.toml",
+        "printf x >> .git/hooks/pre-commit",
+        "D=.claude; echo '{}' > $D/settings.json",
+    ];
+    for command in commands {
+        let payload = json!({
+            "session_id": "s", "cwd": root, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": command},
+        });
+        let output = call("claude", "before", payload.to_string().as_bytes());
+        assert_eq!(output.status.code(), Some(2), "{command}");
+    }
+}
+
+#[test]
+fn a_bare_interpreter_is_refused_where_keystrokes_bypass_hooks() {
+    let (_tree, root) = governed();
+    for (command, is_refused) in [
+        ("bash --norc", true),
+        ("python3", true),
+        ("sh -i", true),
+        ("bash -c 'ls'", false),
+        ("python3 --version", false),
+    ] {
+        for (agent, applies) in [("codex", true), ("claude", false)] {
+            let payload = json!({
+                "session_id": "s", "cwd": root, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+                "tool_input": {"command": command},
+            });
+            let output = call(agent, "before", payload.to_string().as_bytes());
+            let expected = if is_refused && applies { 2 } else { 0 };
+            assert_eq!(output.status.code(), Some(expected), "{agent}: {command}");
+        }
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "[ -~]{0,20}".prop_map(Value::from),
+        "\\PC{0,10}".prop_map(Value::from),
+        Just(Value::from("rm -rf $(cat <<'E'\nx\nE\n) > \"a")),
+        Just(Value::from("*** Begin Patch\n*** Update File: a\n")),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(member_name(), inner, 0..5)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+fn member_name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("tool_name".to_owned()),
+        Just("tool_input".to_owned()),
+        Just("toolArgs".to_owned()),
+        Just("command".to_owned()),
+        Just("file_path".to_owned()),
+        Just("path".to_owned()),
+        Just("cwd".to_owned()),
+        Just("session_id".to_owned()),
+        "[a-zA-Z_]{1,8}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_payload_is_refused_or_passes_in_silence(
+        mut value in any_json(),
+        dialect in prop::sample::select(AgentDialect::ALL),
+        event in prop::sample::select(HookEvent::ALL),
+        tool in prop::sample::select(vec!["Bash", "Write", "apply_patch", "shell", "mcp__x__write", "Odd"]),
+        is_shaped in any::<bool>(),
+    ) {
+        if is_shaped && let Value::Object(members) = &mut value {
+            members.insert("hook_event_name".into(), event.name_in(dialect).unwrap_or("none").into());
+            members.insert("tool_name".into(), tool.into());
+            members.insert("cwd".into(), "/nowhere".into());
+        }
+        let found = answer(HookArguments { dialect, event }, value.to_string().as_bytes());
+        match found.exit_code {
+            0 => prop_assert!(found.stdout.is_empty() || serde_json::from_str::<Value>(&found.stdout).is_ok()),
+            code => {
+                prop_assert_eq!(code, 2);
+                prop_assert_eq!(event, HookEvent::BeforeTool);
+                prop_assert!(serde_json::from_str::<Value>(&found.stdout).is_ok());
+                prop_assert_eq!(found.stderr.lines().count(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let arguments = HookArguments { dialect: AgentDialect::Claude, event: HookEvent::BeforeTool };
+        prop_assert_eq!(answer(arguments, &bytes).exit_code, 2);
+    }
+
+    #[test]
+    fn any_command_line_is_understood_or_refused(command in "[a-z <>|&;(){}$'\"`\\\\\n#=*-]{0,60}") {
+        struct NoWorld;
+        impl probity_guard::shell::ShellWorld for NoWorld {
+            fn home(&self) -> &'static str { "/home/u" }
+            fn is_directory(&self, _: &str) -> bool { false }
+        }
+        let _ = probity_guard::shell::effects(&command, "/repo", &NoWorld);
+    }
+}

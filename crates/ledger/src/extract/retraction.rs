@@ -1,0 +1,199 @@
+//! Statements that are taken back in the turn that makes them: "Set the limit to 100. No, make that 250."
+//!
+//! A sentence that begins with a retraction mark withdraws the last firm statement before it in the same turn, unless what
+//! follows reaffirms it. A number or a name behind the mark takes the place of the one in the statement. Without a statement
+//! before it in the turn, a mark is about the turns before: `target_resolution` finds what it withdraws.
+
+use super::claims::{RuleChange, TurnClaim};
+use super::rules::ReadSentence;
+use probity_prose::lexicon::{self as lx, contains, is_among, position_of, starts_with, strip};
+use probity_prose::negation::denies;
+use probity_prose::sentences::Sentence;
+use probity_prose::stems::stems;
+use probity_prose::words::Word;
+
+/// The longest replacement that only gives a value, in words.
+const MAX_VALUE_WORDS: usize = 5;
+
+/// Withdraws what the sentences of a turn take back from each other.
+pub(super) fn take_back(sentences: &mut [ReadSentence]) {
+    for at in 0..sentences.len() {
+        let Some(behind) = behind_mark(&sentences[at].sentence) else { continue };
+        let behind = behind.to_vec();
+        let before = sentences[..at].iter().rposition(|earlier| earlier.claims.iter().flatten().any(is_firm));
+        let Some(target) = before else {
+            take_back_earlier(&mut sentences[at..], &behind);
+            continue;
+        };
+        if is_reaffirmed(&sentences[target].sentence, &sentences[at..], &behind) {
+            sentences[at].claims.retain(|readings| !readings.iter().any(is_withdrawal));
+            continue;
+        }
+        let withdrawn = std::mem::take(&mut sentences[target].claims);
+        let replacement = last_firm(&withdrawn).and_then(|old| replaced(old, &sentences[at].sentence, &behind));
+        let kept = withdrawn_part(withdrawn, &sentences[at].sentence);
+        sentences[target].claims = kept;
+        sentences[at].claims.retain(|readings| !readings.iter().any(is_withdrawal));
+        if let Some(claim) = replacement {
+            sentences[at].claims = vec![vec![claim]];
+        }
+    }
+}
+
+/// Keeps what a partial withdrawal does not mean: "Scratch the print one" after two tasks.
+fn withdrawn_part(withdrawn: Vec<Vec<TurnClaim>>, mark: &Sentence) -> Vec<Vec<TurnClaim>> {
+    let said = stems(&mark.text);
+    let is_meant = |readings: &Vec<TurnClaim>| {
+        readings.iter().filter_map(TurnClaim::summary).any(|it| !stems(it).is_disjoint(&said))
+    };
+    if withdrawn.len() > 1 && withdrawn.iter().any(is_meant) {
+        return withdrawn.into_iter().filter(|readings| !is_meant(readings)).collect();
+    }
+    let part = |readings: &Vec<TurnClaim>| {
+        let claim = readings.iter().find(|claim| is_firm(claim))?;
+        let rest = without_conjunct(claim.summary()?, &said)?;
+        Some(vec![claim.with_summary(rest)])
+    };
+    withdrawn.iter().filter_map(part).collect()
+}
+
+/// Removes the part of a list that shares words with `said`: "Add a dark mode and a print style sheet".
+pub(super) fn without_conjunct(summary: &str, said: &std::collections::BTreeSet<String>) -> Option<String> {
+    let (left, right) = summary.split_once(" and ")?;
+    let shares = |part: &str| stems(part).intersection(said).count();
+    let (in_left, in_right) = (shares(left), shares(right));
+    match (in_left, in_right) {
+        (0, 1..) => Some(left.trim_end_matches(',').to_owned()),
+        (1.., 0) => {
+            let verb = left.split_whitespace().next()?;
+            let rest = right.trim_start();
+            Some(format!("{verb} {rest}"))
+        }
+        _ => None,
+    }
+}
+
+/// A mark without a statement before it in the turn: what was said in the turns before is withdrawn, or revised by what follows.
+fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
+    let is_change = |claim: &TurnClaim| {
+        matches!(claim, TurnClaim::Decision { .. } | TurnClaim::Constraint { .. })
+    };
+    for sentence in sentences.iter_mut().take(2) {
+        for claim in sentence.claims.iter_mut().flatten().filter(|claim| is_change(claim)) {
+            match claim {
+                TurnClaim::Decision { revises, .. } => *revises = true,
+                TurnClaim::Constraint { change, .. } if *change == RuleChange::New => {
+                    *change = RuleChange::Replaces;
+                }
+                _ => {}
+            }
+            return;
+        }
+    }
+    let _ = behind;
+}
+
+/// Returns the words behind a retraction mark that a sentence begins with.
+pub(super) fn behind_mark(sentence: &Sentence) -> Option<&[Word]> {
+    let mut words = sentence.words.as_slice();
+    while let Some(rest) = strip(words, lx::FILLER).filter(|rest| !rest.is_empty()) {
+        words = rest;
+    }
+    if let Some(rest) = strip(words, lx::RETRACTION) {
+        return Some(strip(rest, "i mean | make that | rather | then | so").unwrap_or(rest));
+    }
+    let (first, rest) = words.split_first()?;
+    let is_pause = first.paused || rest.is_empty();
+    match first.lower.as_str() {
+        "no" | "nope" | "nah" if is_pause => Some(strip(rest, "make that | make it | i mean").unwrap_or(rest)),
+        "wait" | "stop" | "moment" if !starts_with(rest, "for | until | till | with | on") => Some(rest),
+        "edit" | "correction" | "erratum" if is_pause => Some(rest),
+        "actually" if is_change_of_mind(rest) => Some(rest),
+        _ => None,
+    }
+}
+
+/// "Actually don't", "actually, leave it", "actually GraphQL might be better".
+fn is_change_of_mind(rest: &[Word]) -> bool {
+    starts_with(rest, "do not | no | not | never | leave | keep | make | use | let us | skip | drop | better | forget | go with | stick | we will | i will | i would | hold | wait | cancel | scratch")
+        || contains(rest, "might be better | would be better | is better | makes more sense | instead | rather")
+        || rest.len() <= 3
+}
+
+fn is_firm(claim: &TurnClaim) -> bool {
+    matches!(
+        claim,
+        TurnClaim::Goal(_)
+            | TurnClaim::Decision { .. }
+            | TurnClaim::Constraint { .. }
+            | TurnClaim::Task(_)
+            | TurnClaim::Fact { .. }
+            | TurnClaim::Accept { .. }
+            | TurnClaim::Answer(_)
+    )
+}
+
+const fn is_withdrawal(claim: &TurnClaim) -> bool {
+    matches!(claim, TurnClaim::Withdraw(_))
+}
+
+fn last_firm(claims: &[Vec<TurnClaim>]) -> Option<&TurnClaim> {
+    claims.iter().rev().flatten().find(|claim| is_firm(claim))
+}
+
+/// Returns whether what follows a mark says the statement again: "So Node 20 stays."
+fn is_reaffirmed(statement: &Sentence, after: &[ReadSentence], behind: &[Word]) -> bool {
+    let meant = stems(&statement.text);
+    let again = |sentence: &Sentence| {
+        let said = stems(&sentence.text);
+        let shared = meant.intersection(&said).count();
+        let keeps = contains(&sentence.words, "stays | stay | it is | still stands | remains | after all | as planned | keep it | it holds | is fine");
+        keeps && shared * 2 >= meant.len().clamp(1, 4) && shared > 0 && !denies(&sentence.text)
+    };
+    let keeps_all = starts_with(behind, "it is fine | that is fine | it does | it works | that works | all good");
+    keeps_all || after.iter().take(4).any(|read| again(&read.sentence))
+}
+
+/// Returns the statement with the value behind the mark in place of its own.
+fn replaced(old: &TurnClaim, mark: &Sentence, behind: &[Word]) -> Option<TurnClaim> {
+    let summary = old.summary()?;
+    let end = behind.iter().position(|word| word.paused).map_or(behind.len(), |at| at + 1);
+    let value = &behind[..end];
+    if value.is_empty() || value.len() > MAX_VALUE_WORDS {
+        return None;
+    }
+    let text = mark.text.get(value[0].place.start..value[value.len() - 1].place.end)?;
+    let has_number = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+    if has_number(text) && has_number(summary) {
+        return with_number(summary, text).map(|summary| old.with_summary(summary));
+    }
+    let is_verb = |word: &Word| {
+        is_among(lx::STATIVE_VERB | lx::WORK_VERB | lx::DECISION_VERB | lx::AUXILIARY | lx::NEGATION, &word.lower)
+    };
+    let is_name = value.len() <= 3 && !value.iter().any(is_verb) && !has_number(text);
+    if !is_name || position_of(value, "the | it | that | this | we | i").is_some() {
+        return None;
+    }
+    with_name(summary, text).map(|summary| old.with_summary(summary))
+}
+
+/// Replaces the last number of a text by the number of another one: "by the 14th" with "the 18th".
+fn with_number(summary: &str, value: &str) -> Option<String> {
+    let is_number = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
+    let new = value.split_whitespace().find(is_number)?.trim_end_matches([',', '.', ';', '!']);
+    let mut words: Vec<&str> = summary.split(' ').collect();
+    let at = words.iter().rposition(|word| is_number(word))?;
+    // "2ms" takes a new unit with it; "30 seconds" keeps its own.
+    words[at] = new;
+    Some(words.join(" "))
+}
+
+/// Replaces the last name of a text: a word in capitals that does not begin it.
+fn with_name(summary: &str, value: &str) -> Option<String> {
+    let words: Vec<&str> = summary.split(' ').collect();
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_uppercase() || c == '`');
+    let at = (1..words.len()).rev().find(|&at| is_name(words[at]))?;
+    let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+    value.clone_into(&mut words[at]);
+    Some(words.join(" "))
+}

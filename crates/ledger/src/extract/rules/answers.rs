@@ -1,0 +1,131 @@
+//! Short answers: their meaning stands in the turn before.
+
+use super::super::Role;
+use super::super::claims::TurnClaim;
+use super::super::dialog::{DialogOffer, OfferKind};
+use super::{RuleReader, is_whole};
+use probity_prose::lexicon::{self as lx, contains, is_among, strip};
+use probity_prose::words::Word;
+
+/// The most words of an answer that only names what it chooses.
+const MAX_CHOICE_WORDS: usize = 6;
+
+impl RuleReader<'_> {
+    /// Returns what a sentence of the user says as an answer, and the words that it has beyond that.
+    pub(super) fn answered<'w>(&self, all: &'w [Word]) -> Option<(Vec<Vec<TurnClaim>>, &'w [Word])> {
+        if self.role != Role::User || self.sentence.is_question {
+            return None;
+        }
+        let mut words = all;
+        while let Some(rest) = strip(words, lx::FILLER).filter(|rest| !rest.is_empty()) {
+            words = rest;
+        }
+        let nothing: &'w [Word] = &[];
+        if let Some(claims) = self.picked_from_list(words) {
+            return Some((claims, nothing));
+        }
+        if let Some((rank, rest)) = rank_of(words) {
+            let offer = self.context.offers.get(rank).map(|offer| offer.summary.clone());
+            return Some((vec![vec![TurnClaim::Pick { rank, summary: offer }]], rest));
+        }
+        let rest = strip(words, lx::ACCEPTANCE)?;
+        let is_end = rest.is_empty() || is_whole(rest, lx::ACCEPTANCE | lx::FILLER);
+        let is_paused = all.len() > rest.len() && all[all.len() - rest.len() - 1].paused;
+        if !is_end && !is_paused {
+            return None;
+        }
+        let offer = self.context.offers.last()?;
+        let rest = if is_end { nothing } else { rest };
+        Some((vec![vec![accepted(offer, words)]], rest))
+    }
+
+    /// "No", "please don't": what was offered or announced is declined.
+    pub(super) fn declined(&self, words: &[Word]) -> Option<TurnClaim> {
+        let is_no = is_whole(words, lx::REFUSAL);
+        if !is_no || self.role != Role::User {
+            return None;
+        }
+        match self.context.offers.last() {
+            Some(offer) if self.context.is_asked && offer.kind == OfferKind::Decision => {
+                Some(TurnClaim::decision(format!("Decided against: {}", offer.summary)))
+            }
+            Some(_) if self.context.is_asked => None,
+            _ => Some(TurnClaim::WithdrawRecent),
+        }
+    }
+
+    /// "4 not needed", "1 and 3 yes".
+    fn picked_from_list(&self, words: &[Word]) -> Option<Vec<Vec<TurnClaim>>> {
+        let listed = &self.context.listed;
+        let number = |word: &Word| word.lower.parse::<usize>().ok().filter(|n| (1..=listed.len()).contains(n));
+        let mut ranks = Vec::new();
+        let mut rest = words;
+        while let Some((first, behind)) = rest.split_first() {
+            match number(first) {
+                Some(rank) => ranks.push(rank - 1),
+                None if !ranks.is_empty() && is_among("and | &", &first.lower) => {}
+                None => break,
+            }
+            rest = behind;
+        }
+        if ranks.is_empty() || rest.is_empty() || rest.len() > MAX_CHOICE_WORDS + 6 {
+            return None;
+        }
+        let is_dropped = contains(&rest[..rest.len().min(3)], "not needed | no | skip | drop | out | unnecessary | not | later");
+        let is_taken = strip(rest, "yes | ok | please | sure | sounds good | good | fine | do").is_some();
+        let claims = ranks.into_iter().map(|rank| {
+            let text = listed[rank].trim_end_matches('.').to_owned();
+            vec![if is_dropped {
+                TurnClaim::Withdraw(text)
+            } else {
+                TurnClaim::Accept { summary: text, is_task: true }
+            }]
+        });
+        (is_dropped || is_taken).then(|| claims.collect())
+    }
+
+    /// "mock server then", "reservations then": a name and nothing else decides.
+    pub(super) fn settled_with_then(&self, words: &[Word]) -> Option<Vec<TurnClaim>> {
+        let (last, name) = words.split_last()?;
+        let is_name = last.lower == "then"
+            && (1..=MAX_CHOICE_WORDS).contains(&name.len())
+            && self.role == Role::User
+            && !name.iter().any(|word| is_among(lx::AUXILIARY | lx::NEGATION | lx::MODAL, &word.lower))
+            && strip(name, lx::WORK_VERB).is_none()
+            && !is_among("ok | okay | fine | well | good | it | that", &name[0].lower);
+        is_name.then(|| {
+            vec![TurnClaim::Answer(self.said(name)), self.decided_on(name)]
+        })
+    }
+
+    fn decided_on(&self, name: &[Word]) -> TurnClaim {
+        let summary = if strip(name, lx::DECISION_VERB).is_some() {
+            self.said(name)
+        } else {
+            format!("Use {}", self.slice(name))
+        };
+        TurnClaim::decision(summary)
+    }
+}
+
+/// What accepting an offer says: "try it" asks for work, whatever was offered.
+fn accepted(offer: &DialogOffer, words: &[Word]) -> TurnClaim {
+    let is_try = strip(words, "try it | try that | please try | give it a try").is_some();
+    TurnClaim::Accept { summary: offer.summary.clone(), is_task: offer.kind == OfferKind::Task || is_try }
+}
+
+/// "Second one", "number 1", "option B": the rank, from zero.
+fn rank_of(words: &[Word]) -> Option<(usize, &[Word])> {
+    const ORDINALS: &[(&str, usize)] = &[
+        ("the first one | first one | the first | the former | option a | option 1 | number 1 | number one | a | 1", 0),
+        ("the second one | second one | the second | option b | option 2 | number 2 | number two | b | 2", 1),
+        ("the third one | third one | the third | option c | option 3 | number 3 | number three | c | 3", 2),
+    ];
+    let words = strip(words, "go with | take | let us do | let us go with | i would go with | use").unwrap_or(words);
+    ORDINALS.iter().find_map(|(phrases, rank)| {
+        let rest = strip(words, *phrases)?;
+        let is_end = rest.is_empty() || words[words.len() - rest.len() - 1].paused;
+        let rest = if rest.is_empty() { rest } else { strip(rest, "please | then").unwrap_or(rest) };
+        is_end.then_some((*rank, rest))
+    })
+}

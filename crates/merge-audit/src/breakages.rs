@@ -1,0 +1,210 @@
+//! Results that are broken although neither side is: names defined twice, calls of what the other side removed or changed.
+
+use crate::file_items::FileItems;
+use crate::finding::{AuditFinding, EditKind, FindingClass, MergeSide};
+use crate::moved_code::TreeSearch;
+use crate::trees::{BASE, FourTrees, OURS, RESULT, THEIRS};
+use probity_analysis::{ItemKind, ItemUnit, Language, UnitKind};
+use probity_paths::RepoPath;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns the last part of a qualified name.
+pub(crate) fn leaf(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+fn breakage(class: FindingClass, kind: EditKind, path: &RepoPath, name: &str) -> AuditFinding {
+    AuditFinding {
+        id: String::new(),
+        class,
+        kind,
+        side: None,
+        path: path.clone(),
+        result_path: Some(path.clone()),
+        place: crate::finding::EditPlace::default(),
+        entity: None,
+        lines: None,
+        lost: vec![name.to_owned()],
+        cause: None,
+        versions: Default::default(),
+    }
+}
+
+/// Finds names that the result defines more often than either side.
+pub(crate) fn duplicates(path: &RepoPath, text: &[u8], files: [Option<&FileItems>; 4]) -> Vec<AuditFinding> {
+    let [_, Some(ours), Some(theirs), Some(result)] = files else { return Vec::new() };
+    let language = Language::of_file_name(path.file_name());
+    let has_overloads = matches!(
+        language,
+        Some(Language::Java | Language::CSharp | Language::Cpp | Language::Kotlin | Language::TypeScript | Language::Tsx)
+    );
+    let conditional = conditional_lines(text);
+    let definitions = |file: &FileItems| -> BTreeMap<String, Vec<ItemUnit>> {
+        let mut found: BTreeMap<String, Vec<ItemUnit>> = BTreeMap::new();
+        for unit in &file.units {
+            let parent = unit.parent.map(|parent| &file.units[parent as usize]);
+            let is_member = parent.is_some_and(|parent| matches!(parent.kind, UnitKind::File | UnitKind::Class));
+            let is_callable = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
+            if !is_member || !is_callable || unit.decorated || unit.name.contains('<') {
+                continue;
+            }
+            let mut key = format!("{}\n{}", unit.parent.unwrap_or(0), unit.name);
+            if has_overloads {
+                let names: Vec<&str> = unit.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+                key = format!("{}({})", unit.name, names.join(","));
+            } else if unit.kind == UnitKind::Function {
+                key.clone_from(&unit.name);
+            }
+            found.entry(key).or_default().push(unit.clone());
+        }
+        found
+    };
+    let [of_ours, of_theirs, of_result] = [ours, theirs, result].map(definitions);
+    let mut findings = Vec::new();
+    for (key, units) in &of_result {
+        let of_side = [&of_ours, &of_theirs].map(|side| side.get(key).map_or(0, Vec::len));
+        let [.., last] = &units[..] else { continue };
+        let is_conditional = units.iter().any(|unit| conditional.contains(&unit.range.start_line));
+        if units.len() < 2 || units.len() <= of_side[0].max(of_side[1]) || is_conditional {
+            continue;
+        }
+        let mut finding = breakage(FindingClass::Duplicate, EditKind::Definition, path, leaf(&last.name));
+        finding.entity = Some(last.name.clone());
+        finding.lines = Some([last.range.start_line, last.range.end_line]);
+        findings.push(finding);
+    }
+    findings
+}
+
+/// Returns the lines between `#if` and `#endif`: their definitions may be alternatives.
+fn conditional_lines(text: &[u8]) -> BTreeSet<u32> {
+    let mut depth = 0_u32;
+    let mut lines = BTreeSet::new();
+    let mut first_guard = true;
+    for (line, number) in text.split(|&byte| byte == b'\n').zip(1_u32..) {
+        let line = line.trim_ascii();
+        if line.starts_with(b"#ifndef") && first_guard {
+            first_guard = false;
+        } else if line.starts_with(b"#if") {
+            depth += 1;
+        } else if line.starts_with(b"#endif") {
+            depth = depth.saturating_sub(1);
+        }
+        if depth > 0 {
+            lines.insert(number);
+        }
+    }
+    lines
+}
+
+/// Returns the number of parameters that a caller must give and may give.
+fn arity(unit: &ItemUnit) -> (usize, usize) {
+    let required = unit.parameters.iter().filter(|parameter| !parameter.optional).count();
+    (required, unit.parameters.len())
+}
+
+/// The callables that all changed files of a tree define, by their bare names.
+type Definitions = BTreeMap<String, Vec<ItemUnit>>;
+
+fn can_be_called_bare(unit: &ItemUnit, language: Language) -> bool {
+    match unit.kind {
+        UnitKind::Function => true,
+        UnitKind::Method => matches!(language, Language::Java | Language::CSharp | Language::Kotlin),
+        _ => false,
+    }
+}
+
+/// Finds calls of one side whose definition the other side removed or gave other parameters. Calls without any
+/// definition are unconfirmed: a file that nobody changed may define the name.
+pub(crate) fn broken_calls(trees: &FourTrees, search: &TreeSearch<'_>) -> (Vec<AuditFinding>, Vec<AuditFinding>) {
+    let sources: Vec<(&RepoPath, Language)> = trees
+        .keys()
+        .filter_map(|path| Some((path, Language::of_file_name(path.file_name())?)))
+        .filter(|(_, language)| *language != Language::Bash)
+        .collect();
+    let mut definitions: [Definitions; 4] = Default::default();
+    let mut imported: [BTreeSet<u64>; 4] = Default::default();
+    for (path, language) in &sources {
+        let read = search.read(path);
+        for (version, file) in read.iter().enumerate() {
+            let Some(file) = file else { continue };
+            for unit in file.units.iter().filter(|unit| can_be_called_bare(unit, *language)) {
+                definitions[version].entry(leaf(&unit.name).to_owned()).or_default().push(unit.clone());
+            }
+            for item in file.items.iter().filter(|item| item.kind == ItemKind::Import) {
+                imported[version].extend(file.words_of(item));
+            }
+        }
+    }
+    let mut confirmed = Vec::new();
+    let mut unconfirmed = Vec::new();
+    for (side, other, word) in [(OURS, THEIRS, MergeSide::Ours), (THEIRS, OURS, MergeSide::Theirs)] {
+        for (path, _) in &sources {
+            let read = search.read(path);
+            let (Some(file), Some(result)) = (&read[side], &read[RESULT]) else { continue };
+            let mut reported: BTreeSet<&str> = BTreeSet::new();
+            for call in &file.calls {
+                let n_calls = |version: Option<&FileItems>| {
+                    version.map_or(0, |file| {
+                        file.calls.iter().filter(|one| one.name == call.name && one.n_arguments == call.n_arguments).count()
+                    })
+                };
+                let is_new = n_calls(Some(file)) > n_calls(read[BASE].as_ref());
+                if !is_new || n_calls(Some(result)) == 0 || reported.contains(call.name.as_str()) {
+                    continue;
+                }
+                let of = |version: usize| definitions[version].get(&call.name).map_or(&[][..], Vec::as_slice);
+                let ([base_unit], result_units) = (of(BASE), of(RESULT)) else { continue };
+                let is_removed = of(other).is_empty() && result_units.is_empty() && !of(side).is_empty();
+                let name_hash = crate::line_merge::hash_of(call.name.as_bytes());
+                let mut finding = breakage(FindingClass::Dangling, EditKind::Call, path, &call.name);
+                finding.side = Some(word);
+                finding.entity = file.units.get(call.unit as usize).map(|unit| unit.name.clone()).filter(|name| !name.is_empty());
+                finding.lines = Some([call.line, call.line]);
+                if is_removed {
+                    if !imported[other].contains(&name_hash) {
+                        reported.insert(&call.name);
+                        unconfirmed.push(finding);
+                    }
+                    continue;
+                }
+                let ([other_unit], [result_unit], Some(n_given)) = (of(other), result_units, call.n_arguments) else { continue };
+                let n_given = n_given as usize;
+                let fits = |unit: &ItemUnit| (arity(unit).0..=arity(unit).1).contains(&n_given);
+                let has_changed = arity(base_unit) != arity(other_unit) && arity(other_unit) == arity(result_unit);
+                if has_changed && fits(base_unit) && !fits(result_unit) {
+                    finding.class = FindingClass::Signature;
+                    reported.insert(&call.name);
+                    confirmed.push(finding);
+                }
+            }
+        }
+    }
+    (confirmed, unconfirmed)
+}
+
+/// Returns true if the result holds a conflict marker that neither side has.
+pub(crate) fn has_markers(result: &[u8], sides: [Option<&[u8]>; 2]) -> bool {
+    has_marker_lines(result) && !sides.into_iter().flatten().any(has_marker_lines)
+}
+
+fn has_marker_lines(text: &[u8]) -> bool {
+    let mut stage = 0;
+    for line in text.split(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        stage = match stage {
+            _ if line.starts_with(b"<<<<<<< ") => 1,
+            1 if line == b"=======" => 2,
+            2 if line.starts_with(b">>>>>>> ") => return true,
+            stage => stage,
+        };
+    }
+    false
+}
+
+/// Builds the finding for a result that is broken as a whole.
+pub(crate) fn broken_file(class: FindingClass, path: &RepoPath, lines: Option<[u32; 2]>, text: &str) -> AuditFinding {
+    let mut finding = breakage(class, EditKind::Text, path, text);
+    finding.lines = lines;
+    finding
+}

@@ -1,0 +1,155 @@
+//! The edits of one side: what it inserted, updated and deleted, item by item.
+
+use crate::file_items::{FileItems, Item};
+use crate::sequence_diff::{ChangedRegion, aligned_pairs, changed_regions};
+use std::collections::BTreeMap;
+
+/// The least similarity, in percent, of two items of which one is an update of the other.
+const MIN_UPDATE_PERCENT: usize = 50;
+/// Larger rewrites are not paired item by item.
+const MAX_PAIRED_ITEMS: usize = 400;
+
+/// The smallest edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EditAtom {
+    Insert { side: usize },
+    Update { base: usize, side: usize },
+    Delete { base: usize },
+}
+
+/// An alignment of two versions of a file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Alignment {
+    /// For each item of the first version, the equal one of the second.
+    pub(crate) forward: Vec<Option<usize>>,
+    pub(crate) backward: Vec<Option<usize>>,
+    pub(crate) regions: Vec<ChangedRegion>,
+}
+
+impl Alignment {
+    pub(crate) fn new(before: &FileItems, after: &FileItems) -> Self {
+        let pairs = aligned_pairs(&before.hashes, &after.hashes);
+        let mut forward = vec![None; before.items.len()];
+        let mut backward = vec![None; after.items.len()];
+        for &(left, right) in &pairs {
+            forward[left] = Some(right);
+            backward[right] = Some(left);
+        }
+        let regions = changed_regions(&pairs, before.items.len(), after.items.len());
+        Self { forward, backward, regions }
+    }
+
+    /// Returns the regions that overlap or touch a range of the first version.
+    pub(crate) fn touching(&self, range: &std::ops::Range<usize>) -> impl Iterator<Item = &ChangedRegion> {
+        let (start, end) = (range.start, range.end);
+        self.regions.iter().filter(move |region| region.before.start <= end && start <= region.before.end)
+    }
+}
+
+/// The edits of one side, region by region.
+pub(crate) fn edits_of(base: &FileItems, side: &FileItems, alignment: &Alignment) -> Vec<(ChangedRegion, Vec<EditAtom>)> {
+    alignment.regions.iter().map(|region| (region.clone(), atoms_of(base, side, region))).collect()
+}
+
+fn atoms_of(base: &FileItems, side: &FileItems, region: &ChangedRegion) -> Vec<EditAtom> {
+    let pairs = update_pairs(base, side, region);
+    let mut atoms = Vec::new();
+    let updated: BTreeMap<usize, usize> = pairs.iter().map(|&(left, right)| (right, left)).collect();
+    let paired: BTreeMap<usize, usize> = pairs.into_iter().collect();
+    for index in region.after.clone() {
+        atoms.push(match updated.get(&index) {
+            Some(&left) => EditAtom::Update { base: left, side: index },
+            None => EditAtom::Insert { side: index },
+        });
+    }
+    let gone = region.before.clone().filter(|index| !paired.contains_key(index));
+    atoms.extend(gone.map(|index| EditAtom::Delete { base: index }));
+    atoms
+}
+
+/// Pairs items of a changed region, the most similar ones first, without crossing.
+fn update_pairs(base: &FileItems, side: &FileItems, region: &ChangedRegion) -> Vec<(usize, usize)> {
+    if region.before.len().max(region.after.len()) > MAX_PAIRED_ITEMS {
+        return Vec::new();
+    }
+    let mut scored = Vec::new();
+    for left in region.before.clone() {
+        for right in region.after.clone() {
+            let score = similarity_percent(base, &base.items[left], side, &side.items[right]);
+            if score >= MIN_UPDATE_PERCENT {
+                scored.push((score, left, right));
+            }
+        }
+    }
+    scored.sort_by(|one, two| two.0.cmp(&one.0).then(one.1.abs_diff(one.2).cmp(&two.1.abs_diff(two.2))).then(one.cmp(two)));
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (_, left, right) in scored {
+        let fits = pairs.iter().all(|&(l, r)| (l < left && r < right) || (l > left && r > right));
+        if fits {
+            pairs.push((left, right));
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Returns how much of two items is the same, in percent of both. Items of different kinds are never the same.
+pub(crate) fn similarity_percent(left_file: &FileItems, left: &Item, right_file: &FileItems, right: &Item) -> usize {
+    if left.is_note() != right.is_note() {
+        return 0;
+    }
+    let (left_words, right_words) = (left_file.words_of(left), right_file.words_of(right));
+    let (left_tokens, right_tokens) = (left_file.tokens_of(left), right_file.tokens_of(right));
+    let by_tokens = dice_percent(left_tokens, right_tokens);
+    let by_words = dice_percent(&left_words, &right_words);
+    // Punctuation alone does not make two lines similar; a common first word, such as a key, does.
+    let has_same_head = left_words.first().is_some_and(|word| right_words.first() == Some(word));
+    match by_words {
+        0 => 0,
+        1..34 if !has_same_head => 0,
+        _ if has_same_head => by_tokens.max(by_words),
+        _ => by_tokens.min(by_words + 15),
+    }
+}
+
+/// Returns twice the common elements in percent of all elements.
+pub(crate) fn dice_percent(left: &[u64], right: &[u64]) -> usize {
+    if left.is_empty() || right.is_empty() {
+        return 0;
+    }
+    200 * n_common(left, right) / (left.len() + right.len())
+}
+
+pub(crate) fn n_common(left: &[u64], right: &[u64]) -> usize {
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    for element in left {
+        *counts.entry(*element).or_default() += 1;
+    }
+    let mut common = 0;
+    for element in right {
+        if let Some(count) = counts.get_mut(element).filter(|count| **count > 0) {
+            *count -= 1;
+            common += 1;
+        }
+    }
+    common
+}
+
+/// Returns the elements of `after` that `before` does not have, by number.
+pub(crate) fn added_elements(before: &[u64], after: &[u64]) -> Vec<u64> {
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    for element in before {
+        *counts.entry(*element).or_default() += 1;
+    }
+    after
+        .iter()
+        .filter(|element| match counts.get_mut(element).filter(|count| **count > 0) {
+            Some(count) => {
+                *count -= 1;
+                false
+            }
+            None => true,
+        })
+        .copied()
+        .collect()
+}

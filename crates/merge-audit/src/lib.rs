@@ -1,0 +1,70 @@
+//! Which edits of either side a merge does not have. Pure: four trees in, findings out.
+//!
+//! Owns: path identity across four trees, three-way merging, items and edit atoms, survival, classes, breakages.
+//! May use: analysis, core, paths.
+//! Must not know: a repository, a commit, a file system, who made an edit.
+//!
+//! * [`audit`]: the whole question.
+//! * [`is_proven_by_ids`]: paths that need no contents, because ids alone prove that nothing is lost.
+//! * [`merge_lines`]: the three-way merge that proves the rest, and that knows no merge driver.
+//! * [`restore_edit`]: the text of a result with a lost edit put back.
+//!
+//! An edit is judged by what it changed, not by where its lines are: code in another layout, another order or another
+//! file is the same code. What both sides have and the result has not is always lost.
+
+mod breakages;
+mod edits;
+mod file_audit;
+mod file_items;
+mod finding;
+mod line_merge;
+mod moved_code;
+mod path_class;
+mod path_identity;
+mod restore;
+mod sequence_diff;
+mod survival;
+mod trees;
+
+pub use finding::{
+    AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile, VersionExcerpt,
+    WholeFileTaken,
+};
+pub use line_merge::{LineMerge, merge_lines};
+pub use path_class::SetAsideReason;
+pub use restore::restore_edit;
+pub use trees::{
+    BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids,
+};
+
+use moved_code::TreeSearch;
+
+/// What an audit does besides comparing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AuditOptions {
+    /// There is no common ancestor: findings are hints.
+    pub two_way: bool,
+    /// Look for calls that the other side broke, in all changed source files.
+    pub checks_calls: bool,
+}
+
+/// Finds every edit of either side that the result does not have, and every place where the result is broken.
+pub fn audit(trees: &FourTrees, options: AuditOptions) -> AuditReport {
+    let mut report = AuditReport::default();
+    let search = TreeSearch::new(trees);
+    let groups = path_identity::unproven_groups(trees);
+    report.n_compared = groups.len();
+    for group in &groups {
+        file_audit::audit_file(group, &search, options.two_way, &mut report);
+    }
+    if options.checks_calls && !options.two_way {
+        let (confirmed, unconfirmed) = breakages::broken_calls(trees, &search);
+        let with_id = |mut finding: AuditFinding| {
+            finding.fill_id(["", "", "", ""]);
+            finding
+        };
+        report.findings.extend(confirmed.into_iter().map(with_id));
+        report.unconfirmed = unconfirmed.into_iter().map(with_id).collect();
+    }
+    report
+}

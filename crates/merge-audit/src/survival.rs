@@ -1,0 +1,411 @@
+//! Whether an edit is in the result: at its place, elsewhere in the file, in another layout, combined with the other
+//! side's edit of the same line, under another name, or in another file.
+
+use crate::edits::{Alignment, EditAtom, added_elements, dice_percent, n_common, similarity_percent};
+use crate::file_items::{FileItems, Item};
+use crate::moved_code::TreeSearch;
+use crate::trees::{BASE, RESULT};
+use probity_analysis::ItemKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The least similarity, in percent of parts of words, of a line and what the merge made of it.
+const MIN_ADAPTED_PERCENT: usize = 65;
+/// The least similarity of two lines that say the same in other words, and the least number of words they need.
+const MIN_SAME_MEANING_PERCENT: usize = 80;
+const MIN_SAME_MEANING_WORDS: usize = 6;
+/// The least part of a delta's words that a combined line must have.
+const MIN_COMBINED_PERCENT: usize = 80;
+
+/// One side of a file, with what it is compared to.
+pub(crate) struct SideView<'a> {
+    pub(crate) base: &'a FileItems,
+    pub(crate) side: &'a FileItems,
+    pub(crate) other: &'a FileItems,
+    pub(crate) result: &'a FileItems,
+    pub(crate) texts: SideTexts<'a>,
+    pub(crate) base_to_side: Alignment,
+    pub(crate) base_to_other: Alignment,
+    pub(crate) base_to_result: Alignment,
+    pub(crate) side_to_result: Alignment,
+    /// Names that the other side replaced everywhere.
+    pub(crate) renamed: BTreeMap<u64, u64>,
+    /// Items of the result that no other version has.
+    pub(crate) invented: Vec<usize>,
+    pub(crate) search: &'a TreeSearch<'a>,
+    /// Which trees are the side and the other side: `OURS` or `THEIRS`.
+    pub(crate) versions: [usize; 2],
+}
+
+pub(crate) struct SideTexts<'a> {
+    pub(crate) side: &'a [u8],
+    pub(crate) other: &'a [u8],
+    pub(crate) result: &'a [u8],
+}
+
+/// How often a line occurs in the four versions.
+#[derive(Debug, Clone, Copy)]
+struct LineCounts {
+    base: i64,
+    side: i64,
+    other: i64,
+    result: i64,
+}
+
+impl LineCounts {
+    /// Returns how often the line must occur in a result that has the edits of both sides.
+    fn expected(self) -> i64 {
+        let (of_side, of_other) = (self.side - self.base, self.other - self.base);
+        if of_side > 0 && of_side == of_other {
+            return self.side;
+        }
+        (self.side + of_other).max(i64::from(of_side > 0))
+    }
+}
+
+impl<'a> SideView<'a> {
+    pub(crate) fn new(
+        files: [&'a FileItems; 4],
+        texts: SideTexts<'a>,
+        search: &'a TreeSearch<'a>,
+        versions: [usize; 2],
+    ) -> Self {
+        let [base, side, other, result] = files;
+        let base_to_other = Alignment::new(base, other);
+        let renamed = renamed_words(base, other, &base_to_other);
+        let is_invented = |item: &Item| {
+            let tokens = result.tokens_of(item);
+            [base, side, other].iter().all(|file| file.occurrences(tokens, item.is_note()).any == 0)
+        };
+        let invented = (0..result.items.len()).filter(|&index| is_invented(&result.items[index])).collect();
+        Self {
+            base,
+            side,
+            other,
+            result,
+            texts,
+            base_to_side: Alignment::new(base, side),
+            base_to_result: Alignment::new(base, result),
+            side_to_result: Alignment::new(side, result),
+            base_to_other,
+            renamed,
+            invented,
+            search,
+            versions,
+        }
+    }
+
+    fn counts(&self, tokens: &[u64], is_note: bool) -> LineCounts {
+        let count = |file: &FileItems| i64::from(file.occurrences(tokens, is_note).any);
+        LineCounts {
+            base: count(self.base),
+            side: count(self.side),
+            other: count(self.other),
+            result: count(self.result),
+        }
+    }
+
+    /// Returns true if the atom changes nothing but layout or order.
+    fn is_neutral(&self, atom: EditAtom) -> bool {
+        let gains = |item: &Item| {
+            let counts = self.counts(self.side.tokens_of(item), item.is_note());
+            counts.side > counts.base
+        };
+        let loses = |item: &Item| {
+            let counts = self.counts(self.base.tokens_of(item), item.is_note());
+            counts.side < counts.base
+        };
+        match atom {
+            EditAtom::Insert { side } => !gains(&self.side.items[side]),
+            EditAtom::Delete { base } => !loses(&self.base.items[base]),
+            EditAtom::Update { base, side } => !gains(&self.side.items[side]) && !loses(&self.base.items[base]),
+        }
+    }
+
+    /// Returns true if the result has the edit.
+    pub(crate) fn survives(&self, atom: EditAtom) -> bool {
+        if self.is_neutral(atom) {
+            return true;
+        }
+        match atom {
+            EditAtom::Insert { side } => self.insert_survives(side),
+            EditAtom::Delete { base } => !self.is_undeleted(base),
+            EditAtom::Update { base, side } => self.update_survives(base, side),
+        }
+    }
+
+    fn insert_survives(&self, side: usize) -> bool {
+        let item = &self.side.items[side];
+        self.is_present(side) || self.is_adapted(item) || self.is_said_by_other(item) || self.has_moved(side)
+    }
+
+    /// The tests that hold for inserted and updated items alike.
+    fn is_present(&self, side: usize) -> bool {
+        let item = &self.side.items[side];
+        if self.side_to_result.forward[side].is_some() {
+            return true;
+        }
+        let tokens = self.side.tokens_of(item);
+        let counts = self.counts(tokens, item.is_note());
+        if counts.result >= counts.expected() && counts.result > 0 {
+            return true;
+        }
+        if counts.side > 1 && self.has_pair(side) {
+            return true;
+        }
+        let renamed: Vec<u64> =
+            tokens.iter().map(|token| self.renamed.get(token).copied().unwrap_or(*token)).collect();
+        renamed != tokens && self.result.occurrences(&renamed, item.is_note()).any > 0
+    }
+
+    /// Returns true if the result has an item that occurs often as often beside its neighbor as the side has.
+    fn has_pair(&self, side: usize) -> bool {
+        pairs_of(self.side, side).iter().any(|pair| {
+            let count = |file: &FileItems| file.code.occurrences(pair).any;
+            count(self.result) >= count(self.side)
+        })
+    }
+
+    pub(crate) fn adds_words(&self, base: usize, side: usize) -> bool {
+        let (before, after) = (&self.base.items[base], &self.side.items[side]);
+        !added_elements(&self.base.words_of(before), &self.side.words_of(after)).is_empty()
+    }
+
+    /// Says which half of an edit is gone: of an update whose new text is there, only the deletion.
+    pub(crate) fn half_of(&self, atom: EditAtom) -> EditAtom {
+        match atom {
+            EditAtom::Update { base, side } if self.is_undeleted(base) => {
+                if self.adds_words(base, side) && self.is_present(side) { EditAtom::Delete { base } } else { atom }
+            }
+            atom => atom,
+        }
+    }
+
+    /// Returns true if the result has a deleted item again.
+    fn is_undeleted(&self, base: usize) -> bool {
+        let item = &self.base.items[base];
+        let counts = self.counts(self.base.tokens_of(item), item.is_note());
+        let is_back = counts.result > counts.side + (counts.other - counts.base).max(0)
+            && self.base_to_result.forward[base].is_some();
+        // Of a line that occurs often, its place must be back, too.
+        is_back
+            && (counts.base == 1
+                || pairs_of(self.base, base)
+                    .iter()
+                    .all(|pair| self.result.code.occurrences(pair).any > self.side.code.occurrences(pair).any))
+    }
+
+    fn update_survives(&self, base: usize, side: usize) -> bool {
+        let (before, after) = (&self.base.items[base], &self.side.items[side]);
+        let added = added_elements(&self.base.words_of(before), &self.side.words_of(after));
+        let is_base_back = self.is_undeleted(base);
+        if added.is_empty() {
+            return !is_base_back && !self.keeps_removed_words(before, after);
+        }
+        if self.is_present(side) {
+            return !is_base_back;
+        }
+        !is_base_back && self.is_combined(after, &added) || self.has_moved(side)
+    }
+
+    /// Returns true if a line of the result still has what the side took out of it.
+    fn keeps_removed_words(&self, before: &Item, after: &Item) -> bool {
+        let removed = added_elements(&self.side.words_of(after), &self.base.words_of(before));
+        if removed.is_empty() {
+            // Only punctuation changed: the result must have one of the two.
+            return false;
+        }
+        self.new_result_items().any(|item| {
+            let words = self.result.words_of(item);
+            let is_similar = similarity_percent(self.base, before, self.result, item) >= 50;
+            is_similar && n_common(&words, &removed) == removed.len() && self.side.count(item.hash) == 0
+        })
+    }
+
+    fn new_result_items(&self) -> impl Iterator<Item = &Item> {
+        let is_new = |index: &usize| self.side_to_result.backward[*index].is_none();
+        (0..self.result.items.len()).filter(is_new).map(|index| &self.result.items[index])
+    }
+
+    /// Returns true if a similar line of the result has the words that the side added.
+    fn is_combined(&self, after: &Item, added: &[u64]) -> bool {
+        self.new_result_items().any(|item| {
+            let is_similar = similarity_percent(self.side, after, self.result, item) >= 40;
+            if !is_similar || self.base.count(item.hash) > 0 && item.hash != after.hash {
+                return false;
+            }
+            let words = self.result.words_of(item);
+            let n_there = n_common(&words, added);
+            if n_there * 100 >= added.len() * MIN_COMBINED_PERCENT {
+                return true;
+            }
+            let n_adapted = self.n_adapted_words(after, added, item);
+            (n_there + n_adapted) * 100 >= added.len() * MIN_COMBINED_PERCENT
+        })
+    }
+
+    /// Counts added words that the merge wrote in another way, which no other version has: `RangeSliderWidget` as
+    /// `RangeSlider`, because the other side took the suffix from all names.
+    fn n_adapted_words(&self, after: &Item, added: &[u64], item: &Item) -> usize {
+        let is_invented = |word: &&[u8]| {
+            let hash = crate::line_merge::hash_of(word);
+            [self.base, self.side, self.other].iter().all(|file| file.code.count(hash) == 0)
+        };
+        let invented: Vec<Vec<u64>> =
+            item_words(self.texts.result, item).into_iter().filter(is_invented).map(parts_of).collect();
+        let is_adapted = |word: &&&[u8]| {
+            let parts = parts_of(word);
+            parts.len() > 1 && invented.iter().any(|other| dice_percent(&parts, other) >= MIN_ADAPTED_PERCENT)
+        };
+        let words = item_words(self.texts.side, after);
+        let is_added = |word: &&&[u8]| added.contains(&crate::line_merge::hash_of(word));
+        words.iter().filter(is_added).filter(is_adapted).count()
+    }
+
+    /// Returns true if the merge has the inserted line in words that fit the other side's code.
+    fn is_adapted(&self, item: &Item) -> bool {
+        let parts = word_parts(self.texts.side, item);
+        if parts.len() < 2 {
+            return false;
+        }
+        self.invented.iter().any(|&index| {
+            let other = &self.result.items[index];
+            other.is_note() == item.is_note()
+                && dice_percent(&parts, &word_parts(self.texts.result, other)) >= MIN_ADAPTED_PERCENT
+        })
+    }
+
+    /// Returns true if the other side inserted almost the same line, and the result has that one.
+    fn is_said_by_other(&self, item: &Item) -> bool {
+        let parts = word_parts(self.texts.side, item);
+        if parts.len() < MIN_SAME_MEANING_WORDS {
+            return false;
+        }
+        let inserted = (0..self.other.items.len()).filter(|&index| self.base_to_other.backward[index].is_none());
+        inserted.map(|index| &self.other.items[index]).any(|other| {
+            other.is_note() == item.is_note()
+                && self.base.count(other.hash) == 0
+                && self.side.count(other.hash) == 0
+                && self.result.count(other.hash) > 0
+                && dice_percent(&parts, &word_parts(self.texts.other, other)) >= MIN_SAME_MEANING_PERCENT
+        })
+    }
+
+    /// Returns true if an item went to another file of the result, together with its neighbors.
+    fn has_moved(&self, side: usize) -> bool {
+        let item = &self.side.items[side];
+        if item.kind == ItemKind::Import {
+            return false;
+        }
+        // What the side itself wrote into other files is no move.
+        let known = [BASE, self.versions[0]];
+        let files = self.search.files_that_gained(RESULT, &known, self.side.tokens_of(item), item.is_note());
+        if files.is_empty() {
+            return false;
+        }
+        let neighbors = [side.checked_sub(1), Some(side + 1)];
+        let neighbors: Vec<&Item> =
+            neighbors.into_iter().flatten().filter_map(|index| self.side.items.get(index)).collect();
+        neighbors.iter().any(|neighbor| {
+            let tokens = self.side.tokens_of(neighbor);
+            let stays = self.result.occurrences(tokens, neighbor.is_note()).any > 0;
+            let gained = self.search.files_that_gained(RESULT, &known, tokens, neighbor.is_note());
+            !stays && gained.iter().any(|file| files.contains(file))
+        })
+    }
+
+    /// Returns true if the other side still has a base item, at its place or elsewhere.
+    pub(crate) fn other_keeps(&self, base: usize) -> bool {
+        if self.base_to_other.forward[base].is_some() {
+            return true;
+        }
+        let item = &self.base.items[base];
+        let tokens = self.base.tokens_of(item);
+        let counts = self.counts(tokens, item.is_note());
+        counts.other >= counts.base
+            || !self.search.files_that_gained(self.versions[1], &[BASE], tokens, item.is_note()).is_empty()
+    }
+
+    /// Returns true if the other side made the same insertion.
+    pub(crate) fn other_has(&self, side: usize) -> bool {
+        let item = &self.side.items[side];
+        let counts = self.counts(self.side.tokens_of(item), item.is_note());
+        counts.other > counts.base
+    }
+
+    /// Returns true if the other side deleted the same item.
+    pub(crate) fn other_deleted(&self, base: usize) -> bool {
+        let item = &self.base.items[base];
+        let counts = self.counts(self.base.tokens_of(item), item.is_note());
+        counts.other < counts.base
+    }
+}
+
+/// Finds names that the other side replaced by another one wherever they stood.
+fn renamed_words(base: &FileItems, other: &FileItems, alignment: &Alignment) -> BTreeMap<u64, u64> {
+    let mut votes: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    for (_, atoms) in crate::edits::edits_of(base, other, alignment) {
+        for atom in atoms {
+            let EditAtom::Update { base: left, side: right } = atom else { continue };
+            let (before, after) = (base.tokens_of(&base.items[left]), other.tokens_of(&other.items[right]));
+            if before.len() != after.len() {
+                continue;
+            }
+            for (from, to) in before.iter().zip(after).filter(|(from, to)| from != to) {
+                votes.entry(*from).or_default().insert(*to);
+            }
+        }
+    }
+    let only = |(from, to): (u64, BTreeSet<u64>)| (to.len() == 1).then(|| to.first().map(|to| (from, *to))).flatten();
+    votes.into_iter().filter_map(only).filter(|(from, _)| other.code.count(*from) == 0).collect()
+}
+
+/// Returns the tokens of a code item together with its neighbor before, and with the one after.
+fn pairs_of(file: &FileItems, index: usize) -> Vec<Vec<u64>> {
+    let item = &file.items[index];
+    let neighbors = [index.checked_sub(1).map(|before| (before, index)), Some((index, index + 1))];
+    let of_pair = |(first, second): (usize, usize)| {
+        let (first, second) = (file.items.get(first)?, file.items.get(second)?);
+        let is_joined = !first.is_note() && !second.is_note() && first.stream.end == second.stream.start;
+        is_joined.then(|| file.code.tokens[first.stream.start..second.stream.end].to_vec())
+    };
+    if item.is_note() { Vec::new() } else { neighbors.into_iter().flatten().filter_map(of_pair).collect() }
+}
+
+fn lines_of_item<'a>(text: &'a [u8], item: &Item) -> impl Iterator<Item = &'a [u8]> {
+    let n_lines = (item.last_line - item.first_line + 1) as usize;
+    text.split(|&byte| byte == b'\n').skip(item.first_line as usize - 1).take(n_lines)
+}
+
+fn item_words<'a>(text: &'a [u8], item: &Item) -> Vec<&'a [u8]> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128;
+    lines_of_item(text, item)
+        .flat_map(|line| line.split(move |&byte| !is_word(byte)))
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// Splits the text of an item into the parts of its words: `load_order` and `loadOrder` have the same two.
+fn word_parts(text: &[u8], item: &Item) -> Vec<u64> {
+    item_words(text, item).into_iter().flat_map(parts_of).collect()
+}
+
+fn parts_of(word: &[u8]) -> Vec<u64> {
+    let mut parts = Vec::new();
+    let mut part: Vec<u8> = Vec::new();
+    let mut was_lower = false;
+    for &byte in word {
+        let is_break = byte == b'_' || (byte.is_ascii_uppercase() && was_lower);
+        if is_break && !part.is_empty() {
+            parts.push(crate::line_merge::hash_of(&part));
+            part.clear();
+        }
+        if byte != b'_' {
+            part.push(byte.to_ascii_lowercase());
+        }
+        was_lower = byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    }
+    if !part.is_empty() {
+        parts.push(crate::line_merge::hash_of(&part));
+    }
+    parts
+}

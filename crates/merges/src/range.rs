@@ -1,0 +1,158 @@
+//! Every merge of a range, with a handful of git processes for all of them.
+
+use crate::answers::explain;
+use crate::commit_graph::CommitGraph;
+use crate::contents::{self, ContentDepth};
+use crate::four_trees::from_diffs;
+use crate::question::{NamedMerge, ResultTree};
+use crate::{answers, layout_of};
+use probity_api::LeftOutOfLists;
+use probity_api::merge_audit::{AuditOutcome, MergeAuditAnswer, MergeAuditRangeAnswer};
+use probity_core::bytes::escape;
+use probity_merge_audit::{AuditOptions, FourTrees, audit, is_proven_by_ids};
+use probity_snapshot::GitId;
+use probity_snapshot::git::{GitLayout, TreeDiffEntry};
+use probity_workspace::{ServiceError, Workspace, git, git_history};
+use rayon::prelude::*;
+
+/// Merges whose contents are in memory at the same time.
+const MERGES_PER_BATCH: usize = 64;
+/// Merges whose differences are listed by one git process.
+const MERGES_PER_LISTING: usize = 2_000;
+
+/// Audits every merge that `to` leads to and `from` does not; without `from`, the whole history.
+#[tracing::instrument(name = "audit range", skip_all)]
+pub fn audit_range(workspace: &Workspace, from: Option<&str>, to: &str) -> Result<MergeAuditRangeAnswer, ServiceError> {
+    let layout = layout_of(workspace)?;
+    let id = |name: &str| -> Result<GitId, ServiceError> { crate::question::object_id(&layout, name) };
+    let tip = id(to)?;
+    let known: Vec<GitId> = from.map(id).transpose()?.into_iter().collect();
+    let in_range: Vec<Vec<GitId>> = git_history::history(&layout, std::slice::from_ref(&tip), &known)?
+        .into_iter()
+        .filter(|ids| ids.len() > 2)
+        .collect();
+    let mut graph = CommitGraph::new(git_history::history(&layout, std::slice::from_ref(&tip), &[])?);
+    let mut audits = Vec::new();
+    let mut n_proven = 0;
+    for batch in in_range.chunks(MERGES_PER_LISTING) {
+        let (simple, special) = named_batch(&mut graph, batch);
+        let open = unproven_by_listing(&layout, &simple)?;
+        n_proven += simple.len() - open.len();
+        for part in open.chunks(MERGES_PER_BATCH) {
+            let (found, n_clean) = audit_batch(&layout, part)?;
+            n_proven += n_clean;
+            audits.extend(found);
+        }
+        for merge in &special {
+            let answer = answers::audit_one(&layout, merge, ContentDepth::Everything)?;
+            if answer.findings.is_empty() {
+                n_proven += 1;
+            } else {
+                audits.push(answer);
+            }
+        }
+    }
+    let range = match from {
+        Some(from) => format!("{}..{}", escape(from.as_bytes()), escape(to.as_bytes())),
+        None => escape(to.as_bytes()),
+    };
+    let outcome = audits.iter().map(|audit| audit.outcome).max().unwrap_or(AuditOutcome::Clean);
+    Ok(MergeAuditRangeAnswer {
+        range,
+        merges: in_range.len(),
+        proven: n_proven,
+        outcome,
+        audits,
+        left_out_of_lists: LeftOutOfLists::default(),
+    })
+}
+
+/// Splits merges into those of two parents with one base, and all others.
+fn named_batch(graph: &mut CommitGraph, batch: &[Vec<GitId>]) -> (Vec<NamedMerge>, Vec<NamedMerge>) {
+    let (mut simple, mut special) = (Vec::new(), Vec::new());
+    for ids in batch {
+        let Some((merge, parents)) = ids.split_first() else { continue };
+        let Some((ours, others)) = parents.split_first() else { continue };
+        for theirs in others {
+            let bases = graph.merge_bases(ours, theirs);
+            let is_simple = bases.len() == 1 && others.len() == 1;
+            let named = NamedMerge {
+                merge: Some(merge.clone()),
+                bases,
+                ours: ours.clone(),
+                theirs: theirs.clone(),
+                result: ResultTree::Object(merge.clone()),
+            };
+            if is_simple { simple.push(named) } else { special.push(named) }
+        }
+    }
+    (simple, special)
+}
+
+/// Returns the merges that differ from ours in other ways than theirs differ from the base, with their trees.
+fn unproven_by_listing<'a>(
+    layout: &GitLayout,
+    merges: &'a [NamedMerge],
+) -> Result<Vec<(&'a NamedMerge, FourTrees)>, ServiceError> {
+    let mut pairs: Vec<(&GitId, Option<&GitId>)> = Vec::new();
+    for merge in merges {
+        pairs.push((&merge.theirs, merge.bases.first()));
+        pairs.push((merge.merge.as_ref().unwrap_or(&merge.ours), Some(&merge.ours)));
+    }
+    let lists = git::commit_diffs(layout, &pairs)?;
+    let mut open: Vec<(&NamedMerge, &[TreeDiffEntry])> = Vec::new();
+    for (merge, two) in merges.iter().zip(lists.chunks(2)) {
+        // Equal lists: the result has theirs wherever theirs changed something, and ours had not.
+        if let [theirs, result] = two
+            && theirs != result
+        {
+            open.push((merge, theirs));
+        }
+    }
+    let pairs: Vec<(&GitId, Option<&GitId>)> = open
+        .iter()
+        .flat_map(|(merge, _)| {
+            let result = merge.merge.as_ref().unwrap_or(&merge.ours);
+            [(&merge.ours, merge.bases.first()), (result, merge.bases.first())]
+        })
+        .collect();
+    let lists = git::commit_diffs(layout, &pairs)?;
+    let mut unproven = Vec::new();
+    for ((merge, theirs), two) in open.into_iter().zip(lists.chunks(2)) {
+        let [ours, result] = two else { continue };
+        let trees = from_diffs(&[ours.clone(), theirs.to_vec(), result.clone()]);
+        if trees.values().any(|versions| !is_proven_by_ids(versions)) {
+            unproven.push((merge, trees));
+        }
+    }
+    Ok(unproven)
+}
+
+/// Audits some merges. Returns the answers with findings, and the number of merges without.
+fn audit_batch(
+    layout: &GitLayout,
+    merges: &[(&NamedMerge, FourTrees)],
+) -> Result<(Vec<MergeAuditAnswer>, usize), ServiceError> {
+    let mut trees: Vec<FourTrees> = merges.iter().map(|(_, trees)| trees.clone()).collect();
+    contents::fill(layout, &mut trees.iter_mut().collect::<Vec<_>>(), ContentDepth::Unproven)?;
+    let shallow = AuditOptions::default();
+    let has_findings: Vec<bool> = trees.par_iter().map(|trees| !audit(trees, shallow).findings.is_empty()).collect();
+    let mut answers = Vec::new();
+    let mut n_clean = 0;
+    for (((merge, _), mut trees), has_findings) in merges.iter().zip(trees).zip(has_findings) {
+        if !has_findings {
+            n_clean += 1;
+            continue;
+        }
+        // Now every changed file counts: what seems lost may have moved.
+        contents::fill(layout, &mut [&mut trees], ContentDepth::Everything)?;
+        let report = audit(&trees, AuditOptions { two_way: false, checks_calls: true });
+        let answer = explain(layout, merge, &trees, report)?;
+        if answer.findings.is_empty() {
+            n_clean += 1;
+        } else {
+            answers.push(answer);
+        }
+    }
+    Ok((answers, n_clean))
+}

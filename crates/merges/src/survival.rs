@@ -1,0 +1,214 @@
+//! Survival commits: lost edits put back on a new branch. The working tree and every existing reference stay as they are.
+
+use crate::answers::{audit_one, explain, report_of};
+use crate::contents::ContentDepth;
+use crate::layout_of;
+use crate::question::{MergeQuestion, NamedMerge, ResultTree, named_merges};
+use probity_api::merge_audit::{MergeAuditAnswer, MergeSurvivalAnswer, UnrestoredFinding};
+use probity_core::ReasonCode;
+use probity_merge_audit::{
+    AuditFinding, BASE, EditKind, FindingClass, FourTrees, MergeSide, OURS, RESULT, THEIRS, restore_edit,
+};
+use probity_paths::RepoPath;
+use probity_snapshot::GitId;
+use probity_snapshot::git::GitLayout;
+use probity_workspace::git_write::{self, CommitText, TreeChange};
+use probity_workspace::{ServiceError, Workspace};
+use std::collections::BTreeMap;
+
+/// What to restore.
+#[derive(Debug, Clone)]
+pub struct SurvivalRequest {
+    /// A merge commit.
+    pub merge: String,
+    /// Ids of findings, or beginnings of them. Empty: everything that is lost.
+    pub findings: Vec<String>,
+    pub why: String,
+    /// Defaults to the current user.
+    pub author: Option<String>,
+    pub dry_run: bool,
+}
+
+/// A file of the new tree; `None` if it is removed.
+type NewFile = Option<(u32, Vec<u8>)>;
+
+/// Puts lost edits of a merge back, checks the result by a second audit, and makes a branch of it.
+#[tracing::instrument(name = "restore lost edits", skip_all)]
+pub fn restore(workspace: &Workspace, request: &SurvivalRequest) -> Result<MergeSurvivalAnswer, ServiceError> {
+    let layout = layout_of(workspace)?;
+    let merges = named_merges(workspace, &layout, &MergeQuestion::Commit(request.merge.clone()))?;
+    let [merge] = &merges[..] else {
+        let why = "a merge of more than two parents cannot be restored as a whole: audit its parents one by one";
+        return Err(ServiceError::refused(ReasonCode::InputInvalid, why));
+    };
+    let ResultTree::Object(result) = merge.result.clone() else {
+        return Err(ServiceError::refused(ReasonCode::InputInvalid, "commit the merge first"));
+    };
+    let (trees, mut report) = report_of(&layout, merge, ContentDepth::Everything)?;
+    let chosen = chosen_findings(&layout, merge, &mut report.findings, &request.findings)?;
+    let mut files: BTreeMap<RepoPath, NewFile> = BTreeMap::new();
+    let (mut restored, mut by_hand) = (Vec::new(), Vec::new());
+    for finding in &chosen {
+        match restored_file(&trees, &files, finding) {
+            Some((path, file)) => {
+                files.insert(path, file);
+                restored.push(finding.id.clone());
+            }
+            None => by_hand.push(UnrestoredFinding {
+                id: finding.id.clone(),
+                path: finding.path.clone(),
+                why: "the merge rewrote the same lines: edit the file, both texts are in the audit".to_owned(),
+            }),
+        }
+    }
+    if restored.is_empty() {
+        let audit = explain(&layout, merge, &trees, report)?;
+        return Ok(MergeSurvivalAnswer {
+            merge: result.to_string(),
+            branch: None,
+            commit: None,
+            restored,
+            by_hand,
+            audit,
+            written: false,
+        });
+    }
+    let tree = write_files(&layout, &result, files)?;
+    let after = NamedMerge { merge: None, result: ResultTree::Object(tree.clone()), ..merge.clone() };
+    let audit = audit_one(&layout, &after, ContentDepth::Everything)?;
+    check(&audit, &chosen, &restored)?;
+    let mut answer = MergeSurvivalAnswer {
+        merge: result.to_string(),
+        branch: None,
+        commit: None,
+        restored,
+        by_hand,
+        audit,
+        written: false,
+    };
+    if request.dry_run {
+        return Ok(answer);
+    }
+    let author = request.author.clone().unwrap_or_else(probity_workspace::user_name);
+    let text = CommitText {
+        email: format!("{}@localhost", author.replace(' ', ".")),
+        message: message(&result, &answer.restored, &chosen, &request.why),
+        author,
+    };
+    let commit = git_write::write_commit(&layout, &tree, &result, &text)?;
+    // The commit tells the branch apart: a second restoration of the same merge gets another one.
+    let branch = format!("probity/survive-{}-{}", &result.to_string()[..10], &commit.to_string()[..6]);
+    // The branch comes last: until then a kill leaves only objects that nothing refers to.
+    git_write::create_branch(&layout, &branch, &commit)?;
+    answer.branch = Some(branch);
+    answer.commit = Some(commit.to_string());
+    answer.written = true;
+    Ok(answer)
+}
+
+fn chosen_findings(
+    layout: &GitLayout,
+    merge: &NamedMerge,
+    findings: &mut [AuditFinding],
+    wanted: &[String],
+) -> Result<Vec<AuditFinding>, ServiceError> {
+    // The history may tell that the other side replaced the edit: such findings are restored only by name.
+    crate::origins::explain_findings(layout, merge, findings)?;
+    if wanted.is_empty() {
+        return Ok(findings.iter().filter(|finding| finding.class == FindingClass::Lost).cloned().collect());
+    }
+    let mut chosen = Vec::new();
+    for name in wanted {
+        let mut named = findings.iter().filter(|finding| finding.id.starts_with(name.as_str()));
+        match (named.next(), named.next()) {
+            (Some(finding), None) => chosen.push(finding.clone()),
+            (None, _) => return Err(ServiceError::Missing(format!("the audit has no finding `{name}`"))),
+            (Some(_), Some(_)) => return Err(ServiceError::Missing(format!("several findings begin with `{name}`"))),
+        }
+    }
+    Ok(chosen)
+}
+
+/// Returns the file that holds a restored edit. Edits of one file add up.
+fn restored_file(trees: &FourTrees, done: &BTreeMap<RepoPath, NewFile>, finding: &AuditFinding) -> Option<(RepoPath, NewFile)> {
+    let version = if finding.side? == MergeSide::Ours { OURS } else { THEIRS };
+    let side = trees.get(&finding.path).and_then(|versions| versions[version].as_ref());
+    let whole = || Some((side?.mode, side?.bytes.as_ref()?.to_vec()));
+    match finding.kind {
+        EditKind::AddFile | EditKind::UpdateFile => return Some((finding.path.clone(), Some(whole()?))),
+        EditKind::RemoveFile => return Some((finding.result_path.clone()?, None)),
+        EditKind::Symlink | EditKind::Submodule | EditKind::Definition | EditKind::Call => return None,
+        _ => {}
+    }
+    let path = finding.result_path.clone()?;
+    let result = trees.get(&path)?[RESULT].as_ref()?;
+    let current = match done.get(&path) {
+        Some(file) => file.clone()?,
+        None => (result.mode, result.bytes.as_ref()?.to_vec()),
+    };
+    if finding.kind == EditKind::Mode {
+        return Some((path, Some((side?.mode, current.1))));
+    }
+    let base = base_text(trees, finding, &path);
+    let text = restore_edit(&base, side?.bytes.as_ref()?, &current.1, finding.place.version, finding.place.lines)?;
+    Some((path, Some((current.0, text))))
+}
+
+/// The base may have the file under the path of the side or of the result.
+fn base_text(trees: &FourTrees, finding: &AuditFinding, result_path: &RepoPath) -> Vec<u8> {
+    let of = |path: &RepoPath| trees.get(path)?[BASE].as_ref()?.bytes.as_ref().map(|bytes| bytes.to_vec());
+    of(&finding.path).or_else(|| of(result_path)).unwrap_or_default()
+}
+
+fn write_files(layout: &GitLayout, commit: &GitId, files: BTreeMap<RepoPath, NewFile>) -> Result<GitId, ServiceError> {
+    let mut changes: Vec<TreeChange> = Vec::new();
+    for (path, file) in files {
+        let entry = match file {
+            Some((mode, bytes)) => Some((mode, git_write::write_blob(layout, &bytes)?)),
+            None => None,
+        };
+        changes.push((path, entry));
+    }
+    git_write::write_tree(layout, commit, &changes)
+}
+
+/// Refuses a survival commit that does not do what it says, or breaks something.
+fn check(audit: &MergeAuditAnswer, chosen: &[AuditFinding], restored: &[String]) -> Result<(), ServiceError> {
+    let refused = |why: String| Err(ServiceError::refused(ReasonCode::InputInvalid, why));
+    for finding in chosen.iter().filter(|finding| restored.contains(&finding.id)) {
+        let is_there = audit.findings.iter().any(|other| {
+            other.side == finding.side && other.kind == finding.kind && other.path == finding.path && other.lost == finding.lost
+        });
+        if is_there {
+            return refused(format!("finding {} would still be lost, so nothing was written", finding.id));
+        }
+    }
+    let broken = audit.findings.iter().find(|finding| {
+        matches!(finding.class, FindingClass::DoesNotParse | FindingClass::Duplicate | FindingClass::Signature)
+            && !chosen.iter().any(|one| one.class == finding.class && one.path == finding.path)
+    });
+    match broken {
+        Some(finding) => refused(format!(
+            "with the lost edits `{}` would be broken ({}), so nothing was written: restore them one by one",
+            finding.path, finding.class
+        )),
+        None => Ok(()),
+    }
+}
+
+fn message(merge: &GitId, restored: &[String], chosen: &[AuditFinding], why: &str) -> String {
+    let mut paths: Vec<String> = chosen
+        .iter()
+        .filter(|finding| restored.contains(&finding.id))
+        .map(|finding| finding.path.to_string())
+        .collect();
+    paths.sort();
+    paths.dedup();
+    let subject = match &paths[..] {
+        [path] if path.len() <= 50 => format!("Restore edits of {path}"),
+        _ => format!("Restore edits lost in {}", &merge.to_string()[..10]),
+    };
+    let reason = if why.is_empty() { String::new() } else { format!("{why}\n\n") };
+    let ids: Vec<&str> = restored.iter().map(String::as_str).collect();
+    format!("{subject}\n\n{reason}Probity-Merge: {merge}\nProbity-Restores: {}\n", ids.join(" "))
+}

@@ -1,0 +1,135 @@
+//! The `[enforce]` section of a policy: how firmly a run is kept in its scope, and what of the user's home it may use.
+
+use probity_evidence::EnforcementLevel;
+use serde::{Deserialize, Serialize};
+
+/// Directories of the home in which agents keep their own state. What decides what they execute stays read-only: see
+/// [`FIXED_NAMES`].
+const PERSIST: &[&str] = &["~/.claude", "~/.claude.json", "~/.codex", "~/.gemini"];
+
+/// Caches that tools write without being asked. They can be written in a view, and the writes are thrown away.
+const SCRATCH: &[&str] = &[
+    "~/.cache",
+    "~/.npm",
+    "~/.yarn",
+    "~/.local/share/pnpm",
+    "~/.local/state",
+    "~/.cargo/registry",
+    "~/.cargo/git",
+    "~/.cargo/.package-cache",
+    "~/.rustup/downloads",
+    "~/.rustup/tmp",
+    "~/go/pkg",
+    "~/.gradle",
+    "~/.m2",
+    "~/.nuget",
+    "~/.bun",
+    "~/.deno",
+];
+
+/// Credentials.
+const HIDE: &[&str] = &[
+    "~/.ssh",
+    "~/.aws",
+    "~/.gnupg",
+    "~/.kube",
+    "~/.azure",
+    "~/.config/gcloud",
+    "~/.config/gh",
+    "~/.docker/config.json",
+    "~/.git-credentials",
+    "~/.netrc",
+    "~/.pypirc",
+];
+
+/// Names in a persistent directory that decide what an agent executes in later sessions.
+pub const FIXED_NAMES: &[&str] = &[
+    "hooks",
+    "plugins",
+    "commands",
+    "agents",
+    "skills",
+    "settings.json",
+    "settings.local.json",
+    "config.toml",
+    "config.json",
+    "CLAUDE.md",
+    "AGENTS.md",
+    "GEMINI.md",
+    "rules",
+    "prompts",
+];
+
+probity_core::word_enum! {
+    /// The level of enforcement that a run asks for.
+    #[derive(Default)]
+    pub enum EnforcementChoice {
+        /// The strongest one that works here.
+        #[default]
+        Auto = "auto",
+        /// Changes are found afterwards.
+        Observe = "observe",
+        /// The kernel refuses writes outside of the directories of the scope.
+        Landlock = "landlock",
+        /// The command works in a private view; only what passes lands.
+        Overlay = "overlay",
+    }
+}
+
+probity_core::word_enum! {
+    /// Whether a command in a view reaches the network.
+    #[derive(Default)]
+    pub enum NetworkRule {
+        #[default]
+        On = "on",
+        Off = "off",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EnforceRules {
+    pub level: EnforcementChoice,
+    /// A run that cannot have at least this level is refused.
+    pub minimum: EnforcementLevel,
+    pub network: NetworkRule,
+    /// Paths of the home that a command in a view may change for good.
+    pub persist: Vec<String>,
+    /// Paths of the home whose changes are thrown away with the view.
+    pub scratch: Vec<String>,
+    /// Paths that appear empty.
+    pub hide: Vec<String>,
+    /// Variables that lead to services outside of the view and are passed on all the same.
+    pub env: Vec<String>,
+}
+
+impl Default for EnforceRules {
+    fn default() -> Self {
+        let list = |paths: &[&str]| paths.iter().map(ToString::to_string).collect();
+        Self {
+            level: EnforcementChoice::default(),
+            minimum: EnforcementLevel::default(),
+            network: NetworkRule::default(),
+            persist: list(PERSIST),
+            scratch: list(SCRATCH),
+            hide: list(HIDE),
+            env: Vec::new(),
+        }
+    }
+}
+
+impl EnforceRules {
+    /// Returns true if the section says nothing. It is then omitted, so that the policy keeps the digest it
+    /// had before the section existed.
+    pub(crate) fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the section without everything that demands less than no policy would.
+    #[must_use]
+    pub(crate) fn demands_only(&self) -> Self {
+        let default = Self::default();
+        let hide = default.hide.iter().chain(&self.hide).cloned().collect();
+        Self { minimum: self.minimum, network: self.network, hide, ..default }
+    }
+}

@@ -1,0 +1,378 @@
+//! Runs the command and the gates in a private view, and brings what passed into the tree.
+//!
+//! The command writes to a layer, the gates to one above it. Nothing in the tree changes before the verdict. The layer
+//! of a run that did not pass stays, held, until a person decides (law 16).
+
+use super::sealing::StartedRun;
+use super::{
+    ExecutionOutcome, RunEvent, RunRequest, changed_paths, is_seen, keep_memory_private, run_command,
+};
+use crate::attest::{
+    self, BundleInputs, ChainHeadSource, ExecutionRecord, MaintenanceOperation, SealedRun, TreeRecord,
+    WrittenBundle,
+};
+use crate::landing::{self, LandingOutcome, LandingPlan};
+use crate::run_verdict::{GateWrites, RunVerdict};
+use crate::view::{MergedTree, RunView, ViewRole};
+use probity_api::govern::enforcement::{LandingObstacle, LandingReport};
+use probity_core::ReasonCode;
+use probity_evidence::{GateStatus, GlobList, LandingRecord, LandingState, Seal, SealContents};
+use probity_paths::RepoPath;
+use probity_policy::NetworkRule;
+use probity_process::{Job, JobOutcome, JobReport, Supervisor};
+use probity_snapshot::{Snapshot, TreeChange};
+use probity_storage::{FileLock, durable};
+use probity_workspace::amendment_journal::AmendmentJournal;
+use probity_workspace::gates::{self, GateConfinement, GatePlace, GateResult};
+use probity_workspace::observe::{WorkspaceObservation, WorkspaceObserver};
+use probity_workspace::outgoing::OutgoingChanges;
+use probity_workspace::run_claims::SEAL_FILE;
+use probity_workspace::{ServiceError, Workspace, clock};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+/// How often gates run if the tree changes under them.
+const MAX_GATE_ROUNDS: usize = 3;
+
+/// What is known of a run in a view alone.
+pub(super) struct ViewOutcome {
+    /// The tree with the layer of the run.
+    pub(super) merged: MergedTree,
+    pub(super) notes: Vec<(ReasonCode, String)>,
+    /// Whether the tree kept changing while the gates ran.
+    base_moves: bool,
+}
+
+/// The gates of a run, in views above the layer of its command.
+#[derive(Debug)]
+struct GateView<'a> {
+    view: &'a RunView<'a>,
+    file_root: &'a Path,
+}
+
+impl GateConfinement for GateView<'_> {
+    fn run(&self, supervisor: &mut Supervisor, job: Job) -> io::Result<JobReport> {
+        let ended = self.view.run(supervisor, ViewRole::Gate, NetworkRule::Off, job);
+        ended.map(|(report, _)| report).map_err(io::Error::other)
+    }
+
+    fn file_root(&self) -> &Path {
+        self.file_root
+    }
+}
+
+/// What the gates did.
+#[derive(Default)]
+struct GateRound {
+    results: Vec<GateResult>,
+    writes: Vec<GateWrites>,
+    /// The tree with the layer of the gates.
+    end: Option<Snapshot>,
+}
+
+/// Runs the command and the gates in views.
+pub(super) fn execute(
+    workspace: &Workspace,
+    observer: &WorkspaceObserver<'_>,
+    request: &RunRequest,
+    begun: &StartedRun<'_>,
+    view: &RunView<'_>,
+    watch: &mut dyn FnMut(RunEvent<'_>),
+) -> Result<ExecutionOutcome, ServiceError> {
+    keep_memory_private();
+    let mut supervisor = Supervisor::new().map_err(ServiceError::system("cannot supervise processes"))?;
+    // Law 13: a tree that cannot be observed before cannot be judged after, so nothing runs.
+    let (command, amendments) = if is_seen(&begun.start, &begun.exemptions) {
+        let (ended, asked) = run_command(&mut supervisor, workspace, request, begun)?;
+        (Some(ended), asked)
+    } else {
+        (None, AmendmentJournal::default())
+    };
+    watch(RunEvent::CommandEnded);
+    let _phase = workspace.progress.begin("checking what changed");
+    let merged = MergedTree::open(view)?;
+    let upper = landing::upper_of_root(workspace, view.directory());
+    let mut end = observer.observe_view(&begun.start, &upper, merged.root())?;
+    let changed_by_command = changed_paths(&begun.start, &end);
+    let mut notes = begun.notes.clone();
+    let mut base_moves = false;
+    let round = match command.as_ref().map(|ended| &ended.outcome) {
+        None | Some(JobOutcome::Cancelled(_) | JobOutcome::NotStarted(_)) => GateRound {
+            results: gates::skip_all(&begun.seal, "the command did not run to its end"),
+            ..GateRound::default()
+        },
+        Some(_) if begun.seal.contents().plan.gates.is_empty() => GateRound::default(),
+        Some(_) => {
+            let judged = JudgedLayer {
+                observer,
+                begun,
+                view,
+                merged: &merged,
+                end: &end,
+                changed: &changed_by_command,
+            };
+            let (round, moves) = judged.run_gates(workspace, &mut supervisor, watch)?;
+            base_moves = moves;
+            round
+        }
+    };
+    if let Some(after_gates) = &round.end {
+        let written = probity_snapshot::delta(&end.content, after_gates);
+        let (outputs, dropped): (Vec<_>, Vec<_>) =
+            written.iter().partition(|change| is_declared(&round.writes, &changed_by_command, &change.path));
+        adopt_outputs(&view.gate_upper(), &upper, &outputs)?;
+        if !outputs.is_empty() {
+            end.content = observer.layered(&begun.start.content, &upper)?;
+        }
+        notes.extend(dropped.first().map(|first| {
+            let paths = probity_core::text::count(dropped.len(), "path");
+            (ReasonCode::ViewGateWrites, format!("{paths}, the first is {}", first.path))
+        }));
+    }
+    let containment = supervisor.containment().notes;
+    Ok(ExecutionOutcome {
+        command,
+        amendments,
+        changed_by_command,
+        // References and the index stay in the layer, so nothing can leave with them.
+        outgoing: OutgoingChanges::default(),
+        gate_results: round.results,
+        gate_writes: round.writes,
+        end,
+        containment,
+        in_view: Some(ViewOutcome { merged, notes, base_moves }),
+    })
+}
+
+/// Returns whether only gates wrote a path, each as declared.
+fn is_declared(writes: &[GateWrites], by_command: &BTreeSet<RepoPath>, path: &RepoPath) -> bool {
+    let mut writers = writes.iter().filter(|gate| gate.changed.contains(path)).peekable();
+    !by_command.contains(path) && writers.peek().is_some() && writers.all(|gate| gate.outputs.contains(path))
+}
+
+/// The layer of a command that has ended.
+struct JudgedLayer<'a> {
+    observer: &'a WorkspaceObserver<'a>,
+    begun: &'a StartedRun<'a>,
+    view: &'a RunView<'a>,
+    merged: &'a MergedTree,
+    end: &'a WorkspaceObservation,
+    changed: &'a BTreeSet<RepoPath>,
+}
+
+impl JudgedLayer<'_> {
+    /// Runs the gates, again if the tree below the layer changed meanwhile. Returns whether it still did in the end.
+    fn run_gates(
+        &self,
+        workspace: &Workspace,
+        supervisor: &mut Supervisor,
+        watch: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Result<(GateRound, bool), ServiceError> {
+        let mut base = self.observer.content(Some(&self.begun.start.content))?;
+        let mut n_rounds = 0;
+        loop {
+            let round = self.run_gates_once(workspace, supervisor, watch)?;
+            n_rounds += 1;
+            let now = self.observer.content(Some(&base))?;
+            let moves = now.root() != base.root();
+            if !moves || n_rounds == MAX_GATE_ROUNDS || supervisor.cancelled().is_some() {
+                return Ok((round, moves));
+            }
+            base = now;
+        }
+    }
+
+    fn run_gates_once(
+        &self,
+        workspace: &Workspace,
+        supervisor: &mut Supervisor,
+        watch: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Result<GateRound, ServiceError> {
+        let seal = &self.begun.seal;
+        self.view.reset_gates()?;
+        let upper = self.view.gate_upper();
+        let confinement = GateView { view: self.view, file_root: self.merged.root() };
+        let phase = workspace.progress.begin_counted("running gates", seal.contents().plan.gates.len());
+        let mut writes = Vec::new();
+        let mut last = self.end.content.clone();
+        let mut after = |result: &GateResult| {
+            phase.advance();
+            watch(RunEvent::Gate(result));
+            if result.status != GateStatus::Skip {
+                let now = self.observer.layered(&self.end.content, &upper)?;
+                let changed = probity_snapshot::delta(&last, &now).into_iter().map(|change| change.path);
+                let outputs = self.begun.scopes.outputs_of(&result.gate_id);
+                writes.push(GateWrites { outputs, changed: changed.collect() });
+                last = now;
+            }
+            Ok(())
+        };
+        let mut before = gates::announcement(workspace, seal);
+        let place = GatePlace {
+            confinement: Some(&confinement),
+            root: &workspace.root,
+            log_directory: &self.begun.folder,
+            changed_since_seal: Some(self.changed),
+        };
+        let results = gates::run(supervisor, seal, place, &mut before, &mut after)?;
+        Ok(GateRound { results, writes, end: Some(last) })
+    }
+}
+
+/// Moves declared outputs of gates from their layer to the one that lands. Deletions are left out.
+fn adopt_outputs(from: &Path, to: &Path, outputs: &[&TreeChange]) -> Result<(), ServiceError> {
+    for change in outputs.iter().filter(|change| change.after.is_some()) {
+        let name = Path::new(OsStr::from_bytes(change.path.as_bytes()));
+        let failed = ServiceError::system(format!("cannot keep the gate output {}", change.path));
+        adopt_entry(from, to, name).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn adopt_entry(from: &Path, to: &Path, name: &Path) -> io::Result<()> {
+    let (source, target) = (from.join(name), to.join(name));
+    let mut missing: Vec<&Path> = name.ancestors().skip(1).filter(|above| !to.join(above).is_dir()).collect();
+    missing.reverse();
+    for above in missing {
+        fs::create_dir(to.join(above))?;
+        fs::set_permissions(to.join(above), fs::metadata(from.join(above))?.permissions())?;
+    }
+    if fs::symlink_metadata(&source)?.is_dir() {
+        if !target.is_dir() {
+            fs::create_dir(&target)?;
+        }
+        return fs::set_permissions(&target, fs::metadata(&source)?.permissions());
+    }
+    fs::rename(source, target)
+}
+
+/// Returns what becomes of the layer of a judged run, before anything lands: evidence says no more than this.
+pub(super) fn held_record(verdict: &RunVerdict, changes: &[TreeChange]) -> LandingRecord {
+    let mut paths: Vec<RepoPath> = changes.iter().map(|change| change.path.clone()).collect();
+    paths.sort();
+    paths.dedup();
+    let is_empty = paths.is_empty() && verdict.passed();
+    LandingRecord { state: if is_empty { LandingState::None } else { LandingState::Held }, paths }
+}
+
+/// A judged run with evidence.
+pub(super) struct AttestedRun<'a> {
+    pub(super) begun: &'a StartedRun<'a>,
+    pub(super) verdict: &'a RunVerdict,
+    pub(super) changes: &'a [TreeChange],
+    pub(super) end: &'a Snapshot,
+    /// The sealed scope with its amendments.
+    pub(super) scope: GlobList,
+    pub(super) attested: &'a WrittenBundle,
+}
+
+/// Lands the layer of a run that passed; the layer of any other run is held.
+pub(super) fn conclude(
+    workspace: &Workspace,
+    view: &RunView<'_>,
+    outcome: ViewOutcome,
+    held: LandingRecord,
+    run: &AttestedRun<'_>,
+) -> Result<(LandingReport, Option<ReasonCode>), ServiceError> {
+    drop(outcome.merged);
+    let report = |state, conflicts| LandingReport { state, paths: held.paths.clone(), conflicts };
+    if held.state == LandingState::None {
+        view.remove()?;
+        return Ok((report(LandingState::None, Vec::new()), None));
+    }
+    view.keep_layer_only();
+    if !run.verdict.passed() {
+        return Ok((report(LandingState::Held, Vec::new()), None));
+    }
+    if outcome.base_moves {
+        return Ok((report(LandingState::Held, Vec::new()), Some(ReasonCode::LandBaseMoves)));
+    }
+    let plan = LandingPlan {
+        run_id: &run.begun.seal.contents().run_id,
+        layer: view.directory().to_owned(),
+        start: &run.begun.start.content,
+        changes: run.changes,
+    };
+    match landing::land(workspace, &plan)? {
+        LandingOutcome::Landed { paths } => {
+            attest_landing(workspace, run, &paths)?;
+            view.remove()?;
+            Ok((LandingReport { state: LandingState::Landed, paths, conflicts: Vec::new() }, None))
+        }
+        LandingOutcome::Conflict { conflicts } => {
+            let reason = conflicts.first().map_or(ReasonCode::LandConflict, |conflict| conflict.reason);
+            let obstacle = |conflict: landing::LandingConflict| LandingObstacle {
+                path: conflict.path,
+                code: conflict.reason,
+                detail: conflict.detail,
+            };
+            let conflicts = conflicts.into_iter().map(obstacle).collect();
+            Ok((report(LandingState::Conflict, conflicts), Some(reason)))
+        }
+    }
+}
+
+/// Writes the second link: that the changes of the run are in the tree now.
+fn attest_landing(
+    workspace: &Workspace,
+    run: &AttestedRun<'_>,
+    paths: &[RepoPath],
+) -> Result<WrittenBundle, ServiceError> {
+    let like = run.begun.seal.contents();
+    let mut plan = like.plan.clone();
+    plan.gates = Vec::new();
+    plan.skipped_gates = Vec::new();
+    plan.scope = run.scope.clone();
+    let seal = Seal::new(SealContents {
+        run_id: clock::run_id(),
+        sealed_at: clock::now(),
+        plan,
+        gate_settings: like.gate_settings.clone(),
+        ..like.clone()
+    });
+    let run_id = &seal.contents().run_id;
+    let open = workspace.state.open_view_run(run_id, &workspace.root);
+    let lock = FileLock::try_take(&open.lock, &format!("landing {run_id}"));
+    durable::write(&open.folder.join(SEAL_FILE), &seal.to_bytes())?;
+    let verdict = RunVerdict {
+        delta: run.verdict.delta.clone(),
+        exempt: run.verdict.exempt.clone(),
+        recognized: run.verdict.recognized.clone(),
+        ..RunVerdict::default()
+    };
+    let command: Vec<std::ffi::OsString> = vec!["probity".into(), "land".into(), like.run_id.clone().into()];
+    let written = attest::attest(
+        workspace,
+        &BundleInputs {
+            sealed: SealedRun {
+                seal: &seal,
+                key: run.begun.key.as_ref(),
+                amendments: &[],
+                folder: &open.folder,
+            },
+            tree: TreeRecord {
+                verdict: &verdict,
+                before_root: Some(run.begun.start.content.root()),
+                after_root: Some(run.end.root()),
+                start: Some(&run.begun.start.content),
+                ref_movements: &[],
+            },
+            execution: ExecutionRecord {
+                command: Some((&command, Some(0))),
+                did: Some(MaintenanceOperation::Land(run.attested.run_hash)),
+                gate_results: &[],
+                containment: &[],
+                confinement: None,
+                landing: Some(LandingRecord { state: LandingState::Landed, paths: paths.to_vec() }),
+            },
+            head: ChainHeadSource::OnDisk,
+        },
+    );
+    drop(lock);
+    let _ = fs::remove_file(&open.lock);
+    written
+}

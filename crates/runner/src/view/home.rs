@@ -1,0 +1,98 @@
+//! The user's home in a view: read-only, but for the agent's own state and for caches; credentials are hidden.
+
+use probity_policy::{EnforceRules, FIXED_NAMES};
+use probity_sandbox::OverlayMount;
+use probity_storage::durable;
+use probity_workspace::ServiceError;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Variables that name a cache elsewhere, for homes without the usual directory.
+const CACHE_VARIABLES: [(&str, &str, &str); 3] = [
+    (".cache", "XDG_CACHE_HOME", "/tmp/.cache"),
+    (".npm", "npm_config_cache", "/tmp/.npm"),
+    ("go/pkg", "GOMODCACHE", "/tmp/.go"),
+];
+
+/// Paths of the home, as they are on this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HomePlan {
+    home: Option<PathBuf>,
+    pub(crate) persist: Vec<PathBuf>,
+    /// Parts of `persist` that stay read-only.
+    pub(crate) fixed: Vec<PathBuf>,
+    pub(crate) scratch: Vec<PathBuf>,
+    pub(crate) hidden: Vec<PathBuf>,
+    /// The home, if it lies in a directory that is empty in a view.
+    pub(crate) visible: Vec<PathBuf>,
+}
+
+impl HomePlan {
+    /// Finds the paths of the rules that exist. Whatever is around, in or at the tree is left out: the tree has a layer
+    /// of its own.
+    pub(crate) fn of(rules: &EnforceRules, tree: &Path, state: &Path) -> Self {
+        let home = std::env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
+        let is_apart =
+            |path: &PathBuf| ![tree, state].iter().any(|own| path.starts_with(own) || own.starts_with(path));
+        let found = |list: &[String]| -> Vec<PathBuf> {
+            let mut paths: Vec<PathBuf> = list
+                .iter()
+                .filter_map(|text| expand(text, home.as_deref()))
+                .filter_map(|path| path.canonicalize().ok())
+                .filter(is_apart)
+                .collect();
+            paths.sort();
+            paths.dedup();
+            paths
+        };
+        let persist = found(&rules.persist);
+        let fixed = persist.iter().flat_map(|path| FIXED_NAMES.iter().map(|name| path.join(name)));
+        let fixed = fixed.filter(|path| path.symlink_metadata().is_ok_and(|facts| !facts.is_symlink()));
+        let is_coverable = |path: &PathBuf| {
+            path.is_dir() && probity_sandbox::mount_below(path).is_none() && !persist.contains(path)
+        };
+        let is_in_private = |home: &&PathBuf| {
+            super::PRIVATE_DIRECTORIES.iter().any(|private| home.starts_with(private))
+                && !home.starts_with(tree)
+        };
+        Self {
+            fixed: fixed.collect(),
+            scratch: found(&rules.scratch).into_iter().filter(is_coverable).collect(),
+            hidden: found(&rules.hide),
+            visible: home.iter().filter(is_in_private).cloned().collect(),
+            persist,
+            home,
+        }
+    }
+
+    /// Returns overlays on the caches, with fresh layers in `place`.
+    pub(super) fn scratch_overlays(&self, place: &Path) -> Result<Vec<OverlayMount>, ServiceError> {
+        super::remove_layer(place)?;
+        let overlay = |(index, target): (usize, &PathBuf)| {
+            let [upper, work] = ["upper", "work"].map(|name| place.join(index.to_string()).join(name));
+            for directory in [&upper, &work] {
+                durable::create_dir(directory)?;
+            }
+            let mode = target.metadata().map_or(0o755, |facts| facts.permissions().mode() & 0o7777);
+            // A cache with other permission bits still works for its owner.
+            let _ = std::fs::set_permissions(&upper, std::fs::Permissions::from_mode(mode));
+            Ok(OverlayMount { target: target.into(), below: None, upper: upper.into(), work: work.into() })
+        };
+        self.scratch.iter().enumerate().map(overlay).collect()
+    }
+
+    /// Returns variables that lead tools to a private cache where the home has none: it could not be created there.
+    pub(super) fn missing_caches(&self) -> Vec<(&'static str, &'static str)> {
+        let Some(home) = &self.home else { return Vec::new() };
+        let missing = CACHE_VARIABLES.iter().filter(|(directory, ..)| !home.join(directory).exists());
+        missing.map(|(_, name, value)| (*name, *value)).collect()
+    }
+}
+
+/// Returns the path that a rule names: absolute, or below the home.
+fn expand(text: &str, home: Option<&Path>) -> Option<PathBuf> {
+    match text.strip_prefix("~/") {
+        Some(below) => Some(home?.join(below)),
+        None => Some(PathBuf::from(text)).filter(|path| path.is_absolute()),
+    }
+}

@@ -1,0 +1,152 @@
+//! Copies directories of the scope into the layer before the command starts, and makes them opaque. The kernel does not
+//! rename a directory that lies below a layer (EXDEV, on which `git mv` gives up); a copied one is the layer's own.
+
+use probity_paths::{RepoPath, Scope};
+use probity_snapshot::{Snapshot, SnapshotEntryKind};
+use probity_workspace::ServiceError;
+use rustix::fs::{AtFlags, CWD, Gid, Timespec, Timestamps, Uid, XattrFlags};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::path::Path;
+
+const MAX_COPIED_FILES: usize = 2_000;
+const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
+
+const OPAQUE_ATTRIBUTE: &str = "user.overlay.opaque";
+
+/// The result of copying.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PrecopiedDirectories {
+    pub(crate) copied: Vec<RepoPath>,
+    /// Directories of the scope that are too large.
+    pub(crate) too_large: Vec<RepoPath>,
+}
+
+/// Copies the directories that the scope covers wholly from `root` to `upper`, up to the limits.
+pub(crate) fn precopy(
+    root: &Path,
+    upper: &Path,
+    scope: &Scope,
+    start: &Snapshot,
+) -> Result<PrecopiedDirectories, ServiceError> {
+    let mut result = PrecopiedDirectories::default();
+    let (mut n_files, mut n_bytes) = (0, 0);
+    for directory in covered_directories(scope, start) {
+        let below = || start.entries().filter(|entry| is_below(entry.path(), &directory));
+        if below().any(|entry| !is_copyable(entry.kind())) {
+            continue;
+        }
+        n_files += below().count();
+        n_bytes += below().map(|entry| entry.size()).sum::<u64>();
+        if n_files > MAX_COPIED_FILES || n_bytes > MAX_COPIED_BYTES {
+            result.too_large.push(directory);
+            continue;
+        }
+        let failed = ServiceError::system(format!("cannot copy {directory} into the layer of the run"));
+        copy_directory(root, upper, &directory).map_err(failed)?;
+        result.copied.push(directory);
+    }
+    Ok(result)
+}
+
+const fn is_copyable(kind: SnapshotEntryKind) -> bool {
+    matches!(kind, SnapshotEntryKind::File | SnapshotEntryKind::Directory | SnapshotEntryKind::Symlink)
+}
+
+fn is_below(path: &RepoPath, directory: &RepoPath) -> bool {
+    path != directory && path.is_covered_by(directory.as_bytes())
+}
+
+/// Returns the directories of the tree below which the scope lets in everything: those of its patterns `dir/**` that
+/// no later pattern excludes anything from, none inside another. For `**` these are the ones at the root.
+fn covered_directories(scope: &Scope, start: &Snapshot) -> Vec<RepoPath> {
+    let patterns = scope.patterns();
+    let mut found: Vec<RepoPath> = Vec::new();
+    for (index, pattern) in patterns.iter().enumerate() {
+        if pattern.excludes() || patterns[index + 1..].iter().any(probity_paths::ScopePattern::excludes) {
+            continue;
+        }
+        let directories = || start.entries().filter(|entry| entry.kind() == SnapshotEntryKind::Directory);
+        match pattern.as_bytes() {
+            b"**" => {
+                let top = directories().filter(|entry| entry.path().parent().is_none());
+                found.extend(top.map(|entry| entry.path().clone()));
+            }
+            text => {
+                let literal =
+                    text.strip_suffix(b"/**").filter(|name| !name.iter().any(|byte| b"*?[\\".contains(byte)));
+                let path = literal.and_then(|name| RepoPath::parse(name).ok());
+                let is_directory = |path: &RepoPath| {
+                    start.get(path).is_some_and(|entry| entry.kind() == SnapshotEntryKind::Directory)
+                };
+                found.extend(path.filter(is_directory));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    let all = found.clone();
+    found.retain(|path| !all.iter().any(|other| is_below(path, other)));
+    found
+}
+
+fn copy_directory(root: &Path, upper: &Path, directory: &RepoPath) -> io::Result<()> {
+    let name = Path::new(OsStr::from_bytes(directory.as_bytes()));
+    let mut above = std::path::PathBuf::new();
+    for part in name {
+        above.push(part);
+        let target = upper.join(&above);
+        if !target.is_dir() {
+            fs::create_dir(&target)?;
+        }
+    }
+    copy_children(&root.join(name), &upper.join(name))?;
+    rustix::fs::setxattr(upper.join(name), OPAQUE_ATTRIBUTE, b"y", XattrFlags::empty())?;
+    // Last, from the inside out: creating entries changes the times of a directory.
+    for above in name.ancestors().filter(|above| !above.as_os_str().is_empty()) {
+        copy_facts(&root.join(above), &upper.join(above))?;
+    }
+    Ok(())
+}
+
+fn copy_children(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            fs::create_dir(&target)?;
+            copy_children(&source, &target)?;
+        } else if kind.is_symlink() {
+            symlink(fs::read_link(&source)?, &target)?;
+        } else {
+            fs::copy(&source, &target)?;
+        }
+        copy_facts(&source, &target)?;
+    }
+    Ok(())
+}
+
+/// Copies owner, permission bits and times.
+fn copy_facts(from: &Path, to: &Path) -> io::Result<()> {
+    let facts = fs::symlink_metadata(from)?;
+    let now = fs::symlink_metadata(to)?;
+    if (facts.uid(), facts.gid()) != (now.uid(), now.gid()) {
+        let (owner, group) = (Some(Uid::from_raw(facts.uid())), Some(Gid::from_raw(facts.gid())));
+        // An ordinary user cannot give files away; the copy is then the user's own, like any rewritten file.
+        let _ = rustix::fs::chownat(CWD, to, owner, group, AtFlags::SYMLINK_NOFOLLOW);
+    }
+    if !facts.is_symlink() {
+        fs::set_permissions(to, facts.permissions())?;
+    }
+    let time = |seconds, nanoseconds: i64| Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
+    let times = Timestamps {
+        last_access: time(facts.atime(), facts.atime_nsec()),
+        last_modification: time(facts.mtime(), facts.mtime_nsec()),
+    };
+    rustix::fs::utimensat(CWD, to, &times, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(())
+}

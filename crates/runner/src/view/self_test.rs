@@ -1,0 +1,105 @@
+//! Tests in this very process whether a view can be had here: a view of the tree is built, a program of ours tries to
+//! write out of it, and must fail.
+
+use super::{PRIVATE_DIRECTORIES, RunView, ViewRole};
+use crate::landing::overlay_target;
+use probity_policy::NetworkRule;
+use probity_process::{CaptureLimits, ProcessEnvironment, capture};
+use probity_sandbox::{CommandEnd, OWN_PROGRAM, PROBE_ROLE, ViewFailure, ViewPlan, ViewReport};
+use probity_workspace::ServiceError;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const TEST_LIMITS: CaptureLimits = CaptureLimits { time: Duration::from_secs(60), output_bytes: 64 * 1024 };
+
+/// Settings of the kernel that keep ordinary users from having namespaces: the file, the value that forbids them, and
+/// the cure.
+const NAMESPACE_SETTINGS: [(&str, &str, &str); 3] = [
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sudo sysctl kernel.unprivileged_userns_clone=1"),
+    ("/proc/sys/user/max_user_namespaces", "0", "sudo sysctl user.max_user_namespaces=15000"),
+];
+
+/// Why there is no view here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SelfTestFailure {
+    pub(crate) cause: String,
+    /// What to do about it: a command, if one is enough.
+    pub(crate) cure: String,
+}
+
+/// Builds the view of the run and tests it; returns what was reported of it.
+pub(crate) fn self_test(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTestFailure>, ServiceError> {
+    let target = overlay_target(view.workspace);
+    if let Some(point) = probity_sandbox::mount_below(target) {
+        return Ok(Err(SelfTestFailure {
+            cause: format!("{} is mounted inside the tree, and no overlay can cover it", point.display()),
+            cure: format!("umount {}", point.display()),
+        }));
+    }
+    for name in ["test/upper", "test/work", "test/git/upper", "test/git/work"] {
+        view.create_plain(name)?;
+    }
+    let plan = ViewPlan {
+        overlays: view.overlays("test", false),
+        report: view.directory.join("test/report").into(),
+        ..view.plan(ViewRole::Command, NetworkRule::On, target)?
+    };
+    let mut command: Vec<OsString> = vec![OWN_PROGRAM.into(), PROBE_ROLE.into(), target.into()];
+    command.extend(outside_directories(target).into_iter().map(Into::into));
+    let argv = view.entrance(&plan, "test/plan", &command)?;
+    let ended = capture(&argv, &ProcessEnvironment::inherited(), Path::new("/"), TEST_LIMITS);
+    let report = super::read_report(&plan);
+    view.remove_scratch();
+    super::remove_layer(&view.directory.join("test"))?;
+    let words = match ended {
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Ok(match report {
+        Some(report) if report.end == Some(CommandEnd::Exited(0)) => Ok(report),
+        Some(ViewReport { end: Some(end), .. }) => Err(SelfTestFailure {
+            cause: format!("a test in the view could write outside of it, or not inside ({end:?})"),
+            cure: "report this to the authors of Probity, with the output of `findmnt`".into(),
+        }),
+        Some(ViewReport { failure: Some(failure), .. }) => Err(explain(&failure)),
+        _ => Err(SelfTestFailure {
+            cause: format!("the view could not be built: {words}"),
+            cure: "run `probity doctor` for details".into(),
+        }),
+    })
+}
+
+/// Returns directories that must not be writable in a view of `target`.
+fn outside_directories(target: &Path) -> Vec<PathBuf> {
+    let is_private = |path: &&Path| PRIVATE_DIRECTORIES.iter().any(|private| path.starts_with(private));
+    let parent = target.parent().filter(|parent| !is_private(parent));
+    parent.map(Path::to_owned).into_iter().chain(["/".into(), "/usr".into()]).collect()
+}
+
+fn explain(failure: &ViewFailure) -> SelfTestFailure {
+    let cause = failure.to_string();
+    let is_denied = failure.errno == Some(rustix::io::Errno::PERM.raw_os_error())
+        || failure.errno == Some(rustix::io::Errno::ACCESS.raw_os_error())
+        || failure.errno == Some(rustix::io::Errno::NOSPC.raw_os_error());
+    let is_set = |(file, value, _): &&(&str, &str, &str)| {
+        std::fs::read_to_string(file).is_ok_and(|text| text.trim() == *value)
+    };
+    if let Some((file, value, cure)) = NAMESPACE_SETTINGS.iter().find(is_set).filter(|_| is_denied) {
+        let setting = file.trim_start_matches("/proc/sys/").replace('/', ".");
+        return SelfTestFailure { cause: format!("{cause} ({setting} is {value})"), cure: (*cure).into() };
+    }
+    let cure = if failure.step.starts_with("lay an overlay") {
+        "move the repository to a file system with extended attributes that is no overlay itself, such as ext4, xfs or btrfs"
+    } else if is_denied {
+        "in a container, allow user namespaces: `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`"
+    } else {
+        "use Linux 5.13 or later with user namespaces and overlayfs"
+    };
+    SelfTestFailure { cause, cure: cure.into() }
+}

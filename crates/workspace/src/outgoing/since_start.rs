@@ -1,0 +1,60 @@
+//! What was committed since a change was started in a shared tree, and that neither the tree nor the checked-out branch
+//! shows: commits on other branches, tags and stashes.
+//!
+//! Several agents may work in one repository, so less is judged than after a governed run: a branch that another
+//! worktree has checked out is never counted against this tree (law 5). If that worktree was not there at the start, its
+//! commits are told.
+
+use super::{MovedRefs, commit_rule::CommittedChange};
+use crate::git_failure::GitFailure;
+use crate::refs::RefFacts;
+use probity_paths::RepoPath;
+use probity_snapshot::GitId;
+use probity_snapshot::git::GitLayout;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A path that a commit changes which is not part of the checked-out branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AsideChange {
+    pub change: CommittedChange,
+    /// Whether the commit is only on branches that worktrees made since the start have checked out.
+    pub is_in_other_worktree: bool,
+}
+
+/// Returns what commits change that references came to lead to since `start`, and `HEAD` does not, by path from the top
+/// of the repository.
+pub fn committed_aside(
+    layout: &GitLayout,
+    start: &RefFacts,
+    now: &RefFacts,
+) -> Result<BTreeMap<RepoPath, AsideChange>, GitFailure> {
+    let elsewhere = now.all_branches_elsewhere();
+    let checked_out = now.commit().and_then(|id| GitId::from_hex(id.as_bytes()));
+    let mut here = MovedRefs::between(start, now, &elsewhere);
+    here.know(checked_out.iter());
+    let known_elsewhere = now.branches_elsewhere(start);
+    let mut there = MovedRefs::between(start, now, &known_elsewhere);
+    let tips: Vec<GitId> = here.tips.iter().map(|(_, id)| id.clone()).collect();
+    there.tips.retain(|(name, _)| elsewhere.contains(name.as_str()));
+    there.know(checked_out.iter().chain(&tips));
+    let mut found = BTreeMap::new();
+    for (moved, is_in_other_worktree) in [(here, false), (there, true)] {
+        if moved.tips.is_empty() {
+            continue;
+        }
+        for change in moved.examine(layout)?.0 {
+            let path = change.entry.path.clone();
+            found.entry(path).or_insert(AsideChange { change, is_in_other_worktree });
+        }
+    }
+    Ok(found)
+}
+
+impl MovedRefs {
+    /// Leaves out what these commits lead to.
+    fn know<'a>(&mut self, commits: impl Iterator<Item = &'a GitId>) {
+        self.known.extend(commits.cloned());
+        let known: &BTreeSet<GitId> = &self.known;
+        self.tips.retain(|(_, id)| !known.contains(id));
+    }
+}
