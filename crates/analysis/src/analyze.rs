@@ -9,12 +9,13 @@ use crate::hash;
 use crate::health::{Health, HealthDebt};
 use crate::imports::{DependencyEdge, SourceTree};
 use crate::language::Language;
+use crate::references::{self, FileReference};
 use crate::run::{
     AnalysisInput, AnalysisOutput, AnalysisRun, FactsKey, FileDependency, RunFile, RunId, RunIdentity,
     SourceInput, UnitMeasurements,
 };
 use crate::settings::{ANALYZER, AnalysisSettings};
-use crate::{api, clones, coupling, dead_code, design, parse, select, severity};
+use crate::{api, clones, coupling, dead_code, design, parse, safeguards, select, severity};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use rayon::prelude::*;
@@ -102,6 +103,7 @@ fn read(
         n_tokens: facts.as_ref().map_or(0, |facts| facts.n_tokens),
         notes,
         health_milli: None,
+        safeguards: facts.as_ref().map(|facts| safeguards::counts(path, language, facts)).unwrap_or_default(),
     };
     (file, facts)
 }
@@ -113,6 +115,7 @@ struct StructuralResults {
     units: Vec<UnitMeasurements>,
     dependencies: Vec<FileDependency>,
     api: Vec<ApiItem>,
+    references: Vec<FileReference>,
     graph: DependencyGraph,
     dead: Vec<dead_code::DeadUnit>,
     /// For each file its classes, with the number of other classes each names.
@@ -159,6 +162,7 @@ impl CrossFilePass<'_> {
             cycles: beside.graph.cycles.iter().map(|cycle| self.places(cycle)).collect(),
             siblings: clones.siblings.iter().map(|&(a, b)| (self.place(a), self.place(b))).collect(),
             api: beside.api,
+            references: beside.references,
             joined: Vec::new(),
         }
     }
@@ -190,11 +194,20 @@ impl CrossFilePass<'_> {
             units: self.measured(&couplings),
             dependencies: self.dependencies(&graph.edges),
             api: self.files.iter().flat_map(api::of).collect(),
+            references: self.references(&graph.external),
             graph,
             dead,
             couplings,
             drafts,
         }
+    }
+
+    fn references(&self, external: &[(u32, u32)]) -> Vec<FileReference> {
+        let mut references = references::find(&self.files, external);
+        for reference in &mut references {
+            reference.file = self.place(reference.file);
+        }
+        references
     }
 
     fn debts(&self, beside: &StructuralResults, repeated: &[u64]) -> Vec<HealthDebt> {

@@ -12,5 +12,7 @@ mod imports;
 mod join;
 mod languages;
 mod laws;
+mod references;
 mod report;
+mod safeguards;
 mod severities;
