@@ -24,6 +24,7 @@ mod document;
 mod error;
 mod gate;
 mod imports;
+mod loosening;
 mod outputs;
 mod policy;
 mod policy_forms;
