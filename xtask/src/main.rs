@@ -7,6 +7,7 @@ mod bench_analyze;
 mod bench_change;
 mod bench_contract;
 mod bench_peers;
+mod corpus;
 mod demo;
 mod docs;
 mod fuzz;
@@ -60,6 +61,18 @@ enum Chore {
         /// The trees are labeled sets: a directory for each pair of copies
         #[arg(long)]
         pairs: bool,
+    },
+    /// How often merged commits of real projects are called violated, and why
+    Corpus {
+        /// Clones of the projects
+        #[arg(value_name = "CLONE", required = true)]
+        clones: Vec<PathBuf>,
+        /// How many commits of each
+        #[arg(long, default_value_t = 20)]
+        commits: usize,
+        /// The profile that the binary is built in
+        #[arg(long, default_value = "dev")]
+        profile: String,
     },
     /// Attack the binary, the slow cases included: one line per case, held or broken
     Attack {
@@ -185,6 +198,7 @@ fn run(chore: Chore) -> ChoreResult {
             BenchCommand::Registry => bench_change::registry(),
         },
         Chore::Quality { trees, pairs } => test::quality(trees, pairs),
+        Chore::Corpus { clones, commits, profile } => corpus::corpus(&clones, commits, &profile),
         Chore::Attack { case } => attack::attack(case.as_deref()),
         Chore::Audit { offline } => audit::audit(offline),
         Chore::Kill { target: KillTarget::Runs } => test::kill(),
@@ -241,6 +255,7 @@ mod tests {
             "bench analyze-peers a b",
             "kill",
             "kill ledger",
+            "corpus a b --commits 5",
             "stress 10",
             "fuzz 60 paths",
             "fuzz-binary 600 7",

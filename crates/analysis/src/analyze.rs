@@ -10,12 +10,13 @@ use crate::health::{Health, HealthDebt};
 use crate::imports::{DependencyEdge, SourceTree};
 use crate::language::Language;
 use crate::reach::ReachedUnits;
+use crate::references::{self, FileReference};
 use crate::run::{
     AnalysisInput, AnalysisOutput, AnalysisRun, FactsKey, FileDependency, RunFile, RunId, RunIdentity,
     SourceInput, UnitMeasurements,
 };
 use crate::settings::{ANALYZER, AnalysisSettings};
-use crate::{api, clones, coupling, dead_code, design, parse, select, severity};
+use crate::{api, clones, coupling, dead_code, design, parse, safeguards, select, severity};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use rayon::prelude::*;
@@ -103,6 +104,7 @@ fn read(
         n_tokens: facts.as_ref().map_or(0, |facts| facts.n_tokens),
         notes,
         health_milli: None,
+        safeguards: facts.as_ref().map(|facts| safeguards::counts(path, language, facts)).unwrap_or_default(),
     };
     (file, facts)
 }
@@ -114,6 +116,7 @@ struct StructuralResults {
     units: Vec<UnitMeasurements>,
     dependencies: Vec<FileDependency>,
     api: Vec<ApiItem>,
+    references: Vec<FileReference>,
     graph: DependencyGraph,
     dead: Vec<dead_code::DeadUnit>,
     reached: ReachedUnits,
@@ -161,6 +164,7 @@ impl CrossFilePass<'_> {
             cycles: beside.graph.cycles.iter().map(|cycle| self.places(cycle)).collect(),
             siblings: clones.siblings.iter().map(|&(a, b)| (self.place(a), self.place(b))).collect(),
             api: beside.api,
+            references: beside.references,
             joined: Vec::new(),
         }
     }
@@ -195,12 +199,21 @@ impl CrossFilePass<'_> {
             units: self.measured(&couplings),
             dependencies: self.dependencies(&graph.edges),
             api: self.files.iter().flat_map(api::of).collect(),
+            references: self.references(&graph.external),
             graph,
             dead,
             reached,
             couplings,
             drafts,
         }
+    }
+
+    fn references(&self, external: &[(u32, u32)]) -> Vec<FileReference> {
+        let mut references = references::find(&self.files, external);
+        for reference in &mut references {
+            reference.file = self.place(reference.file);
+        }
+        references
     }
 
     /// Returns the debts of the files that the health of the tree is made of: all but tests, if there are others.

@@ -7,7 +7,9 @@ use crate::api::{self, ApiBreak};
 use crate::finding::{Finding, FindingFamily, FindingId, Severity};
 use crate::finding_matcher::{FindingMatcher, MovedFiles};
 use crate::regression_cause::{ChangedNeighbors, CodeIndex, regression};
+use crate::removed_references;
 use crate::run::{AnalysisRun, UnitMeasurements};
+use crate::safeguards::{self, SafeguardLoss};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,6 +104,8 @@ pub struct AnalysisComparison {
     /// All symbols that measure worse, by path and symbol.
     pub worsened: Vec<MetricRegression>,
     pub api_breaks: Vec<ApiBreak>,
+    /// Tests and error handlers that the later run lost.
+    pub safeguards: Vec<SafeguardLoss>,
 }
 
 pub fn compare(before: &AnalysisRun, after: &AnalysisRun) -> AnalysisComparison {
@@ -134,6 +138,18 @@ pub fn compare(before: &AnalysisRun, after: &AnalysisRun) -> AnalysisComparison 
         .iter()
         .filter_map(|&index| regression(&after.findings[index], &old_code, &new_code, &neighbors))
         .collect();
+    let after_told = regressions.clone();
+    regressions.extend(removed_references::find(before, after, &moves).into_iter().filter(|new| {
+        // An import that dangles is told as such.
+        let place = |finding: &Finding| {
+            finding.locations.first().map(|place| (place.path.clone(), place.range.start_line))
+        };
+        let is_same = |told: &FindingRegression| {
+            told.finding.family == FindingFamily::DanglingImport
+                && place(&told.finding) == place(&new.finding)
+        };
+        !after_told.iter().any(is_same)
+    }));
     for new in &mut regressions {
         excuse_small_growth(&mut new.finding, &worsened);
     }
@@ -150,12 +166,13 @@ pub fn compare(before: &AnalysisRun, after: &AnalysisRun) -> AnalysisComparison 
         health_delta,
         health_delta_milli,
         improvements,
-        unchanged: crate::facts::count(after.findings.len() - regressions.len()),
+        unchanged: crate::facts::count(after.findings.len() - after_told.len()),
         regressions,
         renamed: renamed(before, after, &matches.both),
         worsened,
         // A moved file breaks its importers, so moves are not applied here.
         api_breaks: api::find_api_breaks(&before.api, &after.api),
+        safeguards: safeguards::losses(before, after),
     }
 }
 
@@ -181,6 +198,7 @@ const fn incomparable(incomparable_because: Vec<RunMismatch>, same_run: bool) ->
         renamed: Vec::new(),
         worsened: Vec::new(),
         api_breaks: Vec::new(),
+        safeguards: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Facts depend only on the bytes of the file, its language and the analyzer, not on its path. They are
 //! therefore cached by [`FactsKey`](crate::FactsKey).
 
+use crate::safeguards::SafeguardFacts;
 use probity_collections::StringArena;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,6 +112,7 @@ pub struct FileFacts {
     pub token_kinds: Vec<u8>,
     /// Branches of one conditional that do the same.
     pub twins: Vec<DuplicateBranch>,
+    pub safeguards: SafeguardFacts,
 }
 
 impl FileFacts {
@@ -295,6 +297,19 @@ pub struct CodeUnit {
     pub renamed: u64,
 }
 
+/// What an occurrence of a name does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameRole {
+    /// Something else: a member of some object, a label.
+    Other,
+    /// Uses a name that must be declared elsewhere: in this file, in another one, or outside of the project.
+    Free,
+    /// Binds the name, or may do so: a declaration, a parameter, a variable.
+    Declared,
+    /// Binds the name by an import.
+    Imported,
+}
+
 /// A use of a name: an index into the file's symbols, and flags about the use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -304,9 +319,17 @@ impl NameUse {
     const DEFINITION_BIT: u32 = 1 << 31;
     const MEMBER_BIT: u32 = 1 << 30;
     const OWN_BIT: u32 = 1 << 29;
+    const ROLE_SHIFT: u32 = 27;
+    const SYMBOL_MASK: u32 = (1 << Self::ROLE_SHIFT) - 1;
 
-    pub(crate) const fn new(symbol: u32, is_definition: bool, is_member: bool, is_own: bool) -> Self {
-        let mut bits = symbol & (Self::OWN_BIT - 1);
+    pub(crate) const fn new(
+        symbol: u32,
+        is_definition: bool,
+        is_member: bool,
+        is_own: bool,
+        role: NameRole,
+    ) -> Self {
+        let mut bits = symbol & Self::SYMBOL_MASK;
         if is_definition {
             bits |= Self::DEFINITION_BIT;
         }
@@ -316,7 +339,7 @@ impl NameUse {
         if is_own {
             bits |= Self::OWN_BIT;
         }
-        Self(bits)
+        Self(bits | (role as u32) << Self::ROLE_SHIFT)
     }
 
     /// Returns the same name as that of a unit at its definition.
@@ -325,7 +348,16 @@ impl NameUse {
     }
 
     pub const fn symbol(self) -> u32 {
-        self.0 & (Self::OWN_BIT - 1)
+        self.0 & Self::SYMBOL_MASK
+    }
+
+    pub const fn role(self) -> NameRole {
+        match (self.0 >> Self::ROLE_SHIFT) & 3 {
+            0 => NameRole::Other,
+            1 => NameRole::Free,
+            2 => NameRole::Declared,
+            _ => NameRole::Imported,
+        }
     }
 
     /// Returns true for the name of a unit at its definition.
@@ -369,12 +401,16 @@ pub struct Statement {
 pub struct ImportStatement {
     /// The module as the language writes it.
     pub module: String,
-    /// The names imported from it, if the statement lists them.
+    /// The names imported from it, if the statement lists them; `*` for all of them.
     pub names: Vec<String>,
+    /// The name by which the file refers to the module as a whole.
+    pub local: Option<String>,
     pub range: SourceRange,
     pub kind: ImportKind,
     /// True if the program copes with a missing module.
     pub optional: bool,
+    /// True if the statement is inside another declaration, such as an inline module.
+    pub inner: bool,
     /// The unit that imports it.
     pub unit: u32,
 }
@@ -385,9 +421,11 @@ impl ImportStatement {
         Self {
             module,
             names: Vec::new(),
+            local: None,
             range: SourceRange::of(node),
             kind: ImportKind::Load,
             optional: false,
+            inner: false,
             unit: 0,
         }
     }

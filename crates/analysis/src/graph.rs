@@ -4,7 +4,7 @@ use crate::corpus::CorpusFile;
 use crate::facts::{SourceRange, count};
 use crate::finding::{CodeLocation, Confidence, FindingDraft, FindingFamily, Severity};
 use crate::hash;
-use crate::imports::{DependencyEdge, EdgeKind, SourceTree, resolve};
+use crate::imports::{DependencyEdge, EdgeKind, ResolvedImports, SourceTree, resolve};
 use crate::language::Language;
 use crate::settings::AnalysisSettings;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,14 +17,18 @@ pub(crate) struct DependencyGraph {
     pub cycles: Vec<Vec<u32>>,
     /// Imports of project files that do not exist: (file, import).
     pub dangling: Vec<(u32, u32)>,
+    /// Imports of names that a project file does not have: (file, import, name).
+    pub missing_names: Vec<(u32, u32, String)>,
+    /// Imports of what is not part of the project: (file, import).
+    pub external: Vec<(u32, u32)>,
 }
 
 impl DependencyGraph {
     pub(crate) fn of(tree: &SourceTree<'_>) -> Self {
-        let (edges, dangling) = resolve(tree);
+        let ResolvedImports { edges, dangling, missing_names, external } = resolve(tree);
         let load = edges.iter().filter(|edge| edge.kind == EdgeKind::Load).map(|edge| (edge.from, edge.to));
         let cycles = cycles(tree.files.len(), &load.collect::<Vec<_>>());
-        Self { edges, cycles, dangling }
+        Self { edges, cycles, dangling, missing_names, external }
     }
 
     /// Returns how many files each file needs, not counting parts of its own module.
@@ -40,6 +44,11 @@ impl DependencyGraph {
         let mut drafts: Vec<FindingDraft> =
             self.cycles.iter().map(|cycle| self.cycle_draft(files, cycle)).collect();
         drafts.extend(self.dangling.iter().map(|&(file, import)| dangling_draft(files, file, import)));
+        drafts.extend(
+            self.missing_names
+                .iter()
+                .map(|(file, import, name)| missing_name_draft(&files[*file as usize], *import, name)),
+        );
         for (file, n_needed) in files.iter().zip(self.fan_out(files.len())) {
             if n_needed > settings.coupling {
                 drafts.push(coupling_draft(file, n_needed));
@@ -85,6 +94,22 @@ fn dangling_draft(files: &[CorpusFile], file: u32, import: u32) -> FindingDraft 
             FindingFamily::DanglingImport,
             Severity::Critical,
             format!("{} {}", file.language.name(), import.module),
+            vec![file.location(import.range, &unit.name)],
+        )
+    }
+}
+
+fn missing_name_draft(file: &CorpusFile, import: u32, name: &str) -> FindingDraft {
+    let import = &file.facts.imports[import as usize];
+    let unit = &file.facts.units[import.unit as usize];
+    let subject = format!("{} {} {name}", file.language.name(), import.module);
+    FindingDraft {
+        message: format!("`{}` has no `{name}`", import.module),
+        content: hash::of_bytes(subject.as_bytes()),
+        ..FindingDraft::new(
+            FindingFamily::DanglingImport,
+            Severity::Critical,
+            subject,
             vec![file.location(import.range, &unit.name)],
         )
     }

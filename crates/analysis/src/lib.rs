@@ -41,9 +41,12 @@ mod macro_lines;
 mod parse;
 mod preprocessor;
 mod reach;
+mod references;
 mod regression_cause;
+mod removed_references;
 pub mod report;
 mod run;
+mod safeguards;
 mod select;
 mod settings;
 mod severity;
@@ -64,17 +67,19 @@ pub use corpus::is_test_path;
 pub use external_reports::{ExternalReport, JoinError, ReportKind, SourceReader, join_reports};
 pub use facts::{
     AccessLevel, CallableParameter, CodeUnit, DuplicateBranch, FileFacts, FileNote, ImportKind,
-    ImportStatement, IndexRange, NameUse, SourceRange, Statement, UnitKind,
+    ImportStatement, IndexRange, NameRole, NameUse, SourceRange, Statement, UnitKind,
 };
 pub use finding::{CloneType, CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
 pub use gates::{GateBaseline, GateFailure, GateReport, GateRules, check_gates};
 pub use health::{DimensionScore, Health, HealthDimension};
 pub use language::Language;
 pub use parse::read_facts;
+pub use references::{FileReference, ReferenceKind};
 pub use run::{
     AnalysisInput, AnalysisOutput, AnalysisRun, FactsKey, FileDependency, JoinedReport, LeftOut,
     ReportFormat, RunFile, RunId, RunIdentity, SourceInput, UnitMeasurements,
 };
+pub use safeguards::{SafeguardCounts, SafeguardFacts, SafeguardLoss, SafeguardLossKind};
 pub use select::{PathRole, SourceSelection};
 pub use settings::{ANALYZER, AnalysisSettings};
 pub use source_items::{

@@ -48,15 +48,17 @@ fn read_text(language: Language, bytes: &[u8]) -> FileFacts {
     facts
 }
 
-/// Returns the errors that remain when the idioms of the preprocessor are left out.
+/// Returns the errors that remain when the idioms of the preprocessor are left out, as few as need be.
 fn errors_beside_macros(language: Language, bytes: &[u8], facts: &FileFacts) -> (Vec<SourceRange>, u32) {
-    let all = (facts.errors.clone(), facts.n_errors);
-    preprocessor::variants(bytes)
-        .iter()
-        .filter_map(|text| Some(visit::syntax_errors(&parse(language, text)?)))
-        .chain([all])
-        .min_by_key(|(_, n_errors)| *n_errors)
-        .unwrap_or_default()
+    let errors = |text: &[u8]| Some(visit::syntax_errors(&parse(language, text)?));
+    let mut fewest = (facts.errors.clone(), facts.n_errors);
+    let text = preprocessor::without_directives_and_macros(bytes);
+    fewest = errors(&text).into_iter().chain([fewest]).min_by_key(|(_, n)| *n).unwrap_or_default();
+    if fewest.1 > 0 {
+        let text = preprocessor::without_attribute_macros(text);
+        fewest = errors(&text).into_iter().chain([fewest]).min_by_key(|(_, n)| *n).unwrap_or_default();
+    }
+    fewest
 }
 
 /// Parses the bytes and visits the tree; `None` after more work than any ordinary file of this size needs.

@@ -1,7 +1,7 @@
 //! Leaves out what the preprocessor of C and C++ would replace, so that syntax errors can be told from its idioms.
 //!
 //! Without the definitions of its macros a file is no program in the grammar of the language: a brace may open in one
-//! branch of a conditional and close in another, and a macro may stand where no name can. [`variants`] returns texts
+//! branch of a conditional and close in another, and a macro may stand where no name can. The functions return texts
 //! of the same length in which such places are blank. If a parser accepts one of them, the file has no error.
 
 /// What precedes a statement or declaration.
@@ -13,13 +13,17 @@ const KEYWORDS: [&[u8]; 12] = [
     b"defined",
 ];
 
-/// Returns the text without directives, and also without macros in the place of attributes.
-pub(crate) fn variants(source: &[u8]) -> [Vec<u8>; 2] {
-    let mut plain = without_directives(source);
-    blank_macros(&mut plain, false);
-    let mut bare = plain.clone();
-    blank_macros(&mut bare, true);
-    [plain, bare]
+/// Returns the text without directives and without macros in the place of statements.
+pub(crate) fn without_directives_and_macros(source: &[u8]) -> Vec<u8> {
+    let mut text = without_directives(source);
+    blank_macros(&mut text, false);
+    text
+}
+
+/// Returns the text also without macros in the place of attributes.
+pub(crate) fn without_attribute_macros(mut text: Vec<u8>) -> Vec<u8> {
+    blank_macros(&mut text, true);
+    text
 }
 
 fn blank(text: &mut [u8]) {
@@ -229,7 +233,7 @@ mod tests {
     use super::*;
 
     fn plain(text: &str) -> String {
-        let [plain, _] = variants(text.as_bytes());
+        let plain = without_directives_and_macros(text.as_bytes());
         assert_eq!(plain.len(), text.len());
         let text = String::from_utf8(plain).expect("text");
         text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -254,7 +258,7 @@ mod tests {
         );
         assert_eq!(plain("int a = f(1,\n  WIDTH\n);\n"), "int a = f(1, WIDTH );");
         assert_eq!(plain("if (a) {\n  b();\n}\n"), "if (a) { b(); }");
-        let [_, bare] = variants(b"API_EXPORT int f(void);\n");
+        let bare = without_attribute_macros(b"API_EXPORT int f(void);\n".to_vec());
         assert_eq!(String::from_utf8(bare).expect("text").trim(), "int f(void);");
     }
 }

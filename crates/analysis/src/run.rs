@@ -9,6 +9,8 @@ use crate::facts::{AccessLevel, FileFacts, FileNote, UnitKind};
 use crate::finding::Finding;
 use crate::health::Health;
 use crate::language::Language;
+use crate::references::FileReference;
+use crate::safeguards::SafeguardCounts;
 use crate::settings::{ANALYZER, AnalysisSettings};
 use probity_core::Digest;
 use probity_core::digest::DigestHasher;
@@ -98,6 +100,8 @@ pub struct RunFile {
     pub notes: Vec<FileNote>,
     /// Its own health in thousandths, if it was read.
     pub health_milli: Option<u32>,
+    #[serde(default)]
+    pub safeguards: SafeguardCounts,
 }
 
 impl RunFile {
@@ -171,6 +175,9 @@ pub struct AnalysisRun {
     pub siblings: Vec<(u32, u32)>,
     /// The public interface, sorted by path and symbol.
     pub api: Vec<ApiItem>,
+    /// What the files refer to without declaring it, by file.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub references: Vec<FileReference>,
     /// Joined reports of other tools; empty for most runs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub joined: Vec<JoinedReport>,

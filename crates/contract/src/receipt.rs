@@ -113,6 +113,7 @@ pub enum DecisionKind {
     UnprovenClaim,
     GateNotRun,
     ApiBroken,
+    PolicyLoosened,
 }
 
 /// A receipt without its digest.
@@ -353,6 +354,9 @@ fn decision_points(input: &ReceiptInput<'_>) -> Vec<DecisionPoint> {
     };
     for (id, severity) in &input.outcome.findings_let_through {
         found.push((DecisionKind::LetThrough, format!("{severity} {}", finding(id))));
+    }
+    if input.outcome.let_through.contains(&ContractReason::PolicyLoosened) {
+        found.push((DecisionKind::PolicyLoosened, ContractReason::PolicyLoosened.meaning().to_owned()));
     }
     if let Some(delta) = input.verdict.health_regression_advisory() {
         found.push((DecisionKind::HealthLost, delta.to_string()));

@@ -114,6 +114,9 @@ probity_core::code_enum! {
         StartRecordMissing = "start_record_missing",
             "what was kept when the change started is gone or damaged, so it is unknown which policy judges it",
             "clear the intent with `probity intent clear`, and start again";
+        PolicyLoosened = "policy_loosened",
+            "the change lets the policy demand less of later changes",
+            "make the change of the policy on its own, with a person who decides it";
         FalseClaim = "false_claim",
             "the author claims something that the facts contradict",
             "correct the false claims, or make them true";
@@ -150,6 +153,7 @@ impl ContractReason {
             Self::HealthRegression
                 | Self::WorsenedSymbols
                 | Self::GatesNotRun
+                | Self::PolicyLoosened
                 | Self::FalseClaim
                 | Self::UnprovenClaim
         )

@@ -1,7 +1,7 @@
 //! Strictness: which violations block. It never changes the verdict, only its consequence.
 //!
 //! * `ci`: exactly what the contract says.
-//! * `strict`: also lower health, worse symbols in scope, and required gates that did not run.
+//! * `strict`: also lower health, worse symbols in scope, required gates that did not run, and a loosened policy.
 //! * `relaxed`: new findings and gates do not block.
 //!
 //! New findings below the severity floor do not block under any of them.
@@ -68,6 +68,16 @@ impl StrictnessOutcome {
             return self.with_violation(ContractReason::GatesNotRun, profile == StrictnessProfile::Strict);
         }
         self
+    }
+
+    /// Adds a policy that demands less than before: the next change is judged by it, so a person decides. It blocks
+    /// if the profile is strict.
+    #[must_use]
+    pub fn with_policy_loosened(self, is_loosened: bool, profile: StrictnessProfile) -> Self {
+        if !is_loosened {
+            return self;
+        }
+        self.with_violation(ContractReason::PolicyLoosened, profile == StrictnessProfile::Strict)
     }
 
     fn with_violation(mut self, what: ContractReason, blocks: bool) -> Self {

@@ -26,6 +26,7 @@ mod error;
 mod gate;
 mod hook_rules;
 mod imports;
+mod loosening;
 mod outputs;
 mod policy;
 mod policy_forms;

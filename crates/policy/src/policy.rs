@@ -5,7 +5,7 @@
 
 use crate::gate::{Gate, default_tier};
 use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, FalseClaims, HookRules, StrictnessProfile};
-use probity_core::Digest;
+use probity_core::{Digest, Severity};
 use probity_evidence::{AmendPolicy, GlobList, RefsRule, SignatureRule};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -128,7 +128,9 @@ impl Policy {
         if policy.contract.strictness == StrictnessProfile::Relaxed {
             policy.contract.strictness = StrictnessProfile::default();
         }
-        policy.contract.severity_floor = None;
+        // Only a floor below the usual one demands more.
+        policy.contract.severity_floor =
+            policy.contract.severity_floor.filter(|&floor| floor == Severity::Info);
         policy.contract.false_claims =
             policy.contract.false_claims.filter(|&rule| rule == FalseClaims::Violate);
         policy

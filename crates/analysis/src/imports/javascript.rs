@@ -11,8 +11,24 @@ const EXTENSIONS: [&str; 9] = ["ts", "tsx", "d.ts", "mts", "cts", "js", "jsx", "
 /// Packages of the tree by name, and path aliases.
 pub(super) struct JavaScriptPackages {
     folders: BTreeMap<String, String>,
-    /// For each configuration: its directory, the prefix of an alias, and the target directory.
-    aliases: Vec<(String, String, String)>,
+    aliases: Vec<PathAlias>,
+}
+
+/// An alias of a configuration: `"@/*": ["src/*"]`.
+struct PathAlias {
+    /// The directory of the configuration.
+    directory: String,
+    prefix: String,
+    target: String,
+    /// True if anything may follow the prefix.
+    is_open: bool,
+}
+
+impl PathAlias {
+    fn path(&self, module: &str) -> Option<String> {
+        let rest = module.strip_prefix(self.prefix.as_str())?;
+        (self.is_open || rest.is_empty()).then(|| join(&self.target, rest))
+    }
 }
 
 impl JavaScriptPackages {
@@ -37,14 +53,23 @@ impl JavaScriptPackages {
                 None => ImportTarget::Missing,
             };
         }
-        let found = self.by_alias(tree, &here, module).or_else(|| self.by_package(tree, module));
-        found.map_or(ImportTarget::External, |file| ImportTarget::Files(vec![file]))
+        let aliased = self.alias_paths(&here, module);
+        let by_alias = aliased.iter().find_map(|path| file_at(tree, path));
+        match by_alias.or_else(|| self.by_package(tree, module)) {
+            Some(file) => ImportTarget::Files(vec![file]),
+            None if aliased.is_empty() || is_asset(module) => ImportTarget::External,
+            None if aliased.iter().any(|path| is_known(tree, path)) => ImportTarget::External,
+            None => ImportTarget::Missing,
+        }
     }
 
-    fn by_alias(&self, tree: &SourceTree<'_>, here: &str, module: &str) -> Option<u32> {
-        let near = self.aliases.iter().filter(|(directory, ..)| here.starts_with(directory.as_str()));
-        near.filter_map(|(_, prefix, target)| Some(join(target, module.strip_prefix(prefix.as_str())?)))
-            .find_map(|path| file_at(tree, &path))
+    /// Returns the paths that a module has by the aliases of the nearest configuration.
+    fn alias_paths(&self, here: &str, module: &str) -> Vec<String> {
+        let is_above = |directory: &str| {
+            directory.is_empty() || here == directory || here.starts_with(&format!("{directory}/"))
+        };
+        let near = self.aliases.iter().filter(|alias| is_above(&alias.directory));
+        near.filter_map(|alias| alias.path(module)).collect()
     }
 
     fn by_package(&self, tree: &SourceTree<'_>, module: &str) -> Option<u32> {
@@ -80,21 +105,25 @@ fn is_asset(module: &str) -> bool {
     })
 }
 
-/// Returns the aliases of one configuration: `"@/*": ["src/*"]`.
-fn aliases(directory: &str, text: &str) -> Vec<(String, String, String)> {
+/// Returns the aliases of one configuration. An alias for everything says nothing about a module.
+fn aliases(directory: &str, text: &str) -> Vec<PathAlias> {
     let Ok(config) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let Some(options) = config.get("compilerOptions") else { return Vec::new() };
     let base = options.get("baseUrl").and_then(Value::as_str).unwrap_or(".");
     let Some(base) = resolve_relative(directory, base) else { return Vec::new() };
     let paths = options.get("paths").and_then(Value::as_object).into_iter().flatten();
-    paths
-        .filter_map(|(alias, targets)| {
-            let target = targets.get(0)?.as_str()?.trim_end_matches('*').trim_end_matches('/');
-            Some((
-                directory.to_owned(),
-                alias.trim_end_matches('*').to_owned(),
-                resolve_relative(&base, target)?,
-            ))
+    let each = paths.flat_map(|(alias, targets)| {
+        let targets = targets.as_array().into_iter().flatten().filter_map(Value::as_str);
+        targets.map(move |target| (alias, target))
+    });
+    each.filter(|(alias, _)| *alias != "*")
+        .filter_map(|(alias, target)| {
+            Some(PathAlias {
+                directory: directory.to_owned(),
+                prefix: alias.trim_end_matches('*').to_owned(),
+                target: resolve_relative(&base, target.trim_end_matches('*').trim_end_matches('/'))?,
+                is_open: alias.ends_with('*'),
+            })
         })
         .collect()
 }

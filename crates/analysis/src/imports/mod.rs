@@ -7,6 +7,7 @@
 
 mod go;
 mod javascript;
+mod names;
 mod packages;
 mod python;
 mod relative;
@@ -130,15 +131,30 @@ fn resolve_relative(directory: &str, relative: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Returns the edges between files, sorted, the strongest for each pair, and the dangling imports: (file, import).
-pub(crate) fn resolve(tree: &SourceTree<'_>) -> (Vec<DependencyEdge>, Vec<(u32, u32)>) {
+/// What the imports of a tree lead to.
+pub(crate) struct ResolvedImports {
+    /// Sorted, the strongest for each pair of files.
+    pub edges: Vec<DependencyEdge>,
+    /// Imports of project files that do not exist: (file, import).
+    pub dangling: Vec<(u32, u32)>,
+    /// Imports of names that a project file does not have: (file, import, name).
+    pub missing_names: Vec<(u32, u32, String)>,
+    /// Imports of what is not part of the project: (file, import).
+    pub external: Vec<(u32, u32)>,
+}
+
+pub(crate) fn resolve(tree: &SourceTree<'_>) -> ResolvedImports {
     let resolvers = ImportResolvers::new(tree);
+    let mut names = names::ModuleNameIndex::default();
     let mut edges = Vec::new();
-    let mut dangling = Vec::new();
+    let (mut dangling, mut missing_names, mut external) = (Vec::new(), Vec::new(), Vec::new());
     for (index, file) in tree.files.iter().enumerate() {
         let from = count(index);
         for (number, import) in file.facts.imports.iter().enumerate() {
-            match resolvers.target(tree, from, import) {
+            let target = resolvers.target(tree, from, import);
+            let missing = names.missing(&resolvers, tree, from, import, &target);
+            missing_names.extend(missing.map(|name| (from, count(number), name)));
+            match target {
                 ImportTarget::Files(files) => edges.extend(files.into_iter().map(|to| DependencyEdge {
                     from,
                     to,
@@ -146,7 +162,8 @@ pub(crate) fn resolve(tree: &SourceTree<'_>) -> (Vec<DependencyEdge>, Vec<(u32, 
                     import: Some(count(number)),
                 })),
                 ImportTarget::Missing if !import.optional => dangling.push((from, count(number))),
-                ImportTarget::Missing | ImportTarget::External => {}
+                ImportTarget::External => external.push((from, count(number))),
+                ImportTarget::Missing => {}
             }
         }
         let implicit = resolvers.packages.implicit(tree, from);
@@ -160,7 +177,7 @@ pub(crate) fn resolve(tree: &SourceTree<'_>) -> (Vec<DependencyEdge>, Vec<(u32, 
     edges.retain(|edge| edge.from != edge.to);
     edges.sort_unstable();
     edges.dedup_by_key(|edge| (edge.from, edge.to));
-    (edges, dangling)
+    ResolvedImports { edges, dangling, missing_names, external }
 }
 
 const fn edge_kind(kind: ImportKind) -> EdgeKind {

@@ -71,6 +71,34 @@ impl PythonModules {
         ImportTarget::External
     }
 
+    /// Returns the file of a module itself, without the names that are imported from it.
+    pub(super) fn module_file(&self, tree: &SourceTree<'_>, from: u32, module: &str) -> Option<u32> {
+        let n_dots = module.bytes().take_while(|&byte| byte == b'.').count();
+        match n_dots {
+            0 => self.nearest(tree, from, module),
+            _ => module_at(tree, &relative_base(tree, from, n_dots, &module[n_dots..])?),
+        }
+    }
+
+    /// Returns true if a module contains another one of this name, in any form.
+    pub(super) fn has_submodule(&self, tree: &SourceTree<'_>, from: u32, module: &str, name: &str) -> bool {
+        let n_dots = module.bytes().take_while(|&byte| byte == b'.').count();
+        if is_generated(name) {
+            return true;
+        }
+        if n_dots > 0 {
+            let base = relative_base(tree, from, n_dots, &module[n_dots..]);
+            return base.is_none_or(|base| {
+                let path = join(&base, name);
+                module_at(tree, &path).is_some() || has_other_form(tree, &path)
+            });
+        }
+        let full = format!("{module}.{name}");
+        self.by_name.contains_key(&full)
+            || self.packages.contains(&full)
+            || self.exists_in_other_form(tree, &full)
+    }
+
     /// Returns the file of a module; if several have the name, the one closest to the importing file.
     fn nearest(&self, tree: &SourceTree<'_>, from: u32, module: &str) -> Option<u32> {
         let from = tree.files[from as usize].path.as_bytes();
@@ -118,23 +146,31 @@ fn file_folders(path: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     path.char_indices().filter(|(_, c)| *c == '/').chain(std::iter::once((path.len(), '/')))
 }
 
-/// Resolves `from ..a import b`.
-fn relative(tree: &SourceTree<'_>, from: u32, n_dots: usize, module: &str, names: &[String]) -> ImportTarget {
+/// Returns the path of a module that is written relative to a file.
+fn relative_base(tree: &SourceTree<'_>, from: u32, n_dots: usize, module: &str) -> Option<String> {
     let mut base = directory(&tree.files[from as usize].path);
     for _ in 1..n_dots {
         if base.is_empty() {
-            return ImportTarget::Missing;
+            return None;
         }
         base = base.rsplit_once('/').map_or_else(String::new, |(above, _)| above.to_owned());
     }
-    let base = join(&base, &module.replace('.', "/"));
-    let module_file = |path: &str| {
-        let candidates =
-            ["{}.py", "{}/__init__.py", "{}.pyi", "{}/__init__.pyi"].map(|form| form.replace("{}", path));
-        tree.first_file(candidates)
-    };
-    let own = if base.is_empty() { tree.first_file(["__init__.py".to_owned()]) } else { module_file(&base) };
-    let mut files: Vec<u32> = names.iter().filter_map(|name| module_file(&join(&base, name))).collect();
+    Some(join(&base, &module.replace('.', "/")))
+}
+
+fn module_at(tree: &SourceTree<'_>, path: &str) -> Option<u32> {
+    let forms = ["{}.py", "{}/__init__.py", "{}.pyi", "{}/__init__.pyi"];
+    match path {
+        "" => tree.first_file(["__init__.py".to_owned()]),
+        _ => tree.first_file(forms.map(|form| form.replace("{}", path))),
+    }
+}
+
+/// Resolves `from ..a import b`.
+fn relative(tree: &SourceTree<'_>, from: u32, n_dots: usize, module: &str, names: &[String]) -> ImportTarget {
+    let Some(base) = relative_base(tree, from, n_dots, module) else { return ImportTarget::Missing };
+    let own = module_at(tree, &base);
+    let mut files: Vec<u32> = names.iter().filter_map(|name| module_at(tree, &join(&base, name))).collect();
     if files.len() < names.len().max(1) {
         files.extend(own);
     }

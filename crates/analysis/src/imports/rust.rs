@@ -40,9 +40,40 @@ impl CrateModules {
         if import.kind == ImportKind::Part {
             return resolve_mod_declaration(tree, from, import);
         }
-        let Some(place) = self.places.get(&from) else { return ImportTarget::External };
+        let found = self.module_of(from, import).map(|(file, _)| file);
+        found.map_or(ImportTarget::External, |file| ImportTarget::Files(vec![file]))
+    }
+
+    /// Returns the file of the module that a path leads to, and the name that the path takes from it. Paths of
+    /// inline modules begin elsewhere, and the root of a crate has names of other crates, too.
+    pub(super) fn name_in_module<'a>(
+        &self,
+        from: u32,
+        import: &'a ImportStatement,
+    ) -> Option<(u32, &'a str)> {
+        let is_relative = ["self::", "super::"].iter().any(|start| import.module.starts_with(start));
+        let is_absolute = import.module.starts_with("crate::");
+        if import.kind == ImportKind::Part || !(is_absolute || is_relative && !import.inner) {
+            return None;
+        }
+        // Elsewhere the root of the crate is unknown: a manifest may name any file.
+        let root = &self.places.get(&from)?.root;
+        if root != "src" && !root.ends_with("/src") {
+            return None;
+        }
+        let (module, n_left) = self.module_of(from, import)?;
+        let parts: Vec<&str> = import.module.split("::").filter(|part| !part.is_empty()).collect();
+        let at = parts.len().checked_sub(n_left)?;
+        // A macro that is exported is found at the root wherever it is defined.
+        let is_at_root = at == 1 && n_left == 1;
+        Some((module, *parts.get(at).filter(|_| !is_at_root)?))
+    }
+
+    /// Returns the file of the longest part of a path that is a module, and the number of parts left.
+    fn module_of(&self, from: u32, import: &ImportStatement) -> Option<(u32, usize)> {
+        let place = self.places.get(&from)?;
         let path: Vec<&str> = import.module.split("::").filter(|part| !part.is_empty()).collect();
-        let found = match path.split_first() {
+        match path.split_first() {
             Some((&"crate", rest)) => self.longest(&place.root, &[], rest, 0),
             Some((&"self", rest)) => self.longest(&place.root, &place.module, rest, 0),
             Some((&"super", _)) => {
@@ -55,16 +86,17 @@ impl CrateModules {
                 None => self.longest(&place.root, &place.module, &path, 1),
             },
             None => None,
-        };
-        found.map_or(ImportTarget::External, |file| ImportTarget::Files(vec![file]))
+        }
     }
 
-    /// Returns the file of the longest prefix of `path` below `base` that is a module, at least `least` steps long.
-    fn longest(&self, root: &str, base: &[String], path: &[&str], least: usize) -> Option<u32> {
+    /// Returns the file of the longest prefix of `path` below `base` that is a module, at least `least` steps long,
+    /// and the number of steps left.
+    fn longest(&self, root: &str, base: &[String], path: &[&str], least: usize) -> Option<(u32, usize)> {
         (least..=path.len()).rev().find_map(|n_steps| {
             let steps = path[..n_steps].iter().map(|part| (*part).to_owned());
             let module = base.iter().cloned().chain(steps).collect();
-            self.files.get(&ModuleLocation { root: root.to_owned(), module }).copied()
+            let file = self.files.get(&ModuleLocation { root: root.to_owned(), module })?;
+            Some((*file, path.len() - n_steps))
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Bash and related shells.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text};
 use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
@@ -52,6 +52,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     imports,
     // A script is text that expands to commands; no grammar can parse all of it.
     strict_grammar: false,
+    free_names: FreeNameRule::CalleesAndTypes,
 };
 
 /// Reads `source file` and `. file` with a literal file name.

@@ -1,6 +1,6 @@
 //! C.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, unquoted};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, unquoted};
 use crate::facts::ImportStatement;
 use tree_sitter::Node;
 
@@ -39,6 +39,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &[],
     imports,
     strict_grammar: false,
+    free_names: FreeNameRule::CalleesAndTypes,
 };
 
 /// Reads `#include "…"`. Headers in angle brackets belong to the system.

@@ -1,6 +1,6 @@
 //! C++.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, c};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, c};
 
 pub(super) static SPEC: LanguageSpec = LanguageSpec {
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
@@ -48,4 +48,5 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &[],
     imports: c::imports,
     strict_grammar: false,
+    free_names: FreeNameRule::CalleesAndTypes,
 };

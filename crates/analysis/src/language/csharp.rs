@@ -1,6 +1,6 @@
 //! C#.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text};
 use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
@@ -70,6 +70,17 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Number, &["integer_literal", "real_literal", "character_literal"]),
         (NodeRole::Constant, &["boolean_literal", "null_literal"]),
         (NodeRole::Silent, &["interpolation_start", "interpolation_quote"]),
+        (
+            NodeRole::TypeUse,
+            &[
+                "base_list",
+                "generic_name",
+                "nullable_type",
+                "array_type",
+                "type_argument_list",
+                "object_creation_expression",
+            ],
+        ),
     ],
     operators: &["&&", "||", "??"],
     own: &["this"],
@@ -79,6 +90,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &[],
     imports,
     strict_grammar: true,
+    free_names: FreeNameRule::CalleesAndTypes,
 };
 
 /// Reads `using A.B;`. An alias or a static using names the same namespace.

@@ -1,6 +1,6 @@
 //! Go.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, unquoted};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text, unquoted};
 use crate::facts::ImportStatement;
 use tree_sitter::Node;
 
@@ -31,6 +31,18 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Text, &["interpreted_string_literal", "raw_string_literal"]),
         (NodeRole::Number, &["int_literal", "float_literal", "imaginary_literal", "rune_literal"]),
         (NodeRole::Constant, &["true", "false", "nil", "iota"]),
+        (NodeRole::Binds, &["parameter_list", "type_parameter_list"]),
+        (
+            NodeRole::BindsPart,
+            &[
+                "short_var_declaration",
+                "range_clause",
+                "var_spec",
+                "const_spec",
+                "receive_statement",
+                "type_alias",
+            ],
+        ),
     ],
     operators: &["&&", "||"],
     own: &[],
@@ -40,9 +52,17 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &[],
     imports,
     strict_grammar: true,
+    free_names: FreeNameRule::NotBound,
 };
 
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
     let Some(path) = node.child_by_field_name("path") else { return };
-    found.push(ImportStatement::load(node, unquoted(path, source)));
+    let module = unquoted(path, source);
+    let alias = node.child_by_field_name("name").map(|name| text(name, source));
+    // A major version is no part of the package's name.
+    let is_version =
+        |part: &&str| part.len() > 1 && part.starts_with('v') && part[1..].parse::<u32>().is_ok();
+    let last = module.rsplit('/').find(|part| !is_version(part)).map(str::to_owned);
+    let names = if alias.as_deref() == Some(".") { vec!["*".to_owned()] } else { Vec::new() };
+    found.push(ImportStatement { names, local: alias.or(last), ..ImportStatement::load(node, module) });
 }

@@ -1,6 +1,6 @@
 //! Java.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text};
 use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
@@ -82,6 +82,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &[],
     imports,
     strict_grammar: true,
+    free_names: FreeNameRule::CalleesAndTypes,
 };
 
 /// Reads `a.b.C` and `a.b.*`; a static import names the member, too.

@@ -1,6 +1,6 @@
 //! JavaScript, including JSX.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, text, unquoted};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text, unquoted};
 use crate::facts::{ImportKind, ImportStatement};
 use tree_sitter::Node;
 
@@ -42,6 +42,27 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Text, &["string_fragment", "regex", "jsx_text"]),
         (NodeRole::Number, &["number"]),
         (NodeRole::Constant, &["true", "false", "null", "undefined"]),
+        (
+            NodeRole::Binds,
+            &[
+                "formal_parameters",
+                "object_pattern",
+                "array_pattern",
+                "rest_pattern",
+                "pair_pattern",
+                "export_specifier",
+            ],
+        ),
+        (
+            NodeRole::BindsPart,
+            &[
+                "variable_declarator",
+                "arrow_function",
+                "catch_clause",
+                "for_in_statement",
+                "assignment_expression",
+            ],
+        ),
     ],
     operators: &["&&", "||", "??", "&&=", "||=", "??="],
     own: &["this"],
@@ -51,6 +72,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &["constructor"],
     imports,
     strict_grammar: true,
+    free_names: FreeNameRule::NotBound,
 };
 
 /// Reads `import … from`, `export … from`, `require(…)`, `import(…)`.
@@ -64,7 +86,31 @@ pub(super) fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportState
         let is_type = node.child(1).is_some_and(|word| word.kind() == "type");
         (module, if is_type { ImportKind::TypeOnly } else { ImportKind::Load })
     };
-    found.push(ImportStatement { kind, ..ImportStatement::load(node, unquoted(module, source)) });
+    let mut statement = ImportStatement { kind, ..ImportStatement::load(node, unquoted(module, source)) };
+    if node.kind() != "call_expression" {
+        read_clauses(node, source, &mut statement);
+    }
+    found.push(statement);
+}
+
+/// Reads the names of `import { a, b as c }`, `export { a } from`, `export * from` and `import * as module`.
+fn read_clauses(node: Node<'_>, source: &[u8], statement: &mut ImportStatement) {
+    let mut open: Vec<Node<'_>> = vec![node];
+    while let Some(node) = open.pop() {
+        match node.kind() {
+            "import_specifier" | "export_specifier" => {
+                statement.names.extend(node.child_by_field_name("name").map(|name| unquoted(name, source)));
+            }
+            "*" if statement.names.is_empty() => statement.names.push("*".to_owned()),
+            "namespace_import" => {
+                statement.local = node.named_child(0).map(|name| text(name, source));
+            }
+            "import_statement" | "export_statement" | "import_clause" | "named_imports" | "export_clause" => {
+                open.extend(node.children(&mut node.walk()));
+            }
+            _ => {}
+        }
+    }
 }
 
 fn called_module<'tree>(node: Node<'tree>, source: &[u8]) -> Option<(Node<'tree>, ImportKind)> {

@@ -1,6 +1,6 @@
 //! Kotlin.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text};
 use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
@@ -39,6 +39,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Own, &["this_expression"]),
         (NodeRole::Text, &["string_content"]),
         (NodeRole::Number, &["number_literal", "float_literal", "character_literal"]),
+        (NodeRole::TypeUse, &["user_type"]),
     ],
     operators: &["&&", "||", "?:"],
     own: &["this"],
@@ -48,6 +49,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &["constructor"],
     imports,
     strict_grammar: true,
+    free_names: FreeNameRule::CalleesAndTypes,
 };
 
 /// Reads `import a.b.C` and `import a.b.*`.

@@ -62,6 +62,16 @@ pub(crate) struct LanguageSpec {
     pub imports: fn(tree_sitter::Node<'_>, &[u8], &mut Vec<ImportStatement>),
     /// True if the grammar can parse whole programs. With a preprocessor it cannot, and an error node means little.
     pub strict_grammar: bool,
+    pub free_names: FreeNameRule,
+}
+
+/// Which occurrences of names refer to declarations elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FreeNameRule {
+    /// All that do not bind the name: the description says where names are bound.
+    NotBound,
+    /// The names of callees and types, because others cannot be told from bindings.
+    CalleesAndTypes,
 }
 
 /// How a declaration says who may use it.

@@ -1,6 +1,6 @@
 //! PHP.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, text, unquoted};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text, unquoted};
 use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
@@ -71,6 +71,10 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Text, &["string", "string_content", "heredoc_body", "nowdoc_body"]),
         (NodeRole::Number, &["integer", "float"]),
         (NodeRole::Constant, &["boolean", "null"]),
+        (
+            NodeRole::TypeUse,
+            &["named_type", "object_creation_expression", "base_clause", "class_interface_clause"],
+        ),
     ],
     operators: &["&&", "||", "??", "and", "or", "??="],
     own: &["$this"],
@@ -80,6 +84,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &["__construct"],
     imports,
     strict_grammar: true,
+    free_names: FreeNameRule::CalleesAndTypes,
 };
 
 /// Reads `use A\B\C;` and the inclusion of a file with a literal name.

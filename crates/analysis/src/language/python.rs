@@ -1,6 +1,6 @@
 //! Python.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text};
 use crate::facts::{ImportKind, ImportStatement};
 use tree_sitter::Node;
 
@@ -37,6 +37,26 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Number, &["integer", "float"]),
         (NodeRole::Constant, &["true", "false", "none", "ellipsis"]),
         (NodeRole::Silent, &["string_start", "string_end"]),
+        (
+            NodeRole::Binds,
+            &[
+                "parameters",
+                "lambda_parameters",
+                "as_pattern_target",
+                "pattern_list",
+                "tuple_pattern",
+                "list_pattern",
+                "list_splat_pattern",
+                "global_statement",
+                "nonlocal_statement",
+                "case_pattern",
+                "type_parameter",
+            ],
+        ),
+        (
+            NodeRole::BindsPart,
+            &["assignment", "augmented_assignment", "for_statement", "for_in_clause", "named_expression"],
+        ),
     ],
     operators: &["and", "or"],
     own: &["self", "cls"],
@@ -46,6 +66,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &["__init__", "__new__", "__post_init__"],
     imports,
     strict_grammar: true,
+    free_names: FreeNameRule::NotBound,
 };
 
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
@@ -62,9 +83,21 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
     match node.child_by_field_name("module_name") {
         Some(module) => {
             let module = text(module, source).split_whitespace().collect();
-            found.push(ImportStatement { names: names.collect(), ..import(module) });
+            let mut names: Vec<String> = names.collect();
+            if node.named_children(&mut node.walk()).any(|child| child.kind() == "wildcard_import") {
+                names.push("*".to_owned());
+            }
+            found.push(ImportStatement { names, ..import(module) });
         }
-        None => found.extend(names.map(import)),
+        None => {
+            let mut cursor = node.walk();
+            for name in node.children_by_field_name("name", &mut cursor) {
+                let module = text(name.child_by_field_name("name").unwrap_or(name), source);
+                let alias = name.child_by_field_name("alias").map(|alias| text(alias, source));
+                let local = alias.or_else(|| (!module.contains('.')).then(|| module.clone()));
+                found.push(ImportStatement { local, ..import(module) });
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Ruby.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text};
 use crate::facts::{AccessLevel, ImportStatement};
 use tree_sitter::Node;
 
@@ -34,6 +34,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Text, &["string_content", "heredoc_content"]),
         (NodeRole::Number, &["integer", "float", "character", "rational", "complex"]),
         (NodeRole::Constant, &["true", "false", "nil"]),
+        (NodeRole::TypeUse, &["superclass"]),
     ],
     operators: &["&&", "||", "and", "or", "&&=", "||="],
     own: &["self"],
@@ -43,6 +44,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &["initialize"],
     imports,
     strict_grammar: true,
+    free_names: FreeNameRule::CalleesAndTypes,
 };
 
 /// Reads `require`, `require_relative`, `load`; the last two name files of the project.

@@ -1,6 +1,6 @@
 //! Rust.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, text};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, text};
 use crate::facts::{ImportKind, ImportStatement};
 use tree_sitter::Node;
 
@@ -20,7 +20,7 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Arm, &["match_arm"]),
         (NodeRole::Jump, &["break_expression", "continue_expression"]),
         (NodeRole::Block, &["source_file", "block", "declaration_list", "match_block"]),
-        (NodeRole::Import, &["use_declaration", "mod_item"]),
+        (NodeRole::Import, &["use_declaration", "mod_item", "scoped_identifier"]),
         (NodeRole::Comment, &["line_comment", "block_comment", "shebang"]),
         (NodeRole::Params, &["parameters", "closure_parameters"]),
         (NodeRole::Member, &["field_expression", "scoped_identifier", "scoped_type_identifier"]),
@@ -35,6 +35,33 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
         (NodeRole::Text, &["string_literal", "raw_string_literal"]),
         (NodeRole::Number, &["integer_literal", "float_literal", "char_literal"]),
         (NodeRole::Constant, &["boolean_literal"]),
+        (
+            NodeRole::Binds,
+            &[
+                "parameters",
+                "closure_parameters",
+                "match_pattern",
+                "token_tree",
+                "type_parameters",
+                "macro_definition",
+                "lifetime",
+            ],
+        ),
+        (
+            NodeRole::BindsPart,
+            &[
+                "let_declaration",
+                "for_expression",
+                "let_condition",
+                "const_item",
+                "static_item",
+                "type_item",
+                "enum_variant",
+                "mod_item",
+                "associated_type",
+                "extern_crate_declaration",
+            ],
+        ),
     ],
     operators: &["&&", "||"],
     own: &["self"],
@@ -44,11 +71,35 @@ pub(super) static SPEC: LanguageSpec = LanguageSpec {
     constructors: &["new", "default"],
     imports,
     strict_grammar: true,
+    free_names: FreeNameRule::NotBound,
 };
 
-/// Reads one import for each leaf of a `use` tree, as a full path; and `mod name;`.
+/// Reads one import for each leaf of a `use` tree, as a full path; `mod name;`; and paths from the root of the crate.
 fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
-    let import = |module, kind| ImportStatement { kind, ..ImportStatement::load(node, module) };
+    if node.kind() == "scoped_identifier" {
+        let path: String = text(node, source);
+        let is_whole = node.parent().is_none_or(|around| {
+            !matches!(around.kind(), "scoped_identifier" | "scoped_type_identifier" | "use_declaration")
+                && !around.kind().contains("use_")
+        });
+        if path.starts_with("crate::") && is_whole && !path.contains(['<', ' ', '\n']) {
+            let inner = node.parent().is_some();
+            found.push(ImportStatement {
+                kind: ImportKind::Deferred,
+                inner,
+                ..ImportStatement::load(node, path)
+            });
+        }
+        return;
+    }
+    let inner = node.parent().is_some_and(|around| around.kind() != "source_file");
+    let import = |module: String, kind| {
+        // Only modules of the same crate are known by their names.
+        let is_own = ["crate::", "self::", "super::"].iter().any(|start| module.starts_with(start));
+        let local = module.rsplit("::").next().filter(|_| is_own || kind == ImportKind::Part);
+        let local = local.map(str::to_owned);
+        ImportStatement { kind, inner, local, ..ImportStatement::load(node, module) }
+    };
     if node.kind() == "mod_item" {
         if let (None, Some(name)) = (node.child_by_field_name("body"), node.child_by_field_name("name")) {
             let attribute = node.prev_sibling().filter(|before| before.kind() == "attribute_item");

@@ -69,6 +69,12 @@ pub(crate) enum NodeRole {
     TypeNote,
     /// Exports what it contains.
     Export,
+    /// Binds the names in it, except in types and values.
+    Binds,
+    /// Binds the names in its left side, pattern, name, parameter or alias.
+    BindsPart,
+    /// Contains the name of a type.
+    TypeUse,
     Name,
     /// A name of a member or type.
     MemberName,

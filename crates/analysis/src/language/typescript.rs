@@ -1,6 +1,6 @@
 //! TypeScript, and TypeScript with JSX.
 
-use super::{LanguageSpec, NodeRole, VisibilityRule, javascript};
+use super::{FreeNameRule, LanguageSpec, NodeRole, VisibilityRule, javascript};
 
 static ROLES: &[(NodeRole, &[&str])] = &[
     (
@@ -47,6 +47,32 @@ static ROLES: &[(NodeRole, &[&str])] = &[
     (NodeRole::Text, &["string_fragment", "regex"]),
     (NodeRole::Number, &["number"]),
     (NodeRole::Constant, &["true", "false", "null", "undefined"]),
+    (
+        NodeRole::Binds,
+        &[
+            "formal_parameters",
+            "object_pattern",
+            "array_pattern",
+            "rest_pattern",
+            "pair_pattern",
+            "export_specifier",
+            "type_parameters",
+        ],
+    ),
+    (
+        NodeRole::BindsPart,
+        &[
+            "variable_declarator",
+            "arrow_function",
+            "catch_clause",
+            "for_in_statement",
+            "assignment_expression",
+            "type_alias_declaration",
+            "enum_declaration",
+            "internal_module",
+            "module",
+        ],
+    ),
 ];
 
 pub(super) static SPEC: LanguageSpec =
@@ -63,4 +89,5 @@ pub(super) static TSX: LanguageSpec = LanguageSpec {
     constructors: &["constructor"],
     imports: javascript::imports,
     strict_grammar: true,
+    free_names: FreeNameRule::NotBound,
 };

@@ -9,6 +9,7 @@ mod branches;
 mod content;
 mod flow;
 mod labels;
+mod safeguards;
 mod signature;
 mod symbols;
 mod tokens;
@@ -19,6 +20,7 @@ use crate::facts::{FileFacts, ImportKind, MAX_ERROR_RANGES, SourceRange, count};
 use crate::hash::PrefixHashes;
 use crate::language::{ATOM_ROLES, Language, LanguageSpec, NodeKindTable, NodeRole, RoleSet};
 use branches::ConditionalBranches;
+use std::collections::BTreeSet;
 use symbols::SymbolTable;
 use tokens::OpenStatement;
 use tree_sitter::{Node, Tree, TreeCursor};
@@ -46,6 +48,9 @@ struct NodeFrame {
     opened_statement: bool,
     opened_namespace: bool,
     opened_chain: bool,
+    /// True if names in it are bound, and if an import binds them.
+    binds: bool,
+    imports: bool,
     /// The conditional whose branches are collected, plus one.
     chain: u32,
     /// The first byte of the node.
@@ -54,6 +59,8 @@ struct NodeFrame {
     token: u32,
     /// The name that a binding binds, plus one.
     bound: u32,
+    /// The name that a member access begins with, plus one.
+    base: u32,
 }
 
 struct SyntaxVisitor<'tree> {
@@ -71,9 +78,23 @@ struct SyntaxVisitor<'tree> {
     chains: Vec<ConditionalBranches>,
     /// Fields that classes declare: (unit, symbol).
     fields: Vec<(u32, u32)>,
+    /// The names by which the file refers to imported modules.
+    modules: BTreeSet<u32>,
     /// Number of open type annotations.
     n_type_notes: u32,
     has_errors: bool,
+}
+
+/// Returns true if names at the cursor are bound there, as far as the nodes around it tell.
+fn binds(cursor: &TreeCursor<'_>, parent: &NodeFrame) -> bool {
+    if parent.roles.has(NodeRole::BindsPart) {
+        return matches!(cursor.field_name(), Some("left" | "pattern" | "name" | "parameter" | "alias"));
+    }
+    if !parent.binds || parent.roles.has(NodeRole::Binds) {
+        return parent.binds;
+    }
+    // Types and defaults of what is bound are uses.
+    !matches!(cursor.field_name(), Some("type" | "value" | "default_value" | "right" | "body"))
 }
 
 /// Visits `tree`, which was parsed from `source`.
@@ -122,6 +143,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             tokens: PrefixHashes::new(),
             chains: Vec::new(),
             fields: Vec::new(),
+            modules: BTreeSet::new(),
             n_type_notes: 0,
             has_errors: root.has_error(),
         };
@@ -168,6 +190,8 @@ impl<'tree> SyntaxVisitor<'tree> {
             roles: kind.roles,
             start: count(node.start_byte()),
             token: count(self.tokens.len()),
+            binds: binds(cursor, &parent) || kind.roles.has(NodeRole::Binds),
+            imports: parent.imports,
             ..NodeFrame::default()
         };
         self.enter_statement(cursor, &parent, &mut frame);
@@ -190,7 +214,7 @@ impl<'tree> SyntaxVisitor<'tree> {
         let node = cursor.node();
         let roles = frame.roles;
         if roles.has(NodeRole::Import) {
-            self.import(node);
+            frame.imports |= self.import(node);
         }
         self.enter_unit(node, parent, frame);
         self.enter_flow(node, parent, frame);
@@ -203,6 +227,9 @@ impl<'tree> SyntaxVisitor<'tree> {
         }
         if roles.has(NodeRole::Decorator) {
             self.decorate(node);
+        }
+        if roles.has(NodeRole::Catch) {
+            self.count_handler(node);
         }
         self.n_type_notes += u32::from(roles.has(NodeRole::TypeNote));
     }
@@ -245,7 +272,8 @@ impl<'tree> SyntaxVisitor<'tree> {
         }
     }
 
-    fn import(&mut self, node: Node<'tree>) {
+    /// Reads the imports of a node. Returns true if it has any.
+    fn import(&mut self, node: Node<'tree>) -> bool {
         let first = self.facts.imports.len();
         (self.spec.imports)(node, self.source, &mut self.facts.imports);
         let unit = self.innermost().unit;
@@ -253,15 +281,21 @@ impl<'tree> SyntaxVisitor<'tree> {
             self.open.iter().any(|open| self.facts.units[open.unit as usize].kind.is_callable());
         for import in &mut self.facts.imports[first..] {
             import.unit = unit;
+            let local = import.local.as_ref().map(|local| self.symbols.intern(local.as_bytes()).0);
+            self.modules.extend(local);
             if is_deferred && import.kind == ImportKind::Load {
                 import.kind = ImportKind::Deferred;
             }
         }
-        if self.facts.imports.len() > first
+        let has_any = self.facts.imports.len() > first;
+        // A path inside of an expression is no statement of its own.
+        if has_any
+            && node.kind() != "scoped_identifier"
             && let Some(statement) = self.statements.last_mut()
         {
             statement.is_import = true;
         }
+        has_any && node.kind() != "scoped_identifier"
     }
 
     fn package(&mut self, node: Node<'tree>) {

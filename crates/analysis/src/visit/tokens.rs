@@ -4,10 +4,10 @@
 //! commas, semicolons and braces are not tokens here. Type annotations are left out of statements, so that a
 //! copy with types is still a copy.
 
-use super::{NodeFrame, SyntaxVisitor};
-use crate::facts::{NameUse, SourceRange, Statement, UnitKind, count, token_kind};
+use super::{NodeFrame, SyntaxVisitor, binds};
+use crate::facts::{NameRole, NameUse, SourceRange, Statement, UnitKind, count, token_kind};
 use crate::hash;
-use crate::language::{NodeKind, NodeRole, RoleSet, TokenKind};
+use crate::language::{FreeNameRule, NodeKind, NodeRole, RoleSet, TokenKind};
 use tree_sitter::TreeCursor;
 
 /// Shapes of blanked tokens. Node kinds have numbers below 2^16.
@@ -23,6 +23,14 @@ const NAME_ROLES: RoleSet = RoleSet::of(&[NodeRole::Name, NodeRole::MemberName])
 const CALLABLE_ROLES: RoleSet = RoleSet::of(&[NodeRole::Function, NodeRole::Lambda]);
 const NON_STATEMENT_ROLES: RoleSet =
     RoleSet::of(&[NodeRole::Block, NodeRole::Params, NodeRole::Decorator, NodeRole::Modifiers]);
+
+/// Where a name stands.
+#[derive(Clone, Copy)]
+struct NamePosition {
+    follows_dot: bool,
+    is_callee: bool,
+    is_key: bool,
+}
 
 /// A statement that has not been left yet.
 #[derive(Debug)]
@@ -183,8 +191,20 @@ impl<'tree> SyntaxVisitor<'tree> {
         let is_key = parent.roles.has(NodeRole::Keyed) && parent.n_children == 0;
         let is_member = kind.roles.has(NodeRole::MemberName) || follows_dot || is_callee || is_key;
         let is_own = (follows_dot && parent.own) || (is_member && text[0] == b'@');
+        self.count_test_call(text, &parent, follows_dot);
         let is_definition = self.innermost().name_at == Some(cursor.node().start_byte());
-        self.facts.names.push(NameUse::new(symbol, is_definition, is_member, is_own));
+        let role = if is_definition {
+            NameRole::Declared
+        } else {
+            self.name_role(cursor, kind, &parent, text, NamePosition { follows_dot, is_callee, is_key })
+        };
+        self.facts.names.push(NameUse::new(symbol, is_definition, is_member, is_own, role));
+        if parent.roles.has(NodeRole::Member)
+            && parent.n_children == 0
+            && let Some(parent) = self.frames.last_mut()
+        {
+            parent.base = symbol + 1;
+        }
         if parent.n_children == 0
             && parent.roles.has(NodeRole::Member)
             && self.spec.own.iter().any(|own| own.as_bytes() == text)
@@ -195,6 +215,47 @@ impl<'tree> SyntaxVisitor<'tree> {
         self.recurse(is_callee, is_own, symbol);
         self.export(symbol);
         (if is_member { MEMBER_SHAPE } else { NAME_SHAPE }, fingerprint)
+    }
+
+    fn name_role(
+        &self,
+        cursor: &TreeCursor<'tree>,
+        kind: NodeKind,
+        parent: &NodeFrame,
+        text: &[u8],
+        position: NamePosition,
+    ) -> NameRole {
+        if parent.imports {
+            return NameRole::Imported;
+        }
+        if position.follows_dot {
+            // A member of a module is declared at the top level of it.
+            let is_of_module = parent.base != 0 && self.modules.contains(&(parent.base - 1));
+            return if is_of_module { NameRole::Free } else { NameRole::Other };
+        }
+        if position.is_key {
+            return NameRole::Other;
+        }
+        let is_type_name = kind.roles.has(NodeRole::MemberName) && cursor.node().kind() == "type_identifier";
+        if kind.roles.has(NodeRole::MemberName) && !is_type_name && !position.is_callee {
+            return NameRole::Other;
+        }
+        if binds(cursor, parent) {
+            return NameRole::Declared;
+        }
+        let is_free = match self.spec.free_names {
+            FreeNameRule::NotBound => true,
+            FreeNameRule::CalleesAndTypes => {
+                let is_base = parent.roles.has(NodeRole::Member) && parent.n_children == 0;
+                let is_type = || match cursor.field_name() {
+                    Some("type") => true,
+                    Some("name" | "declarator" | "alias") => false,
+                    _ => is_type_name || parent.roles.has(NodeRole::TypeUse),
+                };
+                position.is_callee || (is_base && text[0].is_ascii_uppercase()) || is_type()
+            }
+        };
+        if is_free { NameRole::Free } else { NameRole::Declared }
     }
 
     /// Records the name that a binding binds, and the fields that a class declares.

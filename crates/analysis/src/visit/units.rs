@@ -291,6 +291,7 @@ impl<'tree> SyntaxVisitor<'tree> {
     /// Assigns a decorator to the unit whose head contains it, or to the next sibling.
     pub(super) fn decorate(&mut self, node: Node<'tree>) {
         let words = text(node, self.source);
+        self.count_skip_mark(&words);
         let is_test = words.contains("test") || words.contains("Test") || words.contains("fixture");
         let is_inside = self.frames.iter().rev().take(2).any(|frame| frame.opened_unit);
         let registers = !is_plain_decorator(&words);

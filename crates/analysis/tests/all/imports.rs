@@ -25,13 +25,13 @@ fn python_packages_in_a_src_layout() {
         ("src/pkg/__init__.py", ""),
         (
             "src/pkg/a.py",
-            "import pkg.b\nfrom pkg import c\nfrom . import d\nfrom .sub.e import thing\nimport os\n",
+            "import pkg.b\nfrom pkg import c\nfrom . import d\nfrom .sub.e import thing\nimport os\n\nx = 1\n",
         ),
         ("src/pkg/b.py", ""),
         ("src/pkg/c.py", ""),
         ("src/pkg/d.py", ""),
         ("src/pkg/sub/__init__.py", ""),
-        ("src/pkg/sub/e.py", "from .. import b\n"),
+        ("src/pkg/sub/e.py", "from .. import b\n\nthing = b\n"),
         ("tests/test_a.py", "from pkg.a import x\n"),
     ];
     check(&files, "src/pkg/a.py", &["src/pkg/b.py", "src/pkg/c.py", "src/pkg/d.py", "src/pkg/sub/e.py"]);
@@ -50,7 +50,7 @@ fn python_names_of_a_package_are_in_its_init() {
 fn python_namespace_packages_and_monorepos() {
     let files = [
         ("services/a/src/alpha/core.py", "from alpha.util import f\n"),
-        ("services/a/src/alpha/util.py", ""),
+        ("services/a/src/alpha/util.py", "def f():\n    return 1\n"),
         ("services/b/src/beta/__init__.py", ""),
         ("services/b/src/beta/util.py", ""),
         ("services/b/src/beta/core.py", "from beta import util\n"),
@@ -61,11 +61,12 @@ fn python_namespace_packages_and_monorepos() {
 
 #[test]
 fn python_imports_of_missing_parts_dangle() {
-    let package = [("pkg/__init__.py", ""), ("pkg/b.py", "")];
+    let package = [("pkg/__init__.py", "attribute = 1\n"), ("pkg/b.py", "")];
     let with = |text| [package[0], package[1], ("pkg/a.py", text)];
     assert_eq!(dangling(&with("from pkg.gone import x\n")), ["pkg/a.py"]);
     assert_eq!(dangling(&with("import pkg.gone\n")), ["pkg/a.py"]);
     assert_eq!(dangling(&with("from .gone import x\n")), ["pkg/a.py"]);
+    assert_eq!(dangling(&with("from .b import x\n")), ["pkg/a.py"]);
     for fine in [
         "import numpy.linalg\n",
         "from . import attribute\n",

@@ -13,6 +13,8 @@ mod imports;
 mod join;
 mod languages;
 mod laws;
+mod references;
 mod report;
+mod safeguards;
 mod severities;
 mod rewrites;

@@ -2,7 +2,7 @@
 
 use crate::SystemPath;
 use crate::document::Answer;
-use probity_analysis::GateReport;
+use probity_analysis::{GateReport, SafeguardLoss};
 use probity_contract::claims::{ApiDelta, ClaimObjection, ClaimReport, ClaimVerdict, GateFact};
 use probity_contract::outputs::NewFinding;
 use probity_contract::{
@@ -164,6 +164,8 @@ pub struct PatchDetails {
     pub checks: Vec<CheckResult>,
     /// The changes of the public interface; null if the runs were not compared.
     pub api: Option<ApiDelta>,
+    /// Tests and error handlers that are gone or do nothing now. They are told and do not block.
+    pub safeguard_losses: Vec<SafeguardLoss>,
 }
 
 /// A verdict and its reason.

@@ -20,7 +20,7 @@ use probity_snapshot::git::GITLINK_MODE;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::worktree::StartRecord;
 use probity_workspace::worktree::{ChangesSinceStart, WorktreeStatus};
-use probity_workspace::{ServiceError, git};
+use probity_workspace::{ServiceError, git, own_files};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -99,12 +99,26 @@ impl FinishHandler<'_> {
         Ok(git::blobs(git, &[(path, id.clone())])?.remove(&id))
     }
 
+    /// Returns true if the change touches the policy so that it demands less of later changes.
+    fn is_policy_loosened(&self, changed: &BTreeSet<RepoPath>) -> Result<bool, ServiceError> {
+        let is_policy = |path: &RepoPath| {
+            [own_files::POLICY_FILE, own_files::JSON_POLICY_FILE]
+                .iter()
+                .any(|name| name.as_bytes() == path.as_bytes())
+        };
+        if !changed.iter().any(is_policy) {
+            return Ok(false);
+        }
+        Ok(!judge::tree_verification::policy_loosenings(self.workspace, &self.policy)?.is_empty())
+    }
+
     pub(super) fn verify(
         &self,
         scene: &FinishContext,
         check: &ScopeCheck,
         gates: GateAnswers,
     ) -> Result<judge::ContractResult, ServiceError> {
+        let changed = changed_paths(&scene.evidence);
         Ok(judge::verify(&judge::ContractRequest {
             intent: Some(PatchIntent {
                 intent_id: self.intent.id.clone(),
@@ -112,7 +126,7 @@ impl FinishHandler<'_> {
                 report_digest: self.intent.base.report_digest.clone(),
                 scope: self.frame.to_workspace_scope(&self.intent.scope),
             }),
-            changed: changed_paths(&scene.evidence),
+            changed: changed.clone(),
             scope_check: Some(check.clone()),
             before: scene.before.as_ref(),
             after: scene.after.as_ref(),
@@ -122,6 +136,7 @@ impl FinishHandler<'_> {
             text: self.request.claims_text.as_deref(),
             rules: crate::stricter(self.policy.contract.clone(), self.request.strictness),
             limits: analyze::gate_rules(&self.policy)?,
+            policy_loosened: self.is_policy_loosened(&changed)?,
         }))
     }
 

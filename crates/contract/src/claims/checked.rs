@@ -185,6 +185,7 @@ fn objection_text(
         }
         ObjectionCode::NotVerified => format!("the change is {}", facts.status.as_str()),
         ObjectionCode::RegressionsPresent => format!("new: {}", findings()),
+        ObjectionCode::TestsLost => format!("tests were removed from or are skipped in {}", names()),
     }
 }
 
@@ -229,6 +230,7 @@ mod tests {
             after_findings: [].into(),
             checks_not_applicable: [].into(),
             api: None,
+            tests_lost: BTreeSet::new(),
         }
     }
 

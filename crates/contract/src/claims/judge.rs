@@ -54,6 +54,9 @@ probity_core::code_enum! {
         RegressionsPresent = "regressions_present",
             "the change adds findings",
             "fix them, or withdraw the claim";
+        TestsLost = "tests_lost",
+            "tests were removed or are skipped",
+            "say which, and why they are not needed";
         TouchedOtherPaths = "touched_other_paths",
             "paths were changed that the claim does not name",
             "name them, or revert them";
@@ -190,6 +193,10 @@ impl ClaimJudge<'_> {
     }
 
     fn tests_pass(&mut self, gate: Option<&str>) {
+        let lost: BTreeSet<ScopeEntry> = self.facts.tests_lost.iter().map(ScopeEntry::from).collect();
+        if !lost.is_empty() {
+            self.warning(ObjectionCode::TestsLost, lost);
+        }
         let meant = |fact: &&GateFact| match gate {
             Some(gate) => fact.id == gate,
             None => fact.kind == GateKind::Test,
@@ -302,6 +309,7 @@ mod tests {
             after_findings: BTreeSet::new(),
             checks_not_applicable: BTreeSet::new(),
             api,
+            tests_lost: BTreeSet::new(),
         }
     }
 

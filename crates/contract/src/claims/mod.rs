@@ -170,6 +170,9 @@ pub struct ChangeFacts {
     /// Changes of the public interface; `None` if the runs were not compared.
     #[serde(default)]
     pub api: Option<ApiDelta>,
+    /// Files in which tests were removed or are skipped.
+    #[serde(default)]
+    pub tests_lost: BTreeSet<RepoPath>,
 }
 
 impl ChangeFacts {

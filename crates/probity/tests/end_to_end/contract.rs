@@ -127,6 +127,21 @@ fn seven_patches_in_rust_get_the_verdict_that_they_deserve() {
     seven_patches(&LANGUAGES[2]);
 }
 
+#[test]
+fn seven_patches_in_go_get_the_verdict_that_they_deserve() {
+    seven_patches(&LANGUAGES[3]);
+}
+
+#[test]
+fn seven_patches_in_java_get_the_verdict_that_they_deserve() {
+    seven_patches(&LANGUAGES[4]);
+}
+
+#[test]
+fn seven_patches_in_csharp_get_the_verdict_that_they_deserve() {
+    seven_patches(&LANGUAGES[5]);
+}
+
 const DEAD: &str = "\n\ndef _forgotten(rows):\n    return [row for row in rows if row]\n";
 
 /// Creates a Python repository with an unused function added to a file.

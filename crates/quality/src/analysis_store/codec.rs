@@ -10,8 +10,9 @@
 use super::{FindingCounts, count_findings};
 use probity_analysis::{
     AccessLevel, AnalysisRun, AnalysisSettings, ApiItem, CallableParameter, CloneType, CodeLocation,
-    Confidence, FileDependency, FileNote, Finding, FindingFamily, FindingId, Health, JoinedReport, Language,
-    RunFile, RunId, Severity, SourceRange, UnitKind, UnitMeasurements,
+    Confidence, FileDependency, FileNote, FileReference, Finding, FindingFamily, FindingId, Health,
+    JoinedReport, Language, ReferenceKind, RunFile, RunId, SafeguardCounts, Severity, SourceRange, UnitKind,
+    UnitMeasurements,
 };
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Begins the head: the format and its version.
-const MAGIC: &[u8; 8] = b"prbrun\x003";
+const MAGIC: &[u8; 8] = b"prbrun\x004";
 
 /// The path of the part for findings without a location.
 const UNLOCATED_PATH: &[u8] = b"";
@@ -76,6 +77,8 @@ struct WireFile<'a> {
     n_tokens: u32,
     notes: Vec<FileNote>,
     health_milli: Option<u32>,
+    /// Tests, skipped tests, handlers, silent handlers.
+    safeguards: [u32; 4],
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,6 +92,8 @@ struct WirePart<'a> {
     units: Vec<WireUnit<'a>>,
     #[serde(borrow)]
     api: Vec<WireApi<'a>>,
+    #[serde(borrow)]
+    references: Vec<(ReferenceKind, &'a str, u32)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -130,6 +135,7 @@ struct FileShare<'a> {
     findings: Vec<&'a [Finding]>,
     units: Vec<&'a [UnitMeasurements]>,
     api: Vec<&'a [ApiItem]>,
+    references: &'a [FileReference],
 }
 
 /// Returns the file of a finding's first location.
@@ -151,6 +157,10 @@ pub(super) fn write(run: &AnalysisRun) -> EncodedAnalysis {
     for chunk in run.api.chunk_by(|one, other| one.path == other.path) {
         shares.entry(chunk[0].path.as_bytes()).or_default().api.push(chunk);
     }
+    for chunk in run.references.chunk_by(|one, other| one.file == other.file) {
+        let file = &run.files[chunk[0].file as usize];
+        shares.entry(file.path.as_bytes()).or_default().references = chunk;
+    }
     let numbers: BTreeMap<&[u8], u32> = shares.keys().copied().zip(0..).collect();
     let order = chunks.iter().map(|chunk| (numbers[finding_path(&chunk[0])], to_u32(chunk.len()))).collect();
     let shares: Vec<(&[u8], FileShare<'_>)> = shares.into_iter().collect();
@@ -169,6 +179,7 @@ fn write_part<'a>(path: &'a [u8], share: &FileShare<'_>) -> (PartRef<'a>, Vec<u8
         findings: findings().map(|finding| wire_finding(finding, &numbers)).collect(),
         units: share.units.iter().copied().flatten().map(wire_unit).collect(),
         api: share.api.iter().copied().flatten().map(wire_api).collect(),
+        references: share.references.iter().map(|it| (it.kind, it.name.as_str(), it.line)).collect(),
     };
     let n_findings = to_u32(part.findings.len());
     let bytes = postcard::to_stdvec(&part).expect("a growing list of bytes takes everything");
@@ -212,6 +223,12 @@ fn wire_file(file: &RunFile) -> WireFile<'_> {
         n_tokens: file.n_tokens,
         notes: file.notes.clone(),
         health_milli: file.health_milli,
+        safeguards: [
+            file.safeguards.tests,
+            file.safeguards.skipped_tests,
+            file.safeguards.handlers,
+            file.safeguards.silent_handlers,
+        ],
     }
 }
 
@@ -252,6 +269,7 @@ pub(super) struct AnalysisPart {
     findings: Vec<Finding>,
     units: Vec<UnitMeasurements>,
     api: Vec<ApiItem>,
+    references: Vec<FileReference>,
 }
 
 impl AnalysisPart {
@@ -304,7 +322,7 @@ impl<'a> AnalysisHead<'a> {
         let paths: Vec<Option<RepoPath>> = std::iter::once(own.clone()).chain(others).collect();
         let path = |number: u32| paths.get(number as usize)?.clone();
         let file = self.files.binary_search_by(|file| file.path.cmp(known.path)).ok();
-        if file.is_none() && !wire.units.is_empty() {
+        if file.is_none() && !(wire.units.is_empty() && wire.references.is_empty()) {
             return None;
         }
         let file = file.map_or(0, to_u32);
@@ -316,19 +334,26 @@ impl<'a> AnalysisHead<'a> {
                 .into_iter()
                 .map(|item| Some(read_api(item, own.clone()?)))
                 .collect::<Option<_>>()?,
+            references: wire
+                .references
+                .into_iter()
+                .map(|(kind, name, line)| FileReference { file, kind, name: name.to_owned(), line })
+                .collect(),
         })
     }
 
     /// Returns the analysis with the parts that were read, in the order of their numbers, without the content of the others.
     pub(super) fn run(self, parts: Vec<Option<AnalysisPart>>) -> Option<(AnalysisRun, FindingCounts)> {
         let small: HeadExtras = serde_json::from_slice(self.small).ok()?;
-        let (mut units, mut api, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut units, mut api, mut findings, mut references) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut found: Vec<std::vec::IntoIter<Finding>> = Vec::with_capacity(parts.len());
         for part in parts {
-            let (mut part_units, mut part_api, part_findings) =
-                part.map_or_else(Default::default, |part| (part.units, part.api, part.findings));
+            let (mut part_units, mut part_api, mut part_references, part_findings) = part
+                .map_or_else(Default::default, |part| (part.units, part.api, part.references, part.findings));
             units.append(&mut part_units);
             api.append(&mut part_api);
+            references.append(&mut part_references);
             found.push(part_findings.into_iter());
         }
         for (part, n) in self.order {
@@ -351,6 +376,7 @@ impl<'a> AnalysisHead<'a> {
             cycles: self.cycles,
             siblings: self.siblings,
             api,
+            references,
             joined: small.joined,
         };
         Some((run, small.n_findings))
@@ -358,6 +384,7 @@ impl<'a> AnalysisHead<'a> {
 }
 
 fn read_file(file: WireFile<'_>) -> Option<RunFile> {
+    let [tests, skipped_tests, handlers, silent_handlers] = file.safeguards;
     Some(RunFile {
         path: RepoPath::parse(file.path).ok()?,
         content: Digest::from_bytes(file.content),
@@ -366,6 +393,7 @@ fn read_file(file: WireFile<'_>) -> Option<RunFile> {
         n_tokens: file.n_tokens,
         notes: file.notes,
         health_milli: file.health_milli,
+        safeguards: SafeguardCounts { tests, skipped_tests, handlers, silent_handlers },
     })
 }
 

@@ -3,6 +3,7 @@
 use super::receipts::StoredReceipt;
 use super::tree_verification::{TreeVerification, VerifyOptions, budget_of, verify_tree};
 use super::{ContractResult, save_receipt};
+use probity_analysis::SafeguardLoss;
 use probity_api::SystemPath;
 use probity_api::quality::{
     CheckedClaims, ClaimsCheckAnswer, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
@@ -35,11 +36,13 @@ pub fn verify_contract(
     let verified = verify_tree(workspace, options, progress)?;
     let receipt = keeps_receipt.then(|| save_receipt(workspace, &verified)).transpose()?;
     let review = verified.answer.review();
+    let mut notes = verified.notes.clone();
+    notes.extend(verified.answer.safeguard_losses().iter().map(SafeguardLoss::describe));
     let answer = ContractVerifyAnswer {
         root: SystemPath::from(workspace.root.as_path()),
         verdict: verified.answer.patch_verdict(&review),
         base: verified.revision.clone(),
-        notes: verified.notes.clone(),
+        notes,
         receipt: receipt.as_ref().map(StoredReceipt::reference),
     };
     Ok(ContractVerification { answer, review, verified })
@@ -120,8 +123,14 @@ impl ContractResult {
                 checks_performed: profile.checks_performed,
                 checks,
                 api: self.api.clone(),
+                safeguard_losses: self.safeguard_losses().to_vec(),
             },
         }
+    }
+
+    /// Returns the tests and error handlers that the change lost.
+    fn safeguard_losses(&self) -> &[SafeguardLoss] {
+        self.comparison.as_ref().map_or(&[], |comparison| &comparison.safeguards)
     }
 
     pub fn claims_summary(&self) -> CheckedClaims {

@@ -19,7 +19,9 @@ pub use receipt::{ReceiptContext, save_receipt};
 pub use tree_verification::TreeVerification;
 
 use crate::analysis_store::{FindingCounts, StoredAnalysis};
-use probity_analysis::{AnalysisComparison, AnalysisRun, GateReport, GateRules, RunId};
+use probity_analysis::{
+    AnalysisComparison, AnalysisRun, GateReport, GateRules, RunId, SafeguardLoss, SafeguardLossKind,
+};
 use probity_contract::claims::{
     ApiDelta, ChangeFacts, CheckedClaim, Claim, ClaimJudgment, ClaimVerdict, GateFact, check_each,
     judge_claims, recognize,
@@ -82,6 +84,8 @@ pub struct ContractRequest<'a> {
     pub rules: ContractRules,
     /// The policy's structural gates, from the same source as `rules`.
     pub limits: GateRules,
+    /// True if the policy in the tree demands less than the one that judges.
+    pub policy_loosened: bool,
 }
 
 /// A verdict with everything it is based on.
@@ -126,7 +130,8 @@ pub fn verify(request: &ContractRequest<'_>) -> ContractResult {
     let compared = verdict.evaluation().is_some();
     let strictness = request.rules.strictness();
     let outcome = apply_strictness(&verdict, patch.after.as_ref(), strictness)
-        .with_gates(&request.gates, strictness.profile);
+        .with_gates(&request.gates, strictness.profile)
+        .with_policy_loosened(request.policy_loosened, strictness.profile);
     let comparison = comparison.filter(|_| compared);
     let api = comparison
         .as_ref()
@@ -254,7 +259,17 @@ fn claim_facts(
         after_findings,
         checks_not_applicable: not_applicable.iter().copied().collect(),
         api: api.cloned(),
+        tests_lost: comparison.map(tests_lost).unwrap_or_default(),
     }
+}
+
+/// Returns the files in which tests were removed or are skipped.
+fn tests_lost(comparison: &AnalysisComparison) -> BTreeSet<RepoPath> {
+    let is_of_tests = |loss: &&SafeguardLoss| {
+        matches!(loss.kind, SafeguardLossKind::TestsRemoved | SafeguardLossKind::TestsSkipped)
+    };
+    let lost = comparison.safeguards.iter().filter(is_of_tests);
+    lost.flat_map(|loss| loss.paths.iter().cloned()).collect()
 }
 
 #[cfg(test)]

@@ -100,6 +100,7 @@ pub fn verify_tree(
         text: options.text.as_deref(),
         rules: rules(&context.policy, options),
         limits: analyze::gate_rules(&context.policy)?,
+        policy_loosened: context.policy_loosened,
     });
     Ok(TreeVerification {
         delta: context.delta(&worktree, &changed)?,
@@ -150,6 +151,7 @@ struct VerificationContext<'a> {
     revision: Option<String>,
     tree: HeadTree,
     policy: Policy,
+    policy_loosened: bool,
     notes: Vec<String>,
 }
 
@@ -162,10 +164,13 @@ impl<'a> VerificationContext<'a> {
         let Some(commit) = &revision else {
             let notes = vec!["there is no commit: the policy of the tree itself was used".to_owned()];
             let policy = workspace.load_policy()?.policy;
-            return Ok(Self { workspace, revision, tree: HeadTree::new(), policy, notes });
+            let tree = HeadTree::new();
+            return Ok(Self { workspace, revision, tree, policy, policy_loosened: false, notes });
         };
         let tree = git::tree_of(workspace, commit)?;
-        let mut context = Self { workspace, revision, tree, policy: Policy::default(), notes: Vec::new() };
+        let policy = Policy::default();
+        let mut context =
+            Self { workspace, revision, tree, policy, policy_loosened: false, notes: Vec::new() };
         context.read_policy()?;
         Ok(context)
     }
@@ -187,6 +192,14 @@ impl<'a> VerificationContext<'a> {
         }
         if let Some(source) = committed {
             self.policy = source.parse(Path::new(""))?;
+            let ways = policy_loosenings(self.workspace, &self.policy)?;
+            self.policy_loosened = !ways.is_empty();
+            if self.policy_loosened {
+                self.notes.push(format!(
+                    "the policy demands less of later changes, which a person decides: {}",
+                    ways.join(", ")
+                ));
+            }
         }
         Ok(())
     }
@@ -304,6 +317,13 @@ impl<'a> VerificationContext<'a> {
         };
         Ok(changed.iter().map(entry).collect())
     }
+}
+
+/// Returns in which ways the policy in the tree demands less than the one that judges. One that cannot be read
+/// demands nothing that could be compared; whoever uses it is told.
+pub fn policy_loosenings(workspace: &Workspace, judging: &Policy) -> Result<Vec<String>, ServiceError> {
+    let Some(source) = workspace.policy_source()? else { return Ok(judging.loosened_by(&Policy::default())) };
+    Ok(source.parse(Path::new("")).map(|policy| judging.loosened_by(&policy)).unwrap_or_default())
 }
 
 /// Applies the caller's overrides to the policy's rules.

@@ -1,4 +1,4 @@
-//! Small programs in three languages, and edits to them.
+//! Small programs in six languages, and edits to them.
 
 pub(super) struct Language {
     pub(super) files: &'static [(&'static str, &'static str)],
@@ -14,7 +14,7 @@ pub(super) struct Language {
     pub(super) report: (&'static str, &'static str),
 }
 
-pub(super) const LANGUAGES: [Language; 3] = [
+pub(super) const LANGUAGES: [Language; 6] = [
     Language {
         files: &[
             ("app/__init__.py", ""),
@@ -189,5 +189,232 @@ fn main() {
             "fn forgotten(rows: &[Row]) -> Vec<i64> {\n    rows.iter().filter(|row| row.price > 0).map(|row| row.count).collect()\n}\n\nfn choose",
         ),
         report: ("fn report(", "fn choose("),
+    },
+    Language {
+        files: &[
+            ("go.mod", "module example.com/app\n\ngo 1.24\n"),
+            (
+                "tools/tools.go",
+                r#"package tools
+
+import "strings"
+
+func Join(rows []string) string {
+	return strings.Join(rows, ",")
+}
+"#,
+            ),
+            (
+                "main.go",
+                r#"package main
+
+import "example.com/app/tools"
+
+func report(rows []Row, limit int) (string, int) {
+	total := 1
+	names := []string{}
+	for _, row := range rows {
+		if row.Price > limit {
+			total += row.Price * row.Count
+			names = append(names, row.Name)
+		} else {
+			total -= row.Discount
+			names = append([]string{row.Label}, names...)
+		}
+	}
+	return tools.Join(names), total
+}
+
+func choose(kind string, rows []int) int {
+	if kind == "a" {
+		value := rows[0]
+		return value
+	} else if kind == "b" {
+		value := rows[0]
+		return value
+	}
+	return 0
+}
+
+func main() {
+	println(report(nil, 2))
+	println(choose("a", []int{1}))
+}
+"#,
+            ),
+        ],
+        main: "main.go",
+        tools: "tools/tools.go",
+        syntax_error: ("func main", "func half( {\nfunc main"),
+        equal_shapes: (
+            "\treturn tools.Join(names), total",
+            "\tif total > 100 {\n\t\tsort(names)\n\t\tlimit = total\n\t} else if total < 0 {\n\t\treverse(names)\n\t\trows = nil\n\t}\n\treturn tools.Join(names), total",
+        ),
+        constant: ("total := 1", "total := 2"),
+        dead_helper: (
+            "func choose",
+            "func forgotten(rows []Row) int {\n\treturn len(rows) + rows[0].Count\n}\n\nfunc choose",
+        ),
+        report: ("func report(", "func choose("),
+    },
+    Language {
+        files: &[
+            (
+                "src/com/acme/util/Tools.java",
+                r#"package com.acme.util;
+
+import java.util.List;
+
+public class Tools {
+  public static String join(List<String> rows) {
+    return String.join(",", rows);
+  }
+}
+"#,
+            ),
+            (
+                "src/com/acme/app/Main.java",
+                r#"package com.acme.app;
+
+import com.acme.util.Tools;
+import java.util.ArrayList;
+import java.util.List;
+
+public class Main {
+  private static String report(List<Row> rows, int limit) {
+    int total = 1;
+    List<String> names = new ArrayList<>();
+    for (Row row : rows) {
+      if (row.price() > limit) {
+        total += row.price() * row.count();
+        names.add(row.name().trim());
+      } else {
+        total -= row.discount();
+        names.add(0, row.name().toUpperCase());
+      }
+    }
+    return Tools.join(names) + total;
+  }
+
+  private static Integer choose(String kind, List<Integer> rows) {
+    if (kind.equals("a")) {
+      Integer value = rows.get(0);
+      return value;
+    } else if (kind.equals("b")) {
+      Integer value = rows.get(0);
+      return value;
+    }
+    return null;
+  }
+
+  public static void main(String[] args) {
+    System.out.println(report(List.of(), 2) + choose("a", List.of(1)));
+  }
+}
+"#,
+            ),
+        ],
+        main: "src/com/acme/app/Main.java",
+        tools: "src/com/acme/util/Tools.java",
+        syntax_error: ("  public static void main", "  void half( {\n  public static void main"),
+        equal_shapes: (
+            "    return Tools.join(names) + total;",
+            "    if (total > 100) {\n      names.sort(null);\n      limit = total;\n    } else if (total < 0) {\n      names.remove(null);\n      total = limit;\n    }\n    return Tools.join(names) + total + limit;",
+        ),
+        constant: ("total = 1", "total = 2"),
+        dead_helper: (
+            "  private static Integer choose",
+            "  private static int forgotten(List<Row> rows) {\n    return rows.size() + rows.get(0).count();\n  }\n\n  private static Integer choose",
+        ),
+        report: ("  private static String report(", "  private static Integer choose("),
+    },
+    Language {
+        files: &[
+            (
+                "Util/Tools.cs",
+                r#"using System.Collections.Generic;
+
+namespace Acme.Util
+{
+    public class Tools
+    {
+        public static string Join(List<string> rows)
+        {
+            return string.Join(",", rows);
+        }
+    }
+}
+"#,
+            ),
+            (
+                "App/Program.cs",
+                r#"using System;
+using System.Collections.Generic;
+using Acme.Util;
+
+namespace Acme.App
+{
+    public class Program
+    {
+        private static string report(List<Row> rows, int limit)
+        {
+            int total = 1;
+            var names = new List<string>();
+            foreach (var row in rows)
+            {
+                if (row.Price > limit)
+                {
+                    total += row.Price * row.Count;
+                    names.Add(row.Name.Trim());
+                }
+                else
+                {
+                    total -= row.Discount;
+                    names.Insert(0, row.Name.ToUpper());
+                }
+            }
+            return Tools.Join(names) + total;
+        }
+
+        private static int? choose(string kind, List<int> rows)
+        {
+            if (kind == "a")
+            {
+                var value = rows[0];
+                return value;
+            }
+            else if (kind == "b")
+            {
+                var value = rows[0];
+                return value;
+            }
+            return null;
+        }
+
+        public static void Main(string[] args)
+        {
+            Console.WriteLine(report(new List<Row>(), 2) + choose("a", new List<int>()));
+        }
+    }
+}
+"#,
+            ),
+        ],
+        main: "App/Program.cs",
+        tools: "Util/Tools.cs",
+        syntax_error: (
+            "        public static void Main",
+            "        void half( {\n        public static void Main",
+        ),
+        equal_shapes: (
+            "            return Tools.Join(names) + total;",
+            "            if (total > 100)\n            {\n                names.Sort();\n                limit = total;\n            }\n            else if (total < 0)\n            {\n                names.Reverse();\n                total = limit;\n            }\n            return Tools.Join(names) + total + limit;",
+        ),
+        constant: ("total = 1", "total = 2"),
+        dead_helper: (
+            "        private static int? choose",
+            "        private static int forgotten(List<Row> rows)\n        {\n            return rows.Count + rows[0].Count;\n        }\n\n        private static int? choose",
+        ),
+        report: ("        private static string report(", "        private static int? choose("),
     },
 ];
