@@ -11,7 +11,7 @@ use super::propose::{add_turn, decide, ledger_of, start_stream, stored_text};
 use super::service::{LedgerService, TurnTexts};
 use probity_api::ledger::{IngestAnswer, TurnInput};
 use probity_core::Digest;
-use probity_ledger::extract::{Role, Turn, extract};
+use probity_ledger::extract::{Role, Turn, extract_in_dialog};
 use probity_ledger::transcript::{self, Transcript, TranscriptPart, TranscriptTurn};
 use probity_ledger::wire::{LedgerEvent, encode};
 use probity_ledger::{BatchMode, DeltaProposal, ProjectLedger};
@@ -20,6 +20,9 @@ use serde_json::Value;
 use std::sync::atomic::Ordering;
 
 const TURNS_PER_TRANSACTION: usize = 500;
+
+/// The most turns before one that are given for its short answers.
+const TURNS_OF_CONTEXT: usize = 8;
 
 #[derive(Debug, Clone, Default)]
 pub struct IngestRequest {
@@ -56,8 +59,12 @@ pub fn ingest(workspace: &Workspace, request: &IngestRequest) -> Result<IngestAn
         let mut texts = if is_comparable { service.turn_texts()? } else { TurnTexts::new() };
         let author = request.author.as_deref().or(transcript.agent).unwrap_or("agent");
         let reader = TurnReader { request, author };
-        for parts in transcript.parts.chunks(TURNS_PER_TRANSACTION) {
-            service.transact(|book| reader.take_in(book, parts, &mut texts, &mut answer))?;
+        for start in (0..transcript.parts.len()).step_by(TURNS_PER_TRANSACTION) {
+            let end = transcript.parts.len().min(start + TURNS_PER_TRANSACTION);
+            let parts = &transcript.parts[start..end];
+            // The turns before give short answers their meaning, also those of the transaction before.
+            let before = turns_of(&transcript.parts[start.saturating_sub(TURNS_OF_CONTEXT)..start]);
+            service.transact(|book| reader.take_in(book, before, parts, &mut texts, &mut answer))?;
             phase.counter().fetch_add(parts.len() as u64, Ordering::Relaxed);
         }
     }
@@ -82,6 +89,20 @@ fn report(answer: &mut IngestAnswer, name: &str, transcript: &Transcript) {
     }
 }
 
+fn turn_of(said: &TranscriptTurn) -> Turn<'_> {
+    Turn { id: &said.id, role: said.role, text: &said.text }
+}
+
+fn turns_of(parts: &[TranscriptPart]) -> Vec<Turn<'_>> {
+    let mut turns = Vec::new();
+    for part in parts {
+        if let TranscriptPart::Said(said) = part {
+            turns.push(turn_of(said));
+        }
+    }
+    turns
+}
+
 /// Reads turns for one request; `author` is the author of agent turns.
 pub(super) struct TurnReader<'a> {
     pub(super) request: &'a IngestRequest,
@@ -91,17 +112,22 @@ pub(super) struct TurnReader<'a> {
 type EventPayloads = (Vec<Vec<u8>>, ());
 
 impl TurnReader<'_> {
-    fn take_in(
+    fn take_in<'t>(
         &self,
         book: &mut ProjectLedger,
-        parts: &[TranscriptPart],
+        mut before: Vec<Turn<'t>>,
+        parts: &'t [TranscriptPart],
         texts: &mut TurnTexts,
         answer: &mut IngestAnswer,
     ) -> Result<EventPayloads, ServiceError> {
         let mut payloads = self.begin_stream(book);
         for part in parts {
             match part {
-                TranscriptPart::Said(said) => payloads.extend(self.ingest_turn(book, said, texts, answer)?),
+                TranscriptPart::Said(said) => {
+                    let context = &before[before.len().saturating_sub(TURNS_OF_CONTEXT)..];
+                    payloads.extend(self.ingest_turn(book, context, said, texts, answer)?);
+                    before.push(turn_of(said));
+                }
                 TranscriptPart::Proposed(delta) => {
                     payloads.push(self.propose(
                         book,
@@ -125,6 +151,7 @@ impl TurnReader<'_> {
     fn ingest_turn(
         &self,
         book: &mut ProjectLedger,
+        before: &[Turn<'_>],
         said: &TranscriptTurn,
         texts: &mut TurnTexts,
         answer: &mut IngestAnswer,
@@ -143,26 +170,25 @@ impl TurnReader<'_> {
         if self.request.model.is_some() {
             return Ok(Some(encode(&[event])));
         }
-        self.read_turn(book, &said.id, said.role, &said.text, event, answer).map(Some)
+        self.read_turn(book, before, &turn_of(said), event, answer).map(Some)
     }
 
     /// Reads a turn by the rules and proposes the candidates.
     fn read_turn(
         &self,
         book: &mut ProjectLedger,
-        id: &str,
-        role: Role,
-        text: &str,
+        before: &[Turn<'_>],
+        turn: &Turn<'_>,
         event: LedgerEvent<'_>,
         answer: &mut IngestAnswer,
     ) -> Result<Vec<u8>, ServiceError> {
         let ledger = ledger_of(book, self.request.stream.as_deref())?;
-        let extraction = extract(ledger, &Turn { id, role, text });
+        let extraction = extract_in_dialog(ledger, before, turn);
         if extraction.n_too_long > 0 {
             *answer.left_out.entry("sentence too long to read".into()).or_default() += extraction.n_too_long;
         }
         let deltas: Vec<Value> = extraction.found.into_iter().map(|extracted| extracted.candidate).collect();
-        self.propose(book, self.author_of(role), &[event], &deltas, answer)
+        self.propose(book, self.author_of(turn.role), &[event], &deltas, answer)
     }
 
     /// Returns the author of a turn.
@@ -204,10 +230,13 @@ impl TurnReader<'_> {
         let mut payloads = self.begin_stream(book);
         let mut pending: Vec<_> = book.pending().clone().into_iter().collect();
         pending.sort_by_key(|(_, turn)| turn.order);
-        for (id, turn) in pending {
-            let event = LedgerEvent::Read { turn: &id };
+        let turns: Vec<_> =
+            pending.iter().map(|(id, turn)| Turn { id, role: turn.role, text: &turn.text }).collect();
+        for (at, turn) in turns.iter().enumerate() {
+            let event = LedgerEvent::Read { turn: turn.id };
             book.apply(&event).or_fault()?;
-            payloads.push(self.read_turn(book, &id, turn.role, &turn.text, event, answer)?);
+            let before = &turns[at.saturating_sub(TURNS_OF_CONTEXT)..at];
+            payloads.push(self.read_turn(book, before, turn, event, answer)?);
         }
         Ok((payloads, ()))
     }

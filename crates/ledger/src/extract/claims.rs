@@ -53,6 +53,10 @@ pub(super) enum TurnClaim {
     AllDone,
     /// What the turn before announced is not wanted.
     WithdrawRecent,
+    /// What the turns before said is taken back; the text says what it is about.
+    TakeBack(String),
+    /// The value of what was said last: "make it 10 seconds".
+    SetValue(String),
     /// What a rule forbade is allowed; the text says what.
     Permit(String),
     /// Something no longer holds; the text says what, and is empty for the last statement.

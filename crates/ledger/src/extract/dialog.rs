@@ -76,16 +76,29 @@ fn read(turn: &Turn<'_>) -> (Vec<DialogOffer>, Vec<String>, bool) {
         if matches!(block.form, BlockForm::Item | BlockForm::CheckBox { .. }) {
             listed.extend(sentences.first().map(|sentence| sentence.text.clone()));
         }
-        for sentence in &sentences {
-            offers.extend(offer_of(sentence));
+        for (at, sentence) in sentences.iter().enumerate() {
+            let offer = offer_of(sentence).map(|mut offer| {
+                // "Shall I write it?" means what was spoken of just before.
+                if let Some(before) = at.checked_sub(1).filter(|_| is_pronoun_only(&offer.summary)) {
+                    offer.summary = format!("{}: {}", offer.summary, sentences[before].text.trim_end_matches('.'));
+                }
+                offer
+            });
+            offers.extend(offer);
             is_asked = sentence.is_question;
         }
     }
     (offers, listed, is_asked)
 }
 
+/// "Write it", "do that": says nothing without what came before.
+pub(super) fn is_pronoun_only(summary: &str) -> bool {
+    let words: Vec<_> = summary.split_whitespace().collect();
+    words.len() <= 3 && words.iter().any(|word| is_among("it | that | this | them | both | those", &word.to_lowercase()))
+}
+
 /// Returns what a sentence offers.
-fn offer_of(sentence: &Sentence) -> Option<DialogOffer> {
+pub(super) fn offer_of(sentence: &Sentence) -> Option<DialogOffer> {
     let words = strip_openers(&sentence.words);
     let offer = |kind, rest: &[Word]| {
         let end = rest.iter().rposition(|word| !is_among("now | then | too | here | ok", &word.lower))? + 1;

@@ -19,6 +19,7 @@ mod topics;
 use crate::ledger::Ledger;
 use dialog::DialogContext;
 use probity_prose::modality::doubts_what_came_before;
+use probity_prose::sentences::Sentence;
 use rules::ReadSentence;
 use serde_json::Value;
 pub(crate) use stance::{SpeakerStance, stance};
@@ -72,10 +73,10 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
     }
     let context = DialogContext::of(before, turn);
     let (mut read, n_too_long) = read_turn(turn, &context);
-    retraction::take_back(&mut read);
+    retraction::take_back(&mut read, context.is_asked);
     let mut targets = TargetResolver::of(ledger, &context.recent);
     let mut found = Vec::new();
-    for ReadSentence { sentence, claims } in read {
+    for ReadSentence { sentence, claims, .. } in read {
         for readings in claims {
             let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
             let mut drafts =
@@ -97,6 +98,7 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
 fn read_turn(turn: &Turn<'_>, context: &DialogContext) -> (Vec<ReadSentence>, usize) {
     let mut n_too_long = 0;
     let mut read = Vec::new();
+    let is_user = turn.role == Role::User;
     for block in options::gather(turn.text, topics::blocks(turn.text)) {
         let (mut sentences, n_long) = sentences::sentences_of(turn.text, &block);
         n_too_long += n_long;
@@ -104,7 +106,7 @@ fn read_turn(turn: &Turn<'_>, context: &DialogContext) -> (Vec<ReadSentence>, us
         sentences.retain(|sentence| !sentence.words.is_empty());
         if let (Some(alternatives), false) = (options::of(turn.text, &block), sentences.is_empty()) {
             let claims = vec![vec![claims::TurnClaim::Branch(alternatives)]];
-            read.push(ReadSentence { sentence: sentences.swap_remove(0), claims });
+            read.push(ReadSentence { sentence: sentences.swap_remove(0), claims, is_user });
             continue;
         }
         let claims: Vec<_> = (0..sentences.len())
@@ -113,11 +115,14 @@ fn read_turn(turn: &Turn<'_>, context: &DialogContext) -> (Vec<ReadSentence>, us
                     by_next: sentences.get(at + 1).is_some_and(doubts_what_came_before),
                     by_previous: at > 0 && rules::is_idea(&sentences[at - 1]),
                 };
-                rules::claims(&sentences[at], &block, turn.role, doubt, context)
+                let corrected = retraction::corrected_text(&sentences[at])
+                    .map(|text| Sentence::new(&text, sentences[at].range.clone()));
+                let sentence = corrected.as_ref().unwrap_or(&sentences[at]);
+                rules::claims(sentence, &block, turn.role, doubt, context)
             })
             .collect();
         let pairs = sentences.into_iter().zip(claims);
-        read.extend(pairs.map(|(sentence, claims)| ReadSentence { sentence, claims }));
+        read.extend(pairs.map(|(sentence, claims)| ReadSentence { sentence, claims, is_user }));
     }
     (read, n_too_long)
 }

@@ -16,9 +16,15 @@ use probity_prose::words::Word;
 const MAX_VALUE_WORDS: usize = 5;
 
 /// Withdraws what the sentences of a turn take back from each other.
-pub(super) fn take_back(sentences: &mut [ReadSentence]) {
+///
+/// `is_asked` says that the turn before ended with a question, so that a "no" answers it.
+pub(super) fn take_back(sentences: &mut [ReadSentence], is_asked: bool) {
     for at in 0..sentences.len() {
+        name_after_withdrawal(sentences, at);
         let Some(behind) = behind_mark(&sentences[at].sentence) else { continue };
+        if is_asked && at == 0 && is_plain_no(&sentences[at].sentence) {
+            continue;
+        }
         let behind = behind.to_vec();
         let before = sentences[..at].iter().rposition(|earlier| earlier.claims.iter().flatten().any(is_firm));
         let Some(target) = before else {
@@ -38,6 +44,51 @@ pub(super) fn take_back(sentences: &mut [ReadSentence]) {
             sentences[at].claims = vec![vec![claim]];
         }
     }
+}
+
+fn is_plain_no(sentence: &Sentence) -> bool {
+    sentence.words.first().is_some_and(|word| is_among("no | nope | nah | nein | non", &word.lower))
+}
+
+/// "We are not doing Mailgun after all. SES.": a name behind a withdrawal decides.
+fn name_after_withdrawal(sentences: &mut [ReadSentence], at: usize) {
+    let ends = |claim: &TurnClaim| match claim {
+        TurnClaim::Withdraw(_) | TurnClaim::TakeBack(_) | TurnClaim::WithdrawRecent => true,
+        TurnClaim::Decision { summary, .. } | TurnClaim::Constraint { summary, .. } => denies(summary),
+        _ => false,
+    };
+    let Some(before) = at.checked_sub(1) else { return };
+    let is_ended = sentences[before].claims.iter().flatten().any(ends);
+    let is_firm_already = sentences[at].claims.iter().flatten().any(|claim| {
+        is_firm(claim) && !matches!(claim, TurnClaim::Answer(_) | TurnClaim::Fact { .. })
+    });
+    if !is_ended || is_firm_already || sentences[at].sentence.is_question {
+        return;
+    }
+    let words = sentences[at].sentence.words.clone();
+    if let Some(name) = name_behind(&sentences[at].sentence, &words).filter(|_| words.len() <= 5) {
+        let claim = TurnClaim::decision(format!("Use {name}"));
+        sentences[at].claims = vec![vec![claim]];
+    }
+}
+
+/// Returns a sentence with the value of its own correction: "upgrade to 5.3, err, 5.2 of course".
+pub(super) fn corrected_text(sentence: &Sentence) -> Option<String> {
+    let words = &sentence.words;
+    let (at, rest) = (2..words.len()).find_map(|at| {
+        let rest = strip(&words[at..], lx::SLIP).filter(|_| words[at - 1].paused)?;
+        Some((at, rest))
+    })?;
+    let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |pause| pause + 1);
+    let value = &rest[..end];
+    let has_figure = |words: &[Word]| words.iter().any(|word| word.lower.contains(|c: char| c.is_ascii_digit()));
+    let begins = has_figure(&value[..value.len().min(3)]) && !contains(value, "in | of the | with");
+    if value.is_empty() || value.len() > MAX_VALUE_WORDS || !begins || !has_figure(&words[..at]) {
+        return None;
+    }
+    let left = sentence.text.get(..words[at - 1].place.end)?;
+    let right = sentence.text.get(value[0].place.start..value[value.len() - 1].place.end)?;
+    with_number(left, right)
 }
 
 /// Keeps what a partial withdrawal does not mean: "Scratch the print one" after two tasks.
@@ -75,22 +126,59 @@ pub(super) fn without_conjunct(summary: &str, said: &std::collections::BTreeSet<
 
 /// A mark without a statement before it in the turn: what was said in the turns before is withdrawn, or revised by what follows.
 fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
-    let is_change = |claim: &TurnClaim| {
-        matches!(claim, TurnClaim::Decision { .. } | TurnClaim::Constraint { .. })
-    };
+    let about: Vec<&str> = sentences.iter().take(2).map(|read| read.sentence.text.as_str()).collect();
+    let about = about.join(" ");
     for sentence in sentences.iter_mut().take(2) {
-        for claim in sentence.claims.iter_mut().flatten().filter(|claim| is_change(claim)) {
+        for claim in sentence.claims.iter_mut().flatten() {
             match claim {
-                TurnClaim::Decision { revises, .. } => *revises = true,
-                TurnClaim::Constraint { change, .. } if *change == RuleChange::New => {
-                    *change = RuleChange::Replaces;
+                TurnClaim::Decision { revises, summary, .. } if !denies(summary) => {
+                    *revises = true;
+                    return;
                 }
+                TurnClaim::Constraint { change, summary, .. } if *change == RuleChange::New && !denies(summary) => {
+                    *change = RuleChange::Replaces;
+                    return;
+                }
+                // What the author says behind a mark is how it is to be.
+                TurnClaim::Fact { summary, .. } if !denies(summary) && sentence.is_user => {
+                    let summary = std::mem::take(summary);
+                    *claim = TurnClaim::Decision { summary, revises: true, instead_of: None };
+                    return;
+                }
+                TurnClaim::WithdrawRecent | TurnClaim::SetValue(_) => return,
                 _ => {}
             }
+        }
+        if let Some(readings) = sentence.claims.iter_mut().find(|readings| readings.iter().any(is_withdrawal)) {
+            readings.push(TurnClaim::TakeBack(about));
             return;
         }
     }
-    let _ = behind;
+    let Some(mark) = sentences.first_mut() else { return };
+    match name_behind(&mark.sentence, behind) {
+        Some(name) => {
+            let claim = TurnClaim::Decision { summary: format!("Use {name}"), revises: true, instead_of: None };
+            mark.claims = vec![vec![claim]];
+        }
+        None => mark.claims.insert(0, vec![TurnClaim::TakeBack(about)]),
+    }
+}
+
+/// Returns the name that stands alone behind a mark: "I changed my mind, Vitest please".
+fn name_behind<'s>(mark: &'s Sentence, behind: &[Word]) -> Option<&'s str> {
+    let end = behind.iter().position(|word| word.paused).map_or(behind.len(), |at| at + 1);
+    let mut value = &behind[..end];
+    while let [rest @ .., last] = value
+        && is_among("please | then | instead | it | is", &last.lower)
+    {
+        value = rest;
+    }
+    let is_plain = |word: &Word| {
+        !is_among(lx::AUXILIARY | lx::NEGATION | lx::WORK_VERB | lx::STATIVE_VERB | lx::PRONOUN | lx::NO, &word.lower)
+            && !is_among("the | a | i | we | only | you | what | why | how", &word.lower)
+    };
+    let is_name = (1..=3).contains(&value.len()) && value.iter().all(is_plain);
+    is_name.then(|| mark.text.get(value[0].place.start..value[value.len() - 1].place.end)).flatten()
 }
 
 /// Returns the words behind a retraction mark that a sentence begins with.
@@ -107,7 +195,9 @@ pub(super) fn behind_mark(sentence: &Sentence) -> Option<&[Word]> {
     match first.lower.as_str() {
         "no" | "nope" | "nah" if is_pause => Some(strip(rest, "make that | make it | i mean").unwrap_or(rest)),
         "wait" | "stop" | "moment" if !starts_with(rest, "for | until | till | with | on") => Some(rest),
-        "edit" | "correction" | "erratum" if is_pause => Some(rest),
+        "edit" | "correction" | "erratum" | "update" if is_pause => Some(rest),
+        "sorry" | "err" | "er" | "oops" if is_pause && !rest.is_empty() => Some(rest),
+        "leave" if words.len() < sentence.words.len() && rest.len() > 1 => Some(&rest[rest.len()..]),
         "actually" if is_change_of_mind(rest) => Some(rest),
         _ => None,
     }
@@ -148,7 +238,8 @@ fn is_reaffirmed(statement: &Sentence, after: &[ReadSentence], behind: &[Word]) 
         let said = stems(&sentence.text);
         let shared = meant.intersection(&said).count();
         let keeps = contains(&sentence.words, "stays | stay | it is | still stands | remains | after all | as planned | keep it | it holds | is fine");
-        keeps && shared * 2 >= meant.len().clamp(1, 4) && shared > 0 && !denies(&sentence.text)
+        let is_name = sentence.words.len() <= 4 && !said.is_empty() && said.is_subset(&meant);
+        (is_name || keeps && shared * 2 >= meant.len().clamp(1, 4) && shared > 0) && !denies(&sentence.text)
     };
     let keeps_all = starts_with(behind, "it is fine | that is fine | it does | it works | that works | all good");
     keeps_all || after.iter().take(4).any(|read| again(&read.sentence))
@@ -178,7 +269,7 @@ fn replaced(old: &TurnClaim, mark: &Sentence, behind: &[Word]) -> Option<TurnCla
 }
 
 /// Replaces the last number of a text by the number of another one: "by the 14th" with "the 18th".
-fn with_number(summary: &str, value: &str) -> Option<String> {
+pub(super) fn with_number(summary: &str, value: &str) -> Option<String> {
     let is_number = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
     let new = value.split_whitespace().find(is_number)?.trim_end_matches([',', '.', ';', '!']);
     let mut words: Vec<&str> = summary.split(' ').collect();

@@ -4,6 +4,7 @@
 //! share with the claim; an ambiguous match targets nothing.
 
 use super::claims::{RuleChange, TurnClaim};
+use super::retraction::with_number;
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
@@ -86,6 +87,7 @@ impl TargetResolver {
     ) -> Vec<Value> {
         let drafts = match claim {
             TurnClaim::AllDone => self.close_all(),
+            TurnClaim::TakeBack(about) => self.take_back(&about),
             claim => self.drafts(claim, name),
         };
         let numbered = (name.n..).zip(drafts);
@@ -104,37 +106,133 @@ impl TargetResolver {
 
     /// Returns the deltas of a claim: what it denies of the known items, then what it says.
     fn drafts(&mut self, claim: TurnClaim, name: TargetName<'_>) -> Vec<DraftDelta> {
-        let denied = self.denied_by(&claim);
-        // Withdrawing needs no handle of its own, so the new item has the next number.
-        let next = TargetName { n: name.n + usize::from(denied.is_some()), ..name };
-        let draft = self.draft(claim, next);
-        if draft.is_none() {
-            return Vec::new();
+        if let Some(at) = self.denied_by(&claim) {
+            let is_refused_work = self.known[at].kind == ItemKind::Task;
+            let withdrawn = self.supersede(at, "said otherwise");
+            // Whoever says "don't rewrite it" about announced work ends the work and makes no rule.
+            if is_refused_work {
+                return vec![withdrawn];
+            }
+            // Withdrawing needs no handle of its own, so the new item has the next number.
+            let next = TargetName { n: name.n + 1, ..name };
+            return std::iter::once(withdrawn).chain(self.draft(claim, next)).collect();
         }
-        let supersede = denied.filter(|&at| self.known[at].is_live()).map(|at| self.supersede(at, "said otherwise"));
-        supersede.into_iter().chain(draft).collect()
+        if let TurnClaim::Withdraw(about) = &claim
+            && !about.is_empty()
+        {
+            let twin_of = stems(about);
+            let first = self.withdraw(about);
+            let is_twin = |known: &KnownItem| {
+                known.is_live()
+                    && !known.is_new
+                    && known.kind == ItemKind::Task
+                    && !known.stems.is_disjoint(&twin_of)
+                    && self.recent.iter().any(|id| known.is_of(id))
+            };
+            let twin = self.known.iter().rposition(is_twin).filter(|_| first.is_some());
+            let twin = twin.map(|at| self.supersede(at, about));
+            return first.into_iter().chain(twin).collect();
+        }
+        if let TurnClaim::Decision { summary, revises: true, .. } = &claim
+            && self.decision_to_revise(summary).is_none()
+            && let Some(at) = self.earlier_target(summary)
+        {
+            let withdrawn = self.supersede(at, "said otherwise");
+            let next = TargetName { n: name.n + 1, ..name };
+            return std::iter::once(withdrawn).chain(self.draft(claim, next)).collect();
+        }
+        self.draft(claim, name).into_iter().collect()
     }
 
-    /// Returns the live goal, decision or task that a new prohibition ends: "no Windows support".
+    /// Returns the live item that a new prohibition ends: "no Windows support".
     fn denied_by(&self, claim: &TurnClaim) -> Option<usize> {
         let summary = match claim {
-            TurnClaim::Decision { summary, revises: false, instead_of: None } => summary,
-            TurnClaim::Constraint { summary, change: RuleChange::New, .. } => summary,
+            TurnClaim::Decision { summary, instead_of: None, .. } | TurnClaim::Constraint { summary, .. } => summary,
             _ => return None,
         };
         if !denies(summary) {
             return None;
         }
-        let is_asserted = |known: &KnownItem| {
-            matches!(known.kind, ItemKind::Goal | ItemKind::Decision | ItemKind::Task)
+        // A reason follows the pause.
+        let core = summary.split([',', ';', ':']).next().unwrap_or(summary);
+        let mut said = stems(core);
+        said.retain(|stem| !matches!(stem.as_str(), "today" | "yesterd" | "now" | "anymor" | "week" | "more" | "though" | "after"));
+        let is_meant = |known: &KnownItem| {
+            let shared = known.stems.intersection(&said).count();
+            let is_kind =
+                matches!(known.kind, ItemKind::Goal | ItemKind::Decision | ItemKind::Task | ItemKind::Fact);
+            is_kind
                 && known.is_live()
                 && !known.is_new
                 && !denies(&known.summary)
+                && shared > 0
+                && (shared == said.len() || shared >= 2 && shared * 2 >= said.len().min(known.stems.len()))
         };
-        let at = self.best(summary, is_asserted)?;
-        let said = stems(summary);
-        let shared = self.known[at].stems.intersection(&said).count();
-        (shared >= 2 || shared == self.known[at].stems.len() || shared == said.len()).then_some(at)
+        self.known.iter().rposition(is_meant)
+    }
+
+    /// Returns the item of the turns before that a retraction is about: the one with words in common, else the last.
+    fn earlier_target(&self, about: &str) -> Option<usize> {
+        let said = stems(about);
+        let is_firm = |known: &KnownItem| {
+            known.is_live() && !known.is_new && !matches!(known.kind, ItemKind::Hypothesis | ItemKind::Branch)
+        };
+        // A fact is only meant if it is named: nobody takes back an observation by deciding something.
+        let shares = |known: &KnownItem| {
+            let shared = known.stems.intersection(&said).count();
+            let least = if known.kind == ItemKind::Fact { known.stems.len().min(said.len()).min(2) } else { 1 };
+            is_firm(known) && shared >= least.max(1) && self.recent.iter().any(|id| known.is_of(id))
+        };
+        let is_will = |known: &KnownItem| is_firm(known) && known.kind != ItemKind::Fact;
+        self.known.iter().rposition(shares).or_else(|| self.recent_item(is_will))
+    }
+
+    /// Withdraws what the turns before said about something: every item of them with the same words.
+    fn take_back(&mut self, about: &str) -> Vec<DraftDelta> {
+        let Some(at) = self.earlier_target(about) else { return Vec::new() };
+        let (meant, said) = (self.known[at].stems.clone(), stems(about));
+        let mut withdrawn = vec![self.supersede(at, "taken back")];
+        let is_same = |known: &KnownItem| {
+            let shared = known.stems.intersection(&meant).filter(|stem| said.contains(*stem)).count();
+            known.is_live()
+                && !known.is_new
+                && matches!(known.kind, ItemKind::Task | ItemKind::Decision)
+                && shared > 0
+                && shared * 2 >= known.stems.len().min(said.len()).min(2)
+                && self.recent.iter().any(|id| known.is_of(id))
+        };
+        if let Some(other) = self.known.iter().rposition(is_same) {
+            withdrawn.push(self.supersede(other, "taken back"));
+        }
+        withdrawn
+    }
+
+    /// Gives the newest statement with a number another one.
+    fn set_value(&mut self, value: &str, name: TargetName<'_>) -> Option<DraftDelta> {
+        let has_figure = |known: &KnownItem| known.summary.contains(|c: char| c.is_ascii_digit());
+        let at = self.known.iter().rposition(|known| {
+            known.is_live()
+                && has_figure(known)
+                && matches!(known.kind, ItemKind::Decision | ItemKind::Constraint | ItemKind::Task)
+        })?;
+        let summary = with_number(&self.known[at].summary, value)?;
+        match self.known[at].kind {
+            ItemKind::Decision => {
+                self.known[at].reword(&summary);
+                let target = target_field(&self.known[at].handle);
+                Some(("decision_revised", vec![target, ("summary", summary.into())]))
+            }
+            ItemKind::Constraint => {
+                self.known[at].reword(&summary);
+                let target = target_field(&self.known[at].handle);
+                let mode = RevisionMode::Amended.as_str();
+                Some(("constraint_revised", vec![target, ("summary", summary.into()), ("mode", mode.into())]))
+            }
+            _ => {
+                let _ = name;
+                Some(self.supersede(at, value))
+            }
+        }
     }
 
     fn supersede(&mut self, at: usize, reason: &str) -> DraftDelta {
@@ -184,6 +282,8 @@ impl TargetResolver {
                 })?;
                 Some(self.supersede(at, "declined"))
             }
+            TurnClaim::SetValue(value) => self.set_value(&value, name),
+            TurnClaim::TakeBack(_) | TurnClaim::AllDone => None,
             TurnClaim::Permit(about) => {
                 let forbids = |known: &KnownItem| known.is_live_constraint() && denies(&known.summary);
                 let at = self.best(&about, forbids)?;
@@ -193,7 +293,6 @@ impl TargetResolver {
             TurnClaim::Accept { summary, is_task: false } => self.draft(TurnClaim::decision(summary), name),
             TurnClaim::Pick { rank, summary } => self.pick(rank, summary, name),
             TurnClaim::Report(text) => self.close_by_report(&text),
-            TurnClaim::AllDone => None,
             TurnClaim::Reopen { about, reason } => self.reopen(&about, reason, name),
         }
     }
@@ -413,22 +512,23 @@ impl TargetResolver {
     fn close(&mut self, about: &str) -> Option<DraftDelta> {
         let is_open =
             |known: &KnownItem| matches!(known.kind, ItemKind::Task | ItemKind::Goal) && known.is_live();
-        let target = if about.is_empty() {
-            let mut open = self
-                .known
-                .iter()
-                .enumerate()
-                .filter(|(_, known)| known.kind == ItemKind::Task && known.is_live());
-            let only = open.next_back()?.0;
-            open.next_back().is_none().then_some(only)?
-        } else {
-            self.best(about, is_open)?
-        };
+        let target = if about.is_empty() { self.only_open_task()? } else { self.best(about, is_open)? };
         let known = &mut self.known[target];
         known.status = ItemStatus::Resolved;
         let delta = if known.kind == ItemKind::Task { "task_closed" } else { "goal_closed" };
         let resolution = if about.is_empty() { "done" } else { about };
         Some((delta, vec![target_field(&known.handle), ("resolution", resolution.into())]))
+    }
+
+    /// Returns the task that "done" alone means: the only open one, or the only one that was opened in the turns just before.
+    fn only_open_task(&self) -> Option<usize> {
+        let is_open = |known: &KnownItem| known.kind == ItemKind::Task && known.is_live();
+        let mut open = self.known.iter().enumerate().filter(|(_, known)| is_open(known)).map(|(at, _)| at);
+        let last = open.next_back()?;
+        let Some(before) = open.next_back() else { return Some(last) };
+        let turn = self.known[last].turn();
+        let is_recent = self.recent.iter().any(|id| id == turn);
+        (is_recent && !self.known[before].is_of(turn)).then_some(last)
     }
 
     fn fact(

@@ -108,6 +108,9 @@ fn lead(line: &str) -> Option<BlockTopic> {
         " je vais ",
         " voy a ",
         " werde ich ",
+        " my list ",
+        " work items ",
+        " in this order ",
     ];
     topic_of(sentence)
         .or_else(|| promises.iter().any(|words| lower.contains(words)).then_some(BlockTopic::Tasks))

@@ -46,14 +46,14 @@ const INDEPENDENT_HELD_OUT: &[&str] = &[
 fn transcripts_are_read_well() {
     let score = score("tuned", &transcripts(TUNED), Differences::Shown);
     assert!(score.deltas.recall() >= 85, "{}", score.deltas);
-    assert!(score.deltas.precision() >= 88, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 85, "{}", score.deltas);
 }
 
 #[test]
 fn transcripts_that_the_rules_were_not_made_for_are_read_well_enough() {
     let score = score("held out", &transcripts(HELD_OUT), Differences::Shown);
     assert!(score.deltas.recall() >= 65, "{}", score.deltas);
-    assert!(score.deltas.precision() >= 78, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 75, "{}", score.deltas);
 }
 
 #[test]
@@ -66,11 +66,11 @@ fn transcripts_written_when_the_rules_were_done_are_read_well_enough() {
 #[test]
 fn sessions_of_an_independent_hand_are_read_no_worse_than_before() {
     let score = score("independent, tuned", &transcripts(INDEPENDENT_TUNED), Differences::Shown);
-    assert!(score.deltas.recall() >= 27, "{}", score.deltas);
-    assert!(score.deltas.precision() >= 53, "{}", score.deltas);
-    assert!(score.state.recall() >= 26, "{}", score.state);
-    assert!(score.state.precision() >= 45, "{}", score.state);
-    assert!(score.traps_taken <= 6, "{}", score.traps_taken);
+    assert!(score.deltas.recall() >= 53, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 70, "{}", score.deltas);
+    assert!(score.state.recall() >= 46, "{}", score.state);
+    assert!(score.state.precision() >= 56, "{}", score.state);
+    assert!(score.traps_taken <= 1, "{}", score.traps_taken);
 }
 
 /// Prints only: a floor would invite to look.

@@ -94,7 +94,12 @@ impl RuleReader<'_> {
             && strip(name, lx::WORK_VERB).is_none()
             && !is_among("ok | okay | fine | well | good | it | that", &name[0].lower);
         is_name.then(|| {
-            vec![TurnClaim::Answer(self.said(name)), self.decided_on(name)]
+            let mut decision = self.decided_on(name);
+            if let TurnClaim::Decision { revises, .. } = &mut decision {
+                // Nobody asked, so it answers an objection to what was decided before.
+                *revises = !self.context.is_asked && self.context.offers.is_empty();
+            }
+            vec![TurnClaim::Answer(self.said(name)), decision]
         })
     }
 

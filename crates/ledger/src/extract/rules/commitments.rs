@@ -51,8 +51,11 @@ impl RuleReader<'_> {
         }
         // An agent that says "right, no admin page" repeats an instruction.
         let repeats = self.role == Role::Assistant && strip(words, "no").is_some();
-        let hard = !repeats && is_hard_rule(words);
-        let soft = !hard && is_preference(words);
+        // What an agent says must be so is an observation, unless it says that it must.
+        let is_agent = self.role == Role::Assistant;
+        let binds = !is_agent || contains(words, "must | may only | only may | has to | have to | never | always");
+        let hard = !repeats && binds && (is_hard_rule(words) || !is_agent && is_bound_alone(words));
+        let soft = !hard && !is_agent && is_preference(words);
         let change = if self.revises() { RuleChange::Replaces } else { RuleChange::New };
         (hard || soft).then(|| TurnClaim::Constraint { summary: self.said(words), hard, change })
     }
@@ -74,6 +77,9 @@ impl RuleReader<'_> {
 
     pub(super) fn goal(&self, words: &[Word]) -> Option<TurnClaim> {
         if let Some(rest) = named_goal(words).or_else(|| wanted_thing(words)) {
+            return Some(TurnClaim::Goal(self.said(rest)));
+        }
+        if let Some(rest) = self.wanted_first(words) {
             return Some(TurnClaim::Goal(self.said(rest)));
         }
         if let Some(rest) = strip(words, lx::GOAL).filter(|rest| !rest.is_empty()) {
@@ -98,6 +104,19 @@ impl RuleReader<'_> {
         let is_making =
             strip(ongoing, "building | creating a | making a | developing a | designing a | writing a");
         is_making.is_some_and(|rest| !rest.is_empty()).then(|| TurnClaim::Goal(self.said(ongoing)))
+    }
+
+    /// What a user wants in the first turn is the goal of the session: "I want all serious ones gone before the release".
+    fn wanted_first<'w>(&self, words: &'w [Word]) -> Option<&'w [Word]> {
+        if self.role != Role::User || !self.context.recent.is_empty() {
+            return None;
+        }
+        let rest = strip(words, "i want | we want | i would like | we need | i need | we would like | i want to have | i would like to have | we are replacing | we are moving | we are migrating | we are trying to | i want to have")?;
+        let rest = strip(rest, "to have").unwrap_or(rest);
+        let is_request = strip(rest, "you | to know | help").is_some()
+            || strip(rest, "to").is_some_and(|rest| strip(rest, lx::WORK_VERB).is_some());
+        let is_pointer = is_among("this | that | it", &rest.first()?.lower);
+        (rest.len() >= 3 && !is_request && !is_pointer).then_some(rest)
     }
 
     /// "Redis is the way to go", "a plain log will do", "Ghent has to wait", "we agreed with support that …".
@@ -152,7 +171,9 @@ impl RuleReader<'_> {
 
     pub(super) fn decision(&self, words: &[Word]) -> Option<TurnClaim> {
         let own = strip(words, "we | i").unwrap_or(words);
-        if let Some(rest) = strip(own, lx::REPORTED_DECISION).filter(|rest| !rest.is_empty()) {
+        if let Some(rest) = strip(own, lx::REPORTED_DECISION)
+            .filter(|rest| !rest.is_empty() && !is_among("and | or | up", &rest[0].lower))
+        {
             return Some(self.decided(self.what_was_decided(words, own, rest), rest));
         }
         let going = "going with | sticking with | we go with | we go for | let us go with | we will go with | i will go with | go with | let us go for";
@@ -165,7 +186,11 @@ impl RuleReader<'_> {
         {
             return Some(self.decided(format!("Use {}", self.slice(name)), words));
         }
-        let willed = strip(words, "we will | let us | we are going to | i will | we shall");
+        if let Some(name) = self.name_after_so(words) {
+            return Some(self.decided(format!("Use {name}"), words));
+        }
+        let willed = strip(words, "we will | let us | we are going to | i will | we shall")
+            .filter(|_| self.role != Role::Assistant || strip(words, "i will").is_none());
         let said = willed.or(Some(words).filter(|_| self.role != Role::Assistant))?;
         let said = strip(said, "just | simply | definitely | always | now | only | also").unwrap_or(said);
         let firm = willed.filter(|_| strip(words, "we will | let us | we shall").is_some());
@@ -191,9 +216,19 @@ impl RuleReader<'_> {
         let is_work = willed.is_none()
             && !self.revises()
             && !is_policy(&object)
-            && strip(said, "make | split | log | drop | put | leave").is_some();
+            && (strip(said, "make | split | log | drop | put | leave").is_some()
+                || strip(said, "take").is_some() && said.len() > 3);
         (!object.is_empty() && !is_work && is_order(object) && !is_pronoun(object))
             .then(|| self.decided(self.said(said), object))
+    }
+
+    /// "The team knows Postgres better, so Postgres": the name behind the last "so".
+    fn name_after_so(&self, words: &[Word]) -> Option<String> {
+        let so = words.iter().rposition(|word| word.lower == "so").filter(|&so| so > 0 && words[so - 1].paused)?;
+        let name = &words[so + 1..];
+        let is_verb = |word: &Word| is_among(lx::AUXILIARY | lx::STATIVE_VERB | lx::NEGATION | lx::NO | lx::PRONOUN, &word.lower);
+        let is_name = (1..=3).contains(&name.len()) && !name.iter().any(is_verb) && self.role == Role::User;
+        is_name.then(|| self.slice(name))
     }
 
     /// "Raise the limit to 20": replaces the decision about the same subject, if there is one.
@@ -277,14 +312,24 @@ fn is_hard_rule(words: &[Word]) -> bool {
     let is_strong =
         contains(words, lx::OBLIGATION) && strip(words, lx::IDLE_OBLIGATION).is_none() && words.len() > 2;
     let can_not = position_after(words, "can not").map(|at| &words[at..]);
-    let forbids =
-        can_not.is_some_and(|rest| strip(rest, lx::FORBIDDEN_VERB).is_some()) && words[0].lower != "i";
+    let forbids = can_not.is_some_and(|rest| strip(rest, lx::FORBIDDEN_VERB).is_some() && rest.len() > 1)
+        && !is_among("i | that | it | this", &words[0].lower);
     let is_bounded = strip(words, "keep | limit | cap | stay").is_some()
         && contains(words, lx::BOUND)
         && words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
     let is_always = strip(words, "always").is_some_and(|rest| rest.len() > 1);
     let is_fixed = contains(words, lx::IMMOVABLE) && words.len() > 3;
     is_fixed || has_to(words) || binds_everyone(words) || is_strong || forbids || is_bounded || is_always
+}
+
+/// "Accuracy drop max 1 point", "average current below 8 µA": a limit without a verb.
+fn is_bound_alone(words: &[Word]) -> bool {
+    let is_figure = |word: &Word| word.lower.starts_with(|c: char| c.is_ascii_digit());
+    let at = position_after(words, "max | maximum | at most | no more than | below | under | at least | minimum");
+    let has_verb = words.iter().any(|word| is_among(lx::STATIVE_VERB, &word.lower) || word.lower == "got");
+    at.is_some_and(|at| words.get(at..).is_some_and(|rest| rest.iter().take(2).any(is_figure)))
+        && !has_verb
+        && (3..=14).contains(&words.len())
 }
 
 /// "The old links need to keep working": the subject is a thing, not a person.
@@ -320,6 +365,8 @@ fn binds_everyone(words: &[Word]) -> bool {
 fn is_ban(words: &[Word]) -> bool {
     let has_verb =
         words.iter().any(|word| matches!(word.lower.as_str(), "is" | "was" | "will" | "did" | "has"));
+    let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1).max(1);
+    let words = &words[..end];
     let rest = &words[1..];
     (1..=8).contains(&rest.len()) && strip(rest, lx::IDLE_NO).is_none() && !has_verb && !words[0].paused
 }

@@ -1,10 +1,12 @@
 //! Facts: findings, and plain statements about the project.
 
+use super::super::Role;
 use super::super::claims::TurnClaim;
 use super::RuleReader;
 use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
-use probity_prose::words::Word;
+use probity_prose::stems::stems;
+use probity_prose::words::{Word, strip_openers};
 
 impl RuleReader<'_> {
     pub(super) fn fact(&self, words: &[Word]) -> Option<TurnClaim> {
@@ -18,7 +20,12 @@ impl RuleReader<'_> {
             strip(words, "we do not").is_some() && self.has("at the moment | currently | right now | today");
         let is_practice = is_lack || strip(words, lx::PRACTICE).is_some_and(|rest| rest.len() > 1);
         let said = found.or(Some(words).filter(|words| {
-            is_practice || !is_opinion(words) && (self.is_statement(words) || is_measured(words))
+            is_practice
+                || !is_opinion(words)
+                    && (self.is_statement(words)
+                        || is_measured(words)
+                        || self.declares(words)
+                        || self.is_figure_alone(words))
         }))?;
         let corrects = self.revises() || self.has("turns out | in fact");
         let confirms = self.has(lx::CONFIRMATION);
@@ -44,6 +51,96 @@ impl RuleReader<'_> {
         has_verb && !is_idle && !reports_progress && (is_ours || self.is_about_a_name(words))
     }
 
+    /// "Paths are computed once", "it pulls in two crates": a subject, a verb and something to know. Of a user only with a figure or
+    /// a name, because people talk about more than the project.
+    fn declares(&self, words: &[Word]) -> bool {
+        if self.sentence.is_translated || !self.begins_sentence(words) || self.is_report_of_work(words) {
+            return false;
+        }
+        let is_agent = self.role == Role::Assistant;
+        let first = &words[0].lower;
+        let is_specific = self.is_specific(words);
+        let is_pointer = is_among("it | they | that | this | these | those | there | you | we", first);
+        let is_idle = is_among(lx::IDLE_START, first) && !(is_pointer && is_specific)
+            || is_among(lx::IDLE_SUBJECT, words.get(1).map_or("", |word| &word.lower))
+            || is_among("i | let | sorry | understood | noted | agreed | sounds", first);
+        let starts_with_verb = is_among(lx::VERB, first) && !first.ends_with('s') || is_among(lx::WORK_VERB, first);
+        let verb = words.iter().take(9).skip(1).position(is_finite).map(|at| at + 1);
+        let has_complement = verb.is_some_and(|at| at + 1 < words.len());
+        let is_plan = self.has("will | let us | i am going | let me | would | should | i would | want | wants | or | alternative");
+        let is_known = words.len() >= 5 && stems(&self.sentence.text).len() >= 3;
+        has_complement && !is_idle && !starts_with_verb && !is_plan && is_known && (is_agent || is_specific)
+    }
+
+    /// Returns whether the words are the front of their sentence; a piece further on has lost its subject.
+    fn begins_sentence(&self, words: &[Word]) -> bool {
+        let front = strip_openers(&self.sentence.words);
+        front.first().map(|word| word.place.start) == words.first().map(|word| word.place.start)
+    }
+
+    /// "Changed to 2048 px", "scaling added": tells what was done, not how things are.
+    fn is_report_of_work(&self, words: &[Word]) -> bool {
+        let is_participle = |word: &Word| {
+            is_among(lx::WORK_PARTICIPLE, &word.lower)
+                || word.lower.strip_suffix("ed").is_some_and(|base| is_among(lx::VERB, base))
+                || word.lower.strip_suffix('d').is_some_and(|base| base.ends_with('e') && is_among(lx::VERB, base))
+        };
+        let own = strip(words, "i have | i | we have").unwrap_or(words);
+        let begins = own.first().is_some_and(|word| is_participle(word) || is_among("done | dropped", &word.lower))
+            && !is_among("measured | found | tested", &own[0].lower);
+        let fragment = words.iter().skip(1).take(2).any(|word| is_participle(word) || word.lower == "done")
+            && !words.iter().take(4).any(|word| is_among(lx::AUXILIARY, &word.lower));
+        let is = words.iter().take(8).position(|word| is_among("is | are | was | were", &word.lower));
+        let ends = is.is_some_and(|is| {
+            let rest = &words[is + 1..];
+            let rest = strip(rest, "now | also | all | finally | both").unwrap_or(rest);
+            let is_place = strip(rest, "in | on | there | under").is_some()
+                && self.sentence.text.contains(['`', '/']);
+            rest.first().is_some_and(|word| is_among("done | finished | complete | merged | deployed | shipped | live", &word.lower))
+                || is_place
+        });
+        self.role == Role::Assistant && (begins || fragment || ends) || begins && self.role == Role::User
+    }
+
+    /// Returns whether a statement has a figure, a path, code or a name in it.
+    fn is_specific(&self, words: &[Word]) -> bool {
+        let text = &self.sentence.text;
+        let is_marked = |word: &Word| {
+            word.lower.contains(|c: char| c.is_ascii_digit() || matches!(c, '_' | '/'))
+                || text.get(word.place.clone()).is_some_and(|it| it.chars().skip(1).any(char::is_uppercase))
+        };
+        text.contains('`') || words.iter().any(is_marked)
+    }
+
+    /// "16.9 fps, mAP 40.8", "11.4 s → 5.2 s", "axe: 0 serious, 9 moderate": figures without a verb.
+    fn is_figure_alone(&self, words: &[Word]) -> bool {
+        if self.sentence.is_translated
+            || !self.begins_sentence(words)
+            || self.is_report_of_work(words)
+            || is_among("why | what | how | when | where | which | who | make | ok | for | so | then", &words[0].lower)
+        {
+            return false;
+        }
+        let is_figure = |word: &Word| word.lower.starts_with(|c: char| c.is_ascii_digit());
+        let n_figures = words.iter().filter(|word| is_figure(word)).count();
+        let first = words.iter().position(is_figure);
+        let measures = words.windows(2).any(|pair| {
+            is_figure(&pair[0])
+                && (is_among(lx::UNIT | lx::TIME_UNIT, &pair[1].lower)
+                    || is_among("% | mb | gb | kb | tests | runs | rows | of | fps | products | users | requests | errors | failures | findings | times | lines | files | specs | calls | objects | warnings | ua | ma | mw | hz | px | points | percent | passed | failed | serious | apps | per", &pair[1].lower))
+        }) || words.iter().any(|word| is_figure(word) && word.lower.ends_with(|c: char| c.is_alphabetic() || c == '%'));
+        let has_order = words.first().is_some_and(|word| {
+            is_among(lx::WORK_VERB | lx::DECISION_VERB | lx::SETTING_VERB, &word.lower)
+        });
+        let plans = self.has("i will | we will | let us | i would | would | should | must | need | needs | max | at most | want");
+        n_figures > 0
+            && (measures || n_figures > 1)
+            && first.is_some_and(|at| at <= 6)
+            && !has_order
+            && !plans
+            && (2..=24).contains(&words.len())
+    }
+
     /// Returns whether the subject is a name and the statement contains something specific.
     fn is_about_a_name(&self, words: &[Word]) -> bool {
         let text = &self.sentence.text;
@@ -54,6 +151,19 @@ impl RuleReader<'_> {
         let is_simple = words.get(1).is_some_and(|word| is_among(lx::STATIVE_VERB, &word.lower));
         is_capital && (is_simple || has_inner_capital || words.iter().any(is_marked) || text.contains('`'))
     }
+}
+
+/// Returns whether a word is a verb that makes a statement.
+fn is_finite(word: &Word) -> bool {
+    let lower = word.lower.as_str();
+    let base = lower.strip_suffix("es").filter(|base| is_among(lx::VERB, base)).or_else(|| lower.strip_suffix('s'));
+    let is_third = lower.len() > 3 && !lower.ends_with("ss") && base.is_some_and(|base| is_among(lx::VERB, base));
+    let past = lower.strip_suffix("ed").unwrap_or("");
+    let is_past = !past.is_empty() && (is_among(lx::VERB, past) || is_among(lx::VERB, &lower[..lower.len() - 1]));
+    is_among(lx::STATIVE_VERB, lower)
+        || is_third
+        || is_past
+        || is_among("does | did | do | goes | went | comes | came | keeps | kept | stays | makes | made | gives | gave | found | lost | pass | fail | wait | depend", lower)
 }
 
 /// "That is fine", "backups are hard": an opinion.

@@ -31,6 +31,8 @@ use probity_prose::words::{Word, strip_openers};
 pub(super) struct ReadSentence {
     pub(super) sentence: Sentence,
     pub(super) claims: Vec<Vec<TurnClaim>>,
+    /// The person at the keyboard said it.
+    pub(super) is_user: bool,
 }
 
 /// Whether the sentences around one doubt it.
@@ -119,8 +121,9 @@ fn clauses(words: &[Word]) -> Vec<RuleClause<'_>> {
         } else {
             joined.is_some_and(|rest| strip(rest, "let us | we will | i will | please").is_some())
         };
-        let continues =
-            is_work && strip(rest, "and").is_some_and(|rest| strip(rest, lx::WORK_VERB).is_some());
+        let continues = is_work
+            && (strip(rest, "and").is_some_and(|rest| strip(rest, lx::WORK_VERB).is_some())
+                || words[at - 1].paused && strip(rest, lx::WORK_VERB).is_some_and(|object| object.len() > 1));
         let is_new = is_new
             || is_report && strip(rest, "and").is_some_and(|rest| strip(rest, lx::WORK_PARTICIPLE).is_some());
         if (is_new || continues) && at - cuts.last().map_or(0, |cut| cut.0) > 1 {
@@ -235,6 +238,7 @@ impl RuleReader<'_> {
         let about_known =
             [
                 self.short_answer(words),
+                self.value_alone(words),
                 self.permission(words),
                 self.withdrawal(all, words),
                 self.reopening(words),
@@ -316,6 +320,15 @@ impl RuleReader<'_> {
         is_answer.then(|| TurnClaim::Answer(self.said(name)))
     }
 
+    /// "Make it 10 seconds", "change that to 250": a value for what was said last.
+    fn value_alone(&self, words: &[Word]) -> Option<TurnClaim> {
+        let rest = strip(words, "make it | make that | make them | change it to | change that to | set it to | better")?;
+        let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |at| at + 1);
+        let value = &rest[..end];
+        let has_figure = value.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
+        (self.role == Role::User && has_figure && value.len() <= 5).then(|| TurnClaim::SetValue(self.slice(value)))
+    }
+
     /// "You may touch checkout": lifts a rule.
     fn permission(&self, words: &[Word]) -> Option<TurnClaim> {
         let rest = strip(words, "you may | you can | you are allowed to | feel free to | you can now | you may now")?;
@@ -347,5 +360,5 @@ fn is_whole(words: &[Word], phrases: impl PhraseSet) -> bool {
 
 /// Returns whether the words after a verb are its object: "port 8080 is taken" is not an order.
 fn is_order(object: &[Word]) -> bool {
-    !object.iter().take(3).any(|word| is_among("is | are | was | were | has | takes", &word.lower))
+    !object.iter().take(3).any(|word| is_among("is | are | was | were | has | takes | goes | went | comes | came", &word.lower))
 }

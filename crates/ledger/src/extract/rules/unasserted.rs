@@ -2,9 +2,11 @@
 
 use super::super::Role;
 use super::super::claims::TurnClaim;
+use super::super::dialog::offer_of;
 use super::RuleReader;
 use crate::vocabulary::ConfidenceLevel;
 use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
+use probity_prose::stems::stems;
 use probity_prose::words::Word;
 
 impl RuleReader<'_> {
@@ -37,15 +39,32 @@ impl RuleReader<'_> {
                 confidence: ConfidenceLevel::Low,
             });
         }
+        if let Some(offer) = offer_of(self.sentence).filter(|_| {
+            !(self.modality.is_reported || self.modality.is_unreal || self.modality.is_question)
+        })
+        {
+            let is_whole = stems(&offer.summary).len() >= 2;
+            return is_whole
+                .then_some(TurnClaim::Hypothesis { summary: offer.summary, confidence: ConfidenceLevel::Low });
+        }
         if !self.modality.is_guess()
             || words.len() < 3 && !self.sentence.is_translated
             || strip(words, lx::CHATTER).is_some()
+            || !self.is_proposition(words)
         {
             return None;
         }
         let is_likely = self.has("probably | likely | i believe | we believe | presumably | should");
         let confidence = if is_likely { ConfidenceLevel::Medium } else { ConfidenceLevel::Low };
         Some(TurnClaim::Hypothesis { summary: self.said(strip_hedge(words)), confidence })
+    }
+
+    /// A guess needs something that is guessed: a subject and more, not only a hedge. "Would" alone tells a consequence.
+    fn is_proposition(&self, words: &[Word]) -> bool {
+        let is_consequence = self.has("would") && !self.has(lx::HEDGE | lx::HEDGED_START) && !self.has("might | could | may");
+        let is_about_me = strip(words, "i am | you are | i would | wouldn't | what | that is all | i said").is_some();
+        self.sentence.is_translated
+            || !is_consequence && !is_about_me && stems(&self.sentence.text).len() >= 3 && words.len() >= 4
     }
 
     /// "If the tests fail, never merge": a rule keeps its condition.
@@ -76,6 +95,11 @@ impl RuleReader<'_> {
 
     /// "Can you add tests?" is a request for work.
     fn request(&self, words: &[Word]) -> Option<TurnClaim> {
+        if let Some(rest) = strip(words, "please | bitte") {
+            let is_open = self.modality.is_question || self.modality.is_reported || self.modality.is_unreal;
+            let is_work = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty());
+            return (is_work && !is_open && self.role == Role::User).then(|| TurnClaim::Task(self.said(rest)));
+        }
         let rest = strip(words, "can you | could you | would you | will you")?;
         let rest = strip(rest, "please | also | maybe also | quickly").unwrap_or(rest);
         let is_work = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty());
@@ -101,7 +125,8 @@ impl RuleReader<'_> {
             return self.alternatives(rest, "or").or_else(|| self.alternatives(rest, "and"));
         }
         if let Some(rest) = announced_options(words) {
-            return self.alternatives(rest, "or").or_else(|| self.alternatives(rest, "and"));
+            let has_or = rest.iter().any(|word| word.lower == "or");
+            return self.alternatives(rest, if has_or { "or" } else { "and" });
         }
         let is_open = modality.is_question || modality.is_undecided || modality.is_hedged;
         if let Some(at) = position_after(words, "either") {
@@ -110,6 +135,15 @@ impl RuleReader<'_> {
         let has_versus = words.iter().any(|word| matches!(word.lower.as_str(), "vs" | "versus"));
         if has_versus && words.len() <= 14 {
             return self.alternatives(words, "vs").or_else(|| self.alternatives(words, "versus"));
+        }
+        if modality.is_question && let Some(rest) = after_colon(words) {
+            return self.alternatives(rest, "or");
+        }
+        if self.has("your choice | your call | up to you | either is fine | either works") {
+            return self.alternatives(words, "or");
+        }
+        if self.role == Role::Assistant && strip(words, lx::OFFERED_WORK).is_some() {
+            return self.offered_alternatives(words);
         }
         if self.has("no strong opinion | do not care | no preference | can not decide | what do you suggest")
         {
@@ -128,6 +162,16 @@ impl RuleReader<'_> {
         }
     }
 
+    /// "I can replace it with a mock server or with a route": the names around "or".
+    fn offered_alternatives(&self, words: &[Word]) -> Option<TurnClaim> {
+        let or = words.iter().position(|word| word.lower == "or")?;
+        let joint = words.get(or + 1).map(|word| word.lower.as_str())?;
+        let start = words[..or].iter().rposition(|word| word.lower == joint)?;
+        let (one, other) = (self.slice(&words[start + 1..or]), self.slice(words.get(or + 2..)?));
+        let is_short = |text: &str| (1..=6).contains(&text.split_whitespace().count());
+        (is_short(&one) && is_short(&other) && one != other).then(|| TurnClaim::Branch(vec![one, other]))
+    }
+
     /// Returns the alternatives left and right of `joint`.
     fn alternatives(&self, words: &[Word], joint: &str) -> Option<TurnClaim> {
         let at = words.iter().position(|word| word.lower == joint)?;
@@ -137,7 +181,8 @@ impl RuleReader<'_> {
         let ends = right.iter().position(|word| word.paused).map_or(right.len(), |at| at + 1);
         let stops = right.iter().position(|word| matches!(word.lower.as_str(), "for" | "here" | "as"));
         let (left, right) = (&left[starts..], &right[..ends.min(stops.unwrap_or(right.len()))]);
-        let is_short = |part: &[Word]| !part.is_empty() && part.len() <= 6;
+        let right = strip(right, "we").filter(|_| joint == "or").unwrap_or(right);
+        let is_short = |part: &[Word]| !part.is_empty() && part.len() <= 9;
         let (one, other) = (self.slice(left), self.slice(right));
         (is_short(left) && is_short(right) && one != other).then(|| TurnClaim::Branch(vec![one, other]))
     }
@@ -151,6 +196,14 @@ fn announced_options(words: &[Word]) -> Option<&[Word]> {
     let counts = says("two | three | options | some");
     (counts && says("options | ways | routes | possibilities | approaches | choices | alternatives"))
         .then_some(rest)
+}
+
+/// "How should it be stored: in a cookie, or in memory?": the words behind the colon.
+fn after_colon(words: &[Word]) -> Option<&[Word]> {
+    let has_or = |rest: &[Word]| rest.iter().any(|word| word.lower == "or");
+    let at = words.iter().take(12).position(|word| word.paused)?;
+    let is_how = is_among("how | which | what | where", &words[0].lower);
+    words.get(at + 1..).filter(|rest| is_how && has_or(rest))
 }
 
 /// Returns the subject of a question that begins with its verb: "should they expire after 15 or after 60 minutes?".

@@ -17,7 +17,8 @@ impl RuleReader<'_> {
         let is_promise = self.role == Role::Assistant
             && strip(words, "i will | i am going to | let me | i will also | i will now").is_some()
             && rest.first().is_some_and(|verb| {
-                is_among(lx::VERB, &verb.lower) && !is_among(lx::VAGUE_VERB, &verb.lower)
+                is_among(lx::VERB, &verb.lower)
+                    && !is_among("see | be | have | need | know | wait | think | hope | guess | say | look | check | do | try | ask | leave | keep | let", &verb.lower)
             });
         let is_task = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty())
             || is_promise && rest.len() > 1;
@@ -139,7 +140,7 @@ impl RuleReader<'_> {
 
     /// "The goal is met", "that is it for the project".
     pub(super) fn reached(&self, words: &[Word]) -> Option<TurnClaim> {
-        let is_over = self.has("goal is met | goal is reached | goal is achieved | goal reached | goal achieved | goal met | reached the goal | reached our goal | met the goal | met our goal | it for the project | project is done | project is finished | project is complete");
+        let is_over = self.has("the goal reached | that is the milestone | closing this | we are done | we are done with | goal is met | goal is reached | goal is achieved | goal reached | goal achieved | goal met | reached the goal | reached our goal | met the goal | met our goal | it for the project | project is done | project is finished | project is complete");
         (is_over && !self.has(lx::INCOMPLETE) && !words.is_empty()).then_some(TurnClaim::Reached)
     }
 
