@@ -257,7 +257,8 @@ impl ItemWalker<'_> {
         }
         let first = self.source[start];
         let is_quote = matches!(first, b'"' | b'\'' | b'`' | b'@' | b'$') && end - start > 1;
-        let is_word = first.is_ascii_alphanumeric() || first == b'_' || first >= 128 || is_quote || end - start > 3;
+        let is_word =
+            first.is_ascii_alphanumeric() || first == b'_' || first >= 128 || is_quote || end - start > 3;
         self.items.tokens.push(SourceToken { start: count(start), end: count(end), is_word });
     }
 
@@ -336,10 +337,13 @@ impl ItemWalker<'_> {
         let (Some(callee), false) = (callee, has_object) else { return };
         let text = String::from_utf8_lossy(&self.source[callee.byte_range()]).into_owned();
         let (module, name) = text.rsplit_once("::").unwrap_or(("", &text));
-        let is_name =
-            |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_name = |word: &str| {
+            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
         // `Type::new` is a method: only modules, written in lower case, qualify a bare name.
-        let is_module = module.split("::").all(|part| part.is_empty() || (is_name(part) && !part.starts_with(|c: char| c.is_ascii_uppercase())));
+        let is_module = module.split("::").all(|part| {
+            part.is_empty() || (is_name(part) && !part.starts_with(|c: char| c.is_ascii_uppercase()))
+        });
         if !is_name(name) || !is_module {
             return;
         }
@@ -365,9 +369,10 @@ fn n_arguments(arguments: Node<'_>) -> Option<u32> {
         if kind.contains("comment") {
             continue;
         }
-        let is_unclear = ["splat", "spread", "keyword", "unpack", "block", "hash", "pair", "variadic", "ERROR"]
-            .iter()
-            .any(|word| kind.contains(word));
+        let is_unclear =
+            ["splat", "spread", "keyword", "unpack", "block", "hash", "pair", "variadic", "ERROR"]
+                .iter()
+                .any(|word| kind.contains(word));
         if is_unclear || child.child_by_field_name("name").is_some() && kind == "argument" {
             return None;
         }
@@ -379,7 +384,9 @@ fn n_arguments(arguments: Node<'_>) -> Option<u32> {
 /// Some grammars have no node for imports alone: a call, a module or an export may be one, and usually is not.
 fn is_only_import(node: Node<'_>) -> bool {
     let kind = node.kind();
-    !kind.contains("call") && kind != "mod_item" && (!kind.contains("export") || node.child_by_field_name("source").is_some())
+    !kind.contains("call")
+        && kind != "mod_item"
+        && (!kind.contains("export") || node.child_by_field_name("source").is_some())
 }
 
 /// Returns true for a text with its quotes.
@@ -488,7 +495,13 @@ mod tests {
     fn layout_does_not_change_the_tokens() {
         let narrow = shown(Language::Rust, "fn f(a: u8)\n{\n    g(\n        1,\n        2\n    );\n}\n");
         let wide = shown(Language::Rust, "fn f(a: u8) {\n    g(1, 2);\n}\n");
-        let stream = |items: &[String]| items.iter().map(|item| item.split_once(": ").expect("an entity").1.to_owned()).collect::<Vec<_>>().join(" ");
+        let stream = |items: &[String]| {
+            items
+                .iter()
+                .map(|item| item.split_once(": ").expect("an entity").1.to_owned())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         assert_eq!(stream(&narrow), stream(&wide));
         assert_eq!(wide, ["f: fn f ( a : u8 )", "f: g ( 1 2 )"]);
     }

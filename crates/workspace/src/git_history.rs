@@ -62,10 +62,8 @@ pub fn captions(layout: &GitLayout, ids: &[GitId]) -> Result<Vec<CommitCaption>,
         return Ok(Vec::new());
     }
     let format = "--format=tformat:%H%x00%an%x00%s";
-    let command = git_command(
-        layout,
-        &["rev-list", "--no-walk=unsorted", "--no-commit-header", format, "--stdin"],
-    );
+    let command =
+        git_command(layout, &["rev-list", "--no-walk=unsorted", "--no-commit-header", format, "--stdin"]);
     let lines: Vec<String> = ids.iter().map(ToString::to_string).collect();
     let answer = output_of_lines(layout, &command, &lines)?;
     let caption = |line: &[u8]| {

@@ -1,10 +1,10 @@
 //! `probity merge`: shows what a merge lost, and records decisions about it.
 
 use super::change::word_parser;
-use super::merge_audit::{self, AUDIT_EXAMPLES, MergeAuditArgs};
 use super::commits::{
     CommitMetadataArgs, StoreArgs, conflict_values, json_of, list_of, open_at, print_losses, read_input,
 };
+use super::merge_audit::{self, AUDIT_EXAMPLES, MergeAuditArgs};
 use crate::answer::CommandAnswer;
 use crate::review::chosen_text;
 use crate::{review, ui};
@@ -39,7 +39,6 @@ enum MergeCommand {
     /// Find every edit that a git merge does not have
     #[command(after_help = AUDIT_EXAMPLES)]
     Audit(MergeAuditArgs),
-
 
     /// Say which intent a merge lost
     #[command(

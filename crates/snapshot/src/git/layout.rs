@@ -60,7 +60,8 @@ impl GitLayout {
     /// Returns the repository without a working tree at `dir`, if it is one.
     pub fn find_bare(dir: &Path) -> Option<Self> {
         let root = dir.canonicalize().ok()?;
-        let is_repository = root.join("HEAD").is_file() && root.join("objects").is_dir() && root.join("refs").is_dir();
+        let is_repository =
+            root.join("HEAD").is_file() && root.join("objects").is_dir() && root.join("refs").is_dir();
         if !is_repository {
             return None;
         }
