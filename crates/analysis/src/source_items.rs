@@ -384,7 +384,9 @@ fn n_arguments(arguments: Node<'_>) -> Option<u32> {
 /// Some grammars have no node for imports alone: a call, a module or an export may be one, and usually is not.
 fn is_only_import(node: Node<'_>) -> bool {
     let kind = node.kind();
-    !kind.contains("call") && kind != "mod_item" && (!kind.contains("export") || node.child_by_field_name("source").is_some())
+    !kind.contains("call")
+        && kind != "mod_item"
+        && (!kind.contains("export") || node.child_by_field_name("source").is_some())
 }
 
 /// Returns true for a text with its quotes.

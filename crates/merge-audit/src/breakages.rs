@@ -36,21 +36,30 @@ pub(crate) fn duplicates(path: &RepoPath, text: &[u8], files: [Option<&FileItems
     let language = Language::of_file_name(path.file_name());
     let has_overloads = matches!(
         language,
-        Some(Language::Java | Language::CSharp | Language::Cpp | Language::Kotlin | Language::TypeScript | Language::Tsx)
+        Some(
+            Language::Java
+                | Language::CSharp
+                | Language::Cpp
+                | Language::Kotlin
+                | Language::TypeScript
+                | Language::Tsx
+        )
     );
     let conditional = conditional_lines(text);
     let definitions = |file: &FileItems| -> BTreeMap<String, Vec<ItemUnit>> {
         let mut found: BTreeMap<String, Vec<ItemUnit>> = BTreeMap::new();
         for unit in &file.units {
             let parent = unit.parent.map(|parent| &file.units[parent as usize]);
-            let is_member = parent.is_some_and(|parent| matches!(parent.kind, UnitKind::File | UnitKind::Class));
+            let is_member =
+                parent.is_some_and(|parent| matches!(parent.kind, UnitKind::File | UnitKind::Class));
             let is_callable = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
             if !is_member || !is_callable || unit.decorated || unit.name.contains('<') {
                 continue;
             }
             let mut key = format!("{}\n{}", unit.parent.unwrap_or(0), unit.name);
             if has_overloads {
-                let names: Vec<&str> = unit.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+                let names: Vec<&str> =
+                    unit.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
                 key = format!("{}({})", unit.name, names.join(","));
             } else if unit.kind == UnitKind::Function {
                 key.clone_from(&unit.name);
@@ -116,7 +125,10 @@ fn can_be_called_bare(unit: &ItemUnit, language: Language) -> bool {
 
 /// Finds calls of one side whose definition the other side removed or gave other parameters. Calls without any
 /// definition are unconfirmed: a file that nobody changed may define the name.
-pub(crate) fn broken_calls(trees: &FourTrees, search: &TreeSearch<'_>) -> (Vec<AuditFinding>, Vec<AuditFinding>) {
+pub(crate) fn broken_calls(
+    trees: &FourTrees,
+    search: &TreeSearch<'_>,
+) -> (Vec<AuditFinding>, Vec<AuditFinding>) {
     let sources: Vec<(&RepoPath, Language)> = trees
         .keys()
         .filter_map(|path| Some((path, Language::of_file_name(path.file_name())?)))
@@ -146,7 +158,10 @@ pub(crate) fn broken_calls(trees: &FourTrees, search: &TreeSearch<'_>) -> (Vec<A
             for call in &file.calls {
                 let n_calls = |version: Option<&FileItems>| {
                     version.map_or(0, |file| {
-                        file.calls.iter().filter(|one| one.name == call.name && one.n_arguments == call.n_arguments).count()
+                        file.calls
+                            .iter()
+                            .filter(|one| one.name == call.name && one.n_arguments == call.n_arguments)
+                            .count()
                     })
                 };
                 let is_new = n_calls(Some(file)) > n_calls(read[BASE].as_ref());
@@ -159,7 +174,11 @@ pub(crate) fn broken_calls(trees: &FourTrees, search: &TreeSearch<'_>) -> (Vec<A
                 let name_hash = crate::line_merge::hash_of(call.name.as_bytes());
                 let mut finding = breakage(FindingClass::Dangling, EditKind::Call, path, &call.name);
                 finding.side = Some(word);
-                finding.entity = file.units.get(call.unit as usize).map(|unit| unit.name.clone()).filter(|name| !name.is_empty());
+                finding.entity = file
+                    .units
+                    .get(call.unit as usize)
+                    .map(|unit| unit.name.clone())
+                    .filter(|name| !name.is_empty());
                 finding.lines = Some([call.line, call.line]);
                 if is_removed {
                     if !imported[other].contains(&name_hash) {
@@ -168,10 +187,15 @@ pub(crate) fn broken_calls(trees: &FourTrees, search: &TreeSearch<'_>) -> (Vec<A
                     }
                     continue;
                 }
-                let ([other_unit], [result_unit], Some(n_given)) = (of(other), result_units, call.n_arguments) else { continue };
+                let ([other_unit], [result_unit], Some(n_given)) =
+                    (of(other), result_units, call.n_arguments)
+                else {
+                    continue;
+                };
                 let n_given = n_given as usize;
                 let fits = |unit: &ItemUnit| (arity(unit).0..=arity(unit).1).contains(&n_given);
-                let has_changed = arity(base_unit) != arity(other_unit) && arity(other_unit) == arity(result_unit);
+                let has_changed =
+                    arity(base_unit) != arity(other_unit) && arity(other_unit) == arity(result_unit);
                 if has_changed && fits(base_unit) && !fits(result_unit) {
                     finding.class = FindingClass::Signature;
                     reported.insert(&call.name);
@@ -203,7 +227,12 @@ fn has_marker_lines(text: &[u8]) -> bool {
 }
 
 /// Builds the finding for a result that is broken as a whole.
-pub(crate) fn broken_file(class: FindingClass, path: &RepoPath, lines: Option<[u32; 2]>, text: &str) -> AuditFinding {
+pub(crate) fn broken_file(
+    class: FindingClass,
+    path: &RepoPath,
+    lines: Option<[u32; 2]>,
+    text: &str,
+) -> AuditFinding {
     let mut finding = breakage(class, EditKind::Text, path, text);
     finding.lines = lines;
     finding

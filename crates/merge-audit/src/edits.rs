@@ -47,7 +47,11 @@ impl Alignment {
 }
 
 /// The edits of one side, region by region.
-pub(crate) fn edits_of(base: &FileItems, side: &FileItems, alignment: &Alignment) -> Vec<(ChangedRegion, Vec<EditAtom>)> {
+pub(crate) fn edits_of(
+    base: &FileItems,
+    side: &FileItems,
+    alignment: &Alignment,
+) -> Vec<(ChangedRegion, Vec<EditAtom>)> {
     alignment.regions.iter().map(|region| (region.clone(), atoms_of(base, side, region))).collect()
 }
 
@@ -81,7 +85,9 @@ fn update_pairs(base: &FileItems, side: &FileItems, region: &ChangedRegion) -> V
             }
         }
     }
-    scored.sort_by(|one, two| two.0.cmp(&one.0).then(one.1.abs_diff(one.2).cmp(&two.1.abs_diff(two.2))).then(one.cmp(two)));
+    scored.sort_by(|one, two| {
+        two.0.cmp(&one.0).then(one.1.abs_diff(one.2).cmp(&two.1.abs_diff(two.2))).then(one.cmp(two))
+    });
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for (_, left, right) in scored {
         let fits = pairs.iter().all(|&(l, r)| (l < left && r < right) || (l > left && r > right));
@@ -94,7 +100,12 @@ fn update_pairs(base: &FileItems, side: &FileItems, region: &ChangedRegion) -> V
 }
 
 /// Returns how much of two items is the same, in percent of both. Items of different kinds are never the same.
-pub(crate) fn similarity_percent(left_file: &FileItems, left: &Item, right_file: &FileItems, right: &Item) -> usize {
+pub(crate) fn similarity_percent(
+    left_file: &FileItems,
+    left: &Item,
+    right_file: &FileItems,
+    right: &Item,
+) -> usize {
     if left.is_note() != right.is_note() {
         return 0;
     }

@@ -4,14 +4,14 @@ use crate::breakages::{broken_file, duplicates, has_markers};
 use crate::edits::{EditAtom, edits_of, similarity_percent};
 use crate::file_items::{FileItems, Item, read_versions};
 use crate::finding::{
-    AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile, VersionExcerpt,
-    WholeFileTaken,
+    AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile,
+    VersionExcerpt, WholeFileTaken,
 };
 use crate::line_merge::{LineMerge, is_clean_merge, lines_of, merge_lines};
 use crate::moved_code::TreeSearch;
 use crate::path_class::{SetAsideReason, class_of_content, class_of_path};
 use crate::sequence_diff::ChangedRegion;
-use crate::survival::{SideTexts, SideView};
+use crate::survival::{SideTexts, SideView, sought_line};
 use crate::trees::{BASE, FileGroup, OURS, RESULT, THEIRS, is_same};
 use probity_analysis::ItemKind;
 use std::borrow::Cow;
@@ -20,14 +20,25 @@ use std::ops::Range;
 /// Longer excerpts are cut.
 const MAX_EXCERPT_LINES: usize = 60;
 
-const SIDES: [(usize, usize, MergeSide); 2] = [(OURS, THEIRS, MergeSide::Ours), (THEIRS, OURS, MergeSide::Theirs)];
+const SIDES: [(usize, usize, MergeSide); 2] =
+    [(OURS, THEIRS, MergeSide::Ours), (THEIRS, OURS, MergeSide::Theirs)];
 
-pub(crate) fn audit_file(group: &FileGroup, search: &TreeSearch<'_>, is_two_way: bool, report: &mut AuditReport) {
+pub(crate) fn audit_file(
+    group: &FileGroup,
+    search: &TreeSearch<'_>,
+    is_two_way: bool,
+    report: &mut AuditReport,
+) {
     let n_before = report.findings.len();
     audit_group(group, search, report);
     let ids = group.versions.each_ref().map(|version| version.as_ref().map_or("", |version| &*version.id));
     for finding in &mut report.findings[n_before..] {
-        if is_two_way && matches!(finding.class, FindingClass::Lost | FindingClass::Contested | FindingClass::Superseded) {
+        if is_two_way
+            && matches!(
+                finding.class,
+                FindingClass::Lost | FindingClass::Contested | FindingClass::Superseded
+            )
+        {
             finding.class = FindingClass::TwoWay;
         }
         finding.fill_id(ids);
@@ -41,7 +52,10 @@ fn audit_group(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditRep
         return;
     }
     if let Some(reason) = set_aside_reason(group) {
-        let is_merged = group.versions.iter().all(|version| version.as_ref().is_some_and(|version| version.bytes.is_some()))
+        let is_merged = group
+            .versions
+            .iter()
+            .all(|version| version.as_ref().is_some_and(|version| version.bytes.is_some()))
             && is_proven_by_content(group);
         if !is_merged {
             report.set_aside.push(SetAsideFile { path: group.path_in(RESULT).clone(), reason });
@@ -60,7 +74,9 @@ fn audit_group(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditRep
 }
 
 fn is_proven_by_content(group: &FileGroup) -> bool {
-    let [Some(base), Some(ours), Some(theirs), Some(result)] = [BASE, OURS, THEIRS, RESULT].map(|at| group.bytes(at)) else {
+    let [Some(base), Some(ours), Some(theirs), Some(result)] =
+        [BASE, OURS, THEIRS, RESULT].map(|at| group.bytes(at))
+    else {
         return false;
     };
     is_clean_merge(base, ours, theirs, result)
@@ -76,7 +92,13 @@ fn set_aside_reason(group: &FileGroup) -> Option<SetAsideReason> {
     [BASE, OURS, THEIRS, RESULT].iter().find_map(|&version| group.bytes(version).and_then(class_of_content))
 }
 
-fn whole_file_finding(group: &FileGroup, version: usize, side: MergeSide, class: FindingClass, kind: EditKind) -> AuditFinding {
+fn whole_file_finding(
+    group: &FileGroup,
+    version: usize,
+    side: MergeSide,
+    class: FindingClass,
+    kind: EditKind,
+) -> AuditFinding {
     AuditFinding {
         id: String::new(),
         class,
@@ -94,7 +116,10 @@ fn whole_file_finding(group: &FileGroup, version: usize, side: MergeSide, class:
 }
 
 /// Symbolic links and submodules have no lines: the result has a side's target or it has not.
-fn special_loss(group: &FileGroup, (version, other, side): (usize, usize, MergeSide)) -> Option<AuditFinding> {
+fn special_loss(
+    group: &FileGroup,
+    (version, other, side): (usize, usize, MergeSide),
+) -> Option<AuditFinding> {
     let at = |version: usize| group.versions[version].as_ref();
     if is_same(at(version), at(BASE)) || is_same(at(version), at(RESULT)) {
         return None;
@@ -114,14 +139,22 @@ fn mode_loss(group: &FileGroup, (version, other, side): (usize, usize, MergeSide
     if of_side == base || result == of_side {
         return None;
     }
-    let class = if of_other.is_none_or(|mode| mode == base || mode == of_side) { FindingClass::Lost } else { FindingClass::Contested };
+    let class = if of_other.is_none_or(|mode| mode == base || mode == of_side) {
+        FindingClass::Lost
+    } else {
+        FindingClass::Contested
+    };
     let mut finding = whole_file_finding(group, version, side, class, EditKind::Mode);
     finding.lost = vec![format!("mode {of_side:o}")];
     Some(finding)
 }
 
 /// Files that a side added, removed or changed, and that the result has not or has again.
-fn file_loss(group: &FileGroup, side: (usize, usize, MergeSide), search: &TreeSearch<'_>) -> Option<AuditFinding> {
+fn file_loss(
+    group: &FileGroup,
+    side: (usize, usize, MergeSide),
+    search: &TreeSearch<'_>,
+) -> Option<AuditFinding> {
     let (version, other, word) = side;
     let at = |version: usize| group.versions[version].as_ref();
     let has_changed = !is_same(at(version), at(BASE));
@@ -134,7 +167,9 @@ fn file_loss(group: &FileGroup, side: (usize, usize, MergeSide), search: &TreeSe
         (None, Some(_), Some(_), None) if version == OURS => (FindingClass::Lost, EditKind::AddFile),
         (Some(_), Some(_), None, None) => (FindingClass::Contested, EditKind::UpdateFile),
         (Some(_), Some(_), Some(_), None) => (FindingClass::Lost, EditKind::UpdateFile),
-        (Some(base), None, Some(of_other), Some(_)) if of_other.is_same(base) => (FindingClass::Lost, EditKind::RemoveFile),
+        (Some(base), None, Some(of_other), Some(_)) if of_other.is_same(base) => {
+            (FindingClass::Lost, EditKind::RemoveFile)
+        }
         (Some(_), None, None, Some(_)) if version == OURS => (FindingClass::Lost, EditKind::RemoveFile),
         (Some(_), None, Some(_), Some(_)) => (FindingClass::Contested, EditKind::RemoveFile),
         _ => return None,
@@ -157,12 +192,15 @@ fn content_went_elsewhere(group: &FileGroup, version: usize, search: &TreeSearch
     let name = group.path_in(version).file_name().to_vec();
     let [base, side, ..] = read_versions(&name, [group.bytes(BASE), group.bytes(version), None, None]);
     let Some(side) = side else { return false };
+    let text = group.bytes(version).unwrap_or_default();
     let is_new = |item: &&Item| base.as_ref().is_none_or(|base| base.count(item.hash) == 0);
     let long = |item: &&Item| item.stream.len() >= 3;
     let items: Vec<&Item> = side.items.iter().filter(is_new).filter(long).take(MAX_SAMPLED_ITEMS).collect();
     let moved = items
         .iter()
-        .filter(|item| !search.files_that_gained(RESULT, &[BASE, version], side.tokens_of(item), item.is_note()).is_empty())
+        .filter(|item| {
+            !search.files_that_gained(RESULT, &[BASE, version], &sought_line(&side, text, item)).is_empty()
+        })
         .count();
     !items.is_empty() && moved * 100 >= items.len() * MIN_MOVED_PERCENT
 }
@@ -182,7 +220,8 @@ fn normalized(bytes: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn audit_content(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditReport) {
-    let texts: [Option<Cow<'_, [u8]>>; 4] = [BASE, OURS, THEIRS, RESULT].map(|at| group.bytes(at).map(normalized));
+    let texts: [Option<Cow<'_, [u8]>>; 4] =
+        [BASE, OURS, THEIRS, RESULT].map(|at| group.bytes(at).map(normalized));
     let text = |version: usize| texts[version].as_deref();
     let result_path = group.path_in(RESULT).clone();
     let name = result_path.file_name().to_vec();
@@ -210,16 +249,24 @@ fn audit_content(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditR
     };
     let empty = FileItems::default();
     for (version, other, side) in SIDES {
-        let (Some(of_side), false) = (&files[version], is_same(group.versions[version].as_ref(), group.versions[BASE].as_ref())) else {
+        let (Some(of_side), false) =
+            (&files[version], is_same(group.versions[version].as_ref(), group.versions[BASE].as_ref()))
+        else {
             continue;
         };
         let or_empty = |version: usize| files[version].as_ref().unwrap_or(&empty);
         let side_texts = SideTexts {
+            base: text(BASE).unwrap_or_default(),
             side: text(version).unwrap_or_default(),
             other: text(other).unwrap_or_default(),
             result,
         };
-        let view = SideView::new([or_empty(BASE), of_side, or_empty(other), or_empty(RESULT)], side_texts, search, [version, other]);
+        let view = SideView::new(
+            [or_empty(BASE), of_side, or_empty(other), or_empty(RESULT)],
+            side_texts,
+            search,
+            [version, other],
+        );
         let audit = SideAudit {
             group,
             version,
@@ -250,7 +297,9 @@ fn audit_breakage(
         return true;
     }
     let Some(merged) = files[RESULT].as_ref().filter(|file| file.strict_grammar) else { return false };
-    let sides_parse = [BASE, OURS, THEIRS].iter().all(|&version| files[version].as_ref().is_none_or(|file| file.n_errors == 0));
+    let sides_parse = [BASE, OURS, THEIRS]
+        .iter()
+        .all(|&version| files[version].as_ref().is_none_or(|file| file.n_errors == 0));
     let has_side = files[OURS].is_some() || files[THEIRS].is_some();
     if merged.n_errors > 0 && sides_parse && has_side {
         report.findings.push(broken_file(FindingClass::DoesNotParse, path, None, ""));
@@ -324,7 +373,9 @@ impl SideAudit<'_> {
             EditAtom::Update { base, side } => {
                 !view.other_has(side) && (self.both_added || !view.other_keeps(base))
             }
-            EditAtom::Insert { side } => !view.other_has(side) && (self.both_added || self.is_insert_contested(side, region)),
+            EditAtom::Insert { side } => {
+                !view.other_has(side) && (self.both_added || self.is_insert_contested(side, region))
+            }
         };
         if is_contested { FindingClass::Contested } else { FindingClass::Lost }
     }
@@ -359,7 +410,12 @@ impl SideAudit<'_> {
         })
     }
 
-    fn finding(&self, class: FindingClass, atoms: &[EditAtom], region: &ChangedRegion) -> Option<AuditFinding> {
+    fn finding(
+        &self,
+        class: FindingClass,
+        atoms: &[EditAtom],
+        region: &ChangedRegion,
+    ) -> Option<AuditFinding> {
         let view = &self.view;
         let is_deletion = matches!(atoms.first()?, EditAtom::Delete { .. });
         let (file, version) = if is_deletion { (view.base, BASE) } else { (view.side, self.version) };
@@ -372,13 +428,17 @@ impl SideAudit<'_> {
             .collect();
         let items: Vec<&Item> = indices.iter().map(|&index| &file.items[index]).collect();
         let first = items.first()?;
-        let entity = self.entity_of(file, &items);
-        let lines = [items.iter().map(|item| item.first_line).min()?, items.iter().map(|item| item.last_line).max()?];
+        let entity = entity_of(file, &items);
+        let lines =
+            [items.iter().map(|item| item.first_line).min()?, items.iter().map(|item| item.last_line).max()?];
         let source = lines_of(self.texts[version]);
         let mut numbers: Vec<u32> = items.iter().flat_map(|item| item.first_line..=item.last_line).collect();
         numbers.dedup();
-        let mut lost: Vec<String> =
-            numbers.iter().filter_map(|&line| source.get(line as usize - 1)).map(|line| text_of_line(line)).collect();
+        let mut lost: Vec<String> = numbers
+            .iter()
+            .filter_map(|&line| source.get(line as usize - 1))
+            .map(|line| text_of_line(line))
+            .collect();
         lost.extend(self.shortened_lines(atoms));
         Some(AuditFinding {
             id: String::new(),
@@ -400,25 +460,34 @@ impl SideAudit<'_> {
     fn shortened_lines(&self, atoms: &[EditAtom]) -> Vec<String> {
         let source = lines_of(self.texts[BASE]);
         let shortened = atoms.iter().filter_map(|atom| match *atom {
-            EditAtom::Update { base, side } if !self.view.adds_words(base, side) => Some(&self.view.base.items[base]),
+            EditAtom::Update { base, side } if !self.view.adds_words(base, side) => {
+                Some(&self.view.base.items[base])
+            }
             _ => None,
         });
         let lines = shortened.flat_map(|item| item.first_line..=item.last_line);
         lines.filter_map(|line| source.get(line as usize - 1)).map(|line| text_of_line(line)).collect()
     }
 
-    /// Returns the entity of the first item; if the items are a whole entity, that one.
-    fn entity_of(&self, file: &FileItems, items: &[&Item]) -> String {
-        let code = items.iter().find(|item| !item.is_note()).or(items.first());
-        code.map(|item| file.entity_of(item).to_owned()).unwrap_or_default()
-    }
-
-    fn kind_of(&self, atoms: &[EditAtom], items: &[&Item], file: &FileItems, entity: &str, is_deletion: bool) -> EditKind {
+    fn kind_of(
+        &self,
+        atoms: &[EditAtom],
+        items: &[&Item],
+        file: &FileItems,
+        entity: &str,
+        is_deletion: bool,
+    ) -> EditKind {
         let view = &self.view;
         let is_whole = !entity.is_empty()
-            && file.items.iter().filter(|item| file.entity_of(item) == entity).all(|item| items.iter().any(|one| one.stream == item.stream));
+            && file
+                .items
+                .iter()
+                .filter(|item| file.entity_of(item) == entity)
+                .all(|item| items.iter().any(|one| one.stream == item.stream));
         if items.iter().all(|item| item.kind == ItemKind::Import) {
-            let used = items.iter().any(|item| file.words_of(item).last().is_some_and(|word| view.result.code.count(*word) > 0));
+            let used = items
+                .iter()
+                .any(|item| file.words_of(item).last().is_some_and(|word| view.result.code.count(*word) > 0));
             return if used && !is_deletion { EditKind::ImportLost } else { EditKind::Import };
         }
         if items.iter().all(|item| item.kind == ItemKind::Comment) {
@@ -436,7 +505,9 @@ impl SideAudit<'_> {
     fn cause(&self, first: &Item, is_deletion: bool, region: &ChangedRegion) -> LossCause {
         let Some(conflicts) = self.conflicts else { return LossCause::Conflict };
         let items = &self.view.base.items;
-        let line_before = |index: usize| index.checked_sub(1).and_then(|index| items.get(index)).map_or(0, |item| item.last_line);
+        let line_before = |index: usize| {
+            index.checked_sub(1).and_then(|index| items.get(index)).map_or(0, |item| item.last_line)
+        };
         let (start, end) = if is_deletion {
             (first.first_line - 1, first.last_line)
         } else {
@@ -444,7 +515,8 @@ impl SideAudit<'_> {
             let end = items.get(region.before.end).map_or(u32::MAX, |item| item.first_line - 1);
             (start, end)
         };
-        let is_inside = conflicts.iter().any(|range| range.start <= end as usize && start as usize <= range.end);
+        let is_inside =
+            conflicts.iter().any(|range| range.start <= end as usize && start as usize <= range.end);
         if is_inside { LossCause::Conflict } else { LossCause::Resolution }
     }
 
@@ -460,6 +532,12 @@ impl SideAudit<'_> {
         excerpts[RESULT] = excerpt(self.texts[RESULT], view.result, &in_result);
         excerpts
     }
+}
+
+/// Returns the entity of the first item that is code.
+fn entity_of(file: &FileItems, items: &[&Item]) -> String {
+    let code = items.iter().find(|item| !item.is_note()).or(items.first());
+    code.map(|item| file.entity_of(item).to_owned()).unwrap_or_default()
 }
 
 /// Returns the range in the second version that lies between the aligned neighbors of a range of the first.

@@ -12,7 +12,7 @@ const MAX_PARSED_BYTES: u64 = 1 << 20;
 
 /// How a file is cut into items. All versions of a file are cut in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ItemForm {
+pub(crate) enum ItemForm {
     Syntax(Language),
     /// Lines, with units of a language that is known but did not parse.
     SourceLines(Language),
@@ -25,42 +25,43 @@ pub enum ItemForm {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub(crate) struct Item {
     /// Equal for the same tokens, whatever their layout.
-    pub hash: u64,
-    pub kind: ItemKind,
+    pub(crate) hash: u64,
+    pub(crate) kind: ItemKind,
     /// Its tokens in the stream of its kind.
-    pub stream: Range<usize>,
+    pub(crate) stream: Range<usize>,
     /// An index into [`FileItems::entities`].
-    pub entity: u32,
+    pub(crate) entity: u32,
     /// Lines from 1, both inclusive.
-    pub first_line: u32,
-    pub last_line: u32,
+    pub(crate) first_line: u32,
+    pub(crate) last_line: u32,
 }
 
 impl Item {
     /// Comments, texts and prose: their tokens have a stream of their own.
-    pub const fn is_note(&self) -> bool {
+    pub(crate) const fn is_note(&self) -> bool {
         matches!(self.kind, ItemKind::Comment | ItemKind::Text)
     }
 }
 
 /// Tokens of a file in order, with the places where items begin.
 #[derive(Debug, Clone, Default)]
-pub struct TokenStream {
-    pub tokens: Vec<u64>,
-    pub is_word: Vec<bool>,
+pub(crate) struct TokenStream {
+    pub(crate) tokens: Vec<u64>,
+    pub(crate) is_word: Vec<bool>,
     is_start: Vec<bool>,
-    places: BTreeMap<u64, Vec<u32>>,
+    /// Tokens with their places, sorted.
+    places: Vec<(u64, u32)>,
 }
 
 /// How often a sequence of tokens occurs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Occurrences {
+pub(crate) struct Occurrences {
     /// As one or more whole items.
-    pub whole: u32,
+    pub(crate) whole: u32,
     /// Anywhere.
-    pub any: u32,
+    pub(crate) any: u32,
 }
 
 impl TokenStream {
@@ -71,21 +72,26 @@ impl TokenStream {
     }
 
     fn index(&mut self) {
-        for (token, place) in self.tokens.iter().zip(0_u32..) {
-            self.places.entry(*token).or_default().push(place);
-        }
+        self.places = self.tokens.iter().copied().zip(0_u32..).collect();
+        self.places.sort_unstable();
     }
 
-    pub fn occurrences(&self, needle: &[u64]) -> Occurrences {
+    fn places_of(&self, token: u64) -> &[(u64, u32)] {
+        let start = self.places.partition_point(|(other, _)| *other < token);
+        let n_places = self.places[start..].partition_point(|(other, _)| *other == token);
+        &self.places[start..start + n_places]
+    }
+
+    pub(crate) fn occurrences(&self, needle: &[u64]) -> Occurrences {
         let mut found = Occurrences::default();
         let rarest = needle
             .iter()
             .enumerate()
-            .map(|(at, token)| (self.places.get(token).map_or(0, Vec::len), at))
+            .map(|(at, token)| (self.places_of(*token).len(), at))
             .min()
             .unwrap_or_default();
-        let Some(places) = needle.get(rarest.1).and_then(|token| self.places.get(token)) else { return found };
-        for &place in places {
+        let Some(&token) = needle.get(rarest.1) else { return found };
+        for &(_, place) in self.places_of(token) {
             let Some(start) = (place as usize).checked_sub(rarest.1) else { continue };
             let end = start + needle.len();
             if self.tokens.get(start..end) == Some(needle) {
@@ -97,52 +103,52 @@ impl TokenStream {
         found
     }
 
-    pub fn count(&self, token: u64) -> usize {
-        self.places.get(&token).map_or(0, Vec::len)
+    pub(crate) fn count(&self, token: u64) -> usize {
+        self.places_of(token).len()
     }
 }
 
 /// A version of a file.
 #[derive(Debug, Clone, Default)]
-pub struct FileItems {
-    pub items: Vec<Item>,
-    pub hashes: Vec<u64>,
-    pub code: TokenStream,
-    pub notes: TokenStream,
+pub(crate) struct FileItems {
+    pub(crate) items: Vec<Item>,
+    pub(crate) hashes: Vec<u64>,
+    pub(crate) code: TokenStream,
+    pub(crate) notes: TokenStream,
     /// Qualified names of what items are in; the first is empty, for the file itself.
-    pub entities: Vec<String>,
-    pub units: Vec<ItemUnit>,
-    pub calls: Vec<BareCall>,
-    pub n_errors: u32,
-    pub strict_grammar: bool,
+    pub(crate) entities: Vec<String>,
+    pub(crate) units: Vec<ItemUnit>,
+    pub(crate) calls: Vec<BareCall>,
+    pub(crate) n_errors: u32,
+    pub(crate) strict_grammar: bool,
     counts: BTreeMap<u64, u32>,
 }
 
 impl FileItems {
-    pub fn stream_of(&self, item: &Item) -> &TokenStream {
+    pub(crate) fn stream_of(&self, item: &Item) -> &TokenStream {
         if item.is_note() { &self.notes } else { &self.code }
     }
 
-    pub fn tokens_of(&self, item: &Item) -> &[u64] {
+    pub(crate) fn tokens_of(&self, item: &Item) -> &[u64] {
         &self.stream_of(item).tokens[item.stream.clone()]
     }
 
     /// Returns the names, numbers and texts of an item.
-    pub fn words_of(&self, item: &Item) -> Vec<u64> {
+    pub(crate) fn words_of(&self, item: &Item) -> Vec<u64> {
         let stream = self.stream_of(item);
         item.stream.clone().filter(|&at| stream.is_word[at]).map(|at| stream.tokens[at]).collect()
     }
 
-    pub fn count(&self, hash: u64) -> u32 {
+    pub(crate) fn count(&self, hash: u64) -> u32 {
         self.counts.get(&hash).copied().unwrap_or(0)
     }
 
     /// Returns how often the tokens of an item, which may be of another version, occur here.
-    pub fn occurrences(&self, tokens: &[u64], is_note: bool) -> Occurrences {
+    pub(crate) fn occurrences(&self, tokens: &[u64], is_note: bool) -> Occurrences {
         if is_note { self.notes.occurrences(tokens) } else { self.code.occurrences(tokens) }
     }
 
-    pub fn entity_of(&self, item: &Item) -> &str {
+    pub(crate) fn entity_of(&self, item: &Item) -> &str {
         self.entities.get(item.entity as usize).map_or("", String::as_str)
     }
 
@@ -161,7 +167,8 @@ impl FileItems {
             return;
         }
         let tokens = &stream.tokens[start..];
-        let packed: Vec<u8> = tokens.iter().flat_map(|hash| hash.to_le_bytes()).chain([u8::from(is_note)]).collect();
+        let packed: Vec<u8> =
+            tokens.iter().flat_map(|hash| hash.to_le_bytes()).chain([u8::from(is_note)]).collect();
         let hash = hash_of(&packed);
         *self.counts.entry(hash).or_default() += 1;
         self.hashes.push(hash);
@@ -196,7 +203,9 @@ fn form_of(name: &[u8], text: &[u8]) -> ItemForm {
         "yml" | "yaml" => ItemForm::Yaml,
         "toml" | "ini" | "cfg" | "conf" | "properties" | "editorconfig" | "gitconfig" => ItemForm::Sections,
         "md" | "markdown" | "rst" | "adoc" | "textile" => ItemForm::Prose,
-        "txt" | "" if lower != "cmakelists.txt" && !lower.contains("requirements") && is_prose(text) => ItemForm::Prose,
+        "txt" | "" if lower != "cmakelists.txt" && !lower.contains("requirements") && is_prose(text) => {
+            ItemForm::Prose
+        }
         _ => ItemForm::Lines,
     }
 }
@@ -204,28 +213,30 @@ fn form_of(name: &[u8], text: &[u8]) -> ItemForm {
 /// Lines of prose are long and hold words.
 fn is_prose(text: &[u8]) -> bool {
     const MIN_AVERAGE_BYTES: usize = 40;
-    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    let lines: Vec<&[u8]> =
+        text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
     let n_bytes: usize = lines.iter().map(|line| line.len()).sum();
     !lines.is_empty() && n_bytes / lines.len() >= MIN_AVERAGE_BYTES
 }
 
 /// Cuts the versions of one file into items, all in the same form: source in which the grammar finds more errors than
 /// in the base is compared by lines. The first is the base; absent versions are `None`.
-pub fn read_versions(name: &[u8], versions: [Option<&[u8]>; 4]) -> [Option<FileItems>; 4] {
+pub(crate) fn read_versions(name: &[u8], versions: [Option<&[u8]>; 4]) -> [Option<FileItems>; 4] {
     let sample = versions.iter().flatten().next().copied().unwrap_or_default();
     let form = form_of(name, sample);
     let ItemForm::Syntax(language) = form else {
         return versions.map(|bytes| bytes.map(|bytes| read_items(form, bytes, None)));
     };
-    let parsed = versions.map(|bytes| bytes.map(|bytes| read_source_items(language, bytes, MAX_PARSED_BYTES)));
+    let parsed =
+        versions.map(|bytes| bytes.map(|bytes| read_source_items(language, bytes, MAX_PARSED_BYTES)));
     let errors = |version: &Option<Option<SourceItems>>| match version {
         Some(Some(items)) => items.n_errors,
         Some(None) => u32::MAX,
         None => 0,
     };
     let n_base_errors = errors(&parsed[0]);
-    let parses = n_base_errors != u32::MAX && parsed.iter().all(|version| errors(version) <= n_base_errors);
-    let form = if parses { form } else { ItemForm::SourceLines(language) };
+    let is_clean = n_base_errors != u32::MAX && parsed.iter().all(|version| errors(version) <= n_base_errors);
+    let form = if is_clean { form } else { ItemForm::SourceLines(language) };
     let mut parsed = parsed.into_iter();
     versions.map(|bytes| {
         let items = parsed.next().flatten().flatten();
@@ -399,7 +410,12 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
             heading = u32::try_from(file.entities.len() - 1).unwrap_or(0);
         }
         let has_word = tokens.iter().any(|token| token.is_word) && !is_marker(line);
-        let stands_alone = is_fenced || is_fence || !has_word || trimmed.starts_with(b"#") || trimmed.starts_with(b"|") || trimmed.starts_with(b"..");
+        let stands_alone = is_fenced
+            || is_fence
+            || !has_word
+            || trimmed.starts_with(b"#")
+            || trimmed.starts_with(b"|")
+            || trimmed.starts_with(b"..");
         let begins = is_list_entry(trimmed) || (indent >= 4 && paragraph.is_none());
         if (stands_alone || begins || trimmed.is_empty())
             && let Some(open) = paragraph.take()
@@ -409,7 +425,8 @@ fn add_prose(file: &mut FileItems, bytes: &[u8]) {
         if !has_word {
             return;
         }
-        let raw = RawItem { kind: ItemKind::Text, tokens, entity: heading, first_line: number, last_line: number };
+        let raw =
+            RawItem { kind: ItemKind::Text, tokens, entity: heading, first_line: number, last_line: number };
         match &mut paragraph {
             _ if stands_alone => finished.push(raw),
             Some(open) => {

@@ -131,7 +131,7 @@ impl AuditFinding {
         parts.extend(self.lost.iter().map(String::as_str));
         let mut text = parts.join("\n").into_bytes();
         text.extend(self.path.as_bytes());
-        self.id = Digest::of(&text).to_hex()[..16].to_owned();
+        Digest::of(&text).to_hex()[..16].clone_into(&mut self.id);
     }
 }
 

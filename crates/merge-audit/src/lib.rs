@@ -27,15 +27,13 @@ mod survival;
 mod trees;
 
 pub use finding::{
-    AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile, VersionExcerpt,
-    WholeFileTaken,
+    AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile,
+    VersionExcerpt, WholeFileTaken,
 };
 pub use line_merge::{LineMerge, merge_lines};
 pub use path_class::SetAsideReason;
 pub use restore::restore_edit;
-pub use trees::{
-    BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids,
-};
+pub use trees::{BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids};
 
 use moved_code::TreeSearch;
 

@@ -14,7 +14,7 @@ pub enum LineMerge {
 }
 
 /// Splits text into lines with their ends.
-pub fn lines_of(text: &[u8]) -> Vec<&[u8]> {
+pub(crate) fn lines_of(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
@@ -32,18 +32,16 @@ pub fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8]) -> LineMerge {
 }
 
 /// Returns true if the result is what a clean merge of the three gives, under either way to align lines.
-pub fn is_clean_merge(base: &[u8], ours: &[u8], theirs: &[u8], result: &[u8]) -> bool {
+pub(crate) fn is_clean_merge(base: &[u8], ours: &[u8], theirs: &[u8], result: &[u8]) -> bool {
     let is_result = |merge: LineMerge| matches!(merge, LineMerge::Clean(merged) if merged == result);
     is_result(merge_with(base, ours, theirs, aligned_pairs))
         || is_result(merge_with(base, ours, theirs, shortest_script_pairs))
 }
 
-fn merge_with(
-    base: &[u8],
-    ours: &[u8],
-    theirs: &[u8],
-    pairs: fn(&[u64], &[u64]) -> Vec<(usize, usize)>,
-) -> LineMerge {
+/// Pairs the equal elements of two sequences.
+type AlignFunction = fn(&[u64], &[u64]) -> Vec<(usize, usize)>;
+
+fn merge_with(base: &[u8], ours: &[u8], theirs: &[u8], pairs: AlignFunction) -> LineMerge {
     let [base, ours, theirs] = [base, ours, theirs].map(lines_of);
     let [base_hashes, our_hashes, their_hashes] = [&base, &ours, &theirs].map(|lines| hashes(lines));
     let regions = |side: &[u64]| changed_regions(&pairs(&base_hashes, side), base_hashes.len(), side.len());
@@ -60,7 +58,9 @@ fn merge_with(
         match (of_ours, of_theirs) {
             (Some(range), None) => merged.extend(&ours[range]),
             (None, Some(range)) => merged.extend(&theirs[range]),
-            (Some(left), Some(right)) if ours[left.clone()] == theirs[right.clone()] => merged.extend(&ours[left]),
+            (Some(left), Some(right)) if ours[left.clone()] == theirs[right.clone()] => {
+                merged.extend(&ours[left])
+            }
             _ => conflicts.push(cluster.base.clone()),
         }
         at = cluster.base.end;

@@ -11,6 +11,14 @@ use std::rc::Rc;
 /// More changed files than this are not searched.
 const MAX_SEARCHED_FILES: usize = 400;
 
+/// A line that may be in another file.
+pub(crate) struct SoughtLine<'a> {
+    pub(crate) tokens: &'a [u64],
+    pub(crate) is_note: bool,
+    /// Its longest word: files without it are not even cut into items.
+    pub(crate) word: &'a [u8],
+}
+
 type CachedVersions = Rc<[Option<FileItems>; 4]>;
 
 /// The changed files of the four trees, read when they are needed.
@@ -30,22 +38,31 @@ impl<'a> TreeSearch<'a> {
         *self.own_paths.borrow_mut() = paths.into_iter().collect();
     }
 
-    /// Returns the other files of a tree in which these tokens occur more often than in any of the `known` trees.
-    pub(crate) fn files_that_gained(&self, version: usize, known: &[usize], tokens: &[u64], is_note: bool) -> Vec<RepoPath> {
+    /// Returns the other files of a tree in which the line occurs more often than in any of the `known` trees.
+    pub(crate) fn files_that_gained(
+        &self,
+        version: usize,
+        known: &[usize],
+        line: &SoughtLine<'_>,
+    ) -> Vec<RepoPath> {
         const MIN_MOVED_TOKENS: usize = 2;
-        if tokens.len() < MIN_MOVED_TOKENS {
+        if line.tokens.len() < MIN_MOVED_TOKENS {
             return Vec::new();
         }
+        let mentions = |bytes: &[u8]| bytes.windows(line.word.len().max(1)).any(|part| part == line.word);
         let own = self.own_paths.borrow();
         let changed = self.trees.iter().filter(|(path, versions)| {
             !own.contains(*path)
                 && versions[version].as_ref().is_some_and(|file| {
-                    file.bytes.is_some() && versions[BASE].as_ref().is_none_or(|base| base.id != file.id)
+                    let is_changed = versions[BASE].as_ref().is_none_or(|base| base.id != file.id);
+                    is_changed && file.bytes.as_deref().is_some_and(mentions)
                 })
         });
         let gained = changed.take(MAX_SEARCHED_FILES).filter(|(path, _)| {
             let read = self.read(path);
-            let count = |version: usize| read[version].as_ref().map_or(0, |file| file.occurrences(tokens, is_note).any);
+            let count = |version: usize| {
+                read[version].as_ref().map_or(0, |file| file.occurrences(line.tokens, line.is_note).any)
+            };
             known.iter().all(|&other| count(version) > count(other))
         });
         gained.map(|(path, _)| path.clone()).collect()

@@ -1,7 +1,9 @@
 //! Which paths of the four trees are one file: equal names, then equal contents, then similar ones.
 
 use crate::line_merge::{hash_of, lines_of};
-use crate::trees::{BASE, FileGroup, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids};
+use crate::trees::{
+    BASE, FileGroup, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids,
+};
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +65,8 @@ fn group_of(
     added_renames: &[RenameMap; 2],
 ) -> FileGroup {
     let mut paths: [Option<RepoPath>; 4] = Default::default();
-    let is_in = |path: &RepoPath, version: usize| trees.get(path).is_some_and(|versions| versions[version].is_some());
+    let is_in =
+        |path: &RepoPath, version: usize| trees.get(path).is_some_and(|versions| versions[version].is_some());
     for version in [BASE, OURS, THEIRS, RESULT] {
         paths[version] = if is_in(first, version) {
             Some(first.clone())
@@ -164,7 +167,10 @@ fn similarity_percent(left: &LineCounts, right: &LineCounts) -> usize {
     if n_lines == 0 || left.n_lines.min(right.n_lines) * 100 < n_lines * MIN_NAMESAKE_PERCENT {
         return 0;
     }
-    let common: usize =
-        left.counts.iter().map(|(line, count)| right.counts.get(line).map_or(0, |other| *count.min(other))).sum();
+    let common: usize = left
+        .counts
+        .iter()
+        .map(|(line, count)| right.counts.get(line).map_or(0, |other| *count.min(other)))
+        .sum();
     common * 100 / n_lines
 }

@@ -6,7 +6,13 @@ use crate::trees::BASE;
 
 /// Returns the result with the edit of a side put back; `None` if the result changed the same lines, so that a person
 /// has to do it. `version` says whether `lines`, from 1, are lines of the base or of the side.
-pub fn restore_edit(base: &[u8], side: &[u8], result: &[u8], version: usize, lines: [u32; 2]) -> Option<Vec<u8>> {
+pub fn restore_edit(
+    base: &[u8],
+    side: &[u8],
+    result: &[u8],
+    version: usize,
+    lines: [u32; 2],
+) -> Option<Vec<u8>> {
     let without = side_without_edit(base, side, version, lines);
     match merge_lines(&without, result, side) {
         LineMerge::Clean(text) if text != result => Some(text),

@@ -7,27 +7,31 @@ const MAX_DIFFERENCES: usize = 1500;
 
 /// A maximal place where two sequences differ: ranges of either.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedRegion {
-    pub before: std::ops::Range<usize>,
-    pub after: std::ops::Range<usize>,
+pub(crate) struct ChangedRegion {
+    pub(crate) before: std::ops::Range<usize>,
+    pub(crate) after: std::ops::Range<usize>,
 }
 
 /// Returns the pairs of equal elements, ascending in both.
-pub fn aligned_pairs(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
+pub(crate) fn aligned_pairs(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     align(before, after, (0, 0), &mut pairs, true);
     pairs
 }
 
 /// Like [`aligned_pairs`], without anchors: the shortest edit script of the whole.
-pub fn shortest_script_pairs(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
+pub(crate) fn shortest_script_pairs(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     align(before, after, (0, 0), &mut pairs, false);
     pairs
 }
 
 /// Returns the places between the aligned pairs.
-pub fn changed_regions(pairs: &[(usize, usize)], n_before: usize, n_after: usize) -> Vec<ChangedRegion> {
+pub(crate) fn changed_regions(
+    pairs: &[(usize, usize)],
+    n_before: usize,
+    n_after: usize,
+) -> Vec<ChangedRegion> {
     let mut regions = Vec::new();
     let (mut before, mut after) = (0, 0);
     for &(left, right) in pairs.iter().chain(std::iter::once(&(n_before, n_after))) {
@@ -50,7 +54,8 @@ fn align(
     pairs.extend((0..prefix).map(|index| (at.0 + index, at.1 + index)));
     let (before, after) = (&before[prefix..], &after[prefix..]);
     let at = (at.0 + prefix, at.1 + prefix);
-    let suffix = before.iter().rev().zip(after.iter().rev()).take_while(|(left, right)| left == right).count();
+    let suffix =
+        before.iter().rev().zip(after.iter().rev()).take_while(|(left, right)| left == right).count();
     let (inner_before, inner_after) = (&before[..before.len() - suffix], &after[..after.len() - suffix]);
     if !inner_before.is_empty() && !inner_after.is_empty() {
         let anchors = if uses_anchors { unique_anchors(inner_before, inner_after) } else { Vec::new() };
@@ -82,8 +87,11 @@ fn unique_anchors(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
             *place = (place.0 + 1, index);
         }
     }
-    let mut unique: Vec<(usize, usize)> =
-        places.values().filter(|[left, right]| left.0 == 1 && right.0 == 1).map(|[left, right]| (left.1, right.1)).collect();
+    let mut unique: Vec<(usize, usize)> = places
+        .values()
+        .filter(|[left, right]| left.0 == 1 && right.0 == 1)
+        .map(|[left, right]| (left.1, right.1))
+        .collect();
     unique.sort_unstable();
     longest_ascending(&unique)
 }
@@ -138,7 +146,12 @@ fn shortest_script(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
     Vec::new()
 }
 
-fn backtrack(trace: &[Vec<usize>], offset: usize, end: (usize, usize), n_differences: usize) -> Vec<(usize, usize)> {
+fn backtrack(
+    trace: &[Vec<usize>],
+    offset: usize,
+    end: (usize, usize),
+    n_differences: usize,
+) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut left, mut right) = end;
     for difference in (0..=n_differences).rev() {
@@ -203,7 +216,8 @@ mod tests {
     fn regions_lie_between_the_pairs() {
         let (before, after) = ([1, 2, 3, 4], [1, 9, 3, 4, 5]);
         let regions = changed_regions(&aligned_pairs(&before, &after), 4, 5);
-        let shown: Vec<_> = regions.iter().map(|region| (region.before.clone(), region.after.clone())).collect();
+        let shown: Vec<_> =
+            regions.iter().map(|region| (region.before.clone(), region.after.clone())).collect();
         assert_eq!(shown, [(1..2, 1..2), (4..4, 4..5)]);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::edits::{Alignment, EditAtom, added_elements, dice_percent, n_common, similarity_percent};
 use crate::file_items::{FileItems, Item};
-use crate::moved_code::TreeSearch;
+use crate::moved_code::{SoughtLine, TreeSearch};
 use crate::trees::{BASE, RESULT};
 use probity_analysis::ItemKind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +37,7 @@ pub(crate) struct SideView<'a> {
 }
 
 pub(crate) struct SideTexts<'a> {
+    pub(crate) base: &'a [u8],
     pub(crate) side: &'a [u8],
     pub(crate) other: &'a [u8],
     pub(crate) result: &'a [u8],
@@ -117,7 +118,9 @@ impl<'a> SideView<'a> {
         match atom {
             EditAtom::Insert { side } => !gains(&self.side.items[side]),
             EditAtom::Delete { base } => !loses(&self.base.items[base]),
-            EditAtom::Update { base, side } => !gains(&self.side.items[side]) && !loses(&self.base.items[base]),
+            EditAtom::Update { base, side } => {
+                !gains(&self.side.items[side]) && !loses(&self.base.items[base])
+            }
         }
     }
 
@@ -174,7 +177,11 @@ impl<'a> SideView<'a> {
     pub(crate) fn half_of(&self, atom: EditAtom) -> EditAtom {
         match atom {
             EditAtom::Update { base, side } if self.is_undeleted(base) => {
-                if self.adds_words(base, side) && self.is_present(side) { EditAtom::Delete { base } } else { atom }
+                if self.adds_words(base, side) && self.is_present(side) {
+                    EditAtom::Delete { base }
+                } else {
+                    atom
+                }
             }
             atom => atom,
         }
@@ -189,9 +196,9 @@ impl<'a> SideView<'a> {
         // Of a line that occurs often, its place must be back, too.
         is_back
             && (counts.base == 1
-                || pairs_of(self.base, base)
-                    .iter()
-                    .all(|pair| self.result.code.occurrences(pair).any > self.side.code.occurrences(pair).any))
+                || pairs_of(self.base, base).iter().all(|pair| {
+                    self.result.code.occurrences(pair).any > self.side.code.occurrences(pair).any
+                }))
     }
 
     fn update_survives(&self, base: usize, side: usize) -> bool {
@@ -280,13 +287,20 @@ impl<'a> SideView<'a> {
         if parts.len() < MIN_SAME_MEANING_WORDS {
             return false;
         }
-        let inserted = (0..self.other.items.len()).filter(|&index| self.base_to_other.backward[index].is_none());
+        let inserted =
+            (0..self.other.items.len()).filter(|&index| self.base_to_other.backward[index].is_none());
         inserted.map(|index| &self.other.items[index]).any(|other| {
-            other.is_note() == item.is_note()
-                && self.base.count(other.hash) == 0
-                && self.side.count(other.hash) == 0
-                && self.result.count(other.hash) > 0
-                && dice_percent(&parts, &word_parts(self.texts.other, other)) >= MIN_SAME_MEANING_PERCENT
+            if other.is_note() != item.is_note()
+                || self.base.count(other.hash) > 0
+                || self.side.count(other.hash) > 0
+                || self.result.count(other.hash) == 0
+            {
+                return false;
+            }
+            let other_parts = word_parts(self.texts.other, other);
+            let (shorter, longer) = (parts.len().min(other_parts.len()), parts.len().max(other_parts.len()));
+            // A line that says much more does not say the same.
+            longer * 4 <= shorter * 5 && dice_percent(&parts, &other_parts) >= MIN_SAME_MEANING_PERCENT
         })
     }
 
@@ -298,7 +312,8 @@ impl<'a> SideView<'a> {
         }
         // What the side itself wrote into other files is no move.
         let known = [BASE, self.versions[0]];
-        let files = self.search.files_that_gained(RESULT, &known, self.side.tokens_of(item), item.is_note());
+        let files =
+            self.search.files_that_gained(RESULT, &known, &sought_line(self.side, self.texts.side, item));
         if files.is_empty() {
             return false;
         }
@@ -308,8 +323,15 @@ impl<'a> SideView<'a> {
         neighbors.iter().any(|neighbor| {
             let tokens = self.side.tokens_of(neighbor);
             let stays = self.result.occurrences(tokens, neighbor.is_note()).any > 0;
-            let gained = self.search.files_that_gained(RESULT, &known, tokens, neighbor.is_note());
-            !stays && gained.iter().any(|file| files.contains(file))
+            if stays {
+                return false;
+            }
+            let gained = self.search.files_that_gained(
+                RESULT,
+                &known,
+                &sought_line(self.side, self.texts.side, neighbor),
+            );
+            gained.iter().any(|file| files.contains(file))
         })
     }
 
@@ -322,7 +344,10 @@ impl<'a> SideView<'a> {
         let tokens = self.base.tokens_of(item);
         let counts = self.counts(tokens, item.is_note());
         counts.other >= counts.base
-            || !self.search.files_that_gained(self.versions[1], &[BASE], tokens, item.is_note()).is_empty()
+            || !self
+                .search
+                .files_that_gained(self.versions[1], &[BASE], &sought_line(self.base, self.texts.base, item))
+                .is_empty()
     }
 
     /// Returns true if the other side made the same insertion.
@@ -355,7 +380,9 @@ fn renamed_words(base: &FileItems, other: &FileItems, alignment: &Alignment) -> 
             }
         }
     }
-    let only = |(from, to): (u64, BTreeSet<u64>)| (to.len() == 1).then(|| to.first().map(|to| (from, *to))).flatten();
+    let only = |(from, to): (u64, BTreeSet<u64>)| {
+        (to.len() == 1).then(|| to.first().map(|to| (from, *to))).flatten()
+    };
     votes.into_iter().filter_map(only).filter(|(from, _)| other.code.count(*from) == 0).collect()
 }
 
@@ -382,6 +409,12 @@ fn item_words<'a>(text: &'a [u8], item: &Item) -> Vec<&'a [u8]> {
         .flat_map(|line| line.split(move |&byte| !is_word(byte)))
         .filter(|word| !word.is_empty())
         .collect()
+}
+
+/// Describes an item for a search in other files.
+pub(crate) fn sought_line<'a>(file: &'a FileItems, text: &'a [u8], item: &Item) -> SoughtLine<'a> {
+    let word = item_words(text, item).into_iter().max_by_key(|word| word.len()).unwrap_or_default();
+    SoughtLine { tokens: file.tokens_of(item), is_note: item.is_note(), word }
 }
 
 /// Splits the text of an item into the parts of its words: `load_order` and `loadOrder` have the same two.

@@ -4,14 +4,20 @@ use crate::contents::{self, ContentDepth};
 use crate::question::{NamedMerge, ResultTree};
 use crate::{four_trees, origins};
 use probity_api::LeftOutOfLists;
-use probity_api::merge_audit::{AuditBaseKind, CommitReference, MergeAuditAnswer, MergeFinding, SetAside, TakenWhole};
+use probity_api::merge_audit::{
+    AuditBaseKind, CommitReference, MergeAuditAnswer, MergeFinding, SetAside, TakenWhole,
+};
 use probity_merge_audit::{AuditFinding, AuditOptions, AuditReport, FourTrees, audit};
 use probity_snapshot::git::GitLayout;
-use probity_workspace::git_history::{self, CommitCaption};
 use probity_workspace::ServiceError;
+use probity_workspace::git_history::{self, CommitCaption};
 
 /// Audits four named trees.
-pub(crate) fn audit_one(layout: &GitLayout, merge: &NamedMerge, depth: ContentDepth) -> Result<MergeAuditAnswer, ServiceError> {
+pub(crate) fn audit_one(
+    layout: &GitLayout,
+    merge: &NamedMerge,
+    depth: ContentDepth,
+) -> Result<MergeAuditAnswer, ServiceError> {
     let (trees, report) = report_of(layout, merge, depth)?;
     explain(layout, merge, &trees, report)
 }
@@ -24,7 +30,8 @@ pub(crate) fn report_of(
 ) -> Result<(FourTrees, AuditReport), ServiceError> {
     let mut trees = four_trees::read(layout, merge)?;
     contents::fill(layout, &mut [&mut trees], depth)?;
-    let options = AuditOptions { two_way: merge.bases.is_empty(), checks_calls: depth == ContentDepth::Everything };
+    let options =
+        AuditOptions { two_way: merge.bases.is_empty(), checks_calls: depth == ContentDepth::Everything };
     let report = audit(&trees, options);
     Ok((trees, report))
 }
@@ -39,8 +46,12 @@ pub(crate) fn explain(
     let confirmed = origins::confirm_dangling(layout, merge, trees, std::mem::take(&mut report.unconfirmed))?;
     report.findings.extend(confirmed);
     let commits = origins::explain_findings(layout, merge, &mut report.findings)?;
-    let findings: Vec<MergeFinding> =
-        report.findings.into_iter().zip(commits).map(|(finding, commits)| to_finding(finding, commits)).collect();
+    let findings: Vec<MergeFinding> = report
+        .findings
+        .into_iter()
+        .zip(commits)
+        .map(|(finding, commits)| to_finding(finding, commits))
+        .collect();
     let merged_by = match &merge.merge {
         Some(id) => git_history::captions(layout, std::slice::from_ref(id))?.first().map(to_reference),
         None => None,
@@ -65,15 +76,27 @@ pub(crate) fn explain(
         two_way: merge.bases.is_empty(),
         outcome: MergeAuditAnswer::outcome_of(&findings),
         findings,
-        taken_whole: report.taken_whole.into_iter().map(|one| TakenWhole { path: one.path, from: one.from }).collect(),
-        set_aside: report.set_aside.into_iter().map(|one| SetAside { path: one.path, reason: one.reason }).collect(),
+        taken_whole: report
+            .taken_whole
+            .into_iter()
+            .map(|one| TakenWhole { path: one.path, from: one.from })
+            .collect(),
+        set_aside: report
+            .set_aside
+            .into_iter()
+            .map(|one| SetAside { path: one.path, reason: one.reason })
+            .collect(),
         merged_by,
         left_out_of_lists: LeftOutOfLists::default(),
     })
 }
 
 pub(crate) fn to_reference(caption: &CommitCaption) -> CommitReference {
-    CommitReference { id: caption.id.to_string(), author: caption.author.clone(), subject: caption.subject.clone() }
+    CommitReference {
+        id: caption.id.to_string(),
+        author: caption.author.clone(),
+        subject: caption.subject.clone(),
+    }
 }
 
 fn to_finding(finding: AuditFinding, commits: Vec<CommitReference>) -> MergeFinding {

@@ -26,21 +26,20 @@ impl CommitGraph {
             .enumerate()
             .filter_map(|(at, ids)| Some((ids.first()?.clone(), to_u32(at))))
             .collect();
-        let parents =
-            history.iter().map(|ids| ids.iter().skip(1).filter_map(|id| index.get(id).copied()).collect()).collect();
+        let parents = history
+            .iter()
+            .map(|ids| ids.iter().skip(1).filter_map(|id| index.get(id).copied()).collect())
+            .collect();
         let flags = vec![0; history.len()];
         let ids = history.into_iter().filter_map(|ids| ids.into_iter().next()).collect();
         Self { ids, parents, index, flags }
     }
 
-    pub(crate) fn parents_of(&self, id: &GitId) -> Vec<GitId> {
-        let Some(&at) = self.index.get(id) else { return Vec::new() };
-        self.parents[at as usize].iter().map(|&parent| self.ids[parent as usize].clone()).collect()
-    }
-
     /// Returns the best common ancestors of two commits.
     pub(crate) fn merge_bases(&mut self, ours: &GitId, theirs: &GitId) -> Vec<GitId> {
-        let (Some(&ours), Some(&theirs)) = (self.index.get(ours), self.index.get(theirs)) else { return Vec::new() };
+        let (Some(&ours), Some(&theirs)) = (self.index.get(ours), self.index.get(theirs)) else {
+            return Vec::new();
+        };
         if ours == theirs {
             return vec![self.ids[ours as usize].clone()];
         }

@@ -31,14 +31,21 @@ fn wanted(trees: &FourTrees, depth: ContentDepth) -> BTreeSet<String> {
         .collect();
     let paths = trees
         .iter()
-        .filter(|(path, versions)| reads_all || !is_proven_by_ids(versions) || names.contains(path.file_name()))
+        .filter(|(path, versions)| {
+            reads_all || !is_proven_by_ids(versions) || names.contains(path.file_name())
+        })
         .map(|(_, versions)| versions);
-    let versions = paths.flatten().flatten().filter(|version| version.bytes.is_none() && !version.is_submodule());
+    let versions =
+        paths.flatten().flatten().filter(|version| version.bytes.is_none() && !version.is_submodule());
     versions.map(|version| version.id.to_string()).collect()
 }
 
 /// Reads the contents of many audits at once.
-pub(crate) fn fill(layout: &GitLayout, all: &mut [&mut FourTrees], depth: ContentDepth) -> Result<(), ServiceError> {
+pub(crate) fn fill(
+    layout: &GitLayout,
+    all: &mut [&mut FourTrees],
+    depth: ContentDepth,
+) -> Result<(), ServiceError> {
     let ids: BTreeSet<String> = all.iter().flat_map(|trees| wanted(trees, depth)).collect();
     if ids.is_empty() {
         return Ok(());

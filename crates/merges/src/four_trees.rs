@@ -1,7 +1,9 @@
 //! Reads which paths differ in four trees. Contents come later, and only where they matter.
 
 use crate::question::{NamedMerge, ResultTree};
-use probity_merge_audit::{BASE, FileVersion, FourTrees, LineMerge, OURS, PathVersions, RESULT, THEIRS, merge_lines};
+use probity_merge_audit::{
+    BASE, FileVersion, FourTrees, LineMerge, OURS, PathVersions, RESULT, THEIRS, merge_lines,
+};
 use probity_paths::RepoPath;
 use probity_snapshot::GitId;
 use probity_snapshot::git::{GitLayout, HeadTree, TreeDiffEntry, TreeSide};
@@ -21,7 +23,9 @@ pub(crate) fn version_of(side: &TreeSide) -> Option<FileVersion> {
 /// Returns the paths that are not the same in all four trees.
 pub(crate) fn read(layout: &GitLayout, merge: &NamedMerge) -> Result<FourTrees, ServiceError> {
     match (&merge.bases[..], &merge.result) {
-        ([base], ResultTree::Object(result)) if is_commits(layout, &[base, &merge.ours, &merge.theirs, result])? => {
+        ([base], ResultTree::Object(result))
+            if is_commits(layout, &[base, &merge.ours, &merge.theirs, result])? =>
+        {
             let pairs = [(&merge.ours, Some(base)), (&merge.theirs, Some(base)), (result, Some(base))];
             let lists = git::commit_diffs(layout, &pairs)?;
             Ok(from_diffs(&lists))
@@ -65,10 +69,9 @@ pub(crate) fn from_diffs(lists: &[Vec<TreeDiffEntry>]) -> FourTrees {
     }
     for (path, versions) in &mut trees {
         let changed = seen.get(path).copied().unwrap_or_default();
-        for version in [OURS, THEIRS, RESULT] {
-            if !changed[version] {
-                versions[version] = versions[BASE].clone();
-            }
+        let base = versions[BASE].clone();
+        for version in [OURS, THEIRS, RESULT].into_iter().filter(|&version| !changed[version]) {
+            versions[version].clone_from(&base);
         }
     }
     trees

@@ -9,6 +9,7 @@ use probity_paths::RepoPath;
 use probity_snapshot::GitId;
 use probity_snapshot::git::GitLayout;
 use probity_workspace::{ServiceError, git, git_history};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// At most this many commits of a side are read for one file.
@@ -40,10 +41,9 @@ pub(crate) fn explain_findings(
         let other = if side == MergeSide::Ours { MergeSide::Theirs } else { MergeSide::Ours };
         for one in [side, other] {
             let key = (one, finding.path.clone());
-            if !known.contains_key(&key) {
+            if let Entry::Vacant(place) = known.entry(key) {
                 let tip = if one == MergeSide::Ours { &merge.ours } else { &merge.theirs };
-                let found = file_commits(layout, merge, tip, &finding.path)?;
-                known.insert(key, found);
+                place.insert(file_commits(layout, merge, tip, &finding.path)?);
             }
         }
         let of_side = &known[&(side, finding.path.clone())];
@@ -97,7 +97,11 @@ fn file_commits(
     };
     Ok(changes
         .iter()
-        .map(|(id, before, after)| FileCommit { id: id.clone(), before: content(before), after: content(after) })
+        .map(|(id, before, after)| FileCommit {
+            id: id.clone(),
+            before: content(before),
+            after: content(after),
+        })
         .collect())
 }
 
@@ -152,7 +156,9 @@ pub(crate) fn confirm_dangling(
     trees: &FourTrees,
     candidates: Vec<AuditFinding>,
 ) -> Result<Vec<AuditFinding>, ServiceError> {
-    let (false, ResultTree::Object(result)) = (candidates.is_empty(), &merge.result) else { return Ok(Vec::new()) };
+    let (false, ResultTree::Object(result)) = (candidates.is_empty(), &merge.result) else {
+        return Ok(Vec::new());
+    };
     let languages: BTreeSet<Option<Language>> =
         candidates.iter().map(|finding| Language::of_file_name(finding.path.file_name())).collect();
     let files = git::files_of(layout, result)?;
@@ -168,7 +174,8 @@ pub(crate) fn confirm_dangling(
     let is_defined = |finding: &AuditFinding| {
         let Some(name) = finding.lost.first() else { return true };
         unchanged.iter().any(|(path, id)| {
-            let (Some(bytes), Some(language)) = (blobs.get(id), Language::of_file_name(path.file_name())) else {
+            let (Some(bytes), Some(language)) = (blobs.get(id), Language::of_file_name(path.file_name()))
+            else {
                 return false;
             };
             let mentions = bytes.windows(name.len()).any(|part| part == name.as_bytes());

@@ -67,7 +67,10 @@ pub(crate) fn parents_of(layout: &GitLayout, commit: &GitId) -> Result<Vec<GitId
 
 fn only_parent(layout: &GitLayout, commit: &GitId) -> Result<GitId, ServiceError> {
     parents_of(layout, commit)?.into_iter().next().ok_or_else(|| {
-        ServiceError::refused(ReasonCode::InputInvalid, format!("commit {commit} has no parent, so nothing was merged"))
+        ServiceError::refused(
+            ReasonCode::InputInvalid,
+            format!("commit {commit} has no parent, so nothing was merged"),
+        )
     })
 }
 

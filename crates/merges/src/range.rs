@@ -22,7 +22,11 @@ const MERGES_PER_LISTING: usize = 2_000;
 
 /// Audits every merge that `to` leads to and `from` does not; without `from`, the whole history.
 #[tracing::instrument(name = "audit range", skip_all)]
-pub fn audit_range(workspace: &Workspace, from: Option<&str>, to: &str) -> Result<MergeAuditRangeAnswer, ServiceError> {
+pub fn audit_range(
+    workspace: &Workspace,
+    from: Option<&str>,
+    to: &str,
+) -> Result<MergeAuditRangeAnswer, ServiceError> {
     let layout = layout_of(workspace)?;
     let id = |name: &str| -> Result<GitId, ServiceError> { crate::question::object_id(&layout, name) };
     let tip = id(to)?;
@@ -136,7 +140,8 @@ fn audit_batch(
     let mut trees: Vec<FourTrees> = merges.iter().map(|(_, trees)| trees.clone()).collect();
     contents::fill(layout, &mut trees.iter_mut().collect::<Vec<_>>(), ContentDepth::Unproven)?;
     let shallow = AuditOptions::default();
-    let has_findings: Vec<bool> = trees.par_iter().map(|trees| !audit(trees, shallow).findings.is_empty()).collect();
+    let has_findings: Vec<bool> =
+        trees.par_iter().map(|trees| !audit(trees, shallow).findings.is_empty()).collect();
     let mut answers = Vec::new();
     let mut n_clean = 0;
     for (((merge, _), mut trees), has_findings) in merges.iter().zip(trees).zip(has_findings) {

@@ -34,11 +34,15 @@ type NewFile = Option<(u32, Vec<u8>)>;
 
 /// Puts lost edits of a merge back, checks the result by a second audit, and makes a branch of it.
 #[tracing::instrument(name = "restore lost edits", skip_all)]
-pub fn restore(workspace: &Workspace, request: &SurvivalRequest) -> Result<MergeSurvivalAnswer, ServiceError> {
+pub fn restore(
+    workspace: &Workspace,
+    request: &SurvivalRequest,
+) -> Result<MergeSurvivalAnswer, ServiceError> {
     let layout = layout_of(workspace)?;
     let merges = named_merges(workspace, &layout, &MergeQuestion::Commit(request.merge.clone()))?;
     let [merge] = &merges[..] else {
-        let why = "a merge of more than two parents cannot be restored as a whole: audit its parents one by one";
+        let why =
+            "a merge of more than two parents cannot be restored as a whole: audit its parents one by one";
         return Err(ServiceError::refused(ReasonCode::InputInvalid, why));
     };
     let ResultTree::Object(result) = merge.result.clone() else {
@@ -57,7 +61,8 @@ pub fn restore(workspace: &Workspace, request: &SurvivalRequest) -> Result<Merge
             None => by_hand.push(UnrestoredFinding {
                 id: finding.id.clone(),
                 path: finding.path.clone(),
-                why: "the merge rewrote the same lines: edit the file, both texts are in the audit".to_owned(),
+                why: "the merge rewrote the same lines: edit the file, both texts are in the audit"
+                    .to_owned(),
             }),
         }
     }
@@ -123,14 +128,20 @@ fn chosen_findings(
         match (named.next(), named.next()) {
             (Some(finding), None) => chosen.push(finding.clone()),
             (None, _) => return Err(ServiceError::Missing(format!("the audit has no finding `{name}`"))),
-            (Some(_), Some(_)) => return Err(ServiceError::Missing(format!("several findings begin with `{name}`"))),
+            (Some(_), Some(_)) => {
+                return Err(ServiceError::Missing(format!("several findings begin with `{name}`")));
+            }
         }
     }
     Ok(chosen)
 }
 
 /// Returns the file that holds a restored edit. Edits of one file add up.
-fn restored_file(trees: &FourTrees, done: &BTreeMap<RepoPath, NewFile>, finding: &AuditFinding) -> Option<(RepoPath, NewFile)> {
+fn restored_file(
+    trees: &FourTrees,
+    done: &BTreeMap<RepoPath, NewFile>,
+    finding: &AuditFinding,
+) -> Option<(RepoPath, NewFile)> {
     let version = if finding.side? == MergeSide::Ours { OURS } else { THEIRS };
     let side = trees.get(&finding.path).and_then(|versions| versions[version].as_ref());
     let whole = || Some((side?.mode, side?.bytes.as_ref()?.to_vec()));
@@ -150,7 +161,8 @@ fn restored_file(trees: &FourTrees, done: &BTreeMap<RepoPath, NewFile>, finding:
         return Some((path, Some((side?.mode, current.1))));
     }
     let base = base_text(trees, finding, &path);
-    let text = restore_edit(&base, side?.bytes.as_ref()?, &current.1, finding.place.version, finding.place.lines)?;
+    let text =
+        restore_edit(&base, side?.bytes.as_ref()?, &current.1, finding.place.version, finding.place.lines)?;
     Some((path, Some((current.0, text))))
 }
 
@@ -160,7 +172,11 @@ fn base_text(trees: &FourTrees, finding: &AuditFinding, result_path: &RepoPath) 
     of(&finding.path).or_else(|| of(result_path)).unwrap_or_default()
 }
 
-fn write_files(layout: &GitLayout, commit: &GitId, files: BTreeMap<RepoPath, NewFile>) -> Result<GitId, ServiceError> {
+fn write_files(
+    layout: &GitLayout,
+    commit: &GitId,
+    files: BTreeMap<RepoPath, NewFile>,
+) -> Result<GitId, ServiceError> {
     let mut changes: Vec<TreeChange> = Vec::new();
     for (path, file) in files {
         let entry = match file {
@@ -177,15 +193,20 @@ fn check(audit: &MergeAuditAnswer, chosen: &[AuditFinding], restored: &[String])
     let refused = |why: String| Err(ServiceError::refused(ReasonCode::InputInvalid, why));
     for finding in chosen.iter().filter(|finding| restored.contains(&finding.id)) {
         let is_there = audit.findings.iter().any(|other| {
-            other.side == finding.side && other.kind == finding.kind && other.path == finding.path && other.lost == finding.lost
+            other.side == finding.side
+                && other.kind == finding.kind
+                && other.path == finding.path
+                && other.lost == finding.lost
         });
         if is_there {
             return refused(format!("finding {} would still be lost, so nothing was written", finding.id));
         }
     }
     let broken = audit.findings.iter().find(|finding| {
-        matches!(finding.class, FindingClass::DoesNotParse | FindingClass::Duplicate | FindingClass::Signature)
-            && !chosen.iter().any(|one| one.class == finding.class && one.path == finding.path)
+        matches!(
+            finding.class,
+            FindingClass::DoesNotParse | FindingClass::Duplicate | FindingClass::Signature
+        ) && !chosen.iter().any(|one| one.class == finding.class && one.path == finding.path)
     });
     match broken {
         Some(finding) => refused(format!(

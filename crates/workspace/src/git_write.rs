@@ -19,7 +19,8 @@ pub struct CommitText {
 }
 
 fn id_of(command: &GitCommand, answer: &[u8]) -> Result<GitId, GitFailure> {
-    GitId::from_hex(answer.trim_ascii_end()).ok_or_else(|| GitFailure::bad_answer(command, "it is no object id"))
+    GitId::from_hex(answer.trim_ascii_end())
+        .ok_or_else(|| GitFailure::bad_answer(command, "it is no object id"))
 }
 
 /// Stores a blob as it is: no filter takes part.
@@ -57,7 +58,12 @@ pub fn write_tree(layout: &GitLayout, commit: &GitId, changes: &[TreeChange]) ->
 }
 
 /// Stores a commit with one parent.
-pub fn write_commit(layout: &GitLayout, tree: &GitId, parent: &GitId, text: &CommitText) -> Result<GitId, GitFailure> {
+pub fn write_commit(
+    layout: &GitLayout,
+    tree: &GitId,
+    parent: &GitId,
+    text: &CommitText,
+) -> Result<GitId, GitFailure> {
     let (tree, parent) = (tree.to_string(), parent.to_string());
     let mut command = git_command(layout, &["commit-tree", &tree, "-p", &parent]);
     for (name, value) in [("NAME", &text.author), ("EMAIL", &text.email)] {

@@ -79,7 +79,9 @@ impl MergeAuditArgs {
         match (&self.squash, &self.rebase, &self.cherry_pick, &self.revert, &self.trees) {
             (Some(tip), ..) => MergeQuestion::Squash { squash: revision, tip: tip.clone() },
             (_, Some(two), ..) => MergeQuestion::Rebase { old: two[0].clone(), new: two[1].clone() },
-            (_, _, Some(source), ..) => MergeQuestion::CherryPick { picked: revision, source: source.clone() },
+            (_, _, Some(source), ..) => {
+                MergeQuestion::CherryPick { picked: revision, source: source.clone() }
+            }
             (_, _, _, Some(source), _) => MergeQuestion::Revert { revert: revision, source: source.clone() },
             (.., Some(four)) => MergeQuestion::Trees([0, 1, 2, 3].map(|at| four[at].clone())),
             _ if self.working => MergeQuestion::Working,
@@ -93,7 +95,10 @@ pub(crate) fn audit(workspace: &Workspace, args: &MergeAuditArgs) -> Result<Comm
     let range = args.revision.split_once("..").filter(|_| matches!(question, MergeQuestion::Commit(_)));
     if !args.restore.is_empty() {
         if range.is_some() {
-            return Err(ServiceError::refused(ReasonCode::UsageInvalid, "`--restore` takes one merge, not a range"));
+            return Err(ServiceError::refused(
+                ReasonCode::UsageInvalid,
+                "`--restore` takes one merge, not a range",
+            ));
         }
         return restore(workspace, args);
     }
@@ -107,7 +112,11 @@ pub(crate) fn audit(workspace: &Workspace, args: &MergeAuditArgs) -> Result<Comm
         return Ok(CommandAnswer::of(answer.exit_code(), &answer));
     }
     let answer = probity_merges::audit(workspace, &question)?;
-    if args.short { print_short(&answer) } else { print_audit(&answer) }
+    if args.short {
+        print_short(&answer)
+    } else {
+        print_audit(&answer)
+    }
     if args.github {
         print_annotations(answer.findings.iter());
     }
@@ -141,7 +150,9 @@ fn print_survival(answer: &MergeSurvivalAnswer) {
             ui::print_row("branch", ui::code(branch));
             ui::print_row("next", format_args!("git merge {branch}"));
         }
-        _ if answer.restored.is_empty() => ui::print("nothing can be restored by itself; nothing was written"),
+        _ if answer.restored.is_empty() => {
+            ui::print("nothing can be restored by itself; nothing was written")
+        }
         _ => ui::print("nothing was written: this is what would be restored"),
     }
     let n_left = answer.audit.findings.iter().filter(|finding| finding.is_open()).count();
@@ -168,7 +179,12 @@ fn print_short(answer: &MergeAuditAnswer) {
     let n_open = answer.findings.iter().filter(|finding| finding.is_open()).count();
     let counted = format!("{n_open} lost, {} contested", answer.findings.len() - n_open);
     let line = format!("{counted}  {subject}");
-    ui::print(format_args!("{}  {}  {}", ui::code(name), outcome_text(answer.outcome), ui::fit_to_terminal(&line, 24)));
+    ui::print(format_args!(
+        "{}  {}  {}",
+        ui::code(name),
+        outcome_text(answer.outcome),
+        ui::fit_to_terminal(&line, 24)
+    ));
 }
 
 fn print_range(answer: &MergeAuditRangeAnswer, is_short: bool) {
@@ -193,14 +209,21 @@ fn print_range(answer: &MergeAuditRangeAnswer, is_short: bool) {
 
 fn print_audit(answer: &MergeAuditAnswer) {
     let name = answer.merge.as_deref().map_or("working tree", short);
-    let made_by = answer.merged_by.as_ref().map_or_else(String::new, |commit| format!("{}: {}", commit.author, commit.subject));
+    let made_by = answer
+        .merged_by
+        .as_ref()
+        .map_or_else(String::new, |commit| format!("{}: {}", commit.author, commit.subject));
     ui::print(format_args!("{} {} {}", ui::bold("merge"), ui::code(name), ui::fit_to_terminal(&made_by, 17)));
     let base = match (answer.base_kind, &answer.base) {
         (AuditBaseKind::Single, Some(base)) => format!("base {}", short(base)),
         (AuditBaseKind::Virtual, _) => "several bases, merged".to_owned(),
         _ => "no common ancestor: findings are hints".to_owned(),
     };
-    ui::print(ui::dim(format_args!("  ours {}  theirs {}  {base}", short(&answer.ours), short(&answer.theirs))));
+    ui::print(ui::dim(format_args!(
+        "  ours {}  theirs {}  {base}",
+        short(&answer.ours),
+        short(&answer.theirs)
+    )));
     for taken in &answer.taken_whole {
         ui::print(format_args!("  {} was taken whole from {}", taken.path, taken.from));
     }
@@ -224,10 +247,17 @@ fn print_finding(finding: &MergeFinding) {
     let side = finding.side.map_or_else(String::new, |side| format!(" {side}"));
     let line = finding.lines.map_or_else(String::new, |[first, _]| format!(":{first}"));
     let entity = finding.entity.as_ref().map_or_else(String::new, |name| format!(" in {name}"));
-    ui::print(format_args!("{class}{side} {}{line}{entity} {}", ui::bold(&finding.path), ui::dim(&finding.id)));
+    ui::print(format_args!(
+        "{class}{side} {}{line}{entity} {}",
+        ui::bold(&finding.path),
+        ui::dim(&finding.id)
+    ));
     ui::print_row("what", what_happened(finding));
     for commit in finding.commits.iter().take(3) {
-        ui::print_row("made by", format_args!("{} {}: {}", ui::code(short(&commit.id)), commit.author, commit.subject));
+        ui::print_row(
+            "made by",
+            format_args!("{} {}: {}", ui::code(short(&commit.id)), commit.author, commit.subject),
+        );
     }
     print_versions(finding);
 }
@@ -291,10 +321,16 @@ fn print_versions(finding: &MergeFinding) {
     let columns = ui::terminal_size().map_or(DEFAULT_COLUMNS, |(columns, _)| columns);
     for (index, (name, version)) in versions.iter().enumerate() {
         let text = version.as_ref().map(|version| version.text.as_str());
-        let same = versions[..index].iter().find(|(_, other)| other.as_ref().map(|other| other.text.as_str()) == text);
+        let same = versions[..index]
+            .iter()
+            .find(|(_, other)| other.as_ref().map(|other| other.text.as_str()) == text);
         match (same, text) {
-            (Some((other, _)), Some(_)) => ui::print(format_args!("    {} as {other}", ui::dim(format_args!("{name:<6}")))),
-            (_, None) => ui::print(format_args!("    {} {}", ui::dim(format_args!("{name:<6}")), ui::dim("nothing"))),
+            (Some((other, _)), Some(_)) => {
+                ui::print(format_args!("    {} as {other}", ui::dim(format_args!("{name:<6}"))))
+            }
+            (_, None) => {
+                ui::print(format_args!("    {} {}", ui::dim(format_args!("{name:<6}")), ui::dim("nothing")))
+            }
             (None, Some(text)) => print_version(name, text, &finding.lost, columns),
         }
     }
@@ -302,7 +338,11 @@ fn print_versions(finding: &MergeFinding) {
 
 fn print_version(name: &str, text: &str, lost: &[String], columns: usize) {
     let lines: Vec<&str> = text.lines().collect();
-    let indent = lines.iter().filter(|line| !line.trim().is_empty()).map(|line| line.len() - line.trim_start().len()).min();
+    let indent = lines
+        .iter()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| line.len() - line.trim_start().len())
+        .min();
     for (index, line) in lines.iter().take(MAX_SHOWN_LINES).enumerate() {
         let label = if index == 0 { name } else { "" };
         let shown = line.get(indent.unwrap_or(0)..).unwrap_or(line);

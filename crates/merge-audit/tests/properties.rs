@@ -1,0 +1,154 @@
+//! Properties of an audit, on random merges whose losses are known because the result is composed from known edits.
+
+use probity_merge_audit::{
+    AuditFinding, AuditOptions, FileVersion, FindingClass, FourTrees, LineMerge, MergeSide, audit,
+    merge_lines, restore_edit,
+};
+use probity_paths::RepoPath;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const N_FUNCTIONS: usize = 6;
+const N_STATEMENTS: usize = 5;
+
+/// A program: functions of statements, each with a word of its own.
+type Program = Vec<Vec<String>>;
+
+fn base_program() -> Program {
+    let statement = |function: usize, at: usize| format!("step_{function}_{at}({at}, value_{function}_{at})");
+    (0..N_FUNCTIONS).map(|function| (0..N_STATEMENTS).map(|at| statement(function, at)).collect()).collect()
+}
+
+/// An edit of one function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edit {
+    Insert { at: usize },
+    Update { at: usize },
+    Delete { at: usize },
+}
+
+fn apply(function: &mut Vec<String>, edit: Edit, word: &str) {
+    match edit {
+        Edit::Insert { at } => function.insert(at, format!("added_{word}(1, 2)")),
+        Edit::Update { at } => function[at] = function[at].replace(')', &format!(", changed_{word})")),
+        Edit::Delete { at } => {
+            function.remove(at);
+        }
+    }
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    (0..3, 1..N_STATEMENTS - 1).prop_map(|(kind, at)| match kind {
+        0 => Edit::Insert { at },
+        1 => Edit::Update { at },
+        _ => Edit::Delete { at },
+    })
+}
+
+/// Edits of both sides, each in a function of its own: ours in the first half.
+fn edits() -> impl Strategy<Value = [Vec<(usize, Edit)>; 2]> {
+    let half = N_FUNCTIONS / 2;
+    let side = |first: usize| {
+        prop::collection::vec((prop::bool::weighted(0.7), edit()), half).prop_map(move |list| {
+            list.into_iter()
+                .enumerate()
+                .filter(|(_, (is_made, _))| *is_made)
+                .map(|(index, (_, edit))| (first + index, edit))
+                .collect::<Vec<_>>()
+        })
+    };
+    (side(0), side(half)).prop_map(|(ours, theirs)| [ours, theirs])
+}
+
+fn with(edits: &[(usize, Edit)]) -> Program {
+    let mut program = base_program();
+    for (function, edit) in edits {
+        apply(&mut program[*function], *edit, &format!("f{function}"));
+    }
+    program
+}
+
+fn python(program: &Program, step: &str) -> String {
+    let function = |(index, body): (usize, &Vec<String>)| {
+        let lines: Vec<String> = body.iter().map(|line| format!("{step}{line}\n")).collect();
+        format!("def function_{index}():\n{}\n", lines.concat())
+    };
+    program.iter().enumerate().map(function).collect()
+}
+
+fn trees_of(texts: [&str; 4]) -> FourTrees {
+    let path = RepoPath::parse(b"src/program.py").expect("a path");
+    let version = |text: &str| {
+        let id = probity_core::Digest::of(text.as_bytes()).to_hex();
+        Some(FileVersion { mode: 0o100_644, id: id.into(), bytes: Some(Arc::from(text.as_bytes())) })
+    };
+    FourTrees::from([(path, texts.map(version))])
+}
+
+fn findings(texts: [&str; 4]) -> Vec<AuditFinding> {
+    audit(&trees_of(texts), AuditOptions::default()).findings
+}
+
+proptest! {
+    #[test]
+    fn a_clean_merge_loses_nothing([ours, theirs] in edits()) {
+        let [base, ours, theirs] = [&[][..], &ours, &theirs].map(|edits| python(&with(edits), "    "));
+        let LineMerge::Clean(merged) = merge_lines(base.as_bytes(), ours.as_bytes(), theirs.as_bytes()) else {
+            return Err(TestCaseError::fail("edits of different functions do not conflict"));
+        };
+        let merged = String::from_utf8(merged).expect("text");
+        prop_assert_eq!(findings([&base, &ours, &theirs, &merged]), []);
+    }
+
+    #[test]
+    fn another_layout_loses_nothing([ours, theirs] in edits()) {
+        let all: Vec<(usize, Edit)> = ours.iter().chain(&theirs).copied().collect();
+        let [base, ours, theirs] = [&[][..], &ours, &theirs].map(|edits| python(&with(edits), "    "));
+        let merged = python(&with(&all), "\t").replace("(1, 2)", "(\n\t\t1,\n\t\t2,\n\t)");
+        prop_assert_eq!(findings([&base, &ours, &theirs, &merged]), []);
+    }
+
+    #[test]
+    fn a_planted_loss_is_found_alone_and_can_be_restored([ours, theirs] in edits(), chosen: prop::sample::Index) {
+        prop_assume!(!ours.is_empty());
+        let lost = chosen.index(ours.len());
+        let all: Vec<(usize, Edit)> = ours.iter().chain(&theirs).copied().collect();
+        let kept: Vec<(usize, Edit)> = all.iter().copied().filter(|edit| *edit != ours[lost]).collect();
+        let [base, ours, theirs, merged, whole] =
+            [&[][..], &ours, &theirs, &kept, &all].map(|edits| python(&with(edits), "    "));
+        let found = findings([&base, &ours, &theirs, &merged]);
+        prop_assert_eq!(found.len(), 1, "{:?}", found);
+        prop_assert_eq!((found[0].class, found[0].side), (FindingClass::Lost, Some(MergeSide::Ours)));
+        let place = found[0].place;
+        let restored = restore_edit(base.as_bytes(), ours.as_bytes(), merged.as_bytes(), place.version, place.lines);
+        prop_assert_eq!(restored.map(|text| String::from_utf8(text).expect("text")), Some(whole.clone()));
+        prop_assert_eq!(findings([&base, &ours, &theirs, &whole]), []);
+    }
+
+    #[test]
+    fn swapping_the_sides_swaps_the_findings([ours, theirs] in edits(), from_ours: bool) {
+        let kept = if from_ours { &ours } else { &theirs };
+        let merged = python(&with(kept), "    ");
+        let [base, ours, theirs] = [&[][..], &ours, &theirs].map(|edits| python(&with(edits), "    "));
+        let tell = |finding: &AuditFinding, side: MergeSide| {
+            (finding.class, finding.kind, finding.side == Some(side), finding.lost.clone())
+        };
+        let one: Vec<_> = findings([&base, &ours, &theirs, &merged]).iter().map(|it| tell(it, MergeSide::Ours)).collect();
+        let two: Vec<_> = findings([&base, &theirs, &ours, &merged]).iter().map(|it| tell(it, MergeSide::Theirs)).collect();
+        prop_assert_eq!(one, two);
+    }
+
+    #[test]
+    fn no_four_texts_make_it_panic(texts: [Option<Vec<u8>>; 4], name in "[a-z]{1,3}\\.(py|rs|json|yml|md|toml|txt|c)") {
+        let path = RepoPath::parse(name.as_bytes()).expect("a path");
+        let version = |bytes: Option<Vec<u8>>| {
+            bytes.map(|bytes| FileVersion {
+                mode: 0o100_644,
+                id: probity_core::Digest::of(&bytes).to_hex().into(),
+                bytes: Some(bytes.into()),
+            })
+        };
+        let trees = FourTrees::from([(path, texts.map(version))]);
+        audit(&trees, AuditOptions { two_way: false, checks_calls: true });
+    }
+}
