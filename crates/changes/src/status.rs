@@ -7,13 +7,16 @@ use super::uncommitted_work::{self, FinishedWork};
 use crate::registry::view::format_time;
 use crate::registry::{Caller, HandleStore, IntentService};
 use probity_api::SystemPath;
-use probity_api::change::{DirtyGroup, DirtySummary, FinishedGroup, IntentLine, RunLine, StatusAnswer};
+use probity_api::change::{
+    DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer,
+};
 use probity_core::text::short_id;
 use probity_intents::registry::{Intent, IntentRegistry};
 use probity_intents::{ClaimIndex, IntentId, IntentStatus, Ownership, PeerIntent};
 use probity_paths::RepoPath;
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze;
+use probity_workspace::held_layers::{HeldLayer, held_layers};
 use probity_workspace::run_claims::{self, OpenRunClaim};
 use probity_workspace::transparency_log;
 use probity_workspace::worktree::WorktreeStatus;
@@ -129,9 +132,21 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Se
         },
         intents,
         runs,
+        held: held_lines(workspace)?,
         dirty,
         notices: shell.registry().notices(&owner),
     })
+}
+
+/// Returns the layers that nobody uses, so that they wait for a decision.
+fn held_lines(workspace: &Workspace) -> Result<Vec<HeldLayerLine>, ServiceError> {
+    let layers = held_layers(workspace)?.into_iter().filter(|layer| !layer.is_in_use);
+    let line = |layer: HeldLayer| HeldLayerLine {
+        run_id: layer.run_id,
+        n_entries: layer.size.n_entries,
+        bytes: layer.size.bytes,
+    };
+    Ok(layers.map(line).collect())
 }
 
 /// Attributes the uncommitted changes, and counts them per intent.

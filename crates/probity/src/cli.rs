@@ -2,7 +2,7 @@
 
 use crate::commands::{
     amend, analysis, change, commits, completions, conformance, contract, doctor, evidence, explain, init,
-    intent, keys, ledger, mcp, merge, plan, receipt, revert, run,
+    intent, keys, land, ledger, mcp, merge, plan, receipt, revert, run,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -52,6 +52,10 @@ pub(crate) enum CliCommand {
     Status(change::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Amend(amend::AmendArgs),
+    Land(land::LandArgs),
+    Discard(land::DiscardArgs),
+    Diff(land::DiffArgs),
+    Enter(land::EnterArgs),
     Revert(revert::RevertArgs),
     Analyze(analysis::AnalyzeArgs),
     #[command(subcommand)]

@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Govern a run", &["run", "plan", "amend", "revert", "explain", "evidence", "keys"]),
+    ("Decide about held changes", &["diff", "land", "discard", "enter"]),
     ("Share a tree", &["start", "finish", "status", "intent", "log"]),
     ("Review and CI", &["analyze", "runs", "contract", "claims", "receipt"]),
     ("Knowledge and merges", &["ledger", "merge"]),

@@ -1,8 +1,11 @@
 //! Widens a scope on the record (law 2): during a run, or afterwards as a new judgment of the same facts.
 
 use crate::attest::{self, ChainHeadSource, WrittenBundle};
+use crate::held::{self, LandRequest, LandSelection};
 use crate::{amendment_channel, bundles, recover};
 use probity_api::govern::amend::{AmendAnswer, AmendStatus, AmendedRunJudgment};
+use probity_api::govern::enforcement::LandingReport;
+use probity_api::govern::land::LandAnswer;
 use probity_changes::claims;
 use probity_changes::registry::CallerCredentials;
 use probity_core::ReasonCode;
@@ -24,6 +27,8 @@ pub enum AmendmentEffect {
         attested: WrittenBundle,
         /// The run that was judged again.
         amended_from: String,
+        /// What became of its held changes, if it passes now.
+        landing: Option<Box<LandAnswer>>,
     },
 }
 
@@ -38,7 +43,7 @@ impl AmendmentEffect {
                 amendment: Some(amendment.clone()),
                 judgment: None,
             },
-            Self::Judged { manifest, attested, amended_from } => {
+            Self::Judged { manifest, attested, amended_from, landing } => {
                 let reasons = manifest.reasons();
                 AmendAnswer {
                     root,
@@ -53,6 +58,11 @@ impl AmendmentEffect {
                         untracked_delta_paths: manifest.untracked().unwrap_or_default(),
                         evidence_dir: attested.dir.clone().into(),
                         run_hash: attested.run_hash,
+                        landing: landing.as_deref().map(|landing| LandingReport {
+                            state: landing.state,
+                            paths: landing.paths.clone(),
+                            conflicts: landing.conflicts.clone(),
+                        }),
                     }),
                 }
             }
@@ -95,7 +105,7 @@ pub fn amend(
         ));
     }
     let run_id = bundles::find_judged(workspace, run)?;
-    judge_again(workspace, &run_id, add, by, why)
+    land_if_passed(workspace, judge_again(workspace, &run_id, add, by, why)?)
 }
 
 /// Returns the running run of this tree, if `run` means it.
@@ -148,7 +158,22 @@ fn judge_again(
     let attested = attest::publish(workspace, &manifest, artifacts, key.as_ref(), ChainHeadSource::OnDisk)?;
     open.end(&attested)?;
     allowed.map_err(|reason| ServiceError::refused(reason, reason.meaning()))?;
-    Ok(AmendmentEffect::Judged { manifest: Box::new(manifest), attested, amended_from: run_id.into() })
+    let (manifest, amended_from) = (Box::new(manifest), run_id.into());
+    Ok(AmendmentEffect::Judged { manifest, attested, amended_from, landing: None })
+}
+
+/// Lands the held changes of a run that passes with its wider scope.
+fn land_if_passed(workspace: &Workspace, effect: AmendmentEffect) -> Result<AmendmentEffect, ServiceError> {
+    let AmendmentEffect::Judged { manifest, attested, amended_from, .. } = effect else { return Ok(effect) };
+    let first = held::first_judged(workspace, amended_from.clone())?;
+    let is_held = workspace.state.layer(&first).join("upper").is_dir();
+    let landing = if manifest.reasons().is_empty() && is_held {
+        let request = LandRequest { run: &manifest.run_id, selection: LandSelection::All, rebase: false };
+        Some(Box::new(held::land(workspace, &request)?))
+    } else {
+        None
+    };
+    Ok(AmendmentEffect::Judged { manifest, attested, amended_from, landing })
 }
 
 /// A judgment of known facts on its way to its bundle. While its directory exists, the next start that finds its lock

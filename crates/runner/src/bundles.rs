@@ -50,7 +50,7 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
 /// run must not be taken for the last one.
 fn last(workspace: &Workspace) -> Result<Option<String>, ServiceError> {
     // Maintenance runs are not runs that a user would inspect, revert or amend.
-    let is_deed = |it: &ManifestDetails| it.reverts.is_some() || it.pruned.is_some();
+    let is_deed = |it: &ManifestDetails| it.reverts.is_some() || it.pruned.is_some() || it.lands.is_some();
     let is_meant = |it: &StoredManifest| is_of(workspace, it) && !is_deed(&it.manifest.details);
     let is_last = |entry: &LogEntry| match listed_manifest(workspace, entry) {
         Some(stored) => is_meant(&stored),

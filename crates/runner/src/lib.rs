@@ -7,6 +7,7 @@
 //! * [`run`]: runs a command under a sealed scope, from declaration to evidence.
 //! * [`planning`]: a preview of the seal. [`init`]: a first policy.
 //! * [`amend`], [`revert`]: the two ways to resolve a violation. [`explain`]: why a path is in or out of scope.
+//! * [`held`]: decisions about changes that wait in a layer.
 //! * [`landing`]: brings the layer of a run in a view into the tree, all or nothing.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing old evidence.
 //! * `maintenance_run`: evidence of what Probity itself does.
@@ -22,6 +23,7 @@ mod coverage;
 mod enforcement;
 pub mod explain;
 pub mod export;
+pub mod held;
 pub mod init;
 pub mod keys;
 pub mod landing;

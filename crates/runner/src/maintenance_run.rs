@@ -42,6 +42,10 @@ impl MaintenanceRun {
         Ok(Self { seal, key: signing::signing_key(workspace)?, folder, command })
     }
 
+    pub(crate) fn run_id(&self) -> &str {
+        &self.seal.contents().run_id
+    }
+
     /// Writes the evidence of its outcome.
     pub(crate) fn conclude(
         self,

@@ -9,6 +9,7 @@
 use crate::attest::MaintenanceOperation;
 use crate::attest::WrittenBundle;
 use crate::chain_check::{self, ChainReport};
+use crate::landing::layer_store;
 use crate::maintenance_run::MaintenanceRun;
 use crate::planning;
 use crate::run_verdict::RunVerdict;
@@ -19,6 +20,7 @@ use probity_core::{Digest, ReasonCode};
 use probity_evidence::GlobList;
 use probity_storage::{FileLock, LockError};
 use probity_workspace::exemptions::Exemptions;
+use probity_workspace::held_layers::{held_layers, layer_size};
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::selection::PlanSelection;
 use probity_workspace::{ServiceError, Workspace, clock};
@@ -59,6 +61,7 @@ pub fn prune(
         going.iter().try_for_each(|run| remove_bundle(workspace, &run.run_id))?;
     }
     let gone: BTreeSet<&str> = going.iter().map(|run| run.run_id.as_str()).collect();
+    let n_layers = remove_layers(workspace, &gone, dry_run, &mut bytes)?;
     let needed = needed_images(workspace, &gone)?;
     let images = workspace.state.before_images();
     let mut n_images = 0;
@@ -74,9 +77,42 @@ pub fn prune(
         bundles: going.into_iter().cloned().collect(),
         kept,
         before_images: n_images,
+        layers: n_layers,
         bytes,
         evidence_dir: attested.map(|attested| attested.dir.into()),
     })
+}
+
+/// Removes the layers and landings of bundles that are gone: nothing can land or be reverted without evidence. Layers
+/// that a killed run left without evidence go, too.
+fn remove_layers(
+    workspace: &Workspace,
+    gone: &BTreeSet<&str>,
+    dry_run: bool,
+    bytes: &mut u64,
+) -> Result<usize, ServiceError> {
+    let kept: BTreeSet<String> = workspace.state.bundles()?.into_iter().collect();
+    let is_gone = |run_id: &str| gone.contains(run_id) || !kept.contains(run_id);
+    let mut n_layers = 0;
+    for layer in
+        held_layers(workspace)?.into_iter().filter(|layer| !layer.is_in_use && is_gone(&layer.run_id))
+    {
+        n_layers += 1;
+        *bytes += layer.size.bytes;
+        if !dry_run {
+            let _layer = layer_store::lock_layer(workspace, &layer.run_id, "evidence gc")?;
+            layer_store::remove_layer(workspace, &layer.run_id)?;
+        }
+    }
+    for (run_id, directory) in workspace.state.landings(&workspace.root)? {
+        if gone.contains(run_id.as_str()) {
+            *bytes += layer_size(&directory).bytes;
+            if !dry_run {
+                layer_store::remove_tree(&directory)?;
+            }
+        }
+    }
+    Ok(n_layers)
 }
 
 fn lock_error(error: LockError) -> ServiceError {

@@ -11,7 +11,7 @@ use crate::attest::{
 };
 use crate::landing::{self, LandingOutcome, RecoveredLanding};
 use crate::run_verdict::RunVerdict;
-use crate::{bundles, reserved_space};
+use crate::{bundles, held, reserved_space};
 use probity_api::govern::run::{FindingSeverity, RunFinding};
 use probity_core::ReasonCode;
 use probity_evidence::{Seal, SecretKey, StoredManifest, bundle};
@@ -47,6 +47,9 @@ pub(crate) fn close_interrupted(
 ) -> Result<Vec<ClosedRun>, ServiceError> {
     let mut closed = Vec::new();
     let landings = landing::recover_landings(workspace)?;
+    for landing in landing::unattested_landings(workspace)? {
+        held::attest_recovered(workspace, &landing)?;
+    }
     let own_lock = workspace.state.tree_lock(&workspace.root);
     let (own, others): (Vec<_>, Vec<_>) =
         workspace.state.open_runs()?.into_iter().partition(|run| is_exclusive && run.lock == own_lock);
@@ -60,7 +63,7 @@ pub(crate) fn close_interrupted(
     let Some(_closing) = FileLock::poll(&workspace.state.closing_lock())? else { return Ok(closed) };
     for run in others {
         if let Some(_held) = hold_interrupted(&run) {
-            closed.extend(close_run(workspace, run, &[])?);
+            closed.extend(close_run(workspace, run, &landings)?);
         }
     }
     Ok(closed)

@@ -4,14 +4,16 @@
 //! is checked against the digest in the start snapshot. Every path that cannot be undone is reported, and the revert
 //! leaves evidence of its own.
 
+mod landed;
 mod ref_notes;
 mod staged;
 
 use crate::attest::MaintenanceOperation;
 use crate::bundles::DELTA_FILE;
+use crate::landing::LandingReversal;
 use crate::maintenance_run::MaintenanceRun;
 use crate::run_verdict::RunVerdict;
-use crate::{bundles, recover, run};
+use crate::{bundles, held, recover, run};
 use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
@@ -22,7 +24,7 @@ use probity_evidence::{ChangePlace, GlobList, Seal};
 use probity_paths::RepoPath;
 use probity_snapshot::git::{GitLayout, IndexEntries};
 use probity_snapshot::restore::{TreeRestorer, WantedEntry};
-use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind};
+use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind, TreeChange};
 use probity_storage::FileLock;
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::refs::{HEAD, RefFacts, recorded_movements, shown_name, shown_value};
@@ -34,7 +36,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// Why a path is left alone.
-type RevertRefusal = (ReasonCode, String);
+pub(crate) type RevertRefusal = (ReasonCode, String);
 
 /// Undoes the out-of-scope changes of `run`, or only those at the paths in `only`.
 pub fn revert(
@@ -45,6 +47,10 @@ pub fn revert(
 ) -> Result<RevertAnswer, ServiceError> {
     recover::adopt_all(workspace)?;
     let run_id = bundles::find_judged(workspace, run)?;
+    if let Some(reversal) = find_landing(workspace, run)? {
+        let bundle = bundles::read_sound_bundle(workspace, &run_id)?;
+        return landed::LandedRun { run_id: &run_id, bundle, reversal, only, dry_run }.revert(workspace);
+    }
     let bundles::SoundBundle { files, stored } = bundles::read_sound_bundle(workspace, &run_id)?;
     if stored.manifest.reasons().contains(&ReasonCode::RunInterrupted) {
         let detail =
@@ -116,6 +122,15 @@ pub fn revert(
     })
 }
 
+/// Returns what the run, or the landing of a part of a run, brought into this tree, if it landed.
+fn find_landing(workspace: &Workspace, run: &str) -> Result<Option<LandingReversal>, ServiceError> {
+    let run_id = bundles::find(workspace, run)?;
+    match LandingReversal::find(workspace, &run_id)? {
+        None => LandingReversal::find(workspace, &held::first_judged(workspace, run_id)?),
+        found => Ok(found),
+    }
+}
+
 /// Seals the revert as a maintenance run on `paths`, under the policy of the reverted run.
 fn seal_maintenance_run(
     workspace: &Workspace,
@@ -169,7 +184,7 @@ pub(crate) fn needed_contents(
     Ok(changes.into_iter().filter_map(|change| change.before?.digest).collect())
 }
 
-fn read_delta(files: &bundles::BundleFiles, run_id: &str) -> Result<DeltaFile, ServiceError> {
+pub(crate) fn read_delta(files: &bundles::BundleFiles, run_id: &str) -> Result<DeltaFile, ServiceError> {
     let unknown = || {
         ServiceError::refused(
             ReasonCode::ReconSnapshotMissing,
@@ -371,6 +386,16 @@ impl ChangeReverter<'_> {
             Err(failure) => Err((ReasonCode::GitCommandFailed, failure.to_string())),
         }
     }
+}
+
+/// Returns a recorded change as the comparison of two trees gives it.
+pub(crate) fn tree_change(recorded: &RecordedChange) -> Result<TreeChange, RevertRefusal> {
+    Ok(TreeChange {
+        path: recorded.path.clone(),
+        change: recorded.change,
+        before: recorded.before.as_ref().map(side_of).transpose()?,
+        after: recorded.after.as_ref().map(side_of).transpose()?,
+    })
 }
 
 fn side_of(recorded: &RecordedSide) -> Result<EntryState, RevertRefusal> {

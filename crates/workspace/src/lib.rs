@@ -25,6 +25,7 @@ pub mod git;
 mod git_failure;
 mod git_index;
 mod git_program;
+pub mod held_layers;
 pub mod judging_policy;
 pub mod observe;
 pub mod outgoing;

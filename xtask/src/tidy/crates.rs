@@ -131,6 +131,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "changes",
             "core",
             "evidence",
+            "line-diff",
             "paths",
             "policy",
             "process",

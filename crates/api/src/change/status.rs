@@ -23,6 +23,8 @@ pub struct StatusAnswer {
     pub intents: Vec<IntentLine>,
     /// The governed runs in progress.
     pub runs: Vec<RunLine>,
+    /// Layers of runs whose changes wait for a decision.
+    pub held: Vec<HeldLayerLine>,
     /// The uncommitted changes by owner.
     pub dirty: DirtySummary,
     pub next_step: String,
@@ -78,6 +80,16 @@ pub struct RunLine {
     pub pid: u32,
     /// Whether it runs in this working tree.
     pub is_here: bool,
+}
+
+/// A layer whose changes wait for a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HeldLayerLine {
+    pub run_id: String,
+    /// The entries in the layer, deletions included.
+    pub n_entries: u64,
+    /// The space that they take.
+    pub bytes: u64,
 }
 
 /// The uncommitted paths by owner.

@@ -1,10 +1,11 @@
 //! The answer of `probity amend` for a run.
 
+use super::enforcement::LandingReport;
 use crate::document::Answer;
 use crate::exit_code::ExitCode;
 use crate::system_path::SystemPath;
 use probity_core::{Digest, ReasonCode};
-use probity_evidence::Amendment;
+use probity_evidence::{Amendment, LandingState};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +35,15 @@ impl AmendAnswer {
     /// Returns `Failed` if the run still fails with the wider scope.
     pub fn exit_code(&self) -> ExitCode {
         match self.status {
-            AmendStatus::Amended | AmendStatus::Pass => ExitCode::Ok,
+            AmendStatus::Amended => ExitCode::Ok,
+            AmendStatus::Pass => {
+                let landing = self.judgment.as_ref().and_then(|judgment| judgment.landing.as_ref());
+                match landing.map(|landing| landing.state) {
+                    None | Some(LandingState::Landed | LandingState::None) => ExitCode::Ok,
+                    Some(LandingState::Held) => ExitCode::Failed,
+                    Some(LandingState::Conflict) => ExitCode::Conflict,
+                }
+            }
             AmendStatus::Fail => ExitCode::Failed,
         }
     }
@@ -68,4 +77,6 @@ pub struct AmendedRunJudgment {
     pub evidence_dir: SystemPath,
     /// The hash of the new evidence.
     pub run_hash: Digest,
+    /// What became of the held changes of a run that passes now; null if none were held.
+    pub landing: Option<LandingReport>,
 }

@@ -146,6 +146,8 @@ pub struct EvidenceRemoval {
     pub kept: usize,
     /// The number of removed before-images.
     pub before_images: usize,
+    /// Removed layers whose changes can no longer land, because their evidence is gone.
+    pub layers: usize,
     /// The size of the removed bundles and before-images.
     pub bytes: u64,
     /// The directory of the evidence of the removal, if bundles were removed.

@@ -4,6 +4,7 @@ pub mod amend;
 pub mod delta;
 pub mod enforcement;
 pub mod evidence;
+pub mod land;
 pub mod log;
 pub mod path;
 pub mod plan;

@@ -77,7 +77,7 @@ fn amend_run(workspace: &Workspace, args: AmendArgs) -> Result<CommandAnswer, Se
         AmendmentEffect::Open { run_id, .. } => {
             ui::print(format_args!("{} run {run_id} may now also touch {added}", ui::good("amended")));
         }
-        AmendmentEffect::Judged { manifest, attested, amended_from } => {
+        AmendmentEffect::Judged { manifest, attested, amended_from, landing } => {
             let reasons = manifest.reasons();
             let untracked = manifest.untracked().unwrap_or_default();
             let passed = reasons.is_empty();
@@ -93,6 +93,9 @@ fn amend_run(workspace: &Workspace, args: AmendArgs) -> Result<CommandAnswer, Se
                 ui::print_row("reason", format_args!("{} {}", ui::bad(reason), reason.meaning()));
             }
             ui::print_row("evidence", crate::relative_to_cwd(&attested.dir).display());
+            if let Some(landing) = landing {
+                crate::commands::land::show_landing(landing);
+            }
             let is_new = |path: &RepoPath| {
                 let mut delta = manifest.delta.iter().flatten();
                 delta.any(|change| {

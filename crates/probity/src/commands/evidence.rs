@@ -406,11 +406,15 @@ fn export(workspace: &Workspace, run: &str, format: ExportFormat) -> Result<Comm
 fn gc(workspace: &Workspace, keep: BundleRetention, dry_run: bool) -> Result<CommandAnswer, ServiceError> {
     let answer = prune::prune(workspace, keep, dry_run)?;
     let verb = if dry_run { "would be removed" } else { "removed" };
+    let layers = match answer.layers {
+        0 => String::new(),
+        n => format!(" and {}", ui::count_of(n, "held layer")),
+    };
     for run in &answer.bundles {
         ui::print_row(if dry_run { "remove" } else { "removed" }, &run.run_id);
     }
     ui::print(format_args!(
-        "{} and {} {verb}, {} kB; {} stay",
+        "{} and {}{layers} {verb}, {} kB; {} stay",
         ui::count_of(answer.bundles.len(), "bundle"),
         ui::count_of(answer.before_images, "before-image"),
         answer.bytes.div_ceil(1000),

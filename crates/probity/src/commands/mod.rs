@@ -16,6 +16,7 @@ pub(crate) mod identity;
 pub(crate) mod init;
 pub(crate) mod intent;
 pub(crate) mod keys;
+pub(crate) mod land;
 pub(crate) mod ledger;
 pub(crate) mod log;
 pub(crate) mod mcp;

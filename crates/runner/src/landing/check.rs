@@ -31,29 +31,39 @@ pub(super) fn check(
     tree: &TreeHandle,
 ) -> Result<Result<Vec<LandingStep>, Vec<LandingConflict>>, ServiceError> {
     let upper = upper_of_root(workspace, &plan.layer);
-    let layer = LayerView::open(&upper, plan.start)
+    let mut layer = LayerView::open(&upper, plan.start)
         .map_err(ServiceError::system(format!("cannot open {}", upper.display())))?;
-    let mut checker = LandingChecker {
-        tree,
-        layer,
-        start: plan.start,
-        changes: plan.changes.iter().map(|change| (&change.path, change)).collect(),
-        parents: ParentDirectory::default(),
-        steps: StepLists::default(),
-        made: BTreeSet::new(),
-        conflicts: Vec::new(),
-    };
+    let mut checker = LandingChecker::new(tree, &mut layer, plan.start, plan.changes);
     checker.refuse_unsafe(workspace, plan)?;
-    for change in plan.changes {
-        checker.check_change(change)?;
+    checker.plan_steps(plan.changes)
+}
+
+/// Like [`check`], for changes that do not come from a layer.
+pub(super) fn check_changes(
+    tree: &TreeHandle,
+    directories: &mut dyn DirectoryFacts,
+    now: &Snapshot,
+    changes: &[TreeChange],
+) -> Result<Result<Vec<LandingStep>, Vec<LandingConflict>>, ServiceError> {
+    LandingChecker::new(tree, directories, now, changes).plan_steps(changes)
+}
+
+/// The directories of the tree as it should become.
+pub(super) trait DirectoryFacts {
+    fn has_directory(&mut self, path: &RepoPath) -> rustix::io::Result<bool>;
+
+    /// Returns the permission bits of a directory that the landing makes.
+    fn directory_mode(&self, path: &RepoPath) -> rustix::io::Result<u32>;
+}
+
+impl DirectoryFacts for LayerView<'_> {
+    fn has_directory(&mut self, path: &RepoPath) -> rustix::io::Result<bool> {
+        LayerView::has_directory(self, path)
     }
-    checker.remove_emptied_directories(plan.changes)?;
-    if checker.conflicts.is_empty() {
-        return Ok(Ok(checker.steps.in_order()));
+
+    fn directory_mode(&self, path: &RepoPath) -> rustix::io::Result<u32> {
+        LayerView::directory_mode(self, path)
     }
-    checker.conflicts.sort_by(|one, other| one.path.cmp(&other.path));
-    checker.conflicts.dedup_by(|one, other| one.path == other.path);
-    Ok(Err(checker.conflicts))
 }
 
 /// The steps by kind, because kinds have an order.
@@ -109,7 +119,7 @@ impl ParentDirectory {
 
 struct LandingChecker<'a> {
     tree: &'a TreeHandle,
-    layer: LayerView<'a>,
+    directories: &'a mut dyn DirectoryFacts,
     start: &'a Snapshot,
     changes: BTreeMap<&'a RepoPath, &'a TreeChange>,
     parents: ParentDirectory,
@@ -119,7 +129,42 @@ struct LandingChecker<'a> {
     conflicts: Vec<LandingConflict>,
 }
 
-impl LandingChecker<'_> {
+impl<'a> LandingChecker<'a> {
+    fn new(
+        tree: &'a TreeHandle,
+        directories: &'a mut dyn DirectoryFacts,
+        start: &'a Snapshot,
+        changes: &'a [TreeChange],
+    ) -> Self {
+        Self {
+            tree,
+            directories,
+            start,
+            changes: changes.iter().map(|change| (&change.path, change)).collect(),
+            parents: ParentDirectory::default(),
+            steps: StepLists::default(),
+            made: BTreeSet::new(),
+            conflicts: Vec::new(),
+        }
+    }
+
+    /// Returns the steps in their order, or every conflict.
+    fn plan_steps(
+        mut self,
+        changes: &[TreeChange],
+    ) -> Result<Result<Vec<LandingStep>, Vec<LandingConflict>>, ServiceError> {
+        for change in changes {
+            self.check_change(change)?;
+        }
+        self.remove_emptied_directories(changes)?;
+        if self.conflicts.is_empty() {
+            return Ok(Ok(self.steps.in_order()));
+        }
+        self.conflicts.sort_by(|one, other| one.path.cmp(&other.path));
+        self.conflicts.dedup_by(|one, other| one.path == other.path);
+        Ok(Err(self.conflicts))
+    }
+
     fn refuse(&mut self, path: &RepoPath, reason: ReasonCode, detail: impl Into<String>) {
         self.conflicts.push(LandingConflict { path: path.clone(), reason, detail: detail.into() });
     }
@@ -247,7 +292,7 @@ impl LandingChecker<'_> {
                     return Ok(false);
                 }
                 None => {
-                    let mode = self.layer.directory_mode(&directory).map_err(|error| {
+                    let mode = self.directories.directory_mode(&directory).map_err(|error| {
                         let detail = format!("the layer has no directory `{directory}`: {error}");
                         ServiceError::refused(ReasonCode::LayerChanged, detail)
                     })?;
@@ -372,7 +417,7 @@ impl LandingChecker<'_> {
                     break;
                 }
                 let is_there =
-                    self.layer.has_directory(&directory).map_err(|error| ServiceError::System {
+                    self.directories.has_directory(&directory).map_err(|error| ServiceError::System {
                         what: format!("cannot read `{directory}` of the layer"),
                         source: error.into(),
                     })?;

@@ -103,6 +103,14 @@ impl LandingStep {
             | Self::SetMode { path, .. } => path,
         }
     }
+
+    /// Returns the former state of the path, and the slot that holds it, if the step took it out of the tree.
+    pub(crate) const fn taken_out(&self) -> Option<(&EntryState, u32)> {
+        match self {
+            Self::Remove { slot, before, .. } | Self::Replace { slot, before, .. } => Some((before, *slot)),
+            _ => None,
+        }
+    }
 }
 
 /// How far a landing got.

@@ -1,4 +1,4 @@
-//! The layers of runs in views: which are held, how large they are, who uses them, and their removal.
+//! The layers of runs in views: who uses them, and their removal. [`probity_workspace::held_layers`] lists them.
 //!
 //! A layer is *held* while its run neither landed nor was discarded. Whoever mounts, lands, merges or removes a layer
 //! holds its lock: the kernel does not notice if the same upper directory is mounted twice.
@@ -14,36 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// Levels of directories that are entered before deeper ones are moved up, so that few handles are open at a time.
 const MAX_OPEN_LEVELS: usize = 64;
-
-/// A layer that waits for a decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldLayer {
-    pub run_id: String,
-    pub directory: PathBuf,
-    pub size: LayerSize,
-    /// Whether a process uses it: the run goes on, or somebody works in the view.
-    pub is_in_use: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LayerSize {
-    /// The space that its files take.
-    pub bytes: u64,
-    /// Entries that are no directories; a deletion is one, too.
-    pub n_entries: u64,
-}
-
-/// Returns the layers of this repository that have not landed, oldest first.
-pub fn held_layers(workspace: &Workspace) -> Result<Vec<HeldLayer>, ServiceError> {
-    let mut layers = Vec::new();
-    for run_id in workspace.state.layers()? {
-        let directory = workspace.state.layer(&run_id);
-        let is_in_use = FileLock::poll(&workspace.state.layer_lock(&run_id))?.is_none();
-        let size = layer_size(&directory.join("upper"));
-        layers.push(HeldLayer { run_id, directory, size, is_in_use });
-    }
-    Ok(layers)
-}
 
 /// Returns the directory of the layer of a run.
 pub fn held_layer(workspace: &Workspace, run_id: &str) -> Result<PathBuf, ServiceError> {
@@ -169,27 +139,10 @@ fn open_writable(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> SysR
     rustix::fs::openat(&parent, name, flags, Mode::empty())
 }
 
-/// Adds up the entries of a layer. What cannot be read is not counted.
-fn layer_size(upper: &Path) -> LayerSize {
-    let mut size = LayerSize::default();
-    let mut waiting = vec![upper.to_owned()];
-    while let Some(directory) = waiting.pop() {
-        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
-            let Ok(facts) = entry.metadata() else { continue };
-            if facts.is_dir() {
-                waiting.push(entry.path());
-            } else {
-                size.n_entries += 1;
-                size.bytes += std::os::unix::fs::MetadataExt::blocks(&facts) * 512;
-            }
-        }
-    }
-    size
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use probity_workspace::held_layers::held_layers;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

@@ -14,7 +14,7 @@ use std::path::Path;
 const OPAQUE_ATTRIBUTE: &str = "user.overlay.opaque";
 
 /// The part of a layer that belongs to a tree, above the tree as it was at the start.
-pub(super) struct LayerView<'a> {
+pub(crate) struct LayerView<'a> {
     /// `None` if nothing below the root was changed.
     upper: Option<TreeHandle>,
     start: &'a Snapshot,
@@ -35,7 +35,7 @@ enum DirectoryOrigin {
 }
 
 impl<'a> LayerView<'a> {
-    pub(super) fn open(upper: &Path, start: &'a Snapshot) -> io::Result<Self> {
+    pub(crate) fn open(upper: &Path, start: &'a Snapshot) -> io::Result<Self> {
         let upper = match TreeHandle::open(upper) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             upper => Some(upper?),
@@ -44,7 +44,7 @@ impl<'a> LayerView<'a> {
     }
 
     /// Returns whether the view has a directory at `path`.
-    pub(super) fn has_directory(&mut self, path: &RepoPath) -> SysResult<bool> {
+    pub(crate) fn has_directory(&mut self, path: &RepoPath) -> SysResult<bool> {
         Ok(self.origin(path)? != DirectoryOrigin::None)
     }
 
@@ -109,7 +109,7 @@ impl<'a> LayerView<'a> {
     }
 
     /// Returns the permission bits of a directory of the layer.
-    pub(super) fn directory_mode(&self, path: &RepoPath) -> SysResult<u32> {
+    pub(crate) fn directory_mode(&self, path: &RepoPath) -> SysResult<u32> {
         match self.upper()?.kind_and_mode(path)? {
             Some((SnapshotEntryKind::Directory, mode)) => Ok(mode),
             _ => Err(Errno::NOTDIR),
@@ -117,13 +117,13 @@ impl<'a> LayerView<'a> {
     }
 
     /// Opens the directory of the layer that contains `path`.
-    pub(super) fn parent_of(&self, path: &RepoPath) -> SysResult<OwnedFd> {
+    pub(crate) fn parent_of(&self, path: &RepoPath) -> SysResult<OwnedFd> {
         self.upper()?.parent_of(path)
     }
 }
 
 /// Opens a file for reading, without following a link or waiting for a pipe.
-pub(super) fn open_file(directory: &OwnedFd, name: &[u8]) -> SysResult<File> {
+pub(crate) fn open_file(directory: &OwnedFd, name: &[u8]) -> SysResult<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     rustix::fs::openat(directory, name, flags, Mode::empty()).map(File::from)
 }

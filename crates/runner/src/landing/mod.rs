@@ -23,17 +23,19 @@ mod journal;
 pub mod layer_store;
 mod layer_view;
 mod recovery;
+mod reversal;
 mod stage;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use layer_view::{LayerView, open_file as open_layer_file};
 pub use recovery::RecoveredLanding;
-pub(crate) use recovery::recover_landings;
+pub(crate) use recovery::{recover_landings, unattested_landings};
+pub(crate) use reversal::LandingReversal;
 
 use apply::{LandingExecution, StepFailure};
 use journal::{LandingDirectory, LandingJournal, LandingProgress};
-use layer_view::LayerView;
-use probity_core::ReasonCode;
+use probity_core::{Digest, ReasonCode};
 use probity_paths::RepoPath;
 use probity_snapshot::tree_handle::TreeHandle;
 use probity_snapshot::{Snapshot, TreeChange};
@@ -185,6 +187,21 @@ fn undo(
     };
     let conflict = |path| LandingConflict { path, reason: ReasonCode::LandConflict, detail: detail() };
     Ok(left.into_iter().map(conflict).collect())
+}
+
+/// Returns a content that a landing took out of this tree.
+pub(crate) fn landed_content(workspace: &Workspace, digest: &Digest) -> Option<Vec<u8>> {
+    let landings = workspace.state.landings(&workspace.root).ok()?;
+    landings.into_iter().rev().find_map(|(_, directory)| {
+        let directory = LandingDirectory::at(directory);
+        if directory.progress() != LandingProgress::Landed {
+            return None;
+        }
+        let journal = directory.read().ok()?;
+        let taken_out = journal.steps.iter().filter_map(journal::LandingStep::taken_out);
+        let (_, slot) = taken_out.into_iter().find(|(state, _)| state.digest.as_ref() == Some(digest))?;
+        std::fs::read(directory.exchange().join(slot.to_string())).ok()
+    })
 }
 
 fn open(path: &Path) -> Result<TreeHandle, ServiceError> {

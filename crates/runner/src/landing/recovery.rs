@@ -29,6 +29,22 @@ pub(crate) fn recover_landings(workspace: &Workspace) -> Result<Vec<RecoveredLan
     recover_locked(workspace)
 }
 
+/// Returns landings that are complete and whose layers are still there: their processes ended before they could write
+/// evidence, or before they could remove the layer.
+pub(crate) fn unattested_landings(workspace: &Workspace) -> Result<Vec<RecoveredLanding>, ServiceError> {
+    let mut found = Vec::new();
+    for run_id in workspace.state.layers()? {
+        let directory = LandingDirectory::at(workspace.state.landing(&run_id, &workspace.root));
+        let is_free =
+            || Ok::<_, ServiceError>(FileLock::poll(&workspace.state.layer_lock(&run_id))?.is_some());
+        if directory.progress() == LandingProgress::Landed && is_free()? {
+            let paths = directory.read()?.paths;
+            found.push(RecoveredLanding { run_id, outcome: LandingOutcome::Landed { paths } });
+        }
+    }
+    Ok(found)
+}
+
 /// Like [`recover_landings`], for a caller that holds the landing lock.
 pub(super) fn recover_locked(workspace: &Workspace) -> Result<Vec<RecoveredLanding>, ServiceError> {
     let mut recovered = Vec::new();

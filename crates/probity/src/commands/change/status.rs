@@ -144,6 +144,11 @@ fn show_status(answer: &StatusAnswer) {
         ui::print_row("since", format_args!("{}{place}, process {}", run.since, run.pid));
         ui::print_row("run", ui::dim(&run.run_id));
     }
+    for layer in &answer.held {
+        let entries = ui::count_of(usize::try_from(layer.n_entries).unwrap_or(usize::MAX), "change");
+        let size = format!("{} kB", layer.bytes.div_ceil(1000));
+        ui::print_row("held", format_args!("{entries} of run {}, {size}", layer.run_id));
+    }
     let dirty = &answer.dirty;
     for (label, group) in [
         ("yours", &dirty.own),

@@ -61,7 +61,7 @@ impl KillCase {
     fn recover_and_check(&self) {
         let progress = self.progress();
         let _tree = crate::run::take_tree(&self.fixture.workspace, "the next start").expect("is free");
-        crate::recover::close_interrupted(&self.fixture.workspace).expect("recovers");
+        crate::recover::close_interrupted(&self.fixture.workspace, true).expect("recovers");
         let has_landed = matches!(progress, Some(LandingProgress::Decided | LandingProgress::Landed));
         let expected = if has_landed { &self.after } else { &self.before };
         assert_eq!(probity_snapshot::delta(expected, &self.fixture.snapshot()), [], "{progress:?}");
@@ -103,7 +103,7 @@ fn a_kill_while_a_landing_is_taken_back_leaves_nothing_of_it() {
             let write = format!("{write_after} {}", case.fixture.root().join("run.sh").display());
             let ended = run_child(LANDS, case.dir.path(), abort, Some(&write));
             let _tree = crate::run::take_tree(&case.fixture.workspace, "the next start").expect("is free");
-            crate::recover::close_interrupted(&case.fixture.workspace).expect("recovers");
+            crate::recover::close_interrupted(&case.fixture.workspace, true).expect("recovers");
             let changes = probity_snapshot::delta(&case.before, &case.fixture.snapshot());
             let changed: Vec<String> = changes.iter().map(|change| change.path.to_string()).collect();
             assert_eq!(changed, ["run.sh"], "abort at {abort}");

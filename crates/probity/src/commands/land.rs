@@ -1,0 +1,245 @@
+//! `probity land`, `discard`, `diff` and `enter`: decisions about changes that wait in a layer.
+
+use crate::answer::CommandAnswer;
+use crate::{caller_location, ui};
+use clap::Args;
+use probity_api::ExitCode;
+use probity_api::govern::land::{LandAnswer, LayerChange};
+use probity_core::ReasonCode;
+use probity_evidence::{ChangeKind, LandingState};
+use probity_paths::RepoPath;
+use probity_runner::held::{self, LandRequest, LandSelection};
+use probity_workspace::{ServiceError, Workspace};
+use std::ffi::OsString;
+
+/// Maximum number of paths listed one by one.
+const MAX_LISTED_PATHS: usize = 40;
+
+/// Bring held changes of a run into the tree, all or nothing
+///
+/// Without an option, the changes of a run land that passed, or passes since it was amended. A part of the changes is
+/// judged as a whole of its own: the gates of the run's policy run on it before it lands.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  probity land last\n  probity land last --in-scope\n  probity land 0199c2 --only README.md docs\n  probity land last --rebase"
+)]
+pub(crate) struct LandArgs {
+    /// The run: its id or the beginning of it, or `last`
+    run: String,
+
+    /// Only the changes that are in scope; content that moved out of the scope stays where it was
+    #[arg(long, conflicts_with = "only")]
+    in_scope: bool,
+
+    /// Only the changes at and below these paths
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    only: Vec<OsString>,
+
+    /// Merge the changes with those that the tree has since the run began
+    #[arg(long)]
+    rebase: bool,
+}
+
+/// Drop the held changes of a run; the tree does not have them
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity discard last --dry-run\n  probity discard 0199c2")]
+pub(crate) struct DiscardArgs {
+    /// The run: its id or the beginning of it, or `last`
+    run: String,
+
+    /// Say what would be dropped, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Show what a run changes, also while it works
+///
+/// The layer of the run is compared with the tree as it is now.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  probity diff open\n  probity diff last src/auth\n  probity diff 0199c2 --stat"
+)]
+pub(crate) struct DiffArgs {
+    /// The run: its id or the beginning of it, `last`, or `open` for the run that is going on
+    #[arg(default_value = "open")]
+    run: String,
+
+    /// Only these paths
+    paths: Vec<OsString>,
+
+    /// Only count the changed lines
+    #[arg(long)]
+    stat: bool,
+}
+
+/// Run a shell or a command in a view of held changes
+///
+/// It sees the tree with the changes of the run. What it writes is thrown away when it ends.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity enter last\n  probity enter 0199c2 -- cargo test")]
+pub(crate) struct EnterArgs {
+    /// The run: its id or the beginning of it, or `last`
+    run: String,
+
+    /// The command [default: your shell]
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn land(workspace: &Workspace, args: &LandArgs) -> Result<CommandAnswer, ServiceError> {
+    let selection = if args.in_scope {
+        LandSelection::InScope
+    } else if args.only.is_empty() {
+        LandSelection::All
+    } else {
+        LandSelection::Only(typed_paths(workspace, &args.only)?)
+    };
+    let phase = workspace.progress.begin("landing the changes");
+    let request = LandRequest { run: &args.run, selection, rebase: args.rebase };
+    let answer = held::land(workspace, &request)?;
+    drop(phase);
+    show_landing(&answer);
+    Ok(CommandAnswer::of(answer.exit_code(), &answer))
+}
+
+/// Prints what became of held changes.
+pub(crate) fn show_landing(answer: &LandAnswer) {
+    let run = &answer.run_id;
+    let paths = ui::count_of(answer.paths.len(), "path");
+    match answer.state {
+        LandingState::Landed => ui::print(format_args!("{} {paths} of run {run}", ui::good("landed"))),
+        LandingState::None => ui::print(format_args!("run {run} has nothing to land")),
+        LandingState::Conflict => {
+            ui::print(format_args!(
+                "{} nothing of run {run} landed, the tree is as it was",
+                ui::bad("CONFLICT")
+            ));
+        }
+        LandingState::Held => {
+            ui::print(format_args!("{} nothing of run {run} landed, the tree is as it was", ui::bad("HELD")));
+        }
+    }
+    if answer.state == LandingState::Landed {
+        for path in answer.paths.iter().take(MAX_LISTED_PATHS) {
+            let note = if answer.merged.contains(path) { "merged with the tree" } else { "" };
+            ui::print_row("landed", format_args!("{path}  {}", ui::dim(note)));
+        }
+        for path in answer.left.iter().take(MAX_LISTED_PATHS) {
+            ui::print_row("held", path);
+        }
+    }
+    for conflict in answer.conflicts.iter().take(MAX_LISTED_PATHS) {
+        ui::print_row(
+            "conflict",
+            format_args!("{}  {} {}", conflict.path, conflict.detail, ui::bad(conflict.code)),
+        );
+    }
+    for gate in &answer.gate_results {
+        ui::print_row("gate", format_args!("{}  {}", gate.gate_id, gate.status));
+    }
+    if let Some(dir) = &answer.evidence_dir {
+        ui::print_row("evidence", crate::relative_to_cwd(&dir.0).display());
+    }
+    let probity = caller_location::program_prefix();
+    if answer.conflicts.iter().any(|conflict| conflict.code == ReasonCode::LandConflict) {
+        ui::print_row("next", ui::code(format_args!("{probity} land {run} --rebase")));
+    } else if !answer.left.is_empty() {
+        ui::print_row("next", ui::code(format_args!("{probity} diff {run}")));
+    }
+}
+
+pub(crate) fn discard(workspace: &Workspace, args: &DiscardArgs) -> Result<CommandAnswer, ServiceError> {
+    let answer = held::discard(workspace, &args.run, args.dry_run)?;
+    let entries = ui::count_of(usize::try_from(answer.n_entries).unwrap_or(usize::MAX), "entry");
+    let verb = if args.dry_run { "would drop" } else { "dropped" };
+    let size = format!("{} kB", answer.bytes.div_ceil(1000));
+    ui::print(format_args!("{verb} the held changes of run {}: {entries}, {size}", answer.run_id));
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
+}
+
+pub(crate) fn diff(workspace: &Workspace, args: &DiffArgs) -> Result<CommandAnswer, ServiceError> {
+    let only = typed_paths(workspace, &args.paths)?;
+    let answer = held::layer_diff(workspace, &args.run, &only)?;
+    for change in &answer.changes {
+        if args.stat {
+            show_count(change);
+        } else {
+            show_change(change);
+        }
+    }
+    if answer.changes.is_empty() {
+        ui::print(format_args!("run {} changes nothing here", answer.run_id));
+    } else if args.stat {
+        let total = |count: fn(&LayerChange) -> usize| answer.changes.iter().map(count).sum::<usize>();
+        let (added, removed) = (total(|change| change.lines_added), total(|change| change.lines_removed));
+        let paths = ui::count_of(answer.changes.len(), "path");
+        ui::print(format_args!("{paths}, {added} lines added, {removed} removed"));
+    }
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
+}
+
+fn show_count(change: &LayerChange) {
+    let mark = match change.change {
+        ChangeKind::Added => "+",
+        ChangeKind::Deleted => "-",
+        ChangeKind::Modified => "~",
+    };
+    let lines = if change.is_binary {
+        "binary".to_owned()
+    } else {
+        format!("+{} -{}", change.lines_added, change.lines_removed)
+    };
+    let from = change.renamed_from.as_ref().map_or_else(String::new, |from| format!("  renamed from {from}"));
+    ui::print_row(mark, format_args!("{}  {}{from}", change.path, ui::dim(lines)));
+}
+
+/// Prints a change as git does: a header, then hunks.
+fn show_change(change: &LayerChange) {
+    let path = &change.path;
+    ui::print(ui::bold(format_args!("diff --probity a/{path} b/{path}")));
+    match (&change.before, &change.after) {
+        (None, Some(after)) => ui::print(format_args!("new {after}")),
+        (Some(before), None) => ui::print(format_args!("deleted {before}")),
+        (Some(before), Some(after)) if before != after => {
+            ui::print(format_args!("old {before}"));
+            ui::print(format_args!("new {after}"));
+        }
+        _ => {}
+    }
+    if let Some(from) = &change.renamed_from {
+        ui::print(format_args!("renamed from {from}"));
+    }
+    if change.is_binary {
+        ui::print("binary files differ");
+    }
+    let Some(hunks) = change.hunks.as_deref().filter(|hunks| !hunks.is_empty()) else { return };
+    let side = |state: &Option<String>, prefix: &str| {
+        if state.is_some() { format!("{prefix}/{path}") } else { "/dev/null".to_owned() }
+    };
+    ui::print(format_args!("--- {}", side(&change.before, "a")));
+    ui::print(format_args!("+++ {}", side(&change.after, "b")));
+    for line in hunks.lines() {
+        match line.as_bytes().first() {
+            Some(b'+') => ui::print(ui::good(line)),
+            Some(b'-') => ui::print(ui::bad(line)),
+            Some(b'@') => ui::print(ui::dim(line)),
+            _ => ui::print(line),
+        }
+    }
+}
+
+pub(crate) fn enter(
+    workspace: &Workspace,
+    args: &EnterArgs,
+    json: bool,
+) -> Result<CommandAnswer, ServiceError> {
+    let answer = held::enter(workspace, &args.run, &args.command, json)?;
+    let exit_code = if answer.command_exit_code == Some(0) { ExitCode::Ok } else { ExitCode::Failed };
+    Ok(CommandAnswer::of(exit_code, &answer))
+}
+
+fn typed_paths(workspace: &Workspace, paths: &[OsString]) -> Result<Vec<RepoPath>, ServiceError> {
+    let typed = caller_location::typed_paths(workspace, paths)?;
+    let parsed: Result<Vec<RepoPath>, _> = typed.iter().map(|path| RepoPath::parse(path)).collect();
+    parsed.map_err(|error| ServiceError::refused(ReasonCode::PathInvalid, error.to_string()))
+}

@@ -1,0 +1,137 @@
+//! Undoes a run whose changes landed: everything that it landed goes back, from what the landing took out of the tree.
+//! Unlike the revert of a run in the tree itself, this is all or nothing, and concerns what was in scope.
+
+use super::{seal_maintenance_run, staged, verdict};
+use crate::attest::MaintenanceOperation;
+use crate::landing::{LandingConflict, LandingOutcome, LandingReversal};
+use crate::{bundles, recover, run};
+use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
+use probity_changes::claims;
+use probity_core::ReasonCode;
+use probity_evidence::Seal;
+use probity_paths::RepoPath;
+use probity_snapshot::{EntryState, Snapshot, TreeChange};
+use probity_workspace::observe::WorkspaceObserver;
+use probity_workspace::{ServiceError, Workspace};
+use std::collections::BTreeMap;
+
+/// A run that landed, and what is to be undone of it.
+pub(super) struct LandedRun<'a> {
+    pub(super) run_id: &'a str,
+    pub(super) bundle: bundles::SoundBundle,
+    pub(super) reversal: LandingReversal,
+    /// Only these paths; all if empty.
+    pub(super) only: &'a [RepoPath],
+    pub(super) dry_run: bool,
+}
+
+impl LandedRun<'_> {
+    pub(super) fn revert(mut self, workspace: &Workspace) -> Result<RevertAnswer, ServiceError> {
+        let seal = bundles::seal(&self.bundle.files, self.run_id)?;
+        let is_change = |path: &RepoPath| self.reversal.changes.iter().any(|change| change.path == *path);
+        if let Some(path) = self.only.iter().find(|path| !is_change(path)) {
+            let detail = format!("run {} did not land `{path}`", self.run_id);
+            return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
+        }
+        let _lock = run::take_tree(workspace, &format!("reverting run {}", self.run_id))?;
+        recover::close_interrupted(workspace, true)?;
+        let observer = WorkspaceObserver::new(workspace);
+        let now = observer.content(None)?;
+        let is_meant = |change: &&TreeChange| self.only.is_empty() || self.only.contains(&change.path);
+        let meant: Vec<TreeChange> = self.reversal.changes.iter().filter(is_meant).cloned().collect();
+        let pending: Vec<RepoPath> = meant
+            .iter()
+            .filter(|change| state_in(&now, &change.path) != change.after)
+            .map(|change| change.path.clone())
+            .collect();
+        // A caller who names a path has decided about it; otherwise paths that someone works on are left alone (law 5).
+        let holders =
+            if self.only.is_empty() { claims::path_holders(workspace, &pending)? } else { BTreeMap::new() };
+        let held = |path: &RepoPath| {
+            let detail = holders.get(path)?.clone();
+            Some((path.clone(), (ReasonCode::RevertHeld, detail)))
+        };
+        let mut refused: BTreeMap<RepoPath, (ReasonCode, String)> = pending.iter().filter_map(held).collect();
+        let changed = |change: &&TreeChange| {
+            pending.contains(&change.path) && state_in(&now, &change.path) != change.before
+        };
+        for change in meant.iter().filter(changed) {
+            let why = (ReasonCode::RevertChangedSince, "it is not what the run landed".to_owned());
+            refused.entry(change.path.clone()).or_insert(why);
+        }
+        let evidence_dir = if self.dry_run || pending.is_empty() {
+            None
+        } else {
+            Some(self.undo(workspace, &observer, &seal, &now, &pending, &mut refused)?)
+        };
+        let paths = meant.iter().map(|change| describe(change, &pending, &refused)).collect::<Vec<_>>();
+        let staged = staged::find(workspace, &[], &paths);
+        Ok(RevertAnswer {
+            root: workspace.root.clone().into(),
+            run_id: self.run_id.to_owned(),
+            dry_run: self.dry_run,
+            paths,
+            left: Vec::new(),
+            refs: Vec::new(),
+            staged,
+            evidence_dir,
+        })
+    }
+
+    /// Exchanges the entries, unless a path is refused, and leaves evidence.
+    fn undo(
+        &mut self,
+        workspace: &Workspace,
+        observer: &WorkspaceObserver<'_>,
+        seal: &Seal,
+        now: &Snapshot,
+        pending: &[RepoPath],
+        refused: &mut BTreeMap<RepoPath, (ReasonCode, String)>,
+    ) -> Result<probity_api::SystemPath, ServiceError> {
+        let deed = seal_maintenance_run(workspace, seal, pending, now)?;
+        if refused.is_empty() {
+            let outcome = self.reversal.land(workspace, deed.run_id(), now, pending)?;
+            if let LandingOutcome::Conflict { conflicts } = outcome {
+                let why = |conflict: LandingConflict| {
+                    (conflict.path, (ReasonCode::RevertChangedSince, conflict.detail))
+                };
+                refused.extend(conflicts.into_iter().map(why));
+            }
+        }
+        let after = observer.content(Some(now))?;
+        let meant = self.reversal.changes.iter().filter(|change| pending.contains(&change.path));
+        let undone: Vec<PathRevert> = meant.map(|change| describe(change, pending, refused)).collect();
+        let verdict = verdict(seal, [now, &after], &undone)?;
+        let did = MaintenanceOperation::Revert(self.bundle.stored.run_hash);
+        Ok(deed.conclude(workspace, did, [now, &after], &verdict)?.dir.into())
+    }
+}
+
+fn state_in(snapshot: &Snapshot, path: &RepoPath) -> Option<EntryState> {
+    snapshot.get(path).map(|entry| EntryState {
+        kind: entry.kind(),
+        mode: entry.mode(),
+        size: entry.size(),
+        digest: entry.digest(),
+    })
+}
+
+fn describe(
+    change: &TreeChange,
+    pending: &[RepoPath],
+    refused: &BTreeMap<RepoPath, (ReasonCode, String)>,
+) -> PathRevert {
+    let path = change.path.clone();
+    let restored = if change.after.is_some() { RevertAction::Restored } else { RevertAction::Removed };
+    let (action, reason, detail) = if let Some((reason, detail)) = refused.get(&path) {
+        (RevertAction::Refused, Some(*reason), detail.clone())
+    } else if !pending.contains(&path) {
+        (RevertAction::AlreadyUndone, None, String::new())
+    } else if refused.is_empty() {
+        (restored, None, String::new())
+    } else {
+        let detail = "it was left, because other paths of the run cannot be undone".to_owned();
+        (RevertAction::Refused, Some(ReasonCode::RevertChangedSince), detail)
+    };
+    PathRevert { path, action, reason, detail }
+}
