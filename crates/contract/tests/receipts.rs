@@ -228,6 +228,7 @@ fn sample() -> Value {
             is_let_through: true,
         }],
         previous: None,
+        confinement: None,
         log: None,
     })
 }
