@@ -229,6 +229,7 @@ fn sample() -> Value {
             is_let_through: true,
         }],
         previous: None,
+        confinement: None,
         log: None,
     })
 }

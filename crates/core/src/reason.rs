@@ -177,6 +177,12 @@ crate::code_enum! {
         EvidenceSealMismatch = "EVIDENCE.SEAL_MISMATCH",
             "the manifest says something else than the seal of the run",
             "do not trust this bundle";
+        EvidenceLandingMismatch = "EVIDENCE.LANDING_MISMATCH",
+            "what landed or waits is not what the run changed, or a run that failed landed something",
+            "do not trust this bundle";
+        EvidenceEnforcementTooWeak = "EVIDENCE.ENFORCEMENT_TOO_WEAK",
+            "the run was enforced less strongly than required",
+            "run again with the required level of enforcement";
         EvidenceChangeMismatch = "EVIDENCE.CHANGE_MISMATCH",
             "a recorded change does not fit its two sides, or a path is recorded twice",
             "do not trust this bundle";

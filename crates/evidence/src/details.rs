@@ -19,7 +19,7 @@ pub struct ManifestDetails {
     pub enforcement: EnforcementLevel,
     /// The mechanism that enforced it, if known.
     pub enforcement_detail: Option<String>,
-    /// What confined the command, and the known limits of that; facts of the machine that no check relies on.
+    /// What confined the command, as sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confinement: Option<serde_json::Value>,
     /// What became of the changes of a run in a view.

@@ -8,8 +8,8 @@ use crate::checks::{BundleCheck, CheckFailure, completed_check, failure_unless, 
 use crate::delta_record::{BundleDocument, DELTA_FILE, DeltaFile, PRUNED_FILE, PrunedFile, RecordedChange};
 use crate::manifest_v1::{self, RunStatus};
 use crate::{
-    AmendPermission, Amendment, GateStatus, Manifest, ManifestChange, ManifestFinding, RefsRule, SEAL_FILE,
-    SUMMARY_FILE, Seal, SealContents, StoredManifest, summary,
+    AmendPermission, Amendment, EnforcementLevel, GateStatus, LandingState, Manifest, ManifestChange,
+    ManifestFinding, RefsRule, SEAL_FILE, SUMMARY_FILE, Seal, SealContents, StoredManifest, summary,
 };
 use probity_core::{ChangeKind, ReasonCode, json};
 use probity_paths::{RepoPath, Scope};
@@ -76,7 +76,7 @@ impl<'a> BundleParts<'a> {
         Ok(Self { value, stored, facts, seal, delta, summary })
     }
 
-    fn checks(&self) -> [BundleCheck; 9] {
+    fn checks(&self) -> [BundleCheck; 10] {
         [
             completed_check("seal_record", self.seal_record()),
             completed_check("delta_record", self.delta_record()),
@@ -85,6 +85,7 @@ impl<'a> BundleParts<'a> {
             completed_check("gate_results", self.gate_results()),
             completed_check("amendments", self.amendments()),
             completed_check("findings", self.findings()),
+            completed_check("landing", self.landing()),
             completed_check("derived", self.derived()),
             completed_check("summary", self.summary_page()),
         ]
@@ -109,6 +110,7 @@ impl<'a> BundleParts<'a> {
             ("recognized_outputs", details.recognized_outputs.is_empty() || sealed.recognize_outputs),
             ("before_root", facts.before_root.is_none_or(|root| root == sealed.root)),
             ("enforcement", details.enforcement == sealed.enforcement),
+            ("confinement", details.confinement == sealed.confinement),
             ("created_at", is_rfc3339(&facts.created_at)),
         ];
         let different = agreements.into_iter().filter(|(_, agrees)| !agrees).map(|(name, _)| name.as_bytes());
@@ -246,6 +248,32 @@ impl<'a> BundleParts<'a> {
         faults
     }
 
+    /// Only changes that are recorded landed or wait; a run lands by a bundle of its own, and only if that passed.
+    fn landing(&self) -> Vec<CheckFailure> {
+        let details = &self.facts.details;
+        let fault = |detail: &str| vec![CheckFailure::new(ReasonCode::EvidenceLandingMismatch, detail)];
+        let is_landed = details.landing.as_ref().is_some_and(|it| it.state == LandingState::Landed);
+        if is_landed != details.lands.is_some() {
+            return fault("`landing` and `lands` do not belong together");
+        }
+        if is_landed && self.facts.status() == RunStatus::Fail {
+            return fault("a run that failed landed something");
+        }
+        let is_view = self.sealed().enforcement == EnforcementLevel::Overlay && details.reverts.is_none();
+        let is_judged = self.facts.delta.is_some() && details.pruned.is_none();
+        let Some(record) = &details.landing else {
+            return if is_view && is_judged {
+                fault("nothing tells what became of the layer")
+            } else {
+                Vec::new()
+            };
+        };
+        let known: BTreeSet<&RepoPath> = self.delta_paths().chain(&self.facts.exempt_delta_paths).collect();
+        let listed: BTreeSet<&RepoPath> = record.paths.iter().collect();
+        let different = known.symmetric_difference(&listed).map(|path| path.as_bytes());
+        CheckFailure::for_names(ReasonCode::EvidenceLandingMismatch, different).into_iter().collect()
+    }
+
     fn all_findings(&self) -> impl Iterator<Item = &ManifestFinding> {
         let details = &self.facts.details;
         details.unsafe_entries.iter().chain(&details.protected).chain(&details.findings)
@@ -288,7 +316,7 @@ impl<'a> BundleParts<'a> {
             let of_code = self.all_findings().filter(move |it| it.code == code.as_str());
             of_code.filter_map(|it| it.path.as_ref()).collect()
         };
-        let is_own_run = details.reverts.is_none() && details.pruned.is_none();
+        let is_own_run = details.reverts.is_none() && details.pruned.is_none() && details.lands.is_none();
         let mut untold = Vec::new();
         let untracked = facts.untracked().unwrap_or_default();
         let untracked: BTreeSet<&RepoPath> = untracked.iter().collect();

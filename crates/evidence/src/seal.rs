@@ -43,6 +43,9 @@ pub struct SealContents {
     pub amend: AmendPolicy,
     /// How strongly the scope is enforced during the run.
     pub enforcement: EnforcementLevel,
+    /// What confines the command, and the known limits of that; facts of the machine that no check relies on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Value>,
     /// The head of the log when the run was sealed; absent in seals from before the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<TreeHead>,
@@ -214,6 +217,7 @@ mod tests {
             signature: SignatureRule::Required,
             amend: AmendPolicy::default(),
             enforcement: EnforcementLevel::default(),
+            confinement: None,
             log: None,
         })
     }

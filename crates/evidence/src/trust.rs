@@ -1,6 +1,6 @@
 //! The caller's requirements for a bundle. They come from the caller, never from the bundle.
 
-use crate::PublicKey;
+use crate::{EnforcementLevel, PublicKey};
 use probity_core::{Digest, json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,6 +19,8 @@ pub struct TrustRequirements {
     /// Gates that must have passed, in addition to those the plan requires.
     pub required_gates: Vec<String>,
     pub signature: SignatureRule,
+    /// The weakest level of enforcement that is accepted.
+    pub enforcement: EnforcementLevel,
     /// Trusted keys, by key id.
     pub keys: BTreeMap<String, PublicKey>,
     /// Trusted witnesses of the log, by name.
@@ -63,6 +65,8 @@ struct TrustDocument {
     #[serde(default)]
     signature: SignatureRule,
     #[serde(default)]
+    enforcement: EnforcementLevel,
+    #[serde(default)]
     keys: BTreeMap<String, PublicKey>,
     #[serde(default)]
     witnesses: BTreeMap<String, PublicKey>,
@@ -100,6 +104,7 @@ impl TrustRequirements {
             follows: form.prev_run_hash.map(follows).transpose()?,
             required_gates: form.required_gates,
             signature: form.signature,
+            enforcement: form.enforcement,
             keys: form.keys,
             witnesses: form.witnesses,
             required_witnesses: form.required_witnesses,

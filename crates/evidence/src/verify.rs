@@ -3,12 +3,13 @@
 //! It recomputes whatever it can instead of believing the manifest, takes no trust from the bundle, and names
 //! every check it did not make (law 6). It answers on any input, without panicking.
 
-use crate::TrustRequirements;
 use crate::checks::{
-    BundleCheck, CheckFailure, CheckStatus, VerificationSubject, completed_check, skipped_check,
+    BundleCheck, CheckFailure, CheckStatus, VerificationSubject, completed_check, failure_unless,
+    skipped_check,
 };
 use crate::manifest_v1::{MANIFEST_FILE, ManifestV1};
 use crate::part_checks;
+use crate::{EnforcementLevel, TrustRequirements};
 use probity_core::{ReasonCode, json};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,9 +55,23 @@ pub fn verify_bundle(files: &BTreeMap<Vec<u8>, Vec<u8>>, trust: &TrustRequiremen
     match value.filter(|_| of_manifest.checks.iter().all(|check| check.name != "everything_else")) {
         None => of_manifest,
         Some((bytes, value)) => {
-            conclude([of_manifest.checks, part_checks::part_checks(files, bytes, &value)].concat())
+            let enforcement = optional_check("enforcement", enforcement(&value, trust));
+            let parts = part_checks::part_checks(files, bytes, &value);
+            conclude([of_manifest.checks, vec![enforcement], parts].concat())
         }
     }
+}
+
+/// If required: the run was enforced at least this strongly.
+fn enforcement(manifest: &serde_json::Value, trust: &TrustRequirements) -> Option<Vec<CheckFailure>> {
+    let required = Some(trust.enforcement).filter(|level| *level > EnforcementLevel::default())?;
+    let level: EnforcementLevel =
+        manifest["enforcement"].as_str().and_then(|word| word.parse().ok()).unwrap_or_default();
+    Some(failure_unless(
+        level >= required,
+        ReasonCode::EvidenceEnforcementTooWeak,
+        &format!("{level}, not {required}"),
+    ))
 }
 
 /// Counts before anything is parsed: a value costs more memory than its byte.

@@ -31,6 +31,7 @@ impl Policy {
             signature: self.profile(&plan.profile).map_or_else(SignatureRule::default, |it| it.signature),
             amend: self.amend,
             enforcement: EnforcementLevel::default(),
+            confinement: None,
             log: None,
             plan,
         }

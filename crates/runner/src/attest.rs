@@ -8,9 +8,8 @@ use crate::bundles::{DELTA_FILE, PRUNED_FILE};
 use crate::reserved_space;
 use crate::run_verdict::RunVerdict;
 use probity_api::govern::delta::{DeltaFile, EntryKind, PrunedFile, PrunedRun, RecordedChange, RecordedSide};
-use probity_api::govern::enforcement::ConfinementReport;
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
-use probity_core::{Digest, json};
+use probity_core::Digest;
 use probity_evidence::{
     Amendment, BundleDocument as _, EvidenceBundle, GovernedCommand, LandingRecord, Manifest,
     ManifestDetails, ManifestFinding, RefChange, Seal, SecretKey, StoredManifest, ToolVersion,
@@ -91,8 +90,6 @@ pub struct ExecutionRecord<'a> {
     pub gate_results: &'a [GateResult],
     /// Weaknesses of the supervision on this system.
     pub containment: &'a [String],
-    /// What confined the command.
-    pub confinement: Option<&'a ConfinementReport>,
     /// What became of the changes of a run in a view.
     pub landing: Option<LandingRecord>,
 }
@@ -310,7 +307,7 @@ fn details(workspace: &Workspace, record: &BundleInputs<'_>) -> ManifestDetails 
         enforcement: contents.enforcement,
         enforcement_detail: (!record.execution.containment.is_empty())
             .then(|| record.execution.containment.join("; ")),
-        confinement: record.execution.confinement.map(json::to_value),
+        confinement: contents.confinement.clone(),
         landing: record.execution.landing.clone(),
         lands: match record.execution.did {
             Some(MaintenanceOperation::Land(of)) => Some(of),

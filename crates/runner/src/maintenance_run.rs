@@ -7,7 +7,7 @@ use crate::attest::{
     WrittenBundle,
 };
 use crate::run_verdict::RunVerdict;
-use probity_evidence::{GlobList, PackCap, Plan, Seal, SealContents, SecretKey};
+use probity_evidence::{EnforcementLevel, GlobList, PackCap, Plan, Seal, SealContents, SecretKey};
 use probity_snapshot::Snapshot;
 use probity_storage::durable;
 use probity_workspace::run_claims::SEAL_FILE;
@@ -76,7 +76,6 @@ impl MaintenanceRun {
                     did: Some(did),
                     gate_results: &[],
                     containment: &[],
-                    confinement: None,
                     landing: None,
                 },
                 head: ChainHeadSource::OnDisk,
@@ -102,6 +101,9 @@ fn maintenance_contents(like: &SealContents, scope: GlobList, now: &Snapshot) ->
         plan,
         grants: GlobList::default(),
         gate_settings: BTreeMap::new(),
+        // It works in the tree itself.
+        enforcement: EnforcementLevel::Observe,
+        confinement: None,
         ..like.clone()
     }
 }

@@ -216,7 +216,6 @@ pub(crate) fn record_unjudged(
                 did: None,
                 gate_results: &gates::skip_all(seal, "the run was interrupted"),
                 containment: &[],
-                confinement: None,
                 landing: None,
             },
             head,

@@ -380,7 +380,6 @@ fn judge_and_attest(
                 did: None,
                 gate_results: &acted.gate_results,
                 containment: &acted.containment,
-                confinement: Some(&begun.confinement),
                 landing: held.clone(),
             },
             head: begun.head_to_trust(),

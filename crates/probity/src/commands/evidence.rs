@@ -353,6 +353,8 @@ fn what_passed(name: &str) -> &'static str {
         "gate_results" => "each sealed gate has one result that fits how it ended",
         "amendments" => "they are complete, in order and allowed by the seal",
         "findings" => "what failed the run is what was found",
+        "landing" => "only what the run changed landed or waits, and nothing of a failed run landed",
+        "enforcement" => "the run was enforced at least as strongly as required",
         "derived" => "everything else follows from the facts",
         "summary" => "summary.md says the same",
         _ => "",

@@ -741,7 +741,7 @@ fn on_a_small_disk(script: &str) -> Option<String> {
     let probity = env!("CARGO_BIN_EXE_probity");
     let prepare = format!(
         "set -eu; P={probity}; D=$(mktemp -d); trap 'cd /; umount -l $D/disk; rm -rf $D' EXIT; mkdir $D/disk $D/home; mount -t tmpfs -o size=4m tmpfs $D/disk; \
-         export HOME=$D/home TMPDIR=$D/home GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a \
+         export PROBITY_ENFORCE=observe HOME=$D/home TMPDIR=$D/home GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a \
          GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a; mkdir $D/disk/repo; cd $D/disk/repo; git init -q -b main; \
          mkdir src; echo a > src/a; git add .; git commit -q -m start; {script}"
     );

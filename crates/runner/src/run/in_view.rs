@@ -331,7 +331,7 @@ fn attest_landing(
         run_id: clock::run_id(),
         sealed_at: clock::now(),
         plan,
-        gate_settings: like.gate_settings.clone(),
+        confinement: None,
         ..like.clone()
     });
     let run_id = &seal.contents().run_id;
@@ -366,7 +366,6 @@ fn attest_landing(
                 did: Some(MaintenanceOperation::Land(run.attested.run_hash)),
                 gate_results: &[],
                 containment: &[],
-                confinement: None,
                 landing: Some(LandingRecord { state: LandingState::Landed, paths: paths.to_vec() }),
             },
             head: ChainHeadSource::OnDisk,

@@ -8,9 +8,9 @@ use crate::{before_images, coverage, landing, planning, reserved_space, view};
 use probity_api::PathClaim;
 use probity_api::govern::enforcement::ConfinementReport;
 use probity_changes::claims;
-use probity_core::ReasonCode;
 use probity_core::merkle::TreeHead;
-use probity_evidence::{EnforcementLevel, GlobList, Plan, Seal, SealContents, SecretKey, SignatureRule};
+use probity_core::{ReasonCode, json};
+use probity_evidence::{GlobList, Plan, Seal, SealContents, SecretKey, SignatureRule};
 use probity_paths::{PatternError, RepoPath, Scope};
 use probity_policy::Policy;
 use probity_process::ProcessEnvironment;
@@ -110,9 +110,23 @@ pub(super) fn seal_run<'a>(
         &start.content,
         &exemptions,
     )?;
+    let mut notes: Vec<(ReasonCode, String)> = Vec::new();
+    notes.extend(enforcement.degraded.iter().map(|why| (ReasonCode::EnforceDegraded, why.clone())));
+    let (layered_start, precopied) = match &enforcement.view {
+        Some(view) => {
+            let upper = landing::upper_of_root(workspace, view.directory());
+            let precopied = view::precopy(&workspace.root, &upper, &preview.scope, &start.content)?;
+            (Some(observer.layered(&start.content, &upper)?), precopied)
+        }
+        None => (None, view::PrecopiedDirectories::default()),
+    };
+    notes.extend(precopied.too_large.iter().map(|directory| {
+        let detail = format!("{directory}: renaming it or a directory in it fails with EXDEV");
+        (ReasonCode::ViewNoDirRename, detail)
+    }));
+    let confinement = enforcement.report(workspace, &precopied);
     let log = workspace.state.store()?.log_head()?.map(|head| head.tree);
-    let seal =
-        seal(workspace, policy, preview.plan.clone(), request, run_id, &start, log, enforcement.level)?;
+    let seal = seal(workspace, policy, preview.plan.clone(), request, run_id, &start, log, &confinement)?;
     let scopes = SealedScopes::of(&seal)?;
     // Checked once before the long work, and again under the claims lock.
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
@@ -122,30 +136,16 @@ pub(super) fn seal_run<'a>(
     }
     let recognition = recognition.map(RefCell::new);
     refuse_unsafe_scope(workspace, &preview.scope, &exemptions, &start)?;
-    let mut notes: Vec<(ReasonCode, String)> = Vec::new();
-    notes.extend(enforcement.degraded.iter().map(|why| (ReasonCode::EnforceDegraded, why.clone())));
-    let (not_kept, layered_start, precopied) = match &enforcement.view {
+    let not_kept = match &enforcement.view {
         // What a view changes is in its layer: the tree keeps its content.
-        Some(view) => {
-            let upper = landing::upper_of_root(workspace, view.directory());
-            let precopied = view::precopy(&workspace.root, &upper, &preview.scope, &start.content)?;
-            let layered = observer.layered(&start.content, &upper)?;
-            (BTreeSet::new(), Some(layered), precopied)
-        }
-        None => {
-            let committed = committed.unwrap_or_default();
-            let not_kept =
-                before_images::keep_before_images(workspace, committed, &start.content, &exemptions)?;
-            (not_kept, None, view::PrecopiedDirectories::default())
-        }
+        Some(_) => BTreeSet::new(),
+        None => before_images::keep_before_images(
+            workspace,
+            committed.unwrap_or_default(),
+            &start.content,
+            &exemptions,
+        )?,
     };
-    notes.extend(precopied.too_large.iter().map(|directory| {
-        (
-            ReasonCode::ViewNoDirRename,
-            format!("{directory}: renaming it or a directory in it fails with EXDEV"),
-        )
-    }));
-    let confinement = enforcement.report(workspace, &precopied);
     let key = signing::signing_key(workspace)?;
     if seal.contents().signature == SignatureRule::Required && key.is_none() {
         let detail = format!("profile `{}` requires signed evidence", seal.contents().plan.profile);
@@ -220,11 +220,12 @@ fn seal(
     run_id: &str,
     start: &WorkspaceObservation,
     log: Option<TreeHead>,
-    enforcement: EnforcementLevel,
+    confinement: &ConfinementReport,
 ) -> Result<Seal, ServiceError> {
     let mut contents = contents_of(workspace, policy, plan, run_id, &start.content);
     contents.log = log;
-    contents.enforcement = enforcement;
+    contents.enforcement = confinement.level;
+    contents.confinement = Some(json::to_value(confinement));
     contents.grants = GlobList::new(request.grants.iter().cloned());
     contents.grants.to_scope()?;
     Ok(Seal::new(contents))

@@ -1,0 +1,78 @@
+//! Other processes, and services that run already.
+
+use crate::fixture::{Case, End, Fixture, cases};
+use std::os::unix::net::{UnixDatagram, UnixListener};
+
+const UNREACHED: &[(&str, Option<&str>)] = &[("src/auth/login.sh", Some("unreached\n"))];
+
+cases! {
+    processes_outside_are_out_of_reach => Case {
+        setup: "sleep 60 >/dev/null 2>&1 & echo $! > \"$OUT/pid\"",
+        lands: UNREACHED,
+        ..Case::new("! kill -9 \"$(cat \"$OUT/pid\")\" 2>/dev/null && echo unreached > src/auth/login.sh", End::Passes)
+    };
+    a_daemon_ends_with_the_view => Case {
+        lands: &[("src/auth/login.sh", Some("fixed\n"))],
+        ..Case::new("(setsid sh -c 'trap \"\" TERM HUP INT; sleep 1000; echo late > README.md' &) ; echo fixed > src/auth/login.sh",
+                    End::Passes)
+    };
+    the_supervisor_cannot_be_killed => Case {
+        ..Case::new("echo bad > README.md; kill -9 $PPID 2>/dev/null; kill -9 1 2>/dev/null; true", End::Fails)
+    };
+    the_first_process_cannot_be_debugged => Case::new(
+        "python3 - <<'PY'
+import ctypes, os, sys
+c = ctypes.CDLL(None)
+attached = c.ptrace(16, 1, 0, 0) == 0
+try:
+    os.open('/proc/1/mem', os.O_RDWR); attached = True
+except OSError: pass
+sys.exit(attached)
+PY", End::Passes);
+    shared_memory_is_private => Case {
+        setup: "echo canary > /dev/shm/probity-escape-$$; echo /dev/shm/probity-escape-$$ > \"$OUT/name\"",
+        ..Case::new("! test -e \"$(cat \"$OUT/name\")\"", End::Passes)
+    };
+    variables_that_lead_to_services_are_gone => Case {
+        start: "export SSH_AUTH_SOCK=/run/x DOCKER_HOST=unix:///run/d TMUX=/tmp/t,1,0 DBUS_SESSION_BUS_ADDRESS=unix:path=/run/b",
+        ..Case::new("! env | grep -qE '^(SSH_AUTH_SOCK|DOCKER_HOST|TMUX|DBUS_SESSION_BUS_ADDRESS)='", End::Passes)
+    };
+    the_network_can_be_off => Case {
+        options: &["--network", "off"],
+        lands: &[("src/auth/login.sh", Some("1\n"))],
+        ..Case::new("grep -c : /proc/net/dev > src/auth/login.sh", End::Passes)
+    };
+    the_terminal_cannot_be_made_to_type => Case::new(
+        "python3 - <<'PY'
+import ctypes, fcntl, sys, errno
+try:
+    fcntl.ioctl(0, 0x5412, b'x')
+except OSError as error:
+    sys.exit(error.errno != errno.EPERM)
+sys.exit(1)
+PY", End::Passes);
+    a_crontab_cannot_be_written => Case::new(
+        "command -v crontab >/dev/null && echo '* * * * * true # probity-escape' | crontab - 2>/dev/null; true", End::Any);
+}
+
+/// A service that listens beside the tree when the run begins.
+#[test]
+fn services_behind_named_sockets_are_not_reached() {
+    let case = Case {
+        lands: UNREACHED,
+        ..Case::new(
+            "for t in s d; do python3 -c \"
+import socket, sys
+kind, name = sys.argv[1:]
+s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM if kind == 's' else socket.SOCK_DGRAM)
+s.connect(name)
+s.send(b'x')\" $t \"$OUT/$t\" 2>/dev/null && exit 9; done; echo unreached > src/auth/login.sh",
+            End::Passes,
+        )
+    };
+    case.run_beside(|fixture: &Fixture| {
+        let stream = UnixListener::bind(fixture.path("outside/s")).expect("binds");
+        let datagram = UnixDatagram::bind(fixture.path("outside/d")).expect("binds");
+        Box::new((stream, datagram))
+    });
+}
