@@ -248,30 +248,39 @@ impl<'a> BundleParts<'a> {
         faults
     }
 
-    /// Only changes that are recorded landed or wait; a run lands by a bundle of its own, and only if that passed.
+    /// What landed is in the scope or exempt, and only a bundle that passed lands something; what waits is exactly what
+    /// the run changed.
     fn landing(&self) -> Vec<CheckFailure> {
         let details = &self.facts.details;
         let fault = |detail: &str| vec![CheckFailure::new(ReasonCode::EvidenceLandingMismatch, detail)];
-        let is_landed = details.landing.as_ref().is_some_and(|it| it.state == LandingState::Landed);
-        if is_landed != details.lands.is_some() {
-            return fault("`landing` and `lands` do not belong together");
-        }
-        if is_landed && self.facts.status() == RunStatus::Fail {
-            return fault("a run that failed landed something");
-        }
         let is_view = self.sealed().enforcement == EnforcementLevel::Overlay && details.reverts.is_none();
         let is_judged = self.facts.delta.is_some() && details.pruned.is_none();
         let Some(record) = &details.landing else {
-            return if is_view && is_judged {
-                fault("nothing tells what became of the layer")
-            } else {
-                Vec::new()
-            };
+            let is_missing = details.lands.is_some() || (is_view && is_judged);
+            return if is_missing { fault("nothing tells what became of the changes") } else { Vec::new() };
         };
+        let has_landed = record.state == LandingState::Landed;
+        if has_landed && (details.lands.is_none() || self.facts.status() == RunStatus::Fail) {
+            return fault("only a bundle that names its run and passed lands something");
+        }
         let known: BTreeSet<&RepoPath> = self.delta_paths().chain(&self.facts.exempt_delta_paths).collect();
         let listed: BTreeSet<&RepoPath> = record.paths.iter().collect();
-        let different = known.symmetric_difference(&listed).map(|path| path.as_bytes());
-        CheckFailure::for_names(ReasonCode::EvidenceLandingMismatch, different).into_iter().collect()
+        let wrong: Vec<&RepoPath> = if details.lands.is_none() {
+            known.symmetric_difference(&listed).copied().collect()
+        } else if has_landed {
+            let scope =
+                crate::amended_scope(&self.facts.plan.scope, &self.facts.amendments).unwrap_or_default();
+            let exempt = SealedExemptions::of(self);
+            let may_land = |path: &RepoPath| {
+                scope.contains(path) || exempt.as_ref().is_ok_and(|exempt| exempt.covers(path))
+            };
+            let unlisted = self.delta_paths().filter(|path| !listed.contains(path));
+            listed.iter().copied().filter(|path| !may_land(path)).chain(unlisted).collect()
+        } else {
+            self.delta_paths().collect()
+        };
+        let wrong = wrong.into_iter().map(RepoPath::as_bytes);
+        CheckFailure::for_names(ReasonCode::EvidenceLandingMismatch, wrong).into_iter().collect()
     }
 
     fn all_findings(&self) -> impl Iterator<Item = &ManifestFinding> {

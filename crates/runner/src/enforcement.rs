@@ -1,6 +1,7 @@
 //! Chooses how firmly a run is kept in its scope: the strongest level that works here, or the one that was demanded.
 
 use crate::view::{PrecopiedDirectories, RunView, SelfTestFailure, self_test};
+use probity_api::change::{CheckupStatus, DoctorCheckup};
 use probity_api::govern::enforcement::{ConfinementReport, EnforcementLimit, ViewFacts};
 use probity_core::ReasonCode;
 use probity_evidence::EnforcementLevel;
@@ -149,6 +150,26 @@ impl<'a> Enforcement<'a> {
         limits.push(EnforcementLimit::Reads);
         limits
     }
+}
+
+/// Tests which levels of enforcement can be had for this tree, and says why not.
+pub fn enforcement_checkup(workspace: &Workspace) -> DoctorCheckup {
+    let rules = workspace.load_policy().map(|loaded| loaded.policy.enforce).unwrap_or_default();
+    let name = format!("doctor-{}", std::process::id());
+    let outcome = RunView::create(workspace, &name, &rules).and_then(|view| {
+        let outcome = tested(&view);
+        view.remove().and(outcome)
+    });
+    let (status, detail, next_step) = match outcome {
+        Ok(Ok(_)) => (CheckupStatus::Ok, "overlay: a test could not write out of a view".to_owned(), None),
+        Ok(Err(SelfTestFailure { cause, cure })) => {
+            (CheckupStatus::Warning, format!("observe only, no overlay: {cause}"), Some(cure))
+        }
+        Err(error) => {
+            (CheckupStatus::Warning, format!("observe only, no overlay: {error}"), Some(error.next_step()))
+        }
+    };
+    DoctorCheckup { name: "enforcement", status, detail, next_step }
 }
 
 fn tested(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTestFailure>, ServiceError> {

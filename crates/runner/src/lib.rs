@@ -39,6 +39,6 @@ pub mod run_verdict;
 mod state_guard;
 mod view;
 
-pub use enforcement::EnforcementRequest;
+pub use enforcement::{EnforcementRequest, enforcement_checkup};
 pub use probity_sandbox::run_role as run_view_role;
 pub use recover::ClosedRun;

@@ -4,16 +4,18 @@ use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Args;
 use probity_api::ExitCode;
-use probity_api::change::CheckupStatus;
+use probity_api::change::{CheckupStatus, DoctorAnswer};
 use probity_workspace::Workspace;
 
-/// Check the setup: git, state, store, clock, policy and agents
+/// Check the setup: git, state, store, clock, policy, agents and enforcement
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity doctor")]
 pub(crate) struct DoctorArgs;
 
 pub(crate) fn doctor(workspace: &Workspace) -> CommandAnswer {
-    let answer = probity_changes::doctor(workspace);
+    let mut checks = probity_changes::doctor(workspace).checks;
+    checks.push(probity_runner::enforcement_checkup(workspace));
+    let answer = DoctorAnswer::new(checks);
     for check in &answer.checks {
         let mark = match check.status {
             CheckupStatus::Ok => ui::good("ok"),

@@ -364,7 +364,6 @@ impl<'a> LandingAttempt<'a> {
                     did: Some(MaintenanceOperation::Land(self.held.bundle.stored.run_hash)),
                     gate_results: &self.gate_results,
                     containment: &[],
-                    confinement: None,
                     landing: Some(LandingRecord {
                         state,
                         paths: self.changes.iter().map(|change| change.path.clone()).collect(),

@@ -51,7 +51,10 @@ pub(crate) fn attest_recovered(
         for amendment in amendments.flat_map(|stored| &stored.manifest.amendments) {
             scope.extend(&amendment.add);
         }
-        let seal = Seal::new(seal_contents(workspace, like.contents(), scope, &now, false)?);
+        let mut contents = seal_contents(workspace, like.contents(), scope, &now, false)?;
+        // The bundle tells what the run did, whatever the tree has become since.
+        contents.root = manifest.before_root.unwrap_or(contents.root);
+        let seal = Seal::new(contents);
         let open = workspace.state.open_view_run(&seal.contents().run_id, &workspace.root);
         let _lock = layer_store::lock_layer(workspace, &seal.contents().run_id, "closing a landing")?;
         durable::write(&open.folder.join(SEAL_FILE), &seal.to_bytes())?;
@@ -82,7 +85,6 @@ pub(crate) fn attest_recovered(
                     did: Some(MaintenanceOperation::Land(run_hash)),
                     gate_results: &[],
                     containment: &[],
-                    confinement: None,
                     landing: Some(LandingRecord { state: LandingState::Landed, paths: paths.clone() }),
                 },
                 head: ChainHeadSource::OnDisk,
