@@ -30,6 +30,7 @@ const TOOLS: [&str; 14] = [
     "ledger_export",
     "analyze_merge",
     "reconcile_merge",
+    "audit_merge",
 ];
 
 #[test]
