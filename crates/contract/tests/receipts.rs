@@ -229,7 +229,6 @@ fn sample() -> Value {
             is_let_through: true,
         }],
         previous: None,
-        confinement: None,
         log: None,
     })
 }

@@ -120,6 +120,7 @@ pub(crate) fn trust() -> TrustRequirements {
         follows: Some(probity_evidence::ChainPredecessor::Nothing),
         required_gates: vec!["lint".into()],
         signature: probity_evidence::SignatureRule::Required,
+        enforcement: probity_evidence::EnforcementLevel::Observe,
         keys: BTreeMap::from([(key().key_id(), key().public())]),
         witnesses: BTreeMap::new(),
         required_witnesses: 0,

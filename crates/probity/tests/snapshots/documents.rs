@@ -168,6 +168,44 @@ fn a_merge_says_what_it_lost() {
     });
 }
 
+/// Two branches of one file, and a merge whose resolution took it whole from one of them.
+pub(crate) fn lossy_git_merge(scene: &Scene) {
+    let program = |first: &str, second: &str| {
+        format!(
+            "def price(order):\n    total = sum(order)\n    {first}\n    return total\n\n\n\
+             def ship(order):\n    parcel = pack(order)\n    {second}\n    return parcel\n"
+        )
+    };
+    let write = |first: &str, second: &str| scene.repo.write("shop.py", &program(first, second));
+    write("check(total)", "weigh(parcel)");
+    scene.repo.sh("git add shop.py; git commit -qm 'A shop'");
+    scene.repo.sh("git checkout -qb rounding");
+    write("total = round(total, 2)", "weigh(parcel)");
+    scene.repo.sh("git commit -qam 'Round the total'; git checkout -q -");
+    write("check(total)", "insure(parcel)");
+    scene.repo.sh("git commit -qam 'Insure parcels'");
+    scene.repo.sh("git merge -q --no-commit rounding; git checkout -q HEAD -- shop.py; git commit -qm 'Merge rounding'");
+}
+
+#[test]
+fn a_git_merge_says_whose_edit_it_lost() {
+    story(AREA, "git_merge", |scene| {
+        lossy_git_merge(scene);
+        scene.case("audit", &["merge", "audit", "HEAD"]);
+        scene.case("audit_short", &["merge", "audit", "HEAD", "--short"]);
+        scene.case("audit_github", &["merge", "audit", "HEAD", "--github", "--short"]);
+        scene.case("audit_range", &["merge", "audit", "HEAD~2..HEAD"]);
+        scene.case("audit_no_merge", &["merge", "audit", "HEAD~1"]);
+        scene.case("audit_unknown", &["merge", "audit", "nowhere"]);
+        scene.case("audit_not_merging", &["merge", "audit", "--working"]);
+        scene.case("audit_same_trees", &["merge", "audit", "--trees", "HEAD", "HEAD", "HEAD", "HEAD"]);
+        let restore = ["merge", "audit", "HEAD", "--restore", "lost", "--why", "dropped by mistake"];
+        scene.case("restore_dry_run", &[&restore[..], &["--dry-run"]].concat());
+        scene.case("restore_unknown", &["merge", "audit", "HEAD", "--restore", "ffff"]);
+        scene.case("restore_range", &["merge", "audit", "HEAD~2..HEAD", "--restore", "lost"]);
+    });
+}
+
 #[test]
 fn heads_are_reduced() {
     story(AREA, "reduce", |scene| {

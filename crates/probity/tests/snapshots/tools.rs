@@ -146,6 +146,15 @@ fn the_ledger() {
 }
 
 #[test]
+fn a_git_merge() {
+    let mut session = Session::new();
+    session.case("audit_merge_none", "audit_merge", &json!({}));
+    crate::documents::lossy_git_merge(&session.scene);
+    session.case("audit_merge", "audit_merge", &json!({ "revision": "HEAD" }));
+    session.case("audit_merge_range", "audit_merge", &json!({ "revision": "HEAD~2..HEAD", "limit": 1 }));
+}
+
+#[test]
 fn a_merge() {
     let mut session = Session::new();
     session.case("analyze_merge_no_store", "analyze_merge", &json!({}));

@@ -15,7 +15,7 @@ use std::process::Stdio;
 const MAX_SCHEMA_TOKENS: usize = 6_000;
 
 /// In the order of the list.
-const TOOLS: [&str; 14] = [
+const TOOLS: [&str; 15] = [
     "analyze_repository",
     "compare_runs",
     "get_blast_radius",
@@ -30,6 +30,7 @@ const TOOLS: [&str; 14] = [
     "ledger_export",
     "analyze_merge",
     "reconcile_merge",
+    "audit_merge",
 ];
 
 #[test]
