@@ -21,6 +21,7 @@ pub mod patterns;
 pub mod sentences;
 mod spans;
 pub mod stems;
+pub mod steps;
 pub mod tokens;
 pub mod translation;
 pub mod words;

@@ -105,11 +105,21 @@ fn is_pause(gap: &str) -> bool {
 
 /// "Would like to" is a polite wish, not a doubt.
 fn want_politely(words: &mut Vec<Word>) {
-    while let Some(at) = words.windows(2).position(|pair| pair[0].lower == "would" && pair[1].lower == "like")
-    {
+    let is_polite = |at: usize| {
+        let next = words.get(at + 1).is_some_and(|word| word.lower == "like");
+        words[at].lower == "would" && next
+    };
+    let polite: Vec<usize> = (0..words.len()).filter(|&at| is_polite(at)).collect();
+    for &at in &polite {
         words[at].lower = "want".into();
-        words.remove(at + 1);
     }
+    let mut at = 0;
+    let mut likes = polite.into_iter().map(|would| would + 1).peekable();
+    words.retain(|_| {
+        let is_like = likes.next_if_eq(&at).is_some();
+        at += 1;
+        !is_like
+    });
 }
 
 #[cfg(test)]

@@ -80,7 +80,8 @@ fn read(turn: &Turn<'_>) -> (Vec<DialogOffer>, Vec<String>, bool) {
             let offer = offer_of(sentence).map(|mut offer| {
                 // "Shall I write it?" means what was spoken of just before.
                 if let Some(before) = at.checked_sub(1).filter(|_| is_pronoun_only(&offer.summary)) {
-                    offer.summary = format!("{}: {}", offer.summary, sentences[before].text.trim_end_matches('.'));
+                    offer.summary =
+                        format!("{}: {}", offer.summary, sentences[before].text.trim_end_matches('.'));
                 }
                 offer
             });
@@ -94,7 +95,8 @@ fn read(turn: &Turn<'_>) -> (Vec<DialogOffer>, Vec<String>, bool) {
 /// "Write it", "do that": says nothing without what came before.
 pub(super) fn is_pronoun_only(summary: &str) -> bool {
     let words: Vec<_> = summary.split_whitespace().collect();
-    words.len() <= 3 && words.iter().any(|word| is_among("it | that | this | them | both | those", &word.to_lowercase()))
+    words.len() <= 3
+        && words.iter().any(|word| is_among("it | that | this | them | both | those", &word.to_lowercase()))
 }
 
 /// Returns what a sentence offers.

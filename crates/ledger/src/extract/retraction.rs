@@ -15,6 +15,9 @@ use probity_prose::words::Word;
 /// The longest replacement that only gives a value, in words.
 const MAX_VALUE_WORDS: usize = 5;
 
+/// How far back a mark reaches in its turn.
+const MAX_SENTENCES_BACK: usize = 8;
+
 /// Withdraws what the sentences of a turn take back from each other.
 ///
 /// `is_asked` says that the turn before ended with a question, so that a "no" answers it.
@@ -26,7 +29,9 @@ pub(super) fn take_back(sentences: &mut [ReadSentence], is_asked: bool) {
             continue;
         }
         let behind = behind.to_vec();
-        let before = sentences[..at].iter().rposition(|earlier| earlier.claims.iter().flatten().any(is_firm));
+        let near = at.saturating_sub(MAX_SENTENCES_BACK);
+        let says = |earlier: &ReadSentence| earlier.claims.iter().flatten().any(is_firm);
+        let before = sentences[near..at].iter().rposition(says).map(|found| near + found);
         let Some(target) = before else {
             take_back_earlier(&mut sentences[at..], &behind);
             continue;
@@ -36,7 +41,8 @@ pub(super) fn take_back(sentences: &mut [ReadSentence], is_asked: bool) {
             continue;
         }
         let withdrawn = std::mem::take(&mut sentences[target].claims);
-        let replacement = last_firm(&withdrawn).and_then(|old| replaced(old, &sentences[at].sentence, &behind));
+        let replacement =
+            last_firm(&withdrawn).and_then(|old| replaced(old, &sentences[at].sentence, &behind));
         let kept = withdrawn_part(withdrawn, &sentences[at].sentence);
         sentences[target].claims = kept;
         sentences[at].claims.retain(|readings| !readings.iter().any(is_withdrawal));
@@ -59,9 +65,11 @@ fn name_after_withdrawal(sentences: &mut [ReadSentence], at: usize) {
     };
     let Some(before) = at.checked_sub(1) else { return };
     let is_ended = sentences[before].claims.iter().flatten().any(ends);
-    let is_firm_already = sentences[at].claims.iter().flatten().any(|claim| {
-        is_firm(claim) && !matches!(claim, TurnClaim::Answer(_) | TurnClaim::Fact { .. })
-    });
+    let is_firm_already = sentences[at]
+        .claims
+        .iter()
+        .flatten()
+        .any(|claim| is_firm(claim) && !matches!(claim, TurnClaim::Answer(_) | TurnClaim::Fact { .. }));
     if !is_ended || is_firm_already || sentences[at].sentence.is_question {
         return;
     }
@@ -81,7 +89,8 @@ pub(super) fn corrected_text(sentence: &Sentence) -> Option<String> {
     })?;
     let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |pause| pause + 1);
     let value = &rest[..end];
-    let has_figure = |words: &[Word]| words.iter().any(|word| word.lower.contains(|c: char| c.is_ascii_digit()));
+    let has_figure =
+        |words: &[Word]| words.iter().any(|word| word.lower.contains(|c: char| c.is_ascii_digit()));
     let begins = has_figure(&value[..value.len().min(3)]) && !contains(value, "in | of the | with");
     if value.is_empty() || value.len() > MAX_VALUE_WORDS || !begins || !has_figure(&words[..at]) {
         return None;
@@ -135,7 +144,9 @@ fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
                     *revises = true;
                     return;
                 }
-                TurnClaim::Constraint { change, summary, .. } if *change == RuleChange::New && !denies(summary) => {
+                TurnClaim::Constraint { change, summary, .. }
+                    if *change == RuleChange::New && !denies(summary) =>
+                {
                     *change = RuleChange::Replaces;
                     return;
                 }
@@ -149,7 +160,8 @@ fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
                 _ => {}
             }
         }
-        if let Some(readings) = sentence.claims.iter_mut().find(|readings| readings.iter().any(is_withdrawal)) {
+        if let Some(readings) = sentence.claims.iter_mut().find(|readings| readings.iter().any(is_withdrawal))
+        {
             readings.push(TurnClaim::TakeBack(about));
             return;
         }
@@ -157,7 +169,8 @@ fn take_back_earlier(sentences: &mut [ReadSentence], behind: &[Word]) {
     let Some(mark) = sentences.first_mut() else { return };
     match name_behind(&mark.sentence, behind) {
         Some(name) => {
-            let claim = TurnClaim::Decision { summary: format!("Use {name}"), revises: true, instead_of: None };
+            let claim =
+                TurnClaim::Decision { summary: format!("Use {name}"), revises: true, instead_of: None };
             mark.claims = vec![vec![claim]];
         }
         None => mark.claims.insert(0, vec![TurnClaim::TakeBack(about)]),
@@ -174,8 +187,10 @@ fn name_behind<'s>(mark: &'s Sentence, behind: &[Word]) -> Option<&'s str> {
         value = rest;
     }
     let is_plain = |word: &Word| {
-        !is_among(lx::AUXILIARY | lx::NEGATION | lx::WORK_VERB | lx::STATIVE_VERB | lx::PRONOUN | lx::NO, &word.lower)
-            && !is_among("the | a | i | we | only | you | what | why | how", &word.lower)
+        !is_among(
+            lx::AUXILIARY | lx::NEGATION | lx::WORK_VERB | lx::STATIVE_VERB | lx::PRONOUN | lx::NO,
+            &word.lower,
+        ) && !is_among("the | a | i | we | only | you | what | why | how", &word.lower)
     };
     let is_name = (1..=3).contains(&value.len()) && value.iter().all(is_plain);
     is_name.then(|| mark.text.get(value[0].place.start..value[value.len() - 1].place.end)).flatten()
@@ -193,7 +208,9 @@ pub(super) fn behind_mark(sentence: &Sentence) -> Option<&[Word]> {
     let (first, rest) = words.split_first()?;
     let is_pause = first.paused || rest.is_empty();
     match first.lower.as_str() {
-        "no" | "nope" | "nah" if is_pause => Some(strip(rest, "make that | make it | i mean").unwrap_or(rest)),
+        "no" | "nope" | "nah" if is_pause => {
+            Some(strip(rest, "make that | make it | i mean").unwrap_or(rest))
+        }
         "wait" | "stop" | "moment" if !starts_with(rest, "for | until | till | with | on") => Some(rest),
         "edit" | "correction" | "erratum" | "update" if is_pause => Some(rest),
         "sorry" | "err" | "er" | "oops" if is_pause && !rest.is_empty() => Some(rest),
@@ -205,8 +222,10 @@ pub(super) fn behind_mark(sentence: &Sentence) -> Option<&[Word]> {
 
 /// "Actually don't", "actually, leave it", "actually GraphQL might be better".
 fn is_change_of_mind(rest: &[Word]) -> bool {
-    starts_with(rest, "do not | no | not | never | leave | keep | make | use | let us | skip | drop | better | forget | go with | stick | we will | i will | i would | hold | wait | cancel | scratch")
-        || contains(rest, "might be better | would be better | is better | makes more sense | instead | rather")
+    starts_with(
+        rest,
+        "do not | no | not | never | leave | keep | make | use | let us | skip | drop | better | forget | go with | stick | we will | i will | i would | hold | wait | cancel | scratch",
+    ) || contains(rest, "might be better | would be better | is better | makes more sense | instead | rather")
         || rest.len() <= 3
 }
 
@@ -237,11 +256,15 @@ fn is_reaffirmed(statement: &Sentence, after: &[ReadSentence], behind: &[Word]) 
     let again = |sentence: &Sentence| {
         let said = stems(&sentence.text);
         let shared = meant.intersection(&said).count();
-        let keeps = contains(&sentence.words, "stays | stay | it is | still stands | remains | after all | as planned | keep it | it holds | is fine");
+        let keeps = contains(
+            &sentence.words,
+            "stays | stay | it is | still stands | remains | after all | as planned | keep it | it holds | is fine",
+        );
         let is_name = sentence.words.len() <= 4 && !said.is_empty() && said.is_subset(&meant);
         (is_name || keeps && shared * 2 >= meant.len().clamp(1, 4) && shared > 0) && !denies(&sentence.text)
     };
-    let keeps_all = starts_with(behind, "it is fine | that is fine | it does | it works | that works | all good");
+    let keeps_all =
+        starts_with(behind, "it is fine | that is fine | it does | it works | that works | all good");
     keeps_all || after.iter().take(4).any(|read| again(&read.sentence))
 }
 
@@ -259,7 +282,10 @@ fn replaced(old: &TurnClaim, mark: &Sentence, behind: &[Word]) -> Option<TurnCla
         return with_number(summary, text).map(|summary| old.with_summary(summary));
     }
     let is_verb = |word: &Word| {
-        is_among(lx::STATIVE_VERB | lx::WORK_VERB | lx::DECISION_VERB | lx::AUXILIARY | lx::NEGATION, &word.lower)
+        is_among(
+            lx::STATIVE_VERB | lx::WORK_VERB | lx::DECISION_VERB | lx::AUXILIARY | lx::NEGATION,
+            &word.lower,
+        )
     };
     let is_name = value.len() <= 3 && !value.iter().any(is_verb) && !has_number(text);
     if !is_name || position_of(value, "the | it | that | this | we | i").is_some() {

@@ -3,8 +3,9 @@
 //! The targets are the items touched last, plus those that the turn itself adds. Items are found by the words they
 //! share with the claim; an ambiguous match targets nothing.
 
+mod withdrawals;
+
 use super::claims::{RuleChange, TurnClaim};
-use super::retraction::with_number;
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
@@ -144,103 +145,6 @@ impl TargetResolver {
         self.draft(claim, name).into_iter().collect()
     }
 
-    /// Returns the live item that a new prohibition ends: "no Windows support".
-    fn denied_by(&self, claim: &TurnClaim) -> Option<usize> {
-        let summary = match claim {
-            TurnClaim::Decision { summary, instead_of: None, .. } | TurnClaim::Constraint { summary, .. } => summary,
-            _ => return None,
-        };
-        if !denies(summary) {
-            return None;
-        }
-        // A reason follows the pause.
-        let core = summary.split([',', ';', ':']).next().unwrap_or(summary);
-        let mut said = stems(core);
-        said.retain(|stem| !matches!(stem.as_str(), "today" | "yesterd" | "now" | "anymor" | "week" | "more" | "though" | "after"));
-        let is_meant = |known: &KnownItem| {
-            let shared = known.stems.intersection(&said).count();
-            let is_kind =
-                matches!(known.kind, ItemKind::Goal | ItemKind::Decision | ItemKind::Task | ItemKind::Fact);
-            is_kind
-                && known.is_live()
-                && !known.is_new
-                && !denies(&known.summary)
-                && shared > 0
-                && (shared == said.len() || shared >= 2 && shared * 2 >= said.len().min(known.stems.len()))
-        };
-        self.known.iter().rposition(is_meant)
-    }
-
-    /// Returns the item of the turns before that a retraction is about: the one with words in common, else the last.
-    fn earlier_target(&self, about: &str) -> Option<usize> {
-        let said = stems(about);
-        let is_firm = |known: &KnownItem| {
-            known.is_live() && !known.is_new && !matches!(known.kind, ItemKind::Hypothesis | ItemKind::Branch)
-        };
-        // A fact is only meant if it is named: nobody takes back an observation by deciding something.
-        let shares = |known: &KnownItem| {
-            let shared = known.stems.intersection(&said).count();
-            let least = if known.kind == ItemKind::Fact { known.stems.len().min(said.len()).min(2) } else { 1 };
-            is_firm(known) && shared >= least.max(1) && self.recent.iter().any(|id| known.is_of(id))
-        };
-        let is_will = |known: &KnownItem| is_firm(known) && known.kind != ItemKind::Fact;
-        self.known.iter().rposition(shares).or_else(|| self.recent_item(is_will))
-    }
-
-    /// Withdraws what the turns before said about something: every item of them with the same words.
-    fn take_back(&mut self, about: &str) -> Vec<DraftDelta> {
-        let Some(at) = self.earlier_target(about) else { return Vec::new() };
-        let (meant, said) = (self.known[at].stems.clone(), stems(about));
-        let mut withdrawn = vec![self.supersede(at, "taken back")];
-        let is_same = |known: &KnownItem| {
-            let shared = known.stems.intersection(&meant).filter(|stem| said.contains(*stem)).count();
-            known.is_live()
-                && !known.is_new
-                && matches!(known.kind, ItemKind::Task | ItemKind::Decision)
-                && shared > 0
-                && shared * 2 >= known.stems.len().min(said.len()).min(2)
-                && self.recent.iter().any(|id| known.is_of(id))
-        };
-        if let Some(other) = self.known.iter().rposition(is_same) {
-            withdrawn.push(self.supersede(other, "taken back"));
-        }
-        withdrawn
-    }
-
-    /// Gives the newest statement with a number another one.
-    fn set_value(&mut self, value: &str, name: TargetName<'_>) -> Option<DraftDelta> {
-        let has_figure = |known: &KnownItem| known.summary.contains(|c: char| c.is_ascii_digit());
-        let at = self.known.iter().rposition(|known| {
-            known.is_live()
-                && has_figure(known)
-                && matches!(known.kind, ItemKind::Decision | ItemKind::Constraint | ItemKind::Task)
-        })?;
-        let summary = with_number(&self.known[at].summary, value)?;
-        match self.known[at].kind {
-            ItemKind::Decision => {
-                self.known[at].reword(&summary);
-                let target = target_field(&self.known[at].handle);
-                Some(("decision_revised", vec![target, ("summary", summary.into())]))
-            }
-            ItemKind::Constraint => {
-                self.known[at].reword(&summary);
-                let target = target_field(&self.known[at].handle);
-                let mode = RevisionMode::Amended.as_str();
-                Some(("constraint_revised", vec![target, ("summary", summary.into()), ("mode", mode.into())]))
-            }
-            _ => {
-                let _ = name;
-                Some(self.supersede(at, value))
-            }
-        }
-    }
-
-    fn supersede(&mut self, at: usize, reason: &str) -> DraftDelta {
-        let known = &mut self.known[at];
-        known.status = ItemStatus::Superseded;
-        ("item_superseded", vec![target_field(&known.handle), ("reason", format!("withdrawn: {reason}").into())])
-    }
-
     fn draft(&mut self, claim: TurnClaim, name: TargetName<'_>) -> Option<DraftDelta> {
         match claim {
             TurnClaim::Goal(summary) => {
@@ -277,12 +181,14 @@ impl TargetResolver {
             }
             TurnClaim::Withdraw(about) => self.withdraw(&about),
             TurnClaim::WithdrawRecent => {
-                let at = self.recent_item(|known| {
-                    matches!(known.kind, ItemKind::Task | ItemKind::Decision)
-                })?;
+                let last = self.recent.first()?.clone();
+                let is_plan = |known: &KnownItem| {
+                    matches!(known.kind, ItemKind::Task | ItemKind::Decision) && known.is_of(&last)
+                };
+                let at = self.recent_item(is_plan)?;
                 Some(self.supersede(at, "declined"))
             }
-            TurnClaim::SetValue(value) => self.set_value(&value, name),
+            TurnClaim::SetValue(value) => self.set_value(&value),
             TurnClaim::TakeBack(_) | TurnClaim::AllDone => None,
             TurnClaim::Permit(about) => {
                 let forbids = |known: &KnownItem| known.is_live_constraint() && denies(&known.summary);
@@ -395,19 +301,13 @@ impl TargetResolver {
         ("branch_resolved", vec![target, ("handle", name.handle().into()), ("chosen", chosen.into())])
     }
 
-    /// Returns the newest live item that one of the turns before added.
-    fn recent_item(&self, fits: impl Fn(&KnownItem) -> bool) -> Option<usize> {
-        self.known.iter().rposition(|known| {
-            known.is_live() && !known.is_new && fits(known) && self.recent.iter().take(2).any(|id| known.is_of(id))
-        })
-    }
-
     /// Resolves the newest open choice by the rank of an alternative, or accepts the offer of that rank.
     fn pick(&mut self, rank: usize, offer: Option<String>, name: TargetName<'_>) -> Option<DraftDelta> {
         let is_choice = |known: &KnownItem| known.kind == ItemKind::Branch && known.is_live();
-        let branch = self.known.iter().rposition(is_choice).filter(|&at| {
-            self.recent.is_empty() || self.recent.iter().any(|id| self.known[at].is_of(id))
-        });
+        let branch =
+            self.known.iter().rposition(is_choice).filter(|&at| {
+                self.recent.is_empty() || self.recent.iter().any(|id| self.known[at].is_of(id))
+            });
         match branch.and_then(|at| Some((at, self.known[at].alternatives.get(rank)?.clone()))) {
             Some((at, chosen)) => Some(self.choose(at, chosen, name)),
             None => self.draft(TurnClaim::decision(offer?), name),
@@ -423,9 +323,11 @@ impl TargetResolver {
             let is_enough = shared >= 2 && shared * 2 >= n || shared > 0 && shared == n;
             is_enough.then_some((shared * 1000 / n.max(1), shared))
         };
-        let open = self.known.iter().enumerate().filter(|(_, known)| {
-            known.kind == ItemKind::Task && known.is_live() && !known.is_new
-        });
+        let open = self
+            .known
+            .iter()
+            .enumerate()
+            .filter(|(_, known)| known.kind == ItemKind::Task && known.is_live() && !known.is_new);
         let (_, at) = open.filter_map(|(at, known)| Some((score(known)?, at))).max()?;
         let known = &mut self.known[at];
         known.status = ItemStatus::Resolved;
@@ -573,23 +475,6 @@ impl TargetResolver {
             }
             None => self.create(ItemKind::Fact, name, summary, confidence),
         }
-    }
-
-    fn withdraw(&mut self, about: &str) -> Option<DraftDelta> {
-        let target = if about.is_empty() {
-            // A revised item is kept: withdrawing it would also lose what it said before the revision.
-            let last = self.known.len().checked_sub(1)?;
-            Some(last).filter(|&last| self.known[last].is_live() && !self.known[last].is_revised)?
-        } else {
-            self.best(about, KnownItem::is_live)?
-        };
-        let known = &mut self.known[target];
-        known.status = ItemStatus::Superseded;
-        let reason = if about.is_empty() { "withdrawn" } else { about };
-        Some((
-            "item_superseded",
-            vec![target_field(&known.handle), ("reason", format!("withdrawn: {reason}").into())],
-        ))
     }
 
     fn reopen(&mut self, about: &str, reason: String, name: TargetName<'_>) -> Option<DraftDelta> {

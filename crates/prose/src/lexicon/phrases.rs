@@ -22,6 +22,7 @@ pub trait PhraseSet: Copy {
 
 impl PhraseSet for WordClass {
     fn match_length(self, words: &[impl SpokenWord]) -> Option<usize> {
+        crate::steps::count();
         let (first, behind) = words.split_first().filter(|(first, _)| first.is_said())?;
         let entry = entry_of(first.text())?;
         let phrases = entry
@@ -39,6 +40,7 @@ impl PhraseSet for WordClass {
 
 impl PhraseSet for &str {
     fn match_length(self, words: &[impl SpokenWord]) -> Option<usize> {
+        crate::steps::count();
         let fitting = self.split(" | ").filter(|phrase| begins(words, words_of(phrase)));
         fitting.map(|phrase| words_of(phrase).count()).max()
     }

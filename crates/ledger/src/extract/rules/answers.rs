@@ -49,7 +49,8 @@ impl RuleReader<'_> {
             Some(offer) if self.context.is_asked && offer.kind == OfferKind::Decision => {
                 Some(TurnClaim::decision(format!("Decided against: {}", offer.summary)))
             }
-            Some(_) if self.context.is_asked => None,
+            // It answers a question that offered nothing.
+            _ if self.context.is_asked => None,
             _ => Some(TurnClaim::WithdrawRecent),
         }
     }
@@ -57,7 +58,8 @@ impl RuleReader<'_> {
     /// "4 not needed", "1 and 3 yes".
     fn picked_from_list(&self, words: &[Word]) -> Option<Vec<Vec<TurnClaim>>> {
         let listed = &self.context.listed;
-        let number = |word: &Word| word.lower.parse::<usize>().ok().filter(|n| (1..=listed.len()).contains(n));
+        let number =
+            |word: &Word| word.lower.parse::<usize>().ok().filter(|n| (1..=listed.len()).contains(n));
         let mut ranks = Vec::new();
         let mut rest = words;
         while let Some((first, behind)) = rest.split_first() {
@@ -71,7 +73,10 @@ impl RuleReader<'_> {
         if ranks.is_empty() || rest.is_empty() || rest.len() > MAX_CHOICE_WORDS + 6 {
             return None;
         }
-        let is_dropped = contains(&rest[..rest.len().min(3)], "not needed | no | skip | drop | out | unnecessary | not | later");
+        let is_dropped = contains(
+            &rest[..rest.len().min(3)],
+            "not needed | no | skip | drop | out | unnecessary | not | later",
+        );
         let is_taken = strip(rest, "yes | ok | please | sure | sounds good | good | fine | do").is_some();
         let claims = ranks.into_iter().map(|rank| {
             let text = listed[rank].trim_end_matches('.').to_owned();
@@ -122,11 +127,15 @@ fn accepted(offer: &DialogOffer, words: &[Word]) -> TurnClaim {
 /// "Second one", "number 1", "option B": the rank, from zero.
 fn rank_of(words: &[Word]) -> Option<(usize, &[Word])> {
     const ORDINALS: &[(&str, usize)] = &[
-        ("the first one | first one | the first | the former | option a | option 1 | number 1 | number one | a | 1", 0),
+        (
+            "the first one | first one | the first | the former | option a | option 1 | number 1 | number one | a | 1",
+            0,
+        ),
         ("the second one | second one | the second | option b | option 2 | number 2 | number two | b | 2", 1),
         ("the third one | third one | the third | option c | option 3 | number 3 | number three | c | 3", 2),
     ];
-    let words = strip(words, "go with | take | let us do | let us go with | i would go with | use").unwrap_or(words);
+    let words =
+        strip(words, "go with | take | let us do | let us go with | i would go with | use").unwrap_or(words);
     ORDINALS.iter().find_map(|(phrases, rank)| {
         let rest = strip(words, *phrases)?;
         let is_end = rest.is_empty() || words[words.len() - rest.len() - 1].paused;

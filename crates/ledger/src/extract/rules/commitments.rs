@@ -53,7 +53,8 @@ impl RuleReader<'_> {
         let repeats = self.role == Role::Assistant && strip(words, "no").is_some();
         // What an agent says must be so is an observation, unless it says that it must.
         let is_agent = self.role == Role::Assistant;
-        let binds = !is_agent || contains(words, "must | may only | only may | has to | have to | never | always");
+        let binds =
+            !is_agent || contains(words, "must | may only | only may | has to | have to | never | always");
         let hard = !repeats && binds && (is_hard_rule(words) || !is_agent && is_bound_alone(words));
         let soft = !hard && !is_agent && is_preference(words);
         let change = if self.revises() { RuleChange::Replaces } else { RuleChange::New };
@@ -111,7 +112,10 @@ impl RuleReader<'_> {
         if self.role != Role::User || !self.context.recent.is_empty() {
             return None;
         }
-        let rest = strip(words, "i want | we want | i would like | we need | i need | we would like | i want to have | i would like to have | we are replacing | we are moving | we are migrating | we are trying to | i want to have")?;
+        let rest = strip(
+            words,
+            "i want | we want | i would like | we need | i need | we would like | i want to have | i would like to have | we are replacing | we are moving | we are migrating | we are trying to | i want to have",
+        )?;
         let rest = strip(rest, "to have").unwrap_or(rest);
         let is_request = strip(rest, "you | to know | help").is_some()
             || strip(rest, "to").is_some_and(|rest| strip(rest, lx::WORK_VERB).is_some());
@@ -224,9 +228,12 @@ impl RuleReader<'_> {
 
     /// "The team knows Postgres better, so Postgres": the name behind the last "so".
     fn name_after_so(&self, words: &[Word]) -> Option<String> {
-        let so = words.iter().rposition(|word| word.lower == "so").filter(|&so| so > 0 && words[so - 1].paused)?;
+        let so =
+            words.iter().rposition(|word| word.lower == "so").filter(|&so| so > 0 && words[so - 1].paused)?;
         let name = &words[so + 1..];
-        let is_verb = |word: &Word| is_among(lx::AUXILIARY | lx::STATIVE_VERB | lx::NEGATION | lx::NO | lx::PRONOUN, &word.lower);
+        let is_verb = |word: &Word| {
+            is_among(lx::AUXILIARY | lx::STATIVE_VERB | lx::NEGATION | lx::NO | lx::PRONOUN, &word.lower)
+        };
         let is_name = (1..=3).contains(&name.len()) && !name.iter().any(is_verb) && self.role == Role::User;
         is_name.then(|| self.slice(name))
     }
@@ -325,7 +332,8 @@ fn is_hard_rule(words: &[Word]) -> bool {
 /// "Accuracy drop max 1 point", "average current below 8 µA": a limit without a verb.
 fn is_bound_alone(words: &[Word]) -> bool {
     let is_figure = |word: &Word| word.lower.starts_with(|c: char| c.is_ascii_digit());
-    let at = position_after(words, "max | maximum | at most | no more than | below | under | at least | minimum");
+    let at =
+        position_after(words, "max | maximum | at most | no more than | below | under | at least | minimum");
     let has_verb = words.iter().any(|word| is_among(lx::STATIVE_VERB, &word.lower) || word.lower == "got");
     at.is_some_and(|at| words.get(at..).is_some_and(|rest| rest.iter().take(2).any(is_figure)))
         && !has_verb

@@ -64,7 +64,8 @@ impl RuleReader<'_> {
         let is_idle = is_among(lx::IDLE_START, first) && !(is_pointer && is_specific)
             || is_among(lx::IDLE_SUBJECT, words.get(1).map_or("", |word| &word.lower))
             || is_among("i | let | sorry | understood | noted | agreed | sounds", first);
-        let starts_with_verb = is_among(lx::VERB, first) && !first.ends_with('s') || is_among(lx::WORK_VERB, first);
+        let starts_with_verb =
+            is_among(lx::VERB, first) && !first.ends_with('s') || is_among(lx::WORK_VERB, first);
         let verb = words.iter().take(9).skip(1).position(is_finite).map(|at| at + 1);
         let has_complement = verb.is_some_and(|at| at + 1 < words.len());
         let is_plan = self.has("will | let us | i am going | let me | would | should | i would | want | wants | or | alternative");
@@ -83,21 +84,26 @@ impl RuleReader<'_> {
         let is_participle = |word: &Word| {
             is_among(lx::WORK_PARTICIPLE, &word.lower)
                 || word.lower.strip_suffix("ed").is_some_and(|base| is_among(lx::VERB, base))
-                || word.lower.strip_suffix('d').is_some_and(|base| base.ends_with('e') && is_among(lx::VERB, base))
+                || word
+                    .lower
+                    .strip_suffix('d')
+                    .is_some_and(|base| base.ends_with('e') && is_among(lx::VERB, base))
         };
         let own = strip(words, "i have | i | we have").unwrap_or(words);
-        let begins = own.first().is_some_and(|word| is_participle(word) || is_among("done | dropped", &word.lower))
-            && !is_among("measured | found | tested", &own[0].lower);
+        let begins =
+            own.first().is_some_and(|word| is_participle(word) || is_among("done | dropped", &word.lower))
+                && !is_among("measured | found | tested", &own[0].lower);
         let fragment = words.iter().skip(1).take(2).any(|word| is_participle(word) || word.lower == "done")
             && !words.iter().take(4).any(|word| is_among(lx::AUXILIARY, &word.lower));
         let is = words.iter().take(8).position(|word| is_among("is | are | was | were", &word.lower));
         let ends = is.is_some_and(|is| {
             let rest = &words[is + 1..];
             let rest = strip(rest, "now | also | all | finally | both").unwrap_or(rest);
-            let is_place = strip(rest, "in | on | there | under").is_some()
-                && self.sentence.text.contains(['`', '/']);
-            rest.first().is_some_and(|word| is_among("done | finished | complete | merged | deployed | shipped | live", &word.lower))
-                || is_place
+            let is_place =
+                strip(rest, "in | on | there | under").is_some() && self.sentence.text.contains(['`', '/']);
+            rest.first().is_some_and(|word| {
+                is_among("done | finished | complete | merged | deployed | shipped | live", &word.lower)
+            }) || is_place
         });
         self.role == Role::Assistant && (begins || fragment || ends) || begins && self.role == Role::User
     }
@@ -117,7 +123,10 @@ impl RuleReader<'_> {
         if self.sentence.is_translated
             || !self.begins_sentence(words)
             || self.is_report_of_work(words)
-            || is_among("why | what | how | when | where | which | who | make | ok | for | so | then", &words[0].lower)
+            || is_among(
+                "why | what | how | when | where | which | who | make | ok | for | so | then",
+                &words[0].lower,
+            )
         {
             return false;
         }
@@ -129,9 +138,9 @@ impl RuleReader<'_> {
                 && (is_among(lx::UNIT | lx::TIME_UNIT, &pair[1].lower)
                     || is_among("% | mb | gb | kb | tests | runs | rows | of | fps | products | users | requests | errors | failures | findings | times | lines | files | specs | calls | objects | warnings | ua | ma | mw | hz | px | points | percent | passed | failed | serious | apps | per", &pair[1].lower))
         }) || words.iter().any(|word| is_figure(word) && word.lower.ends_with(|c: char| c.is_alphabetic() || c == '%'));
-        let has_order = words.first().is_some_and(|word| {
-            is_among(lx::WORK_VERB | lx::DECISION_VERB | lx::SETTING_VERB, &word.lower)
-        });
+        let has_order = words
+            .first()
+            .is_some_and(|word| is_among(lx::WORK_VERB | lx::DECISION_VERB | lx::SETTING_VERB, &word.lower));
         let plans = self.has("i will | we will | let us | i would | would | should | must | need | needs | max | at most | want");
         n_figures > 0
             && (measures || n_figures > 1)
@@ -156,14 +165,20 @@ impl RuleReader<'_> {
 /// Returns whether a word is a verb that makes a statement.
 fn is_finite(word: &Word) -> bool {
     let lower = word.lower.as_str();
-    let base = lower.strip_suffix("es").filter(|base| is_among(lx::VERB, base)).or_else(|| lower.strip_suffix('s'));
-    let is_third = lower.len() > 3 && !lower.ends_with("ss") && base.is_some_and(|base| is_among(lx::VERB, base));
+    let base =
+        lower.strip_suffix("es").filter(|base| is_among(lx::VERB, base)).or_else(|| lower.strip_suffix('s'));
+    let is_third =
+        lower.len() > 3 && !lower.ends_with("ss") && base.is_some_and(|base| is_among(lx::VERB, base));
     let past = lower.strip_suffix("ed").unwrap_or("");
-    let is_past = !past.is_empty() && (is_among(lx::VERB, past) || is_among(lx::VERB, &lower[..lower.len() - 1]));
+    let is_past =
+        !past.is_empty() && (is_among(lx::VERB, past) || is_among(lx::VERB, &lower[..lower.len() - 1]));
     is_among(lx::STATIVE_VERB, lower)
         || is_third
         || is_past
-        || is_among("does | did | do | goes | went | comes | came | keeps | kept | stays | makes | made | gives | gave | found | lost | pass | fail | wait | depend", lower)
+        || is_among(
+            "does | did | do | goes | went | comes | came | keeps | kept | stays | makes | made | gives | gave | found | lost | pass | fail | wait | depend",
+            lower,
+        )
 }
 
 /// "That is fine", "backups are hard": an opinion.

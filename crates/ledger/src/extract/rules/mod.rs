@@ -105,6 +105,13 @@ struct RuleClause<'s> {
     continues: bool,
 }
 
+/// The most clauses of a sentence that are read one by one; the last one has the rest. Every clause looks at the whole
+/// sentence, so a bound keeps the time linear in its length.
+const MAX_CLAUSES: usize = 12;
+
+/// The most words around a joint that decide whether another clause begins there.
+const MAX_CLAUSE_WORDS: usize = 24;
+
 /// Splits a sentence where another clause with its own claim begins.
 fn clauses(words: &[Word]) -> Vec<RuleClause<'_>> {
     let mut cuts = vec![(0, false)];
@@ -133,6 +140,7 @@ fn clauses(words: &[Word]) -> Vec<RuleClause<'_>> {
     cuts.extend(cuts_of_reports(words).chain(cuts_of_rules(words)));
     cuts.sort_unstable();
     cuts.dedup_by_key(|cut| cut.0);
+    cuts.truncate(MAX_CLAUSES);
     let ends = cuts.iter().skip(1).map(|cut| cut.0).chain([words.len()]);
     cuts.iter()
         .zip(ends)
@@ -145,9 +153,11 @@ fn cuts_of_reports(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
     let is_joint = |at: &usize| words[at - 1].paused || words[*at].lower == "and";
     (2..words.len().saturating_sub(1)).filter(is_joint).filter_map(|at| {
         let start = if words[at].lower == "and" { at + 1 } else { at };
-        let before = words[..at].iter().rposition(|word| word.paused).map_or(0, |pause| pause + 1);
-        let (left, right) = (&words[before.min(at)..at], &words[start..]);
-        let left = if left.is_empty() { &words[..at] } else { left };
+        let far = at.saturating_sub(MAX_CLAUSE_WORDS);
+        let near = &words[far..at];
+        let before = near.iter().rposition(|word| word.paused).map_or(0, |pause| pause + 1);
+        let (left, right) = (&near[before..], &words[start..words.len().min(start + MAX_CLAUSE_WORDS)]);
+        let left = if left.is_empty() { near } else { left };
         let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
         (work::looks_done(left) && (work::looks_done(right) || right.len() > 3)).then_some((at, false))
     })
@@ -164,9 +174,9 @@ fn cuts_of_rules(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
     let is_joint = |at: &usize| words[*at].lower == "and" || words[at - 1].paused;
     (2..words.len()).filter(is_joint).filter_map(move |at| {
         let right = if words[at].lower == "and" { &words[at + 1..] } else { &words[at..] };
-        let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
         // Behind the subject there is room for the longest phrase.
         let right = &right[..right.len().min(MAX_SUBJECT_WORDS + 4)];
+        let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
         let rules = position_of(right, OBLIGED).is_some_and(|place| (1..=MAX_SUBJECT_WORDS).contains(&place));
         let is_stated_before = stated.is_some_and(|end| end <= at);
         (is_plain && rules && is_stated_before).then_some((at, false))
@@ -235,18 +245,18 @@ impl RuleReader<'_> {
             return readings;
         }
         // The first ones need a known item; without one, the sentence makes another claim.
-        let about_known =
-            [
-                self.short_answer(words),
-                self.value_alone(words),
-                self.permission(words),
-                self.withdrawal(all, words),
-                self.reopening(words),
-                self.reached(words),
-                self.all_done(words),
-                self.done(words),
-                self.report(words),
-            ];
+        let about_known = [
+            self.short_answer(words),
+            self.value_alone(words),
+            self.permission(words),
+            self.withdrawal(all, words),
+            self.reopening(words),
+            self.reached(words),
+            self.all_done(words),
+            self.done(words),
+            self.report(words),
+            self.bare_done(words),
+        ];
         let on_its_own = self
             .prohibition(words)
             .or_else(|| self.settled(words))
@@ -322,16 +332,23 @@ impl RuleReader<'_> {
 
     /// "Make it 10 seconds", "change that to 250": a value for what was said last.
     fn value_alone(&self, words: &[Word]) -> Option<TurnClaim> {
-        let rest = strip(words, "make it | make that | make them | change it to | change that to | set it to | better")?;
+        let rest = strip(
+            words,
+            "make it | make that | make them | change it to | change that to | set it to | better",
+        )?;
         let end = rest.iter().position(|word| word.paused).map_or(rest.len(), |at| at + 1);
         let value = &rest[..end];
         let has_figure = value.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
-        (self.role == Role::User && has_figure && value.len() <= 5).then(|| TurnClaim::SetValue(self.slice(value)))
+        (self.role == Role::User && has_figure && value.len() <= 5)
+            .then(|| TurnClaim::SetValue(self.slice(value)))
     }
 
     /// "You may touch checkout": lifts a rule.
     fn permission(&self, words: &[Word]) -> Option<TurnClaim> {
-        let rest = strip(words, "you may | you can | you are allowed to | feel free to | you can now | you may now")?;
+        let rest = strip(
+            words,
+            "you may | you can | you are allowed to | feel free to | you can now | you may now",
+        )?;
         (self.role == Role::User && !rest.is_empty()).then(|| TurnClaim::Permit(self.said(rest)))
     }
 
@@ -360,5 +377,8 @@ fn is_whole(words: &[Word], phrases: impl PhraseSet) -> bool {
 
 /// Returns whether the words after a verb are its object: "port 8080 is taken" is not an order.
 fn is_order(object: &[Word]) -> bool {
-    !object.iter().take(3).any(|word| is_among("is | are | was | were | has | takes | goes | went | comes | came", &word.lower))
+    !object
+        .iter()
+        .take(3)
+        .any(|word| is_among("is | are | was | were | has | takes | goes | went | comes | came", &word.lower))
 }

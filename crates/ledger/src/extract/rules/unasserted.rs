@@ -39,13 +39,14 @@ impl RuleReader<'_> {
                 confidence: ConfidenceLevel::Low,
             });
         }
-        if let Some(offer) = offer_of(self.sentence).filter(|_| {
-            !(self.modality.is_reported || self.modality.is_unreal || self.modality.is_question)
-        })
+        if let Some(offer) = offer_of(self.sentence)
+            .filter(|_| !(self.modality.is_reported || self.modality.is_unreal || self.modality.is_question))
         {
             let is_whole = stems(&offer.summary).len() >= 2;
-            return is_whole
-                .then_some(TurnClaim::Hypothesis { summary: offer.summary, confidence: ConfidenceLevel::Low });
+            return is_whole.then_some(TurnClaim::Hypothesis {
+                summary: offer.summary,
+                confidence: ConfidenceLevel::Low,
+            });
         }
         if !self.modality.is_guess()
             || words.len() < 3 && !self.sentence.is_translated
@@ -61,8 +62,10 @@ impl RuleReader<'_> {
 
     /// A guess needs something that is guessed: a subject and more, not only a hedge. "Would" alone tells a consequence.
     fn is_proposition(&self, words: &[Word]) -> bool {
-        let is_consequence = self.has("would") && !self.has(lx::HEDGE | lx::HEDGED_START) && !self.has("might | could | may");
-        let is_about_me = strip(words, "i am | you are | i would | wouldn't | what | that is all | i said").is_some();
+        let is_consequence =
+            self.has("would") && !self.has(lx::HEDGE | lx::HEDGED_START) && !self.has("might | could | may");
+        let is_about_me =
+            strip(words, "i am | you are | i would | wouldn't | what | that is all | i said").is_some();
         self.sentence.is_translated
             || !is_consequence && !is_about_me && stems(&self.sentence.text).len() >= 3 && words.len() >= 4
     }
@@ -98,7 +101,8 @@ impl RuleReader<'_> {
         if let Some(rest) = strip(words, "please | bitte") {
             let is_open = self.modality.is_question || self.modality.is_reported || self.modality.is_unreal;
             let is_work = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty());
-            return (is_work && !is_open && self.role == Role::User).then(|| TurnClaim::Task(self.said(rest)));
+            return (is_work && !is_open && self.role == Role::User)
+                .then(|| TurnClaim::Task(self.said(rest)));
         }
         let rest = strip(words, "can you | could you | would you | will you")?;
         let rest = strip(rest, "please | also | maybe also | quickly").unwrap_or(rest);
@@ -136,7 +140,9 @@ impl RuleReader<'_> {
         if has_versus && words.len() <= 14 {
             return self.alternatives(words, "vs").or_else(|| self.alternatives(words, "versus"));
         }
-        if modality.is_question && let Some(rest) = after_colon(words) {
+        if modality.is_question
+            && let Some(rest) = after_colon(words)
+        {
             return self.alternatives(rest, "or");
         }
         if self.has("your choice | your call | up to you | either is fine | either works") {

@@ -34,8 +34,10 @@ impl RuleReader<'_> {
         let is_verb = is_among(lx::VERB, base)
             || is_among(lx::VERB, &format!("{base}e"))
             || base.len() > 3 && is_among(lx::VERB, &base[..base.len() - 1]);
-        let is_work = is_verb && !is_among("going | thinking | wondering | asking | trying | looking | using", &verb.lower);
-        (self.role == Role::Assistant && is_work && !object.is_empty()).then(|| TurnClaim::Task(self.said(rest)))
+        let is_work = is_verb
+            && !is_among("going | thinking | wondering | asking | trying | looking | using", &verb.lower);
+        (self.role == Role::Assistant && is_work && !object.is_empty())
+            .then(|| TurnClaim::Task(self.said(rest)))
     }
 
     /// "Let's add tests"; from a user also the bare imperative.
@@ -76,10 +78,25 @@ impl RuleReader<'_> {
 
     /// "Both done", "all three are in".
     pub(super) fn all_done(&self, words: &[Word]) -> Option<TurnClaim> {
-        let rest = strip(words, "both | all | all of them | all of it | everything | all three | all four | all done | both done")?;
+        let rest = strip(
+            words,
+            "both | all | all of them | all of it | everything | all three | all four | all done | both done",
+        )?;
         let rest = strip(rest, "are | is | now | have been").unwrap_or(rest);
-        let is_done = rest.is_empty() && words.len() > 1 || strip(rest, lx::COMPLETION).is_some_and(|tail| tail.len() <= 2 || words.iter().any(|word| word.paused));
+        let is_done = rest.is_empty() && words.len() > 1
+            || strip(rest, lx::COMPLETION)
+                .is_some_and(|tail| tail.len() <= 2 || words.iter().any(|word| word.paused));
         (is_done && words.len() <= 14 && !self.has(lx::INCOMPLETE)).then_some(TurnClaim::AllDone)
+    }
+
+    /// "Fixed, one request again", "Implemented": the work that was asked for last, without its name.
+    pub(super) fn bare_done(&self, words: &[Word]) -> Option<TurnClaim> {
+        let (first, rest) = words.split_first()?;
+        let is_done = self.role == Role::Assistant
+            && (is_among(lx::WORK_PARTICIPLE, &first.lower) || first.lower == "done")
+            && (rest.is_empty() || first.paused)
+            && !self.has(lx::INCOMPLETE);
+        is_done.then(|| TurnClaim::Done(String::new()))
     }
 
     /// A statement of the agent that may report the end of a task: `target_resolution` knows whether one is open.
