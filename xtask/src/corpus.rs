@@ -1,7 +1,8 @@
 //! `cargo xtask corpus CLONE…`: how often `contract verify` calls merged commits of real projects violated.
 //!
 //! Replays the newest first-parent commits of each clone that change source files, each against its parent, in a copy
-//! that shares the clone's objects. Whoever changes a rule looks at the findings of some projects and scores on others.
+//! that shares the clone's objects. Rules are tuned by the findings of some projects and
+//! scored on other ones.
 
 use crate::{ChoreResult, build};
 use serde_json::Value;

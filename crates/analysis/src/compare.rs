@@ -6,7 +6,7 @@
 use crate::api::{self, ApiBreak};
 use crate::finding::{Finding, FindingFamily, FindingId, Severity};
 use crate::finding_matcher::{FindingMatcher, MovedFiles};
-use crate::regression_cause::{ChangedNeighbors, CodeIndex, regression};
+use crate::regression_cause::{ChangedNeighbors, CodeIndex, FindingRegression, regression};
 use crate::removed_references;
 use crate::run::{AnalysisRun, UnitMeasurements};
 use crate::safeguards::{self, SafeguardLoss};
@@ -39,17 +39,6 @@ pub enum RunMismatch {
     DifferentSettings,
     /// The analyzers differ.
     DifferentAnalyser,
-}
-
-/// A finding that only the later run has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FindingRegression {
-    /// The finding.
-    #[serde(flatten)]
-    pub finding: Finding,
-    /// Those of its files whose code is new or changed at the finding's location; if there are none, the
-    /// changed files that its files depend on or that depend on them; if there are none either, its files.
-    pub caused_in: BTreeSet<RepoPath>,
 }
 
 probity_core::word_enum! {
@@ -211,8 +200,8 @@ fn renamed(
     ids.filter(|(old, new)| old != new).map(|(old, new)| (old.clone(), new.clone())).collect()
 }
 
-/// Makes the complexity of a callable a matter of taste if the change added little to it: whoever adds one branch to
-/// a callable that is nearly too complex did not make it so.
+/// Makes the complexity of a callable a matter of taste if the change added little to it: one branch more does not
+/// make a callable complex.
 fn excuse_small_growth(finding: &mut Finding, worsened: &[MetricRegression]) {
     const MAX_SMALL_GROWTH: u32 = 5;
     let Some(place) = finding.locations.first() else { return };

@@ -4,7 +4,6 @@
 //! Facts depend only on the bytes of the file, its language and the analyzer, not on its path. They are
 //! therefore cached by [`FactsKey`](crate::FactsKey).
 
-use crate::safeguards::SafeguardFacts;
 use probity_collections::StringArena;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -455,4 +454,28 @@ pub struct DuplicateBranch {
     pub first: SourceRange,
     /// The branch that repeats it.
     pub second: SourceRange,
+}
+
+/// What one visit of a file counts. Whether calls are those of tests depends on the path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SafeguardFacts {
+    /// Exception handlers.
+    pub n_handlers: u32,
+    /// Handlers that do nothing.
+    pub n_silent_handlers: u32,
+    /// Annotations that skip a test.
+    pub n_skip_marks: u32,
+    /// Calls that skip a test, if the file contains tests.
+    pub n_skip_calls: u32,
+    /// Calls that declare a test, if the file contains tests.
+    pub n_test_calls: u32,
+}
+
+/// The safeguards of one file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SafeguardCounts {
+    pub tests: u32,
+    pub skipped_tests: u32,
+    pub handlers: u32,
+    pub silent_handlers: u32,
 }

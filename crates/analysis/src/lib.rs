@@ -60,14 +60,14 @@ pub use baseline::{
 };
 pub use blast_radius::{BlastRadius, blast_radius};
 pub use compare::{
-    AnalysisComparison, ComparisonVerdict, FindingRegression, MetricRegression, RunMismatch, UnitMetric,
-    compare,
+    AnalysisComparison, ComparisonVerdict, MetricRegression, RunMismatch, UnitMetric, compare,
 };
 pub use corpus::is_test_path;
 pub use external_reports::{ExternalReport, JoinError, ReportKind, SourceReader, join_reports};
 pub use facts::{
     AccessLevel, CallableParameter, CodeUnit, DuplicateBranch, FileFacts, FileNote, ImportKind,
-    ImportStatement, IndexRange, NameRole, NameUse, SourceRange, Statement, UnitKind,
+    ImportStatement, IndexRange, NameRole, NameUse, SafeguardCounts, SafeguardFacts, SourceRange, Statement,
+    UnitKind,
 };
 pub use finding::{CloneType, CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
 pub use gates::{GateBaseline, GateFailure, GateReport, GateRules, check_gates};
@@ -75,11 +75,12 @@ pub use health::{DimensionScore, Health, HealthDimension};
 pub use language::Language;
 pub use parse::read_facts;
 pub use references::{FileReference, ReferenceKind};
+pub use regression_cause::FindingRegression;
 pub use run::{
     AnalysisInput, AnalysisOutput, AnalysisRun, FactsKey, FileDependency, JoinedReport, LeftOut,
     ReportFormat, RunFile, RunId, RunIdentity, SourceInput, UnitMeasurements,
 };
-pub use safeguards::{SafeguardCounts, SafeguardFacts, SafeguardLoss, SafeguardLossKind};
+pub use safeguards::{SafeguardLoss, SafeguardLossKind};
 pub use select::{PathRole, SourceSelection};
 pub use settings::{ANALYZER, AnalysisSettings};
 pub use source_items::{

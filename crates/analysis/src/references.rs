@@ -9,7 +9,7 @@
 use crate::corpus::CorpusFile;
 use crate::facts::{NameRole, UnitKind, count};
 use crate::hash;
-use crate::language::Language;
+use crate::language::{FreeNameRule, Language};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,15 @@ pub enum ReferenceKind {
     Module,
     /// The package or namespace that the file declares itself.
     Package,
+    /// A variable or constant that the file declares at its top level.
+    Constant,
+}
+
+impl ReferenceKind {
+    /// Returns true for what the file declares itself, which others may refer to.
+    pub const fn is_declaration(self) -> bool {
+        matches!(self, Self::Package | Self::Constant)
+    }
 }
 
 /// A reference of a file.
@@ -94,6 +103,9 @@ fn references_of(
             _ => drop(found.entry((ReferenceKind::Module, &import.module)).or_insert(line)),
         }
     }
+    for constant in constants(file) {
+        found.insert((ReferenceKind::Constant, constant), 1);
+    }
     if let Some(package) = &file.facts.package {
         found.insert((ReferenceKind::Package, package), 1);
     }
@@ -111,7 +123,7 @@ fn references_of(
 fn class_of_path(language: Language, path: &str) -> &str {
     let parts = || path.split(['.', '\\']).filter(|part| !part.is_empty());
     let is_class = |part: &&str| language != Language::Php && part.starts_with(char::is_uppercase);
-    parts().find(is_class).or_else(|| parts().last()).unwrap_or(path)
+    parts().find(is_class).or_else(|| parts().next_back()).unwrap_or(path)
 }
 
 /// Returns the names that a file uses and does not bind itself, each with the line of its first use.
@@ -136,6 +148,27 @@ fn free_names(file: &CorpusFile) -> Vec<(u32, u32)> {
         }
     }
     free
+}
+
+/// Returns the names that a file binds outside of all units, where the language tells bindings from uses.
+fn constants(file: &CorpusFile) -> Vec<&str> {
+    if crate::language::spec(file.language).free_names != FreeNameRule::NotBound || file.is_test {
+        return Vec::new();
+    }
+    let units = &file.facts.units;
+    let mut inner = units.iter().skip(1).map(|unit| unit.names).peekable();
+    let mut end = 0;
+    let mut found = Vec::new();
+    for (name, at) in file.facts.names.iter().zip(0u32..) {
+        // Units are sorted by their start; nested ones end before those around them.
+        while let Some(span) = inner.next_if(|span| span.start <= at) {
+            end = end.max(span.end);
+        }
+        if at >= end && name.role() == NameRole::Declared && !name.is_definition() {
+            found.push(file.facts.symbols.get(name.symbol()));
+        }
+    }
+    found
 }
 
 /// Returns the first line of the statement that contains a use of a name.

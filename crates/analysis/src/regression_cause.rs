@@ -1,13 +1,25 @@
 //! Finds the cause of a new finding: the changed code that it is about, or, if its own location did not change, the
 //! changed files around it: an imported module was deleted, or the only caller of its function is gone.
 
-use crate::compare::FindingRegression;
 use crate::finding::{CodeLocation, Finding, FindingFamily, Severity};
 use crate::finding_matcher::{MovedFiles, is_copy};
 use crate::run::AnalysisRun;
 use probity_core::Digest;
 use probity_paths::RepoPath;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A finding that only the later run has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingRegression {
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// Those of its files whose code is new or changed at the finding's location; if there are none, the
+    /// changed files that its files depend on or that depend on them; if there are none either, its files.
+    pub caused_in: BTreeSet<RepoPath>,
+}
 
 /// For each file, those of its dependencies and dependents that changed between the runs.
 pub(crate) struct ChangedNeighbors(BTreeMap<RepoPath, BTreeSet<RepoPath>>);
@@ -99,7 +111,7 @@ pub(crate) fn regression(
     {
         tell_of_copy(&mut finding, copy);
     } else if is_first_old && finding.family == FindingFamily::DeadCode {
-        // Whoever removed the last use need not know the code that is left.
+        // The author of a change that removes the last use need not know the code that is left.
         finding.severity = finding.severity.min(Severity::Info);
     }
     let places = || finding.locations.iter().map(|place| &place.path);

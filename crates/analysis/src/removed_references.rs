@@ -5,12 +5,12 @@
 //! in the file itself, in a file that it depended on by that name, or in its package. A library that happens to
 //! have the same name is no reason to complain, so names that every program of the language has are left out.
 
-use crate::compare::FindingRegression;
-use crate::facts::{SourceRange, UnitKind};
+use crate::facts::{AccessLevel, FileNote, SourceRange, UnitKind};
 use crate::finding::{CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
 use crate::finding_matcher::MovedFiles;
 use crate::language::Language;
 use crate::references::{FileReference, ReferenceKind, family};
+use crate::regression_cause::FindingRegression;
 use crate::run::AnalysisRun;
 use probity_core::Digest;
 use probity_paths::RepoPath;
@@ -53,7 +53,7 @@ fn candidates<'a>(
             |new: &FileReference| known.iter().any(|old| (old.kind, &old.name) == (new.kind, &new.name));
         let is_changed = old_file.is_none_or(|old| before.files[old as usize].content != run_file.content);
         for reference in references {
-            if reference.kind != ReferenceKind::Package
+            if !reference.kind.is_declaration()
                 && !is_builtin(language, &reference.name)
                 && !is_known(reference)
             {
@@ -78,8 +78,11 @@ fn chunks(references: &[FileReference]) -> BTreeMap<u32, &[FileReference]> {
 struct RemovedDeclarations<'a> {
     before: &'a AnalysisRun,
     moves: &'a MovedFiles,
-    /// For names that are candidates: the earlier files that declare them at the top level or in a class.
-    declared: BTreeMap<&'a str, Vec<u32>>,
+    /// For names that are candidates: the earlier files that declare them at the top level or in a class, and
+    /// whether other files can use them.
+    declared: BTreeMap<&'a str, Vec<(u32, bool)>>,
+    /// Later files that cannot be read completely, so that they may declare anything.
+    unreadable: BTreeSet<&'a RepoPath>,
     /// Earlier files that are gone, without those that moved.
     gone: Vec<u32>,
     /// Earlier namespaces that no later file declares: (namespace, file).
@@ -101,13 +104,19 @@ impl<'a> RemovedDeclarations<'a> {
             .filter(|unit| unit.kind.is_callable())
             .map(|unit| (unit.file, unit.symbol.as_str()))
             .collect();
-        let mut declared: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        let mut declared: BTreeMap<&str, Vec<(u32, bool)>> = BTreeMap::new();
         for unit in &before.units {
             let (around, name) = unit.symbol.rsplit_once('.').unwrap_or(("", &unit.symbol));
             let is_declaration = matches!(unit.kind, UnitKind::Function | UnitKind::Class);
             // What a callable declares is its own affair.
             if is_declaration && wanted.contains(name) && !callables.contains(&(unit.file, around)) {
-                declared.entry(name).or_default().push(unit.file);
+                let is_public = unit.access == AccessLevel::Public;
+                declared.entry(name).or_default().push((unit.file, is_public));
+            }
+        }
+        for constant in before.references.iter().filter(|it| it.kind == ReferenceKind::Constant) {
+            if wanted.contains(constant.name.as_str()) {
+                declared.entry(&constant.name).or_default().push((constant.file, true));
             }
         }
         let now: BTreeSet<&RepoPath> = after.files.iter().map(|file| &file.path).collect();
@@ -124,6 +133,12 @@ impl<'a> RemovedDeclarations<'a> {
             before,
             moves,
             declared,
+            unreadable: after
+                .files
+                .iter()
+                .filter(|file| file.notes.contains(&FileNote::SyntaxErrors))
+                .map(|file| &file.path)
+                .collect(),
             gone: gone.map(|(index, _)| index).collect(),
             gone_packages: packages(before)
                 .filter(|package| !is_left(&package.name))
@@ -145,16 +160,19 @@ impl<'a> RemovedDeclarations<'a> {
         let (cause, message) = match candidate.reference.kind {
             ReferenceKind::Name => {
                 let declaring = self.declared.get(name)?.iter().copied();
-                let file = declaring
-                    .filter(|&file| self.is_of_family(file, candidate.language))
-                    .find(|&file| self.reaches(candidate, file, name))?;
+                // In C every function is known to the whole program, unless its file keeps it.
+                let is_linked = |is_public: bool| is_public && family(candidate.language) == Language::C;
+                let (file, _) = declaring
+                    .filter(|&(file, _)| self.is_of_family(file, candidate.language))
+                    .filter(|&(file, _)| !self.unreadable.contains(self.moves.apply(self.path(file))))
+                    .find(|&(file, is_public)| is_linked(is_public) || self.reaches(candidate, file, name))?;
                 (file, format!("`{name}` is gone from {}, and this still uses it", self.path(file)))
             }
             ReferenceKind::Module => {
                 let file = self.removed_module(candidate)?;
                 (file, format!("`{name}` was {}, which is gone", self.path(file)))
             }
-            ReferenceKind::Package => return None,
+            ReferenceKind::Package | ReferenceKind::Constant => return None,
         };
         let mut caused_in = BTreeSet::from([self.moves.apply(self.path(cause)).clone()]);
         if candidate.is_changed {
@@ -169,8 +187,13 @@ impl<'a> RemovedDeclarations<'a> {
         let edges = &self.before.dependencies;
         let first = edges.partition_point(|edge| (edge.from, edge.to) < (old_file, file));
         let edge = edges.get(first).filter(|edge| (edge.from, edge.to) == (old_file, file));
+        // Edges name units only.
+        let is_constant = || {
+            let mut of_file = self.before.references.iter().filter(|it| it.file == file);
+            of_file.any(|it| it.kind == ReferenceKind::Constant && it.name == name)
+        };
         file == old_file
-            || edge.is_some_and(|edge| edge.names.iter().any(|used| used == name))
+            || edge.is_some_and(|edge| edge.names.iter().any(|used| used == name) || is_constant())
             || (candidate.is_changed && self.is_same_package(candidate, file))
     }
 
@@ -193,7 +216,9 @@ impl<'a> RemovedDeclarations<'a> {
         let tail = match candidate.language {
             Language::Python => module.trim_start_matches('.').replace('.', "/"),
             Language::C | Language::Cpp | Language::Bash | Language::Ruby => {
-                module.trim_start_matches("./").trim_start_matches("../").to_owned()
+                let ending = if candidate.language == Language::Ruby { ".rb" } else { "" };
+                let path = module.trim_start_matches("./").trim_start_matches("../");
+                path.trim_end_matches(ending).to_owned()
             }
             _ => return None,
         };
@@ -204,7 +229,8 @@ impl<'a> RemovedDeclarations<'a> {
             let path = self.path(file).to_string();
             let stem = match candidate.language {
                 Language::Python => path.trim_end_matches(".py").trim_end_matches("/__init__").to_owned(),
-                Language::Ruby if !tail.ends_with(".rb") => path.trim_end_matches(".rb").to_owned(),
+                // The ending may be left out.
+                Language::Ruby => path.trim_end_matches(".rb").to_owned(),
                 _ => path,
             };
             (stem == tail || stem.ends_with(&format!("/{tail}")))

@@ -5,12 +5,11 @@
 //! the tree, time, number of threads and cached facts are not part of it, nor of anything else in a run.
 
 use crate::api::ApiItem;
-use crate::facts::{AccessLevel, FileFacts, FileNote, UnitKind};
+use crate::facts::{AccessLevel, FileFacts, FileNote, SafeguardCounts, UnitKind};
 use crate::finding::Finding;
 use crate::health::Health;
 use crate::language::Language;
 use crate::references::FileReference;
-use crate::safeguards::SafeguardCounts;
 use crate::settings::{ANALYZER, AnalysisSettings};
 use probity_core::Digest;
 use probity_core::digest::DigestHasher;

@@ -3,37 +3,13 @@
 //! A change may have good reasons to remove a test or a handler, so a loss is told and is no finding.
 
 use crate::corpus::is_test_path;
-use crate::facts::{CodeUnit, FileFacts};
+use crate::facts::{CodeUnit, FileFacts, SafeguardCounts};
 use crate::language::Language;
 use crate::run::AnalysisRun;
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// What one visit of a file counts. Whether calls are those of tests depends on the path.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SafeguardFacts {
-    /// Exception handlers.
-    pub n_handlers: u32,
-    /// Handlers that do nothing.
-    pub n_silent_handlers: u32,
-    /// Annotations that skip a test.
-    pub n_skip_marks: u32,
-    /// Calls that skip a test, if the file contains tests.
-    pub n_skip_calls: u32,
-    /// Calls that declare a test, if the file contains tests.
-    pub n_test_calls: u32,
-}
-
-/// The safeguards of one file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SafeguardCounts {
-    pub tests: u32,
-    pub skipped_tests: u32,
-    pub handlers: u32,
-    pub silent_handlers: u32,
-}
 
 probity_core::word_enum! {
     /// A way in which a tree is guarded less than before.

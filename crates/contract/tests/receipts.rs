@@ -170,7 +170,7 @@ fn facts(verdict: &ContractVerdict) -> ChangeFacts {
         after_findings: [].into(),
         checks_not_applicable: [].into(),
         api: None,
-        tests_lost: Default::default(),
+        tests_lost: std::collections::BTreeSet::new(),
     }
 }
 

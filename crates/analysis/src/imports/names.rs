@@ -1,8 +1,10 @@
 //! Names that an import takes from a module of the project which does not have them.
 
+use super::rust::NameInModule;
 use super::{ImportResolvers, ImportTarget, SourceTree};
 use crate::corpus::CorpusFile;
 use crate::facts::ImportStatement;
+use crate::hash;
 use crate::language::Language;
 use crate::references::ModuleNames;
 use std::collections::BTreeMap;
@@ -79,8 +81,21 @@ impl ModuleNameIndex {
         from: u32,
         import: &ImportStatement,
     ) -> Option<String> {
-        let (module, name) = resolvers.rust.name_in_module(from, import)?;
-        let is_word = |name: &str| !matches!(name, "*" | "self" | "super" | "crate");
-        (is_word(name) && self.get(tree.files, module).lacks(name)).then(|| name.to_owned())
+        let NameInModule { module, name, crate_root } = resolvers.rust.name_in_module(from, import)?;
+        let is_word = !matches!(name, "*" | "self" | "super" | "crate");
+        if !is_word || !self.get(tree.files, module).lacks(name) {
+            return None;
+        }
+        // A library and a program may share the directory, and a macro that is exported is found at the root
+        // wherever it is defined.
+        let symbol = hash::of_bytes(name.as_bytes());
+        let is_named_below = |root: String| {
+            let below = format!("{root}/");
+            let mut others = tree.files.iter().zip(0..).filter(|(_, index)| *index != from);
+            others.any(|(file, _)| {
+                file.path.as_bytes().starts_with(below.as_bytes()) && file.symbols.contains(&symbol)
+            })
+        };
+        (!crate_root.is_some_and(is_named_below)).then(|| name.to_owned())
     }
 }

@@ -46,9 +46,12 @@ impl PackageIndex {
             if let Some(&found) = self.names.get(&(package.clone(), name.to_owned())) {
                 return ImportTarget::Files(vec![found]);
             }
-            if self.files.contains_key(&package) {
+            if let Some(files) = self.files.get(&package) {
+                // A file that cannot be read completely may declare it.
+                let is_read = files.iter().all(|&file| tree.files[file as usize].facts.n_errors == 0);
                 // Kotlin files declare properties and aliases that are not units, PHP files functions and constants.
-                let is_complete = file.language == Language::Java && name.starts_with(char::is_uppercase);
+                let is_complete =
+                    is_read && file.language == Language::Java && name.starts_with(char::is_uppercase);
                 return if is_complete { ImportTarget::Missing } else { ImportTarget::External };
             }
         }

@@ -13,6 +13,14 @@ struct ModuleLocation {
     module: Vec<String>,
 }
 
+/// A name that a path takes from a module.
+pub(super) struct NameInModule<'a> {
+    pub module: u32,
+    pub name: &'a str,
+    /// The directory of the crate, if the module is its root.
+    pub crate_root: Option<String>,
+}
+
 /// The modules of all crates.
 pub(super) struct CrateModules {
     places: BTreeMap<u32, ModuleLocation>,
@@ -44,29 +52,30 @@ impl CrateModules {
         found.map_or(ImportTarget::External, |file| ImportTarget::Files(vec![file]))
     }
 
-    /// Returns the file of the module that a path leads to, and the name that the path takes from it. Paths of
-    /// inline modules begin elsewhere, and the root of a crate has names of other crates, too.
+    /// Returns the module that a path leads to, and the name that the path takes from it. Paths of inline modules
+    /// begin elsewhere.
     pub(super) fn name_in_module<'a>(
         &self,
         from: u32,
         import: &'a ImportStatement,
-    ) -> Option<(u32, &'a str)> {
-        let is_relative = ["self::", "super::"].iter().any(|start| import.module.starts_with(start));
-        let is_absolute = import.module.starts_with("crate::");
+    ) -> Option<NameInModule<'a>> {
+        let first = import.module.split("::").next().unwrap_or_default();
+        let is_relative = matches!(first, "self" | "super");
+        let library = self.libraries.get(first);
+        let is_absolute = first == "crate" || library.is_some();
         if import.kind == ImportKind::Part || !(is_absolute || is_relative && !import.inner) {
             return None;
         }
         // Elsewhere the root of the crate is unknown: a manifest may name any file.
-        let root = &self.places.get(&from)?.root;
+        let root = library.unwrap_or(&self.places.get(&from)?.root);
         if root != "src" && !root.ends_with("/src") {
             return None;
         }
         let (module, n_left) = self.module_of(from, import)?;
         let parts: Vec<&str> = import.module.split("::").filter(|part| !part.is_empty()).collect();
-        let at = parts.len().checked_sub(n_left)?;
-        // A macro that is exported is found at the root wherever it is defined.
-        let is_at_root = at == 1 && n_left == 1;
-        Some((module, *parts.get(at).filter(|_| !is_at_root)?))
+        let name = parts.get(parts.len().checked_sub(n_left)?)?;
+        let is_at_root = self.places.get(&module)?.module.is_empty();
+        Some(NameInModule { module, name, crate_root: is_at_root.then(|| root.clone()) })
     }
 
     /// Returns the file of the longest part of a path that is a module, and the number of parts left.

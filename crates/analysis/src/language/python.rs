@@ -80,24 +80,21 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
         text(name, source)
     });
     let import = |module| ImportStatement { kind, optional, ..ImportStatement::load(node, module) };
-    match node.child_by_field_name("module_name") {
-        Some(module) => {
-            let module = text(module, source).split_whitespace().collect();
-            let mut names: Vec<String> = names.collect();
-            if node.named_children(&mut node.walk()).any(|child| child.kind() == "wildcard_import") {
-                names.push("*".to_owned());
-            }
-            found.push(ImportStatement { names, ..import(module) });
+    if let Some(module) = node.child_by_field_name("module_name") {
+        let module = text(module, source).split_whitespace().collect();
+        let mut names: Vec<String> = names.collect();
+        if node.named_children(&mut node.walk()).any(|child| child.kind() == "wildcard_import") {
+            names.push("*".to_owned());
         }
-        None => {
-            let mut cursor = node.walk();
-            for name in node.children_by_field_name("name", &mut cursor) {
-                let module = text(name.child_by_field_name("name").unwrap_or(name), source);
-                let alias = name.child_by_field_name("alias").map(|alias| text(alias, source));
-                let local = alias.or_else(|| (!module.contains('.')).then(|| module.clone()));
-                found.push(ImportStatement { local, ..import(module) });
-            }
-        }
+        found.push(ImportStatement { names, ..import(module) });
+        return;
+    }
+    let mut cursor = node.walk();
+    for name in node.children_by_field_name("name", &mut cursor) {
+        let module = text(name.child_by_field_name("name").unwrap_or(name), source);
+        let alias = name.child_by_field_name("alias").map(|alias| text(alias, source));
+        let local = alias.or_else(|| (!module.contains('.')).then(|| module.clone()));
+        found.push(ImportStatement { local, ..import(module) });
     }
 }
 

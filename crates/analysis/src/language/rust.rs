@@ -98,7 +98,7 @@ fn imports(node: Node<'_>, source: &[u8], found: &mut Vec<ImportStatement>) {
         let is_own = ["crate::", "self::", "super::"].iter().any(|start| module.starts_with(start));
         let local = module.rsplit("::").next().filter(|_| is_own || kind == ImportKind::Part);
         let local = local.map(str::to_owned);
-        ImportStatement { kind, inner, local, ..ImportStatement::load(node, module) }
+        ImportStatement { local, kind, inner, ..ImportStatement::load(node, module) }
     };
     if node.kind() == "mod_item" {
         if let (None, Some(name)) = (node.child_by_field_name("body"), node.child_by_field_name("name")) {

@@ -281,8 +281,11 @@ impl<'tree> SyntaxVisitor<'tree> {
             self.open.iter().any(|open| self.facts.units[open.unit as usize].kind.is_callable());
         for import in &mut self.facts.imports[first..] {
             import.unit = unit;
-            let local = import.local.as_ref().map(|local| self.symbols.intern(local.as_bytes()).0);
-            self.modules.extend(local);
+            // What Python imports by name may be a module, too.
+            let names = import.names.iter().filter(|_| self.spec.own.contains(&"cls"));
+            for name in import.local.iter().chain(names) {
+                self.modules.insert(self.symbols.intern(name.as_bytes()).0);
+            }
             if is_deferred && import.kind == ImportKind::Load {
                 import.kind = ImportKind::Deferred;
             }

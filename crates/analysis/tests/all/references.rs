@@ -520,6 +520,53 @@ const BROKEN: &[ReferenceCase] = &[
         ],
         &[("model.hpp", Some("class Other {\npublic:\n  int id;\n};\n"))],
     ),
+    case(
+        "c: a function and its prototype are gone",
+        &[
+            ("main.c", "#include \"util.h\"\n\nint main(void) {\n  return store(1);\n}\n"),
+            ("util.h", "int load(int a);\nint store(int a);\n"),
+            (
+                "util.c",
+                "#include \"util.h\"\n\nint load(int a) {\n  return a;\n}\n\nint store(int a) {\n  return a;\n}\n",
+            ),
+        ],
+        &[
+            ("util.h", Some("int load(int a);\n")),
+            ("util.c", Some("#include \"util.h\"\n\nint load(int a) {\n  return a;\n}\n")),
+        ],
+    ),
+    case(
+        "python: a name of an imported module is gone",
+        &[
+            ("app/__init__.py", ""),
+            ("app/util.py", PY_UTIL),
+            ("main.py", "from app import util\n\nprint(util.store(1))\n"),
+        ],
+        &[("app/util.py", Some(PY_UTIL_LESS))],
+    ),
+    case(
+        "go: a constant of another package is gone",
+        &[
+            ("go.mod", "module example.com/app\n"),
+            ("util/util.go", "package util\n\nconst Limit = 3\n\nfunc Load() int {\n\treturn 1\n}\n"),
+            (
+                "main.go",
+                "package main\n\nimport \"example.com/app/util\"\n\nfunc main() {\n\tprintln(util.Limit)\n}\n",
+            ),
+        ],
+        &[("util/util.go", Some("package util\n\nfunc Load() int {\n\treturn 1\n}\n"))],
+    ),
+    case(
+        "rust: a function of another crate is gone",
+        &[
+            ("Cargo.toml", "[workspace]\nmembers = [\"a\", \"b\"]\n"),
+            ("a/Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("b/Cargo.toml", "[package]\nname = \"b\"\n"),
+            ("a/src/lib.rs", "pub fn load() {}\n\npub fn store() {}\n"),
+            ("b/src/lib.rs", "use a::store;\n\npub fn run() {\n    store();\n}\n"),
+        ],
+        &[("a/src/lib.rs", Some("pub fn load() {}\n"))],
+    ),
     // Bash
     case(
         "bash: a sourced file is deleted",
@@ -711,7 +758,7 @@ const INNOCENT: &[ReferenceCase] = &[
         )],
     ),
     case(
-        "typescript: a package of others below an alias of everything",
+        "typescript: an outside package below an alias of everything",
         &[
             (
                 "tsconfig.json",

@@ -85,3 +85,11 @@ fn broken_test_data_is_no_error() {
     assert_eq!(of("tests/test_a.py"), [Severity::Critical]);
     assert_eq!(of("tests/fixtures/a.py"), [Severity::Info]);
 }
+
+#[test]
+fn a_flat_list_of_cases_is_a_matter_of_taste() {
+    let case = |n| format!("    case {n}:\n      return 'text {n}';\n");
+    let cases: String = (0..40).map(case).collect::<Vec<_>>().concat();
+    let text = format!("export function text(n) {{\n  switch (n) {{\n{cases}  }}\n  return null;\n}}\n");
+    assert_eq!(severities(&[("src/a.js", &text)], FindingFamily::Complexity), [Severity::Info]);
+}

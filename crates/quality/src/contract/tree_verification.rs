@@ -320,7 +320,7 @@ impl<'a> VerificationContext<'a> {
 }
 
 /// Returns in which ways the policy in the tree demands less than the one that judges. One that cannot be read
-/// demands nothing that could be compared; whoever uses it is told.
+/// demands nothing that could be compared; the next command that uses it is refused.
 pub fn policy_loosenings(workspace: &Workspace, judging: &Policy) -> Result<Vec<String>, ServiceError> {
     let Some(source) = workspace.policy_source()? else { return Ok(judging.loosened_by(&Policy::default())) };
     Ok(source.parse(Path::new("")).map(|policy| judging.loosened_by(&policy)).unwrap_or_default())
