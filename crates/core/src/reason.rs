@@ -309,8 +309,6 @@ crate::code_enum! {
             "name a smaller directory in the scope, or move files instead of directories";
         ViewGateWrites = "VIEW.GATE_WRITES", "a gate wrote paths that it does not declare as outputs; they were thrown away",
             "list them as `outputs` of the gate if they should land";
-        ViewOutsideRoot = "VIEW.OUTSIDE_ROOT", "the command changed paths of the repository outside of the root; they do not land",
-            "run Probity at the top of the repository to change them";
         GitCommandFailed = "GIT.COMMAND_FAILED", "a git command that Probity needs failed; the message has git's own words",
             "run the named command yourself; `git fsck` checks the repository";
         GitObjectMissing = "GIT.OBJECT_MISSING",

@@ -114,6 +114,7 @@ pub fn revert(
         root: workspace.root.clone().into(),
         run_id,
         dry_run,
+        landed: false,
         paths: undone,
         left,
         refs,
@@ -322,12 +323,7 @@ impl ChangeReverter<'_> {
     }
 
     fn side_now(&self, path: &RepoPath) -> Option<EntryState> {
-        self.now.get(path).map(|entry| EntryState {
-            kind: entry.kind(),
-            mode: entry.mode(),
-            size: entry.size(),
-            digest: entry.digest(),
-        })
+        held::entry_state(&self.now, path)
     }
 
     /// Returns the movement of HEAD in the submodule at `path`, if the run moved it.

@@ -165,6 +165,13 @@ impl StateGuard {
                 fate == FileFate::Gone || (!is_rewritten && self.has_sound_seal(id))
             }
             ["locks", ..] => path != self.run.lock,
+            // Landings on other trees. One on this tree would be completed by the next start, unjudged.
+            ["landings", landing, ..] => landing.split_once('.').is_some_and(|(run_id, tree)| {
+                let is_known = new_links.is_some_and(|links| links.contains(run_id))
+                    || self.state.bundles().is_ok_and(|bundles| bundles.iter().any(|id| id == run_id))
+                    || self.state.open_runs().is_ok_and(|runs| runs.iter().any(|run| run.run_id == run_id));
+                is_known && !self.run.lock.ends_with(tree)
+            }),
             // Caches may be deleted at any time.
             ["cache", _] if fate == FileFate::Gone => true,
             // Stat caches are written by runs on their tree.
@@ -263,7 +270,8 @@ fn is_named_by_content(path: &Path) -> bool {
 }
 
 /// Stamps every file and every directory below `dir`, and `dir` itself if it is no link. Our own files are few, and an
-/// unreadable directory shows as missing files.
+/// unreadable directory shows as missing files. Layers, and entries that landings exchanged, are left out: they are many, and
+/// whoever uses them compares them with recorded digests.
 fn list(dir: &Path) -> (BTreeMap<PathBuf, FileStamp>, BTreeMap<PathBuf, (u64, u64)>) {
     let (mut files, mut directories) = (BTreeMap::new(), BTreeMap::new());
     let top = fs::symlink_metadata(dir).ok().filter(fs::Metadata::is_dir);
@@ -275,6 +283,9 @@ fn list(dir: &Path) -> (BTreeMap<PathBuf, FileStamp>, BTreeMap<PathBuf, (u64, u6
             let Ok(facts) = entry.metadata() else { continue };
             let Ok(name) = path.strip_prefix(dir) else { continue };
             if facts.is_dir() {
+                if name.parent() == Some(Path::new("layers")) || name.ends_with("exchange") {
+                    continue;
+                }
                 directories.insert(name.to_owned(), (facts.dev(), facts.ino()));
                 folders.push(path);
             } else {

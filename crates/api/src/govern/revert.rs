@@ -15,6 +15,8 @@ pub struct RevertAnswer {
     /// The run whose changes were reverted.
     pub run_id: String,
     pub dry_run: bool,
+    /// Whether the changes of the run had landed from a view, so that all of them are reverted.
+    pub landed: bool,
     /// The selected paths, sorted.
     pub paths: Vec<PathRevert>,
     /// Protected paths that the run changed. They are not restored; a person must decide.

@@ -94,7 +94,7 @@ fn amend_run(workspace: &Workspace, args: AmendArgs) -> Result<CommandAnswer, Se
             }
             ui::print_row("evidence", crate::relative_to_cwd(&attested.dir).display());
             if let Some(landing) = landing {
-                crate::commands::land::show_landing(landing);
+                crate::commands::land::show_landing(landing, true);
             }
             let is_new = |path: &RepoPath| {
                 let mut delta = manifest.delta.iter().flatten();

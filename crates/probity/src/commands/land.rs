@@ -98,12 +98,12 @@ pub(crate) fn land(workspace: &Workspace, args: &LandArgs) -> Result<CommandAnsw
     let request = LandRequest { run: &args.run, selection, rebase: args.rebase };
     let answer = held::land(workspace, &request)?;
     drop(phase);
-    show_landing(&answer);
+    show_landing(&answer, !args.rebase);
     Ok(CommandAnswer::of(answer.exit_code(), &answer))
 }
 
-/// Prints what became of held changes.
-pub(crate) fn show_landing(answer: &LandAnswer) {
+/// Prints what became of held changes; a merge is proposed if `may_rebase`.
+pub(crate) fn show_landing(answer: &LandAnswer, may_rebase: bool) {
     let run = &answer.run_id;
     let paths = ui::count_of(answer.paths.len(), "path");
     match answer.state {
@@ -141,7 +141,7 @@ pub(crate) fn show_landing(answer: &LandAnswer) {
         ui::print_row("evidence", crate::relative_to_cwd(&dir.0).display());
     }
     let probity = caller_location::program_prefix();
-    if answer.conflicts.iter().any(|conflict| conflict.code == ReasonCode::LandConflict) {
+    if may_rebase && answer.conflicts.iter().any(|conflict| conflict.code == ReasonCode::LandConflict) {
         ui::print_row("next", ui::code(format_args!("{probity} land {run} --rebase")));
     } else if !answer.left.is_empty() {
         ui::print_row("next", ui::code(format_args!("{probity} diff {run}")));
@@ -150,7 +150,7 @@ pub(crate) fn show_landing(answer: &LandAnswer) {
 
 pub(crate) fn discard(workspace: &Workspace, args: &DiscardArgs) -> Result<CommandAnswer, ServiceError> {
     let answer = held::discard(workspace, &args.run, args.dry_run)?;
-    let entries = ui::count_of(usize::try_from(answer.n_entries).unwrap_or(usize::MAX), "entry");
+    let entries = ui::count_of(usize::try_from(answer.n_entries).unwrap_or(usize::MAX), "change");
     let verb = if args.dry_run { "would drop" } else { "dropped" };
     let size = format!("{} kB", answer.bytes.div_ceil(1000));
     ui::print(format_args!("{verb} the held changes of run {}: {entries}, {size}", answer.run_id));
@@ -173,7 +173,8 @@ pub(crate) fn diff(workspace: &Workspace, args: &DiffArgs) -> Result<CommandAnsw
         let total = |count: fn(&LayerChange) -> usize| answer.changes.iter().map(count).sum::<usize>();
         let (added, removed) = (total(|change| change.lines_added), total(|change| change.lines_removed));
         let paths = ui::count_of(answer.changes.len(), "path");
-        ui::print(format_args!("{paths}, {added} lines added, {removed} removed"));
+        let lines = ui::count_of(added, "line");
+        ui::print(format_args!("{paths}, {lines} added, {removed} removed"));
     }
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }

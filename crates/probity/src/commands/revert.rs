@@ -13,7 +13,7 @@ use std::ffi::OsString;
 /// Maximum number of paths listed one by one.
 const MAX_LISTED_PATHS: usize = 40;
 
-/// Undo the out-of-scope changes of a run, and nothing else
+/// Undo the out-of-scope changes of a run, or all that it landed from a view
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity revert last --dry-run\n  probity revert last README.md")]
 pub(crate) struct RevertArgs {
@@ -64,7 +64,8 @@ pub(crate) fn revert(workspace: &Workspace, args: &RevertArgs) -> Result<Command
     show_staged(&answer.staged);
     let (refused, already) =
         (answer.n_with(RevertAction::Refused), answer.n_with(RevertAction::AlreadyUndone));
-    let done = ui::count_of(answer.paths.len() - refused - already, "out-of-scope change");
+    let what = if answer.landed { "landed change" } else { "out-of-scope change" };
+    let done = ui::count_of(answer.paths.len() - refused - already, what);
     let verb = if dry_run { "would be undone" } else { "undone" };
     let before = if already == 0 { String::new() } else { format!(", {already} undone already") };
     ui::print(format_args!("{done} {verb}{before}, {refused} refused"));

@@ -4,7 +4,7 @@
 //! need no gates again unless the tree below them has changed since they were judged.
 
 use super::layer_writer::LayerContents;
-use super::{HeldRun, gate_view, rebase, share_tree};
+use super::{HeldRun, entry_state, gate_view, rebase, share_tree};
 use crate::attest::{
     self, BundleInputs, ChainHeadSource, ExecutionRecord, MaintenanceOperation, SealedRun, TreeRecord,
     WrittenBundle,
@@ -276,8 +276,11 @@ impl<'a> LandingAttempt<'a> {
         let landed: BTreeSet<&RepoPath> = self.changes.iter().map(|change| &change.path).collect();
         let left: Vec<RepoPath> = match state {
             LandingState::Landed => {
-                let others = self.held.changes.iter().filter(|change| !landed.contains(&change.path));
-                others.map(|change| change.path.clone()).collect()
+                // Earlier landings may have brought other parts into the tree.
+                let is_left = |change: &&TreeChange| {
+                    !landed.contains(&change.path) && entry_state(&self.now, &change.path) != change.after
+                };
+                self.held.changes.iter().filter(is_left).map(|change| change.path.clone()).collect()
             }
             _ => self.held.changes.iter().map(|change| change.path.clone()).collect(),
         };

@@ -26,7 +26,7 @@ use probity_api::govern::delta::DeltaFile;
 use probity_core::ReasonCode;
 use probity_evidence::{GlobList, Seal};
 use probity_paths::{RepoPath, Scope};
-use probity_snapshot::TreeChange;
+use probity_snapshot::{EntryState, Snapshot, TreeChange};
 use probity_storage::{FileLock, LockError};
 use probity_workspace::{ServiceError, Workspace};
 use std::path::PathBuf;
@@ -110,6 +110,16 @@ fn find_layer(workspace: &Workspace, name: &str) -> Result<(String, PathBuf), Se
     };
     let layer = layer_store::held_layer(workspace, &run_id)?;
     Ok((run_id, layer))
+}
+
+/// Returns what a snapshot has at a path.
+pub(crate) fn entry_state(snapshot: &Snapshot, path: &RepoPath) -> Option<EntryState> {
+    snapshot.get(path).map(|entry| EntryState {
+        kind: entry.kind(),
+        mode: entry.mode(),
+        size: entry.size(),
+        digest: entry.digest(),
+    })
 }
 
 /// Shares the lock of the tree, so that no run works in the tree itself.

@@ -2,7 +2,7 @@
 //! the run, one side the tree, the other the layer. Edits that overlap, a deletion against an edit, and files that are no
 //! text are conflicts.
 
-use super::HeldRun;
+use super::{HeldRun, entry_state};
 use crate::landing::{LandingConflict, LayerView, landed_content, open_layer_file};
 use probity_core::{ChangeKind, Digest, ReasonCode};
 use probity_line_diff::{MergeConflict, is_binary, merge};
@@ -33,12 +33,7 @@ pub(super) fn rebase(
     let tree = TreeHandle::open(&workspace.root).map_err(ServiceError::system("cannot open the tree"))?;
     let mut rebased = RebasedChanges::default();
     for change in changes {
-        let current = now.get(&change.path).map(|entry| EntryState {
-            kind: entry.kind(),
-            mode: entry.mode(),
-            size: entry.size(),
-            digest: entry.digest(),
-        });
+        let current = entry_state(now, &change.path);
         if current == change.before || current == change.after {
             rebased.changes.push(change.clone());
             continue;

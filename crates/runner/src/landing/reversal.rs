@@ -123,7 +123,24 @@ impl DirectoryFacts for LandingReversal {
     }
 
     fn directory_mode(&self, path: &RepoPath) -> rustix::io::Result<u32> {
-        self.removed.get(path).copied().ok_or(Errno::NOENT)
+        if let Some(mode) = self.removed.get(path) {
+            return Ok(*mode);
+        }
+        // It left the tree inside of a directory that was replaced.
+        let mut above = path.parent();
+        while let Some(directory) = above {
+            if let Some(slot) = self.contents.get(&directory) {
+                let below = &path.as_bytes()[directory.as_bytes().len()..];
+                let inside =
+                    RepoPath::parse(&[&slot_name(*slot), below].concat()).map_err(|_| Errno::INVAL)?;
+                return match self.slots.kind_and_mode(&inside)? {
+                    Some((SnapshotEntryKind::Directory, mode)) => Ok(mode),
+                    _ => Err(Errno::NOENT),
+                };
+            }
+            above = directory.parent();
+        }
+        Err(Errno::NOENT)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{seal_maintenance_run, staged, verdict};
 use crate::attest::MaintenanceOperation;
+use crate::held::entry_state;
 use crate::landing::{LandingConflict, LandingOutcome, LandingReversal};
 use crate::{bundles, recover, run};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
@@ -10,7 +11,7 @@ use probity_changes::claims;
 use probity_core::ReasonCode;
 use probity_evidence::Seal;
 use probity_paths::RepoPath;
-use probity_snapshot::{EntryState, Snapshot, TreeChange};
+use probity_snapshot::{Snapshot, TreeChange};
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ impl LandedRun<'_> {
         let meant: Vec<TreeChange> = self.reversal.changes.iter().filter(is_meant).cloned().collect();
         let pending: Vec<RepoPath> = meant
             .iter()
-            .filter(|change| state_in(&now, &change.path) != change.after)
+            .filter(|change| entry_state(&now, &change.path) != change.after)
             .map(|change| change.path.clone())
             .collect();
         // A caller who names a path has decided about it; otherwise paths that someone works on are left alone (law 5).
@@ -53,7 +54,7 @@ impl LandedRun<'_> {
         };
         let mut refused: BTreeMap<RepoPath, (ReasonCode, String)> = pending.iter().filter_map(held).collect();
         let changed = |change: &&TreeChange| {
-            pending.contains(&change.path) && state_in(&now, &change.path) != change.before
+            pending.contains(&change.path) && entry_state(&now, &change.path) != change.before
         };
         for change in meant.iter().filter(changed) {
             let why = (ReasonCode::RevertChangedSince, "it is not what the run landed".to_owned());
@@ -70,6 +71,7 @@ impl LandedRun<'_> {
             root: workspace.root.clone().into(),
             run_id: self.run_id.to_owned(),
             dry_run: self.dry_run,
+            landed: true,
             paths,
             left: Vec::new(),
             refs: Vec::new(),
@@ -105,15 +107,6 @@ impl LandedRun<'_> {
         let did = MaintenanceOperation::Revert(self.bundle.stored.run_hash);
         Ok(deed.conclude(workspace, did, [now, &after], &verdict)?.dir.into())
     }
-}
-
-fn state_in(snapshot: &Snapshot, path: &RepoPath) -> Option<EntryState> {
-    snapshot.get(path).map(|entry| EntryState {
-        kind: entry.kind(),
-        mode: entry.mode(),
-        size: entry.size(),
-        digest: entry.digest(),
-    })
 }
 
 fn describe(

@@ -332,3 +332,73 @@ fn a_directory_that_forbids_writing_can_be_opened_by_the_same_change() {
     fixture.land_all(&start);
     fixture.in_tree().mode("d", 0o755);
 }
+
+#[test]
+fn a_landing_is_taken_back_by_its_reversal() {
+    let fixture = Fixture::new();
+    every_kind_of_change(&fixture.in_tree(), &fixture.in_layer());
+    let start = fixture.snapshot();
+    fixture.land_all(&start);
+    let landed = fixture.snapshot();
+    let mut reversal = LandingReversal::find(&fixture.workspace, RUN).expect("reads").expect("it has landed");
+    let outcome = reversal.land(&fixture.workspace, "r2", &landed, &[]).expect("answers");
+    assert!(matches!(outcome, LandingOutcome::Landed { .. }), "{outcome:?}");
+    assert_eq!(probity_snapshot::delta(&start, &fixture.snapshot()), []);
+    // The reversal is a landing itself, and can be taken back.
+    let mut again = LandingReversal::find(&fixture.workspace, "r2").expect("reads").expect("it has landed");
+    again.land(&fixture.workspace, "r3", &fixture.snapshot(), &[]).expect("answers");
+    assert_eq!(probity_snapshot::delta(&landed, &fixture.snapshot()), []);
+}
+
+#[test]
+fn a_reversal_does_not_overwrite_later_work() {
+    let fixture = Fixture::new();
+    fixture.in_tree().file("a", "a").file("b", "b");
+    let start = fixture.snapshot();
+    fixture.in_layer().file("a", "agent").file("b", "agent");
+    fixture.land_all(&start);
+    fixture.in_tree().file("b", "person");
+    let now = fixture.snapshot();
+    let mut reversal = LandingReversal::find(&fixture.workspace, RUN).expect("reads").expect("it has landed");
+    let outcome = reversal.land(&fixture.workspace, "r2", &now, &[]).expect("answers");
+    assert!(matches!(outcome, LandingOutcome::Conflict { .. }), "{outcome:?}");
+    assert_eq!(fixture.snapshot().root(), now.root());
+    let only = [RepoPath::parse(b"a").expect("a path")];
+    let outcome = reversal.land(&fixture.workspace, "r2", &now, &only).expect("answers");
+    assert!(matches!(outcome, LandingOutcome::Landed { .. }), "{outcome:?}");
+    assert_eq!(fs::read(fixture.root().join("a")).expect("reads"), b"a");
+}
+
+/// Compares the CPU time of landing many files with that of copying them: `cargo test -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn the_cost_of_landing_ten_thousand_files() {
+    let ticks = |children: bool| -> u64 {
+        let stat = fs::read_to_string("/proc/self/stat").expect("reads");
+        let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
+        let from = if children { 13 } else { 11 };
+        fields[from..from + 2].iter().map(|text| text.parse::<u64>().expect("a number")).sum()
+    };
+    for round in 0..3 {
+        let fixture = Fixture::new();
+        for number in 0..10_000 {
+            let path = format!("d{}/f{number}", number / 100);
+            fixture.in_tree().file(&path, &format!("old {number}\n").repeat(100));
+            fixture.in_layer().file(&path, &format!("new {number}\n").repeat(100));
+        }
+        let start = fixture.snapshot();
+        let changes = probity_snapshot::delta(&start, &fixture.wanted(&start));
+        let before = ticks(false);
+        let outcome = fixture.land_changes(&start, &changes).expect("lands");
+        let landing = ticks(false) - before;
+        assert!(matches!(outcome, LandingOutcome::Landed { .. }));
+        let before = ticks(true);
+        let copied = std::process::Command::new("sh")
+            .args(["-c", "cp -a \"$1\" \"$2\" && sync", "sh"])
+            .args([fixture.upper(), fixture.layer.join("copy")])
+            .status();
+        assert!(copied.expect("starts").success());
+        let copying = ticks(true) - before;
+        println!("round {round}: landing {landing} ticks, cp -a and sync {copying} ticks");
+    }
+}

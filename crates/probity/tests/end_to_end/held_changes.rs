@@ -1,0 +1,121 @@
+//! Changes that wait in a layer: looking at them, landing them, merging them, dropping them, and undoing what landed.
+
+use crate::repo::{Outcome, Repo, verify};
+use serde_json::{Value, json};
+use std::fs;
+
+fn read(repo: &Repo, name: &str) -> Option<String> {
+    fs::read_to_string(repo.path().join(name)).ok()
+}
+
+/// Runs `script` in a view with `src/**` as its scope; `None` where there are no views.
+fn run_in_view(repo: &Repo, script: &str) -> Option<Outcome> {
+    let outcome = repo.run_with(&["--enforce", "overlay", "--scope", "src/**"], script);
+    if outcome.json["reason"] == "ENFORCE.UNAVAILABLE" {
+        probity_testkit::skip!("there are no views here");
+        return None;
+    }
+    Some(outcome)
+}
+
+/// A repository with changes in and out of the scope that are held; the tree is as it was.
+fn held() -> Option<Repo> {
+    let repo = Repo::new();
+    let run = run_in_view(&repo, "echo x >> src/a.py; echo y >> docs/d.md; git mv src/b.py docs/b.py")?;
+    assert_eq!(run.json["landing"]["state"], "held", "{run:#?}");
+    repo.sh("test -z \"$(git status --porcelain)\"");
+    Some(repo)
+}
+
+fn states(outcome: &Outcome) -> (&Value, &Value) {
+    (&outcome.json["state"], &outcome.json["paths"])
+}
+
+#[test]
+fn a_held_layer_can_be_looked_at_and_dropped() {
+    let Some(repo) = held() else { return };
+    let diff = repo.ask(&["diff", "last"]);
+    let changes = diff.json["changes"].as_array().expect("changes");
+    assert_eq!(changes[0]["renamed_from"], "src/b.py");
+    assert_eq!(changes[1]["hunks"], "@@ -1 +1,2 @@\n # D\n+y\n");
+    let status = repo.ask(&["status"]);
+    assert_eq!(status.json["held"].as_array().map(Vec::len), Some(1), "{status:#?}");
+    let dropped = repo.ask(&["discard", "last"]);
+    assert_eq!(dropped.exit_code, Some(0), "{dropped:#?}");
+    repo.ask(&["discard", "last"]).refused_with("LAYER.UNKNOWN");
+    assert_eq!(repo.ask(&["status"]).json["held"], json!([]));
+}
+
+#[test]
+fn a_run_that_did_not_pass_lands_in_part_only() {
+    let Some(repo) = held() else { return };
+    repo.ask(&["land", "last"]).refused_with("RECON.UNTRACKED_DELTA");
+    // The deletion of `src/b.py` is in scope, but its content would be lost.
+    let part = repo.ask(&["land", "last", "--in-scope"]);
+    assert_eq!(states(&part), (&json!("landed"), &json!(["src/a.py"])), "{part:#?}");
+    assert_eq!(part.json["left"], json!(["docs/b.py", "docs/d.md", "src/b.py"]));
+    assert!(repo.path().join("src/b.py").exists() && !repo.path().join("docs/b.py").exists());
+    assert_eq!(verify(&part.evidence_dir(), None).json["outcome"], "PASS");
+    let only = repo.ask(&["land", "last", "--only", "docs/d.md"]);
+    assert_eq!(states(&only), (&json!("landed"), &json!(["docs/d.md"])), "{only:#?}");
+    assert_eq!(only.json["left"], json!(["docs/b.py", "src/b.py"]));
+    assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "PASS");
+}
+
+#[test]
+fn an_amended_run_lands_and_can_be_undone_as_a_whole() {
+    let Some(repo) = held() else { return };
+    let amended = repo.ask(&["amend", "last", "--add", "docs/**", "--why", "the page moves, too"]);
+    assert_eq!(amended.json["landing"]["state"], "landed", "{amended:#?}");
+    assert_eq!(read(&repo, "docs/d.md").as_deref(), Some("# D\ny\n"));
+    assert!(!repo.path().join("src/b.py").exists());
+    assert_eq!(repo.ask(&["status"]).json["held"], json!([]));
+    let reverted = repo.ask(&["revert", "last"]);
+    assert_eq!(reverted.exit_code, Some(0), "{reverted:#?}");
+    repo.sh("test -z \"$(git status --porcelain)\"");
+    assert_eq!(verify(&reverted.evidence_dir(), None).json["outcome"], "PASS");
+}
+
+#[test]
+fn later_work_is_not_overwritten_but_can_be_merged() {
+    let repo = Repo::new();
+    repo.write("src/t.txt", "1\n2\n3\n4\n5\n");
+    repo.sh("git add . && git commit -q -m text");
+    let Some(run) = run_in_view(&repo, "sed -i s/5/five/ src/t.txt; echo y >> docs/d.md") else { return };
+    assert_eq!(run.json["landing"]["state"], "held");
+    repo.write("src/t.txt", "one\n2\n3\n4\n5\n");
+    let conflict = repo.ask(&["land", "last", "--in-scope"]);
+    assert_eq!((conflict.exit_code, &conflict.json["state"]), (Some(5), &json!("conflict")), "{conflict:#?}");
+    assert_eq!(read(&repo, "src/t.txt").as_deref(), Some("one\n2\n3\n4\n5\n"));
+    let merged = repo.ask(&["land", "last", "--in-scope", "--rebase"]);
+    assert_eq!(merged.json["merged"], json!(["src/t.txt"]), "{merged:#?}");
+    assert_eq!(read(&repo, "src/t.txt").as_deref(), Some("one\n2\n3\n4\nfive\n"));
+}
+
+#[test]
+fn edits_of_the_same_lines_are_not_merged() {
+    let repo = Repo::new();
+    let Some(_) = run_in_view(&repo, "echo agent > src/a.py; rm src/b.py; echo y >> docs/d.md") else {
+        return;
+    };
+    repo.write("src/a.py", "person\n");
+    repo.write("src/b.py", "person\n");
+    let refused = repo.ask(&["land", "last", "--in-scope", "--rebase"]);
+    let conflicts = refused.json["conflicts"].as_array().expect("conflicts");
+    assert_eq!((refused.exit_code, conflicts.len()), (Some(5), 2), "{refused:#?}");
+    assert_eq!(read(&repo, "src/a.py").as_deref(), Some("person\n"));
+    assert_eq!(read(&repo, "src/b.py").as_deref(), Some("person\n"));
+}
+
+#[test]
+fn a_command_can_look_at_held_changes_and_changes_nothing() {
+    let Some(repo) = held() else { return };
+    let mut command =
+        repo.probity(&["enter", "last", "--", "sh", "-c", "cat docs/d.md; echo more > docs/more"]);
+    let output = command.output().expect("starts");
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("# D\ny\n"), "{output:?}");
+    assert!(!repo.path().join("docs/more").exists());
+    let diff = repo.ask(&["diff", "last", "docs/more"]);
+    assert_eq!(diff.json["changes"], json!([]), "the held layer is as it was");
+}
