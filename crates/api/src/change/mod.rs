@@ -14,8 +14,9 @@ mod status;
 pub use amend::AmendAnswer;
 pub use doctor::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 pub use finish::{
-    ChangeAttribution, ChangedPath, ClaimsSummary, ExternalChange, ExternalChanges, FailedGate, FinishAnswer,
-    FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, ReceiptHealth, RefutedClaim, WorseFinding,
+    ChangeAttribution, ChangeEnforcement, ChangedPath, ClaimsSummary, ExternalChange, ExternalChanges,
+    FailedGate, FinishAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, ReceiptHealth,
+    RefutedClaim, WorseFinding,
 };
 pub use hygiene::{
     FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts, StartHygieneAnswer,

@@ -3,8 +3,8 @@
 use crate::finish_evidence::FinishEvidence;
 use probity_api::KeptPart;
 use probity_api::change::{
-    ChangedPath, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer, FinishReceipt, FinishReview,
-    FinishSummary, HealthAdvisory, PatchTrail,
+    ChangeEnforcement, ChangedPath, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer,
+    FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, PatchTrail,
 };
 use probity_api::quality::{CheckedClaims, FinishVerification};
 use probity_contract::finish::FinishNextStep;
@@ -79,6 +79,8 @@ impl FinishReportBuilder {
             health_regression_advisory: self.advisory,
             summary: self.summary,
             notices,
+            // Set by the finish when everything else is known.
+            enforcement: ChangeEnforcement::default(),
             review: self.review,
         }
     }
