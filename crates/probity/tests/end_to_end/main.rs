@@ -16,6 +16,7 @@ mod gc;
 mod git_material;
 mod git_sessions;
 mod govern;
+mod hook;
 mod kills;
 mod ledger;
 mod logging;
