@@ -1,5 +1,6 @@
 //! The project's developer tasks. `cargo xtask` lists them.
 
+mod agents;
 mod attack;
 mod audit;
 mod bench;
@@ -78,6 +79,12 @@ enum Chore {
     Attack {
         /// Only the cases whose name contains this
         case: Option<String>,
+    },
+    /// Install the real programs of coding agents from npm and prove the hook on each (network, long)
+    Agents {
+        /// Only these agents
+        #[arg(value_name = "AGENT")]
+        agents: Vec<String>,
     },
     /// Licenses, sources, known holes and unused dependencies of what comes from outside
     Audit {
@@ -200,6 +207,7 @@ fn run(chore: Chore) -> ChoreResult {
         Chore::Quality { trees, pairs } => test::quality(trees, pairs),
         Chore::Corpus { clones, commits, profile } => corpus::corpus(&clones, commits, &profile),
         Chore::Attack { case } => attack::attack(case.as_deref()),
+        Chore::Agents { agents } => agents::agents(&agents),
         Chore::Audit { offline } => audit::audit(offline),
         Chore::Kill { target: KillTarget::Runs } => test::kill(),
         Chore::Kill { target: KillTarget::Ledger } => test::kill_ledger(),

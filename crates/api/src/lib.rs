@@ -82,6 +82,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<govern::path::PathExplanation>(),
     SchemaEntry::of::<govern::setup::InitAnswer>(),
     SchemaEntry::of::<govern::setup::AgentRegistration>(),
+    SchemaEntry::of::<govern::setup::AgentRegistrations>(),
     SchemaEntry::of::<govern::setup::SigningKey>(),
     SchemaEntry::of::<govern::tools::ManualPage>(),
     SchemaEntry::of::<govern::tools::McpToolList>(),

@@ -190,3 +190,28 @@ fn agents(workspace: &Workspace) -> DoctorCheckup {
     // Trust and approval are kept outside the project, so the files alone prove nothing.
     passing_checkup("agents", format!("registered, not proven: {}", known.join(", ")))
 }
+
+/// Returns whether Probity is registered with one agent. The files alone prove nothing: trust and approval are kept outside
+/// the project.
+pub fn agent_checkup(workspace: &Workspace, agent: CodingAgent, is_proven_next: bool) -> DoctorCheckup {
+    if !is_registered(workspace, agent) {
+        return failing_checkup(
+            "registered",
+            CheckupStatus::Warning,
+            format!("this project's configuration of {agent} does not name Probity's server and hook"),
+            format!("`probity init --agent {agent}`"),
+        );
+    }
+    if is_proven_next {
+        return passing_checkup(
+            "registered",
+            format!("server and hook are in this project's configuration of {agent}"),
+        );
+    }
+    failing_checkup(
+        "registered",
+        CheckupStatus::Warning,
+        "registered, not proven: agents skip hooks that they do not trust without a word",
+        format!("`probity doctor --agent {agent} --prove` drives the real program"),
+    )
+}

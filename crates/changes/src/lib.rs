@@ -20,6 +20,7 @@ mod changed_paths;
 pub mod claims;
 mod concurrent_intents;
 mod doctor;
+mod enforcement;
 mod finish;
 mod finish_evidence;
 pub(crate) mod guard_file;
@@ -37,7 +38,7 @@ pub mod uncommitted_work;
 mod validate;
 
 pub use amend::amend;
-pub use doctor::doctor;
+pub use doctor::{agent_checkup, doctor};
 pub use finish::finish;
 pub use guard_file::refresh_guard;
 pub(crate) use root_mapping::RootMapping;

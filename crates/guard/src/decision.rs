@@ -391,7 +391,7 @@ fn shown(path: &str) -> String {
     let text = escape(path.as_bytes());
     let n_chars = text.chars().count();
     if n_chars <= MAX_SHOWN_PATH_CHARS {
-        return text.to_string();
+        return text;
     }
     let half = MAX_SHOWN_PATH_CHARS / 2;
     let start: String = text.chars().take(half).collect();

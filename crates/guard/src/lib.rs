@@ -24,6 +24,6 @@ pub use decision::{
 pub use guarded_files::{GuardedFileKind, guarded_file};
 pub use patch::patch_paths;
 pub use snapshot::{
-    GUARD_FILE, GuardBytes, GuardRules, GuardSnapshot, GuardedIntent, GuardedRun, SESSIONS_DIR,
-    SessionRecord, SessionState, session_key,
+    BOUND_DIR, GUARD_FILE, GuardBytes, GuardRules, GuardSnapshot, GuardedIntent, GuardedRun,
+    SESSION_STATE_FILE, SESSIONS_DIR, SessionRecord, SessionState, intent_file, session_key,
 };

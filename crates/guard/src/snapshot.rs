@@ -186,3 +186,18 @@ pub fn session_key(agent: &str, session: &str, subagent: Option<&str>) -> String
     let text = format!("{agent}\0{session}\0{}", subagent.unwrap_or_default());
     probity_core::Digest::of(text.as_bytes()).to_hex()[..32].to_owned()
 }
+
+/// The file of a session's state in its directory.
+pub const SESSION_STATE_FILE: &str = "state.json";
+/// The directory with one file for every intent that a session started; the file has the key of the session.
+pub const BOUND_DIR: &str = "bound";
+
+/// Names the file of an intent. Ids may have any character; those that Probity makes are plain.
+pub fn intent_file(intent_id: &str) -> String {
+    let is_plain = intent_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if is_plain {
+        format!("i-{intent_id}")
+    } else {
+        format!("d-{}", &probity_core::Digest::of(intent_id.as_bytes()).to_hex()[..32])
+    }
+}

@@ -93,7 +93,8 @@ impl HookDecision {
             json(&NestedAnswer { hook_specific_output: NestedOutput { hook_event_name: name, output } })
         };
         let stdout = match (self, dialect) {
-            (Self::Silent, _) => return HookAnswer::default(),
+            // Cursor has no documented way to add context after a tool.
+            (Self::Silent, _) | (Self::Context(_), AgentDialect::Cursor) => return HookAnswer::default(),
             (Self::Refuse(reason), AgentDialect::Claude | AgentDialect::Codex | AgentDialect::Qwen) => {
                 nested(refusal(reason))
             }
@@ -109,8 +110,6 @@ impl HookDecision {
                 AgentDialect::Claude | AgentDialect::Codex | AgentDialect::Qwen | AgentDialect::Gemini,
             ) => nested(context(line)),
             (Self::Context(line), AgentDialect::Copilot | AgentDialect::OpenCode) => json(&context(line)),
-            // Cursor has no documented way to add context after a tool.
-            (Self::Context(_), AgentDialect::Cursor) => return HookAnswer::default(),
             (Self::Continue(reason), _) => json(&PlainAnswer { decision: "block", reason }),
         };
         match self {

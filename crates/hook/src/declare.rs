@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 
 /// The longest ledger context that is given to a session, in bytes.
 const MAX_CONTEXT_BYTES: usize = 4_000;
+/// The same as the ledger counts it.
+const CONTEXT_BUDGET_TOKENS: &str = "900";
 
 /// Returns the main program: beside this one, else found on `PATH`.
 fn main_program() -> PathBuf {
@@ -41,29 +43,26 @@ pub(crate) fn start_intent(
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let intent_id = answer.get("intent_id").and_then(Value::as_str);
     let is_allowed = answer.get("edit_allowed") == Some(&Value::Bool(true));
-    match (intent_id, is_allowed, world.tree_of(root)) {
-        (Some(intent_id), true, Some(tree)) => {
-            world.session_files(&tree).bind(intent_id);
-            Ok(())
-        }
-        _ => {
-            let why = answer.get("message").or_else(|| answer.get("error")).and_then(Value::as_str);
-            Err(failed(why.unwrap_or("`probity start` did not allow it")))
-        }
+    if let (Some(intent_id), true, Some(tree)) = (intent_id, is_allowed, world.tree_of(root)) {
+        world.session_files(&tree).bind(intent_id);
+        return Ok(());
     }
+    let why = answer.get("message").or_else(|| answer.get("error")).and_then(Value::as_str);
+    Err(failed(why.unwrap_or("`probity start` did not allow it")))
 }
 
 /// Returns the ledger's context for a session, with a leading blank; empty if there is none.
 pub(crate) fn ledger_context(root: &str) -> String {
     let output = Command::new(main_program())
-        .args(["--root", root, "ledger", "export"])
+        .args(["--root", root, "ledger", "export", "--budget", CONTEXT_BUDGET_TOKENS])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
     let Ok(output) = output.map(|output| output.stdout) else { return String::new() };
     let text = String::from_utf8_lossy(&output);
     let text = text.trim();
-    if text.is_empty() {
+    // An empty ledger has a title only.
+    if text.lines().count() < 2 {
         return String::new();
     }
     let mut end = text.len().min(MAX_CONTEXT_BYTES);

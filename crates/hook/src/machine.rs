@@ -74,10 +74,9 @@ impl FileWorld {
         let session = SessionFiles::new(&state_dir, &self.caller, false).read();
         let subagent = self.caller.subagent.is_some();
         let subagent = subagent.then(|| SessionFiles::new(&state_dir, &self.caller, true).read());
-        let has_none = session.intents.is_empty() && subagent.as_ref().is_none_or(|it| it.intents.is_empty());
         let bound = match &snapshot {
-            Ok(snapshot) if has_none => SessionFiles::bound_intents(&state_dir, snapshot),
-            _ => BTreeSet::new(),
+            Ok(snapshot) => SessionFiles::bound_intents(&state_dir, snapshot),
+            Err(_) => BTreeSet::new(),
         };
         let root = root.to_str()?.to_owned();
         Some(Rc::new(GovernedTree { root, state_dir, snapshot, session, subagent, bound }))

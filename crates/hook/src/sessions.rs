@@ -4,15 +4,14 @@
 //! small file that is replaced as a whole.
 
 use crate::machine::CallerSession;
-use probity_core::Digest;
-use probity_guard::{GuardSnapshot, SESSIONS_DIR, SessionRecord, SessionState, session_key};
+use probity_guard::{
+    BOUND_DIR, GuardSnapshot, SESSION_STATE_FILE, SESSIONS_DIR, SessionRecord, SessionState, intent_file,
+    session_key,
+};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const STATE_FILE: &str = "state.json";
-/// Has one file for every intent that a session started.
-const BOUND_DIR: &str = "bound";
 /// The longest intent id that is bound; longer ones are never made by Probity.
 const MAX_INTENT_ID_BYTES: usize = 100;
 
@@ -46,7 +45,7 @@ impl SessionFiles {
         let mut intents: Vec<String> =
             entries.filter_map(|entry| intent_of(entry.file_name().to_str()?)).collect();
         intents.sort();
-        let state = fs::read(self.dir().join(STATE_FILE)).map(|bytes| SessionState::parse(&bytes));
+        let state = fs::read(self.dir().join(SESSION_STATE_FILE)).map(|bytes| SessionState::parse(&bytes));
         SessionRecord { intents, state: state.unwrap_or_default() }
     }
 
@@ -59,14 +58,14 @@ impl SessionFiles {
         if fs::create_dir_all(&bound).is_err() || fs::create_dir_all(self.dir()).is_err() {
             return false;
         }
-        let owner = bound.join(file_name(intent_id));
+        let owner = bound.join(intent_file(intent_id));
         // Created only once: the first session keeps the intent.
         let is_new = fs::OpenOptions::new().write(true).create_new(true).open(&owner).is_ok();
         if is_new && fs::write(&owner, &self.key).is_err() {
             return false;
         }
         let is_own = is_new || fs::read_to_string(&owner).is_ok_and(|key| key == self.key);
-        is_own && fs::write(self.dir().join(file_name(intent_id)), "").is_ok()
+        is_own && fs::write(self.dir().join(intent_file(intent_id)), "").is_ok()
     }
 
     /// Replaces the state. A failure is ignored: a line would be repeated, nothing more.
@@ -74,9 +73,9 @@ impl SessionFiles {
         if !self.is_named || fs::create_dir_all(self.dir()).is_err() {
             return;
         }
-        let temporary = self.dir().join(format!(".{STATE_FILE}.{}", std::process::id()));
+        let temporary = self.dir().join(format!(".{SESSION_STATE_FILE}.{}", std::process::id()));
         if fs::write(&temporary, state.to_bytes()).is_ok() {
-            let _ = fs::rename(&temporary, self.dir().join(STATE_FILE));
+            let _ = fs::rename(&temporary, self.dir().join(SESSION_STATE_FILE));
         }
     }
 
@@ -84,17 +83,7 @@ impl SessionFiles {
     pub(crate) fn bound_intents(state_dir: &str, snapshot: &GuardSnapshot) -> BTreeSet<String> {
         let bound = Path::new(state_dir).join(SESSIONS_DIR).join(BOUND_DIR);
         let ids = snapshot.intents.iter().map(|intent| &intent.intent_id);
-        ids.filter(|id| bound.join(file_name(id)).symlink_metadata().is_ok()).cloned().collect()
-    }
-}
-
-/// Names the file of an intent. Ids may have any character; those that Probity makes are plain.
-fn file_name(intent_id: &str) -> String {
-    let is_plain = intent_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    if is_plain {
-        format!("i-{intent_id}")
-    } else {
-        format!("d-{}", &Digest::of(intent_id.as_bytes()).to_hex()[..32])
+        ids.filter(|id| bound.join(intent_file(id)).symlink_metadata().is_ok()).cloned().collect()
     }
 }
 

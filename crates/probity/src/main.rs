@@ -33,7 +33,7 @@ fn main() -> std::process::ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "hook") {
         let words =
             std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>();
-        if words.first().is_none_or(|word| !word.starts_with('-')) {
+        if words.iter().all(|word| !word.starts_with('-')) {
             return probity_hook::process::main(words.into_iter()).into();
         }
     }
@@ -132,7 +132,7 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         CliCommand::Start(args) => commands::change::start(&about("start")?, args),
         CliCommand::Finish(args) => commands::change::finish(&about("finish")?, args),
         CliCommand::Status(args) => commands::change::status(&about("status")?, &args),
-        CliCommand::Doctor(_) => Ok(commands::doctor::doctor(&about("doctor")?)),
+        CliCommand::Doctor(args) => commands::doctor::doctor(&about("doctor")?, &args),
         CliCommand::Amend(args) => commands::amend::amend(&about("amend")?, args),
         CliCommand::Land(args) => commands::land::land(&about("land")?, &args),
         CliCommand::Discard(args) => commands::land::discard(&about("discard")?, &args),

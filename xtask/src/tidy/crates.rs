@@ -9,6 +9,7 @@ use std::process::Command;
 
 /// Every crate with the crates of the project that it may use. Tests and benchmarks may use more.
 pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
+    ("agent-proof", &["api", "changes", "process", "workspace"]),
     ("analysis", &["collections", "core", "languages", "paths"]),
     (
         "api",
@@ -90,6 +91,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     (
         "probity",
         &[
+            "agent-proof",
             "analysis",
             "api",
             "changes",

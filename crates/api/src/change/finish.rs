@@ -80,9 +80,29 @@ pub struct FinishAnswer {
     pub summary: Option<FinishSummary>,
     /// Events that affected the owner's intents in the meantime.
     pub notices: Vec<OwnerNotice>,
+    /// What kept the agent to its scope while it worked.
+    #[serde(default)]
+    pub enforcement: ChangeEnforcement,
     /// The parts of `verification` and `claims` that a surface shows.
     #[serde(skip)]
     pub review: FinishReview,
+}
+
+probity_core::word_enum! {
+    /// What kept an agent to its scope while it worked, from the weakest to the strongest. None of them is proof: the
+    /// verdict comes from the tree.
+    #[derive(Default)]
+    pub enum ChangeEnforcement {
+        /// Nothing: the tree was judged afterwards.
+        #[default]
+        AfterTheFact = "after_the_fact",
+        /// The hook of the session was reconfigured while it worked.
+        HookBroken = "hook_broken",
+        /// The hook of the session stood from its first event to the finish.
+        HookHeld = "hook_held",
+        /// The hook is in settings that the agent cannot change.
+        ManagedHook = "managed_hook",
+    }
 }
 
 impl Answer for FinishAnswer {

@@ -14,7 +14,8 @@ mod status;
 pub use amend::AmendAnswer;
 pub use doctor::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 pub use finish::{
-    ChangeAttribution, ChangedPath, ClaimsSummary, CommittedElsewhere, ExternalChange, ExternalChanges,
+    ChangeAttribution, ChangeEnforcement, ChangedPath, ClaimsSummary, CommittedElsewhere, ExternalChange,
+    ExternalChanges,
     FailedGate, FinishAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, ReceiptHealth,
     RefutedClaim, WorseFinding,
 };

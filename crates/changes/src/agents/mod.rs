@@ -103,7 +103,10 @@ impl AgentFiles for CodingAgent {
                 Ok(block::remove_block(block::TOML_MARKERS, text))
             }
             (OPENCODE_PLUGIN, RegistrationWish::Register) => Ok(hook_entries::opencode_plugin(program)),
-            (OPENCODE_PLUGIN, RegistrationWish::Unregister) => Ok(String::new()),
+            // Files that are Probity's alone.
+            (OPENCODE_PLUGIN | ".github/hooks/probity.json", RegistrationWish::Unregister) => {
+                Ok(String::new())
+            }
             (".mcp.json" | ".cursor/mcp.json", _) => edit_text(text, |config| {
                 servers::edit_server(config, "mcpServers", servers::STDIO_ENTRY, wish)
             }),
@@ -122,7 +125,6 @@ impl AgentFiles for CodingAgent {
                 list_text(config, "enabledMcpjsonServers", 1, "probity", wish)?;
                 hook_entries::edit_hooks(config, self, program, wish)
             }),
-            (".github/hooks/probity.json", RegistrationWish::Unregister) => Ok(String::new()),
             // `.codex/hooks.json`, `.cursor/hooks.json`, `.github/hooks/probity.json`
             _ => edit_text(text, |config| {
                 let needs_version = matches!(self, Self::Copilot | Self::Cursor);

@@ -48,7 +48,10 @@ pub fn finish(
     let owner = shell.owner_of(caller)?;
     let frame = RootMapping::for_workspace(workspace);
     if let Some(answer) = replay::recall(workspace, &shell, &owner, request, &evidence)? {
-        return Ok(answer);
+        return Ok(FinishAnswer {
+            enforcement: crate::enforcement::of_intent(workspace, &answer.intent_id),
+            ..answer
+        });
     }
     let intent = resolve(&shell, &owner, &request.intent_id, &frame)?;
     shell.touch(&owner)?;
@@ -72,7 +75,8 @@ pub fn finish(
         policy_is_known: policy.is_some(),
         policy: policy.unwrap_or_default(),
     };
-    handler.run(progress)
+    let answer = handler.run(progress)?;
+    Ok(FinishAnswer { enforcement: crate::enforcement::of_intent(workspace, &answer.intent_id), ..answer })
 }
 
 /// Returns the intent to finish, if it is the caller's own and belongs to this tree.

@@ -3,7 +3,8 @@
 use crate::finish_evidence::FinishEvidence;
 use probity_api::KeptPart;
 use probity_api::change::{
-    ChangedPath, CommittedElsewhere, ExternalChanges, FailedGate, FinishAnswer, FinishHygieneAnswer,
+    ChangeEnforcement, ChangedPath, CommittedElsewhere, ExternalChanges, FailedGate, FinishAnswer,
+    FinishHygieneAnswer,
     FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, PatchTrail,
 };
 use probity_api::quality::{CheckedClaims, FinishVerification};
@@ -81,6 +82,8 @@ impl FinishReportBuilder {
             health_regression_advisory: self.advisory,
             summary: self.summary,
             notices,
+            // Set by the finish when everything else is known.
+            enforcement: ChangeEnforcement::default(),
             review: self.review,
         }
     }

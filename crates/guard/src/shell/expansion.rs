@@ -50,6 +50,9 @@ pub(super) type Variables = BTreeMap<String, Vec<Value>>;
 /// A word under expansion: its characters, each with whether it was quoted; `None` if it is not known.
 type Draft = Option<Vec<(char, bool)>>;
 
+/// The alternatives of a brace expansion.
+type BraceParts = Vec<Vec<(char, bool)>>;
+
 /// Expands a word of a command: several values by braces, loop variables and splitting.
 pub(super) fn expand(word: &Word, variables: &Variables, home: &str) -> Vec<Value> {
     if let [WordPiece::Variable { name, quoted: false }] = word.0.as_slice()
@@ -151,7 +154,7 @@ fn expand_braces(draft: Vec<(char, bool)>, out: &mut Vec<Vec<(char, bool)>>) {
 }
 
 /// Returns the end and the alternatives of the brace at `open`; `None` if it is not an expansion.
-fn brace_parts(draft: &[(char, bool)], open: usize) -> Option<(usize, Vec<Vec<(char, bool)>>)> {
+fn brace_parts(draft: &[(char, bool)], open: usize) -> Option<(usize, BraceParts)> {
     let (mut level, mut parts, mut start) = (0_usize, Vec::new(), open + 1);
     for (at, found) in draft.iter().enumerate().skip(open + 1) {
         match found {
@@ -175,7 +178,7 @@ fn brace_parts(draft: &[(char, bool)], open: usize) -> Option<(usize, Vec<Vec<(c
     None
 }
 
-fn number_range(inner: &[(char, bool)]) -> Option<Vec<Vec<(char, bool)>>> {
+fn number_range(inner: &[(char, bool)]) -> Option<BraceParts> {
     let text: String = inner.iter().map(|(found, _)| *found).collect();
     let (first, last) = text.split_once("..")?;
     let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);

@@ -91,7 +91,7 @@ impl Interpreter<'_> {
                 }
             }
             "apply" if !read.has(&["check", "stat", "numstat", "summary", "cached"]) => {
-                self.whole_tree(state)
+                self.whole_tree(state);
             }
             "read-tree" if read.has(&["u", "m", "reset"]) => self.whole_tree(state),
             "submodule" if matches!(first, "update" | "add" | "deinit" | "foreach") => self.whole_tree(state),
@@ -149,6 +149,8 @@ impl Interpreter<'_> {
     }
 
     fn write_paths(&mut self, paths: &[Value], state: &ShellState) {
-        paths.iter().for_each(|path| self.write(state, path, WriteKind::Subtree));
+        for path in paths {
+            self.write(state, path, WriteKind::Subtree);
+        }
     }
 }

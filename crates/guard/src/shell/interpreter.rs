@@ -98,8 +98,8 @@ impl Interpreter<'_> {
     }
 
     /// Returns what `echo` or `printf` prints, if the line shows it.
-    fn printed_text(stage: &Command, state: &ShellState, world: &dyn ShellWorld) -> Option<String> {
-        let Command::Simple { words, redirects, .. } = stage else { return None };
+    fn printed_text(command: &Command, state: &ShellState, world: &dyn ShellWorld) -> Option<String> {
+        let Command::Simple { words, redirects, .. } = command else { return None };
         let mut values = words.iter().flat_map(|word| expand(word, &state.variables, world.home()));
         let name = values.next()?;
         if !redirects.is_empty() || !matches!(name.known()?, "echo" | "printf") {
@@ -242,7 +242,7 @@ impl Interpreter<'_> {
         state: &mut ShellState,
         input: &CommandInput,
     ) -> StepResult {
-        let Some((name, args)) = argv.split_first() else { return Ok(()) };
+        let Some((name, words)) = argv.split_first() else { return Ok(()) };
         let Some(name) = name.known() else {
             self.effects.is_unproven = true;
             return Ok(());
@@ -252,7 +252,7 @@ impl Interpreter<'_> {
         }
         // `./script.sh` is a program of the tree; a known program is known by its name.
         let program = name.rsplit('/').next().unwrap_or(name).to_owned();
-        self.deeper(|shell| shell.program(&program, name, args, state, input))
+        self.deeper(|shell| shell.program(&program, name, words, state, input))
     }
 
     pub(super) fn deeper(&mut self, work: impl FnOnce(&mut Self) -> StepResult) -> StepResult {
@@ -267,16 +267,12 @@ impl Interpreter<'_> {
 
     /// Parses and runs a text as `eval` does.
     pub(super) fn evaluate(&mut self, text: &Value, state: &mut ShellState) -> StepResult {
-        match text.known() {
-            Some(text) => {
-                let script = syntax::parse(text)?;
-                self.deeper(|shell| shell.script(&script, state, &CommandInput::Inherited))
-            }
-            None => {
-                self.effects.is_unproven = true;
-                Ok(())
-            }
-        }
+        let Some(text) = text.known() else {
+            self.effects.is_unproven = true;
+            return Ok(());
+        };
+        let script = syntax::parse(text)?;
+        self.deeper(|shell| shell.script(&script, state, &CommandInput::Inherited))
     }
 
     /// Returns the absolute path of a value; `None` if the line does not show it.

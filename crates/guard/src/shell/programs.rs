@@ -155,7 +155,9 @@ impl Interpreter<'_> {
                 writes.push((source.clone(), kind(source)));
             }
         }
-        writes.iter().for_each(|(value, kind)| self.write(state, value, *kind));
+        for (value, kind) in &writes {
+            self.write(state, value, *kind);
+        }
     }
 
     fn change_mode(&mut self, args: &[Value], state: &ShellState) {
@@ -422,7 +424,7 @@ impl Interpreter<'_> {
         let rest = read.behind_subcommand();
         let here = Value::Known(".".into());
         match (program, first.as_str()) {
-            ("cargo", "fmt") | ("go", "fmt") if !only_checks => self.write(state, &here, WriteKind::Subtree),
+            ("cargo" | "go", "fmt") if !only_checks => self.write(state, &here, WriteKind::Subtree),
             ("gh", "pr") if rest.operands.first().and_then(Value::known) == Some("checkout") => {
                 self.write(state, &here, WriteKind::Subtree);
             }
@@ -439,7 +441,7 @@ impl Interpreter<'_> {
                 self.write_operands(state, &read, WriteKind::Subtree);
             }
             ("prettier", _) if read.has(&["write", "w"]) => {
-                self.write_operands(state, &read, WriteKind::Subtree)
+                self.write_operands(state, &read, WriteKind::Subtree);
             }
             ("gofmt" | "goimports" | "shfmt", _) if read.has(&["w"]) => {
                 self.write_operands(state, &read, WriteKind::Subtree);

@@ -69,7 +69,7 @@ impl Interpreter<'_> {
         match program {
             "env" => self.env(args, state, input)?,
             "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish" => {
-                self.shell(program, args, state, input)?
+                self.shell(program, args, state, input)?;
             }
             "eval" => {
                 let texts: Option<Vec<&str>> = args.iter().map(Value::known).collect();
@@ -197,7 +197,9 @@ impl Interpreter<'_> {
         while at < args.len() {
             match args[at].known() {
                 Some("-delete") => {
-                    starts.iter().for_each(|start| self.write(state, start, WriteKind::Subtree));
+                    for start in &starts {
+                        self.write(state, start, WriteKind::Subtree);
+                    }
                 }
                 Some("-fprint" | "-fprintf" | "-fls" | "-fprint0") => {
                     if let Some(target) = args.get(at + 1) {

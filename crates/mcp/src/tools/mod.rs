@@ -63,8 +63,11 @@ impl ToolDefinition {
 
     fn list_tools(&self) -> rmcp::model::Tool {
         let annotations = match self.effect {
-            ToolEffect::Reads => ToolAnnotations::new().read_only(true),
-            ToolEffect::Records => ToolAnnotations::new().read_only(false).destructive(false),
+            ToolEffect::Reads => ToolAnnotations::new().read_only(true).open_world(false),
+            // Codex runs a tool that is not read-only unasked only if it says both.
+            ToolEffect::Records => {
+                ToolAnnotations::new().read_only(false).destructive(false).open_world(false)
+            }
         };
         rmcp::model::Tool::new(self.name, self.description, std::sync::Arc::new(self.input.clone()))
             .with_annotations(annotations)

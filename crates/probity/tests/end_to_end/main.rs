@@ -17,6 +17,7 @@ mod git_material;
 mod git_sessions;
 mod govern;
 mod held_changes;
+mod hook;
 mod kills;
 mod ledger;
 mod logging;

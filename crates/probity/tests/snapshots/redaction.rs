@@ -15,6 +15,8 @@ struct Filter {
 
 /// Applied in this order, before ids are numbered.
 const FILTERS: &[Filter] = &[
+    // The small program is used if it was built.
+    Filter { pattern: r"'[^'\n]*/probity(?:-hook)?'(?: hook)?", replacement: "[HOOK]" },
     // Progress is shown once work takes longer than a second.
     Filter { pattern: r"(?m)^probity: .*\(\d+ s\)\n", replacement: "" },
     // The header of a stream that contained nothing else.

@@ -15,7 +15,7 @@ fn init_writes_a_policy_that_fits() {
 
 #[test]
 fn init_sets_up_agents() {
-    for agent in ["claude", "codex", "cursor", "gemini"] {
+    for agent in ["claude", "codex", "copilot", "cursor", "gemini", "opencode", "qwen"] {
         story(AREA, "init_agent", |scene| {
             scene.case(&format!("{agent}_dry_run"), &["init", "--agent", agent, "--dry-run"]);
             scene.case(agent, &["init", "--agent", agent]);
@@ -28,6 +28,23 @@ fn init_sets_up_agents() {
         scene.case("unknown", &["init", "--agent", "nobody"]);
         scene.repo.write(".mcp.json", "nonsense");
         scene.case("damaged_configuration", &["init", "--agent", "claude"]);
+        scene.case("managed_of_another", &["init", "--agent", "codex", "--managed", "--dry-run"]);
+    });
+}
+
+#[test]
+fn the_hook_refuses_in_the_words_of_the_agent() {
+    story(AREA, "hook", |scene| {
+        scene.repo.write("probity.toml", "");
+        let root = scene.repo.path();
+        let payload = format!(
+            "{{\"session_id\": \"s\", \"cwd\": {root:?}, \"hook_event_name\": \"PreToolUse\", \"tool_name\": \"Write\", \
+             \"tool_input\": {{\"file_path\": \"src/a.py\", \"content\": \"\"}}}}"
+        );
+        scene.case_with_input("undeclared", &["hook", "claude", "before"], &payload);
+        scene.ask(&["start", "src/a.py", "--intent", "one line", "--agent", "ann"]);
+        scene.case_with_input("declared", &["hook", "claude"], &payload);
+        scene.case_with_input("unreadable", &["hook", "gemini", "before"], "no JSON");
     });
 }
 
@@ -38,6 +55,8 @@ fn doctor_checks_the_setup() {
         scene.ask(&["init", "--agent", "claude"]);
         scene.ask(&["run", "--scope", "src/a.py", "--", "true"]);
         scene.case("used", &["doctor"]);
+        scene.case("agent", &["doctor", "--agent", "claude"]);
+        scene.case("agent_missing", &["doctor", "--agent", "codex"]);
         scene.repo.write("probity.toml", "gate = 1\n");
         scene.case("bad_policy", &["doctor"]);
         let outside = scene.repo.outside().join("plain");

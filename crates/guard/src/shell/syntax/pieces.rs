@@ -115,7 +115,9 @@ impl Parser<'_> {
                         Some('"') if end.is_some() => push_char(&mut pieces, '"', true),
                         other => {
                             push_char(&mut pieces, '\\', true);
-                            other.into_iter().for_each(|it| push_char(&mut pieces, it, true));
+                            if let Some(other) = other {
+                                push_char(&mut pieces, other, true);
+                            }
                         }
                     }
                 }

@@ -1,0 +1,21 @@
+//! Proves on the real program of an agent that Probity's hook stands in front of it.
+//!
+//! Owns: a model that plays a script, the command lines of agents, the report of what was blocked.
+//! May use: api, changes, process, workspace.
+//! Must not know: how a hook decides; a store.
+//!
+//! Registration is no proof: agents skip hooks that they do not trust without a word, and old versions ignore settings. So
+//! the real program runs in a throw-away repository against a model on the loopback address that plays a fixed script:
+//! undeclared edits, a declaration, a declared edit, an attempt on the configuration, the finish. What happened is read from
+//! the repository and from what the program told the model.
+//!
+//! * [`prove`]: runs one agent and reports. [`script`]: the steps. [`model_server`], [`wire`]: the model.
+//!   [`launch`]: how each agent is started.
+
+mod launch;
+mod model_server;
+mod proof;
+mod script;
+mod wire;
+
+pub use proof::{ProofRequest, prove};

@@ -1,0 +1,42 @@
+//! Finds out whether a hook stood in front of the session that worked on an intent (law 13).
+
+use crate::agents::CLAUDE_MANAGED_SETTINGS;
+use probity_api::change::ChangeEnforcement;
+use probity_guard::{
+    BOUND_DIR, CONFIGURATION_FILES, SESSION_STATE_FILE, SESSIONS_DIR, SessionState, configuration_digest,
+    intent_file,
+};
+use probity_intents::IntentId;
+use probity_workspace::Workspace;
+use std::fs;
+use std::path::Path;
+
+/// Returns what kept the session of an intent to its scope. What cannot be read counts for nothing.
+pub(crate) fn of_intent(workspace: &Workspace, intent_id: &IntentId) -> ChangeEnforcement {
+    let sessions = workspace.state.dir().join(SESSIONS_DIR);
+    let Ok(key) = fs::read_to_string(sessions.join(BOUND_DIR).join(intent_file(intent_id.as_str()))) else {
+        return ChangeEnforcement::AfterTheFact;
+    };
+    let state = fs::read(sessions.join(key).join(SESSION_STATE_FILE));
+    let state = state.map(|bytes| SessionState::parse(&bytes)).unwrap_or_default();
+    if state.configuration.is_empty() {
+        return ChangeEnforcement::AfterTheFact;
+    }
+    let is_managed =
+        fs::read_to_string(CLAUDE_MANAGED_SETTINGS).is_ok_and(|text| text.contains("probity-hook"));
+    if is_managed {
+        return ChangeEnforcement::ManagedHook;
+    }
+    let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
+    let home = std::env::var_os("HOME").unwrap_or_default();
+    let read = |&(is_home, name): &(bool, &str)| {
+        let base = if is_home { Path::new(&home) } else { top.as_path() };
+        fs::read(base.join(name)).ok()
+    };
+    let now = configuration_digest(&CONFIGURATION_FILES.iter().map(read).collect::<Vec<_>>());
+    if state.is_altered || now != state.configuration {
+        ChangeEnforcement::HookBroken
+    } else {
+        ChangeEnforcement::HookHeld
+    }
+}
