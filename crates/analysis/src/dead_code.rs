@@ -177,7 +177,7 @@ fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
             .is_some_and(|parent| parent.kind == UnitKind::Class && (parent.inherits || parent.decorated))
         && !is_entry(file, unit)
         && !may_be_misread(file, unit)
-        // `[Symbol.iterator]`: whoever has the symbol calls it.
+        // `[Symbol.iterator]`: any code that has the symbol may call it.
         && !simple.ends_with(']')
         // Hooks such as `__len__` and `_repr_html_`.
         && !(simple.starts_with('_') && simple.ends_with('_'))

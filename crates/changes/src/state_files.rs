@@ -46,7 +46,7 @@ impl StateMark for ChangeMark {
             }
             // The snapshot follows the registry, and hooks keep the records of their sessions.
             [probity_guard::GUARD_FILE] => audit::read_registry(state)
-                .is_none_or(|registry| crate::guard_file::is_true(state, &registry)),
+                .is_none_or(|registry| crate::registry::guard_file::is_true(state, &registry)),
             [probity_guard::SESSIONS_DIR, ..] => true,
             ["receipts", file] => self.explains_receipt(state, file, fate),
             ["runs", "pins", run, pin] => fate == FileFate::Gone && !self.is_needed(state, run, pin),

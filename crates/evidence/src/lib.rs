@@ -74,7 +74,8 @@ pub use probity_core::ChangeKind;
 pub use recognized_outputs::{DirectoryMarker, RecognizedBecause, RecognizedOutput};
 pub use seal::{
     EnforcementLevel, GateSettings, RefsRule, SEAL_FILE, Seal, SealContents, SealDamaged, SealedProgram,
+    SignatureRule,
 };
 pub use seal_check::{GateStatus, RunObservation, SealCheck, seal_check};
-pub use trust::{ChainPredecessor, SignatureRule, TrustError, TrustRequirements};
+pub use trust::{ChainPredecessor, TrustError, TrustRequirements};
 pub use verify::{BundleVerdict, BundleVerification, verify, verify_bundle};

@@ -3,7 +3,7 @@
 //! A seal is canonical JSON and contains its own hash. [`Seal::parse`] accepts exactly the bytes that
 //! [`Seal::to_bytes`] writes for the same contents, so any modification is detected as damage.
 
-use crate::{AmendPolicy, ByteString, GlobList, Plan, SignatureRule};
+use crate::{AmendPolicy, ByteString, GlobList, Plan};
 use probity_core::merkle::TreeHead;
 use probity_core::{Digest, ReasonCode, json};
 use probity_paths::RepoPath;
@@ -91,6 +91,18 @@ pub enum RefsRule {
     Record,
     /// The change is a violation, as for a protected path.
     Protect,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignatureRule {
+    /// A valid signature is required.
+    Required,
+    /// A signature is optional, but must be valid if present.
+    #[default]
+    IfPresent,
+    /// Signatures are not checked.
+    Ignore,
 }
 
 probity_core::word_enum! {

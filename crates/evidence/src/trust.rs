@@ -1,8 +1,8 @@
 //! The caller's requirements for a bundle. They come from the caller, never from the bundle.
 
-use crate::{EnforcementLevel, PublicKey};
+use crate::{EnforcementLevel, PublicKey, SignatureRule};
 use probity_core::{Digest, json};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -27,18 +27,6 @@ pub struct TrustRequirements {
     pub witnesses: BTreeMap<String, PublicKey>,
     /// How many of them must have countersigned a checkpoint.
     pub required_witnesses: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SignatureRule {
-    /// A valid signature is required.
-    Required,
-    /// A signature is optional, but must be valid if present.
-    #[default]
-    IfPresent,
-    /// Signatures are not checked.
-    Ignore,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What the hook sees of the machine: governed trees, links, processes, the clock. No store, no lock, no git.
 
-use crate::sessions::SessionFiles;
+use crate::sessions::{CallerSession, SessionFiles};
 use probity_guard::shell::ShellWorld;
 use probity_guard::{
     CONFIGURATION_FILES, GUARD_FILE, GovernedTree, GuardRules, GuardSnapshot, GuardWorld,
@@ -17,15 +17,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const MAX_LINKS: usize = 8;
 /// How many ancestors of this process are examined.
 const MAX_ANCESTORS: usize = 64;
-
-/// Who makes the call.
-#[derive(Debug, Clone, Default)]
-pub struct CallerSession {
-    /// The agent's word, so that two agents never share a session.
-    pub agent: String,
-    pub session: String,
-    pub subagent: Option<String>,
-}
 
 /// The machine as the hook sees it, for one call.
 pub struct FileWorld {

@@ -6,8 +6,9 @@
 
 use crate::answer::{HookAnswer, HookDecision, REFUSED_EXIT_CODE};
 use crate::events::on_event;
-use crate::machine::{CallerSession, FileWorld};
+use crate::machine::FileWorld;
 use crate::payload::{self, AgentDialect, HookEvent, MAX_PAYLOAD_BYTES};
+use crate::sessions::CallerSession;
 use probity_guard::{GuardRefusal, RefusalCode};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;

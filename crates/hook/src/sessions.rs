@@ -3,7 +3,6 @@
 //! A binding is an empty file named after the intent, created once, so that parallel hooks never lose one. The rest is one
 //! small file that is replaced as a whole.
 
-use crate::machine::CallerSession;
 use probity_guard::{
     BOUND_DIR, GuardSnapshot, SESSION_STATE_FILE, SESSIONS_DIR, SessionRecord, SessionState, intent_file,
     session_key,
@@ -14,6 +13,15 @@ use std::path::{Path, PathBuf};
 
 /// The longest intent id that is bound; longer ones are never made by Probity.
 const MAX_INTENT_ID_BYTES: usize = 100;
+
+/// Who makes the call.
+#[derive(Debug, Clone, Default)]
+pub struct CallerSession {
+    /// The agent's word, so that two agents never share a session.
+    pub agent: String,
+    pub session: String,
+    pub subagent: Option<String>,
+}
 
 #[derive(Debug)]
 pub struct SessionFiles {

@@ -73,9 +73,9 @@ probity_core::word_enum! {
 probity_core::word_enum! {
     /// Where in the merge the edit went missing.
     pub enum LossCause {
-        /// The sides merge cleanly here, and whoever made the merge took the edit out.
+        /// The sides merge cleanly here, and the resolution took the edit out.
         Resolution = "resolution",
-        /// Both sides changed the place, and whoever made the merge decided.
+        /// Both sides changed the place, and the person who merged decided.
         Conflict = "conflict",
         /// One side deleted or renamed the file that the other side changed.
         File = "file",

@@ -1,6 +1,7 @@
 //! From four named trees to an answer: read, audit, explain.
 
 use crate::contents::{self, ContentDepth};
+use crate::origins::to_reference;
 use crate::question::{NamedMerge, ResultTree};
 use crate::{four_trees, origins};
 use probity_api::LeftOutOfLists;
@@ -10,7 +11,7 @@ use probity_api::merge_audit::{
 use probity_merge_audit::{AuditFinding, AuditOptions, AuditReport, FourTrees, audit};
 use probity_snapshot::git::GitLayout;
 use probity_workspace::ServiceError;
-use probity_workspace::git_history::{self, CommitCaption};
+use probity_workspace::git_history;
 
 /// Audits four named trees.
 pub(crate) fn audit_one(
@@ -89,14 +90,6 @@ pub(crate) fn explain(
         merged_by,
         left_out_of_lists: LeftOutOfLists::default(),
     })
-}
-
-pub(crate) fn to_reference(caption: &CommitCaption) -> CommitReference {
-    CommitReference {
-        id: caption.id.to_string(),
-        author: caption.author.clone(),
-        subject: caption.subject.clone(),
-    }
 }
 
 fn to_finding(finding: AuditFinding, commits: Vec<CommitReference>) -> MergeFinding {

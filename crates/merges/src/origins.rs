@@ -1,6 +1,5 @@
 //! What only the history knows: which commit made an edit, and whether the other side had it and went on.
 
-use crate::answers::to_reference;
 use crate::question::{NamedMerge, ResultTree};
 use probity_analysis::{Language, read_source_items};
 use probity_api::merge_audit::CommitReference;
@@ -8,6 +7,7 @@ use probity_merge_audit::{AuditFinding, EditKind, FindingClass, FourTrees, Merge
 use probity_paths::RepoPath;
 use probity_snapshot::GitId;
 use probity_snapshot::git::GitLayout;
+use probity_workspace::git_history::CommitCaption;
 use probity_workspace::{ServiceError, git, git_history};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -186,4 +186,12 @@ pub(crate) fn confirm_dangling(
         })
     };
     Ok(candidates.into_iter().filter(|finding| !is_defined(finding)).collect())
+}
+
+pub(crate) fn to_reference(caption: &CommitCaption) -> CommitReference {
+    CommitReference {
+        id: caption.id.to_string(),
+        author: caption.author.clone(),
+        subject: caption.subject.clone(),
+    }
 }

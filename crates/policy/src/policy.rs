@@ -4,7 +4,9 @@
 //! [`Policy::check`] finds that, and [`compute`](crate::compute) calls it first.
 
 use crate::gate::{Gate, default_tier};
-use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, FalseClaims, HookRules, StrictnessProfile};
+use crate::{
+    AnalysisRules, ChangeRules, ContractRules, EnforceRules, FalseClaims, HookRules, StrictnessProfile,
+};
 use probity_core::{Digest, Severity};
 use probity_evidence::{AmendPolicy, GlobList, RefsRule, SignatureRule};
 use serde::{Deserialize, Serialize};

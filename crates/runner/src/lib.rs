@@ -1,7 +1,7 @@
 //! Governs a command, from the declaration of its scope to the evidence of what it did.
 //!
 //! Owns: sealing, running, judging and attesting a run; reading, amending, undoing and pruning evidence.
-//! May use: api, changes, core, evidence, paths, policy, process, sandbox, scopes, snapshot, storage, workspace.
+//! May use: api, changes, core, evidence, line-diff, paths, policy, process, sandbox, scopes, snapshot, storage, workspace.
 //! Must not know: analyses, the ledger, the command line, the protocol of agents, how an answer is shown.
 //!
 //! * [`run`]: runs a command under a sealed scope, from declaration to evidence.
@@ -31,7 +31,9 @@ pub mod log_proofs;
 mod maintenance_run;
 pub mod planning;
 pub mod prune;
+mod recorded_delta;
 pub mod recover;
+mod recovered_landing;
 mod reserved_space;
 pub mod revert;
 pub mod run;

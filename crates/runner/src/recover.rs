@@ -11,7 +11,7 @@ use crate::attest::{
 };
 use crate::landing::{self, LandingOutcome, RecoveredLanding};
 use crate::run_verdict::RunVerdict;
-use crate::{bundles, held, reserved_space};
+use crate::{bundles, recovered_landing, reserved_space};
 use probity_api::govern::run::{FindingSeverity, RunFinding};
 use probity_core::ReasonCode;
 use probity_evidence::{Seal, SecretKey, StoredManifest, bundle};
@@ -48,7 +48,7 @@ pub(crate) fn close_interrupted(
     let mut closed = Vec::new();
     let landings = landing::recover_landings(workspace)?;
     for landing in landing::unattested_landings(workspace)? {
-        held::attest_recovered(workspace, &landing)?;
+        recovered_landing::attest_recovered(workspace, &landing)?;
     }
     let own_lock = workspace.state.tree_lock(&workspace.root);
     let (own, others): (Vec<_>, Vec<_>) =

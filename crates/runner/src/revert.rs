@@ -12,19 +12,20 @@ use crate::attest::MaintenanceOperation;
 use crate::bundles::DELTA_FILE;
 use crate::landing::LandingReversal;
 use crate::maintenance_run::MaintenanceRun;
+use crate::recorded_delta::{RecordedFault as RevertRefusal, mode_of, read_delta, side_of};
 use crate::run_verdict::RunVerdict;
 use crate::{bundles, held, recover, run};
-use probity_api::govern::delta::{DeltaFile, EntryKind, RecordedChange, RecordedSide};
+use probity_api::govern::delta::{EntryKind, RecordedChange, RecordedSide};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
 use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
 use probity_changes::claims;
 use probity_core::bytes::bare_shell_word;
-use probity_core::{Digest, ReasonCode, json};
+use probity_core::{Digest, ReasonCode};
 use probity_evidence::{ChangePlace, GlobList, Seal};
 use probity_paths::RepoPath;
 use probity_snapshot::git::{GitLayout, IndexEntries};
 use probity_snapshot::restore::{TreeRestorer, WantedEntry};
-use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind, TreeChange};
+use probity_snapshot::{EntryState, Snapshot};
 use probity_storage::FileLock;
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::refs::{HEAD, RefFacts, recorded_movements, shown_name, shown_value};
@@ -34,9 +35,6 @@ use probity_workspace::{ServiceError, Workspace, git};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-
-/// Why a path is left alone.
-pub(crate) type RevertRefusal = (ReasonCode, String);
 
 /// Undoes the out-of-scope changes of `run`, or only those at the paths in `only`.
 pub fn revert(
@@ -183,20 +181,6 @@ pub(crate) fn needed_contents(
     }
     let changes = read_delta(files, run_id)?.changes;
     Ok(changes.into_iter().filter_map(|change| change.before?.digest).collect())
-}
-
-pub(crate) fn read_delta(files: &bundles::BundleFiles, run_id: &str) -> Result<DeltaFile, ServiceError> {
-    let unknown = || {
-        ServiceError::refused(
-            ReasonCode::ReconSnapshotMissing,
-            format!("run {run_id} does not know what it changed"),
-        )
-    };
-    let bytes = files.get(DELTA_FILE.as_bytes()).ok_or_else(unknown)?;
-    let value = json::parse(bytes).map_err(|error| ServiceError::refused(error.reason, error.to_string()))?;
-    serde_json::from_value(value).map_err(|error| {
-        ServiceError::refused(ReasonCode::EvidenceSchemaInvalid, format!("{DELTA_FILE}: {error}"))
-    })
 }
 
 struct ChangeReverter<'a> {
@@ -384,34 +368,6 @@ impl ChangeReverter<'_> {
     }
 }
 
-/// Returns a recorded change as the comparison of two trees gives it.
-pub(crate) fn tree_change(recorded: &RecordedChange) -> Result<TreeChange, RevertRefusal> {
-    Ok(TreeChange {
-        path: recorded.path.clone(),
-        change: recorded.change,
-        before: recorded.before.as_ref().map(side_of).transpose()?,
-        after: recorded.after.as_ref().map(side_of).transpose()?,
-    })
-}
-
-fn side_of(recorded: &RecordedSide) -> Result<EntryState, RevertRefusal> {
-    let size = recorded.size.parse().map_err(|_| damaged_delta())?;
-    let kind = match recorded.kind {
-        EntryKind::File => SnapshotEntryKind::File,
-        EntryKind::Directory => SnapshotEntryKind::Directory,
-        EntryKind::Symlink => SnapshotEntryKind::Symlink,
-        EntryKind::Fifo => SnapshotEntryKind::Fifo,
-        EntryKind::Socket => SnapshotEntryKind::Socket,
-        EntryKind::CharDevice => SnapshotEntryKind::CharDevice,
-        EntryKind::BlockDevice => SnapshotEntryKind::BlockDevice,
-    };
-    Ok(EntryState { kind, mode: mode_of(recorded)?, size, digest: recorded.digest })
-}
-
-fn mode_of(recorded: &RecordedSide) -> Result<u32, RevertRefusal> {
-    u32::from_str_radix(&recorded.mode, 8).map_err(|_| damaged_delta())
-}
-
 fn wanted_entry<'c>(recorded: &RecordedSide, content: &'c [u8]) -> Result<WantedEntry<'c>, RevertRefusal> {
     let mode = mode_of(recorded)?;
     match recorded.kind {
@@ -420,8 +376,4 @@ fn wanted_entry<'c>(recorded: &RecordedSide, content: &'c [u8]) -> Result<Wanted
         EntryKind::Directory => Ok(WantedEntry::Directory { mode }),
         special => Err((ReasonCode::RevertNoBeforeImage, format!("a {special} cannot be made again"))),
     }
-}
-
-fn damaged_delta() -> RevertRefusal {
-    (ReasonCode::EvidenceSchemaInvalid, format!("{DELTA_FILE} has a side that is none"))
 }

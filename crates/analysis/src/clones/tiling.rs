@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// Shorter runs are found between any two functions.
 const MIN_TILE_TOKENS: usize = 6;
-/// A run that repeats itself is compared with so many of its repetitions.
+/// Limit of the repetitions with which a run that repeats itself is compared.
 const MAX_RUN_OCCURRENCES: usize = 16;
 
 /// A token that is no variable.

@@ -15,6 +15,6 @@ mod languages;
 mod laws;
 mod references;
 mod report;
+mod rewrites;
 mod safeguards;
 mod severities;
-mod rewrites;

@@ -15,9 +15,8 @@ pub use amend::AmendAnswer;
 pub use doctor::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 pub use finish::{
     ChangeAttribution, ChangeEnforcement, ChangedPath, ClaimsSummary, CommittedElsewhere, ExternalChange,
-    ExternalChanges,
-    FailedGate, FinishAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, ReceiptHealth,
-    RefutedClaim, WorseFinding,
+    ExternalChanges, FailedGate, FinishAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory,
+    ReceiptHealth, RefutedClaim, WorseFinding,
 };
 pub use hygiene::{
     FinishDirtyCounts, FinishHygieneAnswer, FinishHygieneDetail, StartDirtyCounts, StartHygieneAnswer,

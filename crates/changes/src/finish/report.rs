@@ -4,8 +4,7 @@ use crate::finish_evidence::FinishEvidence;
 use probity_api::KeptPart;
 use probity_api::change::{
     ChangeEnforcement, ChangedPath, CommittedElsewhere, ExternalChanges, FailedGate, FinishAnswer,
-    FinishHygieneAnswer,
-    FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, PatchTrail,
+    FinishHygieneAnswer, FinishReceipt, FinishReview, FinishSummary, HealthAdvisory, PatchTrail,
 };
 use probity_api::quality::{CheckedClaims, FinishVerification};
 use probity_contract::finish::FinishNextStep;

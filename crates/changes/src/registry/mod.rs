@@ -11,6 +11,7 @@
 pub mod admin;
 pub mod audit;
 mod cache;
+pub(crate) mod guard_file;
 pub mod handles;
 pub mod host;
 mod identity;
@@ -20,8 +21,8 @@ pub use handles::{HandleStore, KeptHandle};
 pub use host::{LocalHost, RegistryHost};
 pub use identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
 
-use crate::guard_file::GuardFile;
 use cache::RegistryCache;
+use guard_file::GuardFile;
 use probity_core::{Digest, json};
 use probity_intents::registry::{
     CommandContext, CommandDecision, CommandRefusal, EventSeq, Intent, IntentRegistry, OwnerNotice,

@@ -110,7 +110,7 @@ impl TargetResolver {
         if let Some(at) = self.denied_by(&claim) {
             let is_refused_work = self.known[at].kind == ItemKind::Task;
             let withdrawn = self.supersede(at, "said otherwise");
-            // Whoever says "don't rewrite it" about announced work ends the work and makes no rule.
+            // "Don't rewrite it", said about announced work, ends the work and makes no rule.
             if is_refused_work {
                 return vec![withdrawn];
             }

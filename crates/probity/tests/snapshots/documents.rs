@@ -184,7 +184,9 @@ pub(crate) fn lossy_git_merge(scene: &Scene) {
     scene.repo.sh("git commit -qam 'Round the total'; git checkout -q -");
     write("check(total)", "insure(parcel)");
     scene.repo.sh("git commit -qam 'Insure parcels'");
-    scene.repo.sh("git merge -q --no-commit rounding; git checkout -q HEAD -- shop.py; git commit -qm 'Merge rounding'");
+    scene.repo.sh(
+        "git merge -q --no-commit rounding; git checkout -q HEAD -- shop.py; git commit -qm 'Merge rounding'",
+    );
 }
 
 #[test]

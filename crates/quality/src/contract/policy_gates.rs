@@ -38,7 +38,7 @@ pub struct GateChoice {
 pub struct HeldChange {
     /// The programs of the gates at the start.
     pub programs: StartPrograms,
-    /// The paths that changed since, whoever changed them.
+    /// The paths that changed since, by any author.
     pub changed: BTreeSet<RepoPath>,
 }
 

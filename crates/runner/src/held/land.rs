@@ -11,14 +11,13 @@ use crate::attest::{
 };
 use crate::landing::{self, LandingConflict, LandingOutcome, LandingPlan, LayerView, layer_store};
 use crate::recover;
+use crate::recovered_landing::seal_contents;
 use crate::run_verdict::RunVerdict;
 use probity_api::govern::enforcement::LandingObstacle;
 use probity_api::govern::land::LandAnswer;
 use probity_api::govern::run::{FindingSeverity, RunFinding};
 use probity_core::ReasonCode;
-use probity_evidence::{
-    GateStatus, GlobList, LandingRecord, LandingState, Plan, Seal, SealContents, SecretKey,
-};
+use probity_evidence::{GateStatus, GlobList, LandingRecord, LandingState, Seal, SecretKey};
 use probity_paths::RepoPath;
 use probity_snapshot::{Snapshot, TreeChange};
 use probity_storage::{FileLock, durable};
@@ -26,7 +25,7 @@ use probity_workspace::gates::GateResult;
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::run_claims::SEAL_FILE;
 use probity_workspace::selection::names;
-use probity_workspace::{OpenRun, ServiceError, Workspace, clock, signing};
+use probity_workspace::{OpenRun, ServiceError, Workspace, signing};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -387,29 +386,6 @@ impl<'a> LandingAttempt<'a> {
         command.extend(self.request.rebase.then(|| OsString::from("--rebase")));
         command
     }
-}
-
-/// Builds the seal of a landing under the policy of its run.
-pub(super) fn seal_contents(
-    workspace: &Workspace,
-    like: &SealContents,
-    scope: GlobList,
-    now: &Snapshot,
-    needs_gates: bool,
-) -> Result<SealContents, ServiceError> {
-    let mut plan = Plan { scope, ..like.plan.clone() };
-    if !needs_gates {
-        plan.gates = Vec::new();
-        plan.skipped_gates = Vec::new();
-    }
-    Ok(SealContents {
-        run_id: clock::run_id(),
-        sealed_at: clock::now(),
-        root: now.root(),
-        plan,
-        log: workspace.state.store()?.log_head()?.map(|head| head.tree),
-        ..like.clone()
-    })
 }
 
 /// Returns the changes of build outputs, as the layer has them against the tree as it is now.

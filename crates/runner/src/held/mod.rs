@@ -11,17 +11,15 @@ mod land;
 mod layer_diff;
 mod layer_writer;
 mod rebase;
-mod recovered;
 
 pub use discard::discard;
 pub use enter::enter;
 pub use land::{LandRequest, LandSelection, land};
 pub use layer_diff::layer_diff;
-pub(crate) use recovered::attest_recovered;
 
 use crate::bundles::{self, SoundBundle};
 use crate::landing::layer_store;
-use crate::revert;
+use crate::recorded_delta;
 use probity_api::govern::delta::DeltaFile;
 use probity_core::ReasonCode;
 use probity_evidence::{GlobList, Seal};
@@ -56,9 +54,9 @@ impl HeldRun {
         let layer = layer_store::held_layer(workspace, &run_id)?;
         let bundle = bundles::read_sound_bundle(workspace, &judged)?;
         let seal = bundles::seal(&bundle.files, &judged)?;
-        let delta = revert::read_delta(&bundle.files, &judged)?;
+        let delta = recorded_delta::read_delta(&bundle.files, &judged)?;
         let in_tree = delta.changes.iter().filter(|change| change.place.is_none());
-        let changes: Result<Vec<TreeChange>, _> = in_tree.map(revert::tree_change).collect();
+        let changes: Result<Vec<TreeChange>, _> = in_tree.map(recorded_delta::tree_change).collect();
         let changes = changes.map_err(|(reason, detail)| ServiceError::refused(reason, detail))?;
         Ok(Self { run_id, layer, bundle, seal, delta, changes })
     }

@@ -173,7 +173,7 @@ impl<'a> LandingChecker<'a> {
         self.refuse(path, ReasonCode::LandConflict, detail);
     }
 
-    /// Refuses what must not reach the tree, whoever judged it.
+    /// Refuses what must not reach the tree, however it was judged.
     fn refuse_unsafe(&mut self, workspace: &Workspace, plan: &LandingPlan<'_>) -> Result<(), ServiceError> {
         let options = content_options(workspace);
         for change in plan.changes {

@@ -3,7 +3,7 @@
 //! A landing has a directory of its own, beside which its steps need nothing:
 //!
 //! * `exchange/<n>`: before its step the new entry of a path, afterwards the entry that it replaced;
-//! * `journal.json`: the steps, in their order. Once it is there, the landing is decided: it is completed, whoever does it;
+//! * `journal.json`: the steps, in their order. Once it is there, the landing is decided: it is completed, by this process or a later one;
 //! * `undo`: the landing met a conflict and is taken back. It is `undo.reserved` before, so that naming it needs no space;
 //! * `landed.json`: the journal of a completed landing. From here on `exchange` holds what was there before.
 //!

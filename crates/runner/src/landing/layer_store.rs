@@ -1,7 +1,7 @@
 //! The layers of runs in views: who uses them, and their removal. [`probity_workspace::held_layers`] lists them.
 //!
-//! A layer is *held* while its run neither landed nor was discarded. Whoever mounts, lands, merges or removes a layer
-//! holds its lock: the kernel does not notice if the same upper directory is mounted twice.
+//! A layer is *held* while its run neither landed nor was discarded. A process that mounts, lands, merges or removes a
+//! layer holds its lock: the kernel does not notice if the same upper directory is mounted twice.
 
 use probity_core::ReasonCode;
 use probity_storage::{FileLock, LockError, StoreError, durable};

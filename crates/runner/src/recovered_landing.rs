@@ -1,18 +1,17 @@
 //! Evidence of landings that were completed by a later start: the process that decided them could not write it.
 
-use super::land::seal_contents;
 use crate::attest::{
     self, BundleInputs, ChainHeadSource, ExecutionRecord, MaintenanceOperation, SealedRun, TreeRecord,
 };
 use crate::landing::{LandingOutcome, RecoveredLanding, layer_store};
 use crate::run_verdict::RunVerdict;
-use crate::{bundles, revert};
-use probity_evidence::{LandingRecord, LandingState, Seal};
-use probity_snapshot::TreeChange;
+use crate::{bundles, recorded_delta};
+use probity_evidence::{GlobList, LandingRecord, LandingState, Plan, Seal, SealContents};
+use probity_snapshot::{Snapshot, TreeChange};
 use probity_storage::durable;
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::run_claims::SEAL_FILE;
-use probity_workspace::{ServiceError, Workspace, signing};
+use probity_workspace::{ServiceError, Workspace, clock, signing};
 use std::ffi::OsString;
 
 /// Writes the evidence of a recovered landing of a judged run, and removes the layer that landed. A landing of a run that
@@ -58,9 +57,9 @@ pub(crate) fn attest_recovered(
         let open = workspace.state.open_view_run(&seal.contents().run_id, &workspace.root);
         let _lock = layer_store::lock_layer(workspace, &seal.contents().run_id, "closing a landing")?;
         durable::write(&open.folder.join(SEAL_FILE), &seal.to_bytes())?;
-        let recorded = revert::read_delta(&bundle.files, run_id)?;
+        let recorded = recorded_delta::read_delta(&bundle.files, run_id)?;
         let landed = recorded.changes.iter().filter(|change| paths.contains(&change.path));
-        let delta: Result<Vec<TreeChange>, _> = landed.map(revert::tree_change).collect();
+        let delta: Result<Vec<TreeChange>, _> = landed.map(recorded_delta::tree_change).collect();
         let verdict = RunVerdict {
             delta: delta.map_err(|(reason, detail)| ServiceError::refused(reason, detail))?,
             exempt: manifest.exempt_delta_paths.clone(),
@@ -101,4 +100,27 @@ fn remove_landed_layer(workspace: &Workspace, run_id: &str) -> Result<(), Servic
         // Somebody looks at it; the next start removes it.
         Err(_) => Ok(()),
     }
+}
+
+/// Builds the seal of a landing under the policy of its run.
+pub(crate) fn seal_contents(
+    workspace: &Workspace,
+    like: &SealContents,
+    scope: GlobList,
+    now: &Snapshot,
+    needs_gates: bool,
+) -> Result<SealContents, ServiceError> {
+    let mut plan = Plan { scope, ..like.plan.clone() };
+    if !needs_gates {
+        plan.gates = Vec::new();
+        plan.skipped_gates = Vec::new();
+    }
+    Ok(SealContents {
+        run_id: clock::run_id(),
+        sealed_at: clock::now(),
+        root: now.root(),
+        plan,
+        log: workspace.state.store()?.log_head()?.map(|head| head.tree),
+        ..like.clone()
+    })
 }
