@@ -299,7 +299,7 @@ pub(super) fn with_number(summary: &str, value: &str) -> Option<String> {
     let is_number = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
     let new = value.split_whitespace().find(is_number)?.trim_end_matches([',', '.', ';', '!']);
     let mut words: Vec<&str> = summary.split(' ').collect();
-    let at = words.iter().rposition(|word| is_number(word))?;
+    let at = words.iter().rposition(|word| word.contains(|c: char| c.is_ascii_digit()))?;
     // "2ms" takes a new unit with it; "30 seconds" keeps its own.
     words[at] = new;
     Some(words.join(" "))

@@ -347,15 +347,16 @@ impl NameFinder<'_, '_> {
             .says_any(index, "package | packages | crate | crates | component | dir | tree | subtree")
     }
 
-    /// "its test tests/test_a.py": words that say what the path behind them is.
+    /// "its test `a_test.py`": words that say what the path behind them is.
     fn describes_path(&self, index: usize) -> bool {
         let sentence = self.sentence;
         let is_word = sentence.kind(index) == Some(TokenKind::Word)
             && (sentence.tokens[index].class.is_plain() || sentence.is(index, lx::TEST | lx::TEST_KIND))
             || self.is_part_name(index);
         let names_path = |at: usize| sentence.tokens.get(at).is_some_and(|token| self.is_path(token));
-        let is_led = index > 0 && sentence.is(index - 1, lx::DETERMINER | lx::AND | lx::TEST | lx::TEST_KIND)
-            || index > 0 && sentence.kind(index - 1) == Some(TokenKind::Comma);
+        let is_led = index > 0
+            && (sentence.is(index - 1, lx::DETERMINER | lx::AND | lx::TEST | lx::TEST_KIND)
+                || sentence.kind(index - 1) == Some(TokenKind::Comma));
         let leads = names_path(index + 1)
             || names_path(index + 2) && sentence.is(index + 1, lx::PREPOSITION | lx::TEST | lx::FILES)
             || names_path(index + 2) && sentence.says_any(index + 1, "(");

@@ -10,11 +10,10 @@ use probity_prose::stems::stems;
 impl TargetResolver {
     /// Returns the live item that a new prohibition ends: "no Windows support".
     pub(super) fn denied_by(&self, claim: &TurnClaim) -> Option<usize> {
-        let summary = match claim {
-            TurnClaim::Decision { summary, instead_of: None, .. } | TurnClaim::Constraint { summary, .. } => {
-                summary
-            }
-            _ => return None,
+        let (TurnClaim::Decision { summary, instead_of: None, .. } | TurnClaim::Constraint { summary, .. }) =
+            claim
+        else {
+            return None;
         };
         if !denies(summary) {
             return None;
