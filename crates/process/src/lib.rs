@@ -60,7 +60,7 @@ mod sweep;
 mod terminal;
 
 #[cfg(target_os = "linux")]
-pub use ancestry::{Ancestry, HeldProcess};
+pub use ancestry::{HeldProcess, ProcessAncestry};
 pub use capture::{CaptureError, CaptureLimits, CapturedOutput, capture, capture_from};
 pub use containment::{Containment, adopt_orphans};
 pub use environment::{ALLOWED_VARIABLES, ProcessEnvironment, RUN_VARIABLE};

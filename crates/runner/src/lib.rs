@@ -23,6 +23,7 @@ pub mod export;
 pub mod init;
 pub mod keys;
 pub mod log_proofs;
+pub mod log_restart;
 mod maintenance_run;
 pub mod planning;
 pub mod prune;
