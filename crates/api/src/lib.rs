@@ -78,6 +78,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<govern::log::LogConsistency>(),
     SchemaEntry::of::<probity_evidence::InclusionProof>(),
     SchemaEntry::of::<govern::log::LogOverview>(),
+    SchemaEntry::of::<govern::log::LogRestart>(),
     SchemaEntry::of::<govern::log::LogWitnessing>(),
     SchemaEntry::of::<govern::path::PathExplanation>(),
     SchemaEntry::of::<govern::setup::InitAnswer>(),

@@ -57,6 +57,15 @@ pub(crate) fn validate_scope(
         return Err(probity_intents::registry::CommandRefusal::EmptyScope.into());
     }
     let declared: Vec<&[u8]> = allowed.iter().chain(&related).map(Vec::as_slice).collect();
+    // Such a claim would grant nothing: no finish sees these files, and a run protects them.
+    let is_own = |name: &&[u8]| {
+        [&b".git"[..], b".probity"].contains(&name.split(|&byte| byte == b'/').next().unwrap_or_default())
+    };
+    if let Some(name) = declared.iter().copied().find(is_own) {
+        let name = probity_core::bytes::escape(name);
+        let detail = format!("`{name}` is no part of the tree, so that a change of it cannot be declared");
+        return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
+    }
     check_file_names(root, &declared, files.iter().map(RepoPath::as_bytes))?;
     let warn = |warning: &ScopeDiagnostic| ScopeWarning {
         code: warning.code,

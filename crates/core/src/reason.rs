@@ -162,9 +162,11 @@ crate::code_enum! {
         EvidenceTreeMismatch = "EVIDENCE.TREE_MISMATCH", "the tree is not, or no longer, the one that the bundle describes",
             "compare with the tree as it was when the run ended";
         LogShortened = "LOG.SHORTENED", "the log, or something that it lists, is shorter than it was",
-            "find out who removed it and restore the state directory from a backup; `probity log show` names what knows more";
+            "find out who removed it and restore the state directory from a backup; `probity log show` names what knows more; `probity log restart` accepts the loss on the record";
         LogInconsistent = "LOG.INCONSISTENT", "two places tell different stories about the same part of the log",
-            "find out who rewrote it and restore the state directory from a backup; `probity log show` names the places";
+            "find out who rewrote it and restore the state directory from a backup; `probity log show` names the places; `probity log restart` accepts the loss on the record";
+        LogRestartRefused = "LOG.RESTART_REFUSED", "the log is not begun again: nothing is wrong with it, or a governed run is open",
+            "`probity doctor` and `probity evidence chain` tell what is wrong; let open runs end first";
         LogProofInvalid = "LOG.PROOF_INVALID", "the proof does not show that this bundle is in the log of the checkpoint",
             "ask for a new proof: `probity evidence prove RUN`";
         LogCheckpointInvalid = "LOG.CHECKPOINT_INVALID", "this is no checkpoint of a log, or one of its signatures does not fit",

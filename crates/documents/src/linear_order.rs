@@ -105,9 +105,9 @@ mod tests {
     use std::sync::Arc;
 
     /// A history defined by a rule for its nodes.
-    struct Rule(fn(u32) -> CommitNode);
+    struct ComputedHistory(fn(u32) -> CommitNode);
 
-    impl CommitReader for Rule {
+    impl CommitReader for ComputedHistory {
         fn find(&self, _: &CommitId) -> Result<Option<CommitSeq>, HistoryError> {
             Ok(None)
         }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn numbers(rule: fn(u32) -> CommitNode, top: u32, below: Option<u32>) -> Vec<(u32, bool)> {
-        let tail = tail(&Rule(rule), CommitSeq(top), below.map(CommitSeq)).unwrap();
+        let tail = tail(&ComputedHistory(rule), CommitSeq(top), below.map(CommitSeq)).unwrap();
         tail.listed.iter().map(|entry| (entry.seq.0, entry.on)).collect()
     }
 

@@ -36,13 +36,13 @@ impl CheckpointError {
 
 /// What a checkpoint says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
+pub struct TreeCheckpoint {
     /// Identifies the log; the name of its key as well.
     pub origin: String,
     pub head: TreeHead,
 }
 
-impl Checkpoint {
+impl TreeCheckpoint {
     fn to_body(&self) -> String {
         let root = STANDARD.encode(self.head.root.as_bytes());
         format!("{}\n{}\n{root}\n", self.origin, self.head.size)
@@ -72,7 +72,7 @@ impl Checkpoint {
 /// A checkpoint with its signatures, none of which is believed before it is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedCheckpoint {
-    checkpoint: Checkpoint,
+    checkpoint: TreeCheckpoint,
     /// The signed text, including lines that are not understood.
     body: String,
     signatures: Vec<NoteSignature>,
@@ -96,11 +96,11 @@ pub enum NoteVerdict {
 }
 
 impl SignedCheckpoint {
-    pub fn unsigned(checkpoint: Checkpoint) -> Self {
+    pub fn unsigned(checkpoint: TreeCheckpoint) -> Self {
         Self { body: checkpoint.to_body(), checkpoint, signatures: Vec::new() }
     }
 
-    pub const fn checkpoint(&self) -> &Checkpoint {
+    pub const fn checkpoint(&self) -> &TreeCheckpoint {
         &self.checkpoint
     }
 
@@ -186,7 +186,7 @@ impl SignedCheckpoint {
             Some(end) => (&text[..=end], &text[end + 2..]),
             None => (text, ""),
         };
-        let (checkpoint, body) = (Checkpoint::parse(body)?, body.to_owned());
+        let (checkpoint, body) = (TreeCheckpoint::parse(body)?, body.to_owned());
         if !lines.is_empty() && !lines.ends_with('\n') {
             return Err(CheckpointError("its last line does not end"));
         }
@@ -225,10 +225,10 @@ mod tests {
 
     const ORIGIN: &str = "example.com/behind-the-sofa";
 
-    fn checkpoint() -> Checkpoint {
+    fn checkpoint() -> TreeCheckpoint {
         let root = STANDARD.decode("CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=").expect("base64");
         let root = Digest::from_bytes(root.try_into().expect("32 bytes"));
-        Checkpoint { origin: ORIGIN.into(), head: TreeHead { size: 20_852_163, root } }
+        TreeCheckpoint { origin: ORIGIN.into(), head: TreeHead { size: 20_852_163, root } }
     }
 
     /// The example of `tlog-cosignature`, with a log's signature and a witness's.

@@ -130,7 +130,7 @@ pub(crate) fn check_signatures(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checkpoint, SecretKey};
+    use crate::{SecretKey, TreeCheckpoint};
     use probity_core::merkle::{TreeHead, leaf_hash, node_hash};
 
     fn proof(sign: impl FnOnce(SignedCheckpoint) -> SignedCheckpoint) -> (InclusionProof, Digest) {
@@ -138,7 +138,7 @@ mod tests {
         let leaf = LogLeaf { log: BUNDLE_LOG.into(), seq: 1, name: "r1".into(), event: run_hash.to_string() };
         let first = leaf_hash(b"begin");
         let head = TreeHead { size: 2, root: node_hash(&first, &leaf.hash()) };
-        let note = sign(SignedCheckpoint::unsigned(Checkpoint { origin: "log".into(), head }));
+        let note = sign(SignedCheckpoint::unsigned(TreeCheckpoint { origin: "log".into(), head }));
         (InclusionProof { leaf, index: 1, hashes: vec![first], checkpoint: note.to_text() }, run_hash)
     }
 

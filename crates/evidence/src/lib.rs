@@ -54,7 +54,7 @@ use assemble::SUMMARY_FILE;
 pub use assemble::{AssembleError, EvidenceBundle};
 pub use byte_string::ByteString;
 pub use change_place::ChangePlace;
-pub use checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint};
+pub use checkpoint::{CheckpointError, SignedCheckpoint, TreeCheckpoint};
 pub use checks::{BundleCheck, CheckStatus};
 pub use delta_record::{
     BundleDocument, DELTA_FILE, DeltaFile, EntryKind, PRUNED_FILE, PrunedFile, PrunedRun, RecordedChange,

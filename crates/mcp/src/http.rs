@@ -61,6 +61,8 @@ const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(10);
 const HEADER_TIMEOUT: Duration = Duration::from_mins(2);
 /// The most connections that have not shown the token.
 const MAX_STRANGERS: usize = 64;
+/// The largest body of a request: a call with its claims, texts or turns.
+const MAX_REQUEST_BODY_BYTES: usize = 4 * 1024 * 1024;
 /// How long to wait before accepting again, where the system gives no file.
 const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -124,7 +126,9 @@ async fn serve_connections(listener: &TcpListener, router: &axum::Router) {
 
 fn router(root: &Path, token: &str) -> axum::Router {
     let server = McpServer::new(root, None);
-    let config = StreamableHttpServerConfig::default().enforce_origin_validation();
+    let config = StreamableHttpServerConfig::default()
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(MAX_REQUEST_BODY_BYTES);
     let service = StreamableHttpService::new(
         move || Ok(server.for_session()),
         Arc::new(LocalSessionManager::default()),

@@ -16,7 +16,7 @@ const MAX_PARENT_READINGS: usize = 16;
 
 /// The position of a process relative to a possible ancestor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ancestry {
+pub enum ProcessAncestry {
     /// It is that process or descends from it.
     Inside,
     /// All its ancestors are known, and that process is not among them.
@@ -61,20 +61,20 @@ impl HeldProcess {
     ///
     /// The ancestor must be the subreaper of its descendants. Then a process that loses its parent stays below it, and
     /// the answer holds for as long as both live.
-    pub fn ancestry(&self, ancestor: Pid) -> Ancestry {
+    pub fn ancestry(&self, ancestor: Pid) -> ProcessAncestry {
         let mut above: Option<Self> = None;
         for _ in 0..MAX_ANCESTORS {
             let process = above.as_ref().unwrap_or(self);
             if process.pid == ancestor {
-                return if process.is_alive() { Ancestry::Inside } else { Ancestry::Unknown };
+                return if process.is_alive() { ProcessAncestry::Inside } else { ProcessAncestry::Unknown };
             }
             match process.parent() {
                 ParentProcess::Known(parent) => above = Some(parent),
-                ParentProcess::None => return Ancestry::Outside,
-                ParentProcess::Unknown => return Ancestry::Unknown,
+                ParentProcess::None => return ProcessAncestry::Outside,
+                ParentProcess::Unknown => return ProcessAncestry::Unknown,
             }
         }
-        Ancestry::Unknown
+        ProcessAncestry::Unknown
     }
 
     fn parent(&self) -> ParentProcess {
@@ -114,8 +114,8 @@ mod tests {
     fn a_child_is_inside_and_its_parent_outside() {
         let mut child = sleeper();
         let pid = Pid::from_child(&child);
-        assert_eq!(HeldProcess::open(pid).expect("runs").ancestry(getpid()), Ancestry::Inside);
-        assert_eq!(HeldProcess::open(getpid()).expect("runs").ancestry(pid), Ancestry::Outside);
+        assert_eq!(HeldProcess::open(pid).expect("runs").ancestry(getpid()), ProcessAncestry::Inside);
+        assert_eq!(HeldProcess::open(getpid()).expect("runs").ancestry(pid), ProcessAncestry::Outside);
         child.kill().expect("is killed");
         child.wait().expect("ends");
     }
@@ -128,7 +128,7 @@ mod tests {
         child.kill().expect("is killed");
         child.wait().expect("ends");
         assert!(!held.is_alive());
-        assert_eq!(held.ancestry(getpid()), Ancestry::Unknown);
+        assert_eq!(held.ancestry(getpid()), ProcessAncestry::Unknown);
     }
 
     #[test]

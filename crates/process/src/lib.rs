@@ -62,7 +62,7 @@ mod sweep;
 mod terminal;
 
 #[cfg(target_os = "linux")]
-pub use ancestry::{Ancestry, HeldProcess};
+pub use ancestry::{HeldProcess, ProcessAncestry};
 pub use background_helper::BackgroundHelper;
 pub use capture::{CaptureError, CaptureLimits, CapturedOutput, capture, capture_from};
 pub use containment::{Containment, adopt_orphans};

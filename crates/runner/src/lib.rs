@@ -28,6 +28,7 @@ pub mod init;
 pub mod keys;
 pub mod landing;
 pub mod log_proofs;
+pub mod log_restart;
 mod maintenance_run;
 pub mod planning;
 pub mod prune;

@@ -206,11 +206,11 @@ mod tests {
     }
 
     /// An engine that does not compare: the bug that would grant a claim twice.
-    struct Careless(MemoryStore);
+    struct CarelessStore(MemoryStore);
 
     struct CarelessLog(Box<dyn EventLog>);
 
-    impl StorageEngine for Careless {
+    impl StorageEngine for CarelessStore {
         fn log(&self, name: &str) -> Box<dyn EventLog> {
             Box::new(CarelessLog(self.0.log(name)))
         }
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn an_engine_that_does_not_compare_is_found_out() {
-        let breach = check(&Careless(MemoryStore::new()), "t").expect_err("is found out");
+        let breach = check(&CarelessStore(MemoryStore::new()), "t").expect_err("is found out");
         assert!(
             matches!(breach, ConformanceError::Broken { promise, .. } if promise.contains("another head")),
             "{breach}"

@@ -104,6 +104,8 @@ pub struct HeldGates<'a> {
     pub programs: &'a StartPrograms,
     /// The paths that changed since the start.
     pub changed: &'a BTreeSet<RepoPath>,
+    /// Those of them that the change did not declare.
+    pub undeclared: &'a BTreeSet<RepoPath>,
 }
 
 impl GatePlace<'_> {
@@ -228,7 +230,7 @@ fn run_one(
     }
     let prepared = match PreparedGate::of(seal, gate, place, held) {
         Ok(prepared) => prepared,
-        Err(detail) => return not_started(gate, ReasonCode::GateProgramChanged, &detail),
+        Err((reason, detail)) => return not_started(gate, reason, &detail),
     };
     let files = nameless_file(folder).and_then(|stdout| Ok([stdout, nameless_file(folder)?]));
     let started = files.and_then(|files| {
@@ -278,7 +280,7 @@ impl PreparedGate {
         gate: &PlannedGate,
         place: GatePlace<'_>,
         held: Option<HeldGates<'_>>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, (ReasonCode, String)> {
         let settings = seal.contents().gate_settings.get(&gate.id);
         let extra = settings.map_or(&[][..], |settings| &settings.env);
         let environment = ProcessEnvironment::allow_listed(extra);
@@ -297,9 +299,22 @@ impl PreparedGate {
             }),
         };
         if let Some((sealed, since)) = sealed {
-            let [sealed, found] = [sealed, found.programs]
+            let [sealed, found] = [sealed, found.programs.clone()]
                 .map(|programs| gate_inputs::without_gate_outputs(seal, place.root, programs));
-            check_programs(&sealed, &found, since)?;
+            check_programs(&sealed, &found, since)
+                .map_err(|detail| (ReasonCode::GateProgramChanged, detail))?;
+        }
+        // A run fails for a change outside of its scope. Here somebody else may have made it, but the gate cannot be believed.
+        let is_output = |path: &RepoPath| {
+            let outputs = seal.contents().gate_settings.values().map(|settings| settings.outputs.to_scope());
+            outputs.flatten().any(|scope| scope.contains(path))
+        };
+        let is_named = |path: &&RepoPath| found.inputs.contains(*path) && !is_output(path);
+        let named = held.and_then(|held| held.undeclared.iter().find(is_named));
+        if let Some(path) = named {
+            let detail =
+                format!("`{path}`, which its command names, has changed since the change was started");
+            return Err((ReasonCode::GateInputChanged, detail));
         }
         let mut argv: Vec<OsString> = gate.run.iter().map(Into::into).collect();
         let own = found.found_program;

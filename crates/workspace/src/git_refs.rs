@@ -23,13 +23,40 @@ pub(crate) struct ToldRefs {
     pub(crate) stashes: BTreeSet<String>,
     /// By path of another worktree outside of this tree, the branch that is checked out there.
     pub(crate) elsewhere: BTreeMap<String, Option<String>>,
+    /// By path of such a worktree, the commit that is checked out there without a branch.
+    pub(crate) detached: BTreeMap<String, String>,
 }
 
 impl ToldRefs {
     pub(crate) fn ask(layout: &GitLayout) -> Result<Self, GitFailure> {
         let refs = listed_refs(layout)?;
         let stashes = if refs.contains_key(STASH_REF) { stashes(layout)? } else { BTreeSet::new() };
-        Ok(Self { head: head(layout)?, refs, stashes, elsewhere: branches_elsewhere(layout)? })
+        let mut told = Self { head: head(layout)?, refs, stashes, ..Self::default() };
+        told.add_other_worktrees(layout)?;
+        Ok(told)
+    }
+
+    /// Parses records of lines like `worktree <path>`, `HEAD <id>` and `branch <name>` or `detached`, the main worktree
+    /// first.
+    fn add_other_worktrees(&mut self, layout: &GitLayout) -> Result<(), GitFailure> {
+        let command = git_command(layout, &["worktree", "list", "--porcelain", "-z"]);
+        let answer = git::run_git(layout, &command)?;
+        let mut current: Option<String> = None;
+        for (at, line) in answer.split(|&byte| byte == 0).enumerate() {
+            if let Some(path) = line.strip_prefix(b"worktree ") {
+                let is_own = !layout.is_linked() && at == 0;
+                current = Some(escape(path)).filter(|_| !is_own && !is_within(layout, path));
+                self.elsewhere.extend(current.clone().map(|name| (name, None)));
+            }
+            let Some(name) = &current else { continue };
+            if let Some(id) = line.strip_prefix(b"HEAD ") {
+                self.detached.insert(name.clone(), escape(id));
+            } else if let Some(branch) = line.strip_prefix(b"branch ") {
+                self.detached.remove(name);
+                self.elsewhere.insert(name.clone(), Some(escape(branch)));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -62,24 +89,6 @@ fn stashes(layout: &GitLayout) -> Result<BTreeSet<String>, GitFailure> {
     let command = git_command(layout, &["rev-list", "--walk-reflogs", STASH_REF]);
     let answer = git::run_git(layout, &command)?;
     Ok(answer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(escape).collect())
-}
-
-/// Parses records of lines like `worktree <path>` and `branch <name>`, the main worktree first.
-fn branches_elsewhere(layout: &GitLayout) -> Result<BTreeMap<String, Option<String>>, GitFailure> {
-    let command = git_command(layout, &["worktree", "list", "--porcelain", "-z"]);
-    let answer = git::run_git(layout, &command)?;
-    let mut found = BTreeMap::new();
-    let mut current: Option<String> = None;
-    for (at, line) in answer.split(|&byte| byte == 0).enumerate() {
-        if let Some(path) = line.strip_prefix(b"worktree ") {
-            let is_own = if layout.is_linked() { is_within(layout, path) } else { at == 0 };
-            current = Some(escape(path)).filter(|_| !is_own && !is_within(layout, path));
-            found.extend(current.clone().map(|name| (name, None)));
-        } else if let (Some(name), Some(branch)) = (&current, line.strip_prefix(b"branch ")) {
-            found.insert(name.clone(), Some(escape(branch)));
-        }
-    }
-    Ok(found)
 }
 
 fn is_within(layout: &GitLayout, path: &[u8]) -> bool {

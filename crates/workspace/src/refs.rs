@@ -25,6 +25,12 @@ pub const SYMBOLIC_REF_PREFIX: &str = "ref: ";
 /// What the file `HEAD` holds where the references are kept in another format than files.
 const HEAD_OF_OTHER_STORAGE: &str = "ref: refs/heads/.invalid";
 
+/// How the path of another worktree's `HEAD` begins.
+pub const WORKTREE_PREFIX: &str = "worktrees/";
+
+/// Git follows no more symbolic references than this.
+const MAX_SYMBOLIC_STEPS: usize = 5;
+
 const SHOWN_ID_DIGITS: usize = 10;
 
 /// Describes a movement: `new branch topic at 5fa51cf0e1`, `dep: HEAD moved 1f2e… → 5fa5…`.
@@ -72,6 +78,9 @@ pub struct RefFacts {
     stashes: BTreeSet<String>,
     /// By name of another worktree, the branch that is checked out there.
     elsewhere: BTreeMap<String, Option<String>>,
+    /// By name of another worktree, the commit that is checked out there without a branch.
+    #[serde(default)]
+    detached: BTreeMap<String, String>,
     /// Why the references are not known.
     unreadable: Option<String>,
 }
@@ -88,8 +97,8 @@ impl RefFacts {
             }
             RefListing::Read { head, mut refs } => {
                 refs.extend(head.map(|head| (HEAD.to_owned(), head)));
-                let (stashes, elsewhere) = (stashes(layout), branches_elsewhere(layout));
-                Self { refs, stashes, elsewhere, unreadable: None }
+                let OtherWorktrees { branches: elsewhere, detached } = OtherWorktrees::find(layout);
+                Self { refs, stashes: stashes(layout), elsewhere, detached, unreadable: None }
             }
             RefListing::NotReadable { why } => Self { unreadable: Some(why), ..Self::default() },
         }
@@ -97,9 +106,9 @@ impl RefFacts {
 
     fn ask_git(layout: &GitLayout) -> Self {
         match ToldRefs::ask(layout) {
-            Ok(ToldRefs { head, mut refs, stashes, elsewhere }) => {
+            Ok(ToldRefs { head, mut refs, stashes, elsewhere, detached }) => {
                 refs.extend(head.map(|head| (HEAD.to_owned(), head)));
-                Self { refs, stashes, elsewhere, unreadable: None }
+                Self { refs, stashes, elsewhere, detached, unreadable: None }
             }
             Err(failure) => {
                 let why = format!("the references could not be read: {failure}");
@@ -144,6 +153,29 @@ impl RefFacts {
     /// Returns the branches that other worktrees have checked out now.
     pub fn all_branches_elsewhere(&self) -> BTreeSet<&str> {
         self.branches_elsewhere(self)
+    }
+
+    /// Returns the commits that worktrees made since `before` have checked out without a branch, by the path of their
+    /// `HEAD` in the git directory.
+    pub fn detached_elsewhere<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = (String, &'a str)> + use<'a> {
+        let new = self.detached.iter().filter(|(name, _)| !before.elsewhere.contains_key(*name));
+        new.map(|(name, id)| (format!("{WORKTREE_PREFIX}{name}/{HEAD}"), id.as_str()))
+    }
+
+    /// Follows a symbolic reference to the last name that it leads to, and its value, if that is none itself.
+    pub fn resolve<'a>(&'a self, name: &'a str) -> Option<(&'a str, &'a str)> {
+        let mut name = name;
+        for _ in 0..MAX_SYMBOLIC_STEPS {
+            let value = self.get(name)?;
+            match value.strip_prefix(SYMBOLIC_REF_PREFIX) {
+                Some(target) => name = target,
+                None => return Some((name, value)),
+            }
+        }
+        None
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {
@@ -199,29 +231,44 @@ fn stashes(layout: &GitLayout) -> BTreeSet<String> {
     ids.map(probity_core::bytes::escape).collect()
 }
 
-/// Returns the other worktrees of a repository that lie outside of this tree, with the branches checked out there. The
-/// main worktree has an empty name.
-fn branches_elsewhere(layout: &GitLayout) -> BTreeMap<String, Option<String>> {
-    let read = |path: &Path| probity_storage::durable::read(path).ok().flatten().unwrap_or_default();
-    let branch = |git_dir: &Path| {
-        let head = read(&git_dir.join(HEAD));
-        let name = head.strip_prefix(SYMBOLIC_REF_PREFIX.as_bytes())?.trim_ascii();
-        Some(probity_core::bytes::escape(name))
-    };
-    let linked = std::fs::read_dir(layout.common_dir.join("worktrees")).into_iter().flatten().flatten();
-    let mut found: BTreeMap<String, Option<String>> = linked
-        .map(|entry| (entry.file_name(), entry.path()))
-        .filter(|(_, git_dir)| {
-            let tree = read(&git_dir.join("gitdir"));
+/// What the other worktrees of a repository that lie outside of this tree have checked out. The main worktree has an empty
+/// name.
+#[derive(Default)]
+struct OtherWorktrees {
+    branches: BTreeMap<String, Option<String>>,
+    detached: BTreeMap<String, String>,
+}
+
+impl OtherWorktrees {
+    fn find(layout: &GitLayout) -> Self {
+        let mut found = Self::default();
+        let linked = std::fs::read_dir(layout.common_dir.join("worktrees")).into_iter().flatten().flatten();
+        for (name, git_dir) in linked.map(|entry| (entry.file_name(), entry.path())) {
+            let tree = read_file(&git_dir.join("gitdir"));
             let tree = Path::new(OsStr::from_bytes(tree.trim_ascii()));
-            *git_dir != layout.git_dir && tree.is_absolute() && !tree.starts_with(&layout.root)
-        })
-        .map(|(name, git_dir)| (probity_core::bytes::escape(name.as_bytes()), branch(&git_dir)))
-        .collect();
-    if layout.is_linked() {
-        found.insert(String::new(), branch(&layout.common_dir));
+            if git_dir != layout.git_dir && tree.is_absolute() && !tree.starts_with(&layout.root) {
+                found.add(probity_core::bytes::escape(name.as_bytes()), &git_dir);
+            }
+        }
+        if layout.is_linked() {
+            found.add(String::new(), &layout.common_dir);
+        }
+        found
     }
-    found
+
+    fn add(&mut self, name: String, git_dir: &Path) {
+        let head = read_file(&git_dir.join(HEAD));
+        let branch = head.strip_prefix(SYMBOLIC_REF_PREFIX.as_bytes());
+        let branch = branch.map(|branch| probity_core::bytes::escape(branch.trim_ascii()));
+        if branch.is_none() {
+            self.detached.insert(name.clone(), probity_core::bytes::escape(head.trim_ascii()));
+        }
+        self.branches.insert(name, branch);
+    }
+}
+
+fn read_file(path: &Path) -> Vec<u8> {
+    probity_storage::durable::read(path).ok().flatten().unwrap_or_default()
 }
 
 /// Returns the reference movements that a manifest records.

@@ -12,7 +12,7 @@ use probity_core::json;
 use probity_evidence::{Amendment, ByteString, GlobList};
 use probity_intents::{RunClaim, ScopeEntry};
 #[cfg(target_os = "linux")]
-use probity_process::{Ancestry, HeldProcess};
+use probity_process::{HeldProcess, ProcessAncestry};
 use probity_storage::{FileLock, LockError, StoreError, durable};
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,8 @@ impl OpenRunClaim {
     pub fn is_around_us(&self) -> bool {
         let supervisor = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
         let own = HeldProcess::open(rustix::process::getpid());
-        own.zip(supervisor).is_some_and(|(own, supervisor)| own.ancestry(supervisor) == Ancestry::Inside)
+        own.zip(supervisor)
+            .is_some_and(|(own, supervisor)| own.ancestry(supervisor) == ProcessAncestry::Inside)
     }
 
     /// Returns whether this process was started by the run. Without process ancestry, the environment that the run sets
@@ -169,7 +170,7 @@ pub fn is_fixed(path: &Path) -> bool {
 /// or hidden does not count as outside (law 13).
 #[cfg(target_os = "linux")]
 pub fn comes_from_outside(pid: Pid, supervisor: Pid) -> bool {
-    HeldProcess::open(pid).is_some_and(|process| process.ancestry(supervisor) == Ancestry::Outside)
+    HeldProcess::open(pid).is_some_and(|process| process.ancestry(supervisor) == ProcessAncestry::Outside)
 }
 
 /// Without process ancestry every process counts as outside; no run is amended while it runs there.

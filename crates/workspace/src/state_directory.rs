@@ -107,6 +107,11 @@ impl StateDirectory {
         self.dir.join(CHECKPOINT_FILE)
     }
 
+    /// What earlier logs listed, one directory for each that was begun again.
+    pub fn aside(&self) -> PathBuf {
+        self.dir.join("aside")
+    }
+
     /// The folded state of the intent log; may be deleted at any time.
     pub fn registry_cache(&self) -> PathBuf {
         self.dir.join("cache").join("intents")

@@ -10,17 +10,20 @@
 
 mod legacy_heads;
 mod list_check;
+mod restart;
 
 pub use list_check::{check_listed, check_lists, unlisted_bundle};
+pub use restart::{RestartedLog, restart};
 
 use crate::{DATABASE_FILE, StateDirectory, clock};
 use probity_core::{Digest, json};
 use probity_evidence::checkpoint::NoteVerdict;
-use probity_evidence::{Checkpoint, PublicKey, SecretKey, SignedCheckpoint};
+use probity_evidence::{PublicKey, SecretKey, SignedCheckpoint, TreeCheckpoint};
 use probity_storage::ports::{AppendOutcome, EventLog, StorageEngine};
 use probity_storage::sqlite::SqliteStore;
 use probity_storage::{HeadNote, JournalPosition, LogHead, NewEvent, StoreError, database, durable};
 use rustix::fs::OFlags;
+use serde::Serialize;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
@@ -63,7 +66,7 @@ impl HeadNote for CheckpointNote {
             let why = "it is not signed with the key of this repository".into();
             return Err(StoreError::Inconsistent { path: self.path.clone(), why });
         }
-        let Checkpoint { origin, head } = note.checkpoint().clone();
+        let TreeCheckpoint { origin, head } = note.checkpoint().clone();
         Ok(Some(LogHead { origin, tree: head }))
     }
 
@@ -107,7 +110,7 @@ pub fn install_key(state: &StateDirectory, key: &SecretKey) -> Result<(), StoreE
 
 /// Returns a head as a checkpoint, signed if there is a key.
 pub fn checkpoint(head: &LogHead, key: Option<&SecretKey>) -> SignedCheckpoint {
-    let note = SignedCheckpoint::unsigned(Checkpoint { origin: head.origin.clone(), head: head.tree });
+    let note = SignedCheckpoint::unsigned(TreeCheckpoint { origin: head.origin.clone(), head: head.tree });
     match key {
         Some(key) => note.signed(key),
         None => note,
@@ -163,22 +166,77 @@ fn refuse_lost_database(state: &StateDirectory) -> Result<(), StoreError> {
     }
 }
 
+/// The first entry of a log.
+#[derive(Debug, Serialize)]
+struct LogBeginning {
+    begun_at: String,
+    /// Random, so that no two logs have the same origin.
+    id: String,
+    adopted: AdoptedCounts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restarted: Option<LogRestartRecord>,
+}
+
+/// How many entries a log took over when it began.
+#[derive(Debug, Serialize)]
+struct AdoptedCounts {
+    bundles: usize,
+    receipts: usize,
+    ledger: usize,
+    intents: u64,
+}
+
+/// Why a log was begun again, and what the old one was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LogRestartRecord {
+    pub why: String,
+    pub by: String,
+    /// The directory below `aside` that holds what the old log listed.
+    pub aside: String,
+    /// The head that `log.checkpoint` knew.
+    pub noted: Option<RecordedHead>,
+    /// The head that the old store had, if it could be read.
+    pub stored: Option<RecordedHead>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecordedHead {
+    pub origin: String,
+    pub size: u64,
+    pub root: Digest,
+}
+
+impl From<LogHead> for RecordedHead {
+    fn from(head: LogHead) -> Self {
+        Self { origin: head.origin, size: head.tree.size, root: head.tree.root }
+    }
+}
+
 /// Begins the log with what the state directory holds from before it had one.
 fn begin(state: &StateDirectory, store: &SqliteStore) -> Result<(), StoreError> {
+    begin_after(state, store, None)
+}
+
+fn begin_after(
+    state: &StateDirectory,
+    store: &SqliteStore,
+    restarted: Option<LogRestartRecord>,
+) -> Result<(), StoreError> {
     let adopted = legacy_heads::adopted_entries(state, store)?;
     let count = |log: &str| adopted.iter().filter(|(of, _)| *of == log).count();
-    let event = serde_json::json!({
-        "begun_at": clock::now(),
-        "id": clock::run_id(),
-        "adopted": {
-            BUNDLE_LOG: count(BUNDLE_LOG),
-            RECEIPT_LOG: count(RECEIPT_LOG),
-            LEDGER_LOG: count(LEDGER_LOG),
-            INTENT_LOG: store.log(INTENT_LOG).head()?,
+    let beginning = LogBeginning {
+        begun_at: clock::now(),
+        id: clock::run_id(),
+        adopted: AdoptedCounts {
+            bundles: count(BUNDLE_LOG),
+            receipts: count(RECEIPT_LOG),
+            ledger: count(LEDGER_LOG),
+            intents: store.log(INTENT_LOG).head()?,
         },
-    });
+        restarted,
+    };
     let (event, digests) = (
-        json::canonical(&event),
+        json::canonical_of(&beginning),
         adopted.iter().map(|(_, entry)| entry.digest.to_string()).collect::<Vec<_>>(),
     );
     let events: Vec<NewEvent<'_>> = adopted

@@ -89,3 +89,32 @@ pub struct LogWitnessing {
 impl Answer for LogWitnessing {
     const SCHEMA: &'static str = "probity/log-witness/v1";
 }
+
+/// The answer of `probity log restart`: a log that was begun again after the old one was shortened or damaged.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LogRestart {
+    /// Names the new log in its checkpoints.
+    pub origin: String,
+    pub head: TreeHead,
+    pub why: String,
+    pub by: String,
+    /// What was wrong with the old log.
+    pub problems: Vec<String>,
+    /// The directory that keeps what the old log listed.
+    pub aside: String,
+    /// The head that `log.checkpoint` knew of the old log; null if it could not be read.
+    pub noted: Option<OldLogHead>,
+    /// The head that the old store had; null if it could not be read.
+    pub stored: Option<OldLogHead>,
+}
+
+impl Answer for LogRestart {
+    const SCHEMA: &'static str = "probity/log-restart/v1";
+}
+
+/// A head of a log that was given up.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OldLogHead {
+    pub origin: String,
+    pub head: TreeHead,
+}

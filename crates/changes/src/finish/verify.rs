@@ -11,7 +11,7 @@ use probity_contract::claims::{ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{ChangeReview, NewFinding};
 use probity_contract::receipt::MAX_SHOWN_FINDINGS;
 use probity_contract::{DeltaVerdict, EvaluationOutcome, IntentState, PatchIntent};
-use probity_intents::{ScopeCheck, ScopeEntrySet};
+use probity_intents::{ScopeCheck, ScopeEntrySet, ScopeRelation};
 use probity_paths::RepoPath;
 use probity_quality::analyze;
 use probity_quality::contract::policy_gates::{GateAnswers, HeldChange};
@@ -39,7 +39,14 @@ impl FinishHandler<'_> {
     ) -> Result<GateAnswers, ServiceError> {
         let held = self.programs.clone().map(|programs| {
             let since = scene.changes.dirty_paths.values().filter(|dirt| !dirt.is_unchanged_since_start);
-            HeldChange { programs, changed: since.map(|dirt| dirt.entry.path.clone()).collect() }
+            let changed: BTreeSet<RepoPath> = since.map(|dirt| dirt.entry.path.clone()).collect();
+            let scope = &self.intent.scope;
+            let is_outside = |path: &&RepoPath| {
+                let path = self.frame.to_repo_path(path);
+                scope.relation(path.as_bytes()) == ScopeRelation::Outside
+            };
+            let undeclared = changed.iter().filter(is_outside).cloned().collect();
+            HeldChange { programs, changed, undeclared }
         });
         let skip = self.request.skip_gates;
         let choice = judge::GateChoice { skip, held, ..judge::GateChoice::default() };

@@ -13,7 +13,7 @@ use probity_workspace::ServiceError;
 /// on stdout, one line on stderr and exit code 2. `probity init --agent` installs it; agents start the smaller program
 /// `probity-hook` with the same arguments if it is installed.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  probity hook claude before < payload.json")]
+#[command(after_help = "Examples:\n  probity hook claude before")]
 pub(crate) struct HookArgs {
     /// The agent that calls
     #[arg(value_name = "AGENT", value_parser = word_parser::<AgentDialect>(AgentDialect::WORDS))]

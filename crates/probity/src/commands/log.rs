@@ -7,6 +7,7 @@ use probity_api::ExitCode;
 use probity_evidence::TrustRequirements;
 use probity_runner::bundles;
 use probity_runner::log_proofs::{self, LogPoint, WitnessRequest};
+use probity_runner::log_restart;
 use probity_workspace::{ServiceError, Workspace};
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,23 @@ pub(crate) enum LogCommand {
         new: String,
     },
 
+    /// Begin the log again after it was shortened or damaged
+    ///
+    /// For a person who has looked and cannot restore the state directory. The old log and everything that it lists are kept
+    /// aside, and the first entry of the new log says why, by whom, and which heads the old one had. Refused while nothing is
+    /// wrong, and while a run is open.
+    #[command(
+        after_help = "Examples:\n  probity log restart --why 'disk failure on Monday, no backup'\n  probity log restart --why 'state copied from another machine' --by ann"
+    )]
+    Restart {
+        /// Why the loss is accepted
+        #[arg(long)]
+        why: String,
+        /// Who accepts it [default: the user's name]
+        #[arg(long)]
+        by: Option<String>,
+    },
+
     /// Countersign a checkpoint as a witness, if it follows the last one
     ///
     /// The witness keeps the last checkpoint that it countersigned and refuses one that does not follow it. In the
@@ -98,6 +116,7 @@ pub(crate) fn log(
         Some(LogCommand::Show { limit }) => show(&workspace()?, *limit),
         Some(LogCommand::Checkpoint { size, output }) => checkpoint(&workspace()?, *size, output.as_deref()),
         Some(LogCommand::Consistency { old, new }) => consistency(&workspace()?, old, new),
+        Some(LogCommand::Restart { why, by }) => restart(&workspace()?, why, by.as_deref()),
         Some(LogCommand::Witness { key, memory, name, checkpoint, proof, trust }) => {
             let trust = match trust {
                 Some(file) => bundles::read_trust(Some(file))?,
@@ -124,8 +143,7 @@ fn show(workspace: &Workspace, limit: usize) -> Result<CommandAnswer, ServiceErr
     let kinds: Vec<String> = answer.entries.iter().map(|(log, n)| format!("{n} {log}")).collect();
     ui::print_row("origin", &answer.origin);
     ui::print_row("root", answer.head.root);
-    let size = usize::try_from(answer.head.size).unwrap_or(usize::MAX);
-    let entries = if size == 1 { "1 entry".to_owned() } else { format!("{size} entries") };
+    let entries = entries(answer.head.size);
     ui::print(format_args!("{} {entries} ({}), nothing is missing", ui::good("ok"), kinds.join(", ")));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
@@ -152,6 +170,27 @@ fn consistency(workspace: &Workspace, old: &str, new: &str) -> Result<CommandAns
     let (old, new) = (answer.old.size, answer.new.size);
     ui::print(format_args!("{} the log only grew from {old} to {new} entries", ui::good("PASS")));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
+}
+
+fn restart(workspace: &Workspace, why: &str, by: Option<&str>) -> Result<CommandAnswer, ServiceError> {
+    let by = by.map_or_else(probity_workspace::user_name, ToOwned::to_owned);
+    let answer = log_restart::restart(workspace, why, &by)?;
+    for problem in &answer.problems {
+        ui::print_row("found", problem);
+    }
+    for (what, old) in [("noted", &answer.noted), ("stored", &answer.stored)] {
+        if let Some(old) = old {
+            ui::print_row(what, format_args!("{} {}", old.origin, ui::dim(entries(old.head.size))));
+        }
+    }
+    ui::print_row("aside", &answer.aside);
+    ui::print_row("origin", &answer.origin);
+    ui::print(format_args!("{} the log begins again; its first entry says why", ui::good("ok")));
+    Ok(CommandAnswer::of(ExitCode::Ok, &answer))
+}
+
+fn entries(size: u64) -> String {
+    if size == 1 { "1 entry".to_owned() } else { format!("{size} entries") }
 }
 
 fn witness(

@@ -15,7 +15,7 @@ use probity_workspace::{ServiceError, Workspace};
 pub(crate) const AUDIT_EXAMPLES: &str = "Examples:\n  probity merge audit HEAD\n  probity merge audit main~200..main\n  \
     probity merge audit --working         # before the merge is committed\n  \
     probity merge audit HEAD --squash feature\n  probity merge audit --rebase ORIG_HEAD HEAD\n  \
-    probity merge audit HEAD --restore lost --why 'the rounding was dropped by mistake'";
+    probity merge audit HEAD --restore lost --why 'dropped by mistake'";
 
 /// Longer versions of a place are cut in the report; `--json` has more.
 const MAX_SHOWN_LINES: usize = 12;

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 /// Maximum number of paths listed one by one.
 const MAX_LISTED_PATHS: usize = 40;
 
-/// Undo the out-of-scope changes of a run, or all that it landed from a view
+/// Undo the out-of-scope changes of a run, or what it landed
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity revert last --dry-run\n  probity revert last README.md")]
 pub(crate) struct RevertArgs {

@@ -5,7 +5,7 @@ use std::fs;
 
 const FAILING_GATE: &str = "[[gate]]\nid = \"check\"\nrun = [\"false\"]\n";
 
-struct Change {
+struct StartedChange {
     repo: Repo,
     id: String,
     owner: String,
@@ -13,16 +13,16 @@ struct Change {
 }
 
 /// Starts a change of `src/a.py`, and makes it.
-fn begin(repo: Repo) -> Change {
+fn begin(repo: Repo) -> StartedChange {
     let started = repo.ask(&["start", "src/a.py", "--intent", "another letter"]);
     assert_eq!(started.json["status"], "active", "{started:#?}");
     let text = |name: &str| started.json[name].as_str().expect("text").to_owned();
     let (id, owner) = (text("intent_id"), text("owner"));
     repo.write("src/a.py", "print('a2')\n");
-    Change { repo, id, owner, started }
+    StartedChange { repo, id, owner, started }
 }
 
-impl Change {
+impl StartedChange {
     fn finish(&self, options: &[&str]) -> Outcome {
         let arguments = ["finish", &self.id, "--owner", &self.owner];
         self.repo.ask(&[&arguments, options].concat())

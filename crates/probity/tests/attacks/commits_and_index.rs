@@ -67,6 +67,36 @@ fn a_commit_is_left_on_a_detached_head() {
 }
 
 #[test]
+fn a_commit_is_hidden_behind_a_symbolic_reference() {
+    for target in ["refs/remotes/origin/x", "refs/notes/x", "refs/prefetch/x"] {
+        let script = format!(
+            "{PLUMBING_COMMIT} git update-ref {target} $commit; git symbolic-ref refs/heads/topic {target}"
+        );
+        is_committed(&Repo::new(), &script, "refs/heads/topic");
+        let script =
+            format!("{PLUMBING_COMMIT} git update-ref {target} $commit; git symbolic-ref HEAD {target}");
+        is_committed(&Repo::new(), &script, "HEAD");
+    }
+    // The reference was there, and what it leads to moved.
+    let repo = Repo::new();
+    repo.sh(
+        "git update-ref refs/remotes/origin/x HEAD; git symbolic-ref refs/heads/topic refs/remotes/origin/x",
+    );
+    let script = format!("{PLUMBING_COMMIT} git update-ref refs/remotes/origin/x $commit");
+    is_committed(&repo, &script, "refs/heads/topic");
+}
+
+#[test]
+fn a_commit_is_left_without_a_branch_in_a_new_worktree() {
+    let script = "git worktree add -q --detach ../new; cd ../new; echo evil > docs/d.md; git commit -qam x";
+    is_committed(&Repo::new(), script, "worktrees/new/HEAD");
+    let repo = Repo::new();
+    let [strict, _] = finish(&repo, script);
+    assert_eq!(strict.exit_code, Some(0), "{strict:#?}");
+    assert_eq!(strict.json["committed_elsewhere"][0]["attribution"], "other_worktree", "{strict:#?}");
+}
+
+#[test]
 fn an_evil_commit_is_covered_by_a_good_one() {
     let script = "echo evil > docs/d.md; git commit -qam x; git revert --no-edit HEAD > /dev/null";
     is_committed(&Repo::new(), script, "refs/heads/main");

@@ -1,4 +1,4 @@
-//! Forged, inconsistent and hostile evidence bundles.
+//! Forged and inconsistent evidence bundles.
 
 use crate::repo::{Outcome, Repo, verify};
 use probity_core::{Digest, json};
@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const MANIFEST: &[u8] = b"manifest.json";
-const SEAL: &[u8] = b"seal.json";
+pub(crate) const MANIFEST: &[u8] = b"manifest.json";
+pub(crate) const SEAL: &[u8] = b"seal.json";
 const DELTA: &[u8] = b"delta.json";
 const SUMMARY: &[u8] = b"summary.md";
 
@@ -21,7 +21,7 @@ const POLICY: &str = "[workspace]\nbuild_outputs = [\"gen/**\"]\nprotected = [\"
     [[gate]]\nid = \"size\"\nrun = [\"false\"]\nrequired = false\n";
 
 /// A run that changes a file, writes a build output and touches another file.
-fn governed() -> Repo {
+pub(crate) fn governed() -> Repo {
     let repo = Repo::new();
     repo.write("probity.toml", POLICY);
     repo.write("gen/old", "1\n");
@@ -29,7 +29,7 @@ fn governed() -> Repo {
     repo
 }
 
-fn passing_run(repo: &Repo) -> PathBuf {
+pub(crate) fn passing_run(repo: &Repo) -> PathBuf {
     let outcome = repo.run_with(&["--scope", "src/a.py", "--scope", "src/new.py"], AGENT);
     outcome.passes().evidence_dir()
 }
@@ -37,39 +37,39 @@ fn passing_run(repo: &Repo) -> PathBuf {
 const AGENT: &str = "echo more >> src/a.py; echo new > src/new.py; echo 2 > gen/old; touch src/b.py";
 
 /// The files of a bundle, to be edited and hashed again by someone without a key.
-struct Forgery {
-    files: BTreeMap<Vec<u8>, Vec<u8>>,
+pub(crate) struct ForgedBundle {
+    pub(crate) files: BTreeMap<Vec<u8>, Vec<u8>>,
     place: tempfile::TempDir,
 }
 
-impl Forgery {
-    fn of(bundle: &Path) -> Self {
+impl ForgedBundle {
+    pub(crate) fn of(bundle: &Path) -> Self {
         let files = bundle::read_bundle(bundle).expect("a bundle");
         Self { files, place: tempfile::tempdir().expect("a directory") }
     }
 
-    fn document(&self, name: &[u8]) -> Value {
+    pub(crate) fn document(&self, name: &[u8]) -> Value {
         json::parse(&self.files[name]).expect("JSON")
     }
 
-    fn set(&mut self, name: &[u8], document: &Value) {
+    pub(crate) fn set(&mut self, name: &[u8], document: &Value) {
         let end: &[u8] = if name == MANIFEST { b"\n" } else { b"" };
         self.files.insert(name.to_vec(), [&json::canonical(document), end].concat());
     }
 
-    fn edit(&mut self, name: &[u8], edit: impl FnOnce(&mut Value)) -> &mut Self {
+    pub(crate) fn edit(&mut self, name: &[u8], edit: impl FnOnce(&mut Value)) -> &mut Self {
         let mut document = self.document(name);
         edit(&mut document);
         self.set(name, &document);
         self
     }
 
-    fn manifest(&mut self, edit: impl FnOnce(&mut Value)) -> &mut Self {
+    pub(crate) fn manifest(&mut self, edit: impl FnOnce(&mut Value)) -> &mut Self {
         self.edit(MANIFEST, edit)
     }
 
     /// Makes the page for people say what the manifest says.
-    fn render_again(&mut self) -> &mut Self {
+    pub(crate) fn render_again(&mut self) -> &mut Self {
         if let Ok(stored) = StoredManifest::parse(&self.files[MANIFEST]) {
             self.files.insert(SUMMARY.to_vec(), summary::render(&stored.manifest).into_bytes());
         }
@@ -77,7 +77,7 @@ impl Forgery {
     }
 
     /// Hashes the seal again and enters it in the manifest.
-    fn seal_again(&mut self) -> &mut Self {
+    pub(crate) fn seal_again(&mut self) -> &mut Self {
         self.edit(SEAL, |seal| {
             let members = seal.as_object_mut().expect("an object");
             members.remove("seal_hash");
@@ -93,7 +93,7 @@ impl Forgery {
     }
 
     /// Lists every file with its hash, and hashes the manifest.
-    fn hash_again(&mut self) -> &mut Self {
+    pub(crate) fn hash_again(&mut self) -> &mut Self {
         let listed = self.files.iter().filter(|(name, _)| *name != MANIFEST).map(
             |(name, content)| json!({"path": String::from_utf8_lossy(name), "sha256": Digest::of(content)}),
         );
@@ -109,7 +109,7 @@ impl Forgery {
     }
 
     /// Writes the bundle and asks the binary.
-    fn verified(&self) -> Outcome {
+    pub(crate) fn verified(&self) -> Outcome {
         let dir = self.place.path().join("bundle");
         for (name, content) in &self.files {
             let path = dir.join(String::from_utf8_lossy(name).as_ref());
@@ -119,13 +119,13 @@ impl Forgery {
         verify(&dir, None)
     }
 
-    fn is_refused_with(&mut self, code: &str) {
+    pub(crate) fn is_refused_with(&mut self, code: &str) {
         let verified = self.hash_again().verified();
         assert_eq!((verified.json["outcome"].as_str(), verified.exit_code), (Some("FAIL"), Some(1)));
         assert!(verified.codes().iter().any(|it| it == code), "no {code}: {verified:#?}");
     }
 
-    fn verdict(&self) -> BundleVerdict {
+    pub(crate) fn verdict(&self) -> BundleVerdict {
         let trust = TrustRequirements {
             signature: probity_evidence::SignatureRule::Ignore,
             ..TrustRequirements::default()
@@ -135,9 +135,9 @@ impl Forgery {
 }
 
 /// Forges a passing bundle and expects `code`.
-fn refuses(code: &str, forge: impl FnOnce(&mut Forgery)) {
+fn refuses(code: &str, forge: impl FnOnce(&mut ForgedBundle)) {
     let repo = governed();
-    let mut forgery = Forgery::of(&passing_run(&repo));
+    let mut forgery = ForgedBundle::of(&passing_run(&repo));
     forge(&mut forgery);
     forgery.is_refused_with(code);
 }
@@ -146,7 +146,7 @@ fn refuses(code: &str, forge: impl FnOnce(&mut Forgery)) {
 fn hashing_a_sound_bundle_again_keeps_it_sound() {
     let repo = governed();
     let bundle = passing_run(&repo);
-    let mut forgery = Forgery::of(&bundle);
+    let mut forgery = ForgedBundle::of(&bundle);
     let before = forgery.files.clone();
     forgery.seal_again().render_again().hash_again();
     assert_eq!(forgery.files, before);
@@ -191,10 +191,10 @@ fn a_bare_manifest_is_no_bundle_of_a_run() {
 }
 
 /// A failed run, whose evidence is forged to a pass in every obvious place.
-fn refuses_to_whitewash(script: &str, code: &str, forge: impl FnOnce(&mut Forgery)) {
+fn refuses_to_whitewash(script: &str, code: &str, forge: impl FnOnce(&mut ForgedBundle)) {
     let repo = governed();
     let bundle = repo.run(script).evidence_dir();
-    let mut forgery = Forgery::of(&bundle);
+    let mut forgery = ForgedBundle::of(&bundle);
     forgery.manifest(|it| {
         it["status"] = "pass".into();
         it["reason"] = Value::Null;
@@ -342,7 +342,7 @@ fn an_amendment_is_complete_and_in_order() {
     let bundle = repo.path().join(".git/probity/evidence").join(last.as_str().expect("an id"));
     assert_eq!(verify(&bundle, None).json["outcome"], "PASS");
     let refused = |edit: &dyn Fn(&mut Value)| {
-        let mut forgery = Forgery::of(&bundle);
+        let mut forgery = ForgedBundle::of(&bundle);
         forgery.manifest(|it| edit(&mut it["amendments"])).render_again();
         forgery.is_refused_with("EVIDENCE.AMENDMENT_INVALID");
     };
@@ -406,7 +406,7 @@ fn a_change_fits_its_two_sides() {
 fn a_path_is_listed_once() {
     for list in ["workspace_delta_paths", "exempt_delta_paths"] {
         let repo = governed();
-        let mut forgery = Forgery::of(&passing_run(&repo));
+        let mut forgery = ForgedBundle::of(&passing_run(&repo));
         forgery.manifest(|it| {
             let again = it[list][0].clone();
             it[list].as_array_mut().expect("a list").push(again);
@@ -435,7 +435,7 @@ fn each_document_has_one_form() {
         [(MANIFEST, &["", "\n\n", " \n", "\r\n"][..]), (SEAL, &["\n", " "][..]), (DELTA, &["\n", " "][..])]
     {
         for end in other_ends {
-            let mut forgery = Forgery::of(&bundle);
+            let mut forgery = ForgedBundle::of(&bundle);
             let kept = forgery.files[name].trim_ascii_end().to_vec();
             forgery.files.insert(name.to_vec(), [&kept, end.as_bytes()].concat());
             if name != MANIFEST {
@@ -534,7 +534,7 @@ fn is_among(list: &[&str], file: &[u8], place: &str) -> bool {
 
 /// Changes one value anywhere, hashes everything again and collects what still passes with other facts.
 fn unnoticed(bundle: &Path, renders_again: bool) -> BTreeSet<String> {
-    let sound = Forgery::of(bundle);
+    let sound = ForgedBundle::of(bundle);
     assert_eq!(sound.verdict(), BundleVerdict::Pass);
     let mut unnoticed = BTreeSet::new();
     for file in [MANIFEST, SEAL, DELTA] {
@@ -543,8 +543,10 @@ fn unnoticed(bundle: &Path, renders_again: bool) -> BTreeSet<String> {
         places(&document, "", &mut all);
         for place in all {
             for other in other_values(document.pointer(&place).expect("a value")) {
-                let mut forgery =
-                    Forgery { files: sound.files.clone(), place: tempfile::tempdir().expect("a directory") };
+                let mut forgery = ForgedBundle {
+                    files: sound.files.clone(),
+                    place: tempfile::tempdir().expect("a directory"),
+                };
                 forgery.edit(file, |it| *it.pointer_mut(&place).expect("a value") = other.clone());
                 if file == SEAL {
                     forgery.seal_again();
@@ -574,307 +576,4 @@ fn no_single_value_can_be_changed_unnoticed() {
     let bundle = passing_run(&repo);
     assert_eq!(unnoticed(&bundle, false), BTreeSet::new());
     assert_eq!(unnoticed(&bundle, true), BTreeSet::new());
-}
-
-/// Copies a bundle under a new id, with everything hashed again and linked to the head.
-fn plant(repo: &Repo, bundle: &Path) -> String {
-    let id = "ffffffff-ffff-7fff-bfff-ffffffffffff";
-    let mut forgery = Forgery::of(bundle);
-    let head = forgery.document(MANIFEST)["run_hash"].clone();
-    forgery.edit(SEAL, |it| it["run_id"] = id.into()).seal_again();
-    forgery.manifest(|it| {
-        it["run_id"] = id.into();
-        it["prev_run_hash"] = head;
-        it["key_id"] = Value::Null;
-        it["signature"] = Value::Null;
-    });
-    forgery.render_again().hash_again();
-    let dir = repo.path().join(".git/probity/evidence").join(id);
-    for (name, content) in &forgery.files {
-        let path = dir.join(String::from_utf8_lossy(name).as_ref());
-        fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
-        fs::write(path, content).expect("writes");
-    }
-    id.to_owned()
-}
-
-#[test]
-fn last_is_never_a_planted_bundle() {
-    let repo = governed();
-    let bundle = passing_run(&repo);
-    let real = bundle.file_name().expect("a name").to_str().expect("text").to_owned();
-    let planted = plant(&repo, &bundle);
-    assert_eq!(repo.ask(&["evidence", "show", "last"]).json["run_id"], real);
-    let listed = repo.ask(&["evidence", "list"]).json["runs"].clone();
-    let on_chain = |id: &str| {
-        let runs = listed.as_array().expect("runs");
-        runs.iter().find(|run| run["run_id"] == id).expect("the run")["on_chain"].clone()
-    };
-    assert_eq!((on_chain(&real), on_chain(&planted)), (true.into(), false.into()));
-    let chain = repo.ask(&["evidence", "chain"]);
-    assert_eq!(chain.json["outcome"], "FAIL");
-    assert!(chain.json["problems"].to_string().contains(&planted), "{chain:#?}");
-    for command in
-        [&["amend", &planted, "--add", "docs/**", "--why", "because it is"][..], &["revert", &planted]]
-    {
-        let refused = repo.ask(command);
-        assert_eq!(refused.json["reason"], "EVIDENCE.NOT_ON_CHAIN", "{refused:#?}");
-    }
-}
-
-#[test]
-fn a_planted_bundle_is_not_exported() {
-    let repo = governed();
-    repo.ask(&["keys", "generate"]);
-    let bundle = passing_run(&repo);
-    let planted = plant(&repo, &bundle);
-    for format in ["dsse", "statement"] {
-        let export = repo.ask(&["evidence", "export", &planted, "--format", format]);
-        assert_eq!(export.json["reason"], "EVIDENCE.NOT_ON_CHAIN", "{export:#?}");
-    }
-    let real = repo.ask(&["evidence", "export", "last"]);
-    assert_eq!(real.json["run_id"], bundle.file_name().expect("a name").to_str().expect("text"));
-}
-
-#[test]
-fn an_unsigned_bundle_is_not_exported_with_a_key() {
-    let repo = governed();
-    passing_run(&repo);
-    repo.ask(&["keys", "generate"]);
-    let export = repo.ask(&["evidence", "export", "last"]);
-    assert_eq!(export.json["reason"], "EVIDENCE.SIGNATURE_REQUIRED", "{export:#?}");
-}
-
-/// A copy of a sound bundle made hostile by a script that runs in it.
-fn hostile(script: &str) -> Outcome {
-    let repo = governed();
-    let bundle = passing_run(&repo);
-    let status = Command::new("sh").arg("-ec").arg(script).current_dir(&bundle).status().expect("sh starts");
-    assert!(status.success(), "{script}");
-    verify(&bundle, None)
-}
-
-fn is_refused_as_hostile(script: &str, code: &str) {
-    let verified = hostile(script);
-    assert_eq!((verified.exit_code, verified.json["outcome"].as_str()), (Some(1), Some("FAIL")), "{script}");
-    assert!(verified.codes().iter().any(|it| it == code), "{script}: {verified:#?}");
-}
-
-#[test]
-fn a_bundle_with_too_many_files_is_refused_unread() {
-    is_refused_as_hostile("mkdir many; cd many; seq 20000 | xargs touch", "EVIDENCE.TOO_LARGE");
-    is_refused_as_hostile("mkdir many; cd many; seq 20000 | xargs mkdir", "EVIDENCE.TOO_LARGE");
-}
-
-#[test]
-fn a_bundle_with_too_many_levels_is_refused() {
-    let path = vec!["d"; 200].join("/");
-    is_refused_as_hostile(&format!("mkdir -p {path}"), "EVIDENCE.TOO_LARGE");
-}
-
-#[test]
-fn an_enormous_file_is_refused_unread() {
-    for name in ["hole", "summary.md", "manifest.json", "logs/001-check.stdout"] {
-        is_refused_as_hostile(&format!("truncate -s 8G {name}"), "EVIDENCE.TOO_LARGE");
-    }
-}
-
-#[test]
-fn what_is_no_file_is_refused() {
-    for script in [
-        "mkfifo pipe",
-        "rm summary.md; mkfifo summary.md",
-        "rm manifest.json; mkfifo manifest.json",
-        "ln -s /dev/zero logs/zero",
-        "rm manifest.json; ln -s /dev/zero manifest.json",
-        "mv seal.json ../../seal.copy; ln -s ../../seal.copy seal.json",
-    ] {
-        is_refused_as_hostile(script, "EVIDENCE.PATH_TRAVERSAL");
-    }
-}
-
-#[test]
-fn a_document_with_too_many_values_is_refused_unparsed() {
-    let ones = "head -c 16000000 /dev/zero | sed 's/\\x00/1,/g'";
-    for name in ["manifest.json", "delta.json", "seal.json"] {
-        let script = format!("(printf '['; {ones}; printf '1]') > {name}");
-        is_refused_as_hostile(&script, "EVIDENCE.TOO_LARGE");
-    }
-}
-
-#[test]
-fn deep_nesting_is_refused() {
-    for name in ["manifest.json", "delta.json", "seal.json"] {
-        let verified = hostile(&format!("head -c 1000000 /dev/zero | tr '\\000' '[' > {name}"));
-        assert_eq!(
-            (verified.exit_code, verified.json["outcome"].as_str()),
-            (Some(1), Some("FAIL")),
-            "{name}"
-        );
-    }
-}
-
-#[test]
-fn a_hostile_bundle_among_the_evidence_stops_no_question() {
-    let repo = governed();
-    let bundle = passing_run(&repo);
-    let beside = |name: &str| bundle.parent().expect("a parent").join(name);
-    for (name, script) in [
-        ("fffffffe-0000-7000-8000-000000000000", "mkfifo manifest.json"),
-        ("fffffffe-0000-7000-8000-000000000001", "ln -s /dev/zero manifest.json"),
-        ("fffffffe-0000-7000-8000-000000000002", "truncate -s 8G manifest.json"),
-    ] {
-        fs::create_dir(beside(name)).expect("creates");
-        let made = Command::new("sh").arg("-ec").arg(script).current_dir(beside(name)).status();
-        assert!(made.expect("sh starts").success());
-    }
-    let all = repo.ask(&["evidence", "list"]);
-    assert_eq!((all.exit_code, all.json["runs"].as_array().map(Vec::len)), (Some(1), Some(4)), "{all:#?}");
-    assert_eq!(repo.ask(&["evidence", "chain"]).json["outcome"], "FAIL");
-    let last = repo.ask(&["evidence", "show", "last"]);
-    assert_eq!(last.json["run_id"], bundle.file_name().expect("a name").to_str().expect("text"));
-    repo.run("echo again >> src/a.py").passes();
-}
-
-/// Runs a script as root of a mount namespace in which the repository lies on a file system of four megabytes.
-fn on_a_small_disk(script: &str) -> Option<String> {
-    let probity = env!("CARGO_BIN_EXE_probity");
-    let prepare = format!(
-        "set -eu; P={probity}; D=$(mktemp -d); trap 'cd /; umount -l $D/disk; rm -rf $D' EXIT; mkdir $D/disk $D/home; mount -t tmpfs -o size=4m tmpfs $D/disk; \
-         export PROBITY_ENFORCE=observe HOME=$D/home TMPDIR=$D/home GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a \
-         GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a; mkdir $D/disk/repo; cd $D/disk/repo; git init -q -b main; \
-         mkdir src; echo a > src/a; git add .; git commit -q -m start; {script}"
-    );
-    let can_mount = |options: &str| {
-        let tried = Command::new("unshare").args([options, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
-        tried.is_ok_and(|output| output.status.success())
-    };
-    let options = ["-m", "-Urm"].into_iter().find(|options| can_mount(options))?;
-    let output =
-        Command::new("unshare").args([options, "sh", "-c", &prepare]).output().expect("unshare starts");
-    let (told, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{told}\n{words}");
-    Some(told.into_owned())
-}
-
-/// Fills the disk until nothing fits.
-const FILL: &str = "dd if=/dev/zero of=src/fill bs=4k 2>/dev/null || true";
-
-#[test]
-fn a_run_that_fills_the_disk_still_leaves_its_failure_on_the_chain() {
-    let script = format!(
-        "$P run --scope src/a --json -- sh -c '{FILL}' > $D/home/run.json || test $? -eq 1; \
-         rm src/fill; ls .git/probity/open; ls $D/home | grep -c probity-evidence || true; \
-         $P evidence list --json; $P evidence chain --json"
-    );
-    let Some(told) = on_a_small_disk(&script) else {
-        return probity_testkit::skip!("this user may not mount a file system");
-    };
-    let lines: Vec<&str> = told.lines().collect();
-    assert_eq!(lines[0], "0", "no bundle outside of the state directory: {told}");
-    assert!(told.contains("RECON.UNTRACKED_DELTA") && told.contains("\"PASS\""), "{told}");
-}
-
-#[test]
-fn a_bundle_that_found_no_room_is_brought_home() {
-    // The changes alone are more than what was reserved.
-    let begin = format!(
-        "$P run --scope src/a --json -- sh -c 'mkdir src/n; (cd src/n; seq 8000 | xargs touch); {FILL}' \
-         > $D/home/run.json || test $? -eq 1; "
-    );
-    for command in [
-        "$P revert $RUN --json",
-        "$P amend $RUN --add src/fill --why belongs --json",
-        "$P run --scope src/a --json -- true",
-    ] {
-        let script = format!(
-            "{begin} RUN=$(ls .git/probity/open | cut -d. -f1); test -n \"$RUN\"; \
-             $P evidence chain --json > $D/home/chain.json && exit 9; grep -q waits $D/home/chain.json; \
-             rm src/fill; mount -o remount,size=64m $D/disk; {command} > $D/home/answer.json || test $? -lt 70; \
-             ls .git/probity/open; $P evidence show $RUN --json; $P evidence chain --json"
-        );
-        let Some(told) = on_a_small_disk(&script) else {
-            return probity_testkit::skip!("this user may not mount a file system");
-        };
-        assert!(told.contains("RECON.UNTRACKED_DELTA") && told.contains("\"PASS\""), "{command}: {told}");
-    }
-}
-
-/// A repository with one receipt, and the receipt's file.
-fn with_receipt() -> (Repo, PathBuf) {
-    let repo = Repo::new();
-    repo.sh("echo \"print('more')\" >> src/a.py");
-    let made = repo.ask(&["contract", "verify", "--receipt", "--allow", "src/a.py"]);
-    let path = made.json["receipt"]["path"].as_str().expect("a receipt").to_owned();
-    let path = repo.path().join(path);
-    (repo, path)
-}
-
-fn receipt_is_refused_with(repo: &Repo, bytes: &[u8], code: &str) {
-    let path = repo.outside().join("forged.json");
-    fs::write(&path, bytes).expect("writes");
-    let verified = repo.ask(&["receipt", "verify", "../forged.json"]);
-    assert_eq!((verified.exit_code, verified.json["outcome"].as_str()), (Some(1), Some("FAIL")));
-    assert!(verified.codes().iter().any(|it| it == code), "no {code}: {verified:#?}");
-}
-
-/// Changes a receipt and computes its digest again.
-fn forged_receipt(document: &Value, edit: impl FnOnce(&mut Value)) -> Vec<u8> {
-    let mut forged = document.clone();
-    edit(&mut forged);
-    forged.as_object_mut().expect("an object").remove("digest");
-    forged["digest"] = Digest::of_json(&forged).to_string().into();
-    [json::canonical(&forged), b"\n".to_vec()].concat()
-}
-
-#[test]
-fn a_receipt_has_one_form_and_its_parts_agree() {
-    let (repo, path) = with_receipt();
-    let bytes = fs::read(&path).expect("reads");
-    let document = json::parse(&bytes).expect("JSON");
-    fs::write(repo.outside().join("sound.json"), forged_receipt(&document, |_| {})).expect("writes");
-    assert_eq!(repo.ask(&["receipt", "verify", "../sound.json"]).json["outcome"], "PASS");
-    for end in ["", "\n\n", " \n", "\r\n"] {
-        let other = [bytes.trim_ascii_end(), end.as_bytes()].concat();
-        receipt_is_refused_with(&repo, &other, "EVIDENCE.NOT_CANONICAL");
-    }
-    let refused = |edit: &dyn Fn(&mut Value)| {
-        receipt_is_refused_with(&repo, &forged_receipt(&document, edit), "EVIDENCE.DERIVED_MISMATCH");
-    };
-    refused(&|it| it["scope_check"]["unexpected_files"] = json!(["docs/d.md"]));
-    refused(&|it| it["scope_check"]["forbidden_touched"] = json!(["docs/d.md"]));
-    refused(&|it| it["gates"] = json!([{"id": "t", "kind": "tests", "result": "failed", "required": true}]));
-    refused(&|it| it["outcome"]["blocking_violations"] = json!(["scope_violation"]));
-    refused(&|it| {
-        let again = it["delta"][0].clone();
-        it["delta"].as_array_mut().expect("a list").push(again);
-    });
-}
-
-#[test]
-fn a_hostile_receipt_fails_with_a_code() {
-    let (repo, _) = with_receipt();
-    receipt_is_refused_with(
-        &repo,
-        &[&b"["[..], &b"1,".repeat(5_000_000), b"1]"].concat(),
-        "EVIDENCE.TOO_LARGE",
-    );
-    receipt_is_refused_with(&repo, &b"[".repeat(1_000_000), "EVIDENCE.SCHEMA_INVALID");
-    let payload = format!(r#"{{"payload":"{}","payloadType":"x","signatures":[]}}"#, "A".repeat(1_000));
-    receipt_is_refused_with(&repo, format!("{payload}\n").as_bytes(), "EVIDENCE.SCHEMA_INVALID");
-    repo.sh("rm -f ../forged.json; truncate -s 8G ../forged.json");
-    let verified = repo.ask(&["receipt", "verify", "../forged.json"]);
-    assert_eq!((verified.exit_code, verified.codes()), (Some(1), vec!["EVIDENCE.TOO_LARGE".to_owned()]));
-}
-
-#[test]
-fn an_envelope_left_by_a_kill_is_not_taken_for_that_of_the_next_receipt() {
-    let (repo, path) = with_receipt();
-    // As after a kill between the envelope and the receipt, with the key gone since.
-    let next = path.with_file_name("00000002.dsse.json");
-    fs::write(&next, "{\"payload\":\"\",\"payloadType\":\"x\",\"signatures\":[]}\n").expect("writes");
-    let made = repo.ask(&["contract", "verify", "--receipt", "--allow", "src/a.py"]);
-    assert_eq!(made.json["receipt"]["signed"], false, "{made:#?}");
-    assert!(!next.exists());
-    assert_eq!(repo.ask(&["receipt", "verify", "last"]).json["outcome"], "PASS");
 }

@@ -101,6 +101,15 @@ fn what_an_intent_of_another_worktree_holds_is_its_own() {
 }
 
 #[test]
+fn files_of_git_and_of_probity_cannot_be_declared() {
+    let repo = Repo::new();
+    for path in [".git/config", ".git", ".probity/x"] {
+        repo.ask(&["start", path, "--intent", "x"]).refused_with("PATH.INVALID");
+    }
+    assert_eq!(repo.ask(&["start", ".gitattributes", ".github/x", "--intent", "x"]).exit_code, Some(0));
+}
+
+#[test]
 fn a_start_record_without_its_references_accepts_nothing() {
     let repo = Repo::new();
     repo.ask(&["start", "src/a.py", "--intent", "x"]);
@@ -209,6 +218,29 @@ fn an_input_that_the_policy_declares_stops_the_gate_at_the_finish() {
     assert!(finished.json["failed_gates"].to_string().contains("`docs/d.md` has changed"), "{finished:#?}");
     repo.sh("git checkout -q docs/d.md");
     assert_eq!(repo.ask(&["finish"]).exit_code, Some(0));
+}
+
+#[test]
+fn a_script_that_a_gate_names_is_not_run_if_it_changed_outside_of_the_scope() {
+    let started = |run: &str, mode: &str, scope: &[&str]| {
+        let repo = with_gate(run, "");
+        repo.sh(&format!("chmod {mode} tools/check; git commit -qam mode --allow-empty"));
+        repo.ask(&[&["start"], scope, &["--intent", "x"]].concat());
+        repo.sh("echo 1 >> src/a.py; printf '#!/bin/sh\\nexit 0\\n' > tools/check");
+        repo.ask(&["finish"])
+    };
+    for (run, mode, detail) in [
+        ("sh\", \"tools/check", "-x", "`tools/check`, which its command names, has changed"),
+        ("sh\", \"tools/check", "+x", "tools/check has changed since the change was started"),
+        ("sh\", \"-c\", \"tools/check src", "+x", "tools/check has changed since the change was started"),
+    ] {
+        let finished = started(run, mode, &["src/a.py"]);
+        assert_eq!(finished.exit_code, Some(1), "{run}: {finished:#?}");
+        assert!(finished.json["failed_gates"].to_string().contains(detail), "{run}: {finished:#?}");
+    }
+    // What was declared may change, unless it is a program.
+    let declared = started("sh\", \"tools/check", "-x", &["src/a.py", "tools/check"]);
+    assert_eq!(declared.exit_code, Some(0), "{declared:#?}");
 }
 
 #[test]

@@ -442,3 +442,78 @@ fn strangers_can_check_a_proof_with_nothing_but_python() {
         assert!(!refused.status.success(), "{refused:?}");
     }
 }
+
+/// Returns the first entry of the log.
+fn first_entry(repo: &Repo) -> Value {
+    let script = "import json, sqlite3, sys; database = sqlite3.connect(sys.argv[1]); \
+                  print(database.execute(\"select event from event where log = 'log'\").fetchone()[0].decode())";
+    let output = Command::new("python3")
+        .args(["-c", script])
+        .arg(state(repo).join("store.sqlite"))
+        .output()
+        .expect("starts");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+#[test]
+fn a_damaged_log_is_begun_again_on_the_record_only() {
+    let repo = Repo::new();
+    repo.ask(&["keys", "generate"]);
+    repo.run("true").passes();
+    change(&repo);
+    propose(&repo, "db");
+    let refused = repo.ask(&["log", "restart", "--why", "tidy"]);
+    refused.refused_with("LOG.RESTART_REFUSED");
+    let noted = repo.ask(&["log", "show"]).json;
+    fs::remove_file(state(&repo).join("ledger/log")).expect("removes");
+    notice(&repo, &[&["ledger", "show"], &["status"]], "LOG.SHORTENED");
+    repo.ask(&["log", "restart", "--why", " "]).refused_with("LOG.RESTART_REFUSED");
+    let restarted = repo.ask(&["log", "restart", "--why", "no backup", "--by", "ann"]);
+    assert_eq!(restarted.exit_code, Some(0), "{restarted:#?}");
+    assert_eq!(restarted.json["noted"]["head"], noted["head"], "{restarted:#?}");
+    let aside = PathBuf::from(restarted.json["aside"].as_str().expect("a directory"));
+    assert!(aside.join("receipts/00000001.json").exists() && aside.join("store.sqlite").exists());
+    // Everything works again, and the new log says what happened to the old one.
+    for reader in READERS {
+        let outcome = repo.ask(reader);
+        assert_eq!(outcome.exit_code, Some(0), "{reader:?}: {outcome:#?}");
+    }
+    repo.run("true").passes();
+    change(&repo);
+    propose(&repo, "db");
+    if !has("python3") {
+        return probity_testkit::skip!("there is no python3 to read the store with");
+    }
+    let first = first_entry(&repo);
+    assert_eq!((&first["restarted"]["why"], &first["restarted"]["by"]), (&"no backup".into(), &"ann".into()));
+    assert_eq!(first["restarted"]["noted"]["origin"], noted["origin"], "{first:#}");
+}
+
+#[test]
+fn a_lost_store_is_begun_again_on_the_record_only() {
+    for lost in [&["store.sqlite"][..], &["store.sqlite", "log.checkpoint"]] {
+        let repo = Repo::new();
+        repo.run("true").passes();
+        for name in lost.iter().chain(&["store.sqlite-wal", "store.sqlite-shm"]) {
+            let _ = fs::remove_file(state(&repo).join(name));
+        }
+        assert_eq!(repo.ask(&["evidence", "list"]).exit_code, Some(1));
+        let restarted = repo.ask(&["log", "restart", "--why", "lost"]);
+        assert_eq!(restarted.exit_code, Some(0), "{restarted:#?}");
+        assert_eq!(restarted.json["noted"].is_null(), lost.len() == 2, "{restarted:#?}");
+        repo.run("true").passes();
+        assert_eq!(repo.ask(&["evidence", "chain"]).exit_code, Some(0));
+    }
+}
+
+#[test]
+fn the_judged_cannot_begin_the_log_again() {
+    let repo = Repo::new();
+    repo.run("true").passes();
+    let binary = env!("CARGO_BIN_EXE_probity");
+    let script = format!(
+        "rm -r .git/probity/evidence/*; {binary} log restart --why mine || echo refused > ../refused"
+    );
+    repo.run(&script).fails_with("PROTECTED.CHANGED");
+    assert!(repo.outside().join("refused").exists());
+}

@@ -1,9 +1,9 @@
 //! Every command and tool has a snapshot, and every snapshot has a case.
 
 use crate::client::Client;
+use crate::command_list;
 use crate::harness::{Form, Scene, fix_environment, snapshot_directory};
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
@@ -21,32 +21,13 @@ const AREAS: &[(&str, &str)] = &[
 
 /// Returns the commands that the help of `path` lists, without `help` itself.
 pub(crate) fn subcommands(path: &[&str]) -> Vec<String> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
-    fix_environment(command.args(path).arg("--help"), &std::env::temp_dir());
-    let help = String::from_utf8(command.output().expect("probity starts").stdout).expect("text");
-    let mut commands = Vec::new();
-    let mut lists_commands = false;
-    for line in help.lines() {
-        if line.ends_with(':') && !line.starts_with(' ') {
-            lists_commands = !["Arguments:", "Options:", "Examples:"].contains(&line);
-        } else if lists_commands && line.starts_with("  ") && !line.starts_with("   ") {
-            commands.extend(line.split_whitespace().next().filter(|name| *name != "help").map(str::to_owned));
-        } else if !line.is_empty() && !line.starts_with(' ') {
-            lists_commands = false;
-        }
-    }
-    commands
+    command_list::subcommands(&binary, path)
 }
 
-/// Collects every command that does something: those without subcommands, and those that work without one.
-fn leaves(path: &[&str], found: &mut BTreeSet<String>) {
-    let below = subcommands(path);
-    if below.is_empty() || path == ["analyze"] {
-        found.insert(path.join(" "));
-    }
-    for command in &below {
-        leaves(&[path, &[command.as_str()]].concat(), found);
-    }
+fn binary(path: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
+    fix_environment(command.args(path), &std::env::temp_dir());
+    command
 }
 
 /// Returns the area, name and text of every snapshot.
@@ -66,9 +47,7 @@ fn snapshots() -> Vec<(String, String, String)> {
 
 #[test]
 fn every_command_has_snapshots_in_both_forms() {
-    let mut commands = BTreeSet::new();
-    leaves(&[], &mut commands);
-    assert!(commands.len() > 70, "the help was not understood: {commands:?}");
+    let commands = command_list::working_commands(&binary);
     let snapshots = snapshots();
     for form in [Form::Human, Form::Json] {
         let ending = format!(".{}", form.name());

@@ -211,6 +211,9 @@ fn the_log_is_shown_proven_and_witnessed() {
         scene.case("chain_shortened", &["evidence", "chain"]);
         scene.case("status_shortened", &["status"]);
         scene.case("doctor_shortened", &["doctor"]);
+        scene.case("restart", &["log", "restart", "--why", "the newest entries are lost", "--by", "ann"]);
+        scene.case("show_restarted", &["log", "show"]);
+        scene.case("restart_again", &["log", "restart", "--why", "again", "--by", "ann"]);
     });
 }
 

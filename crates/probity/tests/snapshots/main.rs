@@ -6,6 +6,8 @@
 #[path = "../end_to_end/mcp/client.rs"]
 #[allow(dead_code, reason = "shared with the end-to-end tests, which use all of it")]
 mod client;
+#[path = "../shared/command_list.rs"]
+mod command_list;
 #[path = "../shared/published_schemas.rs"]
 mod published_schemas;
 #[path = "../shared/repo.rs"]

@@ -40,6 +40,8 @@ pub struct HeldChange {
     pub programs: StartPrograms,
     /// The paths that changed since, by any author.
     pub changed: BTreeSet<RepoPath>,
+    /// Those of them outside of the declared scope.
+    pub undeclared: BTreeSet<RepoPath>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -138,7 +140,11 @@ fn run_sealed(
         log_directory: workspace.state.dir(),
         changed_since_seal: None,
     };
-    let held = held.map(|held| HeldGates { programs: &held.programs, changed: &held.changed });
+    let held = held.map(|held| HeldGates {
+        programs: &held.programs,
+        changed: &held.changed,
+        undeclared: &held.undeclared,
+    });
     let mut before = gates::announcement(workspace, seal);
     gates::run_held(&mut supervisor, seal, place, held, &mut before, &mut after)
 }

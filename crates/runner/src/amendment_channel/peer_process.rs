@@ -1,7 +1,7 @@
 //! The process at the other end of the amendment socket, and the bytes that it sent.
 
 #[cfg(target_os = "linux")]
-use probity_process::{Ancestry, HeldProcess};
+use probity_process::{HeldProcess, ProcessAncestry};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
@@ -39,9 +39,9 @@ impl PeerProcess {
         let held = rustix::process::Pid::from_raw(id).and_then(HeldProcess::open);
         let held = held.ok_or_else(|| format!("process {id} is gone"))?;
         match held.ancestry(rustix::process::getpid()) {
-            Ancestry::Outside => Ok(Self(held)),
-            Ancestry::Inside => Err(format!("process {id} belongs to the run")),
-            Ancestry::Unknown => Err(format!("process {id} is gone, or its ancestors cannot be seen")),
+            ProcessAncestry::Outside => Ok(Self(held)),
+            ProcessAncestry::Inside => Err(format!("process {id} belongs to the run")),
+            ProcessAncestry::Unknown => Err(format!("process {id} is gone, or its ancestors cannot be seen")),
         }
     }
 

@@ -304,9 +304,9 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[derive(Debug, Clone, Default)]
-    struct Memory(Arc<Mutex<Option<LogHead>>>);
+    struct RememberedHead(Arc<Mutex<Option<LogHead>>>);
 
-    impl HeadNote for Memory {
+    impl HeadNote for RememberedHead {
         fn read(&self) -> Result<Option<LogHead>, StoreError> {
             Ok(self.0.lock().expect("is free").clone())
         }
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn every_event_of_every_log_is_a_leaf_in_order() {
         let dir = tempfile::tempdir().expect("a directory");
-        let note = Memory::default();
+        let note = RememberedHead::default();
         let path = dir.path().join("store.sqlite");
         let store = SqliteStore::open_noted(&path, Some(Box::new(note.clone()))).expect("opens");
         for n in 1..=9 {
@@ -355,7 +355,7 @@ mod tests {
             ("UPDATE leaf SET hashes = zeroblob(96) WHERE number = 3", false),
         ] {
             let dir = tempfile::tempdir().expect("a directory");
-            let note = Memory::default();
+            let note = RememberedHead::default();
             let path = dir.path().join("store.sqlite");
             let store = SqliteStore::open_noted(&path, Some(Box::new(note))).expect("opens");
             (1..=4).for_each(|n| event(&store, "a", n));

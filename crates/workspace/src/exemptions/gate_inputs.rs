@@ -76,7 +76,8 @@ pub fn look_up_command(
     }
     for word in started.script_words {
         lookup.note_argument(OsStr::new(word));
-        if !word.contains('/') {
+        // A word with a directory is a program only if it can be executed; anything else is given to one.
+        if !word.contains('/') || is_executable(&root.join(word)) {
             lookup.program(OsStr::new(word), 0);
         }
     }

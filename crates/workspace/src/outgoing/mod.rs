@@ -6,8 +6,8 @@
 //! paths new commits change, [`index_rule`] what was staged.
 //!
 //! Not judged, because they are not the content of this tree or not for pushing: remote-tracking and prefetched
-//! references, notes, tags of fetched commits, and branches that another worktree has checked out. All of them are
-//! recorded as movements.
+//! references, notes, tags of fetched commits, and what worktrees that were there before have checked out. All references
+//! are recorded as movements.
 //!
 //! Objects are read by git without replace refs and grafts, and only if a reference moved or the index changed.
 
@@ -434,6 +434,16 @@ impl MovedRefs {
                 None => senseless.push((name.to_owned(), value.to_owned())),
             }
         }
+        // The target of a symbolic reference is judged by its own name, unless it has one that is not judged.
+        let symbolic =
+            after.all().filter(|(name, value)| value.starts_with(SYMBOLIC_REF_PREFIX) && is_judged(name));
+        for (name, _) in symbolic {
+            let led_to = before.resolve(name).map(|(_, value)| value);
+            let target =
+                after.resolve(name).filter(|(target, value)| !is_judged(target) && led_to != Some(*value));
+            tips.extend(target.and_then(|(_, value)| Some((name.to_owned(), parse(value)?))));
+        }
+        tips.extend(after.detached_elsewhere(before).filter_map(|(name, id)| Some((name, parse(id)?))));
         let stashed = after.stashes().difference(before.stashes()).filter_map(|id| parse(id));
         tips.extend(stashed.map(|id| (STASH_REF.to_owned(), id)));
         let before_values = before.all().map(|(_, value)| value);

@@ -7,7 +7,7 @@
 
 use super::{MovedRefs, commit_rule::CommittedChange};
 use crate::git_failure::GitFailure;
-use crate::refs::RefFacts;
+use crate::refs::{RefFacts, WORKTREE_PREFIX};
 use probity_paths::RepoPath;
 use probity_snapshot::GitId;
 use probity_snapshot::git::GitLayout;
@@ -30,12 +30,14 @@ pub fn committed_aside(
 ) -> Result<BTreeMap<RepoPath, AsideChange>, GitFailure> {
     let elsewhere = now.all_branches_elsewhere();
     let checked_out = now.commit().and_then(|id| GitId::from_hex(id.as_bytes()));
+    let is_elsewhere = |name: &str| elsewhere.contains(name) || name.starts_with(WORKTREE_PREFIX);
     let mut here = MovedRefs::between(start, now, &elsewhere);
+    here.tips.retain(|(name, _)| !is_elsewhere(name));
     here.know(checked_out.iter());
     let known_elsewhere = now.branches_elsewhere(start);
     let mut there = MovedRefs::between(start, now, &known_elsewhere);
     let tips: Vec<GitId> = here.tips.iter().map(|(_, id)| id.clone()).collect();
-    there.tips.retain(|(name, _)| elsewhere.contains(name.as_str()));
+    there.tips.retain(|(name, _)| is_elsewhere(name));
     there.know(checked_out.iter().chain(&tips));
     let mut found = BTreeMap::new();
     for (moved, is_in_other_worktree) in [(here, false), (there, true)] {
