@@ -1,5 +1,6 @@
 //! The audit of one file: whole-file edits by their ids, everything else item by item.
 
+use crate::AuditOptions;
 use crate::breakages::{broken_file, duplicates, has_markers};
 use crate::edits::{EditAtom, edits_of, similarity_percent};
 use crate::file_items::{FileItems, Item, read_versions};
@@ -26,14 +27,14 @@ const SIDES: [(usize, usize, MergeSide); 2] =
 pub(crate) fn audit_file(
     group: &FileGroup,
     search: &TreeSearch<'_>,
-    is_two_way: bool,
+    options: AuditOptions,
     report: &mut AuditReport,
 ) {
     let n_before = report.findings.len();
-    audit_group(group, search, report);
+    audit_group(group, search, options, report);
     let ids = group.versions.each_ref().map(|version| version.as_ref().map_or("", |version| &*version.id));
     for finding in &mut report.findings[n_before..] {
-        if is_two_way
+        if options.two_way
             && matches!(
                 finding.class,
                 FindingClass::Lost | FindingClass::Contested | FindingClass::Superseded
@@ -45,7 +46,7 @@ pub(crate) fn audit_file(
     }
 }
 
-fn audit_group(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditReport) {
+fn audit_group(group: &FileGroup, search: &TreeSearch<'_>, options: AuditOptions, report: &mut AuditReport) {
     let is_special = |version: &crate::FileVersion| version.is_submodule() || version.is_link();
     if group.versions.iter().flatten().any(is_special) {
         report.findings.extend(SIDES.iter().filter_map(|side| special_loss(group, *side)));
@@ -70,7 +71,7 @@ fn audit_group(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditRep
     if is_settled {
         return;
     }
-    audit_content(group, search, report);
+    audit_content(group, search, options, report);
 }
 
 fn is_proven_by_content(group: &FileGroup) -> bool {
@@ -219,7 +220,12 @@ fn normalized(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text)
 }
 
-fn audit_content(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditReport) {
+fn audit_content(
+    group: &FileGroup,
+    search: &TreeSearch<'_>,
+    options: AuditOptions,
+    report: &mut AuditReport,
+) {
     let texts: [Option<Cow<'_, [u8]>>; 4] =
         [BASE, OURS, THEIRS, RESULT].map(|at| group.bytes(at).map(normalized));
     let text = |version: usize| texts[version].as_deref();
@@ -230,6 +236,9 @@ fn audit_content(group: &FileGroup, search: &TreeSearch<'_>, report: &mut AuditR
         (Some(base), Some(ours), Some(theirs)) => is_clean_merge(base, ours, theirs, result),
         _ => false,
     };
+    if is_clean && !options.checks_breakages {
+        return;
+    }
     let files = read_versions(&name, [text(BASE), text(OURS), text(THEIRS), text(RESULT)]);
     let is_broken = audit_breakage(group, &files, [text(OURS), text(THEIRS), text(RESULT)], report);
     if !is_broken {

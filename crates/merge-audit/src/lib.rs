@@ -42,8 +42,8 @@ use moved_code::TreeSearch;
 pub struct AuditOptions {
     /// There is no common ancestor: findings are hints.
     pub two_way: bool,
-    /// Look for calls that the other side broke, in all changed source files.
-    pub checks_calls: bool,
+    /// Look for breakages also in files that merge cleanly, and for calls that the other side broke.
+    pub checks_breakages: bool,
 }
 
 /// Finds every edit of either side that the result does not have, and every place where the result is broken.
@@ -53,9 +53,9 @@ pub fn audit(trees: &FourTrees, options: AuditOptions) -> AuditReport {
     let groups = path_identity::unproven_groups(trees);
     report.n_compared = groups.len();
     for group in &groups {
-        file_audit::audit_file(group, &search, options.two_way, &mut report);
+        file_audit::audit_file(group, &search, options, &mut report);
     }
-    if options.checks_calls && !options.two_way {
+    if options.checks_breakages && !options.two_way {
         let (confirmed, unconfirmed) = breakages::broken_calls(trees, &search);
         let with_id = |mut finding: AuditFinding| {
             finding.fill_id(["", "", "", ""]);

@@ -149,6 +149,6 @@ proptest! {
             })
         };
         let trees = FourTrees::from([(path, texts.map(version))]);
-        audit(&trees, AuditOptions { two_way: false, checks_calls: true });
+        audit(&trees, AuditOptions { two_way: false, checks_breakages: true });
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn report_of(
     let mut trees = four_trees::read(layout, merge)?;
     contents::fill(layout, &mut [&mut trees], depth)?;
     let options =
-        AuditOptions { two_way: merge.bases.is_empty(), checks_calls: depth == ContentDepth::Everything };
+        AuditOptions { two_way: merge.bases.is_empty(), checks_breakages: depth == ContentDepth::Everything };
     let report = audit(&trees, options);
     Ok((trees, report))
 }

@@ -151,7 +151,7 @@ fn audit_batch(
         }
         // Now every changed file counts: what seems lost may have moved.
         contents::fill(layout, &mut [&mut trees], ContentDepth::Everything)?;
-        let report = audit(&trees, AuditOptions { two_way: false, checks_calls: true });
+        let report = audit(&trees, AuditOptions { two_way: false, checks_breakages: true });
         let answer = explain(layout, merge, &trees, report)?;
         if answer.findings.is_empty() {
             n_clean += 1;
