@@ -48,7 +48,17 @@ pub(crate) fn close_interrupted(
     let mut closed = Vec::new();
     let landings = landing::recover_landings(workspace)?;
     for landing in landing::unattested_landings(workspace)? {
-        recovered_landing::attest_recovered(workspace, &landing)?;
+        // Evidence that does not hold together keeps nobody from working; the landing stays and is tried again.
+        match recovered_landing::attest_recovered(workspace, &landing) {
+            Err(ServiceError::Refused { reason, .. }) => {
+                tracing::warn!(
+                    run_id = landing.run_id,
+                    code = reason.as_str(),
+                    "a landing has no evidence yet"
+                );
+            }
+            attested => attested?,
+        }
     }
     let own_lock = workspace.state.tree_lock(&workspace.root);
     let (own, others): (Vec<_>, Vec<_>) =

@@ -181,6 +181,13 @@ fn hostile_repo() -> (Repo, Value) {
 
 /// The commands whose answers, filled with hostile text, must be harmless. `@x` is a name that the repository gave.
 const CASES: &[&[&str]] = &[
+    &["diff", HOSTILE],
+    &["discard", HOSTILE],
+    &["enter", HOSTILE],
+    &["hook", HOSTILE],
+    &["land", HOSTILE, "--only", HOSTILE],
+    &["merge", "audit", HOSTILE],
+    &["merge", "audit", "HEAD", "--restore", HOSTILE, "--why", HOSTILE],
     &["amend", "last", "--add", "src/b.py", "--why", HOSTILE, "--by", HOSTILE],
     &["amend", "--intent", "@intent", "--add", HOSTILE, "--why", HOSTILE, "--owner", OWNER],
     &["analyze"],

@@ -30,7 +30,7 @@ impl LayerContents<'_> {
     /// Writes `changes`, sorted by path, into the directory `upper`, which is created.
     pub(super) fn write(&self, upper: &Path, changes: &[TreeChange]) -> Result<(), ServiceError> {
         durable::create_dir(upper)?;
-        let mut modes = BTreeMap::new();
+        let mut modes: BTreeMap<PathBuf, u32> = BTreeMap::new();
         for change in changes {
             self.write_change(upper, change, &mut modes).map_err(|error| ServiceError::System {
                 what: format!("cannot write `{}` into a layer", change.path),
@@ -39,7 +39,6 @@ impl LayerContents<'_> {
         }
         // From the inside out, because a directory may forbid writing.
         for (path, mode) in modes.into_iter().rev() {
-            let path: PathBuf = path;
             fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(StoreError::io_error(&path))?;
         }
         Ok(())

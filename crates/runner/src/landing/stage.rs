@@ -163,7 +163,7 @@ impl EntryStager<'_> {
             }
             // A sparse file stays sparse.
             if !is_cloned && n == self.buffer.len() && piece.iter().all(|byte| *byte == 0) {
-                to.seek(SeekFrom::Current(n as i64))?;
+                to.seek(SeekFrom::Start(size))?;
             } else if !is_cloned {
                 to.write_all(piece)?;
             }

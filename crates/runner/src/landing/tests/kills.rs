@@ -60,7 +60,7 @@ impl KillCase {
     /// Recovers as the next start does, and requires all or nothing.
     fn recover_and_check(&self) {
         let progress = self.progress();
-        let _tree = crate::run::take_tree(&self.fixture.workspace, "the next start").expect("is free");
+        let tree = crate::run::take_tree(&self.fixture.workspace, "the next start").expect("is free");
         crate::recover::close_interrupted(&self.fixture.workspace, true).expect("recovers");
         let has_landed = matches!(progress, Some(LandingProgress::Decided | LandingProgress::Landed));
         let expected = if has_landed { &self.after } else { &self.before };
@@ -68,7 +68,7 @@ impl KillCase {
         let settled = self.progress();
         assert!(settled.is_none() || settled == Some(LandingProgress::Landed), "{settled:?}");
         if !has_landed {
-            drop(_tree);
+            drop(tree);
             self.fixture.land_all(&self.before);
         }
     }

@@ -23,9 +23,8 @@ impl Fixture {
     pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         fs::create_dir(dir.path().join("tree")).expect("creates");
-        let mut fixture = Self::at(dir.path());
-        fixture._dir = Some(dir);
-        fixture
+        let fixture = Self::at(dir.path());
+        Self { _dir: Some(dir), ..fixture }
     }
 
     /// The tree in `dir`, whose layer need not exist.
