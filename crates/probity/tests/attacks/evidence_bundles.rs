@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 pub(crate) const MANIFEST: &[u8] = b"manifest.json";
 pub(crate) const SEAL: &[u8] = b"seal.json";

@@ -1,6 +1,6 @@
 //! Forged and hostile receipts.
 
-use crate::repo::{Repo, verify};
+use crate::repo::Repo;
 use probity_core::{Digest, json};
 use serde_json::{Value, json};
 use std::fs;

@@ -2,7 +2,7 @@
 
 use crate::evidence_bundles::{ForgedBundle, MANIFEST, SEAL, governed, passing_run};
 use crate::repo::{Outcome, Repo, verify};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
