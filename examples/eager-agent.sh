@@ -1,4 +1,4 @@
-# An agent that was asked to mend the login, and also "cleans up". Its report does not say so.
+# An agent that was asked to fix the login, and also "cleans up". Its report does not say so.
 cat >> src/auth/login.sh <<'END'
 
 logout() {

@@ -38,7 +38,7 @@ struct DemoStep {
     exit_code: i32,
 }
 
-const DEMO_STEPS: &[DemoStep] = &[
+const FIRST_STEPS: [DemoStep; 3] = [
     DemoStep {
         says: "An agent is asked to fix the login. It may touch src/auth, nothing else.",
         command: "probity run --scope 'src/auth/**' -- sh ../careful-agent.sh",
@@ -54,13 +54,28 @@ const DEMO_STEPS: &[DemoStep] = &[
         command: "probity run --scope 'src/auth/**' -- sh ../eager-agent.sh",
         exit_code: 1,
     },
-    DemoStep { says: "Undo only what was out of scope.", command: "probity revert last", exit_code: 0 },
 ];
+
+/// What follows where the agents work in private views.
+const STEPS_IN_A_VIEW: &[DemoStep] = &[
+    DemoStep { says: "Nothing of that reached the project.", command: "git diff --stat", exit_code: 0 },
+    DemoStep {
+        says: "Land the part that was asked for; the rest stays held.",
+        command: "probity land last --in-scope",
+        exit_code: 0,
+    },
+    DemoStep { says: "Drop the rest.", command: "probity discard last", exit_code: 0 },
+];
+
+/// What follows where changes are only found afterwards.
+const STEPS_AFTERWARDS: &[DemoStep] =
+    &[DemoStep { says: "Undo only what was out of scope.", command: "probity revert last", exit_code: 0 }];
 
 fn play_steps(binary: &Path, show: &mut dyn FnMut(&str), stream: DemoOutput) -> ChoreResult {
     let place = demo_directory();
     let result = prepare(&place).and_then(|()| {
-        for step in DEMO_STEPS {
+        let rest = if has_views(binary, &place)? { STEPS_IN_A_VIEW } else { STEPS_AFTERWARDS };
+        for step in FIRST_STEPS.iter().chain(rest) {
             show(&format!("\n# {}\n$ {}\n", step.says, step.command));
             let (output, exit_code) = run(binary, &place.join("shop"), step.command, stream)?;
             show(&output);
@@ -74,9 +89,21 @@ fn play_steps(binary: &Path, show: &mut dyn FnMut(&str), stream: DemoOutput) -> 
     result
 }
 
+/// Returns the place of the demo: not the directory for temporary files, which is private in a view, so that the agents
+/// beside the project would not be found.
 fn demo_directory() -> PathBuf {
-    let temporary = std::env::temp_dir();
-    temporary.canonicalize().unwrap_or(temporary).join(format!("probity-demo-{}", std::process::id()))
+    let target = crate::target();
+    target.canonicalize().unwrap_or(target).join(format!("demo-{}", std::process::id()))
+}
+
+/// Returns whether commands can have a private view here.
+fn has_views(binary: &Path, place: &Path) -> Result<bool, String> {
+    let probe = "probity run --enforce overlay --scope 'src/auth/**' -- true";
+    let shop = place.join("shop");
+    let (_, exit_code) = run(binary, &shop, probe, DemoOutput::Capture)?;
+    // The probe leaves evidence; the demo begins without any.
+    let _ = fs::remove_dir_all(shop.join(".git/probity"));
+    Ok(exit_code == Some(0))
 }
 
 /// Creates a git repository with the example project, and the two agents beside it.
@@ -117,7 +144,7 @@ fn run(binary: &Path, dir: &Path, line: &str, stream: DemoOutput) -> Result<(Str
     let directory = binary.parent().unwrap_or(Path::new("."));
     let path = [directory.as_os_str(), OsStr::new(":"), &path].into_iter().collect::<std::ffi::OsString>();
     let mut command = Command::new("sh");
-    command.current_dir(dir).env("PATH", path).env("PROBITY_ENFORCE", "observe").stdin(Stdio::null());
+    command.current_dir(dir).env("PATH", path).env_remove("PROBITY_ENFORCE").stdin(Stdio::null());
     if stream == DemoOutput::Inherit {
         let status = command.arg("-c").arg(line).status().map_err(|error| error.to_string())?;
         return Ok((String::new(), status.code()));

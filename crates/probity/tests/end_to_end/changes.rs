@@ -395,7 +395,10 @@ fn status_and_doctor_tell_what_goes_on() {
         .iter()
         .filter_map(|check| check["name"].as_str())
         .collect();
-    assert_eq!(names, ["git", "state", "store", "secrets", "log", "clock", "policy", "agents", "enforcement"]);
+    assert_eq!(
+        names,
+        ["git", "state", "store", "secrets", "log", "clock", "policy", "agents", "enforcement"]
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Governing a run: plan, run, amend, revert, explain, evidence, keys.
+//! Governing a run: plan, run, amend, revert, held changes, explain, evidence, keys.
 
 use crate::harness::{Scene, story};
 
@@ -108,6 +108,27 @@ fn revert_undoes_what_was_out_of_scope() {
         violate(scene);
         scene.repo.sh("echo later >> docs/d.md");
         scene.case("changed_since", &["revert", "last"]);
+    });
+}
+
+#[test]
+fn held_changes_are_looked_at_landed_and_dropped() {
+    story(AREA, "held", |scene| {
+        scene.case("diff_nothing", &["diff"]);
+        scene.case("land_nothing", &["land", "last"]);
+        let script = "echo x >> src/a.py; echo y >> docs/d.md";
+        scene.ask(&["run", "--enforce", "overlay", "--scope", "src/a.py", "--", "sh", "-ec", script]);
+        scene.case("diff", &["diff", "last"]);
+        scene.case("diff_stat", &["diff", "last", "--stat"]);
+        scene.case("land_all", &["land", "last"]);
+        scene.case("land_in_scope", &["land", "last", "--in-scope"]);
+        scene.case("land_no_change", &["land", "last", "--only", "src/b.py"]);
+        scene.case("enter", &["enter", "last", "--", "cat", "docs/d.md"]);
+        scene.repo.sh("echo person >> docs/d.md");
+        scene.case("land_conflict", &["land", "last", "--only", "docs/d.md"]);
+        scene.case("land_rebase", &["land", "last", "--only", "docs/d.md", "--rebase"]);
+        scene.case("discard", &["discard", "last"]);
+        scene.case("discard_again", &["discard", "last"]);
     });
 }
 
