@@ -12,7 +12,7 @@ use probity_changes::agents::HookProgram;
 use probity_workspace::{ServiceError, Workspace};
 use std::path::PathBuf;
 
-/// Check the setup: git, state, store, clock, policy, agents and enforcement
+/// Check the setup: git, state, store, policy, agents, enforcement
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity doctor\n  probity doctor --agent claude --prove")]
 pub(crate) struct DoctorArgs {
