@@ -45,13 +45,9 @@ fn snapshots() -> Vec<(String, String, String)> {
     found
 }
 
-/// Speaks the protocols of agents and has no form for people; crate `hook` tests it.
-const COMMAND_WITHOUT_FORMS: &str = "hook";
-
 #[test]
 fn every_command_has_snapshots_in_both_forms() {
-    let mut commands = command_list::working_commands(&binary);
-    commands.retain(|command| command != COMMAND_WITHOUT_FORMS);
+    let commands = command_list::working_commands(&binary);
     let snapshots = snapshots();
     for form in [Form::Human, Form::Json] {
         let ending = format!(".{}", form.name());
