@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// Shorter runs are found between any two functions.
 const MIN_TILE_TOKENS: usize = 6;
-/// A run that repeats itself is compared with so many of its repetitions.
+/// A run that repeats itself is compared with at most this many of its repetitions.
 const MAX_RUN_OCCURRENCES: usize = 16;
 
 /// A token that is no variable.
@@ -172,8 +172,8 @@ impl RunIndex {
         index
     }
 
-    const fn slot(&self, run: u64) -> usize {
-        run as usize & (self.heads.len() - 1)
+    fn slot(&self, run: u64) -> usize {
+        usize::try_from(run & (self.heads.len() as u64 - 1)).expect("less than the number of slots")
     }
 
     fn occurrences(&self, run: u64) -> impl Iterator<Item = usize> + '_ {

@@ -135,6 +135,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             test: false,
             inherits: false,
             constructor: false,
+            misread: false,
             lcom4: None,
             statements: span(self.facts.statements.len()),
             tokens_end: 0,
@@ -251,7 +252,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             VisibilityRule::PubKeyword => AccessLevel::Internal,
             VisibilityRule::Export if says("private") || name.starts_with('#') => AccessLevel::Private,
             VisibilityRule::Export if says("protected") => AccessLevel::Internal,
-            // Whoever gets an object of a hidden class may call its methods.
+            // Code that gets an object of a hidden class may call its methods.
             VisibilityRule::Export if around_kind == UnitKind::Class => {
                 self.facts.units[around].access.min(AccessLevel::Internal)
             }

@@ -14,5 +14,5 @@ mod join;
 mod languages;
 mod laws;
 mod report;
-mod severities;
 mod rewrites;
+mod severities;
