@@ -6,7 +6,7 @@
 //! points, names mentioned in strings. Unused public code is an interface, not a finding.
 
 use crate::corpus::CorpusFile;
-use crate::facts::{AccessLevel, CodeUnit, FileFacts, UnitKind, count};
+use crate::facts::{AccessLevel, CodeUnit, UnitKind, count};
 use crate::finding::{Confidence, FindingDraft, FindingFamily, Severity};
 use crate::hash::{self, mix};
 use crate::language::Language;
@@ -177,6 +177,8 @@ fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
             .is_some_and(|parent| parent.kind == UnitKind::Class && (parent.inherits || parent.decorated))
         && !is_entry(file, unit)
         && !may_be_misread(file, unit)
+        // It may have taken in what follows it, with its uses.
+        && !unit.misread
         // `[Symbol.iterator]`: any code that has the symbol may call it.
         && !simple.ends_with(']')
         // Hooks such as `__len__` and `_repr_html_`.
@@ -186,14 +188,6 @@ fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
 /// Returns true if a file exports a unit by listing its name.
 fn is_listed(file: &CorpusFile, unit: &CodeUnit) -> bool {
     file.facts.exports.iter().any(|&symbol| file.facts.symbols.get(symbol) == simple_name(unit))
-}
-
-/// Returns true if the grammar could not read a place in the unit: it may have taken in what follows it, with its uses.
-fn may_be_misread(file: &CorpusFile, unit: &CodeUnit) -> bool {
-    let FileFacts { errors, n_errors, .. } = &*file.facts;
-    let is_after_known = errors.last().is_none_or(|last| last.start_line <= unit.range.end_line);
-    errors.iter().any(|error| unit.range.contains(error))
-        || (*n_errors as usize > errors.len() && is_after_known)
 }
 
 /// Returns true if the language or its runtime calls the unit, or something inside it.

@@ -283,6 +283,8 @@ pub struct CodeUnit {
     /// For a class: it inherits. For a method: it is marked as overriding.
     pub inherits: bool,
     pub constructor: bool,
+    /// True if the grammar could not read a place in it, whatever the errors of the file leave out.
+    pub misread: bool,
     /// For a class: the number of groups of methods that share no field and no call (LCOM4).
     pub lcom4: Option<u32>,
     pub statements: IndexRange,

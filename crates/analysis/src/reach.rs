@@ -181,11 +181,11 @@ impl<'a> ReachSearch<'a> {
     fn use_name(&mut self, hash: u64) {
         let names = &self.names;
         let Some(at) = self.index.find(hash, |at| names[at as usize].hash == hash) else { return };
-        let named = &mut self.names[at as usize];
-        if std::mem::replace(&mut named.is_used, true) {
+        let entry = &mut self.names[at as usize];
+        if std::mem::replace(&mut entry.is_used, true) {
             return;
         }
-        for (place, unit) in std::mem::take(&mut named.units) {
+        for (place, unit) in std::mem::take(&mut entry.units) {
             let file = &self.files[place as usize];
             let parent = file.facts.units[unit as usize].parent.unwrap_or(0);
             // A member waits for the class around it.

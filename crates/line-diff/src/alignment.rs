@@ -154,7 +154,10 @@ mod tests {
 
     #[test]
     fn a_text_that_was_rewritten_is_one_change() {
-        let text = |word: &str| (0..3_000).map(|n| format!("{word}{n}\n")).collect::<String>();
+        let text = |word: &str| {
+            let lines: Vec<String> = (0..3_000).map(|n| format!("{word}{n}\n")).collect();
+            lines.concat()
+        };
         let (before, after) = (text("a"), text("b"));
         let changes = line_changes(&split_lines(before.as_bytes()), &split_lines(after.as_bytes()));
         assert_eq!(changes, [LineChange { before: 0..3_000, after: 0..3_000 }]);

@@ -90,7 +90,8 @@ mod tests {
     #[test]
     fn changes_far_apart_are_hunks_of_their_own() {
         let text = |first: &str, last: &str| {
-            let middle: String = (0..20).map(|n| format!("{n}\n")).collect();
+            let middle: Vec<String> = (0..20).map(|n| format!("{n}\n")).collect();
+            let middle = middle.concat();
             format!("{first}\n{middle}{last}\n")
         };
         let found = hunks(&text("a", "z"), &text("A", "Z"));

@@ -32,9 +32,6 @@ const MIN_REPEATED_PERCENT: u32 = 80;
 /// Minimum share of variable uses that follow one renaming.
 const MIN_CONSISTENT_PERCENT: usize = 75;
 
-/// How many pairs are compared before the caller is asked again whether it has given up.
-const N_PAIRS_BETWEEN_CHECKS: usize = 64;
-
 /// Finds pairs of callables of which one is a rewritten copy of the other.
 pub(super) fn find(
     files: &[CorpusFile],
@@ -44,13 +41,12 @@ pub(super) fn find(
 ) -> Vec<NearClonePair> {
     let search = RewriteSearch { files, settings, all };
     let candidates = search.candidates();
-    let compared = candidates.par_chunks(N_PAIRS_BETWEEN_CHECKS).map(|pairs| -> Vec<NearClonePair> {
-        if is_given_up() {
-            return Vec::new();
-        }
-        pairs.iter().filter_map(|&(first, second)| search.compare(first, second)).collect()
-    });
-    compared.collect::<Vec<_>>().into_iter().flatten().collect()
+    let by_first: Vec<&[(u32, u32)]> = candidates.chunk_by(|a, b| a.0 == b.0).collect();
+    let compared: Vec<Vec<NearClonePair>> = by_first
+        .par_iter()
+        .map(|pairs| if is_given_up() { Vec::new() } else { search.compare_all(pairs) })
+        .collect();
+    compared.into_iter().flatten().collect()
 }
 
 struct RewriteSearch<'a> {
@@ -122,33 +118,44 @@ impl RewriteSearch<'_> {
         self.settings.clone_tokens * share / 100
     }
 
-    fn compare(&self, first: u32, second: u32) -> Option<NearClonePair> {
-        let sequences = [first, second].map(|index| &self.all.distinct[index as usize]);
-        let [one, other] = sequences.map(|sequence| {
-            let (file, unit) = self.unit(sequence);
-            TokenStream::of(file, unit)
-        });
+    /// Compares pairs that have the first callable in common.
+    fn compare_all(&self, pairs: &[(u32, u32)]) -> Vec<NearClonePair> {
+        let sequence = |index: u32| &self.all.distinct[index as usize];
+        let first = sequence(pairs[0].0);
+        let (file, unit) = self.unit(first);
+        let one = TokenStream::of(file, unit);
+        pairs.iter().filter_map(|&(_, second)| self.compare(first, &one, sequence(second))).collect()
+    }
+
+    fn compare(
+        &self,
+        first: &StatementSequence,
+        one: &TokenStream,
+        second: &StatementSequence,
+    ) -> Option<NearClonePair> {
+        let (file, unit) = self.unit(second);
+        let other = TokenStream::of(file, unit);
         let most = 2 * one.len().min(other.len()) * 100 / (one.len() + other.len());
         let least = self.settings.clone_similarity.saturating_sub(SIMILARITY_ALLOWANCE);
         if count(most) < least {
             return None;
         }
-        let tiles = tiling::tiles(&one, &other);
+        let tiles = tiling::tiles(one, &other);
         let n_matched: usize = tiles.iter().map(|tile| tile.len).sum();
         let similarity = count(2 * n_matched * 100 / (one.len() + other.len()));
         if similarity < least || count(n_matched) < self.least_matched(similarity) {
             return None;
         }
-        let (n_variables, n_consistent) = tiling::consistent_variables(&one, &other, &tiles);
+        let (n_variables, n_consistent) = tiling::consistent_variables(one, &other, &tiles);
         let is_renaming = n_consistent * 100 >= n_variables * MIN_CONSISTENT_PERCENT;
-        if !is_renaming || !tiling::are_varied(&one, &tiles) {
+        if !is_renaming || !tiling::are_varied(one, &tiles) {
             return None;
         }
-        let fragments = sequences.map(|sequence| self.all.fragment(sequence, sequence.positions));
+        let fragments = [first, second].map(|sequence| self.all.fragment(sequence, sequence.positions));
         let repeated = if similarity < MIN_REPEATED_PERCENT {
             Vec::new()
         } else {
-            self.repeated_statements(sequences[1], &other, &tiles)
+            self.repeated_statements(second, &other, &tiles)
         };
         Some(near_pair(self.files, fragments, repeated, count(n_matched), similarity))
     }

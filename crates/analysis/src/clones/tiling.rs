@@ -172,8 +172,8 @@ impl RunIndex {
         index
     }
 
-    const fn slot(&self, run: u64) -> usize {
-        run as usize & (self.heads.len() - 1)
+    fn slot(&self, run: u64) -> usize {
+        usize::try_from(run & (self.heads.len() as u64 - 1)).expect("less than the number of slots")
     }
 
     fn occurrences(&self, run: u64) -> impl Iterator<Item = usize> + '_ {

@@ -266,6 +266,9 @@ impl<'tree> SyntaxVisitor<'tree> {
     }
 
     fn note_error(&mut self, node: Node<'tree>) {
+        for open in &self.open {
+            self.facts.units[open.unit as usize].misread = true;
+        }
         self.facts.n_errors += 1;
         if self.facts.errors.len() < MAX_ERROR_RANGES {
             self.facts.errors.push(SourceRange::of(node));

@@ -135,6 +135,7 @@ impl<'tree> SyntaxVisitor<'tree> {
             test: false,
             inherits: false,
             constructor: false,
+            misread: false,
             lcom4: None,
             statements: span(self.facts.statements.len()),
             tokens_end: 0,

@@ -123,7 +123,7 @@ export { Rows };
 }
 
 #[test]
-fn functions_that_are_values_are_called_by_whoever_gets_them() {
+fn functions_that_are_values_are_called_by_those_that_get_them() {
     let script = r#"
 import { add } from "./bench";
 
