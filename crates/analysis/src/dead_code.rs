@@ -176,7 +176,6 @@ fn is_candidate(file: &CorpusFile, unit: &CodeUnit) -> bool {
         && !parent
             .is_some_and(|parent| parent.kind == UnitKind::Class && (parent.inherits || parent.decorated))
         && !is_entry(file, unit)
-        && !may_be_misread(file, unit)
         // It may have taken in what follows it, with its uses.
         && !unit.misread
         // `[Symbol.iterator]`: any code that has the symbol may call it.
