@@ -56,7 +56,7 @@ fn read_set(set: &Path) -> SetFiles {
 }
 
 fn judge(set: &str, files: &SetFiles, run: &AnalysisRun) -> Vec<String> {
-    let pairs: BTreeSet<String> = files.keys().map(|path| pair_of(path)).collect();
+    let pairs: BTreeSet<String> = files.keys().map(pair_of).collect();
     let mut found: BTreeSet<String> = BTreeSet::new();
     let mut covered: BTreeSet<String> = BTreeSet::new();
     let mut wrong: BTreeMap<(String, String), String> = BTreeMap::new();

@@ -59,7 +59,7 @@ fn merge_with(base: &[u8], ours: &[u8], theirs: &[u8], pairs: AlignFunction) -> 
             (Some(range), None) => merged.extend(&ours[range]),
             (None, Some(range)) => merged.extend(&theirs[range]),
             (Some(left), Some(right)) if ours[left.clone()] == theirs[right.clone()] => {
-                merged.extend(&ours[left])
+                merged.extend(&ours[left]);
             }
             _ => conflicts.push(cluster.base.clone()),
         }
@@ -129,8 +129,14 @@ mod tests {
 
     #[test]
     fn different_changes_of_one_line_are_a_conflict() {
-        assert_eq!(merge_lines(b"1\n2\n3\n", b"1\nx\n3\n", b"1\ny\n3\n"), LineMerge::Conflicts(vec![1..2]));
-        assert_eq!(merge_lines(b"1\n", b"1\nx\n", b"1\ny\n"), LineMerge::Conflicts(vec![1..1]));
+        assert_eq!(
+            merge_lines(b"1\n2\n3\n", b"1\nx\n3\n", b"1\ny\n3\n"),
+            LineMerge::Conflicts(std::iter::once(1..2).collect())
+        );
+        assert_eq!(
+            merge_lines(b"1\n", b"1\nx\n", b"1\ny\n"),
+            LineMerge::Conflicts(std::iter::once(1..1).collect())
+        );
     }
 
     proptest! {

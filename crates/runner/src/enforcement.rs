@@ -131,9 +131,7 @@ impl<'a> Enforcement<'a> {
 
     fn limits(&self) -> Vec<EnforcementLimit> {
         let mut limits = Vec::new();
-        if self.level != EnforcementLevel::Overlay {
-            limits.push(EnforcementLimit::AfterTheFact);
-        } else {
+        if self.level == EnforcementLevel::Overlay {
             if self.network == NetworkRule::On {
                 limits.push(EnforcementLimit::LoopbackOpen);
             }
@@ -143,6 +141,8 @@ impl<'a> Enforcement<'a> {
             if !self.tested.has_landlock_scopes {
                 limits.push(EnforcementLimit::NoScopes);
             }
+        } else {
+            limits.push(EnforcementLimit::AfterTheFact);
         }
         if rustix::process::geteuid().is_root() {
             limits.push(EnforcementLimit::AsRoot);

@@ -301,6 +301,10 @@ fn changed_paths(before: &WorkspaceObservation, after: &WorkspaceObservation) ->
 }
 
 /// Judges the run and writes the evidence.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one step after the other: every fact of the run goes into its bundle"
+)]
 fn judge_and_attest(
     workspace: &Workspace,
     observer: &WorkspaceObserver<'_>,
@@ -399,7 +403,7 @@ fn judge_and_attest(
                 scope,
                 attested: &attested,
             };
-            in_view::conclude(workspace, view, outcome, held, &run)?
+            in_view::conclude(workspace, view, outcome, &held, &run)?
         }
         _ => (LandingReport::default(), None),
     };

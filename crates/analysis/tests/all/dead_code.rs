@@ -16,7 +16,7 @@ fn dead_names(files: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn a_decorator_that_hands_the_function_to_nobody_does_not_keep_it() {
-    let text = r#"
+    let text = r"
 class Store:
     @staticmethod
     def _checksum(rows):
@@ -51,7 +51,7 @@ def _registered(key):
 @pytest.fixture
 def _fixture():
     return 1
-"#;
+";
     assert_eq!(dead_names(&[("a.py", text)]), ["Store._checksum", "Store._build", "Store._size", "_cached"]);
 }
 
@@ -157,7 +157,7 @@ class Rows {
 
 add(new Rows());
 "#;
-    let java = r#"
+    let java = r"
 public class Task {
     public Runnable task() {
         return new Runnable() {
@@ -166,7 +166,7 @@ public class Task {
         };
     }
 }
-"#;
+";
     assert_eq!(dead_names(&[("a.ts", script), ("Task.java", java)]), Vec::<String>::new());
 }
 
@@ -178,7 +178,7 @@ fn a_function_that_was_not_read_to_its_end_is_not_judged() {
 
 #[test]
 fn a_type_of_go_is_not_kept_by_its_own_methods() {
-    let text = r#"package store
+    let text = r"package store
 
 type cache struct{ rows map[string]int }
 
@@ -195,7 +195,7 @@ func (b byAge) Len() int { return len(b) }
 func (b byAge) Less(i, j int) bool { return b[i].Age < b[j].Age }
 
 func Sorted(people []Person) { sort.Sort(byAge(people)) }
-"#;
+";
     let other = "package store\n\nfunc (c *cache) put(key string) { c.rows[key] = 1 }\n";
     assert_eq!(dead_names(&[("a.go", text), ("b.go", other)]), ["cache", "newCache"]);
 }
@@ -231,7 +231,7 @@ fn a_dead_method_does_not_take_its_living_class_along() {
 
 #[test]
 fn a_function_of_rust_that_only_its_tests_use_is_told_as_such() {
-    let text = r#"
+    let text = r"
 pub fn open() -> u32 {
     used()
 }
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(helper(), 3);
     }
 }
-"#;
+";
     let run = run(&[("src/a.rs", text)]);
     let found = findings(&run, FindingFamily::DeadCode);
     let told: Vec<(&str, Severity)> =
@@ -285,12 +285,12 @@ def _open():
 
 #[test]
 fn hooks_that_a_runtime_calls_are_alive() {
-    let java = r#"
+    let java = r"
 class Saved implements java.io.Serializable {
     private void readObject(java.io.ObjectInputStream in) { in.read(); }
     private Object writeReplace() { return this; }
 }
-"#;
+";
     let unity =
         "public class Player : MonoBehaviour {\n    void Update() { Move(); }\n    void Move() { }\n}\n";
     let table = "static int open_file(int a) { return a; }\nstatic int close_file(int a) { return a; }\n\nstruct ops table = { .open = open_file, .close = close_file };\n";

@@ -91,7 +91,7 @@ fn a_copy_does_not_end_the_likeness_of_whole_files() {
 /// Returns Python code in which each function calls the next one and every fifth is hard to follow.
 fn program(n_functions: usize) -> String {
     let function = |n: usize| {
-        let decisions = if n % 5 == 0 { 24 } else { 2 };
+        let decisions = if n.is_multiple_of(5) { 24 } else { 2 };
         let steps: Vec<String> = (0..decisions)
             .map(|i| format!("    if rows.k{n}_{i} > {i}:\n        out = out.a{n}_{i}(rows)\n"))
             .collect();

@@ -113,9 +113,9 @@ pub(crate) fn audit(workspace: &Workspace, args: &MergeAuditArgs) -> Result<Comm
     }
     let answer = probity_merges::audit(workspace, &question)?;
     if args.short {
-        print_short(&answer)
+        print_short(&answer);
     } else {
-        print_audit(&answer)
+        print_audit(&answer);
     }
     if args.github {
         print_annotations(answer.findings.iter());
@@ -151,7 +151,7 @@ fn print_survival(answer: &MergeSurvivalAnswer) {
             ui::print_row("next", format_args!("git merge {branch}"));
         }
         _ if answer.restored.is_empty() => {
-            ui::print("nothing can be restored by itself; nothing was written")
+            ui::print("nothing can be restored by itself; nothing was written");
         }
         _ => ui::print("nothing was written: this is what would be restored"),
     }
@@ -326,10 +326,10 @@ fn print_versions(finding: &MergeFinding) {
             .find(|(_, other)| other.as_ref().map(|other| other.text.as_str()) == text);
         match (same, text) {
             (Some((other, _)), Some(_)) => {
-                ui::print(format_args!("    {} as {other}", ui::dim(format_args!("{name:<6}"))))
+                ui::print(format_args!("    {} as {other}", ui::dim(format_args!("{name:<6}"))));
             }
             (_, None) => {
-                ui::print(format_args!("    {} {}", ui::dim(format_args!("{name:<6}")), ui::dim("nothing")))
+                ui::print(format_args!("    {} {}", ui::dim(format_args!("{name:<6}")), ui::dim("nothing")));
             }
             (None, Some(text)) => print_version(name, text, &finding.lost, columns),
         }

@@ -114,7 +114,7 @@ impl Case {
         for (path, content) in self.lands {
             match (content, path.strip_suffix('/')) {
                 (Some(_), Some(path)) => {
-                    drop(expected.insert(format!("repo/{path}"), "directory 755".into()))
+                    drop(expected.insert(format!("repo/{path}"), "directory 755".into()));
                 }
                 (Some(content), None) => {
                     drop(expected.insert(format!("repo/{path}"), format!("file {content:?}")));
@@ -279,7 +279,7 @@ impl Fixture {
             let text = if kind.is_dir() {
                 format!("directory {:o}", facts.permissions().mode() & 0o777)
             } else if kind.is_symlink() {
-                format!("link {:?}", fs::read_link(&path).expect("a target"))
+                format!("link {}", fs::read_link(&path).expect("a target").display())
             } else if kind.is_file() && facts.len() > 1_000_000 {
                 format!("file of {} bytes {:o}", facts.len(), facts.permissions().mode() & 0o777)
             } else if kind.is_file() {

@@ -70,13 +70,12 @@ impl LayerContents<'_> {
                 Ok(rustix::fs::symlinkat(target, CWD, &place)?)
             }
             _ => {
-                match self.merged.get(&change.path) {
-                    Some(bytes) => fs::write(&place, bytes)?,
-                    None => {
-                        let directory = self.source.parent_of(&change.path)?;
-                        let mut from = open_layer_file(&directory, change.path.file_name())?;
-                        io::copy(&mut from, &mut File::create(&place)?)?;
-                    }
+                if let Some(bytes) = self.merged.get(&change.path) {
+                    fs::write(&place, bytes)?;
+                } else {
+                    let directory = self.source.parent_of(&change.path)?;
+                    let mut from = open_layer_file(&directory, change.path.file_name())?;
+                    io::copy(&mut from, &mut File::create(&place)?)?;
                 }
                 fs::set_permissions(&place, Permissions::from_mode(after.mode & 0o777))
             }

@@ -17,7 +17,9 @@ pub(super) fn pass() {
     use std::io::Write as _;
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
-    static PLAN: OnceLock<(Option<u64>, Option<(u64, String)>)> = OnceLock::new();
+    /// The step after which the process aborts, and the step after which it writes to a file.
+    type CrashPlan = (Option<u64>, Option<(u64, String)>);
+    static PLAN: OnceLock<CrashPlan> = OnceLock::new();
     static N_PASSED: AtomicU64 = AtomicU64::new(0);
     let (abort, write) = PLAN.get_or_init(|| {
         let write = std::env::var(WRITE_VARIABLE).ok();

@@ -153,7 +153,7 @@ mod tests {
         fs::create_dir_all(layer.join("upper/a/b")).expect("creates");
         fs::write(layer.join("upper/a/b/file"), "x").expect("writes");
         for closed in ["work/work", "upper/a/b", "upper/a"] {
-            fs::set_permissions(layer.join(closed), fs::Permissions::from_mode(0)).expect("closes");
+            fs::set_permissions(layer.join(closed), fs::Permissions::from_mode(0o000)).expect("closes");
         }
         let mut deep = layer.join("upper/deep");
         for _ in 0..300 {

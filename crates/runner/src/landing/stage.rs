@@ -57,15 +57,15 @@ pub(super) fn stage(
         |step: &&LandingStep| matches!(step, LandingStep::Add { .. } | LandingStep::Replace { .. });
     stager.flushes = steps.iter().filter(is_staged).count() <= MAX_SINGLE_FLUSHES;
     for step in steps {
-        let (path, slot, staged, after) = match step {
-            LandingStep::Add { path, slot, staged, after }
-            | LandingStep::Replace { path, slot, staged, after, .. } => (path, slot, staged, after),
-            _ => continue,
+        let (LandingStep::Add { path, slot, staged: object, after }
+        | LandingStep::Replace { path, slot, staged: object, after, .. }) = step
+        else {
+            continue;
         };
         let name = slot_name(*slot);
         stager.stage_entry(path, &name, after)?;
         let identity = ObjectIdentity::of(slots, &name).and_then(|found| found.ok_or(Errno::NOENT));
-        *staged = identity.map_err(failed(path))?.into();
+        *object = identity.map_err(failed(path))?.into();
         crash_point::pass();
     }
     let flushed = if stager.flushes { rustix::fs::fsync(slots) } else { flush_file_system(slots) };

@@ -149,8 +149,8 @@ pub(super) fn execute(
 }
 
 /// Returns whether only gates wrote a path, each as declared.
-fn is_declared(writes: &[GateWrites], by_command: &BTreeSet<RepoPath>, path: &RepoPath) -> bool {
-    let mut writers = writes.iter().filter(|gate| gate.changed.contains(path)).peekable();
+fn is_declared(gates: &[GateWrites], by_command: &BTreeSet<RepoPath>, path: &RepoPath) -> bool {
+    let mut writers = gates.iter().filter(|gate| gate.changed.contains(path)).peekable();
     !by_command.contains(path) && writers.peek().is_some() && writers.all(|gate| gate.outputs.contains(path))
 }
 
@@ -275,7 +275,7 @@ pub(super) fn conclude(
     workspace: &Workspace,
     view: &RunView<'_>,
     outcome: ViewOutcome,
-    held: LandingRecord,
+    held: &LandingRecord,
     run: &AttestedRun<'_>,
 ) -> Result<(LandingReport, Option<ReasonCode>), ServiceError> {
     drop(outcome.merged);

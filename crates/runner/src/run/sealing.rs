@@ -8,7 +8,6 @@ use crate::{before_images, coverage, landing, planning, reserved_space, view};
 use probity_api::PathClaim;
 use probity_api::govern::enforcement::ConfinementReport;
 use probity_changes::claims;
-use probity_core::merkle::TreeHead;
 use probity_core::{ReasonCode, json};
 use probity_evidence::{GlobList, Plan, Seal, SealContents, SecretKey, SignatureRule};
 use probity_paths::{PatternError, RepoPath, Scope};
@@ -125,8 +124,7 @@ pub(super) fn seal_run<'a>(
         (ReasonCode::ViewNoDirRename, detail)
     }));
     let confinement = enforcement.report(workspace, &precopied);
-    let log = workspace.state.store()?.log_head()?.map(|head| head.tree);
-    let seal = seal(workspace, policy, preview.plan.clone(), request, run_id, &start, log, &confinement)?;
+    let seal = seal(workspace, policy, preview.plan.clone(), request, run_id, &start, &confinement)?;
     let scopes = SealedScopes::of(&seal)?;
     // Checked once before the long work, and again under the claims lock.
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
@@ -182,11 +180,11 @@ pub(super) fn seal_run<'a>(
         key,
         folder,
         guard,
-        own_claims,
         enforcement,
         confinement,
         layered_start,
         notes,
+        own_claims,
     })
 }
 
@@ -219,11 +217,10 @@ fn seal(
     request: &RunRequest,
     run_id: &str,
     start: &WorkspaceObservation,
-    log: Option<TreeHead>,
     confinement: &ConfinementReport,
 ) -> Result<Seal, ServiceError> {
     let mut contents = contents_of(workspace, policy, plan, run_id, &start.content);
-    contents.log = log;
+    contents.log = workspace.state.store()?.log_head()?.map(|head| head.tree);
     contents.enforcement = confinement.level;
     contents.confinement = Some(json::to_value(confinement));
     contents.grants = GlobList::new(request.grants.iter().cloned());

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Time for a view to be built.
-const VIEW_START_TIMEOUT: Duration = Duration::from_secs(60);
+const VIEW_START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A view that is held open.
 pub(crate) struct MergedTree {

@@ -194,7 +194,7 @@ impl<'a> RunView<'a> {
         let mut environment = SERVICE_VARIABLES
             .iter()
             .filter(|name| !is_passed(name))
-            .fold(environment, |environment, name| environment.without(name));
+            .fold(environment, probity_process::ProcessEnvironment::without);
         if environment.get("TMPDIR").is_some() {
             environment = environment.with("TMPDIR", "/tmp");
         }

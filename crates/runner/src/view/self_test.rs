@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const TEST_LIMITS: CaptureLimits = CaptureLimits { time: Duration::from_secs(60), output_bytes: 64 * 1024 };
+const TEST_LIMITS: CaptureLimits = CaptureLimits { time: Duration::from_mins(1), output_bytes: 64 * 1024 };
 
 /// Settings of the kernel that keep ordinary users from having namespaces: the file, the value that forbids them, and
 /// the cure.

@@ -105,8 +105,8 @@ fn a_kill_while_a_landing_is_taken_back_leaves_nothing_of_it() {
             let _tree = crate::run::take_tree(&case.fixture.workspace, "the next start").expect("is free");
             crate::recover::close_interrupted(&case.fixture.workspace, true).expect("recovers");
             let changes = probity_snapshot::delta(&case.before, &case.fixture.snapshot());
-            let changed: Vec<String> = changes.iter().map(|change| change.path.to_string()).collect();
-            assert_eq!(changed, ["run.sh"], "abort at {abort}");
+            let paths: Vec<String> = changes.iter().map(|change| change.path.to_string()).collect();
+            assert_eq!(paths, ["run.sh"], "abort at {abort}");
             let written = fs::read_to_string(case.fixture.root().join("run.sh")).expect("reads");
             assert_eq!(written, "#!\nsomebody else\n", "no update is lost");
             assert_eq!(case.progress(), None);

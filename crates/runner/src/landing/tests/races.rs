@@ -109,12 +109,12 @@ fn a_full_disk_leaves_the_tree_and_the_layer_as_they_are() {
             if output.status.code() == Some(77)
                 || output.status.code() == Some(1) && output.stdout.is_empty() =>
         {
-            probity_testkit::skip!("a file system cannot be mounted here")
+            probity_testkit::skip!("a file system cannot be mounted here");
         }
         Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned()
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned()
                 + &String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{text}");
+            assert!(output.status.success(), "{printed}");
         }
         Err(error) => probity_testkit::skip!("unshare does not start: {error}"),
     }
