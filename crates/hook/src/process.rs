@@ -117,6 +117,19 @@ fn watch(arguments: HookArguments) {
     let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(work);
 }
 
+/// Escapes what would control the terminal of a reader: names in a line come from agents and trees.
+fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character != '\n' && probity_core::bytes::is_deceptive(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
 /// Prints an answer unless another thread has answered; returns the exit code.
 fn answer_once(answer: &HookAnswer) -> Option<u8> {
     if HAS_ANSWERED.swap(true, Ordering::SeqCst) {
@@ -124,7 +137,7 @@ fn answer_once(answer: &HookAnswer) -> Option<u8> {
     }
     let printed =
         std::io::stdout().write_all(answer.stdout.as_bytes()).and_then(|()| std::io::stdout().flush());
-    let _ = std::io::stderr().write_all(answer.stderr.as_bytes());
+    let _ = std::io::stderr().write_all(harmless(&answer.stderr).as_bytes());
     // A line for the model that cannot be printed is lost; a refusal still holds by its exit code.
     let _ = printed;
     Some(answer.exit_code)

@@ -7,7 +7,7 @@ use probity_core::ReasonCode;
 use probity_hook::payload::{AgentDialect, HookEvent};
 use probity_workspace::ServiceError;
 
-/// Answer an agent's hook: refuse edits that its session did not declare
+/// Answer an agent's hook: refuse edits that were not declared
 ///
 /// Reads the agent's payload from stdin. Silence and exit code 0 let the call pass; a refusal is JSON in the agent's form
 /// on stdout, one line on stderr and exit code 2. `probity init --agent` installs it; agents start the smaller program

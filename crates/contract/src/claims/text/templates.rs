@@ -38,7 +38,9 @@ pub(super) fn answer_of(tokens: &[Token<'_>]) -> Option<PromptAnswer> {
             || sentence.says_any(index, "only | yet | mostly | partially | partly | known | idea | almost")
     });
     let is_alone = tokens.len() == first + 1
-        || matches!(tokens[first + 1].kind, TokenKind::Comma | TokenKind::Break | TokenKind::Colon)
+        || tokens
+            .get(first + 1)
+            .is_some_and(|next| matches!(next.kind, TokenKind::Comma | TokenKind::Break | TokenKind::Colon))
         || sentence.is(first + 1, lx::MARK)
         || sentence
             .says_any(first + 1, "at | of | needed | required | expected | breaking | api | this | changes");
