@@ -9,8 +9,8 @@
 //! undeclared edits, a declaration, a declared edit, an attempt on the configuration, the finish. What happened is read from
 //! the repository and from what the program told the model.
 //!
-//! * [`prove`]: runs one agent and reports. [`script`]: the steps. [`model_server`], [`wire`]: the model.
-//!   [`launch`]: how each agent is started.
+//! * [`prove`]: runs one agent and reports. `script`: the steps. `model_server`, `wire`: the model.
+//!   `launch`: how each agent is started.
 
 mod launch;
 mod model_server;

@@ -106,7 +106,7 @@ pub struct FileFacts {
     pub exports: Vec<u32>,
     /// Statements by start, nested ones after those around them.
     pub statements: Vec<Statement>,
-    /// The kinds of the tokens outside type annotations, as [`token_kind`] numbers them: without parentheses and words
+    /// The kinds of the tokens outside type annotations, as `token_kind` numbers them: without parentheses and words
     /// that only declare. The name tokens among them are those of `names`, in the same order.
     pub token_kinds: Vec<u8>,
     /// Branches of one conditional that do the same.

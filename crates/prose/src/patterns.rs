@@ -1,7 +1,7 @@
 //! Patterns over the tokens of a sentence: a data file lists them, and a matcher finds where one of them stands.
 //!
 //! A pattern is a line of elements. An element is a list of words and lexicon sections (`was|were|CHANGE_VERB`), or a gap
-//! (`~3`: at most three tokens). `?` makes an element optional, `*` lets it stand up to [`MAX_REPEATS`] times or not at all.
+//! (`~3`: at most three tokens). `?` makes an element optional, `*` lets it stand up to `MAX_REPEATS` times or not at all.
 //! A section of the file is a group; the words behind its name in brackets are the lexicon sections of which a sentence must
 //! have one, which keeps the matcher away from most sentences.
 //!

@@ -5,8 +5,8 @@
 //! substitutions. A line that runs a script, an interpreter with a program of its own, or a command or target taken from
 //! a value that the line does not show is *unproven*: what it writes is judged from the tree afterwards.
 //!
-//! * [`syntax`]: the parser. [`expansion`]: words to values. [`interpreter`]: walks the script and collects effects.
-//! * [`programs`], [`wrappers`], [`git`]: what the known programs write. [`arguments`]: reads their options.
+//! * `syntax`: the parser. `expansion`: words to values. `interpreter`: walks the script and collects effects.
+//! * `programs`, `wrappers`, `git`: what the known programs write. `arguments`: reads their options.
 
 mod arguments;
 mod expansion;
