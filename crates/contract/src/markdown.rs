@@ -66,7 +66,7 @@ fn facts(page: &mut String, receipt: &Value) {
         ("Run after", value_text(&receipt["after"]["run_id"])),
         ("Health", health(receipt)),
         ("Health against the baseline", receipt["health"]["delta"].as_i64().map(change).unwrap_or_default()),
-        ("Enforcement", value_text(&receipt["enforcement"])),
+        ("Enforcement", enforcement(receipt)),
         ("Sentences not checked", value_text(&receipt["claims"]["unchecked_sentences"])),
         ("Not claimed", joined_words(&receipt["claims"]["not_made"])),
     ];
@@ -76,6 +76,15 @@ fn facts(page: &mut String, receipt: &Value) {
         let _ = writeln!(table, "| {name} | {value} |");
     }
     push_block(page, table.trim_end());
+}
+
+/// Returns the level, and what stood in front of the agent if the receipt says so.
+fn enforcement(receipt: &Value) -> String {
+    let level = value_text(&receipt["enforcement"]);
+    match value_text(&receipt["guard"]).replace('_', " ") {
+        guard if guard.is_empty() => level,
+        guard => format!("{level} ({guard})"),
+    }
 }
 
 /// Returns the description of a profile; an unknown word of a later version is returned unchanged.

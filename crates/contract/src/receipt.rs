@@ -56,6 +56,33 @@ pub struct ReceiptIntent {
     pub amendments: Vec<IntentAmendment>,
 }
 
+probity_core::word_enum! {
+    /// What kept an agent to its scope while it worked, from the weakest to the strongest. None of them is proof: the
+    /// verdict comes from the tree.
+    #[derive(Default)]
+    pub enum ChangeEnforcement {
+        /// Nothing: the tree was judged afterwards.
+        #[default]
+        AfterTheFact = "after_the_fact",
+        /// The hook of the session was reconfigured while it worked.
+        HookBroken = "hook_broken",
+        /// The hook of the session stood from its first event to the finish.
+        HookHeld = "hook_held",
+        /// The hook is in settings that the agent cannot change.
+        ManagedHook = "managed_hook",
+    }
+}
+
+impl ChangeEnforcement {
+    /// Returns the level of enforcement. A hook that was reconfigured enforces nothing.
+    pub const fn level(self) -> EnforcementLevel {
+        match self {
+            Self::AfterTheFact | Self::HookBroken => EnforcementLevel::Observe,
+            Self::HookHeld | Self::ManagedHook => EnforcementLevel::Hook,
+        }
+    }
+}
+
 /// The input of a receipt.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceiptInput<'a> {
@@ -77,8 +104,8 @@ pub struct ReceiptInput<'a> {
     pub unchecked_sentences: usize,
     /// Health of the trusted baseline, if there is one.
     pub baseline_health: Option<i64>,
-    /// How strongly the rules were enforced.
-    pub enforcement: EnforcementLevel,
+    /// What kept the agent to its scope while it worked.
+    pub guard: ChangeEnforcement,
     pub strictness: Strictness,
     /// Changes of the public interface, if the runs were compared.
     pub api: Option<&'a ApiDelta>,
@@ -140,6 +167,7 @@ struct ReceiptBody<'a> {
     new_findings: &'a [NewFinding],
     new_findings_left_out: usize,
     enforcement: EnforcementLevel,
+    guard: ChangeEnforcement,
     previous: Option<Digest>,
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<TreeHead>,
@@ -240,7 +268,8 @@ pub fn receipt(input: &ReceiptInput<'_>) -> Value {
         api: input.api,
         new_findings: shown_findings(input.new_findings),
         new_findings_left_out: input.new_findings.len().saturating_sub(MAX_SHOWN_FINDINGS),
-        enforcement: input.enforcement,
+        enforcement: input.guard.level(),
+        guard: input.guard,
         previous: input.previous,
         log: input.log,
     };

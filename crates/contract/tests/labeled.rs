@@ -208,9 +208,28 @@ fn whole_texts_of_an_independent_hand_are_read_no_worse_than_before() {
     assert!(caught.false_alarms == 0 && caught.recall() >= 98);
 }
 
+/// Held out first (93 % and 83 %, two honest ones called false), then looked at.
+#[test]
+fn whole_texts_of_an_independent_hand_that_were_held_out_are_read_no_worse_than_before() {
+    let sets = independent(include_str!("data/independent_seen.json"));
+    let (total, caught) = score_independent("independent, seen", &sets, true);
+    assert!(total.precision() >= 97 && total.recall() >= 93);
+    assert!(caught.false_alarms == 0 && caught.recall() >= 98);
+}
+
+/// Texts of pull requests, commits, reviews and agents with template answers, written before the rules of their round were read
+/// and split in halves by a digest. Rules may be tuned on this half.
+#[test]
+fn texts_as_people_and_agents_write_them_are_read_no_worse_than_before() {
+    let sets = independent(include_str!("data/field_tuned.json"));
+    let (total, caught) = score_independent("field, tuned", &sets, true);
+    assert!(total.precision() >= 99 && total.recall() >= 97);
+    assert!(caught.false_alarms == 0 && caught.recall() >= 85);
+}
+
 /// Prints only: a floor would invite to look.
 #[test]
-fn whole_texts_of_an_independent_hand_that_nobody_looked_at_are_scored() {
-    let sets = independent(include_str!("data/independent_held_out.json"));
-    score_independent("independent, held out", &sets, false);
+fn texts_as_people_and_agents_write_them_that_nobody_looked_at_are_scored() {
+    let sets = independent(include_str!("data/field_held_out.json"));
+    score_independent("field, held out", &sets, false);
 }

@@ -4,13 +4,14 @@ use probity_contract::claims::{
     ChangeFacts, Claim, ClaimJudgment, GateFact, GateOutcome, check_each, judge_claims,
 };
 use probity_contract::outputs::NewFinding;
-use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, RunRef, check_results, receipt};
+use probity_contract::receipt::{
+    ChangeEnforcement, DeltaEntry, ReceiptInput, ReceiptIntent, RunRef, check_results, receipt,
+};
 use probity_contract::{
     CheckOutcome, CheckResult, ContractCheck, ContractFinding, ContractReason, ContractStatus,
     ContractVerdict, CurrentState, GatePreview, IntentState, PatchIntent, RunFacts, VerificationInput,
     apply_strictness, budget, receipt_markdown, verify,
 };
-use probity_evidence::EnforcementLevel;
 use probity_evidence::receipt::{ReceiptError, attested, statement, verify as verify_receipt};
 use probity_intents::{IntentScope, ScopeCheckStatus, ScopeEntry, Timestamp, scope_check};
 use probity_paths::RepoPath;
@@ -215,7 +216,7 @@ fn sample() -> Value {
         judgment: &judge_claims(&claims, &facts(&verdict)),
         unchecked_sentences: 3,
         baseline_health: Some(91),
-        enforcement: EnforcementLevel::Observe,
+        guard: ChangeEnforcement::HookHeld,
         strictness: Strictness::default(),
         api: None,
         new_findings: &[NewFinding {

@@ -38,7 +38,11 @@ pub fn joined(text: &str, lines: &[Range<usize>]) -> (String, Vec<usize>) {
 
 /// Returns the prose of a text, in order.
 pub fn blocks(text: &str) -> Vec<MarkdownBlock> {
-    let mut reader = MarkdownReader { after_blank: true, ..MarkdownReader::default() };
+    let has_letter = |letter: u8| {
+        text.lines().any(|line| lettered_item(line.trim_start()).is_some_and(|(found, _)| found == letter))
+    };
+    let has_letters = has_letter(b'a') && has_letter(b'b');
+    let mut reader = MarkdownReader { after_blank: true, has_letters, ..MarkdownReader::default() };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         reader.line(line.trim_end(), start);
@@ -48,6 +52,7 @@ pub fn blocks(text: &str) -> Vec<MarkdownBlock> {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a state of its own of the reader")]
 struct MarkdownReader {
     blocks: Vec<MarkdownBlock>,
     /// The fence that closes the current code block.
@@ -56,6 +61,8 @@ struct MarkdownReader {
     /// The next line may continue the last block.
     continues: bool,
     after_blank: bool,
+    /// The text has items with letters.
+    has_letters: bool,
 }
 
 impl MarkdownReader {
@@ -82,7 +89,8 @@ impl MarkdownReader {
 
     fn prose(&mut self, body: &str, start: usize) {
         let end = start + body.len();
-        let (form, text) = form_of(body);
+        let lettered = lettered_item(body).filter(|_| self.has_letters);
+        let (form, text) = lettered.map_or_else(|| form_of(body), |(_, text)| (BlockForm::Item, text));
         let range = end - text.len()..end;
         match self.blocks.last_mut().filter(|_| self.continues && form == BlockForm::Paragraph) {
             Some(block) => block.lines.push(range),
@@ -114,6 +122,15 @@ fn form_of(line: &str) -> (BlockForm, &str) {
         Some(body) => (BlockForm::Item, body),
         None => (BlockForm::Paragraph, line),
     }
+}
+
+/// Returns the letter of an item such as `A. …`, `b) …`, `(c) …`, and its text. One such line alone is no list: "A. But later."
+fn lettered_item(line: &str) -> Option<(u8, &str)> {
+    let (is_closed, rest) = line.strip_prefix('(').map_or((false, line), |rest| (true, rest));
+    let letter = rest.bytes().next().filter(u8::is_ascii_alphabetic)?;
+    let marks: &[char] = if is_closed { &[')'] } else { &['.', ')', ':'] };
+    let body = rest[1..].strip_prefix(marks)?.strip_prefix(' ')?;
+    Some((letter.to_ascii_lowercase(), body.trim_start()))
 }
 
 fn item_body(line: &str) -> Option<&str> {

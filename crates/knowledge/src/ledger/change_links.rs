@@ -82,6 +82,14 @@ pub fn cite<N: AsRef<str>>(
     })
 }
 
+/// Returns the items that any of these changes was made under, each once.
+pub fn citations_of_changes(workspace: &Workspace, changes: &[&str]) -> Result<Vec<String>, ServiceError> {
+    let service = LedgerService::open(workspace, None)?;
+    let cited = service.book().citations().iter().filter(|it| changes.contains(&it.change.as_str()));
+    let items: std::collections::BTreeSet<String> = cited.map(|citation| citation.item.clone()).collect();
+    Ok(items.into_iter().collect())
+}
+
 /// Returns the changes made under an item, whichever of its handles they cite.
 pub(super) fn citations_of(book: &ProjectLedger, ledger: &Ledger, item: ItemId) -> Vec<Citation> {
     let cites = |citation: &&Citation| ledger.find(&citation.item) == Some(item);

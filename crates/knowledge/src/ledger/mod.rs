@@ -10,6 +10,7 @@
 //!
 //! [`LedgerService`] is the one loop that reads the log, lets the rules decide and appends; `cache` saves snapshots.
 
+mod agent_sessions;
 mod answers;
 mod cache;
 mod change_links;
@@ -25,8 +26,9 @@ mod service;
 mod state_files;
 mod suggest;
 
+pub use agent_sessions::agent_sessions;
 pub use answers::LedgerNotices;
-pub use change_links::{ConstraintView, check_items, cite, constraints_touching};
+pub use change_links::{ConstraintView, check_items, citations_of_changes, cite, constraints_touching};
 pub use guardians::guard;
 pub use ingest::{IngestRequest, ingest};
 pub use merge::{MergeRequest, merge, streams};

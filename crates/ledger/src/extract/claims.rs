@@ -57,6 +57,15 @@ pub(super) enum TurnClaim {
     TakeBack(String),
     /// The value of what was said last: "make it 10 seconds".
     SetValue(String),
+    /// The limit of what was said last: "then 250 kB is the limit".
+    SetBound(String),
+    /// Something takes the place of something that was said before: "30 days, not 90".
+    Contrast {
+        new: String,
+        old: String,
+    },
+    /// Work that was asked for is not wanted; the text names it.
+    DropTask(String),
     /// What a rule forbade is allowed; the text says what.
     Permit(String),
     /// Something no longer holds; the text says what, and is empty for the last statement.

@@ -3,7 +3,7 @@
 use super::sentences::sentences_of;
 use super::topics::blocks;
 use super::{Role, Turn};
-use probity_prose::lexicon::{self as lx, is_among, position_after, strip};
+use probity_prose::lexicon::{self as lx, contains, is_among, position_after, strip};
 use probity_prose::markdown::BlockForm;
 use probity_prose::sentences::Sentence;
 use probity_prose::words::{Word, strip_openers};
@@ -39,6 +39,12 @@ pub(super) struct DialogContext {
     pub(super) listed: Vec<String>,
     /// Whether it ended with a question.
     pub(super) is_asked: bool,
+    /// Whether that question asked how something should be.
+    pub(super) asks_for_choice: bool,
+    /// Its only offer is a way that it calls better than what was said before.
+    pub(super) is_counterproposal: bool,
+    /// Its last statement, for a "fix it" of the next turn.
+    pub(super) last_said: Option<String>,
     /// The ids of the turns before, the last first.
     pub(super) recent: Vec<String>,
 }
@@ -54,27 +60,32 @@ impl DialogContext {
             if earlier.role == turn.role && (is_first || !context.offers.is_empty()) {
                 continue;
             }
-            let (offers, listed, is_asked) = read(earlier);
+            let left = read(earlier);
             // What one asked oneself earlier is open too, if the other only answered.
             if context.offers.is_empty() {
-                context.offers = offers;
+                context.offers = left.offers;
             }
             if context.listed.is_empty() && earlier.role != turn.role {
-                context.listed = listed;
+                context.listed = left.listed;
             }
-            context.is_asked |= is_asked && is_first;
+            if is_first {
+                context.last_said = left.last_said;
+                context.is_counterproposal = left.is_counterproposal;
+            }
+            context.is_asked |= left.is_asked && is_first;
+            context.asks_for_choice |= left.asks_for_choice && is_first;
         }
         context
     }
 }
 
-fn read(turn: &Turn<'_>) -> (Vec<DialogOffer>, Vec<String>, bool) {
-    let (mut offers, mut listed) = (Vec::new(), Vec::new());
-    let mut is_asked = false;
+fn read(turn: &Turn<'_>) -> DialogContext {
+    let mut left = DialogContext::default();
+    let mut proposal = None;
     for block in blocks(turn.text) {
         let (sentences, _) = sentences_of(turn.text, &block);
         if matches!(block.form, BlockForm::Item | BlockForm::CheckBox { .. }) {
-            listed.extend(sentences.first().map(|sentence| sentence.text.clone()));
+            left.listed.extend(sentences.first().map(|sentence| sentence.text.clone()));
         }
         for (at, sentence) in sentences.iter().enumerate() {
             let offer = offer_of(sentence).map(|mut offer| {
@@ -85,18 +96,51 @@ fn read(turn: &Turn<'_>) -> (Vec<DialogOffer>, Vec<String>, bool) {
                 }
                 offer
             });
-            offers.extend(offer);
-            is_asked = sentence.is_question;
+            left.offers.extend(offer);
+            proposal = proposal_of(sentence).or(proposal);
+            if !sentence.is_question && (3..=25).contains(&sentence.words.len()) {
+                left.last_said = Some(sentence.text.trim_end_matches(['.', ':', '!']).to_owned());
+            }
+            left.is_asked = sentence.is_question;
+            left.asks_for_choice = sentence.is_question && asks_for_choice(&sentence.words);
         }
     }
-    (offers, listed, is_asked)
+    if left.offers.is_empty() && turn.role == Role::Assistant {
+        left.is_counterproposal = proposal.is_some();
+        left.offers.extend(proposal);
+    }
+    left
+}
+
+/// "Which one do you want?", "should they expire?", "how should it be stored?".
+fn asks_for_choice(words: &[Word]) -> bool {
+    contains(
+        words,
+        "should | shall | do you want | prefer | or | rather | would you | ok with | what do you think",
+    )
+}
+
+/// "A note in the docs would be cheaper": a way that nobody offers to take, and that a plain yes accepts.
+fn proposal_of(sentence: &Sentence) -> Option<DialogOffer> {
+    let words = strip_openers(&sentence.words);
+    let proposes = contains(
+        words,
+        "would be better | would be cheaper | would be simpler | would be safer | would be enough | would do | would work | would help | would solve | would fix | would avoid | is cheaper | is simpler | is safer | best to | worth",
+    );
+    let is_short = (3..=MAX_OFFER_WORDS).contains(&words.len());
+    let is_pointer = words.first().is_some_and(|word| is_among("it | that | this | i | they", &word.lower));
+    (proposes && is_short && !is_pointer && !sentence.is_question)
+        .then(|| DialogOffer { kind: OfferKind::Decision, summary: capitalized(&sentence.text, words) })
 }
 
 /// "Write it", "do that": says nothing without what came before.
 pub(super) fn is_pronoun_only(summary: &str) -> bool {
     let words: Vec<_> = summary.split_whitespace().collect();
-    words.len() <= 3
-        && words.iter().any(|word| is_among("it | that | this | them | both | those", &word.to_lowercase()))
+    words.len() == 1
+        || words.len() <= 3
+            && words
+                .iter()
+                .any(|word| is_among("it | that | this | them | both | those", &word.to_lowercase()))
 }
 
 /// Returns what a sentence offers.

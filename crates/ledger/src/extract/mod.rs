@@ -76,12 +76,16 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
     retraction::take_back(&mut read, context.is_asked);
     let mut targets = TargetResolver::of(ledger, &context.recent);
     let mut found = Vec::new();
+    let mut finding = None;
     for ReadSentence { sentence, claims, .. } in read {
         for readings in claims {
             let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
             let mut drafts =
                 readings.into_iter().map(|claim| targets.candidates(claim, name, &sentence.range));
             let candidates = drafts.find(|candidates| !candidates.is_empty()).unwrap_or_default();
+            if finding.is_none() && candidates.iter().any(|candidate| candidate["kind"] == "fact_learned") {
+                finding = Some((sentence.text.clone(), sentence.range.clone()));
+            }
             let sentence = || sentence.text.clone();
             found.extend(
                 candidates
@@ -90,6 +94,13 @@ pub fn extract_in_dialog(ledger: &Ledger, before: &[Turn<'_>], turn: &Turn<'_>) 
             );
         }
         targets.hear(&sentence.text);
+    }
+    if let Some((sentence, range)) = finding.filter(|_| turn.role == Role::Assistant) {
+        let name = target_resolution::TargetName { turn: turn.id, n: found.len() + 1 };
+        let closed = targets.close_investigation(&sentence, name, &range);
+        found.extend(
+            closed.into_iter().map(|candidate| ExtractedCandidate { candidate, sentence: sentence.clone() }),
+        );
     }
     TurnExtraction { found, n_too_long }
 }

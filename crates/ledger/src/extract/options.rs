@@ -3,7 +3,7 @@
 use super::topics::{BlockTopic, TopicBlock};
 use probity_prose::markdown::BlockForm;
 
-const MAX_WORDS: usize = 8;
+const MAX_WORDS: usize = 12;
 const MAX_OPTIONS: usize = 8;
 
 /// Joins consecutive items under a heading for options into one block, one line each.

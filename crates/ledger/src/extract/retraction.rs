@@ -24,6 +24,7 @@ const MAX_SENTENCES_BACK: usize = 8;
 pub(super) fn take_back(sentences: &mut [ReadSentence], is_asked: bool) {
     for at in 0..sentences.len() {
         name_after_withdrawal(sentences, at);
+        revise_after_comparison(sentences, at);
         let Some(behind) = behind_mark(&sentences[at].sentence) else { continue };
         if is_asked && at == 0 && is_plain_no(&sentences[at].sentence) {
             continue;
@@ -54,6 +55,25 @@ pub(super) fn take_back(sentences: &mut [ReadSentence], is_asked: bool) {
 
 fn is_plain_no(sentence: &Sentence) -> bool {
     sentence.words.first().is_some_and(|word| is_among("no | nope | nah | nein | non", &word.lower))
+}
+
+/// "Memcached would be the better fit. Let's take Memcached.": a comparison with what was decided before comes first.
+fn revise_after_comparison(sentences: &mut [ReadSentence], at: usize) {
+    let Some(before) = at.checked_sub(1).filter(|&before| before == 0 && sentences[before].is_user) else {
+        return;
+    };
+    let compares = contains(
+        &sentences[before].sentence.words,
+        "better | simpler | cheaper | safer | faster | makes more sense | too expensive | too slow | too much",
+    );
+    if !compares || sentences[before].claims.iter().flatten().any(is_firm) {
+        return;
+    }
+    for claim in sentences[at].claims.iter_mut().flatten() {
+        if let TurnClaim::Decision { revises, .. } = claim {
+            *revises = true;
+        }
+    }
 }
 
 /// "We are not doing Mailgun after all. SES.": a name behind a withdrawal decides.
@@ -91,6 +111,15 @@ pub(super) fn corrected_text(sentence: &Sentence) -> Option<String> {
     let value = &rest[..end];
     let has_figure =
         |words: &[Word]| words.iter().any(|word| word.lower.contains(|c: char| c.is_ascii_digit()));
+    let is_unit = |word: &Word| is_among(lx::UNIT | lx::TIME_UNIT, &word.lower);
+    if let [unit] = value
+        && is_unit(unit)
+        && is_unit(&words[at - 1])
+        && has_figure(&words[..at])
+    {
+        let left = sentence.text.get(..words[at - 1].place.start)?;
+        return Some(format!("{left}{}", sentence.text.get(unit.place.clone())?));
+    }
     let begins = has_figure(&value[..value.len().min(3)]) && !contains(value, "in | of the | with");
     if value.is_empty() || value.len() > MAX_VALUE_WORDS || !begins || !has_figure(&words[..at]) {
         return None;
@@ -192,7 +221,11 @@ fn name_behind<'s>(mark: &'s Sentence, behind: &[Word]) -> Option<&'s str> {
             &word.lower,
         ) && !is_among("the | a | i | we | only | you | what | why | how", &word.lower)
     };
-    let is_name = (1..=3).contains(&value.len()) && value.iter().all(is_plain);
+    let is_order = is_among(
+        "leave | keep | skip | drop | forget | stop | cancel | revert | undo",
+        &value.first()?.lower,
+    );
+    let is_name = (1..=3).contains(&value.len()) && value.iter().all(is_plain) && !is_order;
     is_name.then(|| mark.text.get(value[0].place.start..value[value.len() - 1].place.end)).flatten()
 }
 
@@ -268,18 +301,27 @@ fn is_reaffirmed(statement: &Sentence, after: &[ReadSentence], behind: &[Word]) 
     keeps_all || after.iter().take(4).any(|read| again(&read.sentence))
 }
 
-/// Returns the statement with the value behind the mark in place of its own.
+/// Returns the statement with a value behind the mark in place of its own. Each part up to a pause may give it: "no, 3000 is taken,
+/// make it 3100".
 fn replaced(old: &TurnClaim, mark: &Sentence, behind: &[Word]) -> Option<TurnClaim> {
     let summary = old.summary()?;
-    let end = behind.iter().position(|word| word.paused).map_or(behind.len(), |at| at + 1);
-    let value = &behind[..end];
+    let is_new = |text: &String| text != summary;
+    let mut parts = behind.split_inclusive(|word| word.paused);
+    parts
+        .find_map(|part| value_in(summary, mark, part).filter(is_new))
+        .map(|summary| old.with_summary(summary))
+}
+
+fn value_in(summary: &str, mark: &Sentence, part: &[Word]) -> Option<String> {
+    let value = strip(part, "make it | make that | so | then | it is | it should be | rather | use | take")
+        .unwrap_or(part);
     if value.is_empty() || value.len() > MAX_VALUE_WORDS {
         return None;
     }
     let text = mark.text.get(value[0].place.start..value[value.len() - 1].place.end)?;
     let has_number = |text: &str| text.contains(|c: char| c.is_ascii_digit());
     if has_number(text) && has_number(summary) {
-        return with_number(summary, text).map(|summary| old.with_summary(summary));
+        return with_number(summary, text);
     }
     let is_verb = |word: &Word| {
         is_among(
@@ -291,7 +333,7 @@ fn replaced(old: &TurnClaim, mark: &Sentence, behind: &[Word]) -> Option<TurnCla
     if !is_name || position_of(value, "the | it | that | this | we | i").is_some() {
         return None;
     }
-    with_name(summary, text).map(|summary| old.with_summary(summary))
+    with_name(summary, text)
 }
 
 /// Replaces the last number of a text by the number of another one: "by the 14th" with "the 18th".

@@ -3,12 +3,14 @@
 //! The targets are the items touched last, plus those that the turn itself adds. Items are found by the words they
 //! share with the claim; an ambiguous match targets nothing.
 
+mod reports;
 mod withdrawals;
 
 use super::claims::{RuleChange, TurnClaim};
 use crate::item_record::ItemId;
 use crate::ledger::Ledger;
 use crate::vocabulary::{ConfidenceLevel, ItemKind, ItemStatus, RevisionMode};
+use probity_prose::lexicon::is_among;
 use probity_prose::negation::denies;
 use probity_prose::normal_form::normal_form;
 use probity_prose::stems::stems;
@@ -89,8 +91,14 @@ impl TargetResolver {
         let drafts = match claim {
             TurnClaim::AllDone => self.close_all(),
             TurnClaim::TakeBack(about) => self.take_back(&about),
+            TurnClaim::Contrast { new, old } => self.put_in_place_of(&new, &old, name),
             claim => self.drafts(claim, name),
         };
+        Self::sourced(drafts, name, range)
+    }
+
+    /// Returns deltas with their source, each with its own key.
+    fn sourced(drafts: Vec<DraftDelta>, name: TargetName<'_>, range: &Range<usize>) -> Vec<Value> {
         let numbered = (name.n..).zip(drafts);
         let candidate = |(n, (kind, fields)): (usize, DraftDelta)| {
             let name = TargetName { n, ..name };
@@ -107,16 +115,27 @@ impl TargetResolver {
 
     /// Returns the deltas of a claim: what it denies of the known items, then what it says.
     fn drafts(&mut self, claim: TurnClaim, name: TargetName<'_>) -> Vec<DraftDelta> {
-        if let Some(at) = self.denied_by(&claim) {
-            let is_refused_work = self.known[at].kind == ItemKind::Task;
-            let withdrawn = self.supersede(at, "said otherwise");
+        let mut withdrawn = Vec::new();
+        let mut is_refused_work = true;
+        while let Some(at) = self.denied_by(&claim) {
+            is_refused_work &= self.known[at].kind == ItemKind::Task;
+            withdrawn.push(self.supersede(at, "said otherwise"));
+        }
+        if !withdrawn.is_empty() {
             // "Don't rewrite it", said about announced work, ends the work and makes no rule.
-            if is_refused_work {
-                return vec![withdrawn];
+            if !is_refused_work {
+                // Withdrawing needs no handle of its own, so the new item has the next number.
+                let next = TargetName { n: name.n + withdrawn.len(), ..name };
+                withdrawn.extend(self.draft(claim, next));
             }
-            // Withdrawing needs no handle of its own, so the new item has the next number.
-            let next = TargetName { n: name.n + 1, ..name };
-            return std::iter::once(withdrawn).chain(self.draft(claim, next)).collect();
+            return withdrawn;
+        }
+        if let TurnClaim::Decision { summary, .. }
+        | TurnClaim::Constraint { summary, .. }
+        | TurnClaim::Task(summary) = &claim
+            && let Some(reworded) = self.set_anew(summary)
+        {
+            return vec![reworded];
         }
         if let TurnClaim::Withdraw(about) = &claim
             && !about.is_empty()
@@ -188,11 +207,31 @@ impl TargetResolver {
                 let at = self.recent_item(is_plan)?;
                 Some(self.supersede(at, "declined"))
             }
-            TurnClaim::SetValue(value) => self.set_value(&value),
-            TurnClaim::TakeBack(_) | TurnClaim::AllDone => None,
+            TurnClaim::SetValue(value) => self.set_value(&value, false),
+            TurnClaim::SetBound(value) => self.set_value(&value, true),
+            TurnClaim::TakeBack(_) | TurnClaim::AllDone | TurnClaim::Contrast { .. } => None,
+            TurnClaim::DropTask(about) => {
+                let said = stems(&about);
+                let is_meant = |known: &KnownItem| {
+                    known.kind == ItemKind::Task
+                        && known.is_live()
+                        && !known.is_new
+                        && !said.is_empty()
+                        && said.is_subset(&known.stems)
+                };
+                let at = self.known.iter().rposition(is_meant)?;
+                Some(self.supersede(at, &about))
+            }
             TurnClaim::Permit(about) => {
                 let forbids = |known: &KnownItem| known.is_live_constraint() && denies(&known.summary);
-                let at = self.best(&about, forbids)?;
+                // "You may add one for the dates" speaks of the rule that was just discussed.
+                let points_back = || {
+                    let first = about.split_whitespace().nth(1)?;
+                    let is_pointer =
+                        is_among("one | it | that | this | those | them | an", &first.to_lowercase());
+                    is_pointer.then(|| self.recent_item(forbids)).flatten()
+                };
+                let at = self.best(&about, forbids).or_else(points_back)?;
                 Some(self.supersede(at, &about))
             }
             TurnClaim::Accept { summary, is_task: true } => self.draft(TurnClaim::Task(summary), name),
@@ -312,26 +351,6 @@ impl TargetResolver {
             Some((at, chosen)) => Some(self.choose(at, chosen, name)),
             None => self.draft(TurnClaim::decision(offer?), name),
         }
-    }
-
-    /// Closes the task that a report is about: one of an earlier turn that shares most of its words with it.
-    fn close_by_report(&mut self, report: &str) -> Option<DraftDelta> {
-        let said = stems(report);
-        let score = |known: &KnownItem| {
-            let shared = known.stems.intersection(&said).count();
-            let n = known.stems.len();
-            let is_enough = shared >= 2 && shared * 2 >= n || shared > 0 && shared == n;
-            is_enough.then_some((shared * 1000 / n.max(1), shared))
-        };
-        let open = self
-            .known
-            .iter()
-            .enumerate()
-            .filter(|(_, known)| known.kind == ItemKind::Task && known.is_live() && !known.is_new);
-        let (_, at) = open.filter_map(|(at, known)| Some((score(known)?, at))).max()?;
-        let known = &mut self.known[at];
-        known.status = ItemStatus::Resolved;
-        Some(("task_closed", vec![target_field(&known.handle), ("resolution", report.into())]))
     }
 
     /// Closes the tasks that were opened together last.

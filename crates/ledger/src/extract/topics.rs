@@ -88,8 +88,9 @@ impl TopicReader<'_> {
 /// Matches a line that only announces what follows: `**Decisions:**`, `Next steps:`.
 fn label(line: &str) -> Option<BlockTopic> {
     let bare = line.trim_end().trim_matches('*').trim_end_matches([':', '：', ' ']).trim_matches('*');
-    let is_label =
-        line.trim_end().trim_end_matches('*').ends_with([':', '：']) && bare.split_whitespace().count() <= 4;
+    let is_bold = line.trim().len() > 4 && line.trim().starts_with("**") && line.trim().ends_with("**");
+    let is_label = (is_bold || line.trim_end().trim_end_matches('*').ends_with([':', '：']))
+        && bare.split_whitespace().count() <= 4;
     topic_of(bare).filter(|_| is_label)
 }
 

@@ -25,6 +25,10 @@ const PROGRAM_TAGS: &[&str] = &[
     "subagent_notification",
     "permissions instructions",
     "skill",
+    "hook_context",
+    "session_context",
+    "current_datetime",
+    "reminder",
 ];
 
 /// Lines that the program writes in the speaker's place.

@@ -110,3 +110,50 @@ proptest! {
         super::program_text::unwrap(&text);
     }
 }
+
+/// Sessions that the programs themselves wrote: version 0.61.0 of Gemini CLI, 1.0.102 of Copilot CLI, 0.24.4 of Qwen Code, and an
+/// export of `OpenCode` 1.18.33. Long texts are shortened, paths are neutral.
+#[test]
+fn reads_sessions_as_other_programs_wrote_them() {
+    let sessions: [(&str, &[u8]); 3] = [
+        ("gemini-cli", include_bytes!("../../tests/data/sessions/gemini-cli.jsonl")),
+        ("copilot-cli", include_bytes!("../../tests/data/sessions/copilot-cli.jsonl")),
+        ("qwen-code", include_bytes!("../../tests/data/sessions/qwen-code.jsonl")),
+    ];
+    for (agent, bytes) in sessions {
+        let transcript = read(bytes);
+        assert_eq!(transcript.agent, Some(agent));
+        let words: Vec<(Role, &str)> =
+            said(&transcript).into_iter().map(|(_, role, text)| (role, text)).collect();
+        let expected = [
+            (Role::User, "Write the word into a.txt. Remember: we never use tabs in a.txt."),
+            (Role::Assistant, "Decision: a.txt keeps one line per entry. We will not use tabs in it."),
+        ];
+        assert_eq!(words, expected, "{agent}");
+        assert_eq!(transcript.n_odd, 0, "{agent}: {:?}", transcript.odd);
+        assert!(transcript.left_out.keys().all(|kind| kind.starts_with(agent)), "{:?}", transcript.left_out);
+    }
+    let transcript = read(include_bytes!("../../tests/data/sessions/opencode.json"));
+    assert_eq!((transcript.agent, transcript.n_odd), (Some("opencode"), 0));
+    let words: Vec<&str> = said(&transcript).into_iter().map(|(_, _, text)| text).collect();
+    assert_eq!(words, ["go", "I write a file.", "I edit a file.", "Done."]);
+}
+
+#[test]
+fn a_database_is_refused_by_name() {
+    let transcript = read(b"SQLite format 3\0rest\nof it");
+    assert_eq!((transcript.n_odd, transcript.parts.len()), (1, 0));
+    assert!(transcript.odd[0].why.contains("opencode export"), "{:?}", transcript.odd);
+}
+
+#[test]
+fn an_older_document_of_gemini_cli_is_read_by_its_messages() {
+    let document = r#"{"sessionId": "s", "projectHash": "h", "messages": [
+        {"id": "1", "timestamp": "t", "type": "user", "content": "Use tabs."},
+        {"id": "2", "timestamp": "t", "type": "info", "content": "Update available"},
+        {"id": "3", "timestamp": "t", "type": "gemini", "content": "I will."}]}"#;
+    let transcript = read(document.as_bytes());
+    let expected = [("1", Role::User, "Use tabs."), ("3", Role::Assistant, "I will.")];
+    assert_eq!(said(&transcript), expected);
+    assert_eq!((transcript.n_odd, transcript.left_out.len()), (0, 1));
+}

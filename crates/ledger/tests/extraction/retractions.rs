@@ -10,10 +10,16 @@ use std::collections::BTreeSet;
 const TUNED: &[&str] = &[
     include_str!("../data/independent/tuned/retractions.txt"),
     include_str!("../data/independent/tuned/retractions_moved.txt"),
+    include_str!("../data/independent/tuned/retractions_seen.txt"),
 ];
 /// Written together with the rules.
 const WRITTEN_FOR: &[&str] = &[include_str!("../data/transcripts/retractions.txt")];
-const HELD_OUT: &[&str] = &[include_str!("../data/independent/held_out/retractions.txt")];
+
+/// Written before the rules of their round were read; the first half may be tuned on.
+const FIELD_TUNED: &[&str] = &[include_str!("../data/field/tuned/retractions.txt")];
+/// Every mark with every kind of statement.
+const MARKS: &[&str] = &[include_str!("../data/field/tuned/marks.txt")];
+const FIELD_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/retractions.txt")];
 
 /// Words that end or deny something: "Mapbox is out" does not say that Mapbox is used.
 const ENDINGS: &[&str] =
@@ -125,8 +131,8 @@ fn says(item: &ItemView<'_>, holding: &str) -> bool {
 #[test]
 fn what_was_taken_back_is_in_force_no_more_often_than_before() {
     let count = score("retractions, tuned", &transcripts(TUNED), Differences::Shown);
-    assert!(count.still_in_force <= 2, "{}", count.still_in_force);
-    assert!(count.found >= 22, "{}", count.found);
+    assert!(count.still_in_force <= 3, "{}", count.still_in_force);
+    assert!(count.found >= 31, "{}", count.found);
 }
 
 #[test]
@@ -135,8 +141,21 @@ fn the_marks_of_a_retraction_are_read() {
     assert!(count.still_in_force <= 1, "{}", count.still_in_force);
 }
 
+#[test]
+fn retractions_as_people_type_them_are_in_force_no_more_often_than_before() {
+    let count = score("retractions, field, tuned", &transcripts(FIELD_TUNED), Differences::Shown);
+    assert!(count.still_in_force <= 1, "{}", count.still_in_force);
+    assert!(count.found >= 14, "{}", count.found);
+}
+
 /// Prints only: a floor would invite to look.
 #[test]
-fn retractions_that_nobody_looked_at_are_scored() {
-    score("retractions, held out", &transcripts(HELD_OUT), Differences::Hidden);
+fn retractions_as_people_type_them_that_nobody_looked_at_are_scored() {
+    score("retractions, field, held out", &transcripts(FIELD_HELD_OUT), Differences::Hidden);
+}
+
+#[test]
+fn every_mark_takes_back_every_kind_of_statement() {
+    let count = score("retractions, marks", &transcripts(MARKS), Differences::Shown);
+    assert!(count.still_in_force <= 1, "{}", count.still_in_force);
 }

@@ -6,6 +6,7 @@ use crate::utterances::CANONICAL;
 use probity_ledger::extract::{Turn, extract_in_dialog};
 use probity_ledger::{BatchMode, DeltaProposal, Ledger};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Matched, in the labels, found.
@@ -51,6 +52,8 @@ pub(crate) struct Score {
     pub(crate) state: Count,
     pub(crate) traps: usize,
     pub(crate) traps_taken: usize,
+    /// The deltas by their kind.
+    by_kind: BTreeMap<String, Count>,
 }
 
 /// Whether the differences from the labels are printed. Who sees those of a held-out set can tune on it.
@@ -74,6 +77,9 @@ pub(crate) fn score(name: &str, transcripts: &[Transcript], differences: Differe
         all.state.add(same);
     }
     println!("{name}: {} transcripts: {}; state: {}", transcripts.len(), all.deltas, all.state);
+    for (kind, Count { matched, gold, found }) in &all.by_kind {
+        println!("  {kind:24} {matched:4} of {gold:4} found, {found:4} emitted");
+    }
     if all.traps > 0 {
         println!("{name}: not asserted, yet firm: {} of {}", all.traps_taken, all.traps);
     }
@@ -103,12 +109,18 @@ fn read(transcript: &Transcript, differences: Differences, all: &mut Score) -> (
                 println!("{place}: not asserted, yet firm: {kind}: {about}");
             }
         }
+        for (kind, _) in &open {
+            all.by_kind.entry(kind.clone()).or_default().found += 1;
+        }
         let mut matched = 0;
         for label in &spoken.gold {
+            let row = all.by_kind.entry(label.kind.clone()).or_default();
+            row.gold += 1;
             let is_it =
                 |(kind, about): &(String, String)| *kind == label.kind && is_alike(about, &label.text);
             if let Some(at) = open.iter().position(is_it) {
                 open.remove(at);
+                row.matched += 1;
                 matched += 1;
             } else if differences == Differences::Shown {
                 println!("{place}: missed {}: {}", label.kind, label.text);

@@ -31,16 +31,21 @@ const INDEPENDENT_TUNED: &[&str] = &[
     include_str!("../data/independent/tuned/services.txt"),
     include_str!("../data/independent/tuned/clients.txt"),
     include_str!("../data/independent/tuned/long.txt"),
+    // Held out until the rules stopped getting better on what nobody looked at.
+    include_str!("../data/independent/tuned/apps_moved.txt"),
+    include_str!("../data/independent/tuned/systems_moved.txt"),
 ];
 
 /// The other half, which nobody who writes rules looks at.
 const INDEPENDENT_HELD_OUT: &[&str] = &[
-    include_str!("../data/independent/held_out/apps.txt"),
-    include_str!("../data/independent/held_out/systems.txt"),
     include_str!("../data/independent/held_out/services.txt"),
     include_str!("../data/independent/held_out/tools.txt"),
     include_str!("../data/independent/held_out/long.txt"),
 ];
+
+/// Sessions in the styles of several agents, written before the rules of their round were read; this half may be tuned on.
+const FIELD_TUNED: &[&str] = &[include_str!("../data/field/tuned/sessions.txt")];
+const FIELD_HELD_OUT: &[&str] = &[include_str!("../data/field/held_out/sessions.txt")];
 
 #[test]
 fn transcripts_are_read_well() {
@@ -66,17 +71,31 @@ fn transcripts_written_when_the_rules_were_done_are_read_well_enough() {
 #[test]
 fn sessions_of_an_independent_hand_are_read_no_worse_than_before() {
     let score = score("independent, tuned", &transcripts(INDEPENDENT_TUNED), Differences::Shown);
-    assert!(score.deltas.recall() >= 53, "{}", score.deltas);
+    assert!(score.deltas.recall() >= 56, "{}", score.deltas);
     assert!(score.deltas.precision() >= 70, "{}", score.deltas);
-    assert!(score.state.recall() >= 46, "{}", score.state);
-    assert!(score.state.precision() >= 56, "{}", score.state);
-    assert!(score.traps_taken <= 1, "{}", score.traps_taken);
+    assert!(score.state.recall() >= 53, "{}", score.state);
+    assert!(score.state.precision() >= 63, "{}", score.state);
+    assert_eq!(score.traps_taken, 0);
 }
 
 /// Prints only: a floor would invite to look.
 #[test]
 fn sessions_of_an_independent_hand_that_nobody_looked_at_are_scored() {
     score("independent, held out", &transcripts(INDEPENDENT_HELD_OUT), Differences::Hidden);
+}
+
+#[test]
+fn sessions_in_the_styles_of_agents_are_read_no_worse_than_before() {
+    let score = score("field, tuned", &transcripts(FIELD_TUNED), Differences::Shown);
+    assert!(score.deltas.recall() >= 68, "{}", score.deltas);
+    assert!(score.deltas.precision() >= 75, "{}", score.deltas);
+    assert_eq!(score.traps_taken, 0);
+}
+
+/// Prints only: a floor would invite to look.
+#[test]
+fn sessions_in_the_styles_of_agents_that_nobody_looked_at_are_scored() {
+    score("field, held out", &transcripts(FIELD_HELD_OUT), Differences::Hidden);
 }
 
 #[test]

@@ -19,6 +19,11 @@ impl NameFinder<'_, '_> {
         }
         let mut add = |start, end| found.push(ClaimStatement { start, end, at, claim: Claim::DocsOnly });
         let start = sentence.clause_start(at);
+        if (start.max(at.saturating_sub(3))..at)
+            .any(|index| sentence.says_any(index, "almost | nearly | mostly | largely"))
+        {
+            return;
+        }
         if sentence.is(last + 1, lx::EXCLUSIVE) {
             if self.ends_docs(last + 2) {
                 add(at, last + 1);

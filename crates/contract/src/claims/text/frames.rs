@@ -139,8 +139,11 @@ pub(super) fn everything(
     found: &mut Vec<ClaimStatement>,
 ) {
     let everything = sentence.is(at, lx::EVERYTHING);
-    let nothing = sentence.is(at, lx::NOTHING);
-    let of_them = sentence.reads(at, &["all", "of", "them"]) || sentence.reads(at, &["all", "of", "it"]);
+    let none_of_them = sentence.reads(at, &["none", "of", "them"]);
+    let nothing = sentence.is(at, lx::NOTHING) || none_of_them;
+    let of_them = none_of_them
+        || sentence.reads(at, &["all", "of", "them"])
+        || sentence.reads(at, &["all", "of", "it"]);
     let all = sentence.says(at, "all")
         && (of_them || sentence.is(at + 1, lx::AUXILIARY | lx::SUCCESS | lx::ADVERB));
     let head = if of_them { at + 2 } else { at };
@@ -155,7 +158,7 @@ pub(super) fn everything(
     if partial
         || listed
         || has_exception(sentence, said.end)
-        || nothing && fails
+        || nothing && fails && !none_of_them
         || pronoun && sentence.says(said.end, "clean")
     {
         return;

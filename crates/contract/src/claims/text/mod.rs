@@ -58,9 +58,14 @@ pub struct AssertedClaim {
 /// Finds the claims that the author of `text` asserts.
 pub fn recognize(text: &str, known: &KnownNames<'_>) -> ClaimRecognition {
     let mut recognizer = ClaimRecognizer::new(known);
-    for block in blocks(text).iter().filter(|block| block.form != BlockForm::CheckBox { done: false }) {
-        recognizer.block(text, block);
+    let blocks = blocks(text);
+    for (at, block) in blocks.iter().enumerate() {
+        if block.form != (BlockForm::CheckBox { done: false }) {
+            recognizer.block(text, block);
+            recognizer.listed_paths(text, block, &blocks[at + 1..]);
+        }
     }
+    recognizer.drop_what_is_denied();
     recognizer.recognition
 }
 
@@ -78,6 +83,10 @@ struct ClaimRecognizer<'k, 'n> {
     is_planned_list: bool,
     /// The heading, label or question that the next sentence may answer.
     prompt: Option<String>,
+    /// The sentence before.
+    before: String,
+    /// Whether a sentence says that tests fail, so that others speak of a part of them.
+    admits_failure: bool,
 }
 
 impl<'k, 'n> ClaimRecognizer<'k, 'n> {
@@ -91,6 +100,53 @@ impl<'k, 'n> ClaimRecognizer<'k, 'n> {
             is_plan: false,
             is_planned_list: false,
             prompt: None,
+            before: String::new(),
+            admits_failure: false,
+        }
+    }
+
+    /// "The only files with changes are" and a list of paths below it.
+    fn listed_paths(&mut self, text: &str, block: &MarkdownBlock, below: &[MarkdownBlock]) {
+        let Some(lead) = block.lines.last().map(|line| text[line.clone()].trim_end()) else { return };
+        let is_lead = block.form == BlockForm::Paragraph
+            && (lead.ends_with(':') || lead.ends_with(" are") || lead.ends_with(" is"));
+        if !is_lead || self.is_plan {
+            return;
+        }
+        let items = below.iter().take_while(|block| block.form == BlockForm::Item);
+        let paths: Vec<&str> = items
+            .filter_map(|item| item.lines.first())
+            .map(|line| text[line.clone()].split([' ', ':']).next().unwrap_or_default())
+            .collect();
+        let start = lead.rfind(['.', '!', '?']).map_or(0, |end| end + 1);
+        let whole = format!("{} {}", lead[start..].trim().trim_end_matches(':'), paths.join(", "));
+        let tokens = tokenize(&whole);
+        let sentence = ParsedSentence::new(&tokens, false);
+        let claims = statements_of(&sentence, self.known);
+        for claim in claims.into_iter().filter(|_| !paths.is_empty()) {
+            if matches!(&claim, Claim::OnlyTouched { paths: found } if found.len() == paths.len())
+                && self.seen.insert(claim.clone())
+            {
+                self.recognition.claims.push(AssertedClaim { claim, sentence: excerpt(lead) });
+            }
+        }
+    }
+
+    /// A text that says that tests fail does not claim that all pass.
+    fn drop_what_is_denied(&mut self) {
+        if self.admits_failure {
+            self.take_back(|claim| matches!(claim, Claim::TestsPass { gate: None } | Claim::AllChecksPassed));
+        }
+    }
+
+    fn take_back(&mut self, is_taken_back: impl Fn(&Claim) -> bool) {
+        let claims = std::mem::take(&mut self.recognition.claims);
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            claims.into_iter().partition(|asserted| is_taken_back(&asserted.claim));
+        self.recognition.claims = kept;
+        for asserted in gone {
+            self.seen.remove(&asserted.claim);
+            self.recognition.unchecked.push(asserted.sentence);
         }
     }
 
@@ -126,11 +182,27 @@ impl<'k, 'n> ClaimRecognizer<'k, 'n> {
         let topic = self.topic.filter(|_| !opens_paragraph);
         self.topic = own_topic.or(topic);
         let mut claims: Vec<Claim> = Vec::new();
-        if !self.is_plan && !self.is_planned_list {
+        if !self.is_plan && !self.is_planned_list && !is_labeled_plan(&sentence) {
             let mut statements = statements(&sentence, topic.or(self.heading_topic), self.known);
             statements.retain(|statement| sentence.asserts(statement.start, statement.end));
             statements.sort_by_key(|statement| statement.at);
             claims = self.answered(text, form);
+            self.admits_failure |= admits_failure(&sentence, topic.or(self.heading_topic));
+            if closes_list(&sentence)
+                && let Some((label, list)) = self.before.split_once(": ")
+                && tokenize(label).iter().any(|token| {
+                    token.class.is(lx::CHANGE_VERB | lx::FILES | lx::CHANGE)
+                        || token.text.eq_ignore_ascii_case("scope")
+                })
+            {
+                let whole = format!(
+                    "I changed {} and nothing else",
+                    list.trim_end_matches('.').replace(" plus ", " and ")
+                );
+                let tokens = tokenize(&whole);
+                let whole = ParsedSentence::new(&tokens, false);
+                claims.extend(statements_of(&whole, self.known));
+            }
             claims.extend(statements.into_iter().map(|statement| statement.claim));
         }
         if templates::is_prompt(text) && sentence.has(lx::WISH_LABEL) {
@@ -142,6 +214,7 @@ impl<'k, 'n> ClaimRecognizer<'k, 'n> {
         } else if !matches!(form, BlockForm::CheckBox { .. }) {
             self.prompt = None;
         }
+        text.clone_into(&mut self.before);
         let source = excerpt(text);
         self.recognition.sentences += 1;
         if claims.is_empty() {
@@ -203,15 +276,63 @@ impl<'k, 'n> ClaimRecognizer<'k, 'n> {
             Claim::OnlyTouched { .. } | Claim::DocsOnly => about_paths,
             Claim::Fixed { .. } => false,
         };
-        let claims = std::mem::take(&mut self.recognition.claims);
-        let (gone, kept): (Vec<_>, Vec<_>) =
-            claims.into_iter().partition(|asserted| is_taken_back(&asserted.claim));
-        self.recognition.claims = kept;
-        for asserted in gone {
-            self.seen.remove(&asserted.claim);
-            self.recognition.unchecked.push(asserted.sentence);
+        self.take_back(is_taken_back);
+        // "Wait, that is not right" means what was said just before.
+        let denies = (0..tokens.len()).any(|at| {
+            sentence.reads(at, &["not", "right"])
+                || sentence.reads(at, &["not", "true"])
+                || sentence.says_any(at, "wrong | incorrect | mistaken | misread")
+        });
+        if denies {
+            let before = excerpt(&self.before);
+            let claims = &self.recognition.claims;
+            let last: BTreeSet<Claim> =
+                claims.iter().filter(|it| it.sentence == before).map(|it| it.claim.clone()).collect();
+            self.take_back(|claim| last.contains(claim));
         }
     }
+}
+
+/// Whether a sentence asserts that tests fail: "two specs are red", "tests: 3 failed".
+fn admits_failure(sentence: &ParsedSentence<'_>, topic: Option<StatementTopic>) -> bool {
+    let is_about_tests = sentence.has(lx::TEST) || topic == Some(StatementTopic::Tests);
+    let fails = |at: usize| {
+        let before = at.wrapping_sub(1);
+        let is_predicate = sentence.says_any(at, "fail | fails")
+            && (sentence.is(before, lx::TEST | lx::ADVERB | lx::NUMERAL) || sentence.says(before, "still"))
+            || sentence.says_any(at, "red | failing | broken")
+                && (sentence.is(before, lx::AUXILIARY) || sentence.says(before, "still"))
+                && (sentence.clause_start(at)..at).any(|index| sentence.is(index, lx::TEST | lx::NUMERAL));
+        let is_counted = sentence.says_any(at, "failed | failing | failures")
+            && sentence.kind(before) == Some(TokenKind::Number)
+            && !sentence.is(before, lx::NO);
+        (is_predicate || is_counted) && sentence.asserts(at, at)
+    };
+    is_about_tests
+        && !sentence.has(lx::FIX_VERB | lx::NO | lx::NOTHING)
+        && (0..sentence.tokens.len()).any(fails)
+}
+
+/// "Next steps: get the suite green".
+fn is_labeled_plan(sentence: &ParsedSentence<'_>) -> bool {
+    let colon = sentence.tokens.iter().take(6).position(|token| token.kind == TokenKind::Colon);
+    let plans = |at: usize| {
+        sentence.is(at, lx::WISH_LABEL)
+            || sentence.reads(at, &["next", "steps"])
+            || sentence.says_any(at, "todo | todos | remaining | plan | followup | follow-up | goal | goals | wip | idea | proposal")
+    };
+    colon.is_some_and(|colon| (0..colon).any(plans) && !(0..colon).any(|at| sentence.is(at, lx::TEST)))
+}
+
+/// "Nothing else.", "No other files."
+fn closes_list(sentence: &ParsedSentence<'_>) -> bool {
+    let n = sentence.tokens.iter().filter(|token| token.kind == TokenKind::Word).count();
+    let says_none = |at: usize| {
+        sentence.reads(at, &["nothing", "else"])
+            || sentence.reads(at, &["no", "others"])
+            || sentence.reads(at, &["no", "other"]) && sentence.is(at + 2, lx::FILES | lx::CHANGE)
+    };
+    n <= 6 && (0..sentence.tokens.len()).any(|at| says_none(at) && sentence.asserts(at, at))
 }
 
 /// Whether a sentence corrects what was said before it.
@@ -220,8 +341,9 @@ fn is_correction(sentence: &str) -> bool {
     let Some(first) = tokens.first() else { return false };
     let says = |words: &str| words.split(" | ").any(|word| first.text.eq_ignore_ascii_case(word));
     let is_label = tokens.iter().take(4).any(|token| token.kind == TokenKind::Colon);
+    let is_paused = tokens.get(1).is_some_and(|token| token.kind == TokenKind::Comma);
     says("edit | edited | correction | erratum | update") && is_label
-        || says("scratch | strike | sorry | oops | wait") && tokens.len() > 1 && !is_label
+        || says("scratch | strike | sorry | oops | wait") && tokens.len() > 1 && (!is_label || is_paused)
 }
 
 /// The lines of a block, those that go on with the one before joined to it.
@@ -268,6 +390,13 @@ fn excerpt(sentence: &str) -> String {
         }
     }
     excerpt
+}
+
+/// The claims that a sentence asserts about paths.
+fn statements_of(sentence: &ParsedSentence<'_>, known: &KnownNames<'_>) -> Vec<Claim> {
+    let mut found = statements(sentence, None, known);
+    found.retain(|it| matches!(it.claim, Claim::OnlyTouched { .. }) && sentence.asserts(it.start, it.end));
+    found.into_iter().map(|statement| statement.claim).collect()
 }
 
 /// Every statement of a sentence, asserted or not.

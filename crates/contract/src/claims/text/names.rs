@@ -50,7 +50,8 @@ impl NameFinder<'_, '_> {
             return;
         }
         let object = if touches { at + 2 } else { at + 1 };
-        if let Some(end) = self.readme_and_docs(object).filter(|_| touches || is_object) {
+        let is_subject = || !touches && !is_object && at == clause && self.changes_behind_docs(object);
+        if let Some(end) = self.readme_and_docs(object).filter(|_| touches || is_object || is_subject()) {
             return found.push(ClaimStatement { start: at, end, at, claim: Claim::DocsOnly });
         }
         if let Some((paths, end)) = self.path_list(at + 1) {
@@ -78,6 +79,14 @@ impl NameFinder<'_, '_> {
         }
     }
 
+    /// "Only the docs and the README change here".
+    fn changes_behind_docs(&self, from: usize) -> bool {
+        (from..from + 12).any(|index| {
+            self.sentence.is(index, lx::CHANGE_VERB | lx::CHANGE_VERB_BASE)
+                && !self.sentence.is(index, lx::DOCS)
+        })
+    }
+
     /// "the README and the docs": a list of documentation without a path that could be checked one by one.
     fn readme_and_docs(&self, from: usize) -> Option<usize> {
         let sentence = self.sentence;
@@ -99,7 +108,10 @@ impl NameFinder<'_, '_> {
             }
             index += 1;
         }
-        let ends = index >= sentence.tokens.len() || sentence.kind(index) == Some(TokenKind::Break);
+        let changes = index > from && sentence.is(index, lx::CHANGE_VERB | lx::CHANGE_VERB_BASE)
+            || self.touched_behind(index).is_some();
+        let ends =
+            index >= sentence.tokens.len() || sentence.kind(index) == Some(TokenKind::Break) || changes;
         (n_docs > 0 && ends).then_some(last)
     }
 
@@ -180,7 +192,11 @@ impl NameFinder<'_, '_> {
         if !sentence.is(at, lx::LIMITATION) && !stays && !is_in {
             return;
         }
-        let clause = sentence.clause_start(at);
+        let is_added = at > 0 && sentence.is(at - 1, lx::AND);
+        let clause = if is_added { 0 } else { sentence.clause_start(at) };
+        let is_predicate = |index: usize| {
+            is_added && (sentence.tokens[index].class.is_plain() || sentence.is(index, lx::AND))
+        };
         let subject = (clause.max(at.saturating_sub(REACH))..at).find(|&index| {
             sentence.is(index, lx::CHANGE) && !sentence.is(index, lx::ALL)
                 || stays && sentence.is(index, lx::FIRST_PERSON)
@@ -188,7 +204,10 @@ impl NameFinder<'_, '_> {
         let Some(subject) = subject else { return };
         let all = (clause..subject).any(|index| sentence.is(index, lx::ALL));
         let negated = (subject..at).any(|index| sentence.is(index, lx::NEGATION));
-        if negated || is_in && !stays && !all || (subject + 1..at).any(|index| !self.helps(index)) {
+        if negated
+            || is_in && !stays && !all
+            || (subject + 1..at).any(|index| !self.helps(index) && !is_predicate(index))
+        {
             return;
         }
         if !sentence.is(at + 1, lx::TO | lx::PREPOSITION) {
@@ -359,7 +378,8 @@ impl NameFinder<'_, '_> {
                 || sentence.kind(index - 1) == Some(TokenKind::Comma));
         let leads = names_path(index + 1)
             || names_path(index + 2) && sentence.is(index + 1, lx::PREPOSITION | lx::TEST | lx::FILES)
-            || names_path(index + 2) && sentence.says_any(index + 1, "(");
+            || names_path(index + 2)
+                && (sentence.says(index + 1, "(") || sentence.kind(index + 1) == Some(TokenKind::Break));
         is_word && is_led && leads
     }
 

@@ -18,7 +18,12 @@ pub(super) fn listed(sentence: &ParsedSentence<'_>, found: &mut Vec<ClaimStateme
         let Some(claim) = Claim::of_word(group.name) else { continue };
         for start in 0..sentence.tokens.len() {
             let Some(end) = group.match_at(sentence, start) else { continue };
-            let is_whole = claim != Claim::DocsOnly || ends_clause(sentence, end);
+            // Without production code there may still be tests, scripts and settings.
+            let is_narrow = (start..=end).any(|at| {
+                sentence.is(at, lx::CODE_KIND) && !sentence.says_any(at, "source | actual | single | real")
+            });
+            let is_whole = claim != Claim::DocsOnly
+                || ends_clause(sentence, end) && (!is_narrow || sentence.has(lx::DOCS));
             if is_whole && !has_exception(sentence, end) {
                 found.push(ClaimStatement { start, end, at: start, claim: claim.clone() });
             }

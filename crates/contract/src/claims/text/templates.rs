@@ -44,7 +44,8 @@ pub(super) fn answer_of(tokens: &[Token<'_>]) -> Option<PromptAnswer> {
         || sentence.is(first + 1, lx::MARK)
         || sentence
             .says_any(first + 1, "at | of | needed | required | expected | breaking | api | this | changes");
-    let result = first + usize::from(sentence.is(first, lx::ALL | lx::EVERYTHING));
+    let result =
+        first + usize::from(sentence.is(first, lx::ALL | lx::EVERYTHING) || sentence.says(first, "build"));
     let passed = sentence.is(result, lx::SUCCESS)
         && !sentence.is(result, lx::MARK)
         && tokens.get(result + 1).is_none_or(|next| next.kind != TokenKind::Word || next.class.is(lx::MARK));
@@ -73,11 +74,20 @@ pub(super) fn claims(prompt: &str, answer: PromptAnswer, known: &KnownNames<'_>)
         }
         PromptAnswer::No => denied(&sentence).into_iter().collect(),
         // What a list of tools says is read as one statement elsewhere.
+        PromptAnswer::Passed if is_test_command(&tokens) => vec![Claim::TestsPass { gate: None }],
         PromptAnswer::Passed if sentence.has(lx::TOOL) => Vec::new(),
         PromptAnswer::Passed if sentence.has(lx::TEST) => vec![Claim::TestsPass { gate: None }],
         PromptAnswer::Passed if sentence.has(lx::CI) => vec![Claim::AllChecksPassed],
         PromptAnswer::Passed => Vec::new(),
     }
+}
+
+/// "`./gradlew test`": a command and nothing else, that runs the tests.
+fn is_test_command(tokens: &[Token<'_>]) -> bool {
+    let is_test = |word: &str| {
+        matches!(word, "test" | "tests" | "pytest" | "jest" | "vitest" | "rspec" | "phpunit" | "tox")
+    };
+    matches!(tokens, [command] if command.is_marked && command.text.split([' ', ':', '/']).any(is_test))
 }
 
 /// Returns what is claimed by denying the prompt.

@@ -25,7 +25,8 @@ impl RuleReader<'_> {
             return Some((claims, nothing));
         }
         if let Some((rank, rest)) = rank_of(words) {
-            let offer = self.context.offers.get(rank).map(|offer| offer.summary.clone());
+            let listed = || self.context.listed.get(rank).map(|item| item.trim_end_matches('.').to_owned());
+            let offer = self.context.offers.get(rank).map(|offer| offer.summary.clone()).or_else(listed);
             return Some((vec![vec![TurnClaim::Pick { rank, summary: offer }]], rest));
         }
         let rest = strip(words, lx::ACCEPTANCE)?;
@@ -60,8 +61,12 @@ impl RuleReader<'_> {
         let listed = &self.context.listed;
         let number =
             |word: &Word| word.lower.parse::<usize>().ok().filter(|n| (1..=listed.len()).contains(n));
+        let dropped_first = strip(
+            words,
+            "skip | drop | without | leave out | not | forget | omit | remove | cut | no need for | minus",
+        );
         let mut ranks = Vec::new();
-        let mut rest = words;
+        let mut rest = dropped_first.unwrap_or(words);
         while let Some((first, behind)) = rest.split_first() {
             match number(first) {
                 Some(rank) => ranks.push(rank - 1),
@@ -70,13 +75,22 @@ impl RuleReader<'_> {
             }
             rest = behind;
         }
-        if ranks.is_empty() || rest.is_empty() || rest.len() > MAX_CHOICE_WORDS + 6 {
+        let is_first = dropped_first.is_some();
+        // "Skip 3 days" drops no item: the number stands alone or before a pause.
+        let last = words.len().checked_sub(rest.len() + 1).and_then(|last| words.get(last));
+        let is_alone = rest.is_empty() || last.is_some_and(|last| last.paused);
+        if ranks.is_empty()
+            || rest.is_empty() && !is_first
+            || rest.len() > MAX_CHOICE_WORDS + 6
+            || is_first && !is_alone
+        {
             return None;
         }
-        let is_dropped = contains(
-            &rest[..rest.len().min(3)],
-            "not needed | no | skip | drop | out | unnecessary | not | later",
-        );
+        let is_dropped = is_first
+            || contains(
+                &rest[..rest.len().min(3)],
+                "not needed | no | skip | drop | out | unnecessary | not | later",
+            );
         let is_taken = strip(rest, "yes | ok | please | sure | sounds good | good | fine | do").is_some();
         let claims = ranks.into_iter().map(|rank| {
             let text = listed[rank].trim_end_matches('.').to_owned();
@@ -102,10 +116,34 @@ impl RuleReader<'_> {
             let mut decision = self.decided_on(name);
             if let TurnClaim::Decision { revises, .. } = &mut decision {
                 // Nobody asked, so it answers an objection to what was decided before.
-                *revises = !self.context.is_asked && self.context.offers.is_empty();
+                *revises = !self.context.is_asked
+                    && (self.context.offers.is_empty() || self.context.is_counterproposal);
             }
             vec![TurnClaim::Answer(self.said(name)), decision]
         })
+    }
+
+    /// "native", "30 days": a few words answer the question how something should be.
+    pub(super) fn answer_to_choice(&self, words: &[Word]) -> Option<TurnClaim> {
+        let end = words.iter().position(|word| word.paused).map_or(words.len(), |at| at + 1);
+        let name = &words[..end];
+        let is_plain = |word: &Word| {
+            !is_among(
+                lx::AUXILIARY | lx::NEGATION | lx::NO | lx::MODAL | lx::PRONOUN | lx::ACCEPTANCE | lx::FILLER,
+                &word.lower,
+            ) && !is_among(
+                "both | honestly | i | we | you | what | why | how | when | depends | dunno | idea | sure | thanks | later | think",
+                &word.lower,
+            )
+        };
+        let is_answer = self.role == Role::User
+            && self.context.asks_for_choice
+            && self.begins_sentence(words)
+            && (1..=4).contains(&name.len())
+            && name.iter().all(is_plain)
+            && !name[0].lower.starts_with(|c: char| c.is_ascii_digit())
+            && strip(name, lx::WORK_VERB).is_none();
+        is_answer.then(|| self.decided_on(name))
     }
 
     fn decided_on(&self, name: &[Word]) -> TurnClaim {

@@ -55,7 +55,9 @@ impl RuleReader<'_> {
         let is_agent = self.role == Role::Assistant;
         let binds =
             !is_agent || contains(words, "must | may only | only may | has to | have to | never | always");
-        let hard = !repeats && binds && (is_hard_rule(words) || !is_agent && is_bound_alone(words));
+        let hard = !repeats
+            && binds
+            && (is_hard_rule(words) || !is_agent && (is_bound_alone(words) || is_deadline(words)));
         let soft = !hard && !is_agent && is_preference(words);
         let change = if self.revises() { RuleChange::Replaces } else { RuleChange::New };
         (hard || soft).then(|| TurnClaim::Constraint { summary: self.said(words), hard, change })
@@ -114,13 +116,14 @@ impl RuleReader<'_> {
         }
         let rest = strip(
             words,
-            "i want | we want | i would like | we need | i need | we would like | i want to have | i would like to have | we are replacing | we are moving | we are migrating | we are trying to | i want to have",
+            "i want | we want | i would like | we need | i need | we would like | i want to have | i would like to have | we are replacing | we are moving | we are migrating | we are trying to | i want to have | i am trying to | i would be happy with | would be happy with | we would be happy with | the plan is to | it would be great if | it would be nice if | ideally | hoping to | we hope to | trying to | help me | we are about to | what i am after is | what i want is | what we need is | what i need is | get",
         )?;
-        let rest = strip(rest, "to have").unwrap_or(rest);
-        let is_request = strip(rest, "you | to know | help").is_some()
-            || strip(rest, "to").is_some_and(|rest| strip(rest, lx::WORK_VERB).is_some());
+        let rest = strip(rest, "to have | to get | to").unwrap_or(rest);
+        let is_request = strip(rest, "you | know | help | understand").is_some();
         let is_pointer = is_among("this | that | it", &rest.first()?.lower);
-        (rest.len() >= 3 && !is_request && !is_pointer).then_some(rest)
+        // "I want it stable" says how it should be.
+        let is_quality = is_pointer && (rest.len() == 2 || rest.len() > 3 && rest[1].lower == "to");
+        ((rest.len() >= 3 && !is_pointer || is_quality) && !is_request).then_some(rest)
     }
 
     /// "Redis is the way to go", "a plain log will do", "Ghent has to wait", "we agreed with support that …".
@@ -222,7 +225,8 @@ impl RuleReader<'_> {
             && !is_policy(&object)
             && (strip(said, "make | split | log | drop | put | leave").is_some()
                 || strip(said, "take").is_some() && said.len() > 3);
-        (!object.is_empty() && !is_work && is_order(object) && !is_pronoun(object))
+        let has_figure = object.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
+        (!object.is_empty() && !is_work && is_order(object) && (!is_pronoun(object) || has_figure))
             .then(|| self.decided(self.said(said), object))
     }
 
@@ -319,8 +323,10 @@ fn is_hard_rule(words: &[Word]) -> bool {
     let is_strong =
         contains(words, lx::OBLIGATION) && strip(words, lx::IDLE_OBLIGATION).is_none() && words.len() > 2;
     let can_not = position_after(words, "can not").map(|at| &words[at..]);
-    let forbids = can_not.is_some_and(|rest| strip(rest, lx::FORBIDDEN_VERB).is_some() && rest.len() > 1)
-        && !is_among("i | that | it | this", &words[0].lower);
+    let forbids = can_not.is_some_and(|rest| {
+        strip(rest, lx::FORBIDDEN_VERB).is_some_and(|object| !object.is_empty())
+            || strip(rest, "change | break | move | go away | disappear | grow | slip").is_some()
+    }) && !is_among("i | that | it | this", &words[0].lower);
     let is_bounded = strip(words, "keep | limit | cap | stay").is_some()
         && contains(words, lx::BOUND)
         && words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
@@ -364,9 +370,17 @@ fn binds_everyone(words: &[Word]) -> bool {
                 "is" | "was" | "knows" | "cares" | "uses" | "pastes" | "likes" | "dares"
             )
     });
+    let is_nothing = strip(words, "nothing").is_some_and(|rest| {
+        contains(rest, "leaves | goes to | goes into | gets | may | is to | is allowed") && rest.len() > 2
+    });
+    let keeps = position_of(
+        words,
+        "keep working | keeps working | stay working | keeps its | keep their | stays compatible",
+    )
+    .is_some_and(|at| at > 0);
     let is_each = strip(words, "each | every").is_some()
         && contains(words, "exactly | only | at most | at least | no more than");
-    is_nobody || is_each
+    is_nobody || is_nothing || keeps || is_each
 }
 
 /// "No runtime dependencies": a ban without a verb.
@@ -377,6 +391,19 @@ fn is_ban(words: &[Word]) -> bool {
     let words = &words[..end];
     let rest = &words[1..];
     (1..=8).contains(&rest.len()) && strip(rest, lx::IDLE_NO).is_none() && !has_verb && !words[0].paused
+}
+
+/// "They need it by Monday", "the demo is on Friday": a date that binds.
+fn is_deadline(words: &[Word]) -> bool {
+    const DAYS: &str =
+        "monday | tuesday | wednesday | thursday | friday | saturday | sunday | tomorrow | tonight | noon";
+    let at = position_after(words, "by | before | no later than | until | due");
+    let is_day = at.is_some_and(|at| {
+        words.get(at..).is_some_and(|rest| rest.iter().take(2).any(|word| is_among(DAYS, &word.lower)))
+    });
+    is_day
+        && contains(words, "need | needs | must | has to | have to | due | deadline | expects | wants")
+        && words.len() <= 14
 }
 
 fn is_preference(words: &[Word]) -> bool {

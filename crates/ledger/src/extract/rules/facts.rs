@@ -16,6 +16,9 @@ impl RuleReader<'_> {
         };
         let found =
             strip(words, lx::DISCOVERY).or_else(told).filter(|rest| rest.len() >= 3 && !is_phrase(rest));
+        if self.announces(words) || self.sentence.text.starts_with(['"', '“', '(']) {
+            return None;
+        }
         let is_lack =
             strip(words, "we do not").is_some() && self.has("at the moment | currently | right now | today");
         let is_practice = is_lack || strip(words, lx::PRACTICE).is_some_and(|rest| rest.len() > 1);
@@ -33,6 +36,20 @@ impl RuleReader<'_> {
             found.is_some() && (confirms || self.has("measured | the logs show | the profiler shows"));
         let confidence = if is_sure { ConfidenceLevel::High } else { ConfidenceLevel::Medium };
         Some(TurnClaim::Fact { summary: self.said(said), confidence, corrects, confirms })
+    }
+
+    /// "Looking at the registration code": the agent says what it is about to do.
+    fn announces(&self, words: &[Word]) -> bool {
+        self.role == Role::Assistant
+            && self.begins_sentence(words)
+            && is_among(
+                "looking | checking | running | reading | investigating | searching | digging | profiling | trying | starting | working | writing | adding | testing | measuring | comparing",
+                &words[0].lower,
+            )
+            && !words
+                .iter()
+                .take(5)
+                .any(|word| is_among("is | are | takes | needs | costs | was", &word.lower))
     }
 
     /// "The API is rate limited": a subject from the project, a verb, and a complement.
@@ -66,7 +83,8 @@ impl RuleReader<'_> {
             || is_among("i | let | sorry | understood | noted | agreed | sounds", first);
         let starts_with_verb =
             is_among(lx::VERB, first) && !first.ends_with('s') || is_among(lx::WORK_VERB, first);
-        let verb = words.iter().take(9).skip(1).position(is_finite).map(|at| at + 1);
+        let is_verb = |at: &usize| is_finite(&words[*at]) || is_verb_by_place(words, *at);
+        let verb = (1..words.len().min(9)).find(is_verb);
         let has_complement = verb.is_some_and(|at| at + 1 < words.len());
         let is_plan = self.has("will | let us | i am going | let me | would | should | i would | want | wants | or | alternative");
         let is_known = words.len() >= 5 && stems(&self.sentence.text).len() >= 3;
@@ -74,9 +92,12 @@ impl RuleReader<'_> {
     }
 
     /// Returns whether the words are the front of their sentence; a piece further on has lost its subject.
-    fn begins_sentence(&self, words: &[Word]) -> bool {
+    pub(super) fn begins_sentence(&self, words: &[Word]) -> bool {
         let front = strip_openers(&self.sentence.words);
-        front.first().map(|word| word.place.start) == words.first().map(|word| word.place.start)
+        let before = words.first().map_or("", |word| &self.sentence.text[..word.place.start]);
+        let is_behind_colon = before.trim_end_matches([' ', '`', '*', '"']).ends_with(':');
+        is_behind_colon
+            || front.first().map(|word| word.place.start) == words.first().map(|word| word.place.start)
     }
 
     /// "Changed to 2048 px", "scaling added": tells what was done, not how things are.
@@ -179,6 +200,26 @@ fn is_finite(word: &Word) -> bool {
             "does | did | do | goes | went | comes | came | keeps | kept | stays | makes | made | gives | gave | found | lost | pass | fail | wait | depend",
             lower,
         )
+}
+
+/// "Terraform wants to destroy it": a word in -s between a subject and an object or a preposition.
+fn is_verb_by_place(words: &[Word], at: usize) -> bool {
+    let (Some(subject), Some(next)) = (words.get(at - 1), words.get(at + 1)) else { return false };
+    let word = words[at].lower.as_str();
+    let is_form = word.len() > 4
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && !word.ends_with("us")
+        && word.chars().all(char::is_alphabetic);
+    let is_subject = !subject.paused
+        && !subject.lower.ends_with('s')
+        && !is_among(lx::DETERMINER | lx::PREPOSITION | lx::ALL | lx::PARTIAL_QUANTIFIER, &subject.lower)
+        && !subject.lower.starts_with(|c: char| c.is_ascii_digit());
+    let goes_on = is_among(
+        "the | a | an | to | all | every | no | its | our | each | only | about | with",
+        &next.lower,
+    ) && !words[at].paused;
+    is_form && is_subject && goes_on
 }
 
 /// "That is fine", "backups are hard": an opinion.

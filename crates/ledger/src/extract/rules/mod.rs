@@ -68,7 +68,7 @@ pub(super) fn claims(
     if block.form == BlockForm::Paragraph && sentence.text.ends_with([':', '：']) {
         let is_done = |claim: &TurnClaim| matches!(claim, TurnClaim::Done(_) | TurnClaim::AllDone);
         let done = |clause| reader.clause(clause).into_iter().filter(is_done).collect();
-        return clauses(&sentence.words).into_iter().map(done).collect();
+        return clauses(&sentence.words, &sentence.text).into_iter().map(done).collect();
     }
     if let Some(listed) = reader.listed() {
         return listed.into_iter().map(|claim| vec![claim]).collect();
@@ -82,13 +82,13 @@ pub(super) fn claims(
     }
     let words = what_holds(&sentence.words);
     if let Some((mut claims, rest)) = reader.answered(words) {
-        claims.extend(clauses(rest).into_iter().map(|clause| reader.clause(clause)));
+        claims.extend(clauses(rest, &sentence.text).into_iter().map(|clause| reader.clause(clause)));
         return claims;
     }
     if let Some(claim) = reader.declined(words) {
         return vec![vec![claim]];
     }
-    clauses(words).into_iter().map(|clause| reader.clause(clause)).collect()
+    clauses(words, &sentence.text).into_iter().map(|clause| reader.clause(clause)).collect()
 }
 
 /// Returns the words after the last correction: "rename it, no wait, keep the name".
@@ -113,12 +113,13 @@ const MAX_CLAUSES: usize = 12;
 const MAX_CLAUSE_WORDS: usize = 24;
 
 /// Splits a sentence where another clause with its own claim begins.
-fn clauses(words: &[Word]) -> Vec<RuleClause<'_>> {
+fn clauses<'w>(words: &'w [Word], text: &str) -> Vec<RuleClause<'w>> {
     let mut cuts = vec![(0, false)];
     let is_work = strip(strip_openers(words), lx::WORK_START).is_some();
     let own = strip_openers(words);
     let is_report =
         strip(strip(own, "i have | we have | i | we").unwrap_or(own), lx::WORK_PARTICIPLE).is_some();
+    let is_choice = contains(words, "or | either | if | shall | should");
     for at in 1..words.len() {
         let rest = &words[at..];
         let joined = strip(rest, "and | but | so | then");
@@ -128,6 +129,7 @@ fn clauses(words: &[Word]) -> Vec<RuleClause<'_>> {
         } else {
             joined.is_some_and(|rest| strip(rest, "let us | we will | i will | please").is_some())
         };
+        let is_new = is_new || !is_choice && words[at - 1].paused && begins_order(joined.unwrap_or(rest));
         let continues = is_work
             && (strip(rest, "and").is_some_and(|rest| strip(rest, lx::WORK_VERB).is_some())
                 || words[at - 1].paused && strip(rest, lx::WORK_VERB).is_some_and(|object| object.len() > 1));
@@ -138,6 +140,9 @@ fn clauses(words: &[Word]) -> Vec<RuleClause<'_>> {
         }
     }
     cuts.extend(cuts_of_reports(words).chain(cuts_of_rules(words)));
+    cuts.extend(cut_behind_report(words, text));
+    cuts.extend(cut_behind_ban(words));
+    cuts.extend(cuts_of_listed_facts(words, text));
     cuts.sort_unstable();
     cuts.dedup_by_key(|cut| cut.0);
     cuts.truncate(MAX_CLAUSES);
@@ -146,6 +151,15 @@ fn clauses(words: &[Word]) -> Vec<RuleClause<'_>> {
         .zip(ends)
         .map(|(&(start, continues), end)| RuleClause { words: &words[start..end], continues })
         .collect()
+}
+
+/// "mark the old one as deprecated": a verb in its base form and the beginning of an object.
+fn begins_order(words: &[Word]) -> bool {
+    let words = strip(words, "also | please | just | then | maybe also").unwrap_or(words);
+    let (Some(verb), Some(object)) = (words.first(), words.get(1)) else { return false };
+    let is_object = is_among(lx::DETERMINER, &object.lower)
+        || is_among("it | them | both | all | every | everything | one | that", &object.lower);
+    is_among(lx::VERB, &verb.lower) && !verb.lower.ends_with("ed") && is_object && !verb.paused
 }
 
 /// Returns where another result is reported: "the node is up, k3s is installed".
@@ -161,6 +175,54 @@ fn cuts_of_reports(words: &[Word]) -> impl Iterator<Item = (usize, bool)> + '_ {
         let right = right.iter().position(|word| word.paused).map_or(right, |pause| &right[..=pause]);
         (work::looks_done(left) && (work::looks_done(right) || right.len() > 3)).then_some((at, false))
     })
+}
+
+/// Returns where the result of a report begins: "Reproduced: 11 of 50 runs fail", "I checked DNS: SPF is wrong".
+fn cut_behind_report(words: &[Word], text: &str) -> Option<(usize, bool)> {
+    let own = strip(words, "i have | i | we have | we").unwrap_or(words);
+    let is_report = strip(own, lx::WORK_PARTICIPLE).is_some()
+        || strip(own, "done | found | looked | searched | tried").is_some();
+    let at = (1..words.len().min(8)).find(|&at| follows_colon(words, at, text))?;
+    is_report.then_some((at, false))
+}
+
+/// Returns where the choice behind a refused one begins: "so no Kafka, Redis streams it is".
+fn cut_behind_ban(words: &[Word]) -> Option<(usize, bool)> {
+    let first = words.len() - strip_openers(words).len();
+    let pause = words
+        .iter()
+        .position(|word| word.paused)
+        .filter(|pause| (1..=4).contains(&pause.wrapping_sub(first)))?;
+    let last = words.last()?;
+    let is_choice = is_among("then | instead | please", &last.lower)
+        || words.len() > 1 && last.lower == "is" && words[words.len() - 2].lower == "it";
+    (words[first].lower == "no" && is_choice && words.len() - pause <= 7).then_some((pause + 1, false))
+}
+
+/// Returns whether a colon stands right before a word.
+fn follows_colon(words: &[Word], at: usize, text: &str) -> bool {
+    text[..words[at].place.start].trim_end_matches([' ', '`', '*', '"']).ends_with(':')
+}
+
+/// Returns where the parts of a list of statements begin: "SPF lists the old provider, DKIM is fine, and DMARC is missing".
+fn cuts_of_listed_facts(words: &[Word], text: &str) -> Vec<(usize, bool)> {
+    const VERBS: &str =
+        "is | are | was | were | has | have | needs | need | takes | uses | lists | fails | works";
+    let begins = (1..words.len().min(8)).find(|&at| follows_colon(words, at, text)).unwrap_or(0);
+    let joints: Vec<usize> = (begins + 1..words.len()).filter(|&at| words[at - 1].paused).collect();
+    let starts: Vec<usize> =
+        joints.iter().map(|&at| if is_among("and | but", &words[at].lower) { at + 1 } else { at }).collect();
+    let ends = joints.iter().skip(1).copied().chain([words.len()]);
+    let says = |part: &[Word]| {
+        let verb = part.iter().take(5).position(|word| is_among(VERBS, &word.lower));
+        verb.is_some_and(|verb| verb > 0 && verb + 1 < part.len())
+            && !is_among("it | that | this | which | who | they | we | i | you | there", &part[0].lower)
+    };
+    let parts_say = starts.iter().zip(ends).all(|(&start, end)| start < end && says(&words[start..end]));
+    let first = joints.first().copied().unwrap_or(words.len());
+    let is_list = joints.len() >= 2 && joints.len() <= 4 && parts_say && says(&words[begins..first]);
+    let is_plain = !contains(words, "if | unless | when | whether | because | although");
+    if is_list && is_plain { starts.into_iter().map(|at| (at, false)).collect() } else { Vec::new() }
 }
 
 /// Returns where another rule begins: "it must be fast, and the data has to stay here". A condition applies to all of
@@ -248,6 +310,11 @@ impl RuleReader<'_> {
         let about_known = [
             self.short_answer(words),
             self.value_alone(words),
+            self.bound_alone(words),
+            self.contrast(words),
+            self.preference_over(words),
+            self.dropped(words),
+            self.left_alone(words),
             self.permission(words),
             self.withdrawal(all, words),
             self.reopening(words),
@@ -266,6 +333,7 @@ impl RuleReader<'_> {
             .or_else(|| self.begun(words))
             .or_else(|| self.decision(words))
             .or_else(|| self.task(words))
+            .or_else(|| self.answer_to_choice(words))
             .or_else(|| self.fact(words))
             .or_else(|| self.answer(words));
         about_known.into_iter().flatten().chain(on_its_own).collect()
@@ -312,7 +380,9 @@ impl RuleReader<'_> {
             () if starts_with(head, "preference | soft constraint") => TurnClaim::constraint(text, false),
             () if starts_with(head, lx::RULE_LABEL) => TurnClaim::constraint(text, true),
             () if starts_with(head, lx::TASK_LABEL) => TurnClaim::Task(text),
-            () if starts_with(head, "goal | objective | aim | the goal") => TurnClaim::Goal(text),
+            () if starts_with(head, "goal | objective | aim | the goal | target | the target") => {
+                TurnClaim::Goal(text)
+            }
             () if starts_with(head, "fact | finding | root cause | til | measured | result") => {
                 TurnClaim::fact(text, ConfidenceLevel::High)
             }
@@ -341,6 +411,105 @@ impl RuleReader<'_> {
         let has_figure = value.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
         (self.role == Role::User && has_figure && value.len() <= 5)
             .then(|| TurnClaim::SetValue(self.slice(value)))
+    }
+
+    /// "Then 250 kB is the limit": another bound for what was said before.
+    fn bound_alone(&self, words: &[Word]) -> Option<TurnClaim> {
+        let last = words.split_last().map_or(words, |(_, front)| {
+            front.iter().rposition(|word| word.paused).map_or(words, |pause| &words[pause + 1..])
+        });
+        let words = strip(last, "fine | ok | okay | then | fine then | ok then").unwrap_or(last);
+        let words = strip(words, "then").unwrap_or(words);
+        let has_unit = |value: &[Word]| matches!(value, [figure, unit] if figure.lower.starts_with(|c: char| c.is_ascii_digit()) && is_among(lx::UNIT | lx::TIME_UNIT, &unit.lower));
+        if let [value @ .., last] = words
+            && is_among("please | then | instead", &last.lower)
+            && has_unit(value)
+            && self.role == Role::User
+        {
+            return Some(TurnClaim::SetBound(self.slice(value)));
+        }
+        let is = words.iter().take(5).position(|word| is_among("is | will be", &word.lower))?;
+        let names_bound = strip(&words[is + 1..], "fine | ok | okay | enough | better | plenty").is_some() || strip(&words[is + 1..], "the | our | now the | now our").is_some_and(|rest| {
+            matches!(rest, [bound] if is_among("limit | max | maximum | cap | budget | target | goal | ceiling", &bound.lower))
+        });
+        let value = &words[..is];
+        let is_figure =
+            value.first().is_some_and(|word| word.lower.starts_with(|c: char| c.is_ascii_digit()));
+        (self.role == Role::User && is_figure && names_bound && value.len() <= 3)
+            .then(|| TurnClaim::SetBound(self.slice(value)))
+    }
+
+    /// "30 days now, not 90", "vitest, not jest": what it names last was said before.
+    fn contrast(&self, words: &[Word]) -> Option<TurnClaim> {
+        let not = words.iter().rposition(|word| word.lower == "not").filter(|&not| not > 0)?;
+        let (left, old) = (&words[..not], &words[not + 1..]);
+        if !left[not - 1].paused || !(1..=3).contains(&old.len()) {
+            return None;
+        }
+        let start = left[..not - 1].iter().rposition(|word| word.paused).map_or(0, |pause| pause + 1);
+        let left = strip_openers(&left[start..]);
+        let new = strip(
+            left,
+            "it is | they are | we use | use | make it | that is | it should be | take | go with | we are at",
+        )
+        .unwrap_or(left);
+        let is = new.iter().rposition(|word| is_among("is | are", &word.lower));
+        let mut new = is.map_or(new, |is| &new[is + 1..]);
+        while let [rest @ .., last] = new
+            && is_among("now | then | please | instead", &last.lower)
+        {
+            new = rest;
+        }
+        let is_plain = |part: &[Word]| {
+            !part.iter().any(|word| {
+                is_among(lx::AUXILIARY | lx::STATIVE_VERB | lx::NEGATION | lx::PRONOUN, &word.lower)
+            })
+        };
+        ((1..=4).contains(&new.len()) && is_plain(new) && is_plain(old))
+            .then(|| TurnClaim::Contrast { new: self.slice(new), old: self.slice(old) })
+    }
+
+    /// "I'd rather have memcached than redis".
+    fn preference_over(&self, words: &[Word]) -> Option<TurnClaim> {
+        let rest = strip(
+            words,
+            "i would rather have | i would rather use | i would rather | i prefer | we prefer | rather | i want rather",
+        )?;
+        let than = rest
+            .iter()
+            .position(|word| is_among("than | over | to", &word.lower))
+            .filter(|&than| (1..=3).contains(&than))?;
+        let old = &rest[than + 1..];
+        let end = old.iter().position(|word| word.paused).map_or(old.len(), |at| at + 1);
+        (self.role == Role::User && (1..=3).contains(&end))
+            .then(|| TurnClaim::Contrast { new: self.slice(&rest[..than]), old: self.slice(&old[..end]) })
+    }
+
+    /// "Drop the retry", "no retry needed": asked-for work that is not wanted.
+    fn dropped(&self, words: &[Word]) -> Option<TurnClaim> {
+        let object = strip(words, "drop | leave out | cut | skip | cancel | remove | undo");
+        let unneeded = || {
+            let no = position_after(words, "no | no need for | no need to")?;
+            let rest = words.get(no..)?;
+            let end = rest
+                .iter()
+                .position(|word| is_among("needed | necessary | required | anymore", &word.lower))?;
+            Some(&rest[..end])
+        };
+        let object = object.or_else(unneeded).filter(|object| (1..=6).contains(&object.len()))?;
+        (self.role == Role::User).then(|| TurnClaim::DropTask(self.slice(object)))
+    }
+
+    /// "Let's leave them, they work": what was announced is not wanted.
+    fn left_alone(&self, words: &[Word]) -> Option<TurnClaim> {
+        let words = strip(words, "thanks but | no but | but").unwrap_or(words);
+        let rest = strip(words, "let us leave | leave | let us keep | let us not touch | do not touch")?;
+        let (first, behind) = rest.split_first()?;
+        let is_end = first.paused
+            || behind.is_empty()
+            || strip(behind, "as is | as it is | as they are | alone | be | out | then").is_some();
+        (self.role == Role::User && is_among("it | them | that | those | this", &first.lower) && is_end)
+            .then_some(TurnClaim::WithdrawRecent)
     }
 
     /// "You may touch checkout": lifts a rule.

@@ -109,8 +109,12 @@ impl RuleReader<'_> {
         let is_work = strip(rest, lx::WORK_VERB).is_some_and(|object| !object.is_empty());
         let only_talks = rest.first().is_none_or(|verb| is_among(lx::SPEECH_REQUEST, &verb.lower));
         let is_task = self.role == Role::User && (is_work || !only_talks && rest.len() > 2);
-        let is_plain =
-            !(self.modality.is_conditional || self.modality.is_reported || self.modality.is_unreal);
+        let asks_whether = self.has(
+            "check if | see if | verify if | find out if | look if | test if | check whether | know if | find out whether",
+        );
+        let is_plain = !(self.modality.is_conditional && !asks_whether
+            || self.modality.is_reported
+            || self.modality.is_unreal);
         let is_asked_back = self.has("maybe | perhaps | tell me | explain");
         (is_task && is_plain && !is_asked_back).then(|| TurnClaim::Task(self.said(rest)))
     }
@@ -150,6 +154,15 @@ impl RuleReader<'_> {
         }
         if self.role == Role::Assistant && strip(words, lx::OFFERED_WORK).is_some() {
             return self.offered_alternatives(words);
+        }
+        if self.role == Role::Assistant
+            && let Some(rest) = strip(
+                words,
+                "we can | we could | you can | you could | we can either | we could either | you can either",
+            )
+            && rest.iter().any(|word| word.lower == "or")
+        {
+            return self.alternatives(rest, "or");
         }
         if self.has("no strong opinion | do not care | no preference | can not decide | what do you suggest")
         {
@@ -199,8 +212,8 @@ fn announced_options(words: &[Word]) -> Option<&[Word]> {
     let colon = words.iter().position(|word| word.paused)?;
     let (head, rest) = words.split_at(colon + 1);
     let says = |list: &str| head.iter().any(|word| is_among(list, &word.lower));
-    let counts = says("two | three | options | some");
-    (counts && says("options | ways | routes | possibilities | approaches | choices | alternatives"))
+    let counts = says("two | three | options | some | possible");
+    (counts && says("fixes | solutions | options | ways | routes | possibilities | approaches | choices | alternatives"))
         .then_some(rest)
 }
 

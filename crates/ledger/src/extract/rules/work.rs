@@ -2,6 +2,7 @@
 
 use super::super::Role;
 use super::super::claims::TurnClaim;
+use super::super::dialog::is_pronoun_only;
 use super::{RuleReader, is_order};
 use probity_prose::lexicon::{self as lx, is_among, position_of, strip};
 use probity_prose::words::Word;
@@ -50,8 +51,28 @@ impl RuleReader<'_> {
         }
         let willed = strip(words, "let us | we will | we are going to");
         let said = willed.or(Some(words).filter(|_| self.role != Role::Assistant))?;
-        let object = strip(said, lx::WORK_VERB)?;
-        (!object.is_empty() && is_order(object)).then(|| TurnClaim::Task(self.said(said)))
+        let is_bare = willed.is_none()
+            && self.role == Role::User
+            && words.len() > 2
+            && super::begins_order(said)
+            && strip(said, lx::DECISION_VERB).is_none()
+            && strip(said, "ignore | compute | let | hate | wish | mind | forget | remember | see").is_none();
+        let object = strip(said, lx::WORK_VERB).or_else(|| said.get(1..).filter(|_| is_bare))?;
+        (!object.is_empty() && is_order(object))
+            .then(|| TurnClaim::Task(self.with_antecedent(&self.said(said))))
+    }
+
+    /// "Fix it" says nothing to a later reader, so it takes the statement before with it.
+    fn with_antecedent(&self, summary: &str) -> String {
+        let antecedent = self.context.last_said.as_ref().filter(|_| {
+            let is_one = summary.split_whitespace().count() == 2
+                && summary
+                    .split_whitespace()
+                    .next_back()
+                    .is_some_and(|word| is_among("one | some | those", word));
+            self.role == Role::User && (is_one || summary.contains(' ') && is_pronoun_only(summary))
+        });
+        antecedent.map_or_else(|| summary.to_owned(), |before| format!("{summary}: {before}"))
     }
 
     pub(super) fn withdrawal(&self, all: &[Word], words: &[Word]) -> Option<TurnClaim> {

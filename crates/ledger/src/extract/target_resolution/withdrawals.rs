@@ -1,6 +1,6 @@
 //! Which known items a claim withdraws: what it denies, takes back, or gives another value.
 
-use super::{DraftDelta, KnownItem, TargetResolver, target_field};
+use super::{DraftDelta, KnownItem, TargetName, TargetResolver, target_field};
 use crate::extract::claims::TurnClaim;
 use crate::extract::retraction::with_number;
 use crate::vocabulary::{ItemKind, ItemStatus, RevisionMode};
@@ -55,7 +55,13 @@ impl TargetResolver {
             is_firm(known) && shared >= least.max(1) && self.recent.iter().any(|id| known.is_of(id))
         };
         let is_will = |known: &KnownItem| is_firm(known) && known.kind != ItemKind::Fact;
-        self.known.iter().rposition(shares).or_else(|| self.recent_item(is_will))
+        let is_last =
+            |known: &KnownItem| is_firm(known) && self.recent.first().is_some_and(|id| known.is_of(id));
+        self.known
+            .iter()
+            .rposition(shares)
+            .or_else(|| self.recent_item(is_will))
+            .or_else(|| self.recent_item(is_last))
     }
 
     /// Withdraws what the turns before said about something: every item of them with the same words.
@@ -78,28 +84,108 @@ impl TargetResolver {
         withdrawn
     }
 
-    /// Gives the newest statement with a number another one.
-    pub(super) fn set_value(&mut self, value: &str) -> Option<DraftDelta> {
+    /// Gives the newest statement with a number another one. A bound needs a statement with the same unit.
+    pub(super) fn set_value(&mut self, value: &str, is_bound: bool) -> Option<DraftDelta> {
         let has_figure = |known: &KnownItem| known.summary.contains(|c: char| c.is_ascii_digit());
+        let unit = value.split_whitespace().nth(1).map(str::to_lowercase);
+        let has_unit = |known: &KnownItem| {
+            let says =
+                |unit: &String| known.summary.to_lowercase().split_whitespace().any(|word| word == unit);
+            unit.as_ref().is_none_or(says)
+        };
         let at = self.known.iter().rposition(|known| {
             known.is_live()
                 && has_figure(known)
-                && matches!(known.kind, ItemKind::Decision | ItemKind::Constraint | ItemKind::Task)
+                && (!is_bound || has_unit(known) && !known.is_new)
+                && matches!(
+                    known.kind,
+                    ItemKind::Decision | ItemKind::Constraint | ItemKind::Task | ItemKind::Goal
+                )
         })?;
         let summary = with_number(&self.known[at].summary, value)?;
+        Some(self.reworded(at, summary, value))
+    }
+
+    /// Gives a rule or decision the number of a later statement about the same subject: "raise the timeout to 45 seconds".
+    pub(super) fn set_anew(&mut self, statement: &str) -> Option<DraftDelta> {
+        let is_number = |stem: &String| stem.starts_with(|c: char| c.is_ascii_digit());
+        let mut said = stems(statement);
+        said.retain(|stem| {
+            !is_number(stem)
+                && !matches!(
+                    stem.as_str(),
+                    "rais"
+                        | "lower"
+                        | "set"
+                        | "chang"
+                        | "mak"
+                        | "increas"
+                        | "reduc"
+                        | "bump"
+                        | "decreas"
+                        | "now"
+                        | "must"
+                )
+        });
+        let has_one_number = |text: &str| stems(text).iter().filter(|stem| is_number(stem)).count() == 1;
+        let is_same = |known: &KnownItem| {
+            known.is_live()
+                && !known.is_new
+                && matches!(known.kind, ItemKind::Decision | ItemKind::Constraint)
+                && has_one_number(&known.summary)
+                && !denies(&known.summary)
+                && !said.is_empty()
+                && said.is_subset(&known.stems)
+                && known.stems.iter().filter(|stem| !is_number(stem)).count() <= said.len() + 2
+        };
+        if !has_one_number(statement) || denies(statement) {
+            return None;
+        }
+        let at = self.known.iter().rposition(is_same)?;
+        let summary = with_number(&self.known[at].summary, statement)?;
+        if summary == self.known[at].summary { None } else { Some(self.reworded(at, summary, statement)) }
+    }
+
+    /// Replaces `old` by `new` in the newest statement that has it; without one, `new` decides on its own.
+    pub(super) fn put_in_place_of(&mut self, new: &str, old: &str, name: TargetName<'_>) -> Vec<DraftDelta> {
+        let is_meant = |known: &KnownItem| {
+            known.is_live()
+                && !known.is_new
+                && !denies(&known.summary)
+                && !matches!(known.kind, ItemKind::Hypothesis | ItemKind::Branch)
+                && replace_words(&known.summary, old, new).is_some()
+        };
+        // What is wanted comes before what was observed.
+        let is_wanted = |known: &KnownItem| known.kind != ItemKind::Fact && is_meant(known);
+        let found = self.known.iter().rposition(is_wanted).or_else(|| self.known.iter().rposition(is_meant));
+        let Some(at) = found else { return Vec::new() };
+        let Some(summary) = replace_words(&self.known[at].summary, old, new) else { return Vec::new() };
+        if self.known[at].kind == ItemKind::Fact {
+            let target = self.known[at].handle.clone();
+            self.known[at].status = ItemStatus::Superseded;
+            self.add(ItemKind::Fact, name, &summary);
+            let handle = ("handle", name.handle().into());
+            let fields = vec![target_field(&target), handle, ("summary", summary.into())];
+            return vec![("fact_corrected", fields)];
+        }
+        vec![self.reworded(at, summary, old)]
+    }
+
+    /// Gives a decision or constraint other words; other items are withdrawn.
+    fn reworded(&mut self, at: usize, summary: String, value: &str) -> DraftDelta {
         match self.known[at].kind {
             ItemKind::Decision => {
                 self.known[at].reword(&summary);
                 let target = target_field(&self.known[at].handle);
-                Some(("decision_revised", vec![target, ("summary", summary.into())]))
+                ("decision_revised", vec![target, ("summary", summary.into())])
             }
             ItemKind::Constraint => {
                 self.known[at].reword(&summary);
                 let target = target_field(&self.known[at].handle);
                 let mode = RevisionMode::Amended.as_str();
-                Some(("constraint_revised", vec![target, ("summary", summary.into()), ("mode", mode.into())]))
+                ("constraint_revised", vec![target, ("summary", summary.into()), ("mode", mode.into())])
             }
-            _ => Some(self.supersede(at, value)),
+            _ => self.supersede(at, value),
         }
     }
 
@@ -138,4 +224,27 @@ impl TargetResolver {
                 && self.recent.iter().take(2).any(|id| known.is_of(id))
         })
     }
+}
+
+/// Replaces some words of a text by others, whatever their case.
+fn replace_words(text: &str, old: &str, new: &str) -> Option<String> {
+    let bare = |word: &str| {
+        word.trim_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '+' | '#'))).to_lowercase()
+    };
+    let old: Vec<String> = old.split_whitespace().map(bare).collect();
+    let words: Vec<&str> = text.split(' ').collect();
+    let is_old = |window: &[&str]| window.iter().zip(&old).all(|(word, old)| bare(word) == *old);
+    if old.is_empty() || old.iter().any(String::is_empty) {
+        return None;
+    }
+    let at = words.windows(old.len()).position(is_old)?;
+    let rest = &words[at + old.len()..];
+    // "30 days" in the place of "90" before "days".
+    let new: Vec<&str> = new.split_whitespace().collect();
+    let n_same = (1..new.len()).rev().find(|&n| {
+        rest.len() >= n && new[new.len() - n..].iter().zip(rest).all(|(one, other)| bare(one) == bare(other))
+    });
+    let new = &new[..new.len() - n_same.unwrap_or(0)];
+    let parts = words[..at].iter().chain(new).chain(rest).copied();
+    Some(parts.collect::<Vec<_>>().join(" "))
 }
