@@ -94,8 +94,11 @@ fn is_generated(bytes: &[u8]) -> bool {
         COMMENT_STARTS.iter().any(|mark| line.starts_with(mark))
             && GENERATED_MARKERS.iter().any(|mark| line.windows(mark.len()).any(|part| part == *mark))
     });
+    // Bundlers and compilers write where the sources of their output are.
+    let last = bytes.trim_ascii_end().rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    let is_output = last.starts_with(b"//# sourceMappingURL=") || last.starts_with(b"/*# sourceMappingURL=");
     let n_lines = bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;
-    is_marked || bytes.len() / n_lines > LONG_LINE_BYTES
+    is_marked || is_output || bytes.len() / n_lines > LONG_LINE_BYTES
 }
 
 thread_local! {
@@ -124,4 +127,15 @@ fn parse(language: Language, bytes: &[u8]) -> Option<Tree> {
         parser.reset();
         tree.filter(|_| chunks.get() > 0)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_generated;
+
+    #[test]
+    fn the_output_of_a_bundler_is_generated() {
+        assert!(is_generated(b"var a = 1;\n//# sourceMappingURL=a.js.map\n"));
+        assert!(!is_generated(b"// //# sourceMappingURL= names the map\nvar a = 1;\n"));
+    }
 }

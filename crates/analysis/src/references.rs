@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferenceKind {
-    /// A name that no file of the tree declares.
+    /// A name that no file of the tree declares; of an imported class the whole path.
     Name,
     /// A module, file or namespace that is not part of the tree.
     Module,
@@ -96,8 +96,9 @@ fn references_of(
             Language::Java | Language::Kotlin | Language::Php => {
                 let class = class_of_path(file.language, &import.module);
                 let is_declared = declared.has(file.language, hash::of_bytes(class.as_bytes()));
+                // The whole path, because another package may have a class of the same name.
                 if !is_declared && class != "*" {
-                    found.entry((ReferenceKind::Name, class)).or_insert(line);
+                    found.entry((ReferenceKind::Name, &import.module)).or_insert(line);
                 }
             }
             _ => drop(found.entry((ReferenceKind::Module, &import.module)).or_insert(line)),
@@ -120,7 +121,7 @@ fn references_of(
 
 /// Returns the class that a path of packages leads to: the last name, or in Java and Kotlin the first with a capital,
 /// because a member may follow.
-fn class_of_path(language: Language, path: &str) -> &str {
+pub(crate) fn class_of_path(language: Language, path: &str) -> &str {
     let parts = || path.split(['.', '\\']).filter(|part| !part.is_empty());
     let is_class = |part: &&str| language != Language::Php && part.starts_with(char::is_uppercase);
     parts().find(is_class).or_else(|| parts().next_back()).unwrap_or(path)

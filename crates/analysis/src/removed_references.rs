@@ -9,7 +9,7 @@ use crate::facts::{AccessLevel, FileNote, SourceRange, UnitKind};
 use crate::finding::{CodeLocation, Confidence, Finding, FindingFamily, FindingId, Severity};
 use crate::finding_matcher::MovedFiles;
 use crate::language::Language;
-use crate::references::{FileReference, ReferenceKind, family};
+use crate::references::{FileReference, ReferenceKind, class_of_path, family};
 use crate::regression_cause::FindingRegression;
 use crate::run::AnalysisRun;
 use probity_core::Digest;
@@ -33,6 +33,18 @@ struct ReferenceCandidate<'a> {
     /// The file in the earlier run.
     old_file: Option<u32>,
     is_changed: bool,
+}
+
+impl<'a> ReferenceCandidate<'a> {
+    /// Returns the name that is looked for: of an imported path its class.
+    fn name(&self) -> &'a str {
+        match (self.reference.kind, self.language) {
+            (ReferenceKind::Name, Language::Java | Language::Kotlin | Language::Php) => {
+                class_of_path(self.language, &self.reference.name)
+            }
+            _ => &self.reference.name,
+        }
+    }
 }
 
 fn candidates<'a>(
@@ -94,10 +106,9 @@ impl<'a> RemovedDeclarations<'a> {
         before: &'a AnalysisRun,
         after: &'a AnalysisRun,
         moves: &'a MovedFiles,
-        candidates: &[ReferenceCandidate<'_>],
+        candidates: &[ReferenceCandidate<'a>],
     ) -> Self {
-        let wanted: BTreeSet<&str> =
-            candidates.iter().map(|candidate| candidate.reference.name.as_str()).collect();
+        let wanted: BTreeSet<&str> = candidates.iter().map(ReferenceCandidate::name).collect();
         let callables: BTreeSet<(u32, &str)> = before
             .units
             .iter()
@@ -156,7 +167,7 @@ impl<'a> RemovedDeclarations<'a> {
     }
 
     fn regression(&self, candidate: &ReferenceCandidate<'_>) -> Option<FindingRegression> {
-        let name = candidate.reference.name.as_str();
+        let name = candidate.name();
         let (cause, message) = match candidate.reference.kind {
             ReferenceKind::Name => {
                 let declaring = self.declared.get(name)?.iter().copied();
@@ -164,6 +175,7 @@ impl<'a> RemovedDeclarations<'a> {
                 let is_linked = |is_public: bool| is_public && family(candidate.language) == Language::C;
                 let (file, _) = declaring
                     .filter(|&(file, _)| self.is_of_family(file, candidate.language))
+                    .filter(|&(file, _)| self.is_of_package(candidate, file))
                     .filter(|&(file, _)| !self.unreadable.contains(self.moves.apply(self.path(file))))
                     .find(|&(file, is_public)| is_linked(is_public) || self.reaches(candidate, file, name))?;
                 (file, format!("`{name}` is gone from {}, and this still uses it", self.path(file)))
@@ -179,6 +191,18 @@ impl<'a> RemovedDeclarations<'a> {
             caused_in.insert(candidate.path.clone());
         }
         Some(FindingRegression { finding: finding(candidate, message), caused_in })
+    }
+
+    /// Returns true unless the reference names another package than that of a file.
+    fn is_of_package(&self, candidate: &ReferenceCandidate<'_>, file: u32) -> bool {
+        let path = candidate.reference.name.trim_start_matches('\\');
+        let Some(end) = path.find(candidate.name()).filter(|&end| end > 0) else { return true };
+        let of_file = |it: &&FileReference| it.file == file && it.kind == ReferenceKind::Package;
+        let package = self.before.references.iter().find(of_file).map_or("", |it| it.name.as_str());
+        let named = path[..end].trim_end_matches(['.', '\\']);
+        // A class may stand inside of another one.
+        let inner = named.strip_prefix(package).is_some_and(|rest| rest.starts_with('.'));
+        named == package || inner
     }
 
     /// Returns true if the file of a reference could refer to a name of another file before the change.

@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Extensions that may be omitted, in the order they are tried.
-const EXTENSIONS: [&str; 9] = ["ts", "tsx", "d.ts", "mts", "cts", "js", "jsx", "mjs", "cjs"];
+const EXTENSIONS: [&str; 11] =
+    ["ts", "tsx", "d.ts", "mts", "cts", "d.mts", "d.cts", "js", "jsx", "mjs", "cjs"];
 
 /// Packages of the tree by name, and path aliases.
 pub(super) struct JavaScriptPackages {
@@ -84,8 +85,18 @@ impl JavaScriptPackages {
 
 /// Returns the file for a path without extension.
 fn file_at(tree: &SourceTree<'_>, path: &str) -> Option<u32> {
-    let written_as = path.strip_suffix(".js").or_else(|| path.strip_suffix(".jsx"));
-    let sources = written_as.into_iter().flat_map(|stem| [format!("{stem}.ts"), format!("{stem}.tsx")]);
+    // An import names the file that will run; the tree may have its source or its declarations.
+    let written_as: [(&str, &[&str]); 4] = [
+        (".js", &["ts", "tsx", "d.ts"]),
+        (".jsx", &["ts", "tsx"]),
+        (".mjs", &["mts", "d.mts"]),
+        (".cjs", &["cts", "d.cts"]),
+    ];
+    let of_stem = |&(ending, sources): &(&str, &'static [&'static str])| {
+        let stem = path.strip_suffix(ending)?;
+        Some(sources.iter().map(move |source| format!("{stem}.{source}")))
+    };
+    let sources = written_as.iter().filter_map(of_stem).flatten();
     let with_extension = EXTENSIONS.iter().map(|extension| format!("{path}.{extension}"));
     let index = EXTENSIONS.iter().map(|extension| join(path, &format!("index.{extension}")));
     tree.first_file(std::iter::once(path.to_owned()).chain(sources).chain(with_extension).chain(index))

@@ -65,7 +65,7 @@ impl ModuleNameIndex {
         let ImportTarget::Files(files) = target else { return None };
         let &[module] = files.as_slice() else { return None };
         let file = &tree.files[module as usize];
-        if file.path.as_bytes().ends_with(b".d.ts") {
+        if [&b".d.ts"[..], b".d.mts", b".d.cts"].iter().any(|ending| file.path.as_bytes().ends_with(ending)) {
             return None;
         }
         let names = self.get(tree.files, module);

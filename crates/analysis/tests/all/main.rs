@@ -7,6 +7,7 @@ mod common;
 mod compare;
 mod copies;
 mod dead_code;
+mod dead_seeds;
 mod defects;
 mod flow;
 mod imports;

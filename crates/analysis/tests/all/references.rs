@@ -928,6 +928,28 @@ const INNOCENT: &[ReferenceCase] = &[
         )],
     ),
     case(
+        "typescript: the declarations of a module that only exists after a build",
+        &[
+            ("index.d.ts", "export interface Options {\n  a: number;\n}\n"),
+            ("index.d.cts", "export interface Options {\n  a: number;\n}\n"),
+        ],
+        &[("index.d.ts", Some("export { Options } from './index.cjs';\n"))],
+    ),
+    case(
+        "kotlin: a class of a library replaces an own one of the same name",
+        &[
+            ("src/a/Time.kt", "package a\n\nclass Clock {\n  fun now(): Int = 1\n}\n\nclass Other\n"),
+            ("src/a/Main.kt", "package a\n\nfun run(clock: Clock): Int = clock.now()\n"),
+        ],
+        &[
+            ("src/a/Time.kt", Some("package a\n\nclass Other\n")),
+            (
+                "src/a/Main.kt",
+                Some("package a\n\nimport kotlin.time.Clock\n\nfun run(clock: Clock) = clock.now()\n"),
+            ),
+        ],
+    ),
+    case(
         "kotlin: a library",
         &[("src/a/Main.kt", "package a\n\nfun run(): Int = 1\n")],
         &[(
