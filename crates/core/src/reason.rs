@@ -6,158 +6,107 @@
 crate::code_enum! {
     /// Why something was refused, failed or reported.
     pub enum ReasonCode {
-        ReconUntrackedDelta = "RECON.UNTRACKED_DELTA",
-            "a changed path is outside the sealed scope",
+        ReconUntrackedDelta = "RECON.UNTRACKED_DELTA", "a changed path is outside the sealed scope",
             "widen the scope with `probity amend`, undo the change with `probity revert`, or make it in a run of its own";
-        ReconOutsideRoot = "RECON.OUTSIDE_ROOT",
-            "a commit or the index changes a path outside of the root, which lies below the top of the repository",
+        ReconOutsideRoot = "RECON.OUTSIDE_ROOT", "a commit or the index changes a path outside of the root, which lies below the top of the repository",
             "take the commit back (`git reset`), or govern the whole repository with `--root` at its top";
-        ReconSnapshotMissing = "RECON.SNAPSHOT_MISSING",
-            "one of the two snapshots could not be taken, so it is not known what changed",
+        ReconSnapshotMissing = "RECON.SNAPSHOT_MISSING", "one of the two snapshots could not be taken, so it is not known what changed",
             "make the tree readable and run again";
-        ProtectedChanged = "PROTECTED.CHANGED",
-            "a protected path changed: git's own files, Probity's state, the policy, or a path that the policy protects",
+        ProtectedChanged = "PROTECTED.CHANGED", "a protected path changed: git's own files, Probity's state, the policy, or a path that the policy protects",
             "undo the change, or allow it for one run with `--grant PATTERN`";
-        UnsafeFifo = "UNSAFE.FIFO", "the tree contains a named pipe, whose content cannot be judged",
-            "remove it";
-        UnsafeSocket = "UNSAFE.SOCKET", "the tree contains a socket, whose content cannot be judged",
-            "remove it";
-        UnsafeDevice = "UNSAFE.DEVICE", "the tree contains a device file, whose content cannot be judged",
-            "remove it";
-        UnsafeMountPoint = "UNSAFE.MOUNT_POINT", "another file system is mounted inside the tree",
-            "unmount it, or run Probity inside it";
-        UnsafeHardLink = "UNSAFE.HARD_LINK", "a file has a hard link outside the tree and can be changed through it",
-            "replace the file by a copy of itself";
+        UnsafeFifo = "UNSAFE.FIFO", "the tree contains a named pipe, whose content cannot be judged", "remove it";
+        UnsafeSocket = "UNSAFE.SOCKET", "the tree contains a socket, whose content cannot be judged", "remove it";
+        UnsafeDevice = "UNSAFE.DEVICE", "the tree contains a device file, whose content cannot be judged", "remove it";
+        UnsafeMountPoint = "UNSAFE.MOUNT_POINT", "another file system is mounted inside the tree", "unmount it, or run Probity inside it";
+        UnsafeHardLink = "UNSAFE.HARD_LINK", "a file has a hard link outside the tree and can be changed through it", "replace the file by a copy of itself";
         UnsafeLinkEscapes = "UNSAFE.LINK_ESCAPES", "a symbolic link points out of the tree; writes through it are not seen",
             "remove the link, or point it into the tree";
-        UnsafeNameCollision = "UNSAFE.NAME_COLLISION", "two names differ only in case or Unicode form, on a file system that folds them",
-            "rename one of the two";
-        UnsafeGitLookAlike = "UNSAFE.GIT_LOOK_ALIKE", "other systems read this name as `.git`",
-            "rename it";
-        TreeUnavailable = "TREE.UNAVAILABLE", "a path could not be read",
-            "make it readable by the user who runs Probity";
-        TreeUnstable = "TREE.UNSTABLE", "a path kept changing while it was read",
-            "stop what writes there and run again";
+        UnsafeNameCollision = "UNSAFE.NAME_COLLISION", "two names differ only in case or Unicode form, on a file system that folds them", "rename one of the two";
+        UnsafeGitLookAlike = "UNSAFE.GIT_LOOK_ALIKE", "other systems read this name as `.git`", "rename it";
+        TreeUnavailable = "TREE.UNAVAILABLE", "a path could not be read", "make it readable by the user who runs Probity";
+        TreeUnstable = "TREE.UNSTABLE", "a path kept changing while it was read", "stop what writes there and run again";
         TreeTouched = "TREE.TOUCHED", "the owner, attributes or timestamps of an entry changed, but not its content",
             "nothing to do unless these matter to you; content, type and permission bits are the same";
-        RunCommandFailed = "RUN.COMMAND_FAILED", "the command ended with an exit code other than 0",
-            "read its output, fix the cause and run again";
-        RunCommandNotStarted = "RUN.COMMAND_NOT_STARTED", "the command could not be started",
-            "check its name and permissions";
-        RunCancelled = "RUN.CANCELLED", "the run was stopped by Ctrl-C or a signal",
-            "run again when you are ready";
+        RunCommandFailed = "RUN.COMMAND_FAILED", "the command ended with an exit code other than 0", "read its output, fix the cause and run again";
+        RunCommandNotStarted = "RUN.COMMAND_NOT_STARTED", "the command could not be started", "check its name and permissions";
+        RunCancelled = "RUN.CANCELLED", "the run was stopped by Ctrl-C or a signal", "run again when you are ready";
         RunInterrupted = "RUN.INTERRUPTED", "Probity was killed before it could write evidence; the next start closed the run",
             "look at what it left with `git status` and `git diff`, undo by hand what should not stay, then run again";
         RunSurvivors = "RUN.SURVIVORS", "the command left processes running; they were killed before the last snapshot",
             "make the command wait for its child processes";
-        RunLocked = "RUN.LOCKED", "another run works on this tree",
-            "wait for it, or use another worktree";
+        RunLocked = "RUN.LOCKED", "another run works on this tree", "wait for it, or use another worktree";
         RunClaimed = "RUN.CLAIMED", "somebody else's live intent holds paths of the scope; nothing ran",
             "wait until it is finished (`probity status` shows it), or leave its paths out of the scope with `!`";
-        RunUnknown = "RUN.UNKNOWN", "no run has this name, or several have",
-            "`probity evidence list` shows the runs of this repository";
+        RunUnknown = "RUN.UNKNOWN", "no run has this name, or several have", "`probity evidence list` shows the runs of this repository";
         AnalysisUnknown = "ANALYSIS.UNKNOWN", "no stored analysis has this name, or several have",
             "`probity runs list` shows the stored analyses; `probity analyze` makes one";
-        AnalysisPathUnknown = "ANALYSIS.PATH_UNKNOWN",
-            "a path is not in the analysis of the tree: it is not there, or its language is not read",
+        AnalysisPathUnknown = "ANALYSIS.PATH_UNKNOWN", "a path is not in the analysis of the tree: it is not there, or its language is not read",
             "name source files of the tree; `probity analyze` says which files were read";
-        AnalysisBaselineUntrusted = "ANALYSIS.BASELINE_UNTRUSTED",
-            "the baseline is damaged, or was captured by another analyzer or with other settings",
+        AnalysisBaselineUntrusted = "ANALYSIS.BASELINE_UNTRUSTED", "the baseline is damaged, or was captured by another analyzer or with other settings",
             "restore the file from git, or capture it again with `probity analyze baseline capture --why TEXT`";
-        GateFailed = "GATE.FAILED", "a required gate did not pass",
-            "read its log, fix the cause and run again";
-        GateMissing = "GATE.MISSING", "a required gate has no result",
-            "run again with the sealed plan";
-        GateSkipped = "GATE.SKIPPED", "a required gate did not run",
-            "fix the gate that failed before it, then run again";
+        GateFailed = "GATE.FAILED", "a required gate did not pass", "read its log, fix the cause and run again";
+        GateMissing = "GATE.MISSING", "a required gate has no result", "run again with the sealed plan";
+        GateSkipped = "GATE.SKIPPED", "a required gate did not run", "fix the gate that failed before it, then run again";
         GateTimedOut = "GATE.TIMED_OUT", "a gate ran longer than its timeout and was killed with its child processes",
             "raise the timeout in the policy or make the gate faster";
-        GateNotStarted = "GATE.NOT_STARTED", "a gate's command could not be started",
-            "install the program or correct `run` in the policy";
-        GateSurvivors = "GATE.SURVIVORS", "a gate left processes running; they were killed and the gate failed",
-            "make the gate wait for its child processes";
-        GateProgramChanged = "GATE.PROGRAM_CHANGED",
-            "a program that a gate executes is not the one that was sealed, so the gate was not run",
+        GateNotStarted = "GATE.NOT_STARTED", "a gate's command could not be started", "install the program or correct `run` in the policy";
+        GateSurvivors = "GATE.SURVIVORS", "a gate left processes running; they were killed and the gate failed", "make the gate wait for its child processes";
+        GateProgramChanged = "GATE.PROGRAM_CHANGED", "a program that a gate executes is not the one that was sealed, so the gate was not run",
             "restore the program; change programs of gates in a run of their own, without that gate";
         GateInputChanged = "GATE.INPUT_CHANGED", "the change touches what a gate executes, imports or is given by name",
             "have a person look at it: the gate judged with it";
-        SealPlanMismatch = "SEAL.PLAN_MISMATCH", "the plan is not the one that was sealed",
-            "use the sealed plan; a new plan needs a new run";
-        SealMissingGates = "SEAL.MISSING_GATES", "gates of the sealed plan did not run",
-            "run every gate of the sealed plan";
+        SealPlanMismatch = "SEAL.PLAN_MISMATCH", "the plan is not the one that was sealed", "use the sealed plan; a new plan needs a new run";
+        SealMissingGates = "SEAL.MISSING_GATES", "gates of the sealed plan did not run", "run every gate of the sealed plan";
         SealScopeViolation = "SEAL.SCOPE_VIOLATION", "a changed path is outside the sealed scope and its amendments",
             "widen the scope, revert the path, or make the change in a run of its own";
-        SealPolicyDrift = "SEAL.POLICY_DRIFT", "the policy has other versions than the sealed plan",
-            "run again under the current policy";
-        SealDamaged = "SEAL.DAMAGED", "the stored seal of a run is missing or was altered",
-            "treat the run as failed and run again";
-        EvidenceManifestMissing = "EVIDENCE.MANIFEST_MISSING", "the bundle has no manifest.json",
-            "get the whole bundle";
+        SealPolicyDrift = "SEAL.POLICY_DRIFT", "the policy has other versions than the sealed plan", "run again under the current policy";
+        SealDamaged = "SEAL.DAMAGED", "the stored seal of a run is missing or was altered", "treat the run as failed and run again";
+        EvidenceManifestMissing = "EVIDENCE.MANIFEST_MISSING", "the bundle has no manifest.json", "get the whole bundle";
         EvidenceSchemaInvalid = "EVIDENCE.SCHEMA_INVALID", "a field of the manifest is missing, misspelled or of the wrong type",
             "get the bundle as Probity wrote it";
-        EvidenceNotCanonical = "EVIDENCE.NOT_CANONICAL", "the manifest is not in canonical form",
-            "get the bundle as Probity wrote it";
+        EvidenceNotCanonical = "EVIDENCE.NOT_CANONICAL", "the manifest is not in canonical form", "get the bundle as Probity wrote it";
         EvidenceRunHashMismatch = "EVIDENCE.RUN_HASH_MISMATCH", "the manifest was changed after it was hashed",
             "do not trust this bundle; get it from its author again";
-        EvidencePathTraversal = "EVIDENCE.PATH_TRAVERSAL", "a listed file name points out of the bundle",
-            "do not trust this bundle";
-        EvidenceArtifactMissing = "EVIDENCE.ARTIFACT_MISSING", "a listed file is not in the bundle",
-            "get the whole bundle";
-        EvidenceArtifactMismatch = "EVIDENCE.ARTIFACT_MISMATCH", "a file of the bundle was changed",
-            "do not trust this bundle; get it from its author again";
+        EvidencePathTraversal = "EVIDENCE.PATH_TRAVERSAL", "a listed file name points out of the bundle", "do not trust this bundle";
+        EvidenceArtifactMissing = "EVIDENCE.ARTIFACT_MISSING", "a listed file is not in the bundle", "get the whole bundle";
+        EvidenceArtifactMismatch = "EVIDENCE.ARTIFACT_MISMATCH", "a file of the bundle was changed", "do not trust this bundle; get it from its author again";
         EvidenceArtifactUnlisted = "EVIDENCE.ARTIFACT_UNLISTED", "the bundle has a file that the manifest does not list",
             "remove the file or do not trust the bundle";
         EvidenceProfileMismatch = "EVIDENCE.PROFILE_MISMATCH", "the run was made under another profile than the one required",
             "run again with the required profile";
-        EvidenceDeltaMismatch = "EVIDENCE.DELTA_MISMATCH",
-            "the recorded changes, their list of paths and the two tree hashes contradict each other",
+        EvidenceDeltaMismatch = "EVIDENCE.DELTA_MISMATCH", "the recorded changes, their list of paths and the two tree hashes contradict each other",
             "do not trust this bundle";
-        EvidenceReconciliationMismatch = "EVIDENCE.RECONCILIATION_MISMATCH",
-            "the recorded out-of-scope paths are not the ones that follow from scope and changes",
+        EvidenceReconciliationMismatch = "EVIDENCE.RECONCILIATION_MISMATCH", "the recorded out-of-scope paths are not the ones that follow from scope and changes",
             "do not trust this bundle";
-        EvidenceStatusMismatch = "EVIDENCE.STATUS_MISMATCH", "the manifest says pass although its own facts say fail",
-            "do not trust this bundle";
-        EvidenceChainBroken = "EVIDENCE.CHAIN_BROKEN", "the bundle does not follow the one before it",
-            "ask for the missing bundles";
-        EvidenceSignatureRequired = "EVIDENCE.SIGNATURE_REQUIRED", "the bundle is not signed, and a signature is required",
-            "sign runs: `probity keys generate`";
+        EvidenceStatusMismatch = "EVIDENCE.STATUS_MISMATCH", "the manifest says pass although its own facts say fail", "do not trust this bundle";
+        EvidenceChainBroken = "EVIDENCE.CHAIN_BROKEN", "the bundle does not follow the one before it", "ask for the missing bundles";
+        EvidenceSignatureRequired = "EVIDENCE.SIGNATURE_REQUIRED", "the bundle is not signed, and a signature is required", "sign runs: `probity keys generate`";
         EvidenceKeyUnknown = "EVIDENCE.KEY_UNKNOWN", "the bundle is signed with a key that the caller does not trust",
             "add the key to the trust file if you trust it";
-        EvidenceSignatureInvalid = "EVIDENCE.SIGNATURE_INVALID", "the signature does not fit the manifest",
-            "do not trust this bundle";
-        EvidencePartMissing = "EVIDENCE.PART_MISSING", "the bundle lacks a part that every bundle of a run has",
-            "get the whole bundle";
-        EvidenceSealMismatch = "EVIDENCE.SEAL_MISMATCH", "the manifest says something else than the seal of the run",
-            "do not trust this bundle";
-        EvidenceLandingMismatch = "EVIDENCE.LANDING_MISMATCH",
-            "what landed or waits is not what the run changed, or a run that failed landed something",
+        EvidenceSignatureInvalid = "EVIDENCE.SIGNATURE_INVALID", "the signature does not fit the manifest", "do not trust this bundle";
+        EvidencePartMissing = "EVIDENCE.PART_MISSING", "the bundle lacks a part that every bundle of a run has", "get the whole bundle";
+        EvidenceSealMismatch = "EVIDENCE.SEAL_MISMATCH", "the manifest says something else than the seal of the run", "do not trust this bundle";
+        EvidenceLandingMismatch = "EVIDENCE.LANDING_MISMATCH", "what landed or waits is not what the run changed, or a run that failed landed something",
             "do not trust this bundle";
         EvidenceEnforcementTooWeak = "EVIDENCE.ENFORCEMENT_TOO_WEAK", "the run was enforced less strongly than required",
             "run again with the required level of enforcement";
         EvidenceChangeMismatch = "EVIDENCE.CHANGE_MISMATCH", "a recorded change does not fit its two sides, or a path is recorded twice",
             "do not trust this bundle";
-        EvidenceExemptionUnsealed = "EVIDENCE.EXEMPTION_UNSEALED",
-            "a path is called exempt that no sealed build output or gate output covers",
+        EvidenceExemptionUnsealed = "EVIDENCE.EXEMPTION_UNSEALED", "a path is called exempt that no sealed build output or gate output covers",
             "do not trust this bundle";
-        EvidenceGateMismatch = "EVIDENCE.GATE_MISMATCH",
-            "the gate results are not those of the sealed gates, or contradict how the gates ended",
+        EvidenceGateMismatch = "EVIDENCE.GATE_MISMATCH", "the gate results are not those of the sealed gates, or contradict how the gates ended",
             "do not trust this bundle";
-        EvidenceAmendmentInvalid = "EVIDENCE.AMENDMENT_INVALID",
-            "an amendment is incomplete, out of order, or not of a kind that the seal allows",
+        EvidenceAmendmentInvalid = "EVIDENCE.AMENDMENT_INVALID", "an amendment is incomplete, out of order, or not of a kind that the seal allows",
             "do not trust this bundle";
-        EvidenceFindingMismatch = "EVIDENCE.FINDING_MISMATCH",
-            "the findings and the reasons of the verdict do not follow from the recorded facts",
+        EvidenceFindingMismatch = "EVIDENCE.FINDING_MISMATCH", "the findings and the reasons of the verdict do not follow from the recorded facts",
             "do not trust this bundle";
-        EvidenceDerivedMismatch = "EVIDENCE.DERIVED_MISMATCH", "a member of the manifest is not what follows from the other facts",
-            "do not trust this bundle";
+        EvidenceDerivedMismatch = "EVIDENCE.DERIVED_MISMATCH", "a member of the manifest is not what follows from the other facts", "do not trust this bundle";
         EvidenceSummaryMismatch = "EVIDENCE.SUMMARY_MISMATCH", "the page for people says something else than the manifest",
             "read the manifest; do not trust this bundle";
         EvidenceTooLarge = "EVIDENCE.TOO_LARGE", "the bundle or receipt has more files, levels, bytes or values than any real one",
             "do not trust it; get the evidence as Probity wrote it";
-        EvidenceUnreadable = "EVIDENCE.UNREADABLE", "a part of the bundle cannot be read",
-            "make it readable, or get the bundle again";
-        EvidenceNotOnChain = "EVIDENCE.NOT_ON_CHAIN",
-            "the bundle is not on the chain of this repository, so this repository does not vouch for it",
+        EvidenceUnreadable = "EVIDENCE.UNREADABLE", "a part of the bundle cannot be read", "make it readable, or get the bundle again";
+        EvidenceNotOnChain = "EVIDENCE.NOT_ON_CHAIN", "the bundle is not on the chain of this repository, so this repository does not vouch for it",
             "`probity evidence chain` says what is on the chain; treat any other bundle as planted";
         EvidenceTreeMismatch = "EVIDENCE.TREE_MISMATCH", "the tree is not, or no longer, the one that the bundle describes",
             "compare with the tree as it was when the run ended";
@@ -173,24 +122,15 @@ crate::code_enum! {
             "ask for a new checkpoint: `probity log checkpoint`";
         LogWitnessesMissing = "LOG.WITNESSES_MISSING", "fewer witnesses than required have countersigned the checkpoint",
             "let the witnesses countersign it with `probity log witness`";
-        ScopeEmptyPattern = "SCOPE.EMPTY_PATTERN", "a pattern is empty",
-            "write the pattern, or leave the entry out";
-        ScopeNul = "SCOPE.NUL", "a pattern or path has a NUL byte",
-            "remove it: no file name can have one";
-        ScopeAbsolute = "SCOPE.ABSOLUTE", "a pattern or path begins with `/`",
-            "write it relative to the root of the tree";
-        ScopeEmptySegment = "SCOPE.EMPTY_SEGMENT", "a pattern or path has an empty segment (`//`)",
-            "write a single `/`";
-        ScopeTrailingSlash = "SCOPE.TRAILING_SLASH", "a pattern or path ends with `/`",
-            "write `dir/**` for everything below `dir`";
-        ScopeDotSegment = "SCOPE.DOT_SEGMENT", "a pattern or path has a segment `.` or `..`",
-            "write the path as the tree has it";
-        ScopeDoubleStarInSegment = "SCOPE.DOUBLE_STAR_IN_SEGMENT", "`**` stands beside other characters in a segment",
-            "write `**/*.py` instead of `**.py`";
-        ScopeUnclosedClass = "SCOPE.UNCLOSED_CLASS", "a `[` has no `]`",
-            "close it, or write `[[]` for the character itself";
-        ScopeBadRange = "SCOPE.BAD_RANGE", "a range runs backwards, as `[z-a]`",
-            "swap its ends";
+        ScopeEmptyPattern = "SCOPE.EMPTY_PATTERN", "a pattern is empty", "write the pattern, or leave the entry out";
+        ScopeNul = "SCOPE.NUL", "a pattern or path has a NUL byte", "remove it: no file name can have one";
+        ScopeAbsolute = "SCOPE.ABSOLUTE", "a pattern or path begins with `/`", "write it relative to the root of the tree";
+        ScopeEmptySegment = "SCOPE.EMPTY_SEGMENT", "a pattern or path has an empty segment (`//`)", "write a single `/`";
+        ScopeTrailingSlash = "SCOPE.TRAILING_SLASH", "a pattern or path ends with `/`", "write `dir/**` for everything below `dir`";
+        ScopeDotSegment = "SCOPE.DOT_SEGMENT", "a pattern or path has a segment `.` or `..`", "write the path as the tree has it";
+        ScopeDoubleStarInSegment = "SCOPE.DOUBLE_STAR_IN_SEGMENT", "`**` stands beside other characters in a segment", "write `**/*.py` instead of `**.py`";
+        ScopeUnclosedClass = "SCOPE.UNCLOSED_CLASS", "a `[` has no `]`", "close it, or write `[[]` for the character itself";
+        ScopeBadRange = "SCOPE.BAD_RANGE", "a range runs backwards, as `[z-a]`", "swap its ends";
         ScopeGlobInLiteral = "SCOPE.GLOB_IN_LITERAL", "a list of literal paths contains `*` or `?`",
             "list the files; only the `--scope` of a run takes patterns";
         ScopeAllowedAndForbidden = "SCOPE.ALLOWED_AND_FORBIDDEN", "a path is allowed and forbidden at once",
@@ -291,14 +231,20 @@ crate::code_enum! {
             "ask the owner; to undo the change all the same, name the path: `probity revert RUN PATH`";
         LandConflict = "LAND.CONFLICT", "the tree changed at a path that the run changed, too; nothing landed and the layer is held",
             "merge both with `probity land RUN --rebase`, or drop the run's changes with `probity discard RUN`";
+        LandStartUnknown = "LAND.START_UNKNOWN", "others changed this path or its directory during the run, so what was there at the start is not known; the layer is held",
+            "look at it with `probity diff RUN`, then `probity land RUN`; `start_look = \"walk\"` in `[enforce]` knows every start";
         LandBaseMoves = "LAND.BASE_MOVES", "the tree kept changing between the gates and the landing; nothing landed and the layer is held",
             "land it with `probity land RUN` when the tree is quiet";
-        LandUnsafe = "LAND.UNSAFE",
-            "an entry of the layer cannot land: it is no file, directory or link, has a set-id bit, or leads out of the tree",
+        LandUnsafe = "LAND.UNSAFE", "an entry of the layer cannot land: it is no file, directory or link, has a set-id bit, or leads out of the tree",
             "look at it with `probity diff RUN`; land the rest with `probity land RUN --only PATH`";
-        LandOtherFileSystem = "LAND.OTHER_FILE_SYSTEM",
-            "the tree and Probity's state are on different file systems, so a change cannot land all at once",
+        LandFailed = "LAND.FAILED", "the changes could not be brought into the tree; nothing landed and the layer is held",
+            "cure the named cause, such as a full disk, then land them with `probity land RUN`";
+        LandOtherFileSystem = "LAND.OTHER_FILE_SYSTEM", "the tree and Probity's state are on different file systems, so a change cannot land all at once",
             "keep the worktree on the file system of its git directory";
+        ProcMissing = "SYSTEM.NO_PROC", "/proc is not mounted, so processes cannot be told apart and a run cannot be confined",
+            "mount it: `mount -t proc proc /proc`; in a chroot, before you enter it";
+        StateInUse = "STATE.IN_USE", "runs or intents are open, or changes are held, and the state has the only copy of them",
+            "finish or clear what `probity status` lists, land or discard held changes, then try again";
         LayerUnknown = "LAYER.UNKNOWN", "no held layer belongs to this run: it landed, was discarded, or did not run in a view",
             "`probity status` lists the held layers";
         LayerBusy = "LAYER.BUSY", "another process uses the layer of this run",
@@ -309,18 +255,20 @@ crate::code_enum! {
             "cure the named cause, or run with `--enforce auto`; `probity doctor` tests every level";
         EnforceDegraded = "ENFORCE.DEGRADED", "the strongest level of enforcement cannot be had here, so a weaker one was used",
             "`probity doctor` says why; `[enforce] minimum` in the policy refuses such runs";
-        ViewNoDirRename = "VIEW.NO_DIR_RENAME",
-            "directories of the scope are too large to be copied first, so renaming them fails with EXDEV",
+        ViewNoDirRename = "VIEW.NO_DIR_RENAME", "directories of the scope are too large to be copied first, so renaming them fails with EXDEV",
             "name a smaller directory in the scope, or move files instead of directories";
         ViewGateWrites = "VIEW.GATE_WRITES", "a gate wrote paths that it does not declare as outputs; they were thrown away",
             "list them as `outputs` of the gate if they should land";
         GitCommandFailed = "GIT.COMMAND_FAILED", "a git command that Probity needs failed; the message has git's own words",
             "run the named command yourself; `git fsck` checks the repository";
-        GitObjectMissing = "GIT.OBJECT_MISSING",
-            "this clone does not hold the content of a committed file, and Probity fetches nothing by itself",
+        GitObjectMissing = "GIT.OBJECT_MISSING", "this clone does not hold the content of a committed file, and Probity fetches nothing by itself",
             "get it with the command that the message names, or get everything with `git fetch --refetch --no-filter`";
         GitHistoryMissing = "GIT.HISTORY_MISSING", "this clone is shallow, and the commit is not in the part of the history that it has",
             "get the rest of the history with `git fetch --unshallow`, then try again";
+        PipelineBaseUnknown = "CI.BASE_UNKNOWN", "nothing says which branch this change goes to",
+            "name it: `probity ci --base origin/main`";
+        PipelineBaseMissing = "CI.BASE_MISSING", "this clone lacks the history between the change and the branch it goes to",
+            "fetch it before `probity ci`: on GitHub set `fetch-depth: 0` for actions/checkout, on GitLab `GIT_DEPTH: 0`, elsewhere run `git fetch --unshallow origin`";
         OwnerInvalid = "OWNER.INVALID", "the given owner of an intent is not valid",
             "pass the handle that `probity start` printed; `--agent-pid` must name a process that started this one";
         LedgerInputInvalid = "LEDGER.INPUT_INVALID", "the ledger cannot read what it was given",
@@ -335,8 +283,7 @@ crate::code_enum! {
             "ask one of the authors that `probity ledger guard` lists";
         LedgerFull = "LEDGER.FULL", "the ledger cannot number more inputs",
             "start a new ledger from an export of this one";
-        LedgerReviewNeeded = "LEDGER.REVIEW_NEEDED",
-            "merging the stream would lose intent, contradict the ledger, or break one of its rules",
+        LedgerReviewNeeded = "LEDGER.REVIEW_NEEDED", "merging the stream would lose intent, contradict the ledger, or break one of its rules",
             "decide each point with `--resolve ID=CHOICE`, then merge again";
         LedgerModelFailed = "LEDGER.MODEL_FAILED", "the model gave no usable answer, so the turns were not read",
             "the turns stay pending: try again with `probity ledger ingest --pending`, or without a model";
@@ -344,8 +291,7 @@ crate::code_enum! {
             "say what the change is for, and name the files that it changes";
         StateDamaged = "STATE.DAMAGED", "a file of Probity's own state is damaged",
             "keep a copy for study, then remove the named file";
-        StateUnsafe = "STATE.UNSAFE",
-            "Probity's state is not in a directory of its own: it is a link, belongs to somebody else, or others can write to it",
+        StateUnsafe = "STATE.UNSAFE", "Probity's state is not in a directory of its own: it is a link, belongs to somebody else, or others can write to it",
             "check what was put there, then move it away or make it yours with mode 0700";
         StateNewer = "STATE.NEWER", "this state was written by a newer version of Probity",
             "use the newer program; nothing was changed";
@@ -357,8 +303,24 @@ crate::code_enum! {
             "check permissions and free space there, then try again";
         StateEngine = "STATE.ENGINE", "the database of Probity's state reported an error; nothing is known to be damaged",
             "check permissions and free space there, then try again";
+        DecisionTooLate = "DECISION.TOO_LATE", "a decision was about something that is not what stands now; nothing was done",
+            "load the page again, look at what stands now, and decide about that";
         StateTooLarge = "STATE.TOO_LARGE", "a value is larger than Probity's state can hold",
             "split it into smaller parts";
+        TeamUnreachable = "TEAM.UNREACHABLE", "the store of the team cannot be reached, so nothing was claimed",
+            "check the network and `probity team status`, then try again; what is shown meanwhile is the last known state";
+        TeamDenied = "TEAM.DENIED", "the store of the team refuses the rights of this user",
+            "check the credentials: git must be able to push `refs/probity/*`, a user of etcd must own the team's prefix";
+        TeamFull = "TEAM.FULL", "the store of the team has no space left",
+            "have an administrator make room: compact, defragment, then disarm the alarm";
+        TeamUnfit = "TEAM.UNFIT", "the store is not the one that this clone joined, or its version is not safe",
+            "`probity team status` shows what was found; join again only if the team moved on purpose";
+        TeamNotJoined = "TEAM.NOT_JOINED", "the policy names a team that this clone has not joined",
+            "join it: `probity team join`";
+        TeamInvalid = "TEAM.INVALID", "the settings of the team are incomplete or cannot be used",
+            "correct `[team]` in `probity.toml`; `probity team init` writes it";
+        TeamBusy = "TEAM.BUSY", "this clone has open intents, which would be left behind",
+            "finish or clear them first: `probity intent list`";
         SystemIo = "SYSTEM.IO", "the operating system refused to read, write or start something",
             "check permissions and free space there, then try again";
         KeyInvalid = "KEY.INVALID", "a key file is not valid",

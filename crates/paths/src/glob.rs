@@ -69,6 +69,12 @@ impl Glob {
         &self.head[..self.stem_bytes]
     }
 
+    /// Returns the innermost directory that holds every match and is named without wildcards; empty for the root.
+    pub fn literal_directory(&self) -> &[u8] {
+        let stem = self.stem();
+        stem.iter().rposition(|&byte| byte == b'/').map_or(&[], |slash| &stem[..slash])
+    }
+
     /// Returns the path that the glob names, if it has no wildcards.
     pub fn as_name(&self) -> Option<&[u8]> {
         self.rest.is_empty().then_some(&self.head)

@@ -92,6 +92,7 @@ impl Drop for Cgroup {
 }
 
 fn join(directory: &Path) -> io::Result<()> {
+    tracing::trace!(target: "probity::work", cgroup_migrations = 1_u64);
     fs::write(directory.join("cgroup.procs"), "0")
 }
 

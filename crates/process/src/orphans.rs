@@ -18,6 +18,7 @@ pub fn processes_with_variable(name: &str, value: &str) -> Vec<OrphanProcess> {
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let mut found: Vec<OrphanProcess> = ids
         .filter(|pid: &i32| {
+            tracing::trace!(target: "probity::work", process_reads = 1_u64);
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
         })

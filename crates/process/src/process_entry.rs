@@ -42,6 +42,7 @@ pub(crate) fn parent_id(pid: Pid) -> Option<i32> {
 }
 
 fn read(pid: Pid) -> Option<ProcessEntry> {
+    tracing::trace!(target: "probity::work", process_reads = 1_u64);
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse(pid, &stat)
 }
@@ -83,6 +84,7 @@ pub(crate) fn command(pid: Pid) -> String {
 }
 
 fn start_of(path: &str) -> Vec<u8> {
+    tracing::trace!(target: "probity::work", process_reads = 1_u64);
     let mut start = Vec::new();
     if let Ok(file) = File::open(path) {
         // A process that has just ended reads as empty.

@@ -8,6 +8,7 @@ use crate::finding::{WalkFinding, WalkLocation};
 use crate::read::{self, EntryReadError, FileReader, RetryBudget};
 use crate::snapshot::Snapshot;
 use crate::sys::{self, ListedName};
+use crate::walk_selection::WalkSelection;
 use probity_core::{Digest, ReasonCode};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(crate) struct WalkContext<'a> {
     pub(crate) root_stat: EntryStat,
     /// The earlier snapshot; `None` where the times of files are not reliable.
     pub(crate) known: Option<&'a Snapshot>,
+    /// The part of the tree to look at; `None` for all of it.
+    pub(crate) selection: Option<&'a WalkSelection>,
     pub(crate) git_id_len: usize,
     pub(crate) retries: RetryBudget,
     /// Counts the inspected entries.

@@ -193,6 +193,18 @@ pub(crate) struct DirectoryRecord {
 }
 
 impl DirectoryRecord {
+    /// Returns a root without children; its hash is still to be computed.
+    pub(crate) fn empty() -> Self {
+        Self {
+            parent: (ROOT, 0),
+            names: Box::default(),
+            records: Box::default(),
+            targets: Box::default(),
+            git_ids: Box::default(),
+            hash: Digest::from_bytes([0; 32]),
+        }
+    }
+
     pub(crate) fn name(&self, record: &EntryRecord) -> &[u8] {
         &self.names[record.name.0 as usize..][..usize::from(record.name.1)]
     }

@@ -12,8 +12,10 @@ use crate::finding::TreeFinding;
 use crate::snapshot::Snapshot;
 use crate::take::SnapshotOptions;
 use crate::tree_root::TreeError;
+use crate::walk_selection::WalkSelection;
 use crate::{links, merkle, sys};
 use probity_core::{Digest, ReasonCode};
+use probity_paths::RepoPath;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -33,12 +35,7 @@ impl Snapshot {
         root: &Path,
         options: &SnapshotOptions,
     ) -> Result<Self, TreeError> {
-        let layer = Self::take(upper, options, None)?;
-        let opaque = opaque_directories(&layer, upper).map_err(|error| TreeError {
-            root: upper.to_owned(),
-            reason: ReasonCode::TreeUnavailable,
-            detail: error.to_string(),
-        })?;
+        let (layer, opaque) = take(upper, options)?;
         let mut after = merge(self, &layer, &opaque);
         after.started_ns = layer.started_ns;
         links::report_escapes(&mut after, root);
@@ -48,6 +45,62 @@ impl Snapshot {
         after.notes.dedup();
         Ok(after)
     }
+}
+
+impl Snapshot {
+    /// Returns this part of a tree with another part of it: what `part` knows of the directories `whole` is all there is
+    /// of them, and its entries replace those of this one.
+    #[must_use]
+    pub fn united(&self, part: &Self, whole: &[RepoPath]) -> Self {
+        let directory = |path: &RepoPath| {
+            let (dir, place) = part.find(path.segments())?;
+            match dir.records[place].held {
+                EntryContent::Directory(id) => id,
+                _ => None,
+            }
+        };
+        merge(self, part, &whole.iter().filter_map(directory).collect())
+    }
+}
+
+/// What a layer says about the tree below it.
+#[derive(Debug)]
+pub struct LayerNames {
+    /// The names that the layer changes; `None` if it hides the whole tree.
+    pub selection: Option<WalkSelection>,
+    /// Whether there is a symbolic link in the layer. Where links lead depends on the whole tree.
+    pub has_links: bool,
+}
+
+impl WalkSelection {
+    /// Selects what the layer `upper` changes: each of its names, and everything below a name that it hides or replaces.
+    pub fn of_layer(upper: &Path, options: &SnapshotOptions) -> Result<LayerNames, TreeError> {
+        let (layer, opaque) = take(upper, options)?;
+        let has_links = layer.dirs.iter().any(|dir| !dir.targets.is_empty());
+        if opaque.contains(&ROOT) {
+            return Ok(LayerNames { selection: None, has_links });
+        }
+        // Directories are numbered alike here and in the snapshot; those that hide are never looked up.
+        let below = |held| match held {
+            EntryContent::Directory(Some(id)) if !opaque.contains(&id) => Some(id as usize),
+            _ => None,
+        };
+        let names = layer.dirs.iter().map(|dir| {
+            dir.records.iter().map(|record| (dir.name(record).into(), below(record.held))).collect()
+        });
+        Ok(LayerNames { selection: Some(Self::of_nodes(names.collect())), has_links })
+    }
+}
+
+/// Takes a snapshot of a layer, and the directories of it that hide what is below them.
+fn take(upper: &Path, options: &SnapshotOptions) -> Result<(Snapshot, BTreeSet<DirId>), TreeError> {
+    let layer = Snapshot::take(upper, options, None)?;
+    let opaque = opaque_directories(&layer, upper).map_err(|error| TreeError {
+        root: upper.to_owned(),
+        reason: ReasonCode::TreeUnavailable,
+        detail: error.to_string(),
+    })?;
+    Ok((layer, opaque))
 }
 
 /// Returns the directories of the layer that hide what is below them.

@@ -47,6 +47,7 @@
 //! clock back to a chosen nanosecond, keeping a writable memory map from before the earlier snapshot, or forging that
 //! snapshot. It is stored with Probity's state, which agents may not write.
 
+mod certainty;
 mod child_entry;
 mod deceptive_names;
 mod delta;
@@ -67,6 +68,7 @@ mod task_pool;
 pub mod tree_handle;
 mod tree_root;
 mod walk;
+mod walk_selection;
 mod wire;
 
 pub use delta::{EntryState, TouchKind, TouchedEntry, TreeChange, delta, touched};
@@ -74,7 +76,9 @@ pub use entry::SnapshotEntry;
 pub use entry_record::SnapshotEntryKind;
 pub use finding::TreeFinding;
 pub use git_object::{GitId, ObjectFormat};
+pub use layer::LayerNames;
 pub use probity_core::ChangeKind;
 pub use snapshot::{Snapshot, SnapshotNote};
 pub use take::SnapshotOptions;
-pub use tree_root::{TreeError, TreeRoot};
+pub use tree_root::{RootIdentity, TreeError, TreeRoot};
+pub use walk_selection::WalkSelection;

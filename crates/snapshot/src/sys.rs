@@ -4,6 +4,7 @@
 //! `fstatat`, which does not. Nothing above this module knows the difference except through [`EntryStat::mount`].
 
 use crate::entry_record::{EntryStat, SnapshotEntryKind};
+use crate::walk_selection::SelectedNames;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
@@ -47,6 +48,14 @@ impl DirectoryNames {
         let bytes = std::mem::take(&mut self.bytes);
         let name = |listed: &ListedName| &bytes[listed.offset as usize..][..usize::from(listed.len)];
         self.listed.retain(|listed| !left_out.iter().any(|out| out == name(listed)));
+        self.bytes = bytes;
+    }
+
+    /// Removes all names but the selected ones.
+    pub(crate) fn keep(&mut self, selected: &SelectedNames) {
+        let bytes = std::mem::take(&mut self.bytes);
+        let name = |listed: &ListedName| &bytes[listed.offset as usize..][..usize::from(listed.len)];
+        self.listed.retain(|listed| selected.contains_key(name(listed)));
         self.bytes = bytes;
     }
 
@@ -219,6 +228,20 @@ pub(crate) fn times_tell(dir: &OwnedFd) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn times_tell(_dir: &OwnedFd) -> bool {
     true
+}
+
+/// Returns true if the file system is known to change the ctime of whatever is written, linked or renamed.
+#[cfg(target_os = "linux")]
+pub(crate) fn renames_are_stamped(dir: &OwnedFd) -> bool {
+    /// ext2 to ext4, XFS, Btrfs and F2FS.
+    const STAMPING_FILESYSTEMS: [rustix::fs::FsWord; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010];
+    rustix::fs::fstatfs(dir).is_ok_and(|facts| STAMPING_FILESYSTEMS.contains(&facts.f_type))
+}
+
+/// Nothing is known of the file systems of other systems.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn renames_are_stamped(_dir: &OwnedFd) -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::read::{FileReader, RetryBudget};
 use crate::snapshot::{Snapshot, SnapshotNote, join_names};
 use crate::tree_root::{TreeError, TreeRoot};
 use crate::walk::{self, DirectoryPlace, WalkResult};
+use crate::walk_selection::WalkSelection;
 use crate::{links, merkle, sys};
 use probity_core::ReasonCode;
 use std::path::Path;
@@ -43,9 +44,34 @@ impl Snapshot {
         options: &SnapshotOptions,
         known: Option<&Self>,
     ) -> Result<Self, TreeError> {
+        Self::take_part(root, options, known, None)
+    }
+
+    /// Takes a snapshot of a part of the tree, of all of it without a selection. Nothing is taken from an earlier one.
+    pub fn take_selected(
+        root: &TreeRoot,
+        options: &SnapshotOptions,
+        selection: Option<&WalkSelection>,
+    ) -> Result<Self, TreeError> {
+        Self::take_part(root, options, None, selection)
+    }
+
+    /// Returns a snapshot in which nothing was looked at.
+    pub fn unseen(options: &SnapshotOptions) -> Self {
+        let mut dirs = vec![DirectoryRecord::empty()];
+        merkle::hash_leaf(&mut dirs[0]);
+        Self { started_ns: now_ns(), git_ids: options.git_ids, dirs, findings: Vec::new(), notes: Vec::new() }
+    }
+
+    fn take_part(
+        root: &TreeRoot,
+        options: &SnapshotOptions,
+        known: Option<&Self>,
+        selection: Option<&WalkSelection>,
+    ) -> Result<Self, TreeError> {
         let started_ns = now_ns();
         let real_root = root.path();
-        let ground = walk_context(root, options, known).map_err(|error| TreeError {
+        let ground = walk_context(root, options, known, selection).map_err(|error| TreeError {
             root: real_root.to_owned(),
             reason: ReasonCode::TreeUnavailable,
             detail: std::io::Error::from(error).to_string(),
@@ -108,13 +134,15 @@ fn walk_context<'a>(
     root: &TreeRoot,
     options: &SnapshotOptions,
     known: Option<&'a Snapshot>,
+    selection: Option<&'a WalkSelection>,
 ) -> rustix::io::Result<WalkContext<'a>> {
     let root = root.reopen()?;
     let root_stat = sys::stat_fd(&root)?;
     let git_id_len = options.git_ids.map_or(0, ObjectFormat::id_len);
     let known = known.filter(|_| sys::times_tell(&root));
     let n_entries_seen = options.n_entries_seen.clone();
-    Ok(WalkContext { root, root_stat, known, git_id_len, retries: RetryBudget::default(), n_entries_seen })
+    let retries = RetryBudget::default();
+    Ok(WalkContext { root, root_stat, known, selection, git_id_len, retries, n_entries_seen })
 }
 
 /// The walked finding with its path; `None` for the root itself, which was reported before.

@@ -22,6 +22,15 @@ pub struct TreeError {
     pub detail: String,
 }
 
+/// Which directory a root is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RootIdentity {
+    pub device: u64,
+    pub inode: u64,
+    /// Its ctime, in nanoseconds since 1970.
+    pub changed_ns: i64,
+}
+
 /// A directory that is held open, and the path where it was found.
 #[derive(Debug)]
 pub struct TreeRoot {
@@ -59,6 +68,17 @@ impl TreeRoot {
         let here = sys::stat_fd(&self.directory).map(identity);
         let there = sys::stat_at(CWD, self.path.as_os_str().as_bytes()).map(identity);
         matches!((here, there), (Ok(here), Ok(there)) if here == there)
+    }
+
+    /// Returns the device and inode of the directory, and when it last changed.
+    pub fn identity(&self) -> Option<RootIdentity> {
+        let stat = sys::stat_fd(&self.directory).ok()?;
+        Some(RootIdentity { device: stat.device, inode: stat.inode, changed_ns: stat.ctime_ns })
+    }
+
+    /// Returns whether every change of an entry, also a rename, shows in its ctime.
+    pub fn changes_show_in_times(&self) -> bool {
+        sys::renames_are_stamped(&self.directory)
     }
 
     /// Returns the twelve permission bits of the directory.

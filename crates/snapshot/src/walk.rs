@@ -10,6 +10,7 @@ use crate::finding::{WalkFinding, WalkLocation};
 use crate::read::{EntryReadError, FileReader, MAX_READ_ATTEMPTS};
 use crate::sys::{self, DirectoryNames};
 use crate::task_pool::{self, TaskQueue};
+use crate::walk_selection::SelectedNames;
 use crate::{deceptive_names, merkle};
 use probity_core::{Digest, ReasonCode, bytes};
 use rustix::fd::{AsFd, OwnedFd};
@@ -49,7 +50,9 @@ pub(crate) fn walk(
         TreeWalk { ground: context, left_out, places: Mutex::default(), n_handles: AtomicUsize::new(0) };
     walk.places().push(DirectoryPlace { parent: ROOT, name: Box::default() });
     let known = context.known.map(|_| ROOT);
-    let first = WalkTask::Visit(DirectoryVisit { dir: ROOT, parent: None, stat: context.root_stat, known });
+    let selected = context.selection.map(|_| 0);
+    let stat = context.root_stat;
+    let first = WalkTask::Visit(DirectoryVisit { dir: ROOT, parent: None, stat, known, selected });
     let workers = (0..n_threads).map(|_| WalkWorker::new(make_reader())).collect();
     let workers = task_pool::run(workers, first, |worker, task, queue| walk.work(worker, task, queue));
     let mut walked = WalkResult { dirs: Vec::new(), places: Vec::new(), findings: Vec::new() };
@@ -114,6 +117,8 @@ struct DirectoryVisit<'a> {
     /// The metadata from the parent's listing.
     stat: EntryStat,
     known: Option<DirId>,
+    /// The names of the selection; `None` for all.
+    selected: Option<usize>,
 }
 
 struct OpenDirectory<'a> {
@@ -121,6 +126,7 @@ struct OpenDirectory<'a> {
     handle: Arc<DirectoryHandle<'a>>,
     stat: EntryStat,
     known: Option<DirId>,
+    selected: Option<usize>,
     attempt: u32,
 }
 
@@ -163,8 +169,9 @@ impl<'a> TreeWalk<'a> {
             Ok((fd, stat)) => {
                 self.n_handles.fetch_add(1, Ordering::Relaxed);
                 let handle = Arc::new(DirectoryHandle { fd, n_handles: &self.n_handles });
-                let DirectoryVisit { dir, known, .. } = *visit;
-                self.list(worker, OpenDirectory { dir, handle, stat, known, attempt: 0 }, queue);
+                let DirectoryVisit { dir, known, selected, .. } = *visit;
+                let opened = OpenDirectory { dir, handle, stat, known, selected, attempt: 0 };
+                self.list(worker, opened, queue);
             }
             Err(trouble) => worker.report(visit.dir, trouble),
         }
@@ -226,6 +233,9 @@ impl<'a> TreeWalk<'a> {
         };
         if visited.dir == ROOT {
             names.leave_out(self.left_out);
+        }
+        if let Some(selected) = self.selected_names(visited.selected) {
+            names.keep(selected);
         }
         let listing = Arc::new(DirectoryListing { visited, names, done: Mutex::default() });
         match listing.n_parts() {
@@ -335,10 +345,11 @@ impl<'a> TreeWalk<'a> {
                 EntryContent::Directory(id) => id,
                 _ => None,
             });
+            let selected = self.selected_names(at.selected).and_then(|names| *names.get(&name)?);
             let id = self.add_place(DirectoryPlace { parent: at.dir, name });
             dir.records[place].held = EntryContent::Directory(Some(id));
             let parent = few.then(|| Arc::clone(&at.handle));
-            visits.push(WalkTask::Visit(DirectoryVisit { dir: id, parent, stat, known }));
+            visits.push(WalkTask::Visit(DirectoryVisit { dir: id, parent, stat, known, selected }));
         }
         queue.push(visits.into_iter().rev());
     }
@@ -347,6 +358,10 @@ impl<'a> TreeWalk<'a> {
         let mut places = self.places();
         places.push(place);
         DirId::try_from(places.len() - 1).expect("a tree has less than 2^32 directories")
+    }
+
+    fn selected_names(&self, selected: Option<usize>) -> Option<&'a SelectedNames> {
+        Some(self.ground.selection?.names(selected?))
     }
 
     fn known_dir(&self, id: Option<DirId>) -> Option<&'a DirectoryRecord> {

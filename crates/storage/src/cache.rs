@@ -84,7 +84,9 @@ impl CacheFile {
             hashing.write_all(&reach.to_le_bytes())?;
             body(&mut hashing)?;
             let HashingStream { inner, hasher } = hashing;
-            inner.write_all(hasher.finish().as_bytes())
+            inner.write_all(hasher.finish().as_bytes())?;
+            tracing::trace!(target: "probity::work", cache_bytes_written = inner.stream_position()?);
+            Ok(())
         })
     }
 

@@ -33,7 +33,35 @@ pub fn check(store: &dyn StorageEngine, name: &str) -> Result<(), ConformanceErr
     refs_compare(&*store.refs(&named("refs")))?;
     refs_are_apart(&*store.refs(&named("space")), &*store.refs(&named("other-space")))?;
     objects_are_their_digests(store)?;
-    leases_run_and_end(&*store.leases(&named("leases")))
+    two_handles_see_each_other(store, &named("handles"))?;
+    a_voided_command_is_settled(&*store.log(&named("void")))?;
+    match store.leases(&named("leases")) {
+        Some(leases) => leases_run_and_end(&*leases),
+        None => Ok(()),
+    }
+}
+
+/// What one handle wrote, every other handle reads at once.
+fn two_handles_see_each_other(store: &dyn StorageEngine, name: &str) -> Result<(), ConformanceError> {
+    let (one, other) = (store.log(name), store.log(name));
+    for round in 0..3 {
+        one.append(round * 2, &format!("one-{round}"), b"1")?;
+        expect("another handle reads the new head", &other.head()?, &(round * 2 + 1))?;
+        let answer = other.append(round * 2 + 1, &format!("other-{round}"), b"2")?;
+        expect("another handle appends to it", &answer, &AppendOutcome::At(round * 2 + 2))?;
+        expect("and the first handle reads that", &one.head()?, &(round * 2 + 2))?;
+    }
+    Ok(())
+}
+
+fn a_voided_command_is_settled(log: &dyn EventLog) -> Result<(), ConformanceError> {
+    log.append(0, "a", b"a")?;
+    expect("a command that was carried out cannot be voided", &log.void("a")?, &Some(1))?;
+    expect("a command that was not carried out is voided", &log.void("b")?, &None)?;
+    expect("voiding is no event", &log.head()?, &1)?;
+    expect("the log goes on", &log.append(1, "c", b"c")?, &AppendOutcome::At(2))?;
+    let read: Vec<u64> = log.read_after(0, 10)?.into_iter().map(|record| record.seq).collect();
+    expect("events are numbered without gaps", &read, &vec![1, 2])
 }
 
 fn expect<T: PartialEq + Debug>(
@@ -73,8 +101,15 @@ fn log_is_a_sequence(log: &dyn EventLog) -> Result<(), ConformanceError> {
 fn log_compares(log: &dyn EventLog) -> Result<(), ConformanceError> {
     log.append(0, "a", b"a")?;
     let moved = "an append behind another head is refused";
-    expect(moved, &log.append(0, "b", b"b")?, &AppendOutcome::Moved { head: 1 })?;
-    expect(moved, &log.append(7, "b", b"b")?, &AppendOutcome::Moved { head: 1 })?;
+    for behind in [0, 7] {
+        let AppendOutcome::Moved { head, news } = log.append(behind, "b", b"b")? else {
+            return Err(ConformanceError::Broken { promise: moved, found: "it was taken".into() });
+        };
+        expect(moved, &head, &1)?;
+        let is_news =
+            news.iter().zip(behind + 1..).all(|(record, seq)| record.seq == seq && record.seq <= head);
+        expect("a refused append brings the events after the expected head", &is_news, &true)?;
+    }
     expect("a refused append leaves nothing", &log.head()?, &1)?;
     expect("a refused command is not known", &log.find("b")?, &None)?;
     expect("a command is found", &log.find("a")?, &Some(1))?;
@@ -217,7 +252,7 @@ mod tests {
         fn refs(&self, space: &str) -> Box<dyn RefStore> {
             self.0.refs(space)
         }
-        fn leases(&self, space: &str) -> Box<dyn LeaseStore> {
+        fn leases(&self, space: &str) -> Option<Box<dyn LeaseStore>> {
             self.0.leases(space)
         }
         fn objects(&self) -> Box<dyn ObjectStore> {
@@ -237,6 +272,9 @@ mod tests {
         }
         fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
             self.0.find(command)
+        }
+        fn void(&self, command: &str) -> Result<Option<u64>, StoreError> {
+            self.0.void(command)
         }
         fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {
             self.0.watch(seq, wait)

@@ -15,7 +15,7 @@ pub(crate) fn parent_directory(path: &Path) -> &Path {
 
 /// Replaces the content of `path` atomically and durably. The file is readable by its owner only.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    replace(path, bytes, File::sync_all)?;
+    replace(path, bytes, sync)?;
     sync_dir(parent_directory(path))
 }
 
@@ -75,7 +75,13 @@ pub fn create_dir(path: &Path) -> Result<(), StoreError> {
 
 /// Makes creations, renames and removals in a directory durable.
 pub fn sync_dir(path: &Path) -> Result<(), StoreError> {
-    File::open(path).and_then(|dir| dir.sync_all()).map_err(StoreError::io_error(path))
+    File::open(path).and_then(|dir| sync(&dir)).map_err(StoreError::io_error(path))
+}
+
+/// Waits until a file or directory is on the disk.
+pub fn sync(file: &File) -> std::io::Result<()> {
+    tracing::trace!(target: "probity::work", fsyncs = 1_u64);
+    file.sync_all()
 }
 
 /// Removes a file if it exists.

@@ -30,7 +30,7 @@ pub use cache::{CacheFile, CacheKind};
 pub use journal::{Journal, JournalPosition, JournalWriter, TornTail};
 pub use lock::{FileLock, LockError};
 pub use objects::ObjectFiles;
-pub use sqlite::merkle_log::{HeadNote, LogHead, NewEvent};
+pub use sqlite::merkle_log::{HeadNote, ListedLeaf, LogHead, NewEvent};
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,18 @@ pub enum StoreError {
     /// The database engine failed; nothing is known to be damaged.
     #[error("{path}: {why}")]
     Engine { path: PathBuf, why: String },
+    /// A store of several machines did not answer in time; nothing is known about what was asked.
+    #[error("{store} cannot be reached: {why}")]
+    Unreachable { store: String, why: String },
+    /// A store of several machines refused the caller's rights.
+    #[error("{store} refuses: {why}")]
+    Denied { store: String, why: String },
+    /// A store of several machines has no space left; nothing was written.
+    #[error("{store} is full: {why}")]
+    Full { store: String, why: String },
+    /// A store of several machines is not the one that this clone joined, or is too old to be trusted.
+    #[error("{store}: {why}")]
+    Unfit { store: String, why: String },
     /// Larger than the limit that all engines share.
     #[error("{what} has {bytes} bytes, and at most {most} are taken")]
     TooLarge { what: &'static str, bytes: usize, most: usize },

@@ -2,8 +2,8 @@
 
 use crate::StoreError;
 use crate::ports::{
-    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, ObjectStore, RefStore,
-    StorageEngine, SwapOutcome, check_sizes,
+    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, MAX_NEWS_EVENTS, ObjectStore,
+    RefStore, StorageEngine, SwapOutcome, check_sizes,
 };
 use probity_core::Digest;
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub enum WriteFate {
     LostBefore,
     /// Carried out; the caller gets no reply.
     LostAfter,
+    /// Still on its way: the caller gets no reply, and the write arrives at [`MemoryStore::deliver_late`].
+    Late,
 }
 
 /// Decides the fate of the next write.
@@ -42,6 +44,12 @@ struct MemoryContent {
     objects: BTreeMap<Digest, Vec<u8>>,
     now: Duration,
     oracle: Option<FaultInjector>,
+    /// Appends that are still on their way: log, expected head, record without a number.
+    late: Vec<(String, u64, EventRecord)>,
+    /// Commands that must never be carried out, by log.
+    voided: std::collections::BTreeSet<(String, String)>,
+    is_shared: bool,
+    has_no_clock: bool,
 }
 
 impl MemoryStore {
@@ -52,6 +60,22 @@ impl MemoryStore {
     /// Makes `oracle` decide the fate of each append and swap from now on.
     pub fn inject(&self, oracle: impl FnMut() -> WriteFate + Send + 'static) {
         self.content().oracle = Some(Box::new(oracle));
+    }
+
+    /// Makes the store one of several machines, with leases by its own clock or without any.
+    pub fn share(&self, has_clock: bool) {
+        let mut content = self.content();
+        content.is_shared = true;
+        content.has_no_clock = !has_clock;
+    }
+
+    /// Lets the writes arrive that were on their way.
+    pub fn deliver_late(&self) {
+        let mut content = self.content();
+        for (log, expected_head, record) in std::mem::take(&mut content.late) {
+            content.append(&log, expected_head, &record.command, &record.event);
+        }
+        self.shared.grown.notify_all();
     }
 
     pub fn advance(&self, by: Duration) {
@@ -83,12 +107,17 @@ impl StorageEngine for MemoryStore {
         Box::new(self.port(space))
     }
 
-    fn leases(&self, space: &str) -> Box<dyn LeaseStore> {
-        Box::new(self.port(space))
+    fn leases(&self, space: &str) -> Option<Box<dyn LeaseStore>> {
+        let has_clock = !self.content().has_no_clock;
+        has_clock.then(|| Box::new(self.port(space)) as Box<dyn LeaseStore>)
     }
 
     fn objects(&self) -> Box<dyn ObjectStore> {
         Box::new(self.clone())
+    }
+
+    fn is_shared(&self) -> bool {
+        self.content().is_shared
     }
 }
 
@@ -105,6 +134,25 @@ impl MemoryContent {
 
     fn find(&self, log: &str, command: &str) -> Option<u64> {
         self.records(log).iter().find(|record| record.command == command).map(|record| record.seq)
+    }
+
+    fn append(&mut self, log: &str, expected_head: u64, command: &str, event: &[u8]) -> AppendOutcome {
+        let head = head(self.records(log));
+        let is_void = self.voided.contains(&(log.to_owned(), command.to_owned()));
+        match self.find(log, command) {
+            Some(at) => AppendOutcome::Known { at },
+            None if head != expected_head || is_void => {
+                let behind = usize::try_from(expected_head).unwrap_or(usize::MAX);
+                let news = self.records(log).iter().skip(behind).take(MAX_NEWS_EVENTS).cloned().collect();
+                AppendOutcome::Moved { head, news }
+            }
+            None => {
+                let record =
+                    EventRecord { seq: head + 1, command: command.to_owned(), event: event.to_owned() };
+                self.logs.entry(log.to_owned()).or_default().push(record);
+                AppendOutcome::At(head + 1)
+            }
+        }
     }
 
     fn next_fate(&mut self) -> WriteFate {
@@ -128,18 +176,13 @@ impl EventLog for MemoryPort {
         if fate == WriteFate::LostBefore {
             return Ok(AppendOutcome::Unknown);
         }
-        let head = head(content.records(&self.name));
-        let answer = match content.find(&self.name, command) {
-            Some(at) => AppendOutcome::Known { at },
-            None if head != expected_head => AppendOutcome::Moved { head },
-            None => {
-                let record =
-                    EventRecord { seq: head + 1, command: command.to_owned(), event: event.to_owned() };
-                content.logs.entry(self.name.clone()).or_default().push(record);
-                self.memory.shared.grown.notify_all();
-                AppendOutcome::At(head + 1)
-            }
-        };
+        if fate == WriteFate::Late {
+            let record = EventRecord { seq: 0, command: command.to_owned(), event: event.to_owned() };
+            content.late.push((self.name.clone(), expected_head, record));
+            return Ok(AppendOutcome::Unknown);
+        }
+        let answer = content.append(&self.name, expected_head, command, event);
+        self.memory.shared.grown.notify_all();
         Ok(if fate == WriteFate::LostAfter { AppendOutcome::Unknown } else { answer })
     }
 
@@ -152,6 +195,15 @@ impl EventLog for MemoryPort {
 
     fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
         Ok(self.memory.content().find(&self.name, command))
+    }
+
+    fn void(&self, command: &str) -> Result<Option<u64>, StoreError> {
+        let mut content = self.memory.content();
+        let found = content.find(&self.name, command);
+        if found.is_none() {
+            content.voided.insert((self.name.clone(), command.to_owned()));
+        }
+        Ok(found)
     }
 
     fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {
@@ -183,7 +235,7 @@ impl RefStore for MemoryPort {
         check_sizes(name, value.unwrap_or_default())?;
         let mut content = self.memory.content();
         let fate = content.next_fate();
-        if fate == WriteFate::LostBefore {
+        if matches!(fate, WriteFate::LostBefore | WriteFate::Late) {
             return Ok(SwapOutcome::Unknown);
         }
         let key = (self.name.clone(), name.to_owned());
@@ -259,9 +311,25 @@ mod tests {
     }
 
     #[test]
+    fn a_late_write_is_found_or_made_impossible() {
+        let memory = MemoryStore::new();
+        let log = memory.log("l");
+        let mut fates = [WriteFate::Late, WriteFate::Late].into_iter();
+        memory.inject(move || fates.next().unwrap_or(WriteFate::Answered));
+        assert_eq!(log.append(0, "a", b"1").expect("writes"), AppendOutcome::Unknown);
+        assert_eq!(log.find("a").expect("reads"), None);
+        memory.deliver_late();
+        assert_eq!(log.void("a").expect("voids"), Some(1));
+        assert_eq!(log.append(1, "b", b"2").expect("writes"), AppendOutcome::Unknown);
+        assert_eq!(log.void("b").expect("voids"), None);
+        memory.deliver_late();
+        assert_eq!((log.head().expect("reads"), log.find("b").expect("reads")), (1, None));
+    }
+
+    #[test]
     fn a_lease_ends_by_the_clock_of_the_store() {
         let memory = MemoryStore::new();
-        let leases = memory.leases("l");
+        let leases = memory.leases("l").expect("a clock");
         leases.renew("me", Duration::from_mins(1)).expect("renews");
         memory.advance(Duration::from_secs(59));
         assert_eq!(leases.running().expect("reads"), [("me".to_owned(), Duration::from_secs(1))]);

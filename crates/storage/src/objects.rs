@@ -28,7 +28,7 @@ impl ObjectFiles {
     pub fn put(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
         let digest = self.put_unsynced(bytes)?;
         let path = self.path(&digest);
-        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io_error(&path))?;
+        File::open(&path).and_then(|file| durable::sync(&file)).map_err(StoreError::io_error(&path))?;
         // The directory entries that lead to the object must be durable too, and may be as new as the object.
         for directory in path.ancestors().skip(1).take_while(|directory| directory.starts_with(&self.dir)) {
             durable::sync_dir(directory)?;

@@ -11,14 +11,22 @@ use std::time::Duration;
 pub const MAX_VALUE_BYTES: usize = 1024 * 1024;
 pub const MAX_NAME_BYTES: usize = 256;
 pub const MAX_EVENTS_PER_READ: usize = 10_000;
+/// How many events a refused append brings along at most.
+pub const MAX_NEWS_EVENTS: usize = 64;
 
 /// An engine, which provides the ports. Logs and spaces of different names are independent.
 pub trait StorageEngine: Send + Sync {
     /// Returns the log of that name, which is empty until the first append.
     fn log(&self, name: &str) -> Box<dyn EventLog>;
     fn refs(&self, space: &str) -> Box<dyn RefStore>;
-    fn leases(&self, space: &str) -> Box<dyn LeaseStore>;
+    /// Returns the leases of that name; `None` for an engine without a clock, whose readers observe instead.
+    fn leases(&self, space: &str) -> Option<Box<dyn LeaseStore>>;
     fn objects(&self) -> Box<dyn ObjectStore>;
+
+    /// Whether several machines use the store. Then no machine's clock, boot or host name means anything in it.
+    fn is_shared(&self) -> bool {
+        false
+    }
 }
 
 /// A numbered sequence of events that only grows. Numbers start at 1; the head of an empty log is 0.
@@ -36,16 +44,21 @@ pub trait EventLog: Send + Sync {
     /// Returns the number of the event appended with that command.
     fn find(&self, command: &str) -> Result<Option<u64>, StoreError>;
 
+    /// Makes sure that a command whose reply was lost is either known or never carried out: a write may still be on its
+    /// way. Returns the number of its event if there is one.
+    fn void(&self, command: &str) -> Result<Option<u64>, StoreError>;
+
     /// Waits up to `wait` for an event after `seq`, then returns the head.
     fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError>;
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AppendOutcome {
     /// The event is durable and has this number.
     At(u64),
-    /// Another writer appended first; nothing was written.
-    Moved { head: u64 },
+    /// Another writer appended first; nothing was written. `news` are the first events after the expected head, at most
+    /// [`MAX_NEWS_EVENTS`]; an engine may leave them out.
+    Moved { head: u64, news: Vec<EventRecord> },
     /// The log already has an event with this command; nothing was written.
     Known { at: u64 },
     /// The reply was lost, and the event may or may not be written. [`EventLog::find`] tells.
@@ -100,7 +113,8 @@ pub trait LeaseStore: Send + Sync {
 
     fn end(&self, owner: &str) -> Result<(), StoreError>;
 
-    /// Returns every running lease with its remaining time, sorted by owner.
+    /// Returns every lease that may still run, with the longest time it can have left, sorted by owner. A lease may last
+    /// longer than promised, never shorter: nothing may rely on its end for safety.
     fn running(&self) -> Result<Vec<(String, Duration)>, StoreError>;
 }
 

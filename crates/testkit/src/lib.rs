@@ -1,6 +1,6 @@
 //! Helpers shared by the tests of several crates.
 //!
-//! Owns: waiting for a condition ([`wait_until`], [`wait_for`]); saying that a test cannot run here ([`skip!`]).
+//! Owns: waiting ([`wait_until`], [`wait_for`]); tests that cannot run here ([`skip!`]); copies of programs ([`copy_program`]).
 //! May use: no other crate of ours.
 //! Must not know: what any crate that is tested does.
 
@@ -8,6 +8,8 @@
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -41,6 +43,17 @@ pub fn wait_for<T>(what: &str, mut value: impl FnMut() -> Option<T>) -> T {
         );
         sleep(POLL_INTERVAL);
     }
+}
+
+/// Copies a program so that it can be started at once.
+///
+/// Another process copies it. If this one did, a process that another thread starts meanwhile would inherit the open file
+/// for a moment, and starting the copy would fail because it is "busy".
+#[track_caller]
+pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let (from, to) = (from.as_ref(), to.as_ref());
+    let copied = Command::new("cp").arg(from).arg(to).status().expect("`cp` starts");
+    assert!(copied.success(), "`cp {} {}` failed", from.display(), to.display());
 }
 
 /// Reports the running test as skipped, and why. In CI the test fails instead: there everything must run.

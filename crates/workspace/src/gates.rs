@@ -5,11 +5,11 @@
 mod private_directory;
 mod start_programs;
 
+pub use private_directory::PrivateDirectory;
 pub use start_programs::StartPrograms;
 
 use crate::exemptions::gate_inputs;
 use crate::{ServiceError, Workspace};
-use private_directory::PrivateDirectory;
 use probity_core::ReasonCode;
 use probity_evidence::{PlannedGate, Seal, SealedProgram};
 use probity_paths::RepoPath;

@@ -17,6 +17,7 @@ use probity_snapshot::git::{
     GitCommand, GitLayout, HeadTree, IndexListing, RefListing, TreeDiffEntry, diff_tree_command, git_command,
     ls_tree_command, parse_diff_tree, parse_ls_tree, refs,
 };
+use probity_storage::{CacheFile, CacheKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -27,6 +28,9 @@ use std::time::Duration;
 /// Time limit for one git query.
 const GIT_TIMEOUT: Duration = Duration::from_mins(2);
 const MAX_ANSWER_BYTES: usize = 1 << 30;
+
+/// The id of a commit, a NUL, and the answer of `git ls-tree`.
+const HEAD_CACHE: CacheKind = CacheKind { name: "head", version: 1 };
 
 /// Attempts per command when the system is short of processes or memory. Retrying is safe because commands only read.
 const MAX_GIT_ATTEMPTS: u32 = 5;
@@ -114,6 +118,7 @@ fn attempt_once(
     let limits = CaptureLimits { time: GIT_TIMEOUT, output_bytes: MAX_ANSWER_BYTES };
     let input =
         input.map(|mut file| file.rewind().and_then(|()| file.try_clone())).transpose().map_err(cannot)?;
+    tracing::trace!(target: "probity::work", git_processes = 1_u64);
     capture_from(&argv, &environment, Path::new("/"), limits, input).map_err(|error| {
         let cause = match error {
             CaptureError::Io { source, .. } => GitFailureCause::Io(source),
@@ -184,17 +189,27 @@ fn no_repository(workspace: &Workspace, revision: &str) -> ServiceError {
 
 /// Returns the blob ids of commit `id` by path from the root.
 pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, ServiceError> {
+    listed_tree(workspace, id, &tree_listing(workspace, id)?)
+}
+
+/// Returns the answer of `git ls-tree` about a commit or tree.
+fn tree_listing(workspace: &Workspace, id: &str) -> Result<Vec<u8>, ServiceError> {
     let git = workspace.git.as_ref().ok_or_else(|| no_repository(workspace, id))?;
-    let command = ls_tree_command(git, id);
-    let listed = run_git(git, &command).map_err(|failure| match failure.cause {
+    run_git(git, &ls_tree_command(git, id)).map_err(|failure| match failure.cause {
         // A treeless partial clone may have a commit without its tree.
         GitFailureCause::Exit(_) if git.is_partial() => ServiceError::refused(
             ReasonCode::GitObjectMissing,
             format!("{failure} (partial clone: `git ls-tree -r {id}` gets what is missing)"),
         ),
         _ => failure.into(),
-    })?;
-    let tree = parse_ls_tree(&listed).map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
+    })
+}
+
+/// Reads the answer of `git ls-tree`, by path from the root.
+fn listed_tree(workspace: &Workspace, id: &str, listed: &[u8]) -> Result<HeadTree, ServiceError> {
+    let git = workspace.git.as_ref().ok_or_else(|| no_repository(workspace, id))?;
+    let tree = parse_ls_tree(listed)
+        .map_err(|error| GitFailure::bad_answer(&ls_tree_command(git, id), error.to_string()))?;
     let prefix = workspace.below_top();
     Ok(if prefix.is_empty() { tree } else { below_prefix(tree, &prefix) })
 }
@@ -202,9 +217,33 @@ pub fn tree_of(workspace: &Workspace, id: &str) -> Result<HeadTree, ServiceError
 /// Returns the blob ids of `HEAD` by path from the root; empty without git or without a commit.
 pub fn head_tree(workspace: &Workspace) -> Result<HeadTree, ServiceError> {
     match head(workspace)? {
-        Some(id) => tree_of(workspace, &id),
+        Some(id) => tree_of_head(workspace, &id),
         None => Ok(HeadTree::new()),
     }
+}
+
+/// Returns the blob ids of the commit `id` that is checked out. Git is asked once for each such commit: its answer is kept in
+/// a cache.
+pub fn tree_of_head(workspace: &Workspace, id: &str) -> Result<HeadTree, ServiceError> {
+    let cache = CacheFile::new(workspace.state.head_cache(&workspace.root), HEAD_CACHE);
+    let known = cache.decode(|body| {
+        let listed = body.strip_prefix(id.as_bytes())?.strip_prefix(b"\0")?;
+        listed_tree(workspace, id, listed).ok()
+    });
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let listed = tree_listing(workspace, id)?;
+    let tree = listed_tree(workspace, id, &listed)?;
+    workspace.state.while_no_run_is_open(|| {
+        // Failing to write a cache only costs time.
+        let _ = cache.write(0, |file| {
+            file.write_all(id.as_bytes())?;
+            file.write_all(b"\0")?;
+            file.write_all(&listed)
+        });
+    });
+    Ok(tree)
 }
 
 /// Returns the paths that the repository at `place` tracks, committed or staged, relative to the root of the outer
@@ -396,8 +435,9 @@ pub fn blobs(
 pub fn missing_content_error(layout: &GitLayout, path: &RepoPath, id: &str, n_more: usize) -> ServiceError {
     let why = if layout.is_partial() { "partial clone" } else { "the repository is damaged" };
     let more = if n_more == 0 { String::new() } else { format!(" and the contents of {n_more} more files") };
+    let all = if n_more == 0 { "" } else { ", `git diff COMMIT` with the compared commit all of them" };
     let detail =
-        format!("this clone lacks blob {id} of `{path}`{more} ({why}): `git cat-file -e {id}` gets it");
+        format!("this clone lacks blob {id} of `{path}`{more} ({why}): `git cat-file -e {id}` gets it{all}");
     ServiceError::refused(ReasonCode::GitObjectMissing, detail)
 }
 
@@ -446,144 +486,4 @@ fn parse_batch(mut answer: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::process::Command;
-    use tempfile::TempDir;
-
-    fn sh(dir: &TempDir, script: &str) -> String {
-        let mut command = Command::new("sh");
-        command.arg("-ec").arg(script).current_dir(dir.path());
-        command.env("HOME", "/nowhere").env("GIT_CONFIG_NOSYSTEM", "1");
-        for (name, value) in [("NAME", "t"), ("EMAIL", "t@example.org")] {
-            command.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
-        }
-        let output = command.output().expect("sh starts");
-        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("text").trim().to_owned()
-    }
-
-    /// A repository in `repo` with two commits of the file `f`.
-    fn repository() -> (TempDir, Workspace) {
-        let dir = tempfile::tempdir().expect("a directory");
-        sh(
-            &dir,
-            "git init -q -b main repo; cd repo; echo 1 > f; git add .; git commit -qm 1; echo 2 > f; git commit -qam 2",
-        );
-        let workspace = workspace(&dir, "repo");
-        (dir, workspace)
-    }
-
-    fn workspace(dir: &TempDir, name: &str) -> Workspace {
-        let root = dir.path().join(name);
-        Workspace::find(Some(&root), &root).expect("a workspace")
-    }
-
-    #[test]
-    fn an_unknown_name_is_told_from_a_git_that_fails() {
-        let (dir, workspace) = repository();
-        assert_eq!(find_commit(&workspace, "HEAD").expect("answers"), head(&workspace).expect("answers"));
-        for unknown in ["HEAD^5", "nope", "--help", "HEAD:f"] {
-            let fault = commit_id(&workspace, unknown).expect_err("is unknown");
-            assert!(matches!(fault, ServiceError::Missing(_)), "{fault:?}");
-            assert!(fault.to_string().contains(&format!("git knows no commit `{unknown}` here")), "{fault}");
-        }
-        let id = sh(&dir, "cd repo; git rev-parse HEAD^");
-        let object = format!("repo/.git/objects/{}/{}", &id[..2], &id[2..]);
-        sh(&dir, &format!("chmod u+w {object}; echo garbage > {object}"));
-        let fault = commit_id(&workspace, "HEAD^").expect_err("fails");
-        assert_eq!((fault.code(), fault.exit_code().number()), ("GIT.COMMAND_FAILED", 70), "{fault}");
-        let words = fault.to_string();
-        assert!(words.starts_with("`git rev-parse HEAD^^{commit}` failed with exit code 128: "), "{words}");
-        assert!(words.contains("is corrupt"), "{words}");
-    }
-
-    #[test]
-    fn git_says_itself_why_it_lists_no_tree() {
-        let (_dir, workspace) = repository();
-        let fault = tree_of(&workspace, "feedfeedfeedfeedfeedfeedfeedfeedfeedfeed").expect_err("fails");
-        let words = fault.to_string();
-        let expected =
-            "`git ls-tree feedfeedfeedfeedfeedfeedfeedfeedfeedfeed` failed with exit code 128: fatal: ";
-        assert!(words.starts_with(expected), "{words}");
-    }
-
-    #[test]
-    fn what_a_partial_clone_lacks_is_named_and_not_fetched() {
-        let (dir, origin) = repository();
-        sh(
-            &dir,
-            "git -C repo config uploadpack.allowFilter true; git clone -q --no-checkout --filter=blob:none \"file://$PWD/repo\" part",
-        );
-        // The fetch program that the repository configures must not be started.
-        sh(
-            &dir,
-            "printf '#!/bin/sh\\ntouch %s/started\\n' \"$PWD\" > up; chmod +x up; git -C part config remote.origin.uploadpack \"$PWD/up\"",
-        );
-        let part = workspace(&dir, "part");
-        let git = part.git.as_ref().expect("git");
-        assert!(git.is_partial() && !origin.git.as_ref().expect("git").is_partial());
-        let path = RepoPath::parse(b"f").expect("a path");
-        let id = tree_of(&part, &commit_id(&part, "HEAD^").expect("a commit")).expect("a tree")[&path]
-            .1
-            .to_string();
-        let fault = blobs(git, &[(&path, id.clone())]).expect_err("is not there");
-        assert_eq!((fault.code(), fault.exit_code().number()), ("GIT.OBJECT_MISSING", 2));
-        assert!(fault.to_string().contains(&format!("lacks blob {id} of `f` (partial clone)")), "{fault}");
-        let wanted = [id.clone()];
-        assert_eq!(absent_blobs(git, &wanted).expect("answers"), wanted);
-        assert_eq!(blob(git, &id).expect("answers"), None);
-        assert!(!dir.path().join("started").exists());
-        let full = origin.git.as_ref().expect("git");
-        assert_eq!(blob(full, &id).expect("answers").as_deref(), Some(&b"1\n"[..]));
-        assert!(absent_blobs(full, &[id]).expect("answers").is_empty());
-    }
-
-    #[test]
-    fn a_clone_without_trees_says_so() {
-        let (dir, _origin) = repository();
-        sh(
-            &dir,
-            "git -C repo config uploadpack.allowFilter true; git clone -q --no-checkout --filter=tree:0 \"file://$PWD/repo\" part",
-        );
-        let part = workspace(&dir, "part");
-        let id = commit_id(&part, "HEAD^").expect("a commit");
-        let fault = tree_of(&part, &id).expect_err("is not there");
-        assert_eq!(fault.code(), "GIT.OBJECT_MISSING", "{fault}");
-        assert!(
-            fault.to_string().contains(&format!("`git ls-tree -r {id}` gets what is missing")),
-            "{fault}"
-        );
-        sh(&dir, &format!("git -C part ls-tree -r {id}"));
-        assert_eq!(tree_of(&part, &id).expect("is there").len(), 1);
-    }
-
-    #[test]
-    fn a_commit_beyond_a_shallow_clone_is_said_to_be() {
-        let (dir, _origin) = repository();
-        sh(&dir, "git clone -q --depth 1 \"file://$PWD/repo\" shallow");
-        let fault = commit_id(&workspace(&dir, "shallow"), "HEAD^").expect_err("is not there");
-        assert_eq!(fault.code(), "GIT.HISTORY_MISSING");
-        assert!(fault.next_step().contains("git fetch --unshallow"), "{}", fault.next_step());
-    }
-
-    #[test]
-    fn only_a_shortage_is_tried_again() {
-        let (_dir, workspace) = repository();
-        let command = git_command(workspace.git.as_ref().expect("git"), &["rev-parse", "HEAD"]);
-        let failure = |cause, stderr: &[u8]| GitFailure::new(&command, cause, stderr).is_transient();
-        let io = |code| GitFailureCause::Io(io::Error::from_raw_os_error(code));
-        let (again, no_memory, too_many_files, not_there) = (11, 12, 23, 2);
-        for code in [again, no_memory, too_many_files] {
-            assert!(failure(io(code), b""), "{code}");
-        }
-        assert!(failure(GitFailureCause::Signal(9), b""));
-        assert!(failure(
-            GitFailureCause::Exit(128),
-            b"fatal: unable to create thread: Resource temporarily unavailable"
-        ));
-        assert!(!failure(io(not_there), b""));
-        assert!(!failure(GitFailureCause::Exit(128), b"fatal: not a git repository"));
-        assert!(!failure(GitFailureCause::TimedOut(GIT_TIMEOUT), b""));
-    }
-}
+mod tests;

@@ -1,11 +1,14 @@
 //! Questions to git about the history of commits.
 
-use crate::git::{output_of_lines, run_git};
+use crate::git::{attempt, output_of_lines, run_git};
 use crate::git_failure::GitFailure;
+use crate::{ServiceError, Workspace};
 use probity_core::bytes::escape;
 use probity_paths::RepoPath;
 use probity_snapshot::GitId;
-use probity_snapshot::git::{GitCommand, GitLayout, git_command};
+use probity_snapshot::git::{
+    GitCommand, GitLayout, TreeDiffEntry, diff_tree_command, git_command, parse_diff_tree,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A commit with what people know it by.
@@ -35,25 +38,47 @@ pub fn history(layout: &GitLayout, tips: &[GitId], known: &[GitId]) -> Result<Ve
     lines.map(ids_of_line).collect::<Option<_>>().ok_or_else(|| bad_list(&command))
 }
 
-/// Returns the newest commits that changed `path`, among those that `tip` leads to and `known` do not, newest first.
-pub fn commits_of_path(
+/// Returns what the newest commits did to some paths, newest first: those that `tip` leads to and `known` do not, without
+/// merges. At most `limit` commits are looked at. Paths that are no text are left out.
+pub fn path_changes(
     layout: &GitLayout,
     tip: &GitId,
     known: &[GitId],
-    path: &RepoPath,
+    paths: &BTreeSet<&RepoPath>,
     limit: usize,
-) -> Result<Vec<Vec<GitId>>, GitFailure> {
-    let Ok(name) = std::str::from_utf8(path.as_bytes()) else { return Ok(Vec::new()) };
-    let pathspec = format!(":(top,literal){name}");
-    let (limit, tip) = (format!("--max-count={limit}"), tip.to_string());
-    let excluded: Vec<String> = known.iter().map(|id| format!("^{id}")).collect();
-    let mut words = vec!["rev-list", "--topo-order", "--parents", "--no-merges", &limit, &tip];
-    words.extend(excluded.iter().map(String::as_str));
-    words.extend(["--", &pathspec]);
-    let command = git_command(layout, &words);
-    let answer = run_git(layout, &command)?;
+) -> Result<Vec<(GitId, Vec<TreeDiffEntry>)>, GitFailure> {
+    let specs: Vec<String> = paths
+        .iter()
+        .filter_map(|path| Some(format!(":(top,literal){}", std::str::from_utf8(path.as_bytes()).ok()?)))
+        .collect();
+    if specs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let limit = format!("--max-count={limit}");
+    let listing =
+        git_command(layout, &["rev-list", "--topo-order", "--parents", "--no-merges", &limit, "--stdin"]);
+    let mut lines = vec![tip.to_string()];
+    lines.extend(known.iter().map(|id| format!("^{id}")));
+    let answer = output_of_lines(layout, &listing, &lines)?;
     let lines = answer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(ids_of_line).collect::<Option<_>>().ok_or_else(|| bad_list(&command))
+    let commits: Vec<Vec<GitId>> =
+        lines.map(ids_of_line).collect::<Option<_>>().ok_or_else(|| bad_list(&listing))?;
+    if commits.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut command = diff_tree_command(layout);
+    command.argv.push("--".into());
+    command.argv.extend(specs.into_iter().map(Into::into));
+    let questions: Vec<String> =
+        commits.iter().map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")).collect();
+    let answer = output_of_lines(layout, &command, &questions)?;
+    let lists =
+        parse_diff_tree(&answer).map_err(|error| GitFailure::bad_answer(&command, error.to_string()))?;
+    if lists.len() != commits.len() {
+        return Err(GitFailure::bad_answer(&command, "it does not answer every question"));
+    }
+    let ids = commits.into_iter().filter_map(|ids| ids.into_iter().next());
+    Ok(ids.zip(lists).filter(|(_, list)| !list.is_empty()).collect())
 }
 
 /// Returns authors and subjects, in the order of the ids.
@@ -116,4 +141,21 @@ pub fn index_paths(layout: &GitLayout) -> Result<BTreeSet<RepoPath>, GitFailure>
     let names = answer.split(|&byte| byte == 0).filter(|name| !name.is_empty());
     let paths: Result<BTreeSet<RepoPath>, _> = names.map(RepoPath::parse).collect();
     paths.map_err(|error| GitFailure::bad_answer(&command, error.to_string()))
+}
+
+/// Returns the address of a remote of this repository; `None` if it has no remote of that name.
+pub fn remote_address(workspace: &Workspace, name: &str) -> Result<Option<String>, ServiceError> {
+    let Some(git) = &workspace.git else { return Ok(None) };
+    let command = git_command(git, &["config", "--get", &format!("remote.{name}.url")]);
+    let captured = attempt(git, &command, None)?;
+    let address = String::from_utf8_lossy(&captured.stdout).trim_end().to_owned();
+    Ok(Some(address).filter(|address| captured.succeeded() && !address.is_empty()))
+}
+
+/// Returns the name of the branch that is checked out; `None` without git or on a commit of no branch.
+pub fn current_branch(workspace: &Workspace) -> Result<Option<String>, ServiceError> {
+    let Some(git) = &workspace.git else { return Ok(None) };
+    let captured = attempt(git, &git_command(git, &["symbolic-ref", "--quiet", "--short", "HEAD"]), None)?;
+    let name = String::from_utf8_lossy(&captured.stdout).trim_end().to_owned();
+    Ok(Some(name).filter(|name| captured.succeeded() && !name.is_empty()))
 }

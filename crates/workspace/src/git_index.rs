@@ -35,6 +35,10 @@ impl IndexContent {
         Some(Self { digest, is_sound, bytes: bytes.into(), split })
     }
 
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
     /// Returns whether two observations hold the same entries.
     pub fn is_same(&self, other: &Self) -> bool {
         self.digest == other.digest && self.split == other.split

@@ -9,7 +9,8 @@
 //! * [`observe`]: one observation of everything a verdict needs. [`worktree`]: the tree compared with its commit.
 //! * [`exemptions`]: paths excluded from the delta. [`selection`]: the paths a caller wants governed.
 //! * [`judging_policy`]: the policy that a change is judged by.
-//! * [`git`], [`git_history`], [`refs`]: git queries and references. [`git_write`]: new objects and branches. [`gates`]: running the gates of a seal.
+//! * [`git`], [`git_blame`], [`git_history`], [`refs`]: git queries and references. [`git_write`]: new objects and branches. [`git_transport`]: the references of a remote. [`gates`]: running the gates of a seal.
+//! * [`clone_identity`]: what tells this clone and this boot from every other.
 //! * [`run_claims`]: the paths that governed runs claim, visible to everyone who starts a change.
 //! * [`transparency_log`]: the one append-only log of everything that must not shrink unnoticed.
 //! * [`state_files`]: integrity checks that the owners of state files provide.
@@ -19,14 +20,18 @@
 pub mod amendment_journal;
 mod cancellation;
 pub mod clock;
+pub mod clone_identity;
 pub mod exemptions;
 pub mod gates;
 pub mod git;
+pub mod git_blame;
 mod git_failure;
 pub mod git_history;
+pub mod git_import;
 mod git_index;
 mod git_program;
 mod git_refs;
+pub mod git_transport;
 pub mod git_write;
 pub mod held_layers;
 pub mod judging_policy;

@@ -10,12 +10,11 @@ use probity_api::govern::run::RefMovement;
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_snapshot::git::{self, GitLayout, ZoneClass, ZoneSnapshot};
-use probity_snapshot::{Snapshot, SnapshotOptions, TreeChange, TreeRoot};
+use probity_snapshot::{LayerNames, Snapshot, SnapshotOptions, TreeChange, TreeRoot, WalkSelection};
 use probity_storage::{CacheFile, CacheKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Duration;
 
 /// The last snapshot of a tree, so that the next one only reads what changed.
 const STAT_CACHE: CacheKind = CacheKind { name: "stat", version: 1 };
@@ -158,6 +157,11 @@ impl WorkspaceObservation {
         delta
     }
 
+    /// Returns the digest of git's index.
+    pub fn index_digest(&self) -> Option<Digest> {
+        self.git.as_ref()?.repository.index.as_ref().map(IndexContent::digest)
+    }
+
     pub fn index_differs(&self, later: &Self) -> bool {
         let own = self.git.as_ref().zip(later.git.as_ref());
         own.is_some_and(|(before, after)| before.repository.index_differs(&after.repository))
@@ -247,12 +251,51 @@ impl<'a> WorkspaceObserver<'a> {
         Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
     }
 
-    /// Observes the tree as a view shows it. `upper` is the layer of the view on the root of this workspace, and
+    /// Observes git and the root alone; nothing is known of the content.
+    #[tracing::instrument(name = "observe git", skip_all)]
+    pub fn observe_unseen(&self) -> Result<WorkspaceObservation, ServiceError> {
+        let git = self.workspace.git.as_ref().map(|layout| GitFacts::gather(layout, None));
+        let (content, nested) = (self.unseen(), NestedRefs::default());
+        Ok(WorkspaceObservation { content, git, nested, root: self.root_facts()? })
+    }
+
+    /// Returns what a view shows whose layers are empty: nothing can have changed.
+    pub fn unchanged(&self, start: &WorkspaceObservation, content: Snapshot) -> WorkspaceObservation {
+        WorkspaceObservation { content, git: None, nested: NestedRefs::default(), root: start.root.clone() }
+    }
+
+    /// Returns a snapshot in which nothing was looked at.
+    pub fn unseen(&self) -> Snapshot {
+        Snapshot::unseen(&self.options)
+    }
+
+    /// Returns the root of the tree, held open.
+    pub fn root(&self) -> Result<&TreeRoot, ServiceError> {
+        Ok(self.held()?.first().expect("the root comes first"))
+    }
+
+    /// Observes a part of the content; all of it without a selection.
+    pub fn selected(&self, selection: Option<&WalkSelection>) -> Result<Snapshot, ServiceError> {
+        if selection.is_none() {
+            tracing::trace!(target: "probity::work", tree_walks = 1_u64);
+        }
+        Ok(Snapshot::take_selected(self.root()?, &self.options, selection)?)
+    }
+
+    /// Returns what a layer changes.
+    pub fn layer_names(&self, upper: &Path) -> Result<LayerNames, ServiceError> {
+        tracing::trace!(target: "probity::work", layer_walks = 1_u64);
+        Ok(WalkSelection::of_layer(upper, &self.options)?)
+    }
+
+    /// Observes the tree as a view shows it. `start_content` is the tree below it, `upper` the layer on
+    /// the root of this workspace, and
     /// `view_root` leads to the root of the view's file system. Repositories inside the tree are content here.
     #[tracing::instrument(name = "observe view", skip_all)]
     pub fn observe_view(
         &self,
         start: &WorkspaceObservation,
+        start_content: &Snapshot,
         upper: &Path,
         view_root: &Path,
     ) -> Result<WorkspaceObservation, ServiceError> {
@@ -271,7 +314,7 @@ impl<'a> WorkspaceObserver<'a> {
             }
             facts
         });
-        let content = self.layered(&start.content, upper)?;
+        let content = self.layered(start_content, upper)?;
         Ok(WorkspaceObservation { content, git, nested: NestedRefs::default(), root: start.root.clone() })
     }
 
@@ -279,7 +322,10 @@ impl<'a> WorkspaceObserver<'a> {
     pub fn layered(&self, below: &Snapshot, upper: &Path) -> Result<Snapshot, ServiceError> {
         match upper.symlink_metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(below.clone()),
-            _ => Ok(below.with_layer(upper, &self.workspace.root, &self.options)?),
+            _ => {
+                tracing::trace!(target: "probity::work", layer_walks = 1_u64);
+                Ok(below.with_layer(upper, &self.workspace.root, &self.options)?)
+            }
         }
     }
 
@@ -292,6 +338,7 @@ impl<'a> WorkspaceObserver<'a> {
         };
         let phase = self.workspace.progress.begin("reading the tree");
         let options = SnapshotOptions { n_entries_seen: Some(phase.counter()), ..self.options.clone() };
+        tracing::trace!(target: "probity::work", tree_walks = 1_u64);
         let held = self.held()?;
         let root = held.first().expect("the root comes first");
         let snapshot = Snapshot::take_at(root, &options, earlier.or(cached.as_ref()))?;
@@ -301,17 +348,9 @@ impl<'a> WorkspaceObserver<'a> {
         Ok(snapshot)
     }
 
-    /// Stores a snapshot for the next run, unless a governed run is open in the repository. Open runs watch every stat
-    /// cache, because a forged one would hide changes from the next run on that tree. Runs begin under the claims lock,
-    /// so none can begin during this write.
+    /// Stores a snapshot for the next run, unless a governed run is open in the repository.
     pub fn remember_if_free(&self, snapshot: &Snapshot) {
-        let state = &self.workspace.state;
-        let Ok(_share) = probity_storage::FileLock::share_within(&state.claims_lock(), Duration::ZERO) else {
-            return;
-        };
-        if state.open_runs().is_ok_and(|runs| runs.is_empty()) {
-            self.remember(snapshot);
-        }
+        self.workspace.state.while_no_run_is_open(|| self.remember(snapshot));
     }
 
     /// Stores a snapshot for the next run, unless what is stored already serves as well. Failing to write the cache only

@@ -64,7 +64,8 @@ pub fn publish_run_claim(workspace: &Workspace, run: &OpenRun, scope: &GlobList)
         since: clock::now(),
         pid: std::process::id(),
     };
-    Ok(durable::write(&run.folder.join(CLAIM_FILE), &json::canonical_of(&file))?)
+    // A claim means something while its run is alive, so it need not outlive a crash of the machine.
+    Ok(durable::write_unsynced(&run.folder.join(CLAIM_FILE), &json::canonical_of(&file))?)
 }
 
 /// Takes the exclusive claims lock, for a run that checks other claims and writes its own.

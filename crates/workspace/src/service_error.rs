@@ -118,6 +118,10 @@ impl ServiceError {
             Self::Store(StoreError::Io { .. }) => Some(ReasonCode::StateIo),
             Self::Store(StoreError::Engine { .. }) => Some(ReasonCode::StateEngine),
             Self::Store(StoreError::TooLarge { .. }) => Some(ReasonCode::StateTooLarge),
+            Self::Store(StoreError::Unreachable { .. }) => Some(ReasonCode::TeamUnreachable),
+            Self::Store(StoreError::Denied { .. }) => Some(ReasonCode::TeamDenied),
+            Self::Store(StoreError::Full { .. }) => Some(ReasonCode::TeamFull),
+            Self::Store(StoreError::Unfit { .. }) => Some(ReasonCode::TeamUnfit),
             Self::Missing(_) => Some(ReasonCode::InputMissing),
             Self::BadInput(_) => Some(ReasonCode::InputInvalid),
             Self::NoSuchRun(_) => Some(ReasonCode::RunUnknown),
@@ -207,6 +211,11 @@ impl ServiceError {
             | Self::BadInput(_) => ExitCode::Refused,
             Self::Held { .. } | Self::Claimed { .. } => ExitCode::Conflict,
             Self::Intent(refusal) => ExitCode::from(&**refusal),
+            // The network is nobody's fault here: what was asked is undecided.
+            Self::Store(StoreError::Unreachable { .. }) => ExitCode::Unverified,
+            Self::Store(StoreError::Denied { .. } | StoreError::Full { .. } | StoreError::Unfit { .. }) => {
+                ExitCode::Refused
+            }
             Self::Tree(_) | Self::Git(_) | Self::Store(_) | Self::Unjudged { .. } | Self::System { .. } => {
                 ExitCode::Internal
             }
@@ -315,6 +324,8 @@ mod tests {
             (StoreError::Shortened { path: "/s".into(), why: "x".into() }.into(), 1, Some(ReasonCode::LogShortened), "log show"),
             (StoreError::Io { path: "/s".into(), source: io() }.into(),       70, Some(ReasonCode::StateIo),         "free space"),
             (StoreError::Engine { path: "/s".into(), why: "x".into() }.into(), 70, Some(ReasonCode::StateEngine),   "free space"),
+            (StoreError::Unreachable { store: "s".into(), why: "x".into() }.into(), 3, Some(ReasonCode::TeamUnreachable), "network"),
+            (StoreError::Denied { store: "s".into(), why: "x".into() }.into(), 2, Some(ReasonCode::TeamDenied), "credentials"),
             (StoreError::TooLarge { what: "x", bytes: 2, most: 1 }.into(),    70, Some(ReasonCode::StateTooLarge),   "smaller"),
             (ServiceError::System { what: "x".into(), source: io() },                70, Some(ReasonCode::SystemIo),        "free space"),
             (unjudged(ServiceError::System { what: "x".into(), source: io() }),      70, Some(ReasonCode::SystemIo),        "free space"),

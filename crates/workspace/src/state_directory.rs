@@ -12,6 +12,7 @@ use probity_core::Digest;
 use probity_storage::{FileLock, ObjectFiles, StoreError};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub const DATABASE_FILE: &str = "store.sqlite";
 
@@ -175,6 +176,21 @@ impl StateDirectory {
     /// The stat cache of the tree at `root`.
     pub fn cache(&self, root: &Path) -> PathBuf {
         self.dir.join("cache").join(tree_key(root))
+    }
+
+    /// The files of the commit that is checked out in the tree at `root`.
+    pub fn head_cache(&self, root: &Path) -> PathBuf {
+        self.dir.join("cache").join(format!("{}.head", tree_key(root)))
+    }
+
+    /// Does something that an open run would notice, unless a governed run is open in the repository. Open runs watch every
+    /// cache of a tree, because a forged one would hide changes from the next run on it. Runs begin under the claims lock,
+    /// so none can begin meanwhile.
+    pub fn while_no_run_is_open(&self, write: impl FnOnce()) {
+        let Ok(_share) = FileLock::share_within(&self.claims_lock(), Duration::ZERO) else { return };
+        if self.open_runs().is_ok_and(|runs| runs.is_empty()) {
+            write();
+        }
     }
 
     /// The facts of analyzed files, shared by all worktrees.

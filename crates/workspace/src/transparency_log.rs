@@ -32,6 +32,8 @@ pub use probity_evidence::BUNDLE_LOG;
 pub const RECEIPT_LOG: &str = "receipts";
 pub const LEDGER_LOG: &str = "ledger";
 pub const INTENT_LOG: &str = "intents";
+/// Decisions of people about changes; each event is the whole record.
+pub const DECISION_LOG: &str = "decisions";
 /// The log about the log itself: its beginning.
 pub const OWN_LOG: &str = "log";
 

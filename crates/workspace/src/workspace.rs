@@ -64,6 +64,17 @@ impl Workspace {
         })
     }
 
+    /// Refuses where processes cannot be seen: Linux without `/proc`, as in a bare chroot.
+    pub fn require_process_table() -> Result<(), ServiceError> {
+        if cfg!(target_os = "linux") && !Path::new("/proc/self/fd").exists() {
+            return Err(ServiceError::refused(
+                ReasonCode::ProcMissing,
+                "/proc is not mounted here; nothing ran",
+            ));
+        }
+        Ok(())
+    }
+
     /// Reads the policy from `probity.toml`, else from `probity.json`, else returns the default policy. A command does
     /// this once and passes the policy down, because the file may change while it works (law 8).
     pub fn load_policy(&self) -> Result<LoadedPolicy, ServiceError> {

@@ -85,15 +85,17 @@ pub fn git_command(layout: &GitLayout, arguments: &[&str]) -> GitCommand {
 
 /// Parses records of the form `<mode> <type> <id>TAB<path>NUL`.
 pub fn parse_ls_tree(answer: &[u8]) -> Result<HeadTree, BadLsTree> {
-    let mut tree = HeadTree::new();
     let Some(answer) = answer.strip_suffix(b"\0") else {
-        return if answer.is_empty() { Ok(tree) } else { Err(BadLsTree { at: 0 }) };
+        return if answer.is_empty() { Ok(HeadTree::new()) } else { Err(BadLsTree { at: 0 }) };
     };
-    for (at, record) in answer.split(|&byte| byte == 0).enumerate() {
-        let (path, item) = parse_record(record).ok_or(BadLsTree { at })?;
-        if tree.insert(path, item).is_some() {
-            return Err(BadLsTree { at });
-        }
+    let records = answer.split(|&byte| byte == 0).enumerate();
+    let entries: Vec<_> =
+        records.map(|(at, record)| parse_record(record).ok_or(BadLsTree { at })).collect::<Result<_, _>>()?;
+    let n_entries = entries.len();
+    // Git lists in the order of the names, and a map of sorted entries is built in one pass.
+    let tree: HeadTree = entries.into_iter().collect();
+    if tree.len() < n_entries {
+        return Err(BadLsTree { at: tree.len() });
     }
     Ok(tree)
 }

@@ -22,7 +22,7 @@ fn again(wrapper: &[&str], name: &str, root: &Path) -> Result<(), String> {
     }
     // Another user may not have access to the directory of this program.
     let program = root.parent().expect("a parent").join("program");
-    fs::copy(std::env::current_exe().expect("a program"), &program).expect("copied");
+    probity_testkit::copy_program(std::env::current_exe().expect("a program"), &program);
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("made runnable");
     let done = Command::new(wrapper[0])
         .args(&wrapper[1..])

@@ -221,7 +221,7 @@ impl JournalWriter {
             .file
             .seek(SeekFrom::Start(end.bytes))
             .and_then(|_| self.file.write_all(&bytes))
-            .and_then(|()| self.file.sync_data());
+            .and_then(|()| durable::sync(&self.file));
         if let Err(source) = written {
             let _ = self.file.set_len(end.bytes);
             return Err(StoreError::Io { path: self.journal.path.clone(), source });
@@ -237,7 +237,7 @@ impl JournalWriter {
         reader.seek(SeekFrom::Start(at)).map_err(here())?;
         reader.take(n_bytes).read_to_end(&mut bytes).map_err(here())?;
         durable::write(&kept, &bytes)?;
-        self.file.set_len(at).and_then(|()| self.file.sync_all()).map_err(here())?;
+        self.file.set_len(at).and_then(|()| durable::sync(&self.file)).map_err(here())?;
         Ok(TornTail { at, n_bytes, kept })
     }
 }

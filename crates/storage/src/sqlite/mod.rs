@@ -92,6 +92,7 @@ impl SqliteStore {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(self.engine_error())?;
         let answer = write(&transaction).map_err(self.engine_error())?;
+        tracing::trace!(target: "probity::work", database_commits = 1_u64);
         Ok(transaction.commit().is_ok().then_some(answer))
     }
 }

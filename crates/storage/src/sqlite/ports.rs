@@ -3,8 +3,8 @@
 use super::SqliteStore;
 use super::merkle_log::{self, NewEvent};
 use crate::ports::{
-    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, ObjectStore, RefStore,
-    StorageEngine, SwapOutcome, check_sizes,
+    AppendOutcome, EventLog, EventRecord, LeaseStore, MAX_EVENTS_PER_READ, MAX_NEWS_EVENTS, ObjectStore,
+    RefStore, StorageEngine, SwapOutcome, check_sizes,
 };
 use crate::{ObjectFiles, StoreError, boot};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -22,8 +22,8 @@ impl StorageEngine for SqliteStore {
         Box::new(self.port(space))
     }
 
-    fn leases(&self, space: &str) -> Box<dyn LeaseStore> {
-        Box::new(self.port(space))
+    fn leases(&self, space: &str) -> Option<Box<dyn LeaseStore>> {
+        Some(Box::new(self.port(space)))
     }
 
     /// Uses files beside the database, because objects are large and SQLite is slow with large values.
@@ -86,7 +86,8 @@ impl EventLog for SqlitePort {
             }
             let head = head(transaction, &self.name)?;
             if head != expected_head {
-                return Ok(AppendOutcome::Moved { head });
+                let news = read_after(transaction, &self.name, expected_head, MAX_NEWS_EVENTS)?;
+                return Ok(AppendOutcome::Moved { head, news });
             }
             merkle_log::insert(transaction, &event, head + 1)?;
             Ok(AppendOutcome::At(head + 1))
@@ -104,6 +105,11 @@ impl EventLog for SqlitePort {
 
     fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
         self.db.read(|connection| find(connection, &self.name, command))
+    }
+
+    /// No write is on its way once a commit has failed: the file belongs to this machine.
+    fn void(&self, command: &str) -> Result<Option<u64>, StoreError> {
+        self.find(command)
     }
 
     fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {

@@ -33,7 +33,8 @@ fn two_connections_are_one_log() {
     let (_dir, path) = temporary();
     let (one, two) = (SqliteStore::open(&path).expect("opens"), SqliteStore::open(&path).expect("opens"));
     assert_eq!(one.log("l").append(0, "a", b"1").expect("appends"), AppendOutcome::At(1));
-    assert_eq!(two.log("l").append(0, "b", b"2").expect("appends"), AppendOutcome::Moved { head: 1 });
+    let moved = two.log("l").append(0, "b", b"2").expect("appends");
+    assert!(matches!(&moved, AppendOutcome::Moved { head: 1, news } if news.len() == 1), "{moved:?}");
     assert_eq!(two.log("l").append(1, "b", b"2").expect("appends"), AppendOutcome::At(2));
 }
 
@@ -148,7 +149,7 @@ fn migrations_go_on_where_they_stopped_and_all_or_none() {
 fn leases_of_an_earlier_start_of_the_machine_are_over() {
     let (_dir, path) = temporary();
     let store = SqliteStore::open(&path).expect("opens");
-    let leases = store.leases("l");
+    let leases = store.leases("l").expect("a clock");
     leases.renew("me", Duration::from_mins(10)).expect("renews");
     store.connection().execute("UPDATE lease SET boot = 'earlier'", []).expect("changes");
     assert_eq!(leases.running().expect("reads"), []);

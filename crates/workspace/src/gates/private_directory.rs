@@ -1,4 +1,5 @@
-//! A private, empty directory for one gate, for the files that Python would otherwise write into the tree.
+//! A private, empty directory for one gate, for the files that Python would otherwise write into the tree, or for the
+//! temporary files of a command that may not write elsewhere.
 //!
 //! It is removed on drop. A killed supervisor cannot do that, so it locks the directory for its lifetime, and the next
 //! gates of the same user remove every such directory that is not locked. A lock is used rather than a process id
@@ -21,7 +22,7 @@ const MAX_LOST_RACES: usize = 8;
 
 /// A locked directory, removed on drop.
 #[derive(Debug)]
-pub(super) struct PrivateDirectory {
+pub struct PrivateDirectory {
     directory: TempDir,
     /// Closed after the directory is removed, and not inherited by the gate. `None` where the file system has no locks:
     /// nobody can then tell that the owner is gone, so nobody removes the directory.
@@ -31,7 +32,7 @@ pub(super) struct PrivateDirectory {
 impl PrivateDirectory {
     /// Creates a directory outside the tree: in the system's temporary directory, or in `fallback` if that is inside
     /// the tree.
-    pub(super) fn create(root: &Path, fallback: &Path) -> io::Result<Self> {
+    pub fn create(root: &Path, fallback: &Path) -> io::Result<Self> {
         let place = std::env::temp_dir();
         let is_in_tree = place.canonicalize().is_ok_and(|place| place.starts_with(root));
         Self::create_in(if is_in_tree { fallback } else { &place })
@@ -51,7 +52,7 @@ impl PrivateDirectory {
         Err(io::Error::other("new directories for gates are taken away at once"))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.directory.path()
     }
 }

@@ -80,7 +80,7 @@ impl WorktreeStatus {
         observer.remember_if_free(&snapshot);
         let head = git::head(workspace)?;
         let committed = match &head {
-            Some(head) => git::tree_of(workspace, head)?,
+            Some(head) => git::tree_of_head(workspace, head)?,
             None => HeadTree::new(),
         };
         let mut exemptions = Exemptions::in_shared_tree(workspace, policy, &committed, &snapshot)?;

@@ -1,0 +1,151 @@
+//! Takes commits over from another object store of the same repository, without reading anything else of it.
+//!
+//! Every command works on the own git directory, with its settings and none of its hooks; the other store only lends
+//! its objects. What is taken over is packed, and checked as a pack from a stranger is.
+
+use crate::ServiceError;
+use crate::git::{output_of_file, output_of_lines, run_git};
+use probity_paths::RepoPath;
+use probity_snapshot::git::{GitCommand, GitLayout, git_command};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// More new commits than this are not looked at.
+const MAX_IMPORTED_COMMITS: usize = 1_000;
+
+/// A branch that moved in the other store.
+#[derive(Debug, Clone, Copy)]
+pub struct MovedBranch<'a> {
+    /// Its full name.
+    pub name: &'a str,
+    /// The commit that it must still name; `None` if it must not exist.
+    pub before: Option<&'a str>,
+    pub after: &'a str,
+}
+
+/// What became of a branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BranchImport {
+    Imported {
+        n_commits: usize,
+        /// Why the index is not that of the new commit, if it should be.
+        index_kept: Option<&'static str>,
+    },
+    /// Nothing was taken over; completes "not imported: …".
+    Refused(String),
+}
+
+/// Takes over a branch if it only grew, and every new commit changes only paths that `may_change` accepts. Paths begin
+/// at the top of the working tree. `objects` is the other store; `None` if it has no objects of its own.
+pub fn import_branch(
+    layout: &GitLayout,
+    objects: Option<&Path>,
+    branch: MovedBranch<'_>,
+    may_change: &dyn Fn(&RepoPath) -> bool,
+) -> Result<BranchImport, ServiceError> {
+    if objects.is_some_and(|objects| !is_plain_store(objects)) {
+        return Ok(BranchImport::Refused("its object store refers to other stores".into()));
+    }
+    let own = |words: &[&str]| git_command(layout, words);
+    let lent = |words: &[&str]| {
+        let mut command = git_command(layout, words);
+        command.env.extend(objects.map(|store| ("GIT_ALTERNATE_OBJECT_DIRECTORIES".into(), store.into())));
+        command
+    };
+    // Looked at first as the other store tells it, so that nothing of a branch that is refused is stored.
+    let n_commits = match check(layout, &lent, branch, may_change)? {
+        Ok(n_commits) => n_commits,
+        Err(why) => return Ok(BranchImport::Refused(why)),
+    };
+    let after = branch.after;
+    if n_commits > 0 {
+        let listed = lines(&run_git(layout, &lent(&["rev-list", "--objects", after, "--not", "--all"]))?);
+        let pack = output_of_lines(layout, &lent(&["pack-objects", "--stdout", "-q"]), &listed)?;
+        output_of_file(layout, &own(&["index-pack", "--strict", "--stdin"]), &pack)?;
+        // What counts is what arrived: the other store can show any content under any id.
+        if let Err(why) = check(layout, &own, branch, may_change)? {
+            return Ok(BranchImport::Refused(why));
+        }
+    }
+    let head = run_git(layout, &own(&["rev-parse", "--symbolic-full-name", "HEAD"]));
+    let is_checked_out = head.is_ok_and(|head| head.trim_ascii_end() == branch.name.as_bytes());
+    let has_staged = match branch.before.filter(|_| is_checked_out) {
+        Some(before) => {
+            let command = own(&["diff-index", "--cached", "--name-only", before]);
+            !run_git(layout, &command)?.is_empty()
+        }
+        None => false,
+    };
+    let none = "0".repeat(layout.object_format.id_len() * 2);
+    let before = branch.before.unwrap_or(&none);
+    let message = "probity: commits of a governed run";
+    let moved = own(&["update-ref", "-m", message, branch.name, after, before]);
+    if let Err(failure) = run_git(layout, &moved) {
+        return Ok(BranchImport::Refused(format!("it moved here, too: {failure}")));
+    }
+    let mut index_kept = has_staged.then_some("something was staged in the index");
+    if is_checked_out && !has_staged && run_git(layout, &own(&["read-tree", after])).is_err() {
+        index_kept = Some("the index could not be written");
+    }
+    Ok(BranchImport::Imported { n_commits, index_kept })
+}
+
+/// Returns the number of new commits of a branch, or why it is refused, as the commands of `git` see it.
+fn check(
+    layout: &GitLayout,
+    git: &dyn Fn(&[&str]) -> GitCommand,
+    branch: MovedBranch<'_>,
+    may_change: &dyn Fn(&RepoPath) -> bool,
+) -> Result<Result<usize, String>, ServiceError> {
+    if let Some(before) = branch.before
+        && !run_git(layout, &git(&["rev-list", "--max-count=1", before, "--not", branch.after]))?.is_empty()
+    {
+        return Ok(Err("its history was rewritten".into()));
+    }
+    let limit = format!("--max-count={}", MAX_IMPORTED_COMMITS + 1);
+    let commits = lines(&run_git(layout, &git(&["rev-list", &limit, branch.after, "--not", "--all"]))?);
+    if commits.len() > MAX_IMPORTED_COMMITS {
+        return Ok(Err(format!("it has more than {MAX_IMPORTED_COMMITS} new commits")));
+    }
+    let changed = changed_paths(layout, git, &commits)?;
+    Ok(match changed.iter().find(|path| !may_change(path)) {
+        Some(path) => Err(format!("a commit changes `{path}`, which is out of scope")),
+        None => Ok(commits.len()),
+    })
+}
+
+/// Returns whether a store is a directory that lends objects of no further store.
+fn is_plain_store(objects: &Path) -> bool {
+    let is_directory = objects.symlink_metadata().is_ok_and(|facts| facts.is_dir());
+    let lends =
+        ["info/alternates", "info/http-alternates"].map(|name| objects.join(name).symlink_metadata().is_ok());
+    is_directory && lends == [false, false]
+}
+
+/// Returns every path that differs between one of the commits and a parent of it.
+fn changed_paths(
+    layout: &GitLayout,
+    git: &dyn Fn(&[&str]) -> GitCommand,
+    commits: &[String],
+) -> Result<BTreeSet<RepoPath>, ServiceError> {
+    if commits.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let words =
+        ["diff-tree", "--stdin", "-r", "-m", "--root", "--no-commit-id", "--no-renames", "--name-only", "-z"];
+    let command = git(&words);
+    let answer = output_of_lines(layout, &command, commits)?;
+    let names = answer.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    names
+        .map(|name| {
+            RepoPath::parse(name).map_err(|error| {
+                let detail = format!("a commit has a path that is none: {error}");
+                ServiceError::refused(probity_core::ReasonCode::PathInvalid, detail)
+            })
+        })
+        .collect()
+}
+
+fn lines(answer: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(answer).lines().map(str::to_owned).collect()
+}
