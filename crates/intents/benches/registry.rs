@@ -21,6 +21,7 @@ fn start(name: &str, path: &str) -> RegistryCommand {
         ttl_seconds: 3600,
         lease_seconds: 300,
         base: IntentBase::default(),
+        task: None,
     };
     RegistryCommand {
         id: CommandId::parse(format!("c-{name}")).expect("an id"),

@@ -26,7 +26,9 @@ pub mod vectors;
 pub use check::{ScopeCheck, ScopeCheckStatus, scope_check};
 pub use hygiene::{FinishHygiene, FinishState, hygiene_finish};
 pub use owner::{IntentOwner, Lease, Ownership, OwnershipFacts, ProcessProbe, Timestamp, ownership};
-pub use record::{BadId, ClaimIndex, CommandId, ForeignDirtyOverlap, IntentId, IntentStatus, PeerIntent};
+pub use record::{
+    BadId, ClaimIndex, CommandId, ForeignDirtyOverlap, IntentId, IntentStatus, PeerIntent, TaskKey,
+};
 pub use registry::IntentRegistry;
 pub use relations::{OverlapType, RelationKind, ScopeOverlap, overlap, relations};
 pub use run_claim::{RunClaim, run_conflicts};

@@ -1,7 +1,7 @@
 //! Ownership of an intent: who holds it, and what a reader may conclude about its owner.
 //!
-//! [`ownership`] is pure: the clock and the process probe are arguments. The pid of a process on another host
-//! proves nothing.
+//! [`ownership`] is pure: the clock and the process probe are arguments. A process proves death only to a reader of the
+//! same session: host names are copied with images, and a boot says nothing about another machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,9 @@ pub struct IntentOwner {
     pub pid: u32,
     /// When the process started, in the host's own unit.
     pub pid_start: Option<u64>,
+    /// The session of the clone that the owner works in: a random name, made at the first use after a boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// The owner's secret. Several agents in one process have different tokens.
     pub token: Option<String>,
     /// The agent's name for people.
@@ -113,6 +116,8 @@ pub struct OwnershipFacts<'a> {
     pub lease: Lease,
     /// When the intent ends, regardless of its owner.
     pub expires_at: Option<Timestamp>,
+    /// Whether the reader's machine knows that the owner's session is over.
+    pub has_session_ended: bool,
 }
 
 /// Decides how an intent relates to `reader` at `now`. `probe` is what this host knows about the recorded
@@ -128,7 +133,7 @@ pub fn ownership(
         Ownership::Expired
     } else if held.owner.is_same_owner(reader) {
         if fresh { Ownership::OwnActive } else { Ownership::OwnStale }
-    } else if is_dead(held.owner, reader, probe) {
+    } else if held.has_session_ended || is_dead(held.owner, reader, probe) {
         Ownership::Recoverable
     } else if fresh {
         Ownership::ForeignActive
@@ -140,9 +145,19 @@ pub fn ownership(
 /// Returns true if the reader's host proves that `owner` is gone. Without proof an owner counts as alive.
 fn is_dead(owner: &IntentOwner, reader: &IntentOwner, probe: Option<ProcessProbe>) -> bool {
     let differ = |a: Option<u64>, b: Option<u64>| a.is_some() && b.is_some() && a != b;
-    let rebooted = owner.boot_id.is_some() && reader.boot_id.is_some() && owner.boot_id != reader.boot_id;
-    owner.host == reader.host
-        && (rebooted || probe.is_some_and(|probe| !probe.exists || differ(owner.pid_start, probe.pid_start)))
+    let is_gone = probe.is_some_and(|probe| !probe.exists || differ(owner.pid_start, probe.pid_start));
+    match (&owner.session, &reader.session) {
+        (Some(owner_session), Some(own_session)) => {
+            owner.host == reader.host && owner_session == own_session && is_gone
+        }
+        // Owners without a session are of one machine and of a version that knew no other.
+        (None, None) => {
+            let rebooted =
+                owner.boot_id.is_some() && reader.boot_id.is_some() && owner.boot_id != reader.boot_id;
+            owner.host == reader.host && (rebooted || is_gone)
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -164,6 +179,22 @@ mod tests {
     fn without_a_token_the_process_is_the_owner() {
         assert!(owner(None).is_same_owner(&owner(Some("a"))));
         assert!(!owner(None).is_same_owner(&IntentOwner { pid: 8, ..owner(None) }));
+    }
+
+    #[test]
+    fn only_a_reader_of_the_same_session_can_prove_a_death() {
+        let of = |session: Option<&str>, boot: &str| IntentOwner {
+            session: session.map(Into::into),
+            boot_id: Some(boot.into()),
+            ..owner(Some("a"))
+        };
+        let gone = Some(ProcessProbe { exists: false, pid_start: None });
+        assert!(is_dead(&of(Some("s"), "b"), &of(Some("s"), "b"), gone));
+        for (theirs, own) in [(Some("s"), Some("t")), (Some("s"), None), (None, Some("s"))] {
+            assert!(!is_dead(&of(theirs, "b"), &of(own, "b"), gone), "{theirs:?} {own:?}");
+            assert!(!is_dead(&of(theirs, "b"), &of(own, "another"), None), "{theirs:?} {own:?}");
+        }
+        assert!(!is_dead(&of(Some("s"), "b"), &of(Some("s"), "another"), None), "a boot proves nothing");
     }
 
     #[test]

@@ -29,7 +29,12 @@ pub fn ownership(given: &Value) -> Result<Value, String> {
         renewed_at: record.lease_renewed_at.unwrap_or_default(),
         seconds: record.lease_seconds.unwrap_or_default(),
     };
-    let held = OwnershipFacts { owner: &record.owner, lease, expires_at: record.expires_at };
+    let held = OwnershipFacts {
+        owner: &record.owner,
+        lease,
+        expires_at: record.expires_at,
+        has_session_ended: false,
+    };
     Ok(json!({ "ownership": judge(held, &reader, now, probe) }))
 }
 

@@ -3,7 +3,9 @@
 use crate::gate::Gate;
 use crate::policy::{Policy, PolicyPack, WorkspaceRules};
 use crate::policy_forms::{PolicyForm, PolicySections, ProfileForm};
-use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, HookRules, suggest};
+use crate::{
+    AnalysisRules, ChangeRules, ContractRules, EnforceRules, GitRules, HookRules, TeamRules, suggest,
+};
 use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
 use serde::Deserialize;
@@ -38,7 +40,9 @@ struct PolicyFile {
     analysis: AnalysisRules,
     change: ChangeRules,
     enforce: EnforceRules,
+    git: GitRules,
     hook: HookRules,
+    team: TeamRules,
 }
 
 impl Policy {
@@ -58,7 +62,9 @@ impl Policy {
                 analysis: file.analysis,
                 change: file.change,
                 enforce: file.enforce,
+                git: file.git,
                 hook: file.hook,
+                team: file.team,
             },
         }))
     }

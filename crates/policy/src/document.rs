@@ -6,7 +6,7 @@
 use crate::config::suggestion;
 use crate::policy::{Policy, PolicyProfile, WorkspaceRules};
 use crate::policy_forms::{PolicyForm, PolicySections, ProfileForm};
-use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, HookRules};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, GitRules, HookRules, TeamRules};
 use probity_core::ReasonCode;
 use probity_evidence::AmendPolicy;
 use serde::Deserialize;
@@ -53,7 +53,9 @@ struct PolicyDocument {
     analysis: AnalysisRules,
     change: ChangeRules,
     enforce: EnforceRules,
+    git: GitRules,
     hook: HookRules,
+    team: TeamRules,
 }
 
 impl Policy {
@@ -71,7 +73,9 @@ impl Policy {
                 analysis: document.analysis,
                 change: document.change,
                 enforce: document.enforce,
+                git: document.git,
                 hook: document.hook,
+                team: document.team,
             },
         }))
     }

@@ -3,9 +3,16 @@
 use probity_evidence::EnforcementLevel;
 use serde::{Deserialize, Serialize};
 
-/// Directories of the home in which agents keep their own state. What decides what they execute stays read-only: see
-/// [`FIXED_NAMES`].
-const PERSIST: &[&str] = &["~/.claude", "~/.claude.json", "~/.codex", "~/.gemini"];
+/// Paths of the home in which agents keep their own state, by the agent's word. What decides what they execute stays
+/// read-only: see [`FIXED_NAMES`].
+const AGENT_STATE: &[(&str, &[&str])] = &[
+    ("claude", &["~/.claude", "~/.claude.json"]),
+    ("codex", &["~/.codex"]),
+    ("gemini", &["~/.gemini"]),
+    ("copilot", &["~/.copilot"]),
+    ("qwen", &["~/.qwen"]),
+    ("opencode", &["~/.local/share/opencode"]),
+];
 
 /// Caches that tools write without being asked. They can be written in a view, and the writes are thrown away.
 const SCRATCH: &[&str] = &[
@@ -86,6 +93,20 @@ probity_core::word_enum! {
     }
 }
 
+probity_core::word_enum! {
+    /// How the tree is looked at before a command starts in a view.
+    #[derive(Default)]
+    pub enum StartLookRule {
+        /// A small tree is walked; of a large one what the command changed is looked at afterwards, where that is exact.
+        #[default]
+        Auto = "auto",
+        /// What the command changed is looked at afterwards, where that is exact.
+        Lazy = "lazy",
+        /// Every entry is looked at.
+        Walk = "walk",
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EnforceRules {
@@ -93,6 +114,8 @@ pub struct EnforceRules {
     /// A run that cannot have at least this level is refused.
     pub minimum: EnforcementLevel,
     pub network: NetworkRule,
+    #[serde(skip_serializing_if = "StartLookRule::is_auto")]
+    pub start_look: StartLookRule,
     /// Paths of the home that a command in a view may change for good.
     pub persist: Vec<String>,
     /// Paths of the home whose changes are thrown away with the view.
@@ -103,14 +126,22 @@ pub struct EnforceRules {
     pub env: Vec<String>,
 }
 
+impl StartLookRule {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_auto(&self) -> bool {
+        *self == Self::Auto
+    }
+}
+
 impl Default for EnforceRules {
     fn default() -> Self {
-        let list = |paths: &[&str]| paths.iter().map(ToString::to_string).collect();
+        let list = |paths: &[&str]| -> Vec<String> { paths.iter().map(ToString::to_string).collect() };
         Self {
             level: EnforcementChoice::default(),
             minimum: EnforcementLevel::default(),
             network: NetworkRule::default(),
-            persist: list(PERSIST),
+            start_look: StartLookRule::default(),
+            persist: AGENT_STATE.iter().flat_map(|(_, paths)| list(paths)).collect(),
             scratch: list(SCRATCH),
             hide: list(HIDE),
             env: Vec::new(),
@@ -119,6 +150,19 @@ impl Default for EnforceRules {
 }
 
 impl EnforceRules {
+    /// Returns the section for a run of one agent: of the default list it keeps its own state only. A list in the policy
+    /// stays as it is.
+    #[must_use]
+    pub fn for_agent(&self, agent: &str) -> Self {
+        let own = AGENT_STATE.iter().find(|(name, _)| *name == agent);
+        match own.filter(|_| self.persist == Self::default().persist) {
+            Some((_, paths)) => {
+                Self { persist: paths.iter().map(ToString::to_string).collect(), ..self.clone() }
+            }
+            None => self.clone(),
+        }
+    }
+
     /// Returns true if the section says nothing. It is then omitted, so that the policy keeps the digest it
     /// had before the section existed.
     pub(crate) fn is_silent(&self) -> bool {
@@ -130,6 +174,25 @@ impl EnforceRules {
     pub(crate) fn demands_only(&self) -> Self {
         let default = Self::default();
         let hide = default.hide.iter().chain(&self.hide).cloned().collect();
-        Self { minimum: self.minimum, network: self.network, hide, ..default }
+        let start_look = match self.start_look {
+            StartLookRule::Walk => StartLookRule::Walk,
+            StartLookRule::Auto | StartLookRule::Lazy => StartLookRule::Auto,
+        };
+        Self { minimum: self.minimum, network: self.network, start_look, hide, ..default }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_keeps_its_own_state_only() {
+        let rules = EnforceRules::default();
+        assert!(rules.persist.iter().any(|path| path == "~/.copilot"));
+        assert_eq!(rules.for_agent("codex").persist, ["~/.codex"]);
+        assert_eq!(rules.for_agent("nobody"), rules);
+        let own = EnforceRules { persist: vec!["~/.mine".into()], ..rules };
+        assert_eq!(own.for_agent("codex"), own);
     }
 }

@@ -24,6 +24,7 @@ mod document;
 mod enforce_rules;
 mod error;
 mod gate;
+mod git_rules;
 mod hook_rules;
 mod imports;
 mod loosening;
@@ -32,6 +33,7 @@ mod policy;
 mod policy_forms;
 mod sealing;
 mod suggest;
+mod team_rules;
 mod tier;
 mod tool_files;
 pub mod vectors;
@@ -44,18 +46,20 @@ pub use compute::{PlanRequest, compute_plan};
 pub use config::{ConfigError, line_and_column};
 pub use contract_rules::{ContractRules, FalseClaims, Strictness, StrictnessProfile};
 pub use document::PolicyFormError;
-pub use enforce_rules::{EnforceRules, EnforcementChoice, FIXED_NAMES, NetworkRule};
+pub use enforce_rules::{EnforceRules, EnforcementChoice, FIXED_NAMES, NetworkRule, StartLookRule};
 pub use error::PlanError;
 pub use gate::{Gate, GateKind, duration_ms};
+pub use git_rules::{CommitRule, GitRules};
 pub use hook_rules::{HookRules, SubagentRule, WithoutIntent};
 pub use imports::{any_imports, is_never_imported, program_imports, takes_packages};
 pub use outputs::{
     MarkedDirectory, OutputLook, OutputProposal, ReadText, code_in_output, declares_plugins,
-    is_entry_points_file, is_interpreter_link, is_module_of_environment, is_valid_mark, output_root,
-    propose_build_outputs, recognize_outputs,
+    is_entry_points_file, is_interpreter_link, is_interpreter_name, is_module_of_environment, is_valid_mark,
+    output_root, propose_build_outputs, recognize_outputs,
 };
 pub use policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
 pub use probity_core::Severity;
 pub use suggest::{brace_hint, did_you_mean, nearest, nearest_path};
+pub use team_rules::{TeamRules, TeamStoreKind};
 pub use tool_files::StartedTools;
 pub use wrappers::{StartedCommands, is_shell, started_commands};

@@ -5,7 +5,8 @@
 
 use crate::gate::{Gate, default_tier};
 use crate::{
-    AnalysisRules, ChangeRules, ContractRules, EnforceRules, FalseClaims, HookRules, StrictnessProfile,
+    AnalysisRules, ChangeRules, ContractRules, EnforceRules, FalseClaims, GitRules, HookRules,
+    StrictnessProfile, TeamRules,
 };
 use probity_core::{Digest, Severity};
 use probity_evidence::{AmendPolicy, GlobList, RefsRule, SignatureRule};
@@ -33,8 +34,12 @@ pub struct Policy {
     pub change: ChangeRules,
     #[serde(skip_serializing_if = "EnforceRules::is_silent")]
     pub enforce: EnforceRules,
+    #[serde(skip_serializing_if = "GitRules::is_silent")]
+    pub git: GitRules,
     #[serde(skip_serializing_if = "HookRules::is_silent")]
     pub hook: HookRules,
+    #[serde(skip_serializing_if = "TeamRules::is_silent")]
+    pub team: TeamRules,
 }
 
 /// A named bundle of scope patterns and gates, selected by changed files.
@@ -99,7 +104,9 @@ impl Default for Policy {
             analysis: AnalysisRules::default(),
             change: ChangeRules::default(),
             enforce: EnforceRules::default(),
+            git: GitRules::default(),
             hook: HookRules::default(),
+            team: TeamRules::default(),
         }
     }
 }
@@ -126,7 +133,9 @@ impl Policy {
         policy.analysis = AnalysisRules::default();
         policy.change.allow_skip_gates = false;
         policy.enforce = policy.enforce.demands_only();
+        policy.git = GitRules::default();
         policy.hook = HookRules::default();
+        policy.team = TeamRules::default();
         if policy.contract.strictness == StrictnessProfile::Relaxed {
             policy.contract.strictness = StrictnessProfile::default();
         }

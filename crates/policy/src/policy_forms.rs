@@ -3,7 +3,7 @@
 
 use crate::gate::{self, Gate};
 use crate::policy::{Policy, PolicyPack, PolicyProfile, WorkspaceRules};
-use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, HookRules};
+use crate::{AnalysisRules, ChangeRules, ContractRules, EnforceRules, GitRules, HookRules, TeamRules};
 use probity_evidence::{AmendPolicy, SignatureRule};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -44,13 +44,16 @@ pub(crate) struct PolicySections {
     pub(crate) analysis: AnalysisRules,
     pub(crate) change: ChangeRules,
     pub(crate) enforce: EnforceRules,
+    pub(crate) git: GitRules,
     pub(crate) hook: HookRules,
+    pub(crate) team: TeamRules,
 }
 
 impl From<PolicyForm> for Policy {
     /// A policy without profiles gets the default one.
     fn from(form: PolicyForm) -> Self {
-        let PolicySections { workspace, amend, contract, analysis, change, enforce, hook } = form.sections;
+        let PolicySections { workspace, amend, contract, analysis, change, enforce, git, hook, team } =
+            form.sections;
         let profiles = if form.profiles.is_empty() { Self::default().profiles } else { form.profiles };
         Self {
             versions: form.versions,
@@ -63,7 +66,9 @@ impl From<PolicyForm> for Policy {
             analysis,
             change,
             enforce,
+            git,
             hook,
+            team,
         }
     }
 }

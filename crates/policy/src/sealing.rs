@@ -22,6 +22,7 @@ impl Policy {
             sealed_at: sealed_at.into(),
             policy_digest: self.digest(),
             root,
+            start: None,
             build_outputs: self.workspace.build_outputs.clone(),
             recognize_outputs: self.workspace.recognize_outputs,
             protected: self.workspace.protected.clone(),
@@ -32,6 +33,7 @@ impl Policy {
             amend: self.amend,
             enforcement: EnforcementLevel::default(),
             confinement: None,
+            intent_id: None,
             log: None,
             plan,
         }

@@ -1,8 +1,8 @@
 //! Applies stored events. Total: an event about an unknown intent only advances the head.
 
 use super::{
-    ClosureReason, Intent, IntentDeclaration, IntentRegistry, MAX_REMEMBERED_COMMANDS, NoticeKind,
-    OwnerNotice, RegistryChange, RegistryEvent, RegistryHead, owner_key,
+    ClosureReason, Intent, IntentDeclaration, IntentLife, IntentRegistry, MAX_REMEMBERED_COMMANDS,
+    NoticeKind, OwnerNotice, RegistryChange, RegistryEvent, RegistryHead, owner_key,
 };
 use crate::owner::{IntentOwner, Lease, Timestamp};
 use crate::record::{IntentId, IntentStatus};
@@ -49,6 +49,7 @@ impl IntentRegistry {
                 self.update_intent(event, intent_id, |intent| {
                     intent.lease = *lease;
                     intent.expires_at = *expires_at;
+                    intent.life = IntentLife::given_by(event, *expires_at);
                 });
             }
             RegistryChange::Amended { intent_id, amendment, displaced } => {
@@ -145,6 +146,7 @@ impl IntentRegistry {
             intent.owner = event.by.clone();
             intent.lease = lease;
             intent.expires_at = expires_at;
+            intent.life = IntentLife::given_by(event, expires_at);
             if intent.status == IntentStatus::Active {
                 intent.token = Some(event.seq);
             }
@@ -189,8 +191,10 @@ fn declared(event: &RegistryEvent, declaration: &IntentDeclaration, status: Inte
         owner: event.by.clone(),
         lease: Lease { renewed_at: event.at, seconds: declaration.lease_seconds },
         expires_at: event.at.plus_seconds(declaration.ttl_seconds),
+        life: IntentLife { since: event.seq, seconds: declaration.ttl_seconds },
         declared_at: event.at,
         base: declaration.base.clone(),
+        task: declaration.task.clone(),
         token: None,
         queued_at: None,
         passed: 0,

@@ -4,7 +4,7 @@
 
 use super::{EventSeq, IntentBase};
 use crate::owner::{IntentOwner, ProcessProbe, Timestamp};
-use crate::record::{CommandId, IntentId, PeerIntent};
+use crate::record::{CommandId, IntentId, PeerIntent, TaskKey};
 use crate::scope::{IntentScope, ScopeEntrySet};
 use crate::start::{DirtyScopePolicy, OnConflict};
 use probity_core::Digest;
@@ -40,6 +40,9 @@ pub struct IntentDeclaration {
     pub lease_seconds: u64,
     /// The state of the tree that it starts from.
     pub base: IntentBase,
+    /// The task that the change is for. Only one open intent has it, whatever the paths are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskKey>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +125,11 @@ pub struct CommandContext {
     /// Leases renewed in the store, with the seconds they still run. Use renews a lease, and that does not
     /// merit an event. A lease not listed here runs as recorded.
     pub leases: BTreeMap<IntentId, u64>,
+    /// On a store of several machines: how many seconds each open intent still lives at most. An intent not listed here
+    /// is over. `None` on a store of this machine, whose clock then decides.
+    pub lives: Option<BTreeMap<IntentId, u64>>,
+    /// Sessions that ended on this machine. Their owners are dead.
+    pub ended_sessions: BTreeSet<String>,
     /// True if an analysis of the current tree is stored.
     pub run_available: bool,
     /// Uncommitted paths of the tree.

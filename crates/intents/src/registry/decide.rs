@@ -7,7 +7,7 @@ use super::{
     IntentRegistry, MAX_LEASE_SECONDS, MAX_TTL_SECONDS, MIN_LEASE_SECONDS, MIN_TTL_SECONDS, NoticeKind,
     OwnerNotice, RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
 };
-use crate::owner::{IntentOwner, Lease, Ownership, Timestamp};
+use crate::owner::{IntentOwner, Lease, Ownership};
 use crate::record::{IntentId, IntentStatus};
 use crate::relations::overlap;
 use crate::scope::{IntentScope, ScopeEntrySet};
@@ -119,14 +119,15 @@ impl CommandDecider<'_> {
         on_conflict: OnConflict,
     ) -> Result<RegistryChange, CommandRefusal> {
         self.check_declaration(declaration)?;
-        let scope = &declaration.scope;
+        self.check_task(declaration)?;
+        let (scope, base) = (&declaration.scope, &declaration.base);
         let queued = || RegistryChange::Queued { declaration: declaration.clone() };
-        match self.check_start(scope, None, dirty_scope_policy, on_conflict) {
+        match self.check_start(scope, base, None, dirty_scope_policy, on_conflict) {
             Ok(StartStatus::Queued) => Ok(queued()),
             Ok(_) => Ok(RegistryChange::Granted {
                 declaration: declaration.clone(),
-                displaced: self.displaced(scope, None),
-                passed: self.registry.passed_by(scope, None),
+                displaced: self.displaced(scope, base, None),
+                passed: self.registry.passed_by(scope, base, None),
             }),
             Err(CommandRefusal::QueueAhead { .. }) if on_conflict == OnConflict::Queue => Ok(queued()),
             Err(refusal) => Err(refusal),
@@ -143,12 +144,12 @@ impl CommandDecider<'_> {
         if intent.status != IntentStatus::Queued {
             return Err(CommandRefusal::wrong_status(intent));
         }
-        self.check_start(&intent.scope, Some(intent), policy, OnConflict::Block)?;
+        self.check_start(&intent.scope, base, Some(intent), policy, OnConflict::Block)?;
         Ok(RegistryChange::Promoted {
             intent_id: id.clone(),
             base: base.clone(),
-            displaced: self.displaced(&intent.scope, Some(id)),
-            passed: self.registry.passed_by(&intent.scope, Some(intent)),
+            displaced: self.displaced(&intent.scope, base, Some(id)),
+            passed: self.registry.passed_by(&intent.scope, base, Some(intent)),
         })
     }
 
@@ -157,11 +158,12 @@ impl CommandDecider<'_> {
     fn check_start(
         &self,
         scope: &IntentScope,
+        base: &IntentBase,
         place: Option<&Intent>,
         dirty_scope_policy: DirtyScopePolicy,
         on_conflict: OnConflict,
     ) -> Result<StartStatus, CommandRefusal> {
-        let others = self.registry.overlapping(scope, place.map(|intent| &intent.id));
+        let others = self.registry.overlapping(scope, base, place.map(|intent| &intent.id));
         let decision = start_decision(&StartState {
             run_available: self.seen.run_available,
             scope: scope.clone(),
@@ -186,14 +188,19 @@ impl CommandDecider<'_> {
         if let Some(holder) = others.iter().find(own) {
             return Err(CommandRefusal::OverlapsOwn { holder: holder.id.clone() });
         }
-        let waiters = self.registry.first_in_line(scope, self.by, place, self.seen);
+        let waiters = self.registry.first_in_line(scope, base, self.by, place, self.seen);
         if waiters.is_empty() { Ok(StartStatus::Active) } else { Err(CommandRefusal::QueueAhead { waiters }) }
     }
 
     /// Returns the active intents that overlap a scope being granted. All of them are gone: the caller has
     /// already refused if one is not.
-    fn displaced(&self, scope: &IntentScope, except: Option<&IntentId>) -> BTreeSet<IntentId> {
-        let others = self.registry.overlapping(scope, except).into_iter();
+    fn displaced(
+        &self,
+        scope: &IntentScope,
+        base: &IntentBase,
+        except: Option<&IntentId>,
+    ) -> BTreeSet<IntentId> {
+        let others = self.registry.overlapping(scope, base, except).into_iter();
         others.filter(|other| other.status == IntentStatus::Active).map(|other| other.id.clone()).collect()
     }
 
@@ -212,7 +219,7 @@ impl CommandDecider<'_> {
         Ok(RegistryChange::Renewed {
             intent_id: id.clone(),
             lease: Lease { renewed_at: now, seconds: lease_seconds },
-            expires_at: ttl_seconds.map_or(intent.expires_at, |ttl| now.plus_seconds(ttl)),
+            expires_at: ttl_seconds.map_or(intent.ends_at(self.seen), |ttl| now.plus_seconds(ttl)),
         })
     }
 
@@ -234,7 +241,7 @@ impl CommandDecider<'_> {
         let runs = self.seen.runs.iter().filter(|run| overlap(&added, &run.scope));
         let holders: BTreeSet<IntentId> = self
             .registry
-            .overlapping(&added, Some(id))
+            .overlapping(&added, &intent.base, Some(id))
             .into_iter()
             .filter(|other| other.status == IntentStatus::Active && !is_gone(other, self.by, self.seen))
             .map(|other| other.id.clone())
@@ -243,7 +250,7 @@ impl CommandDecider<'_> {
         if !holders.is_empty() {
             return Err(CommandRefusal::Overlaps { holders });
         }
-        let waiters = self.registry.first_in_line(&added, self.by, None, self.seen);
+        let waiters = self.registry.first_in_line(&added, &intent.base, self.by, None, self.seen);
         if !waiters.is_empty() {
             return Err(CommandRefusal::QueueAhead { waiters });
         }
@@ -255,7 +262,7 @@ impl CommandDecider<'_> {
             allowed_files: added.allowed_files.clone(),
             allowed_related: added.allowed_related.clone(),
         };
-        let displaced = self.displaced(&added, Some(id));
+        let displaced = self.displaced(&added, &intent.base, Some(id));
         Ok(RegistryChange::Amended { intent_id: id.clone(), amendment, displaced })
     }
 
@@ -278,8 +285,7 @@ impl CommandDecider<'_> {
         check_bounds("lease_seconds", lease_seconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS)?;
         check_bounds("ttl_seconds", ttl_seconds, MIN_TTL_SECONDS, MAX_TTL_SECONDS)?;
         // An expired intent can come back too, but only for its owner, or if its owner is dead.
-        let unending = Intent { expires_at: Timestamp(u64::MAX), ..intent.clone() };
-        if self.ownership(&unending).is_foreign() {
+        if intent.ownership_without_end(self.by, self.seen).is_foreign() {
             let ownership = self.ownership(intent);
             return Err(CommandRefusal::NotRecoverable { intent_id: id.clone(), ownership });
         }
@@ -296,7 +302,7 @@ impl CommandDecider<'_> {
         let pick = |wanted: &dyn Fn(&Intent) -> bool| -> BTreeSet<IntentId> {
             self.registry.intents().filter(|intent| wanted(intent)).map(|intent| intent.id.clone()).collect()
         };
-        let expired = pick(&|intent| !intent.status.is_closed() && intent.expires_at <= now);
+        let expired = pick(&|intent| !intent.status.is_closed() && intent.is_over(self.seen));
         let forgotten = pick(&|it| it.closed_at.is_some_and(|at| at.plus_seconds(retention_seconds) <= now));
         (!expired.is_empty() || !forgotten.is_empty())
             .then_some(RegistryChange::Collected { expired, forgotten })
@@ -337,6 +343,21 @@ impl CommandDecider<'_> {
         Ok(intent)
     }
 
+    /// Refuses a task that somebody works on already.
+    fn check_task(&self, declaration: &IntentDeclaration) -> Result<(), CommandRefusal> {
+        let Some(task) = &declaration.task else { return Ok(()) };
+        match self.registry.intent_for_task(task, None).filter(|holder| !is_gone(holder, self.by, self.seen))
+        {
+            Some(holder) => Err(CommandRefusal::TaskTaken {
+                task: task.clone(),
+                holder: holder.id.clone(),
+                agent: holder.owner.label.clone(),
+                host: holder.owner.host.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
     fn check_declaration(&self, declaration: &IntentDeclaration) -> Result<(), CommandRefusal> {
         check_bounds("ttl_seconds", declaration.ttl_seconds, MIN_TTL_SECONDS, MAX_TTL_SECONDS)?;
         check_bounds("lease_seconds", declaration.lease_seconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS)?;
@@ -347,7 +368,9 @@ impl CommandDecider<'_> {
         if self.registry.intent(&declaration.intent_id).is_some() {
             return Err(CommandRefusal::IntentExists { intent_id: declaration.intent_id.clone() });
         }
-        let open = self.registry.open_ids.len() as u64;
+        // Counted per session, so that the machines of a team do not use up each other's share.
+        let is_of_session = |intent: &&Intent| intent.owner.session == self.by.session;
+        let open = self.registry.open_intents().filter(is_of_session).count() as u64;
         check_bounds("open intents", open, 0, MAX_OPEN_INTENTS as u64 - 1)
     }
 }

@@ -27,7 +27,7 @@ pub use refusal::{CommandRefusal, RefusalCode};
 pub use snapshot::RegistrySnapshot;
 
 use crate::owner::{IntentOwner, Lease, Ownership, OwnershipFacts, Timestamp, ownership};
-use crate::record::{CommandId, IntentId, IntentStatus, PeerIntent};
+use crate::record::{CommandId, IntentId, IntentStatus, PeerIntent, TaskKey};
 use crate::relations::overlap;
 use crate::scope::{IntentScope, ScopeEntrySet};
 use index::OverlapIndex;
@@ -54,6 +54,21 @@ pub struct IntentBase {
     /// The worktree the change is made in. Worktrees share claims but not uncommitted changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
+    /// The branch that the change is for. Claims of different trees for different lines do not conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+}
+
+impl IntentBase {
+    /// Returns whether claims on the same paths from these two bases exclude each other. Within one tree they always do.
+    pub fn contends(&self, other: &Self) -> bool {
+        let working_tree =
+            |base: &Self| base.tree.as_ref().and_then(|tree| tree.split(':').next().map(str::to_owned));
+        let are_apart =
+            working_tree(self).is_some_and(|own| working_tree(other).is_some_and(|theirs| own != theirs));
+        let is_other_line = self.line.is_some() && other.line.is_some() && self.line != other.line;
+        !(are_apart && is_other_line)
+    }
 }
 
 /// A widening of the scope: who, why, when (law 2).
@@ -88,10 +103,14 @@ pub struct Intent {
     pub status: IntentStatus,
     pub owner: IntentOwner,
     pub lease: Lease,
-    /// When it ends, regardless of its owner.
+    /// When it ends, regardless of its owner, by the clock of the machine that wrote the event.
     pub expires_at: Timestamp,
+    /// The event that last set its life time, and the seconds that it gave.
+    pub life: IntentLife,
     pub declared_at: Timestamp,
     pub base: IntentBase,
+    /// The task that it is for.
+    pub task: Option<TaskKey>,
     /// Fencing token: the event that granted the claim. `None` while waiting.
     pub token: Option<EventSeq>,
     /// The event that queued it, if it ever waited.
@@ -104,16 +123,64 @@ pub struct Intent {
     pub closed_at: Option<Timestamp>,
 }
 
+/// The life time of an intent without any clock: an event, and how long the intent lives from then on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IntentLife {
+    pub since: EventSeq,
+    pub seconds: u64,
+}
+
+impl IntentLife {
+    /// Returns the life that an event gives until `expires_at`. Both times are of the machine that wrote it.
+    const fn given_by(event: &RegistryEvent, expires_at: Timestamp) -> Self {
+        Self { since: event.seq, seconds: expires_at.0.saturating_sub(event.at.0) }
+    }
+}
+
 impl Intent {
     pub fn ownership(&self, reader: &IntentOwner, seen: &CommandContext) -> Ownership {
-        let held =
-            OwnershipFacts { owner: &self.owner, lease: self.lease(seen), expires_at: Some(self.expires_at) };
+        self.ownership_until(self.ends_at(seen), reader, seen)
+    }
+
+    /// Returns how the intent would relate to `reader` if its time were never over.
+    fn ownership_without_end(&self, reader: &IntentOwner, seen: &CommandContext) -> Ownership {
+        self.ownership_until(Timestamp(u64::MAX), reader, seen)
+    }
+
+    fn ownership_until(&self, end: Timestamp, reader: &IntentOwner, seen: &CommandContext) -> Ownership {
+        let has_session_ended =
+            self.owner.session.as_ref().is_some_and(|session| seen.ended_sessions.contains(session));
+        let held = OwnershipFacts {
+            owner: &self.owner,
+            lease: self.lease(seen),
+            expires_at: Some(end),
+            has_session_ended,
+        };
         ownership(held, reader, seen.now, seen.probe(&self.id))
     }
 
-    /// Returns the owner's lease: the recorded one, or the store's if that lasts longer.
+    /// Returns when the intent ends, by the reader's clock. On a shared store that is how long the store's clock or the
+    /// reader's own observation still gives it, since the recorded time is another machine's.
+    pub fn ends_at(&self, seen: &CommandContext) -> Timestamp {
+        match &seen.lives {
+            None => self.expires_at,
+            Some(lives) => seen.now.plus_seconds(lives.get(&self.id).copied().unwrap_or(0)),
+        }
+    }
+
+    /// Returns whether the intent is past its lifetime.
+    pub fn is_over(&self, seen: &CommandContext) -> bool {
+        self.ends_at(seen) <= seen.now
+    }
+
+    /// Returns the owner's lease: the recorded one, or the store's if that lasts longer. On a shared store only the
+    /// store's counts.
     pub fn lease(&self, seen: &CommandContext) -> Lease {
         let renewed = seen.leases.get(&self.id).map(|&seconds| Lease { renewed_at: seen.now, seconds });
+        if seen.lives.is_some() {
+            return renewed.unwrap_or(Lease { renewed_at: seen.now, seconds: 0 });
+        }
         renewed.filter(|renewed| renewed.ends_at() > self.lease.ends_at()).unwrap_or(self.lease)
     }
 
@@ -253,14 +320,19 @@ impl IntentRegistry {
         keys.iter().filter_map(|key| self.notices.get(key)).flatten().cloned().collect()
     }
 
-    /// Returns the open intents whose scopes overlap `scope`, except the one named `except`.
-    fn overlapping(&self, scope: &IntentScope, except: Option<&IntentId>) -> Vec<&Intent> {
+    /// Returns the open intents that contend with a claim on `scope` from `base`, except the one named `except`.
+    fn overlapping(&self, scope: &IntentScope, base: &IntentBase, except: Option<&IntentId>) -> Vec<&Intent> {
         self.open
             .candidates(scope)
             .into_iter()
             .filter(|id| Some(*id) != except)
             .filter_map(|id| self.intents.get(id))
-            .filter(|intent| overlap(scope, &intent.scope))
+            .filter(|intent| overlap(scope, &intent.scope) && base.contends(&intent.base))
             .collect()
+    }
+
+    /// Returns the open intent for a task, except the one named `except`.
+    pub fn intent_for_task(&self, task: &TaskKey, except: Option<&IntentId>) -> Option<&Intent> {
+        self.open_intents().find(|intent| intent.task.as_ref() == Some(task) && Some(&intent.id) != except)
     }
 }

@@ -4,7 +4,7 @@
 //! waiter still blocked elsewhere may be passed on the free part of its scope, but at most [`MAX_QUEUE_PASSES`] times, so
 //! that no one waits forever. A waiter with a lapsed lease keeps its place but loses its turn.
 
-use super::{CommandContext, Intent, IntentRegistry};
+use super::{CommandContext, Intent, IntentBase, IntentRegistry};
 use crate::owner::{IntentOwner, Ownership};
 use crate::record::{IntentId, IntentStatus};
 use crate::scope::IntentScope;
@@ -22,7 +22,7 @@ impl IntentRegistry {
         seen: &CommandContext,
     ) -> Option<usize> {
         let intent = self.intents.get(id).filter(|intent| intent.status == IntentStatus::Queued)?;
-        let ahead = self.waiters(&intent.scope, Some(intent));
+        let ahead = self.waiters(&intent.scope, &intent.base, Some(intent));
         Some(1 + ahead.filter(|waiter| !is_gone(waiter, reader, seen)).count())
     }
 
@@ -30,11 +30,12 @@ impl IntentRegistry {
     pub(super) fn first_in_line(
         &self,
         scope: &IntentScope,
+        base: &IntentBase,
         reader: &IntentOwner,
         place: Option<&Intent>,
         seen: &CommandContext,
     ) -> BTreeSet<IntentId> {
-        self.waiters(scope, place)
+        self.waiters(scope, base, place)
             .filter(|waiter| waiter.ownership(reader, seen) == Ownership::ForeignActive)
             .filter(|waiter| waiter.passed >= MAX_QUEUE_PASSES || self.way_is_free(waiter, reader, seen))
             .map(|waiter| waiter.id.clone())
@@ -42,24 +43,30 @@ impl IntentRegistry {
     }
 
     /// Returns the waiters that a claim on `scope` would pass.
-    pub(super) fn passed_by(&self, scope: &IntentScope, place: Option<&Intent>) -> BTreeSet<IntentId> {
-        self.waiters(scope, place).map(|waiter| waiter.id.clone()).collect()
+    pub(super) fn passed_by(
+        &self,
+        scope: &IntentScope,
+        base: &IntentBase,
+        place: Option<&Intent>,
+    ) -> BTreeSet<IntentId> {
+        self.waiters(scope, base, place).map(|waiter| waiter.id.clone()).collect()
     }
 
     /// Returns the waiting intents that overlap `scope` and, if `place` is given, came before it.
     fn waiters<'r>(
         &'r self,
         scope: &IntentScope,
+        base: &IntentBase,
         place: Option<&'r Intent>,
     ) -> impl Iterator<Item = &'r Intent> {
-        self.overlapping(scope, place.map(|intent| &intent.id))
+        self.overlapping(scope, base, place.map(|intent| &intent.id))
             .into_iter()
             .filter(|waiter| waiter.status == IntentStatus::Queued)
             .filter(move |waiter| place.is_none_or(|place| waiter.queued_at < place.queued_at))
     }
 
     fn way_is_free(&self, waiter: &Intent, reader: &IntentOwner, seen: &CommandContext) -> bool {
-        let holders = self.overlapping(&waiter.scope, Some(&waiter.id));
+        let holders = self.overlapping(&waiter.scope, &waiter.base, Some(&waiter.id));
         holders
             .into_iter()
             .all(|holder| holder.status != IntentStatus::Active || is_gone(holder, reader, seen))

@@ -2,7 +2,7 @@
 
 use super::{EventSeq, Intent};
 use crate::owner::{Ownership, Timestamp};
-use crate::record::{IntentId, IntentStatus};
+use crate::record::{IntentId, IntentStatus, TaskKey};
 use crate::start::StartDecision;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,6 +30,18 @@ pub enum CommandRefusal {
     OverlapsOwn {
         /// The caller's intent.
         holder: IntentId,
+    },
+    /// Somebody works on this task already.
+    #[error("{agent} on {host} works on task {task} already, with intent {holder}")]
+    TaskTaken {
+        /// The task.
+        task: TaskKey,
+        /// The open intent for it.
+        holder: IntentId,
+        /// The owner's name for people.
+        agent: String,
+        /// The owner's machine.
+        host: String,
     },
     /// Another live intent or a governed run holds some of these paths.
     #[error("the paths are held by others: {}", .holders.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
@@ -122,6 +134,9 @@ probity_core::code_enum! {
         OverlapsOwn = "overlaps_own",
             "the scope overlaps an intent of the same owner",
             "finish, amend or clear your own intent first";
+        TaskTaken = "task_taken",
+            "somebody works on this task already",
+            "take another task, or coordinate with its owner";
         Overlaps = "overlaps",
             "another live intent or a governed run holds some of these paths",
             "coordinate with the owner; or leave these paths as they are and finish without them; or split them off: `probity start PATH --queue --intent '…'` waits for its turn";
@@ -164,6 +179,7 @@ impl CommandRefusal {
             Self::Blocked { .. } => RefusalCode::Blocked,
             Self::QueueAhead { .. } => RefusalCode::QueueAhead,
             Self::OverlapsOwn { .. } => RefusalCode::OverlapsOwn,
+            Self::TaskTaken { .. } => RefusalCode::TaskTaken,
             Self::Overlaps { .. } => RefusalCode::Overlaps,
             Self::UnknownIntent { .. } => RefusalCode::UnknownIntent,
             Self::IntentExists { .. } => RefusalCode::IntentExists,

@@ -17,6 +17,7 @@ pub(crate) fn owner(name: &str, pid: u32) -> IntentOwner {
         pid_start: Some(1),
         token: Some(format!("token-{name}")),
         label: name.into(),
+        ..IntentOwner::default()
     }
 }
 
@@ -37,6 +38,7 @@ pub(crate) fn declaration(intent: &str, paths: &[&str]) -> IntentDeclaration {
         ttl_seconds: 120,
         lease_seconds: 60,
         base: IntentBase::default(),
+        task: None,
     }
 }
 

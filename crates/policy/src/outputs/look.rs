@@ -149,7 +149,12 @@ pub fn is_module_of_environment(root: &RepoPath, path: &RepoPath) -> bool {
 /// environment has some, and they lead out of the tree by design.
 pub fn is_interpreter_link(path: &RepoPath) -> bool {
     let is_in_programs = path.parent().is_some_and(|above| matches!(above.file_name(), b"bin" | b"Scripts"));
-    is_in_programs && [&b"python"[..], b"pypy"].iter().any(|name| path.file_name().starts_with(name))
+    is_in_programs && is_interpreter_name(path.file_name())
+}
+
+/// Returns true for the file name of a Python interpreter, such as `python3.12`.
+pub fn is_interpreter_name(name: &[u8]) -> bool {
+    [&b"python"[..], b"pypy"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns true for a test, a test fixture or a mock in a directory of reports: pytest and Jest load such
