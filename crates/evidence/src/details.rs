@@ -3,7 +3,7 @@
 //! The verifier writes them again and compares: a field added later must be left out while it has its default, or
 //! older bundles would no longer verify.
 
-use crate::{ByteString, EnforcementLevel, GlobList, RecognizedOutput};
+use crate::{ByteString, EnforcementLevel, GlobList, RecognizedOutput, StartLook};
 use probity_core::Digest;
 use probity_paths::RepoPath;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,9 @@ pub struct ManifestDetails {
     /// What confined the command, as sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confinement: Option<serde_json::Value>,
+    /// How the tree was looked at when the run began, if not by a walk. After a lazy look the roots cover what the run changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_look: Option<StartLook>,
     /// What became of the changes of a run in a view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub landing: Option<LandingRecord>,

@@ -73,8 +73,8 @@ pub use plan::{PackCap, Plan, PlannedGate};
 pub use probity_core::ChangeKind;
 pub use recognized_outputs::{DirectoryMarker, RecognizedBecause, RecognizedOutput};
 pub use seal::{
-    EnforcementLevel, GateSettings, RefsRule, SEAL_FILE, Seal, SealContents, SealDamaged, SealedProgram,
-    SignatureRule,
+    EnforcementLevel, GateSettings, LazyStart, RefsRule, SEAL_FILE, Seal, SealContents, SealDamaged,
+    SealedProgram, SignatureRule, StartLook,
 };
 pub use seal_check::{GateStatus, RunObservation, SealCheck, seal_check};
 pub use trust::{ChainPredecessor, TrustError, TrustRequirements};

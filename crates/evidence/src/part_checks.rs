@@ -108,7 +108,11 @@ impl<'a> BundleParts<'a> {
             ("policy_digest", details.policy_digest == Some(sealed.policy_digest)),
             ("build_outputs", details.build_outputs == sealed.build_outputs),
             ("recognized_outputs", details.recognized_outputs.is_empty() || sealed.recognize_outputs),
-            ("before_root", facts.before_root.is_none_or(|root| root == sealed.root)),
+            (
+                "before_root",
+                sealed.start.is_some() || facts.before_root.is_none_or(|root| root == sealed.root),
+            ),
+            ("start_look", details.start_look == sealed.start_look() && sealed.has_fitting_start()),
             ("enforcement", details.enforcement == sealed.enforcement),
             ("confinement", details.confinement == sealed.confinement),
             ("created_at", is_rfc3339(&facts.created_at)),

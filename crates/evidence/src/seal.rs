@@ -24,8 +24,11 @@ pub struct SealContents {
     pub plan: Plan,
     /// Digest of the whole policy.
     pub policy_digest: Digest,
-    /// Root hash of the start snapshot.
+    /// Root hash of the start snapshot; after a lazy look, the digest of `start` and the policy.
     pub root: Digest,
+    /// What is sealed of the start if the tree was not walked; absent if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<LazyStart>,
     /// Paths excluded from the delta.
     pub build_outputs: GlobList,
     /// True if directories that a marker file identifies as a cache or a virtual environment are build outputs too.
@@ -46,9 +49,58 @@ pub struct SealContents {
     /// What confines the command, and the known limits of that; facts of the machine that no check relies on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Value>,
+    /// The intent that the run carries out, if it names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent_id: Option<String>,
     /// The head of the log when the run was sealed; absent in seals from before the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<TreeHead>,
+}
+
+/// The start of a run in a view whose tree was not walked. What the run changed is compared with the tree below its
+/// layer, as far as the times there show that it is what it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LazyStart {
+    /// The commit that is checked out; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// Digest of git's index; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<Digest>,
+    /// Device and inode of the root directory.
+    pub root_identity: String,
+}
+
+impl LazyStart {
+    /// Returns what stands in the place of a root hash.
+    pub fn digest(&self, policy: Digest) -> Digest {
+        Digest::of_json(&serde_json::to_value((self, policy)).expect("it has text keys only"))
+    }
+}
+
+probity_core::word_enum! {
+    /// How the tree was looked at when a run began, other than by a walk.
+    pub enum StartLook {
+        /// What the run changed was looked at afterwards, in the tree below its layer.
+        Lazy = "lazy",
+    }
+}
+
+impl SealContents {
+    /// Returns how the tree was looked at; `None` if it was walked.
+    pub fn start_look(&self) -> Option<StartLook> {
+        self.start.as_ref().map(|_| StartLook::Lazy)
+    }
+
+    /// Returns whether the start is sealed as such a run must: without a walk only in a view, and never where the evidence
+    /// must be signed.
+    pub(crate) fn has_fitting_start(&self) -> bool {
+        self.start.as_ref().is_none_or(|start| {
+            self.enforcement == EnforcementLevel::Overlay
+                && self.signature != SignatureRule::Required
+                && self.root == start.digest(self.policy_digest)
+        })
+    }
 }
 
 /// Settings of a gate that are not part of the plan.
@@ -220,6 +272,7 @@ mod tests {
             plan,
             policy_digest: Digest::of(b"policy"),
             root: Digest::of(b"tree"),
+            start: None,
             build_outputs: GlobList::new(["target/**"]),
             recognize_outputs: false,
             protected: GlobList::default(),
@@ -230,6 +283,7 @@ mod tests {
             amend: AmendPolicy::default(),
             enforcement: EnforcementLevel::default(),
             confinement: None,
+            intent_id: None,
             log: None,
         })
     }

@@ -62,6 +62,7 @@ impl AmendmentEffect {
                             state: landing.state,
                             paths: landing.paths.clone(),
                             conflicts: landing.conflicts.clone(),
+                            imported: Vec::new(),
                         }),
                     }),
                 }

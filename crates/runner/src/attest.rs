@@ -188,6 +188,9 @@ fn write(parent: &Path, manifest: &Manifest, bundle: &EvidenceBundle) -> Result<
         fs::rename(&place, aside)
             .map_err(ServiceError::system(format!("cannot clear {}", place.display())))?;
     }
+    // Each file, each directory of the bundle, and the directory that holds it.
+    let has_logs = bundle.files.keys().any(|name| name.contains(&b'/'));
+    tracing::trace!(target: "probity::work", fsyncs = bundle.files.len() as u64 + 2 + u64::from(has_logs));
     probity_evidence::bundle::write_bundle(parent, &manifest.run_id, &bundle.files).map_err(|error| {
         ServiceError::System {
             what: format!("cannot write the evidence to {}", parent.display()),
@@ -308,6 +311,7 @@ fn details(workspace: &Workspace, record: &BundleInputs<'_>) -> ManifestDetails 
         enforcement_detail: (!record.execution.containment.is_empty())
             .then(|| record.execution.containment.join("; ")),
         confinement: contents.confinement.clone(),
+        start_look: contents.start_look(),
         landing: record.execution.landing.clone(),
         lands: match record.execution.did {
             Some(MaintenanceOperation::Land(of)) => Some(of),

@@ -1,8 +1,10 @@
 //! Chooses how firmly a run is kept in its scope: the strongest level that works here, or the one that was demanded.
 
+use crate::landlock_level::{LandlockLevel, TreeGrants};
 use crate::view::{PrecopiedDirectories, RunView, SelfTestFailure, self_test};
 use probity_api::change::{CheckupStatus, DoctorCheckup};
 use probity_api::govern::enforcement::{ConfinementReport, EnforcementLimit, ViewFacts};
+use probity_api::govern::setup::CodingAgent;
 use probity_core::ReasonCode;
 use probity_evidence::EnforcementLevel;
 use probity_policy::{EnforceRules, EnforcementChoice, NetworkRule};
@@ -17,6 +19,8 @@ const LANDLOCK_ABI_OF_SOCKETS: u32 = 9;
 pub struct EnforcementRequest {
     pub level: Option<EnforcementChoice>,
     pub network: Option<NetworkRule>,
+    /// The agent that the run starts itself: it keeps only its own state in a view.
+    pub agent: Option<CodingAgent>,
 }
 
 /// The enforcement of one run.
@@ -33,6 +37,8 @@ pub(crate) struct Enforcement<'a> {
     tested: ViewReport,
     /// The view, at the level `overlay`.
     pub(crate) view: Option<RunView<'a>>,
+    /// What may be written, at the level `landlock`.
+    pub(crate) landlock: Option<LandlockLevel>,
 }
 
 impl<'a> Enforcement<'a> {
@@ -55,40 +61,79 @@ impl<'a> Enforcement<'a> {
             degraded: None,
             tested: ViewReport::default(),
             view: None,
+            landlock: None,
         };
+        let mut failures: Vec<String> = Vec::new();
         if matches!(asked, EnforcementChoice::Auto | EnforcementChoice::Overlay) {
             let view = RunView::create(workspace, run_id, rules)?;
             match tested(&view)? {
                 Ok(report) => {
-                    chosen.level = EnforcementLevel::Overlay;
-                    chosen.self_test = "passed".into();
-                    chosen.tested = report;
                     chosen.view = Some(view);
-                    return Ok(chosen);
+                    chosen.passes(EnforcementLevel::Overlay, report);
                 }
                 Err(failure) => {
                     view.remove()?;
-                    let SelfTestFailure { cause, cure } = failure;
-                    if asked == EnforcementChoice::Overlay || rules.minimum == EnforcementLevel::Overlay {
-                        return Err(unavailable(EnforcementLevel::Overlay, &cause, &cure));
-                    }
-                    chosen.self_test = format!("overlay: {cause}");
-                    chosen.degraded = Some(format!("no overlay: {cause}; to cure it: {cure}"));
+                    let is_demanded =
+                        asked == EnforcementChoice::Overlay || rules.minimum == EnforcementLevel::Overlay;
+                    failures.push(failure.told(EnforcementLevel::Overlay, is_demanded)?);
                 }
             }
         }
-        if asked == EnforcementChoice::Landlock {
-            let cause = "this version cannot confine a command by Landlock alone";
-            return Err(unavailable(EnforcementLevel::Landlock, cause, "run with `--enforce overlay`"));
+        let tries_landlock = matches!(asked, EnforcementChoice::Auto | EnforcementChoice::Landlock);
+        if chosen.view.is_none() && tries_landlock {
+            let landlock = LandlockLevel::create(workspace, rules)?;
+            match tested_landlock(&landlock)? {
+                Ok(report) => {
+                    chosen.landlock = Some(landlock);
+                    chosen.passes(EnforcementLevel::Landlock, report);
+                }
+                Err(failure) => {
+                    let is_demanded =
+                        asked == EnforcementChoice::Landlock || rules.minimum > EnforcementLevel::Observe;
+                    failures.push(failure.told(EnforcementLevel::Landlock, is_demanded)?);
+                }
+            }
         }
-        if chosen.level < rules.minimum {
-            let cause = format!(
-                "the policy demands at least `{}`, and `{}` is what is used",
-                rules.minimum, chosen.level
-            );
-            return Err(unavailable(rules.minimum, &cause, "run with `--enforce auto`"));
+        chosen.require_minimum()?;
+        chosen.require_network(request)?;
+        chosen.degraded = (!failures.is_empty()).then(|| failures.join("; "));
+        if chosen.level == EnforcementLevel::Observe
+            && let Some(why) = &chosen.degraded
+        {
+            chosen.self_test.clone_from(why);
         }
         Ok(chosen)
+    }
+
+    fn passes(&mut self, level: EnforcementLevel, report: ViewReport) {
+        self.level = level;
+        self.self_test = "passed".into();
+        self.tested = report;
+    }
+
+    /// Refuses a level below the minimum of the policy.
+    fn require_minimum(&self) -> Result<(), ServiceError> {
+        let Self { level, minimum, .. } = self;
+        if level >= minimum {
+            return Ok(());
+        }
+        let cause = format!("the policy demands at least `{minimum}`, and `{level}` was asked for");
+        Err(unavailable(*minimum, &cause, "run with `--enforce auto`"))
+    }
+
+    /// Refuses a run that must not reach the network at a level that cannot keep it from doing so.
+    fn require_network(&self, request: EnforcementRequest) -> Result<(), ServiceError> {
+        if self.network == NetworkRule::On || self.view.is_some() {
+            return Ok(());
+        }
+        let who =
+            if request.network.is_some() { "`--network off`" } else { "the policy's `network = \"off\"`" };
+        let cause = format!("{who} needs a view, and this run has the level `{}`", self.level);
+        Err(unavailable(
+            EnforcementLevel::Overlay,
+            &cause,
+            "run with `--enforce overlay`, which says what is missing",
+        ))
     }
 
     /// Reports what confines the command.
@@ -96,6 +141,7 @@ impl<'a> Enforcement<'a> {
         &self,
         workspace: &Workspace,
         precopied: &PrecopiedDirectories,
+        grants: &TreeGrants,
     ) -> ConfinementReport {
         let is_view = self.level == EnforcementLevel::Overlay;
         let mut namespaces: Vec<String> = Vec::new();
@@ -124,31 +170,47 @@ impl<'a> Enforcement<'a> {
                     masked_sockets: self.tested.n_masked_sockets,
                 }
             }),
-            granted_beyond_scope: Vec::new(),
-            limits: self.limits(),
+            granted_beyond_scope: grants.beyond_scope.iter().cloned().map(Into::into).collect(),
+            limits: self.limits(grants),
         }
     }
 
-    fn limits(&self) -> Vec<EnforcementLimit> {
+    fn limits(&self, grants: &TreeGrants) -> Vec<EnforcementLimit> {
         let mut limits = Vec::new();
-        if self.level == EnforcementLevel::Overlay {
-            if self.network == NetworkRule::On {
-                limits.push(EnforcementLimit::LoopbackOpen);
+        match (&self.view, &self.landlock) {
+            (Some(_), _) => {
+                limits.extend((self.network == NetworkRule::On).then_some(EnforcementLimit::LoopbackOpen));
+                let has_late = self.tested.landlock_abi.is_none_or(|abi| abi < LANDLOCK_ABI_OF_SOCKETS);
+                limits.extend(has_late.then_some(EnforcementLimit::LateSockets));
             }
-            if self.tested.landlock_abi.is_none_or(|abi| abi < LANDLOCK_ABI_OF_SOCKETS) {
-                limits.push(EnforcementLimit::LateSockets);
+            (None, Some(landlock)) => {
+                limits.push(EnforcementLimit::Metadata);
+                limits.extend(grants.has_own_files.then_some(EnforcementLimit::ProtectedOpen));
+                let has_shared = landlock.has_shared_directories();
+                limits.extend(has_shared.then_some(EnforcementLimit::SharedDirectories));
+                limits.push(EnforcementLimit::SocketsOpen);
             }
-            if !self.tested.has_landlock_scopes {
-                limits.push(EnforcementLimit::NoScopes);
-            }
-        } else {
-            limits.push(EnforcementLimit::AfterTheFact);
+            (None, None) => limits.push(EnforcementLimit::AfterTheFact),
+        }
+        if self.level > EnforcementLevel::Observe && !self.tested.has_landlock_scopes {
+            limits.push(EnforcementLimit::NoScopes);
         }
         if rustix::process::geteuid().is_root() {
             limits.push(EnforcementLimit::AsRoot);
         }
         limits.push(EnforcementLimit::Reads);
         limits
+    }
+}
+
+impl SelfTestFailure {
+    /// Returns the words about a level that cannot be had; an error if it was demanded.
+    fn told(self, level: EnforcementLevel, is_demanded: bool) -> Result<String, ServiceError> {
+        let Self { cause, cure } = self;
+        if is_demanded {
+            return Err(unavailable(level, &cause, &cure));
+        }
+        Ok(format!("no {level}: {cause}; to cure it: {cure}"))
     }
 }
 
@@ -162,14 +224,22 @@ pub fn enforcement_checkup(workspace: &Workspace) -> DoctorCheckup {
     });
     let (status, detail, next_step) = match outcome {
         Ok(Ok(_)) => (CheckupStatus::Ok, "overlay: a test could not write out of a view".to_owned(), None),
-        Ok(Err(SelfTestFailure { cause, cure })) => {
-            (CheckupStatus::Warning, format!("observe only, no overlay: {cause}"), Some(cure))
-        }
+        Ok(Err(SelfTestFailure { cause, cure })) => (
+            CheckupStatus::Warning,
+            format!("{}, no overlay: {cause}", best_without_view(workspace, &rules)),
+            Some(cure),
+        ),
         Err(error) => {
             (CheckupStatus::Warning, format!("observe only, no overlay: {error}"), Some(error.next_step()))
         }
     };
     DoctorCheckup { name: "enforcement", status, detail, next_step }
+}
+
+/// Returns what confines a command where no view can be had.
+fn best_without_view(workspace: &Workspace, rules: &EnforceRules) -> &'static str {
+    let outcome = LandlockLevel::create(workspace, rules).and_then(|landlock| tested_landlock(&landlock));
+    if matches!(outcome, Ok(Ok(_))) { "landlock" } else { "observe only" }
 }
 
 fn tested(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTestFailure>, ServiceError> {
@@ -178,6 +248,16 @@ fn tested(view: &RunView<'_>) -> Result<Result<ViewReport, SelfTestFailure>, Ser
     }
     Ok(Err(SelfTestFailure {
         cause: "private views exist on Linux only".into(),
+        cure: "run Probity in a Linux machine or container".into(),
+    }))
+}
+
+fn tested_landlock(level: &LandlockLevel) -> Result<Result<ViewReport, SelfTestFailure>, ServiceError> {
+    if cfg!(target_os = "linux") {
+        return level.self_test();
+    }
+    Ok(Err(SelfTestFailure {
+        cause: "Landlock exists on Linux only".into(),
         cure: "run Probity in a Linux machine or container".into(),
     }))
 }

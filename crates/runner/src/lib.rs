@@ -9,7 +9,9 @@
 //! * [`amend`], [`revert`]: the two ways to resolve a violation. [`explain`]: why a path is in or out of scope.
 //! * [`held`]: decisions about changes that wait in a layer.
 //! * [`landing`]: brings the layer of a run in a view into the tree, all or nothing.
+//! * [`recorded_contents`]: both sides of what a run changed, for readers.
 //! * [`bundles`], [`export`], [`keys`]: reading, checking and signing evidence. [`prune`]: removing old evidence.
+//! * [`uninstall`]: takes Probity out of a project.
 //! * `maintenance_run`: evidence of what Probity itself does.
 //! * [`run_verdict`]: the verdict, a pure function of the observations.
 
@@ -27,11 +29,13 @@ pub mod held;
 pub mod init;
 pub mod keys;
 pub mod landing;
+mod landlock_level;
 pub mod log_proofs;
 pub mod log_restart;
 mod maintenance_run;
 pub mod planning;
 pub mod prune;
+pub mod recorded_contents;
 mod recorded_delta;
 pub mod recover;
 mod recovered_landing;
@@ -40,6 +44,7 @@ pub mod revert;
 pub mod run;
 pub mod run_verdict;
 mod state_guard;
+pub mod uninstall;
 mod view;
 
 pub use enforcement::{EnforcementRequest, enforcement_checkup};

@@ -98,6 +98,7 @@ fn maintenance_contents(like: &SealContents, scope: GlobList, now: &Snapshot) ->
         run_id: clock::run_id(),
         sealed_at: clock::now(),
         root: now.root(),
+        start: None,
         plan,
         grants: GlobList::default(),
         gate_settings: BTreeMap::new(),

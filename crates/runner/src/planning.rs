@@ -44,16 +44,15 @@ impl ProposedPlan {
     }
 }
 
-/// Computes the preview for `selection` on the tree of `snapshot`.
+/// Computes the preview for `selection` on a tree of these files and directories.
 #[tracing::instrument(name = "plan", skip_all)]
 pub(crate) fn preview(
     policy: &Policy,
     selection: &PlanSelection,
-    snapshot: &Snapshot,
+    (files, dirs): (Vec<RepoPath>, Vec<RepoPath>),
     exemptions: &Exemptions,
 ) -> Result<PlanPreview, ServiceError> {
     let plan = compute_plan(policy, selection)?;
-    let (files, dirs) = names(snapshot);
     let declaration = probity_scopes::declare_plan(
         plan.scope.as_slice(),
         &probity_scopes::TreeNames::new(files.iter(), dirs.iter()),
@@ -109,7 +108,7 @@ pub fn propose_plan(workspace: &Workspace, selection: &PlanSelection) -> Result<
     let snapshot = WorkspaceObserver::new(workspace).content(None)?;
     let committed = git::head_tree(workspace).ok();
     let (exemptions, _) = Exemptions::at_start(workspace, &policy, committed.as_ref(), &snapshot)?;
-    let preview = preview(&policy, selection, &snapshot, &exemptions)?;
+    let preview = preview(&policy, selection, names(&snapshot), &exemptions)?;
     coverage::require_coverage(&workspace.working_directory, selection, &preview, &snapshot, &exemptions)?;
     let build_outputs = policy.workspace.build_outputs;
     let is_known =

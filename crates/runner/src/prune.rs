@@ -22,7 +22,7 @@ use probity_storage::{FileLock, LockError};
 use probity_workspace::exemptions::Exemptions;
 use probity_workspace::held_layers::{held_layers, layer_size};
 use probity_workspace::observe::WorkspaceObserver;
-use probity_workspace::selection::PlanSelection;
+use probity_workspace::selection::{PlanSelection, names};
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -144,7 +144,7 @@ fn attest(workspace: &Workspace, doomed: &[PrunedRun]) -> Result<WrittenBundle, 
     let policy = workspace.load_policy().unwrap_or_default().policy;
     let profile = policy.profiles.first().map(|profile| profile.id.clone());
     let selection = PlanSelection { profile, ..PlanSelection::default() };
-    let plan = planning::preview(&policy, &selection, &now, &Exemptions::default())?.plan;
+    let plan = planning::preview(&policy, &selection, names(&now), &Exemptions::default())?.plan;
     let like = policy.seal_contents(plan, "", "", now.root());
     let command: Vec<OsString> = ["probity", "evidence", "gc"].map(OsString::from).into();
     let deed = MaintenanceRun::seal(workspace, &like, GlobList::default(), &now, command)?;

@@ -53,6 +53,10 @@ pub(crate) fn attest_recovered(
         let mut contents = seal_contents(workspace, like.contents(), scope, &now, false)?;
         // The bundle tells what the run did, whatever the tree has become since.
         contents.root = manifest.before_root.unwrap_or(contents.root);
+        if like.contents().start.is_some() {
+            contents.root = like.contents().root;
+            contents.start.clone_from(&like.contents().start);
+        }
         let seal = Seal::new(contents);
         let open = workspace.state.open_view_run(&seal.contents().run_id, &workspace.root);
         let _lock = layer_store::lock_layer(workspace, &seal.contents().run_id, "closing a landing")?;
@@ -119,6 +123,7 @@ pub(crate) fn seal_contents(
         run_id: clock::run_id(),
         sealed_at: clock::now(),
         root: now.root(),
+        start: None,
         plan,
         log: workspace.state.store()?.log_head()?.map(|head| head.tree),
         ..like.clone()

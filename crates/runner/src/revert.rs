@@ -49,6 +49,10 @@ pub fn revert(
         let bundle = bundles::read_sound_bundle(workspace, &run_id)?;
         return landed::LandedRun { run_id: &run_id, bundle, reversal, only, dry_run }.revert(workspace);
     }
+    let parts = landed::landed_parts(workspace, &run_id)?;
+    if !parts.is_empty() {
+        return landed::revert_parts(workspace, &run_id, &parts, only, dry_run);
+    }
     let bundles::SoundBundle { files, stored } = bundles::read_sound_bundle(workspace, &run_id)?;
     if stored.manifest.reasons().contains(&ReasonCode::RunInterrupted) {
         let detail =
@@ -57,7 +61,10 @@ pub fn revert(
     }
     let recorded = read_delta(&files, &run_id)?;
     let (manifest, run_hash) = (stored.manifest, stored.run_hash);
-    let untracked: BTreeSet<RepoPath> = manifest.untracked().unwrap_or_default().into_iter().collect();
+    // What a run in a view changed is in the tree only if it landed.
+    let is_in_tree = manifest.details.landing.is_none();
+    let untracked: BTreeSet<RepoPath> =
+        manifest.untracked().unwrap_or_default().into_iter().filter(|_| is_in_tree).collect();
     if let Some(path) = only.iter().find(|path| !untracked.contains(*path)) {
         let detail = format!("`{path}` is no out-of-scope change of run {run_id}");
         return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));

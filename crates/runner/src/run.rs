@@ -4,8 +4,10 @@
 //! seal, the signing key and the head of the chain stay in this process's memory while the command runs; files on disk
 //! are never read back as truth. Once sealed, every run leaves evidence, even if Probity itself fails (law 11).
 
+mod commit_import;
 mod in_tree;
 mod in_view;
+mod lazy_start;
 mod sealing;
 
 use crate::amendment_channel::AmendmentChannel;
@@ -18,10 +20,12 @@ use crate::run_verdict::{
 };
 use crate::view::{self, ViewRole};
 use in_view::{AttestedRun, ViewOutcome};
+use lazy_start::LateStart;
 use probity_api::PathClaim;
 use probity_api::govern::enforcement::{ConfinementReport, LandingReport};
 use probity_api::govern::plan::{PlanWarning, ScopeCoverage};
 use probity_api::govern::run::{NextCommand, OutgoingChange, RefMovement, RunAnswer};
+use probity_changes::claims::CarriedIntent;
 use probity_changes::registry::CallerCredentials;
 use probity_core::ReasonCode;
 use probity_evidence::{AmendPermission, Amendment, RunStatus, Seal};
@@ -57,6 +61,8 @@ pub struct RunRequest {
     pub grants: Vec<Vec<u8>>,
     /// Identifies the caller, whose own claims are not conflicts.
     pub credentials: CallerCredentials,
+    /// The intent that the run carries out, if any; it must still be the caller's when the changes land.
+    pub intent: Option<CarriedIntent>,
     pub command: Vec<OsString>,
     pub cwd: PathBuf,
     /// Standard output is reserved for data, so the command's output goes to standard error.
@@ -73,7 +79,8 @@ pub enum RunEvent<'a> {
     /// The scope is sealed and the command is about to start.
     Sealed {
         seal: &'a Seal,
-        coverage: ScopeCoverage,
+        /// `None` if the files were not counted.
+        coverage: Option<ScopeCoverage>,
         warnings: &'a [PlanWarning],
         confinement: &'a ConfinementReport,
         /// Why nothing stronger confines the command although any level was welcome.
@@ -94,8 +101,8 @@ pub struct RunReport {
     pub verdict: RunVerdict,
     /// Doubts about the scope.
     pub warnings: Vec<PlanWarning>,
-    /// The number of files the scope covered.
-    pub coverage: ScopeCoverage,
+    /// The number of files the scope covered; `None` if they were not counted.
+    pub coverage: Option<ScopeCoverage>,
     pub gate_results: Vec<GateResult>,
     pub ref_movements: Vec<RefMovement>,
     pub index_changed: bool,
@@ -132,6 +139,7 @@ impl RunReport {
             reason: self.reasons().first().copied(),
             reasons: self.reasons(),
             run_id: contents.run_id.clone(),
+            intent_id: contents.intent_id.clone(),
             scope: contents.plan.scope.clone(),
             amendments: self.amendments.clone(),
             plan_hash: contents.plan.hash(),
@@ -158,6 +166,7 @@ impl RunReport {
             command_exit_code: self.command_exit_code,
             own_claims: self.own_claims.clone(),
             next_steps,
+            ledger: None,
         }
     }
 }
@@ -180,16 +189,26 @@ pub fn run(
     owners: &[&dyn StateFiles],
     watch: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<RunReport, ServiceError> {
+    Workspace::require_process_table()?;
     // Before the first helper: whatever a program started here leaves behind stays below this process, so that it cannot
     // amend the run as a stranger. Where this is not possible, the containment of the run says so.
     let _ = probity_process::adopt_orphans();
     let run_id = clock::run_id();
     let policy = workspace.load_policy()?.policy;
-    let enforcement = Enforcement::choose(workspace, &policy.enforce, request.enforcement, &run_id)?;
+    let rules = match request.enforcement.agent {
+        Some(agent) => policy.enforce.for_agent(agent.as_str()),
+        None => policy.enforce.clone(),
+    };
+    let enforcement = Enforcement::choose(workspace, &rules, request.enforcement, &run_id)?;
     let layer = enforcement.view.is_some().then(|| workspace.state.layer(&run_id));
-    let ended = run_at_level(workspace, request, owners, &policy, &run_id, enforcement, watch);
-    // A run that was refused or could not be judged leaves no layer.
-    if let (Err(_), Some(layer)) = (&ended, layer) {
+    let mut is_sealed = false;
+    let mut watch = |event: RunEvent<'_>| {
+        is_sealed |= matches!(event, RunEvent::Sealed { .. });
+        watch(event);
+    };
+    let ended = run_at_level(workspace, request, owners, &policy, &run_id, enforcement, &mut watch);
+    // A run that was refused leaves no layer. One that could not be judged or landed does: it is somebody's work.
+    if let (Err(_), Some(layer), false) = (&ended, layer, is_sealed) {
         let _ = view::remove_layer(&layer);
     }
     ended
@@ -216,10 +235,10 @@ fn run_at_level(
         watch(RunEvent::Closed(&closed));
     }
     let observer = WorkspaceObserver::new(workspace);
-    let begun = seal_run(workspace, &observer, request, owners, policy, run_id, enforcement)?;
+    let mut begun = seal_run(workspace, &observer, request, owners, policy, run_id, enforcement)?;
     watch(RunEvent::Sealed {
         seal: &begun.seal,
-        coverage: begun.preview.coverage,
+        coverage: begun.coverage(),
         warnings: &begun.preview.warnings,
         confinement: &begun.confinement,
         degraded: begun.enforcement.degraded.as_deref(),
@@ -231,7 +250,12 @@ fn run_at_level(
         Some(view) => in_view::execute(workspace, &observer, request, &begun, view, watch),
         None => in_tree::execute(workspace, &observer, request, &begun, watch),
     };
-    let concluded = acted.and_then(|acted| judge_and_attest(workspace, &observer, request, &begun, acted));
+    let concluded = acted.and_then(|mut acted| {
+        if let Some(late) = acted.late_start.take() {
+            begun.complete(late);
+        }
+        judge_and_attest(workspace, &observer, request, &begun, acted)
+    });
     let concluded = concluded.map_err(|fault| leave_evidence(workspace, &begun, fault));
     drop(own_lock);
     concluded
@@ -264,6 +288,11 @@ impl Drop for RunLock {
 
 /// Closes a run that could not be judged and adds the location of its evidence to the error.
 fn leave_evidence(workspace: &Workspace, begun: &StartedRun<'_>, fault: ServiceError) -> ServiceError {
+    // What went wrong after the evidence was written changes nothing about it.
+    let has_evidence = |bundles: Vec<String>| bundles.iter().any(|id| *id == begun.seal.contents().run_id);
+    if workspace.state.bundles().is_ok_and(has_evidence) {
+        return fault;
+    }
     let detail = format!("it could not be judged: {fault}");
     let closed = recover::record_unjudged(
         workspace,
@@ -293,6 +322,8 @@ struct ExecutionOutcome {
     containment: Vec<String>,
     /// What is known of a run in a view alone.
     in_view: Option<ViewOutcome>,
+    /// What is known of the start after a lazy look.
+    late_start: Option<LateStart>,
 }
 
 /// Returns the content paths that differ between two observations.
@@ -315,11 +346,14 @@ fn judge_and_attest(
     let _phase = workspace.progress.begin("writing the evidence");
     let StartedRun { start, preview, seal, scopes, not_kept, key, folder, own_claims, .. } = begun;
     let in_view = acted.in_view.take();
-    let root = in_view.as_ref().map_or_else(|| workspace.root.clone(), |it| it.merged.path(&workspace.root));
+    let merged = in_view.as_ref().and_then(|it| it.merged.as_ref());
+    let root = merged.map_or_else(|| workspace.root.clone(), |merged| merged.path(&workspace.root));
     let exemptions = begun.exemptions_at(&root, &acted.end);
     let touched_state = begun.touched_state();
     // The tree itself is as it was if the command ran in a view.
-    observer.remember(if in_view.is_some() { &start.content } else { &acted.end.content });
+    if begun.lazy.is_none() {
+        observer.remember(if in_view.is_some() { &start.content } else { &acted.end.content });
+    }
     let changes = start.delta(&acted.end);
     let touched_from = begun.layered_start.as_ref().unwrap_or(&start.content);
     let mut touched = probity_snapshot::touched(touched_from, &acted.end.content);
@@ -330,7 +364,8 @@ fn judge_and_attest(
         };
         touched.retain(|entry| !is_directory(&entry.path));
     }
-    let mut notes = in_view.as_ref().map_or_else(|| begun.notes.clone(), |it| it.notes.clone());
+    let mut notes = begun.notes.clone();
+    notes.extend(in_view.iter().flat_map(|it| it.notes.clone()));
     notes.extend(acted.amendments.refusals());
     let scope = probity_evidence::amended_scope(&seal.contents().plan.scope, &acted.amendments.granted)?;
     let mut zone_changes = start.zone_changes(&acted.end);
@@ -402,8 +437,9 @@ fn judge_and_attest(
                 end: &acted.end.content,
                 scope,
                 attested: &attested,
+                ref_movements: &ref_movements,
             };
-            in_view::conclude(workspace, view, outcome, &held, &run)?
+            in_view::conclude(workspace, request, view, outcome, &held, &run)?
         }
         _ => (LandingReport::default(), None),
     };
@@ -411,7 +447,7 @@ fn judge_and_attest(
         amendments: acted.amendments.granted,
         verdict,
         warnings: preview.warnings.clone(),
-        coverage: preview.coverage,
+        coverage: begun.coverage(),
         gate_results: acted.gate_results,
         ref_movements,
         index_changed: start.index_differs(&acted.end),
@@ -465,17 +501,23 @@ fn run_command(
     let may_amend = contents.amend.during == AmendPermission::Allow;
     let channel = AmendmentChannel::open(&begun.folder, may_amend)
         .map_err(ServiceError::system("cannot listen for amendments"))?;
+    let is_view = begun.enforcement.view.is_some();
+    let (guard, value) =
+        probity_changes::run_guard_variable(workspace, &contents.run_id, &contents.plan.scope, is_view);
     let job = Job {
         argv: request.command.clone(),
         cwd: request.cwd.clone(),
-        environment: ProcessEnvironment::inherited().with_run(&contents.run_id, &workspace.root),
+        environment: ProcessEnvironment::inherited()
+            .with_run(&contents.run_id, &workspace.root)
+            .with(guard, value),
         stdin: JobInput::Inherit,
         output: if request.stdout_is_data { JobOutput::ToStderr } else { JobOutput::Inherit },
         timeout: None,
     };
-    let ended = match &begun.enforcement.view {
-        Some(view) => view.run(supervisor, ViewRole::Command, begun.enforcement.network, job)?.0,
-        None => supervisor.run(&job),
+    let ended = match (&begun.enforcement.view, &begun.enforcement.landlock) {
+        (Some(view), _) => view.run(supervisor, ViewRole::Command, begun.enforcement.network, job)?.0,
+        (None, Some(landlock)) => landlock.run(supervisor, &begun.grants, &begun.folder, job)?,
+        (None, None) => supervisor.run(&job),
     };
     Ok((ended, channel.close()))
 }

@@ -14,7 +14,9 @@ use probity_storage::ports::StorageEngine as _;
 use probity_storage::{FileLock, Journal};
 use probity_workspace::run_claims::{self, SEAL_FILE};
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
-use probity_workspace::transparency_log::{self, BUNDLE_LOG, INTENT_LOG, LEDGER_LOG, LogEntry, RECEIPT_LOG};
+use probity_workspace::transparency_log::{
+    self, BUNDLE_LOG, DECISION_LOG, INTENT_LOG, LEDGER_LOG, LogEntry, RECEIPT_LOG,
+};
 use probity_workspace::{CHECKPOINT_FILE, DATABASE_FILE, OpenRun, ServiceError, StateDirectory, is_tree_key};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -219,7 +221,7 @@ impl StateGuard {
                 let leaf = &listed.leaf;
                 let digest = || std::str::from_utf8(&leaf.event).ok()?.parse().ok();
                 match leaf.log.as_str() {
-                    BUNDLE_LOG | INTENT_LOG => true,
+                    BUNDLE_LOG | INTENT_LOG | DECISION_LOG => true,
                     RECEIPT_LOG => digest().is_some_and(|digest| self.has_receipt(&leaf.name, digest)),
                     LEDGER_LOG => digest().is_some_and(|digest| self.has_ledger(&leaf.name, digest)),
                     _ => false,

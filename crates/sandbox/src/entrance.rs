@@ -11,7 +11,7 @@ use rustix::fd::AsRawFd as _;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
@@ -20,6 +20,9 @@ use std::sync::atomic::AtomicBool;
 /// Signals that reach the command directly, because it is in the same process group. The entrance outlives them, to
 /// report how the command ended.
 const SIGNALS_FOR_COMMAND: [i32; 4] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP];
+
+/// Room for a report; what it does not fill stays blank.
+const REPORT_BYTES: usize = 4096;
 
 /// Runs the role: `PLAN-FILE COMMAND…`.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
@@ -49,6 +52,8 @@ fn enter(plan: &Path, command: &[OsString]) -> Result<Option<CommandEnd>, ViewFa
     // Opened now, because its path may be hidden in the view.
     let report_path = Path::new(&plan.report);
     let mut report_file = File::create(report_path).map_err(ViewFailure::at("write", report_path))?;
+    // Takes its room now: the command may fill the disk.
+    report_file.write_all(&[b' '; REPORT_BYTES]).map_err(ViewFailure::at("write", report_path))?;
     let mut report = ViewReport::default();
     if let Err(failure) = enter_namespaces(&plan)
         .and_then(|()| mounts::build(&plan))
@@ -58,7 +63,8 @@ fn enter(plan: &Path, command: &[OsString]) -> Result<Option<CommandEnd>, ViewFa
         report.failure = Some(failure);
     }
     let text = serde_json::to_vec(&report).map_err(ViewFailure::at("write", report_path))?;
-    report_file.write_all(&text).map_err(ViewFailure::at("write", report_path))?;
+    let written = report_file.rewind().and_then(|()| report_file.write_all(&text));
+    written.map_err(ViewFailure::at("write", report_path))?;
     Ok(report.end)
 }
 

@@ -12,6 +12,9 @@
 //! 2. [`INIT_ROLE`] is process 1 of the view. It mounts `/proc`, gives up every privilege, and starts the command. When
 //!    the command ends, so does process 1, and the kernel ends all processes of the view with it.
 //!
+//! Where no view can be had, [`GRANTS_ROLE`] confines a command in the real tree: Landlock refuses every write outside of
+//! the directories of its [`WriteGrants`]. Permission bits, owners, times and attributes are not covered by that.
+//!
 //! The program must hand these roles to [`run_role`] before it starts any thread.
 //!
 //! # Promises
@@ -50,8 +53,12 @@ mod privileges;
 #[cfg(target_os = "linux")]
 mod probe;
 mod unix_sockets;
+#[cfg(target_os = "linux")]
+mod write_grants;
 
-pub use plan::{CommandEnd, LayerBelow, NetworkAccess, OverlayMount, ViewFailure, ViewPlan, ViewReport};
+pub use plan::{
+    CommandEnd, LayerBelow, NetworkAccess, OverlayMount, ViewFailure, ViewPlan, ViewReport, WriteGrants,
+};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -72,6 +79,10 @@ pub const HOLD_ROLE: &str = "__view-hold";
 /// succeeds if it can write in the first and in no other.
 pub const PROBE_ROLE: &str = "__view-probe";
 
+/// First argument of a program that confines itself and becomes a command, without a view: `PROGRAM GRANTS_ROLE
+/// GRANTS-FILE COMMAND…`. The file holds [`WriteGrants`].
+pub const GRANTS_ROLE: &str = "__write-grants";
+
 /// The running program, wherever its file is hidden; for the two roles that are commands of a view.
 pub const OWN_PROGRAM: &str = "/proc/self/exe";
 
@@ -90,6 +101,7 @@ pub fn run_role(arguments: &[OsString]) -> Option<ExitCode> {
         ID_MAP_ROLE => Some(id_maps::run_writer(rest)),
         HOLD_ROLE => Some(probe::hold()),
         PROBE_ROLE => Some(probe::run(rest)),
+        GRANTS_ROLE => Some(write_grants::run(rest)),
         _ => None,
     }
 }

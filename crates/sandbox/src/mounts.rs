@@ -45,8 +45,16 @@ pub(crate) fn build(plan: &ViewPlan) -> Result<usize, ViewFailure> {
         .iter()
         .map(|path| DetachedMount::clone_of(Path::new(path)))
         .collect::<Result<_, _>>()?;
-    let overlays: Vec<DetachedMount> =
-        plan.overlays.iter().map(DetachedMount::overlay).collect::<Result<_, _>>()?;
+    // All layers are opened before the first one is mounted: they may be in a target, of any overlay, where a layer below
+    // would hide them. The state of a repository is in its git directory, and that of a linked worktree is a target.
+    let layers: Vec<OverlayLayers> =
+        plan.overlays.iter().map(OverlayLayers::open).collect::<Result<_, _>>()?;
+    let overlays: Vec<DetachedMount> = plan
+        .overlays
+        .iter()
+        .zip(&layers)
+        .map(|(overlay, layers)| DetachedMount::overlay(Path::new(&overlay.target), layers))
+        .collect::<Result<_, _>>()?;
     let terminal = controlling_terminal();
     make_read_only()?;
     let visible: Vec<DetachedMount> =
@@ -57,7 +65,11 @@ pub(crate) fn build(plan: &ViewPlan) -> Result<usize, ViewFailure> {
     for directory in PRIVATE_DIRECTORIES.map(Path::new).into_iter().filter(|directory| directory.is_dir()) {
         mount_empty(directory, MountFlags::empty(), c"mode=1777")?;
     }
-    for mount in name_services.into_iter().chain(visible).chain(writable).chain(overlays) {
+    // One over a directory that is private anyway lies below everything else that is mounted in it.
+    let is_private =
+        |overlay: &DetachedMount| PRIVATE_DIRECTORIES.iter().any(|path| overlay.target == Path::new(path));
+    let (around, overlays): (Vec<_>, Vec<_>) = overlays.into_iter().partition(is_private);
+    for mount in around.into_iter().chain(name_services).chain(visible).chain(writable).chain(overlays) {
         mount.attach()?;
     }
     for path in plan.read_only.iter().map(Path::new).filter(|path| path.exists()) {
@@ -86,17 +98,13 @@ impl DetachedMount {
         Ok(Self { mount, target: target.to_owned(), is_directory: target.is_dir() })
     }
 
-    fn overlay(overlay: &OverlayMount) -> Result<Self, ViewFailure> {
-        let target = Path::new(&overlay.target);
-        // Opened first: they may lie in the target, where the layer below hides them.
-        let layers = OpenLayers::open(&overlay.upper, &overlay.work)?;
-        if let Some(below) = &overlay.below {
+    fn overlay(target: &Path, layers: &OverlayLayers) -> Result<Self, ViewFailure> {
+        if let Some(below) = &layers.below {
             // Layers inside of each other cannot be lower layers of one overlay, and the state of a repository lies in
             // its tree. One overlay below the other does the same.
-            let layer = Self::mount_overlay(target, &OpenLayers::open(&below.upper, &below.work)?, true)?;
-            layer.attach()?;
+            Self::mount_overlay(target, below, true)?.attach()?;
         }
-        Self::mount_overlay(target, &layers, false)
+        Self::mount_overlay(target, &layers.own, false)
     }
 
     fn mount_overlay(target: &Path, layers: &OpenLayers, is_read_only: bool) -> Result<Self, ViewFailure> {
@@ -133,6 +141,19 @@ impl DetachedMount {
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         rustix::mount::move_mount(self.mount.as_fd(), c"", CWD, &self.target, flags)
             .map_err(ViewFailure::at("mount", &self.target))
+    }
+}
+
+/// The layers of an overlay, held open.
+struct OverlayLayers {
+    own: OpenLayers,
+    below: Option<OpenLayers>,
+}
+
+impl OverlayLayers {
+    fn open(overlay: &OverlayMount) -> Result<Self, ViewFailure> {
+        let below = overlay.below.as_ref().map(|below| OpenLayers::open(&below.upper, &below.work));
+        Ok(Self { own: OpenLayers::open(&overlay.upper, &overlay.work)?, below: below.transpose()? })
     }
 }
 

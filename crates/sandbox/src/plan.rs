@@ -52,6 +52,15 @@ pub enum NetworkAccess {
     Off,
 }
 
+/// What a command may write, in the tree itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WriteGrants {
+    /// Directories, with everything below them, and files. They exist, and no part of their paths is a link.
+    pub writable: Vec<OsString>,
+    /// The file in which a [`ViewReport`] is left before the command starts.
+    pub report: OsString,
+}
+
 /// What became of a view.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ViewReport {

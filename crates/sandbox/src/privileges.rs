@@ -61,6 +61,17 @@ pub(crate) fn drop_capabilities() -> Result<(), ViewFailure> {
     rustix::thread::set_no_new_privs(true).map_err(ViewFailure::step(step))
 }
 
+/// Gives up the capabilities of this process, if it has any. An ordinary user has none, and may not change the sets;
+/// nothing can be gained by executing a file in either case.
+pub(crate) fn drop_capabilities_if_any() -> Result<(), ViewFailure> {
+    let step = "give up capabilities";
+    let held = rustix::thread::capabilities(None).map_err(ViewFailure::step(step))?;
+    if held.permitted.is_empty() {
+        return rustix::thread::set_no_new_privs(true).map_err(ViewFailure::step(step));
+    }
+    drop_capabilities()
+}
+
 /// What Landlock does in a view.
 pub(crate) struct ScopeRestriction {
     /// Whether abstract Unix sockets and signals are confined to the view.
@@ -82,13 +93,18 @@ pub(crate) fn restrict_scopes() -> ScopeRestriction {
     let Ok(status) = restricted else {
         return ScopeRestriction { is_enforced: false, abi: None };
     };
-    let abi = match status.landlock {
+    let abi = kernel_abi(&status.landlock);
+    ScopeRestriction { is_enforced: status.ruleset == RulesetStatus::FullyEnforced, abi }
+}
+
+/// Returns the version of Landlock that the kernel offers.
+pub(crate) fn kernel_abi(status: &LandlockStatus) -> Option<u32> {
+    match status {
         LandlockStatus::Available { effective_abi, kernel_abi } => {
-            u32::try_from(kernel_abi.unwrap_or(effective_abi as i32)).ok()
+            u32::try_from(kernel_abi.unwrap_or(*effective_abi as i32)).ok()
         }
         _ => None,
-    };
-    ScopeRestriction { is_enforced: status.ruleset == RulesetStatus::FullyEnforced, abi }
+    }
 }
 
 /// Refuses the requests that would type into the terminal.

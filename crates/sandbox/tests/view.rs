@@ -112,7 +112,7 @@ impl ViewFixture {
             TempDir::new_in(place.expect("a directory that everybody can reach")).expect("a directory");
         let fixture = Self { place, as_other_user };
         // The ordinary user may not reach the directory in which this test was built.
-        fs::copy(std::env::current_exe().expect("this test"), fixture.path("program")).expect("copies");
+        probity_testkit::copy_program(std::env::current_exe().expect("this test"), fixture.path("program"));
         for directory in ["tree/src", "outside", "upper", "work", "home"] {
             fs::create_dir_all(fixture.path(directory)).expect("creates");
         }

@@ -1,32 +1,13 @@
 //! Runs gates on a layer: they see the tree with its changes and write to a layer that is thrown away.
 
-use crate::view::{MergedTree, RunView, ViewRole};
+use crate::view::{GateView, MergedTree, RunView};
 use probity_evidence::Seal;
 use probity_paths::RepoPath;
-use probity_policy::NetworkRule;
-use probity_process::{Job, JobReport, Supervisor};
-use probity_workspace::gates::{self, GateConfinement, GatePlace, GateResult};
+use probity_process::Supervisor;
+use probity_workspace::gates::{self, GatePlace, GateResult};
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
-
-#[derive(Debug)]
-struct LayerGates<'a> {
-    view: &'a RunView<'a>,
-    file_root: &'a Path,
-}
-
-impl GateConfinement for LayerGates<'_> {
-    fn run(&self, supervisor: &mut Supervisor, job: Job) -> io::Result<JobReport> {
-        let ended = self.view.run(supervisor, ViewRole::Gate, NetworkRule::Off, job);
-        ended.map(|(report, _)| report).map_err(io::Error::other)
-    }
-
-    fn file_root(&self) -> &Path {
-        self.file_root
-    }
-}
 
 /// Runs the gates of `seal` on the layer `layer_id`. The caller holds its lock.
 pub(super) fn run_gates(
@@ -41,7 +22,7 @@ pub(super) fn run_gates(
     view.reset_gates()?;
     let mut supervisor = Supervisor::new().map_err(ServiceError::system("cannot supervise processes"))?;
     let results = MergedTree::open(&view).and_then(|merged| {
-        let confinement = LayerGates { view: &view, file_root: merged.root() };
+        let confinement = GateView { view: &view, file_root: merged.root() };
         let place = GatePlace {
             confinement: Some(&confinement),
             root: &workspace.root,

@@ -1,18 +1,22 @@
 //! What a layer changes in the tree as it is now, for people: also while the command still works.
 
 use super::find_layer;
+use crate::bundles;
 use crate::landing::{LayerView, open_layer_file, upper_of_root};
 use crate::run_verdict::renames;
 use probity_api::govern::land::{LayerChange, LayerDiffAnswer};
+use probity_evidence::Seal;
 use probity_line_diff::{is_binary, unified_hunks};
-use probity_paths::RepoPath;
+use probity_paths::{RepoPath, Scope};
 use probity_snapshot::tree_handle::TreeHandle;
 use probity_snapshot::{EntryState, SnapshotEntryKind, TreeChange};
 use probity_storage::FileLock;
 use probity_workspace::observe::WorkspaceObserver;
+use probity_workspace::run_claims::SEAL_FILE;
 use probity_workspace::{ServiceError, Workspace};
 use rustix::fd::OwnedFd;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::Read;
 
 /// Lines around a change.
@@ -21,7 +25,8 @@ const CONTEXT_LINES: usize = 3;
 /// Larger files are named without their lines.
 const MAX_SHOWN_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Compares the layer of `run` with the tree, at the paths in `only` or everywhere.
+/// Compares the layer of `run` with the tree, at the paths in `only` or everywhere except in build outputs: an installed
+/// package is thousands of files that nobody reviews.
 pub fn layer_diff(
     workspace: &Workspace,
     run: &str,
@@ -41,13 +46,39 @@ pub fn layer_diff(
         layer: LayerView::open(&upper, &now)
             .map_err(ServiceError::system(format!("cannot open {}", upper.display())))?,
     };
-    let is_meant = |change: &&TreeChange| {
-        only.is_empty() || only.iter().any(|path| change.path.is_covered_by(path.as_bytes()))
-    };
-    let changes =
-        delta.iter().filter(is_meant).map(|change| contents.compare(change, renamed.get(&change.path)));
+    let is_named = |change: &TreeChange| only.iter().any(|path| change.path.is_covered_by(path.as_bytes()));
+    let outputs = BuildOutputPaths::of(workspace, &run_id, is_open);
+    let is_left_out = |change: &&TreeChange| only.is_empty() && outputs.contains(&change.path);
+    let n_outputs_left_out = delta.iter().filter(is_left_out).count();
+    let meant = delta.iter().filter(|change| only.is_empty() && !is_left_out(change) || is_named(change));
+    let changes = meant.map(|change| contents.compare(change, renamed.get(&change.path))).collect();
     let root = workspace.root.clone().into();
-    Ok(LayerDiffAnswer { root, run_id, is_open, changes: changes.collect() })
+    Ok(LayerDiffAnswer { root, run_id, is_open, changes, n_outputs_left_out })
+}
+
+/// The build outputs of a run: those that its evidence exempts, or, while it goes on, those that its seal declares.
+struct BuildOutputPaths {
+    exempt: BTreeSet<RepoPath>,
+    declared: Option<Scope>,
+}
+
+impl BuildOutputPaths {
+    fn of(workspace: &Workspace, run_id: &str, is_open: bool) -> Self {
+        let seal = workspace.state.open_view_run(run_id, &workspace.root).folder.join(SEAL_FILE);
+        let declared = || Seal::parse(&fs::read(seal).ok()?).ok()?.contents().build_outputs.to_scope().ok();
+        let judged = || {
+            let bundle = bundles::find_judged(workspace, run_id).ok()?;
+            Some(bundles::manifest(workspace, &bundle).ok()?.manifest.exempt_delta_paths)
+        };
+        Self {
+            exempt: judged().unwrap_or_default().into_iter().collect(),
+            declared: is_open.then(declared).flatten(),
+        }
+    }
+
+    fn contains(&self, path: &RepoPath) -> bool {
+        self.exempt.contains(path) || self.declared.as_ref().is_some_and(|scope| scope.contains(path))
+    }
 }
 
 struct DiffContents<'a> {

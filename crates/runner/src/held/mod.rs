@@ -78,6 +78,12 @@ impl HeldRun {
     }
 }
 
+/// Returns the run that made the changes that `run_id` judges, if they still wait in a layer.
+pub fn held_run_of(workspace: &Workspace, run_id: &str) -> Result<Option<String>, ServiceError> {
+    let first = first_judged(workspace, run_id.to_owned())?;
+    Ok(workspace.state.layer(&first).join("upper").is_dir().then_some(first))
+}
+
 /// Follows amendments back to the run that made the changes.
 pub(crate) fn first_judged(workspace: &Workspace, run_id: String) -> Result<String, ServiceError> {
     let chained = bundles::chained(workspace)?;
@@ -97,7 +103,9 @@ fn find_layer(workspace: &Workspace, name: &str) -> Result<(String, PathBuf), Se
     if name == "open" {
         let is_used = |id: &&String| matches!(FileLock::poll(&workspace.state.layer_lock(id)), Ok(None));
         let run_id = layers.iter().rfind(is_used).ok_or_else(|| {
-            ServiceError::refused(ReasonCode::LayerUnknown, "no run goes on in a view of this repository")
+            let detail =
+                "no run is in progress in a view of this repository; `last` is the last one that was";
+            ServiceError::refused(ReasonCode::LayerUnknown, detail)
         })?;
         return Ok((run_id.clone(), workspace.state.layer(run_id)));
     }

@@ -5,7 +5,7 @@
 use super::{HeldRun, entry_state};
 use crate::landing::{LandingConflict, LayerView, landed_content, open_layer_file};
 use probity_core::{ChangeKind, Digest, ReasonCode};
-use probity_line_diff::{MergeConflict, is_binary, merge};
+use probity_line_diff::{LineAlignment, MergeConflict, is_binary, merge};
 use probity_paths::RepoPath;
 use probity_snapshot::tree_handle::TreeHandle;
 use probity_snapshot::{EntryState, Snapshot, SnapshotEntryKind, TreeChange};
@@ -97,7 +97,8 @@ fn merge_change(
     if contents.iter().any(|content| is_binary(content)) {
         return Err("both changed it, and it is no text".into());
     }
-    let merged = merge(&base, &our_bytes, &their_bytes).map_err(|conflicts| describe(&conflicts))?;
+    let merged = merge(&base, &our_bytes, &their_bytes, LineAlignment::Shortest)
+        .map_err(|conflicts| describe(&conflicts))?;
     let mode = match (ours.mode == before.mode, theirs.mode == before.mode) {
         (true, _) => theirs.mode,
         (false, true) => ours.mode,

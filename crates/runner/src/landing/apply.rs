@@ -137,8 +137,10 @@ impl LandingExecution<'_> {
                 }
             }
             LandingStep::RemoveDirectory { .. } => match self.remove_directory(path) {
-                // Somebody put something into it: it stays.
-                Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY) => Ok(None),
+                // Somebody put something into it: it stays. Or the directory above was replaced by a file and took it along.
+                Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY) => {
+                    Ok(None)
+                }
                 Err(error) => Err(error),
             },
             LandingStep::OpenDirectory { mode, .. } | LandingStep::SetMode { mode, .. } => {
@@ -204,7 +206,11 @@ impl LandingExecution<'_> {
                 done => done.map(|()| true),
             },
             LandingStep::RemoveDirectory { before, .. } => {
-                let directory = parents.open(self.tree, path)?;
+                let directory = match parents.open(self.tree, path) {
+                    // A file stands in place of the directory above, which comes back with what was in it.
+                    Err(Errno::NOTDIR) => return Ok(true),
+                    opened => opened?,
+                };
                 match rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o700)) {
                     Err(Errno::EXIST) => Ok(true),
                     done => {
@@ -295,6 +301,7 @@ impl LandingExecution<'_> {
         };
         let mut parents: BTreeSet<Option<RepoPath>> =
             self.journal.steps.iter().map(|step| step.path().parent()).collect();
+        tracing::trace!(target: "probity::work", fsyncs = parents.len() as u64 + 1);
         if parents.len() > MAX_SINGLE_FLUSHES {
             return flush_file_system(self.tree).map_err(|error| failed(error.into()));
         }

@@ -17,12 +17,26 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// Bits that let a file run with the rights of its owner.
 const SET_ID_BITS: u32 = 0o6000;
 
 /// Bits without which the owner of a directory cannot change it.
 const OWNER_WRITE_BITS: u32 = 0o300;
+
+/// Bits that let anybody start a program.
+const ANY_EXECUTE_BITS: u32 = 0o111;
+
+/// The file that makes a directory a Python virtual environment.
+const VIRTUAL_ENVIRONMENT_MARK: &[u8] = b"pyvenv.cfg";
+
+/// Links inside a virtual environment on the way to its interpreter: `python`, `python3`, `python3.12`.
+const MAX_INTERPRETER_LINKS: usize = 4;
 
 /// Checks all changes; returns the steps in their order, or every conflict.
 pub(super) fn check(
@@ -196,7 +210,10 @@ impl<'a> LandingChecker<'a> {
             let before: BTreeSet<_> = self.start.findings().iter().map(|it| (&it.path, it.reason)).collect();
             for found in after.findings() {
                 let is_changed = self.changes.contains_key(&found.path);
-                if leads_out(found.reason) && (is_changed || !before.contains(&(&found.path, found.reason))) {
+                if leads_out(found.reason)
+                    && (is_changed || !before.contains(&(&found.path, found.reason)))
+                    && !leads_to_interpreter(&after, &found.path)
+                {
                     self.refuse(&found.path, ReasonCode::LandUnsafe, found.detail.clone());
                 }
             }
@@ -346,10 +363,10 @@ impl<'a> LandingChecker<'a> {
         match (change.before, change.after) {
             (None, None) => {}
             (Some(before), None) if is_directory(&before) => {
-                if self.directory_holds_nothing_else(&path)? {
-                    self.steps.emptied.insert(path, before.mode);
-                } else {
+                if !self.directory_holds_nothing_else(&path)? {
                     self.conflict(&path, "somebody put something into this directory");
+                } else if !self.replaced_above(&path) {
+                    self.steps.emptied.insert(path, before.mode);
                 }
             }
             (Some(before), None) => {
@@ -453,6 +470,39 @@ impl<'a> LandingChecker<'a> {
 
 const fn has_content(state: &EntryState) -> bool {
     matches!(state.kind, SnapshotEntryKind::File | SnapshotEntryKind::Symlink)
+}
+
+/// Returns whether a link belongs to a virtual environment and ends at an interpreter that is installed on the machine.
+/// Every environment has such links. They do no harm: an installed program is nothing that a
+/// build would write to.
+fn leads_to_interpreter(after: &Snapshot, path: &RepoPath) -> bool {
+    let is_in_environment = path
+        .parent()
+        .and_then(|programs| programs.parent())
+        .and_then(|environment| environment.join(VIRTUAL_ENVIRONMENT_MARK).ok())
+        .and_then(|mark| after.get(&mark))
+        .is_some_and(|mark| mark.kind() == SnapshotEntryKind::File);
+    let mut at = path.clone();
+    for _ in 0..MAX_INTERPRETER_LINKS {
+        let Some(target) = after.get(&at).and_then(|link| link.link_target()) else { return false };
+        if !is_in_environment || !probity_policy::is_interpreter_link(&at) {
+            return false;
+        }
+        if target.starts_with(b"/") {
+            return is_installed_interpreter(Path::new(OsStr::from_bytes(target)));
+        }
+        match at.parent().map(|programs| programs.join(target)) {
+            Some(Ok(next)) => at = next,
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn is_installed_interpreter(path: &Path) -> bool {
+    let has_name = path.file_name().is_some_and(|name| probity_policy::is_interpreter_name(name.as_bytes()));
+    let is_program = |facts: Metadata| facts.is_file() && facts.mode() & ANY_EXECUTE_BITS != 0;
+    has_name && fs::metadata(path).is_ok_and(is_program)
 }
 
 /// Returns why an entry must not land.

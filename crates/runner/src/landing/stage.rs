@@ -68,6 +68,7 @@ pub(super) fn stage(
         *object = identity.map_err(failed(path))?.into();
         crash_point::pass();
     }
+    tracing::trace!(target: "probity::work", fsyncs = 1_u64);
     let flushed = if stager.flushes { rustix::fs::fsync(slots) } else { flush_file_system(slots) };
     flushed.map_err(|error| ServiceError::System {
         what: "cannot write the staged changes to disk".to_owned(),
@@ -137,7 +138,7 @@ impl EntryStager<'_> {
         let bits = u16::try_from(after.mode & 0o7777).expect("twelve bits fit");
         rustix::fs::fchmod(&to, Mode::from_raw_mode(bits.into())).map_err(failed(path))?;
         if self.flushes {
-            to.sync_all().map_err(failed(path))?;
+            probity_storage::durable::sync(&to).map_err(failed(path))?;
         }
         Ok(())
     }

@@ -9,12 +9,80 @@ use crate::{bundles, recover, run};
 use probity_api::govern::revert::{PathRevert, RevertAction, RevertAnswer};
 use probity_changes::claims;
 use probity_core::ReasonCode;
-use probity_evidence::Seal;
+use probity_evidence::{LandingState, Seal, StoredManifest};
 use probity_paths::RepoPath;
 use probity_snapshot::{Snapshot, TreeChange};
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::{ServiceError, Workspace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns the landings of parts of a run that were not undone, the newest first; if all were, the newest.
+pub(super) fn landed_parts(workspace: &Workspace, run_id: &str) -> Result<Vec<String>, ServiceError> {
+    let chained = bundles::chained(workspace)?;
+    let reverts = bundles::RevertIndex::of(&chained);
+    // A landing names the judgment that it landed: that of the run, or of an amendment.
+    let mut judgments = BTreeSet::new();
+    let mut next = Some(bundles::manifest(workspace, run_id)?);
+    while let Some(stored) = next {
+        judgments.insert(stored.run_hash);
+        let from = stored.manifest.details.amended_from;
+        next = from.and_then(|from| chained.iter().find(|stored| stored.run_hash == from).cloned());
+    }
+    let is_part = |stored: &&StoredManifest| {
+        let details = &stored.manifest.details;
+        let has_landed = details.landing.as_ref().is_some_and(|it| it.state == LandingState::Landed);
+        has_landed && details.lands.is_some_and(|lands| judgments.contains(&lands))
+    };
+    let mut parts: Vec<&StoredManifest> = chained.iter().filter(is_part).collect();
+    parts.reverse();
+    let newest = parts.first().copied();
+    parts.retain(|part| reverts.reverted_by(part).is_none());
+    let meant = if parts.is_empty() { newest.into_iter().collect() } else { parts };
+    Ok(meant.into_iter().map(|part| part.manifest.run_id.clone()).collect())
+}
+
+/// Undoes the landings `parts` of the run `run_id`, each of them whole or not at all, and ends at one that is refused.
+pub(super) fn revert_parts(
+    workspace: &Workspace,
+    run_id: &str,
+    parts: &[String],
+    only: &[RepoPath],
+    dry_run: bool,
+) -> Result<RevertAnswer, ServiceError> {
+    let mut answer: Option<RevertAnswer> = None;
+    let mut unknown: Vec<RepoPath> = only.to_vec();
+    for part in parts {
+        let Some(reversal) = LandingReversal::find(workspace, part)? else { continue };
+        let has_path = |path: &RepoPath| reversal.changes.iter().any(|change| change.path == *path);
+        let meant: Vec<RepoPath> = only.iter().filter(|path| has_path(path)).cloned().collect();
+        unknown.retain(|path| !has_path(path));
+        if meant.is_empty() && !only.is_empty() {
+            continue;
+        }
+        let bundle = bundles::read_sound_bundle(workspace, part)?;
+        let undone = LandedRun { run_id: part, bundle, reversal, only: &meant, dry_run }.revert(workspace)?;
+        let is_refused = undone.n_with(RevertAction::Refused) > 0;
+        answer = Some(match answer {
+            None => RevertAnswer { run_id: run_id.to_owned(), ..undone },
+            Some(mut whole) => {
+                whole.paths.extend(undone.paths);
+                whole.evidence_dir = undone.evidence_dir.or(whole.evidence_dir);
+                whole
+            }
+        });
+        if is_refused {
+            break;
+        }
+    }
+    if let Some(path) = unknown.first().filter(|_| answer.is_none()) {
+        let detail = format!("run {run_id} did not land `{path}`");
+        return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
+    }
+    answer.ok_or_else(|| {
+        let detail = format!("what run {run_id} landed is not kept any more, so it cannot be undone");
+        ServiceError::refused(ReasonCode::RevertNoBeforeImage, detail)
+    })
+}
 
 /// A run that landed, and what is to be undone of it.
 pub(super) struct LandedRun<'a> {

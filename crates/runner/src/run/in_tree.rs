@@ -4,11 +4,12 @@ use super::sealing::StartedRun;
 use super::{
     ExecutionOutcome, RunEvent, RunRequest, changed_paths, is_seen, keep_memory_private, run_command,
 };
+use crate::landlock_level::LandlockGates;
 use crate::run_verdict::GateWrites;
 use probity_evidence::GateStatus;
 use probity_process::{JobOutcome, Supervisor};
 use probity_workspace::amendment_journal::AmendmentJournal;
-use probity_workspace::gates::{self, GatePlace, GateResult};
+use probity_workspace::gates::{self, GateConfinement, GatePlace, GateResult};
 use probity_workspace::observe::WorkspaceObserver;
 use probity_workspace::{ServiceError, Workspace};
 
@@ -61,8 +62,13 @@ pub(super) fn execute(
                 Ok(())
             };
             let mut before = gates::announcement(workspace, &begun.seal);
+            let landlock = begun.enforcement.landlock.as_ref().map(|level| LandlockGates {
+                level,
+                root: &workspace.root,
+                folder: &begun.folder,
+            });
             let place = GatePlace {
-                confinement: None,
+                confinement: landlock.as_ref().map(|gates| gates as &dyn GateConfinement),
                 root: &workspace.root,
                 log_directory: &begun.folder,
                 changed_since_seal: Some(&changed_by_command),
@@ -90,5 +96,6 @@ pub(super) fn execute(
         end,
         containment,
         in_view: None,
+        late_start: None,
     })
 }

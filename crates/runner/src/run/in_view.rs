@@ -3,6 +3,7 @@
 //! The command writes to a layer, the gates to one above it. Nothing in the tree changes before the verdict. The layer
 //! of a run that did not pass stays, held, until a person decides (law 16).
 
+use super::commit_import::import_commits;
 use super::sealing::StartedRun;
 use super::{
     ExecutionOutcome, RunEvent, RunRequest, changed_paths, is_seen, keep_memory_private, run_command,
@@ -12,18 +13,21 @@ use crate::attest::{
     WrittenBundle,
 };
 use crate::landing::{self, LandingOutcome, LandingPlan};
+use crate::reserved_space;
 use crate::run_verdict::{GateWrites, RunVerdict};
-use crate::view::{MergedTree, RunView, ViewRole};
-use probity_api::govern::enforcement::{LandingObstacle, LandingReport};
+use crate::view::{GateView, MergedTree, RunView};
+use probity_api::govern::enforcement::{ImportedBranch, LandingObstacle, LandingReport};
+use probity_api::govern::run::{FindingSeverity, RefMovement, RunFinding};
+use probity_changes::claims;
 use probity_core::ReasonCode;
 use probity_evidence::{GateStatus, GlobList, LandingRecord, LandingState, Seal, SealContents};
 use probity_paths::RepoPath;
-use probity_policy::NetworkRule;
-use probity_process::{Job, JobOutcome, JobReport, Supervisor};
+use probity_policy::CommitRule;
+use probity_process::{JobOutcome, Supervisor};
 use probity_snapshot::{Snapshot, TreeChange};
 use probity_storage::{FileLock, durable};
 use probity_workspace::amendment_journal::AmendmentJournal;
-use probity_workspace::gates::{self, GateConfinement, GatePlace, GateResult};
+use probity_workspace::gates::{self, GatePlace, GateResult};
 use probity_workspace::observe::{WorkspaceObservation, WorkspaceObserver};
 use probity_workspace::outgoing::OutgoingChanges;
 use probity_workspace::run_claims::SEAL_FILE;
@@ -41,28 +45,11 @@ const MAX_GATE_ROUNDS: usize = 3;
 /// What is known of a run in a view alone.
 pub(super) struct ViewOutcome {
     /// The tree with the layer of the run.
-    pub(super) merged: MergedTree,
+    /// `None` if the layer is empty.
+    pub(super) merged: Option<MergedTree>,
     pub(super) notes: Vec<(ReasonCode, String)>,
     /// Whether the tree kept changing while the gates ran.
     base_moves: bool,
-}
-
-/// The gates of a run, in views above the layer of its command.
-#[derive(Debug)]
-struct GateView<'a> {
-    view: &'a RunView<'a>,
-    file_root: &'a Path,
-}
-
-impl GateConfinement for GateView<'_> {
-    fn run(&self, supervisor: &mut Supervisor, job: Job) -> io::Result<JobReport> {
-        let ended = self.view.run(supervisor, ViewRole::Gate, NetworkRule::Off, job);
-        ended.map(|(report, _)| report).map_err(io::Error::other)
-    }
-
-    fn file_root(&self) -> &Path {
-        self.file_root
-    }
 }
 
 /// What the gates did.
@@ -85,6 +72,8 @@ pub(super) fn execute(
 ) -> Result<ExecutionOutcome, ServiceError> {
     keep_memory_private();
     let mut supervisor = Supervisor::new().map_err(ServiceError::system("cannot supervise processes"))?;
+    // Given back when the command has ended: a view in which to judge its layer needs room on a disk that it filled.
+    reserved_space::reserve(view.directory())?;
     // Law 13: a tree that cannot be observed before cannot be judged after, so nothing runs.
     let (command, amendments) = if is_seen(&begun.start, &begun.exemptions) {
         let (ended, asked) = run_command(&mut supervisor, workspace, request, begun)?;
@@ -93,12 +82,29 @@ pub(super) fn execute(
         (None, AmendmentJournal::default())
     };
     watch(RunEvent::CommandEnded);
+    reserved_space::release(view.directory());
     let _phase = workspace.progress.begin("checking what changed");
-    let merged = MergedTree::open(view)?;
     let upper = landing::upper_of_root(workspace, view.directory());
-    let mut end = observer.observe_view(&begun.start, &upper, merged.root())?;
-    let changed_by_command = changed_paths(&begun.start, &end);
-    let mut notes = begun.notes.clone();
+    let late_start = match &begun.lazy {
+        Some(look) => Some(look.complete(workspace, observer, begun, &upper)?),
+        None => None,
+    };
+    let start_content = late_start.as_ref().map_or(&begun.start.content, |late| &late.content);
+    // Gates look at the view, whatever is in its layer.
+    let is_untouched = view.is_untouched() && begun.seal.contents().plan.gates.is_empty();
+    let merged = if is_untouched { None } else { Some(MergedTree::open(view)?) };
+    let mut end = match &merged {
+        Some(merged) => observer.observe_view(&begun.start, start_content, &upper, merged.root())?,
+        None => observer.unchanged(&begun.start, start_content.clone()),
+    };
+    let changed_by_command = match &late_start {
+        Some(late) => {
+            let changes = probity_snapshot::delta(&late.content, &end.content);
+            changes.into_iter().map(|change| change.path).collect()
+        }
+        None => changed_paths(&begun.start, &end),
+    };
+    let mut notes = Vec::new();
     let mut base_moves = false;
     let round = match command.as_ref().map(|ended| &ended.outcome) {
         None | Some(JobOutcome::Cancelled(_) | JobOutcome::NotStarted(_)) => GateRound {
@@ -111,7 +117,7 @@ pub(super) fn execute(
                 observer,
                 begun,
                 view,
-                merged: &merged,
+                merged: merged.as_ref().expect("it is open if there are gates"),
                 end: &end,
                 changed: &changed_by_command,
             };
@@ -145,6 +151,7 @@ pub(super) fn execute(
         end,
         containment,
         in_view: Some(ViewOutcome { merged, notes, base_moves }),
+        late_start,
     })
 }
 
@@ -268,18 +275,26 @@ pub(super) struct AttestedRun<'a> {
     /// The sealed scope with its amendments.
     pub(super) scope: GlobList,
     pub(super) attested: &'a WrittenBundle,
+    /// The references that moved in the view.
+    pub(super) ref_movements: &'a [RefMovement],
 }
 
 /// Lands the layer of a run that passed; the layer of any other run is held.
 pub(super) fn conclude(
     workspace: &Workspace,
+    request: &RunRequest,
     view: &RunView<'_>,
     outcome: ViewOutcome,
     held: &LandingRecord,
     run: &AttestedRun<'_>,
 ) -> Result<(LandingReport, Option<ReasonCode>), ServiceError> {
     drop(outcome.merged);
-    let report = |state, conflicts| LandingReport { state, paths: held.paths.clone(), conflicts };
+    let report = |state, conflicts| LandingReport {
+        state,
+        paths: held.paths.clone(),
+        conflicts,
+        imported: Vec::new(),
+    };
     if held.state == LandingState::None {
         view.remove()?;
         return Ok((report(LandingState::None, Vec::new()), None));
@@ -288,8 +303,32 @@ pub(super) fn conclude(
     if !run.verdict.passed() {
         return Ok((report(LandingState::Held, Vec::new()), None));
     }
+    let refused = |state, obstacles: Vec<LandingObstacle>| {
+        let reason = obstacles.first().map_or(ReasonCode::LandConflict, |obstacle| obstacle.code);
+        attest_landing(workspace, run, state, &held.paths, &obstacles, &[])?;
+        Ok((report(state, obstacles), Some(reason)))
+    };
+    let whole = |code, detail: String| {
+        let path = held.paths.first().cloned();
+        path.into_iter().map(|path| LandingObstacle { path, code, detail: detail.clone() }).collect()
+    };
+    if !run.begun.uncertain.is_empty() {
+        let obstacle = |path: &RepoPath| LandingObstacle {
+            path: path.clone(),
+            code: ReasonCode::LandStartUnknown,
+            detail: "others changed it or its directory since the run began".to_owned(),
+        };
+        let conflicts = run.begun.uncertain.iter().map(obstacle).collect();
+        return refused(LandingState::Conflict, conflicts);
+    }
     if outcome.base_moves {
-        return Ok((report(LandingState::Held, Vec::new()), Some(ReasonCode::LandBaseMoves)));
+        let detail = format!("the gates ran {MAX_GATE_ROUNDS} times, and the tree changed each time");
+        return refused(LandingState::Held, whole(ReasonCode::LandBaseMoves, detail));
+    }
+    if let Some(intent) = &request.intent
+        && let Err(lost) = claims::carried_intent(workspace, &request.credentials, intent.intent_id.as_str())
+    {
+        return refused(LandingState::Held, whole(ReasonCode::LandFailed, lost.to_string()));
     }
     let plan = LandingPlan {
         run_id: &run.begun.seal.contents().run_id,
@@ -297,30 +336,44 @@ pub(super) fn conclude(
         start: &run.begun.start.content,
         changes: run.changes,
     };
-    match landing::land(workspace, &plan)? {
-        LandingOutcome::Landed { paths } => {
-            attest_landing(workspace, run, &paths)?;
+    match landing::land(workspace, &plan) {
+        Ok(LandingOutcome::Landed { paths }) => {
+            let imported = match run.begun.commits {
+                CommitRule::Leave => Vec::new(),
+                CommitRule::Import => {
+                    let scope = run.scope.to_scope()?;
+                    import_commits(workspace, view.directory(), run.ref_movements, &scope)
+                }
+            };
+            attest_landing(workspace, run, LandingState::Landed, &paths, &[], &imported)?;
             view.remove()?;
-            Ok((LandingReport { state: LandingState::Landed, paths, conflicts: Vec::new() }, None))
+            let conflicts = Vec::new();
+            Ok((LandingReport { state: LandingState::Landed, paths, conflicts, imported }, None))
         }
-        LandingOutcome::Conflict { conflicts } => {
-            let reason = conflicts.first().map_or(ReasonCode::LandConflict, |conflict| conflict.reason);
+        Ok(LandingOutcome::Conflict { conflicts }) => {
             let obstacle = |conflict: landing::LandingConflict| LandingObstacle {
                 path: conflict.path,
                 code: conflict.reason,
                 detail: conflict.detail,
             };
-            let conflicts = conflicts.into_iter().map(obstacle).collect();
-            Ok((report(LandingState::Conflict, conflicts), Some(reason)))
+            refused(LandingState::Conflict, conflicts.into_iter().map(obstacle).collect())
         }
+        // Nothing happened, or everything was taken back.
+        Err(ServiceError::Refused { reason, detail, .. }) => {
+            refused(LandingState::Held, whole(reason, detail))
+        }
+        Err(fault) => refused(LandingState::Held, whole(ReasonCode::LandFailed, fault.to_string())),
     }
 }
 
-/// Writes the second link: that the changes of the run are in the tree now.
+/// Writes the second link: that the changes of the run are in the tree now, or why they are not.
 fn attest_landing(
     workspace: &Workspace,
     run: &AttestedRun<'_>,
+    state: LandingState,
     paths: &[RepoPath],
+    obstacles: &[LandingObstacle],
+    imported: &[ImportedBranch],
 ) -> Result<WrittenBundle, ServiceError> {
     let like = run.begun.seal.contents();
     let mut plan = like.plan.clone();
@@ -338,12 +391,36 @@ fn attest_landing(
     let open = workspace.state.open_view_run(run_id, &workspace.root);
     let lock = FileLock::try_take(&open.lock, &format!("landing {run_id}"));
     durable::write(&open.folder.join(SEAL_FILE), &seal.to_bytes())?;
-    let verdict = RunVerdict {
-        delta: run.verdict.delta.clone(),
-        exempt: run.verdict.exempt.clone(),
-        recognized: run.verdict.recognized.clone(),
-        ..RunVerdict::default()
+    let has_landed = state == LandingState::Landed;
+    let verdict = if has_landed {
+        RunVerdict {
+            delta: run.verdict.delta.clone(),
+            exempt: run.verdict.exempt.clone(),
+            recognized: run.verdict.recognized.clone(),
+            ..RunVerdict::default()
+        }
+    } else {
+        let finding = |obstacle: &LandingObstacle| RunFinding {
+            reason: obstacle.code,
+            path: Some(obstacle.path.clone()),
+            detail: obstacle.detail.clone(),
+            severity: FindingSeverity::Error,
+        };
+        let reasons: BTreeSet<ReasonCode> = obstacles.iter().map(|obstacle| obstacle.code).collect();
+        RunVerdict {
+            findings: obstacles.iter().map(finding).collect(),
+            reasons: reasons.into_iter().collect(),
+            ..RunVerdict::default()
+        }
     };
+    let taken_over = |branch: &&ImportedBranch| branch.n_commits.is_some();
+    let movements: Vec<RefMovement> = imported
+        .iter()
+        .filter(taken_over)
+        .filter_map(|branch| run.ref_movements.iter().find(|movement| movement.name == branch.name))
+        .cloned()
+        .collect();
+    let start_root = run.begun.start.content.root();
     let command: Vec<std::ffi::OsString> = vec!["probity".into(), "land".into(), like.run_id.clone().into()];
     let written = attest::attest(
         workspace,
@@ -356,17 +433,17 @@ fn attest_landing(
             },
             tree: TreeRecord {
                 verdict: &verdict,
-                before_root: Some(run.begun.start.content.root()),
-                after_root: Some(run.end.root()),
+                before_root: Some(start_root),
+                after_root: Some(if has_landed { run.end.root() } else { start_root }),
                 start: Some(&run.begun.start.content),
-                ref_movements: &[],
+                ref_movements: &movements,
             },
             execution: ExecutionRecord {
-                command: Some((&command, Some(0))),
+                command: Some((&command, Some(i32::from(!has_landed)))),
                 did: Some(MaintenanceOperation::Land(run.attested.run_hash)),
                 gate_results: &[],
                 containment: &[],
-                landing: Some(LandingRecord { state: LandingState::Landed, paths: paths.to_vec() }),
+                landing: Some(LandingRecord { state, paths: paths.to_vec() }),
             },
             head: ChainHeadSource::OnDisk,
         },

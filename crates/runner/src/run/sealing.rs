@@ -1,25 +1,29 @@
 //! Before the command starts: observes, plans and seals.
 
 use super::RunRequest;
+use super::lazy_start::{LateStart, LazyLook};
 use crate::attest::ChainHeadSource;
 use crate::enforcement::Enforcement;
+use crate::landlock_level::TreeGrants;
 use crate::state_guard::StateGuard;
 use crate::{before_images, coverage, landing, planning, reserved_space, view};
 use probity_api::PathClaim;
 use probity_api::govern::enforcement::ConfinementReport;
+use probity_api::govern::plan::ScopeCoverage;
 use probity_changes::claims;
 use probity_core::{ReasonCode, json};
-use probity_evidence::{GlobList, Plan, Seal, SealContents, SecretKey, SignatureRule};
+use probity_evidence::{GlobList, LazyStart, Plan, Seal, SealContents, SecretKey, SignatureRule};
 use probity_paths::{PatternError, RepoPath, Scope};
-use probity_policy::Policy;
+use probity_policy::{CommitRule, Policy};
 use probity_process::ProcessEnvironment;
 use probity_snapshot::Snapshot;
+use probity_snapshot::git::HeadTree;
 use probity_storage::{FileLock, durable};
 use probity_workspace::exemptions::output_markers::OutputRecognizer;
 use probity_workspace::exemptions::{Exemptions, gate_inputs, plugins};
 use probity_workspace::observe::{WorkspaceObservation, WorkspaceObserver};
 use probity_workspace::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME};
-use probity_workspace::selection::PlanPreview;
+use probity_workspace::selection::{self, PlanPreview};
 use probity_workspace::state_files::StateFiles;
 use probity_workspace::{ServiceError, Workspace, clock, git};
 use probity_workspace::{run_claims, signing};
@@ -45,14 +49,38 @@ pub(super) struct StartedRun<'a> {
     guard: Option<StateGuard>,
     pub(super) enforcement: Enforcement<'a>,
     pub(super) confinement: ConfinementReport,
+    /// What becomes of commits that are made in a view.
+    pub(super) commits: CommitRule,
+    /// What the command may write in the tree, at the level `landlock`.
+    pub(super) grants: TreeGrants,
     /// The start snapshot with the directories that were copied into the layer first, if there is a view.
     pub(super) layered_start: Option<Snapshot>,
+    /// What is known of the tree if it was not walked.
+    pub(super) lazy: Option<LazyLook>,
+    /// Changed paths that may have been something else at the start.
+    pub(super) uncertain: Vec<RepoPath>,
     /// Remarks that fail nothing.
     pub(super) notes: Vec<(ReasonCode, String)>,
     pub(super) own_claims: Vec<PathClaim>,
 }
 
 impl StartedRun<'_> {
+    /// Adds what is known of the start now that the command has ended.
+    pub(super) fn complete(&mut self, late: LateStart) {
+        self.start.content = late.content;
+        self.layered_start = Some(late.layered);
+        self.exemptions = late.exemptions;
+        self.recognition = late.recognition;
+        self.uncertain = late.uncertain;
+        let is_unknown = |path: &RepoPath| (ReasonCode::LandStartUnknown, path.to_string());
+        self.notes.extend(self.uncertain.iter().map(is_unknown));
+    }
+
+    /// Returns how many files the scope covers, if the tree was looked at.
+    pub(super) fn coverage(&self) -> Option<ScopeCoverage> {
+        self.lazy.is_none().then_some(self.preview.coverage)
+    }
+
     /// Returns the exemptions at the end, where new build outputs and new plugin lists may exist. The tree is found at
     /// `root` then.
     pub(super) fn exemptions_at(&self, root: &Path, end: &WorkspaceObservation) -> Cow<'_, Exemptions> {
@@ -94,28 +122,16 @@ pub(super) fn seal_run<'a>(
     enforcement: Enforcement<'a>,
 ) -> Result<StartedRun<'a>, ServiceError> {
     let _phase = workspace.progress.begin("preparing the run");
-    // No landing changes the tree while it is read.
-    let quiet = FileLock::share(&workspace.state.landing_lock(&workspace.root))?;
-    let start = observer.observe(None)?;
-    drop(quiet);
-    let committed = git::head_tree(workspace).ok();
-    let (exemptions, recognition) =
-        Exemptions::at_start(workspace, policy, committed.as_ref(), &start.content)?;
-    let preview = planning::preview(policy, &request.selection, &start.content, &exemptions)?;
-    coverage::require_coverage(
-        &workspace.working_directory,
-        &request.selection,
-        &preview,
-        &start.content,
-        &exemptions,
-    )?;
+    let StartObservation { mut lazy, start, committed, exemptions, recognition, preview } =
+        observe_start(workspace, observer, request, policy, &enforcement)?;
     let mut notes: Vec<(ReasonCode, String)> = Vec::new();
     notes.extend(enforcement.degraded.iter().map(|why| (ReasonCode::EnforceDegraded, why.clone())));
     let (layered_start, precopied) = match &enforcement.view {
         Some(view) => {
             let upper = landing::upper_of_root(workspace, view.directory());
-            let precopied = view::precopy(&workspace.root, &upper, &preview.scope, &start.content)?;
-            (Some(observer.layered(&start.content, &upper)?), precopied)
+            let (layered, precopied) =
+                copy_into_layer(workspace, observer, lazy.as_mut(), &start.content, &preview.scope, &upper)?;
+            (Some(layered), precopied)
         }
         None => (None, view::PrecopiedDirectories::default()),
     };
@@ -123,8 +139,15 @@ pub(super) fn seal_run<'a>(
         let detail = format!("{directory}: renaming it or a directory in it fails with EXDEV");
         (ReasonCode::ViewNoDirRename, detail)
     }));
-    let confinement = enforcement.report(workspace, &precopied);
-    let seal = seal(workspace, policy, preview.plan.clone(), request, run_id, &start, &confinement)?;
+    let grants = enforcement
+        .landlock
+        .as_ref()
+        .map(|landlock| landlock.tree_grants(workspace, &preview.scope, &exemptions, &start.content));
+    let grants = grants.unwrap_or_default();
+    let confinement = enforcement.report(workspace, &precopied, &grants);
+    let sealed_start = lazy.as_ref().map(|look| look.sealed(start.index_digest()));
+    let facts = SealedFacts { run_id, start: &start, lazy: sealed_start, confinement: &confinement };
+    let seal = seal(workspace, policy, preview.plan.clone(), request, facts)?;
     let scopes = SealedScopes::of(&seal)?;
     // Checked once before the long work, and again under the claims lock.
     claims::check_run(workspace, &request.credentials, &preview.scope)?;
@@ -182,10 +205,80 @@ pub(super) fn seal_run<'a>(
         guard,
         enforcement,
         confinement,
+        commits: policy.git.commits,
+        grants,
         layered_start,
+        lazy,
+        uncertain: Vec::new(),
         notes,
         own_claims,
     })
+}
+
+/// What is known of the tree before the command starts.
+struct StartObservation {
+    /// `None` if the tree was walked.
+    lazy: Option<LazyLook>,
+    start: WorkspaceObservation,
+    /// The files of the commit; `None` if git gave no answer or was not asked.
+    committed: Option<HeadTree>,
+    exemptions: Exemptions,
+    recognition: Option<OutputRecognizer>,
+    preview: PlanPreview,
+}
+
+/// Observes the tree, or as little of it as will do, and plans.
+fn observe_start(
+    workspace: &Workspace,
+    observer: &WorkspaceObserver<'_>,
+    request: &RunRequest,
+    policy: &Policy,
+    enforcement: &Enforcement<'_>,
+) -> Result<StartObservation, ServiceError> {
+    // No landing changes the tree while it is read.
+    let quiet = FileLock::share(&workspace.state.landing_lock(&workspace.root))?;
+    let lazy = match &enforcement.view {
+        Some(view) => LazyLook::choose(workspace, observer, policy, &request.selection, view)?,
+        None => None,
+    };
+    let start = if lazy.is_some() { observer.observe_unseen()? } else { observer.observe(None)? };
+    drop(quiet);
+    let committed = if lazy.is_some() { None } else { git::head_tree(workspace).ok() };
+    let (exemptions, recognition) = if lazy.is_some() {
+        (Exemptions::default(), None)
+    } else {
+        Exemptions::at_start(workspace, policy, committed.as_ref(), &start.content)?
+    };
+    let names = match &lazy {
+        Some(look) => (look.files.clone(), look.directories.clone()),
+        None => selection::names(&start.content),
+    };
+    let preview = planning::preview(policy, &request.selection, names, &exemptions)?;
+    coverage::require_coverage(
+        &workspace.working_directory,
+        &request.selection,
+        &preview,
+        &start.content,
+        &exemptions,
+    )?;
+    Ok(StartObservation { lazy, start, committed, exemptions, recognition, preview })
+}
+
+/// Copies directories of the scope into the layer. Returns the tree that is known, with the layer.
+fn copy_into_layer(
+    workspace: &Workspace,
+    observer: &WorkspaceObserver<'_>,
+    lazy: Option<&mut LazyLook>,
+    start: &Snapshot,
+    scope: &Scope,
+    upper: &Path,
+) -> Result<(Snapshot, view::PrecopiedDirectories), ServiceError> {
+    if let Some(look) = lazy {
+        return look.precopy(workspace, observer, upper, scope);
+    }
+    let covered = view::covered_directories(scope, start);
+    let precopied = view::precopy(&workspace.root, upper, covered, start)?;
+    Ok((observer.layered(start, upper)?, precopied))
 }
 
 /// Refuses a scope that contains a link out of the tree: writes through it could not be observed.
@@ -209,20 +302,33 @@ fn refuse_unsafe_scope(
     })
 }
 
+/// What is sealed of the moment.
+struct SealedFacts<'a> {
+    run_id: &'a str,
+    start: &'a WorkspaceObservation,
+    /// What is sealed instead of a root hash.
+    lazy: Option<LazyStart>,
+    confinement: &'a ConfinementReport,
+}
+
 #[tracing::instrument(name = "seal", skip_all)]
 fn seal(
     workspace: &Workspace,
     policy: &Policy,
     plan: Plan,
     request: &RunRequest,
-    run_id: &str,
-    start: &WorkspaceObservation,
-    confinement: &ConfinementReport,
+    facts: SealedFacts<'_>,
 ) -> Result<Seal, ServiceError> {
-    let mut contents = contents_of(workspace, policy, plan, run_id, &start.content);
+    let confinement = facts.confinement;
+    let mut contents = contents_of(workspace, policy, plan, facts.run_id, &facts.start.content);
+    if let Some(start) = facts.lazy {
+        contents.root = start.digest(contents.policy_digest);
+        contents.start = Some(start);
+    }
     contents.log = workspace.state.store()?.log_head()?.map(|head| head.tree);
     contents.enforcement = confinement.level;
     contents.confinement = Some(json::to_value(confinement));
+    contents.intent_id = request.intent.as_ref().map(|intent| intent.intent_id.to_string());
     contents.grants = GlobList::new(request.grants.iter().cloned());
     contents.grants.to_scope()?;
     Ok(Seal::new(contents))

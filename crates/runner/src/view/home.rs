@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Variables that name a cache elsewhere, for homes without the usual directory.
-const CACHE_VARIABLES: [(&str, &str, &str); 3] = [
+pub(super) const CACHE_VARIABLES: [(&str, &str, &str); 3] = [
     (".cache", "XDG_CACHE_HOME", "/tmp/.cache"),
     (".npm", "npm_config_cache", "/tmp/.npm"),
     ("go/pkg", "GOMODCACHE", "/tmp/.go"),
@@ -55,9 +55,12 @@ impl HomePlan {
             super::PRIVATE_DIRECTORIES.iter().any(|private| home.starts_with(private))
                 && !home.starts_with(tree)
         };
+        // A tree in a directory for temporary files has its neighbors there, which people expect to be seen.
+        let around_tree = super::TEMPORARY_DIRECTORIES.iter().map(PathBuf::from);
+        let around_tree = around_tree.filter(|path| tree.starts_with(path) && tree != path);
         Self {
             fixed: fixed.collect(),
-            scratch: found(&rules.scratch).into_iter().filter(is_coverable).collect(),
+            scratch: found(&rules.scratch).into_iter().chain(around_tree).filter(is_coverable).collect(),
             hidden: found(&rules.hide),
             visible: home.iter().filter(is_in_private).cloned().collect(),
             persist,

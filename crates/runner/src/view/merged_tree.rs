@@ -70,6 +70,7 @@ impl MergedTree {
 ///
 /// The entrance itself cannot be looked into: it was started before it entered its namespaces.
 fn first_child(process: u32) -> Option<u32> {
+    tracing::trace!(target: "probity::work", process_reads = 1_u64);
     let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).ok()?;
     children.split_whitespace().next()?.parse().ok()
 }

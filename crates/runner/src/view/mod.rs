@@ -8,21 +8,24 @@
 //! * `gates`: the layers of the gates, above `upper`.
 //! * `plan`, `report`: what the entrance of the view is told, and tells.
 
+mod gate_view;
 mod home;
 mod merged_tree;
 mod precopy;
 mod self_test;
 
+pub(crate) use gate_view::GateView;
 pub(crate) use home::HomePlan;
 pub(crate) use merged_tree::MergedTree;
-pub(crate) use precopy::{PrecopiedDirectories, precopy};
+pub(crate) use precopy::{PrecopiedDirectories, covered_directories, is_small, literal_directories, precopy};
 pub(crate) use self_test::{SelfTestFailure, self_test};
 
 use crate::landing::overlay_target;
 use probity_policy::{EnforceRules, NetworkRule};
 use probity_process::{Job, JobOutcome, JobReport, NotStarted, ProcessEnvironment, Supervisor};
 use probity_sandbox::{
-    CommandEnd, ENTRANCE_ROLE, LayerBelow, NetworkAccess, OWN_PROGRAM, OverlayMount, ViewPlan, ViewReport,
+    CommandEnd, ENTRANCE_ROLE, LayerBelow, NetworkAccess, OWN_PROGRAM, OverlayMount, ViewFailure, ViewPlan,
+    ViewReport,
 };
 use probity_storage::durable;
 use probity_workspace::{ServiceError, Workspace};
@@ -31,7 +34,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Directories that are private and empty in a view.
+/// Directories for temporary files. If the tree is in one, its content is seen in the view, and what the command writes
+/// to it is thrown away; otherwise it is empty.
+const TEMPORARY_DIRECTORIES: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// Directories that are private in a view, and empty unless the tree is in them.
 const PRIVATE_DIRECTORIES: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
 
 /// Variables that lead to services outside of the view.
@@ -184,17 +191,14 @@ impl<'a> RunView<'a> {
     fn reachable<'p>(&'p self, wanted: &'p Path) -> &'p Path {
         let is_private = PRIVATE_DIRECTORIES.iter().any(|private| wanted.starts_with(private));
         let is_kept = wanted.starts_with(overlay_target(self.workspace))
-            || self.home.visible.iter().any(|visible| wanted.starts_with(visible));
+            || self.home.visible.iter().any(|visible| wanted.starts_with(visible))
+            || self.home.scratch.iter().any(|seen| wanted.starts_with(seen));
         if is_private && !is_kept { &self.workspace.root } else { wanted }
     }
 
     /// Returns the environment of a command in the view.
     pub(crate) fn environment(&self, environment: ProcessEnvironment) -> ProcessEnvironment {
-        let is_passed = |name: &str| self.passed_variables.iter().any(|passed| passed == name);
-        let mut environment = SERVICE_VARIABLES
-            .iter()
-            .filter(|name| !is_passed(name))
-            .fold(environment, probity_process::ProcessEnvironment::without);
+        let mut environment = without_services(environment, &self.passed_variables);
         if environment.get("TMPDIR").is_some() {
             environment = environment.with("TMPDIR", "/tmp");
         }
@@ -244,13 +248,22 @@ impl<'a> RunView<'a> {
         let _ = remove_layer(&self.directory.join("scratch"));
     }
 
+    /// Returns whether nothing was written in the view, neither to the tree nor to git's directory.
+    pub(crate) fn is_untouched(&self) -> bool {
+        let is_empty = |name: &str| match fs::read_dir(self.directory.join(name)) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        };
+        is_empty("upper") && is_empty("git/upper")
+    }
+
     /// Removes everything but the layer that may land.
     pub(crate) fn keep_layer_only(&self) {
         for name in ["scratch", "gates", "look", "test"] {
             // Leftovers take space and do no harm.
             let _ = remove_layer(&self.directory.join(name));
         }
-        for name in ["plan", "report"] {
+        for name in ["plan", "report", "mark"] {
             let _ = fs::remove_file(self.directory.join(name));
         }
     }
@@ -261,6 +274,15 @@ impl<'a> RunView<'a> {
     }
 }
 
+/// Returns an environment without the variables that lead to services outside, but for the `passed` ones.
+pub(crate) fn without_services(environment: ProcessEnvironment, passed: &[String]) -> ProcessEnvironment {
+    let is_passed = |name: &&&str| passed.iter().any(|passed| passed == **name);
+    SERVICE_VARIABLES
+        .iter()
+        .filter(|name| !is_passed(name))
+        .fold(environment, probity_process::ProcessEnvironment::without)
+}
+
 const fn network_access(rule: NetworkRule) -> NetworkAccess {
     match rule {
         NetworkRule::On => NetworkAccess::On,
@@ -269,7 +291,12 @@ const fn network_access(rule: NetworkRule) -> NetworkAccess {
 }
 
 fn read_report(plan: &ViewPlan) -> Option<ViewReport> {
-    let bytes = durable::read(Path::new(&plan.report)).ok().flatten()?;
+    report_at(Path::new(&plan.report))
+}
+
+/// Reads what a role of ours reported, if it did.
+pub(crate) fn report_at(path: &Path) -> Option<ViewReport> {
+    let bytes = durable::read(path).ok().flatten()?;
     serde_json::from_slice(&bytes).ok()
 }
 
@@ -283,17 +310,22 @@ fn ended_in_view(ended: JobReport, report: Option<&ViewReport>, program: &OsStri
         Some(ViewReport { end: Some(CommandEnd::Exited(code)), .. }) => JobOutcome::Exited(*code),
         Some(ViewReport { end: Some(CommandEnd::Signaled(signal)), .. }) => JobOutcome::Signalled(*signal),
         Some(ViewReport { failure: Some(failure), .. }) => {
-            let is_program = failure.step == "start";
-            JobOutcome::NotStarted(match failure.errno {
-                Some(libc_errno::NOT_FOUND) if is_program => NotStarted::NotFound(program.clone()),
-                Some(libc_errno::NOT_PERMITTED) if is_program => NotStarted::NotExecutable(program.clone()),
-                _ => NotStarted::Refused { program: program.clone(), why: failure.to_string() },
-            })
+            JobOutcome::NotStarted(not_started(failure, program))
         }
         // The entrance itself was killed.
         _ => JobOutcome::Signalled(9),
     };
     JobReport { outcome, ..ended }
+}
+
+/// Returns why a program was not started, from the step that failed.
+pub(crate) fn not_started(failure: &ViewFailure, program: &OsString) -> NotStarted {
+    let is_program = failure.step == "start";
+    match failure.errno {
+        Some(libc_errno::NOT_FOUND) if is_program => NotStarted::NotFound(program.clone()),
+        Some(libc_errno::NOT_PERMITTED) if is_program => NotStarted::NotExecutable(program.clone()),
+        _ => NotStarted::Refused { program: program.clone(), why: failure.to_string() },
+    }
 }
 
 /// Error numbers of `exec`.

@@ -1,7 +1,7 @@
 //! Copies directories of the scope into the layer before the command starts, and makes them opaque. The kernel does not
 //! rename a directory that lies below a layer (EXDEV, on which `git mv` gives up); a copied one is the layer's own.
 
-use probity_paths::{RepoPath, Scope};
+use probity_paths::{RepoPath, Scope, ScopePattern};
 use probity_snapshot::{Snapshot, SnapshotEntryKind};
 use probity_workspace::ServiceError;
 use rustix::fs::{AtFlags, CWD, Gid, Timespec, Timestamps, Uid, XattrFlags};
@@ -25,16 +25,16 @@ pub(crate) struct PrecopiedDirectories {
     pub(crate) too_large: Vec<RepoPath>,
 }
 
-/// Copies the directories that the scope covers wholly from `root` to `upper`, up to the limits.
+/// Copies `directories`, which the scope covers wholly, from `root` to `upper`, up to the limits.
 pub(crate) fn precopy(
     root: &Path,
     upper: &Path,
-    scope: &Scope,
+    directories: Vec<RepoPath>,
     start: &Snapshot,
 ) -> Result<PrecopiedDirectories, ServiceError> {
     let mut result = PrecopiedDirectories::default();
     let (mut n_files, mut n_bytes) = (0, 0);
-    for directory in covered_directories(scope, start) {
+    for directory in directories {
         let below = || start.entries().filter(|entry| is_below(entry.path(), &directory));
         if below().any(|entry| !is_copyable(entry.kind())) {
             continue;
@@ -46,7 +46,8 @@ pub(crate) fn precopy(
             continue;
         }
         let failed = ServiceError::system(format!("cannot copy {directory} into the layer of the run"));
-        copy_directory(root, upper, &directory).map_err(failed)?;
+        let copied = create_above(root, upper).and_then(|()| copy_directory(root, upper, &directory));
+        copied.map_err(failed)?;
         result.copied.push(directory);
     }
     Ok(result)
@@ -62,35 +63,74 @@ fn is_below(path: &RepoPath, directory: &RepoPath) -> bool {
 
 /// Returns the directories of the tree below which the scope lets in everything: those of its patterns `dir/**` that
 /// no later pattern excludes anything from, none inside another. For `**` these are the ones at the root.
-fn covered_directories(scope: &Scope, start: &Snapshot) -> Vec<RepoPath> {
-    let patterns = scope.patterns();
-    let mut found: Vec<RepoPath> = Vec::new();
-    for (index, pattern) in patterns.iter().enumerate() {
-        if pattern.excludes() || patterns[index + 1..].iter().any(probity_paths::ScopePattern::excludes) {
-            continue;
-        }
-        let directories = || start.entries().filter(|entry| entry.kind() == SnapshotEntryKind::Directory);
-        match pattern.as_bytes() {
-            b"**" => {
-                let top = directories().filter(|entry| entry.path().parent().is_none());
-                found.extend(top.map(|entry| entry.path().clone()));
-            }
-            text => {
-                let literal =
-                    text.strip_suffix(b"/**").filter(|name| !name.iter().any(|byte| b"*?[\\".contains(byte)));
-                let path = literal.and_then(|name| RepoPath::parse(name).ok());
-                let is_directory = |path: &RepoPath| {
-                    start.get(path).is_some_and(|entry| entry.kind() == SnapshotEntryKind::Directory)
-                };
-                found.extend(path.filter(is_directory));
-            }
-        }
+pub(crate) fn covered_directories(scope: &Scope, start: &Snapshot) -> Vec<RepoPath> {
+    let is_directory =
+        |path: &RepoPath| start.get(path).is_some_and(|entry| entry.kind() == SnapshotEntryKind::Directory);
+    let mut found: Vec<RepoPath> = literal_directories(scope).into_iter().filter(is_directory).collect();
+    if whole_patterns(scope).any(|pattern| pattern.as_bytes() == b"**") {
+        let directories = start.entries().filter(|entry| entry.kind() == SnapshotEntryKind::Directory);
+        let top = directories.filter(|entry| entry.path().parent().is_none());
+        found.extend(top.map(|entry| entry.path().clone()));
     }
+    outermost(found)
+}
+
+/// Returns the directories that patterns `dir/**` of the scope name, as above; they need not exist.
+pub(crate) fn literal_directories(scope: &Scope) -> Vec<RepoPath> {
+    let literal = |pattern: &ScopePattern| {
+        let name = pattern.as_bytes().strip_suffix(b"/**")?;
+        let is_literal = !name.iter().any(|byte| b"*?[\\".contains(byte));
+        is_literal.then(|| RepoPath::parse(name).ok())?
+    };
+    outermost(whole_patterns(scope).filter_map(literal).collect())
+}
+
+/// Returns the patterns that no later one excludes anything from.
+fn whole_patterns(scope: &Scope) -> impl Iterator<Item = &ScopePattern> {
+    let patterns = scope.patterns();
+    let last_exclusion = patterns.iter().rposition(ScopePattern::excludes);
+    patterns.iter().skip(last_exclusion.map_or(0, |at| at + 1))
+}
+
+/// Leaves out each directory that is inside another one.
+fn outermost(mut found: Vec<RepoPath>) -> Vec<RepoPath> {
     found.sort();
     found.dedup();
     let all = found.clone();
     found.retain(|path| !all.iter().any(|other| is_below(path, other)));
     found
+}
+
+/// Returns whether a directory is within the limits by itself. Not more is looked at than the limits allow.
+pub(crate) fn is_small(directory: &Path) -> bool {
+    let (mut n_files, mut n_bytes) = (0, 0);
+    let mut waiting = vec![directory.to_owned()];
+    while let Some(next) = waiting.pop() {
+        for entry in fs::read_dir(next).into_iter().flatten().flatten() {
+            let Ok(facts) = entry.metadata() else { return false };
+            n_files += 1;
+            n_bytes += facts.len();
+            if n_files > MAX_COPIED_FILES || n_bytes > MAX_COPIED_BYTES {
+                return false;
+            }
+            if facts.is_dir() {
+                waiting.push(entry.path());
+            }
+        }
+    }
+    true
+}
+
+/// Creates the part of a layer that belongs to the root of the tree, if that lies below what the overlay covers.
+fn create_above(root: &Path, upper: &Path) -> io::Result<()> {
+    let above = upper.ancestors().zip(root.ancestors());
+    let mut missing: Vec<(&Path, &Path)> = above.take_while(|(layer, _)| !layer.is_dir()).collect();
+    missing.reverse();
+    for (layer, covered) in missing {
+        fs::create_dir(layer)?;
+        copy_facts(covered, layer)?;
+    }
+    Ok(())
 }
 
 fn copy_directory(root: &Path, upper: &Path, directory: &RepoPath) -> io::Result<()> {

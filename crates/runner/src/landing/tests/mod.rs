@@ -274,6 +274,41 @@ fn unsafe_entries_never_land() {
 }
 
 #[test]
+fn a_virtual_environment_lands_with_the_links_to_its_interpreter() {
+    let machine = tempfile::tempdir().expect("a directory");
+    let installed = machine.path().join("python3.12");
+    fs::write(&installed, "#!/bin/sh\n").expect("writes");
+    fs::set_permissions(&installed, fs::Permissions::from_mode(0o755)).expect("sets");
+    let settings = machine.path().join("python-settings");
+    fs::write(&settings, "x").expect("writes");
+    let (installed, settings) = (installed.display().to_string(), settings.display().to_string());
+    let environment = |mark: &str| {
+        let fixture = Fixture::new();
+        fixture.in_tree().file("a", "a");
+        let start = fixture.snapshot();
+        fixture
+            .in_layer()
+            .file(&format!(".venv/{mark}"), "home = /usr/bin\n")
+            .link(".venv/bin/python", "python3")
+            .link(".venv/bin/python3", &installed);
+        (fixture, start)
+    };
+    let (fixture, start) = environment("pyvenv.cfg");
+    fixture.land_all(&start);
+    assert_eq!(
+        fs::read_link(fixture.root().join(".venv/bin/python3")).expect("a link"),
+        Path::new(&installed)
+    );
+    // Without the mark it is no environment.
+    let (fixture, start) = environment("other.cfg");
+    fixture.refused(&start, &[".venv/bin/python", ".venv/bin/python3"]);
+    // Only a program is an interpreter, and only an interpreter has such links.
+    let (fixture, start) = environment("pyvenv.cfg");
+    fixture.in_layer().link(".venv/bin/python4", &settings).link(".venv/bin/pip", &installed);
+    fixture.refused(&start, &[".venv/bin/pip", ".venv/bin/python4"]);
+}
+
+#[test]
 fn a_layer_that_is_not_the_judged_one_does_not_land() {
     let fixture = Fixture::new();
     fixture.in_tree().file("a", "a").file("b", "b");
@@ -285,6 +320,15 @@ fn a_layer_that_is_not_the_judged_one_does_not_land() {
     assert_eq!(refused.code(), "LAYER.CHANGED");
     assert_eq!(fixture.snapshot().root(), start.root());
     assert!(fixture.workspace.state.landings(fixture.root()).expect("lists").is_empty());
+}
+
+#[test]
+fn a_directory_with_an_empty_one_in_it_becomes_a_file() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.root().join("c/a")).expect("creates");
+    let start = fixture.snapshot();
+    fixture.in_layer().file("c", "x");
+    fixture.land_all(&start);
 }
 
 #[test]
@@ -366,38 +410,4 @@ fn a_reversal_does_not_overwrite_later_work() {
     let outcome = reversal.land(&fixture.workspace, "r2", &now, &only).expect("answers");
     assert!(matches!(outcome, LandingOutcome::Landed { .. }), "{outcome:?}");
     assert_eq!(fs::read(fixture.root().join("a")).expect("reads"), b"a");
-}
-
-/// Compares the CPU time of landing many files with that of copying them: `cargo test -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn the_cost_of_landing_ten_thousand_files() {
-    let ticks = |children: bool| -> u64 {
-        let stat = fs::read_to_string("/proc/self/stat").expect("reads");
-        let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
-        let from = if children { 13 } else { 11 };
-        fields[from..from + 2].iter().map(|text| text.parse::<u64>().expect("a number")).sum()
-    };
-    for round in 0..3 {
-        let fixture = Fixture::new();
-        for number in 0..10_000 {
-            let path = format!("d{}/f{number}", number / 100);
-            fixture.in_tree().file(&path, &format!("old {number}\n").repeat(100));
-            fixture.in_layer().file(&path, &format!("new {number}\n").repeat(100));
-        }
-        let start = fixture.snapshot();
-        let changes = probity_snapshot::delta(&start, &fixture.wanted(&start));
-        let before = ticks(false);
-        let outcome = fixture.land_changes(&start, &changes).expect("lands");
-        let landing = ticks(false) - before;
-        assert!(matches!(outcome, LandingOutcome::Landed { .. }));
-        let before = ticks(true);
-        let copied = std::process::Command::new("sh")
-            .args(["-c", "cp -a \"$1\" \"$2\" && sync", "sh"])
-            .args([fixture.upper(), fixture.layer.join("copy")])
-            .status();
-        assert!(copied.expect("starts").success());
-        let copying = ticks(true) - before;
-        println!("round {round}: landing {landing} ticks, cp -a and sync {copying} ticks");
-    }
 }

@@ -80,18 +80,36 @@ proptest! {
 
     #[test]
     fn the_tree_becomes_what_the_layer_wants(before in top(), after in top(), opaque: bool) {
-        let (fixture, expected) = (Fixture::new(), Fixture::new());
-        for (name, node) in &before {
-            write(&fixture.root().join(name), node);
-        }
-        for (name, node) in &after {
-            write(&expected.root().join(name), node);
-        }
-        let start = fixture.snapshot();
-        write_layer(&fixture.in_layer(), &before, &after, opaque);
-        prop_assert_eq!(fixture.wanted(&start).root(), expected.snapshot().root());
-        let landed = matches!(fixture.land_since(&start).expect("answers"), LandingOutcome::Landed { .. });
-        prop_assert!(landed);
-        prop_assert_eq!(fixture.snapshot().root(), expected.snapshot().root());
+        check_landing(&before, &after, opaque)?;
     }
+}
+
+fn check_landing(
+    before: &BTreeMap<String, Node>,
+    after: &BTreeMap<String, Node>,
+    opaque: bool,
+) -> Result<(), TestCaseError> {
+    let (fixture, expected) = (Fixture::new(), Fixture::new());
+    for (name, node) in before {
+        write(&fixture.root().join(name), node);
+    }
+    for (name, node) in after {
+        write(&expected.root().join(name), node);
+    }
+    let start = fixture.snapshot();
+    write_layer(&fixture.in_layer(), before, after, opaque);
+    prop_assert_eq!(fixture.wanted(&start).root(), expected.snapshot().root());
+    let landed = matches!(fixture.land_since(&start).expect("answers"), LandingOutcome::Landed { .. });
+    prop_assert!(landed);
+    prop_assert_eq!(fixture.snapshot().root(), expected.snapshot().root());
+    Ok(())
+}
+
+#[test]
+fn a_directory_with_an_empty_one_inside_becomes_a_file() {
+    let inner = Node::Directory(BTreeMap::new(), 0o755);
+    let before =
+        BTreeMap::from([("c".to_owned(), Node::Directory(BTreeMap::from([("a".to_owned(), inner)]), 0o755))]);
+    let after = BTreeMap::from([("c".to_owned(), Node::File("text".into(), 0o644))]);
+    check_landing(&before, &after, false).expect("it lands");
 }
