@@ -4,7 +4,8 @@
 //! otherwise it is a conflict. Changes that touch each other, without an equal line between them, are one place: the
 //! merge never joins lines that nobody has seen together.
 
-use crate::alignment::{LineChange, line_changes, split_lines};
+use crate::alignment::{LineAlignment, changes_of_numbers, number_lines, split_lines};
+use crate::sequence::ChangedRegion;
 use std::ops::Range;
 
 /// A place that both sides changed, each in its own way. The ranges are lines, counted from 0.
@@ -16,10 +17,16 @@ pub struct MergeConflict {
 }
 
 /// Merges two edits of `base`, or returns every place where they contradict each other.
-pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Vec<u8>, Vec<MergeConflict>> {
+pub fn merge(
+    base: &[u8],
+    ours: &[u8],
+    theirs: &[u8],
+    alignment: LineAlignment,
+) -> Result<Vec<u8>, Vec<MergeConflict>> {
     let [base, ours, theirs] = [base, ours, theirs].map(split_lines);
-    let our_changes = line_changes(&base, &ours);
-    let their_changes = line_changes(&base, &theirs);
+    let [base_numbers, our_numbers, their_numbers] = number_lines([&base, &ours, &theirs]);
+    let our_changes = changes_of_numbers(&base_numbers, &our_numbers, alignment);
+    let their_changes = changes_of_numbers(&base_numbers, &their_numbers, alignment);
     let (mut merged, mut conflicts) = (Vec::new(), Vec::new());
     let (mut our_next, mut their_next) = (our_changes.iter().peekable(), their_changes.iter().peekable());
     // Lines of the base that are dealt with, and how far each side is ahead of it there.
@@ -66,13 +73,13 @@ pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Vec<u8>, Vec<Mer
 }
 
 /// Returns the lines of a side that stand for the lines `base`, given the changes in there and the shift before them.
-fn changed_range(base: Range<usize>, shift: isize, changes: &[&LineChange]) -> Range<usize> {
+fn changed_range(base: Range<usize>, shift: isize, changes: &[&ChangedRegion]) -> Range<usize> {
     let start = base.start.saturating_add_signed(shift);
     start..base.end.saturating_add_signed(shift + growth(changes))
 }
 
 /// Returns by how many lines the changes make a text longer.
-fn growth(changes: &[&LineChange]) -> isize {
+fn growth(changes: &[&ChangedRegion]) -> isize {
     let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX);
     changes.iter().map(|change| signed(change.after.len()) - signed(change.before.len())).sum()
 }
@@ -83,7 +90,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn merged(base: &str, ours: &str, theirs: &str) -> Option<String> {
-        let merged = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes()).ok()?;
+        let merged =
+            merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes(), LineAlignment::Shortest).ok()?;
         Some(String::from_utf8(merged).expect("text"))
     }
 
@@ -113,8 +121,8 @@ mod tests {
         ] {
             assert_eq!(merged(base, ours, theirs), None, "{base:?} {ours:?} {theirs:?}");
         }
-        let conflicts =
-            merge(b"1\n2\n3\n4\n", b"1\nx\ny\n3\n4\n", b"1\nz\n3\n4\n").expect_err("both changed line 2");
+        let conflicts = merge(b"1\n2\n3\n4\n", b"1\nx\ny\n3\n4\n", b"1\nz\n3\n4\n", LineAlignment::Anchored)
+            .expect_err("both changed line 2");
         assert_eq!(conflicts, [MergeConflict { base: 1..2, ours: 1..3, theirs: 1..2 }]);
     }
 

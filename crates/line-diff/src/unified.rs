@@ -1,6 +1,7 @@
 //! The unified format, as `diff -u` and git print it.
 
-use crate::alignment::{LineChange, line_changes, split_lines};
+use crate::alignment::{LineAlignment, line_changes, split_lines};
+use crate::sequence::ChangedRegion;
 use std::ops::Range;
 
 /// Bytes in which a NUL tells that a file is no text.
@@ -17,8 +18,8 @@ pub fn is_binary(content: &[u8]) -> bool {
 /// texts are equal.
 pub fn unified_hunks(before: &[u8], after: &[u8], context: usize) -> Vec<u8> {
     let (before, after) = (split_lines(before), split_lines(after));
-    let changes = line_changes(&before, &after);
-    let mut hunks: Vec<Vec<LineChange>> = Vec::new();
+    let changes = line_changes(&before, &after, LineAlignment::Shortest);
+    let mut hunks: Vec<Vec<ChangedRegion>> = Vec::new();
     for change in changes {
         match hunks.last_mut() {
             Some(hunk) if is_near(hunk, &change, context) => hunk.push(change),
@@ -28,11 +29,11 @@ pub fn unified_hunks(before: &[u8], after: &[u8], context: usize) -> Vec<u8> {
     hunks.iter().flat_map(|hunk| format_hunk(&before, &after, hunk, context)).collect()
 }
 
-fn is_near(hunk: &[LineChange], next: &LineChange, context: usize) -> bool {
+fn is_near(hunk: &[ChangedRegion], next: &ChangedRegion, context: usize) -> bool {
     hunk.last().is_some_and(|last| next.before.start - last.before.end <= 2 * context)
 }
 
-fn format_hunk(before: &[&[u8]], after: &[&[u8]], hunk: &[LineChange], context: usize) -> Vec<u8> {
+fn format_hunk(before: &[&[u8]], after: &[&[u8]], hunk: &[ChangedRegion], context: usize) -> Vec<u8> {
     let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return Vec::new() };
     let lead = first.before.start.min(context);
     let trail = (before.len() - last.before.end).min(context);

@@ -124,16 +124,29 @@ fn can_be_called_bare(unit: &ItemUnit, language: Language) -> bool {
 }
 
 /// Finds calls of one side whose definition the other side removed or gave other parameters. Calls without any
-/// definition are unconfirmed: a file that nobody changed may define the name.
+/// definition are unconfirmed: a file that nobody changed may define the name. `None` if too many files changed.
 pub(crate) fn broken_calls(
     trees: &FourTrees,
     search: &TreeSearch<'_>,
-) -> (Vec<AuditFinding>, Vec<AuditFinding>) {
+) -> Option<(Vec<AuditFinding>, Vec<AuditFinding>)> {
     let sources: Vec<(&RepoPath, Language)> = trees
         .keys()
         .filter_map(|path| Some((path, Language::of_file_name(path.file_name())?)))
         .filter(|(_, language)| *language != Language::Bash)
         .collect();
+    let has_changed = |version: usize| {
+        let differs = |(path, _): &(&RepoPath, Language)| {
+            let versions = &trees[*path];
+            !crate::trees::is_same(versions[version].as_ref(), versions[BASE].as_ref())
+        };
+        sources.iter().any(differs)
+    };
+    if !has_changed(OURS) || !has_changed(THEIRS) {
+        return Some(Default::default());
+    }
+    if !search.can_read(sources.iter().map(|(path, _)| *path)) {
+        return None;
+    }
     let mut definitions: [Definitions; 4] = Default::default();
     let mut imported: [BTreeSet<u64>; 4] = Default::default();
     for (path, language) in &sources {
@@ -171,7 +184,7 @@ pub(crate) fn broken_calls(
                 let of = |version: usize| definitions[version].get(&call.name).map_or(&[][..], Vec::as_slice);
                 let ([base_unit], result_units) = (of(BASE), of(RESULT)) else { continue };
                 let is_removed = of(other).is_empty() && result_units.is_empty() && !of(side).is_empty();
-                let name_hash = crate::line_merge::hash_of(call.name.as_bytes());
+                let name_hash = crate::hashes::hash_of(call.name.as_bytes());
                 let mut finding = breakage(FindingClass::Dangling, EditKind::Call, path, &call.name);
                 finding.side = Some(word);
                 finding.entity = file
@@ -204,7 +217,7 @@ pub(crate) fn broken_calls(
             }
         }
     }
-    (confirmed, unconfirmed)
+    Some((confirmed, unconfirmed))
 }
 
 /// Returns true if the result holds a conflict marker that neither side has.

@@ -1,7 +1,7 @@
 //! The edits of one side: what it inserted, updated and deleted, item by item.
 
 use crate::file_items::{FileItems, Item};
-use crate::sequence_diff::{ChangedRegion, aligned_pairs, changed_regions};
+use probity_line_diff::{ChangedRegion, aligned_pairs, changed_regions};
 use std::collections::BTreeMap;
 
 /// The least similarity, in percent, of two items of which one is an update of the other.
@@ -109,12 +109,13 @@ pub(crate) fn similarity_percent(
     if left.is_note() != right.is_note() {
         return 0;
     }
-    let (left_words, right_words) = (left_file.words_of(left), right_file.words_of(right));
-    let (left_tokens, right_tokens) = (left_file.tokens_of(left), right_file.tokens_of(right));
-    let by_tokens = dice_percent(left_tokens, right_tokens);
-    let by_words = dice_percent(&left_words, &right_words);
+    let by_words = dice_percent(&left.sorted_words, &right.sorted_words);
+    if by_words == 0 {
+        return 0;
+    }
+    let by_tokens = dice_percent(&left.sorted_tokens, &right.sorted_tokens);
     // Punctuation alone does not make two lines similar; a common first word, such as a key, does.
-    let has_same_head = left_words.first().is_some_and(|word| right_words.first() == Some(word));
+    let has_same_head = left_file.head_of(left).is_some_and(|word| right_file.head_of(right) == Some(word));
     match by_words {
         0 => 0,
         1..34 if !has_same_head => 0,
@@ -123,7 +124,7 @@ pub(crate) fn similarity_percent(
     }
 }
 
-/// Returns twice the common elements in percent of all elements.
+/// Returns twice the common elements of two sorted lists in percent of all elements.
 pub(crate) fn dice_percent(left: &[u64], right: &[u64]) -> usize {
     if left.is_empty() || right.is_empty() {
         return 0;
@@ -131,36 +132,30 @@ pub(crate) fn dice_percent(left: &[u64], right: &[u64]) -> usize {
     200 * n_common(left, right) / (left.len() + right.len())
 }
 
+/// Counts the common elements of two sorted lists.
 pub(crate) fn n_common(left: &[u64], right: &[u64]) -> usize {
-    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-    for element in left {
-        *counts.entry(*element).or_default() += 1;
-    }
-    let mut common = 0;
-    for element in right {
-        if let Some(count) = counts.get_mut(element).filter(|count| **count > 0) {
-            *count -= 1;
-            common += 1;
-        }
+    let (mut left_at, mut right_at, mut common) = (0, 0, 0);
+    while let (Some(one), Some(other)) = (left.get(left_at), right.get(right_at)) {
+        common += usize::from(one == other);
+        left_at += usize::from(one <= other);
+        right_at += usize::from(one >= other);
     }
     common
 }
 
-/// Returns the elements of `after` that `before` does not have, by number.
+/// Returns the elements of `after` that `before` does not have, by number. All lists are sorted.
 pub(crate) fn added_elements(before: &[u64], after: &[u64]) -> Vec<u64> {
-    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-    for element in before {
-        *counts.entry(*element).or_default() += 1;
+    let mut at = 0;
+    let mut added = Vec::new();
+    for element in after {
+        while before.get(at).is_some_and(|other| other < element) {
+            at += 1;
+        }
+        if before.get(at) == Some(element) {
+            at += 1;
+        } else {
+            added.push(*element);
+        }
     }
-    after
-        .iter()
-        .filter(|element| match counts.get_mut(element).filter(|count| **count > 0) {
-            Some(count) => {
-                *count -= 1;
-                false
-            }
-            None => true,
-        })
-        .copied()
-        .collect()
+    added
 }

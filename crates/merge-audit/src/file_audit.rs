@@ -8,15 +8,15 @@ use crate::finding::{
     AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile,
     VersionExcerpt, WholeFileTaken,
 };
-use crate::line_merge::{LineMerge, is_clean_merge, lines_of, merge_lines};
 use crate::moved_code::TreeSearch;
 use crate::path_class::{SetAsideReason, class_of_content, class_of_path};
-use crate::sequence_diff::ChangedRegion;
-use crate::survival::{SideTexts, SideView, sought_line};
+use crate::survival::{SideTexts, SideView, VersionText, sought_line};
 use crate::trees::{BASE, FileGroup, OURS, RESULT, THEIRS, is_same};
 use probity_analysis::ItemKind;
+use probity_line_diff::{ChangedRegion, LineAlignment, merge, split_lines};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Longer excerpts are cut.
 const MAX_EXCERPT_LINES: usize = 60;
@@ -72,6 +72,14 @@ fn audit_group(group: &FileGroup, search: &TreeSearch<'_>, options: AuditOptions
         return;
     }
     audit_content(group, search, options, report);
+}
+
+/// Returns true if the result is what a clean merge of the three gives, under either way to pair lines. The merge knows
+/// no merge driver and no attribute: what it merges cleanly, nobody can have lost.
+fn is_clean_merge(base: &[u8], ours: &[u8], theirs: &[u8], result: &[u8]) -> bool {
+    [LineAlignment::Anchored, LineAlignment::Shortest]
+        .into_iter()
+        .any(|alignment| merge(base, ours, theirs, alignment).is_ok_and(|merged| merged == result))
 }
 
 fn is_proven_by_content(group: &FileGroup) -> bool {
@@ -181,7 +189,7 @@ fn file_loss(
     let shown = if at(version).is_some() { version } else { BASE };
     let mut finding = whole_file_finding(group, shown, word, class, kind);
     let text = group.bytes(shown).unwrap_or_default();
-    finding.lost = lines_of(text).iter().map(|line| text_of_line(line)).collect();
+    finding.lost = split_lines(text).iter().map(|line| text_of_line(line)).collect();
     finding.lines = Some([1, u32::try_from(finding.lost.len().max(1)).unwrap_or(u32::MAX)]);
     Some(finding)
 }
@@ -193,14 +201,14 @@ fn content_went_elsewhere(group: &FileGroup, version: usize, search: &TreeSearch
     let name = group.path_in(version).file_name().to_vec();
     let [base, side, ..] = read_versions(&name, [group.bytes(BASE), group.bytes(version), None, None]);
     let Some(side) = side else { return false };
-    let text = group.bytes(version).unwrap_or_default();
+    let text: VersionText<'_> = split_lines(group.bytes(version).unwrap_or_default()).into();
     let is_new = |item: &&Item| base.as_ref().is_none_or(|base| base.count(item.hash) == 0);
     let long = |item: &&Item| item.stream.len() >= 3;
     let items: Vec<&Item> = side.items.iter().filter(is_new).filter(long).take(MAX_SAMPLED_ITEMS).collect();
     let moved = items
         .iter()
         .filter(|item| {
-            !search.files_that_gained(RESULT, &[BASE, version], &sought_line(&side, text, item)).is_empty()
+            !search.files_that_gained(RESULT, &[BASE, version], &sought_line(&side, &text, item)).is_empty()
         })
         .count();
     !items.is_empty() && moved * 100 >= items.len() * MIN_MOVED_PERCENT
@@ -250,13 +258,15 @@ fn audit_content(
     }
     note_whole_file(group, report);
     let conflicts = match (text(BASE), text(OURS), text(THEIRS)) {
-        (Some(base), Some(ours), Some(theirs)) => match merge_lines(base, ours, theirs) {
-            LineMerge::Clean(_) => Some(Vec::new()),
-            LineMerge::Conflicts(ranges) => Some(ranges),
-        },
+        (Some(base), Some(ours), Some(theirs)) => {
+            let conflicts = merge(base, ours, theirs, LineAlignment::Anchored).err().unwrap_or_default();
+            Some(conflicts.into_iter().map(|conflict| conflict.base).collect::<Vec<_>>())
+        }
         _ => None,
     };
     let empty = FileItems::default();
+    let lines: [VersionText<'_>; 4] =
+        [BASE, OURS, THEIRS, RESULT].map(|at| split_lines(text(at).unwrap_or_default()).into());
     for (version, other, side) in SIDES {
         let (Some(of_side), false) =
             (&files[version], is_same(group.versions[version].as_ref(), group.versions[BASE].as_ref()))
@@ -265,10 +275,10 @@ fn audit_content(
         };
         let or_empty = |version: usize| files[version].as_ref().unwrap_or(&empty);
         let side_texts = SideTexts {
-            base: text(BASE).unwrap_or_default(),
-            side: text(version).unwrap_or_default(),
-            other: text(other).unwrap_or_default(),
-            result,
+            base: Rc::clone(&lines[BASE]),
+            side: Rc::clone(&lines[version]),
+            other: Rc::clone(&lines[other]),
+            result: Rc::clone(&lines[RESULT]),
         };
         let view = SideView::new(
             [or_empty(BASE), of_side, or_empty(other), or_empty(RESULT)],
@@ -281,7 +291,7 @@ fn audit_content(
             version,
             other,
             side,
-            texts: [BASE, OURS, THEIRS, RESULT].map(|at| text(at).unwrap_or_default()),
+            texts: lines.clone(),
             conflicts: conflicts.as_deref(),
             both_added: group.versions[BASE].is_none() && group.versions[other].is_some(),
             view,
@@ -300,7 +310,7 @@ fn audit_breakage(
     let path = group.path_in(RESULT);
     let Some(result) = result else { return false };
     if has_markers(result, [ours, theirs]) {
-        let line = lines_of(result).iter().position(|line| line.starts_with(b"<<<<<<< ")).unwrap_or(0);
+        let line = split_lines(result).iter().position(|line| line.starts_with(b"<<<<<<< ")).unwrap_or(0);
         let line = u32::try_from(line + 1).unwrap_or(u32::MAX);
         report.findings.push(broken_file(FindingClass::Markers, path, Some([line, line]), "<<<<<<<"));
         return true;
@@ -342,7 +352,7 @@ struct SideAudit<'a> {
     version: usize,
     other: usize,
     side: MergeSide,
-    texts: [&'a [u8]; 4],
+    texts: [VersionText<'a>; 4],
     /// Ranges of base lines in conflict; `None` without a base.
     conflicts: Option<&'a [Range<usize>]>,
     both_added: bool,
@@ -410,12 +420,12 @@ impl SideAudit<'_> {
         let item = &view.side.items[side];
         touching.iter().flat_map(|region| region.after.clone()).any(|index| {
             let other = &view.other.items[index];
-            let words = [view.side.words_of(item), view.other.words_of(other)];
-            let head = words[0].first();
+            let head = view.side.head_of(item);
             // A key that stands in many places, such as a field of every entry of a list, is no common place.
-            let is_frequent = head.is_some_and(|&word| view.base.stream_of(item).count(word) > 2);
+            let is_frequent = head.is_some_and(|word| view.base.stream_of(item).count(word) > 2);
             let min_percent = if is_frequent { 80 } else { 60 };
-            head == words[1].first() && similarity_percent(view.side, item, view.other, other) >= min_percent
+            head == view.other.head_of(other)
+                && similarity_percent(view.side, item, view.other, other) >= min_percent
         })
     }
 
@@ -440,7 +450,7 @@ impl SideAudit<'_> {
         let entity = entity_of(file, &items);
         let lines =
             [items.iter().map(|item| item.first_line).min()?, items.iter().map(|item| item.last_line).max()?];
-        let source = lines_of(self.texts[version]);
+        let source = &self.texts[version];
         let mut numbers: Vec<u32> = items.iter().flat_map(|item| item.first_line..=item.last_line).collect();
         numbers.dedup();
         let mut lost: Vec<String> = numbers
@@ -467,7 +477,7 @@ impl SideAudit<'_> {
 
     /// Returns the base lines of updates that only took words out: they are what is back.
     fn shortened_lines(&self, atoms: &[EditAtom]) -> Vec<String> {
-        let source = lines_of(self.texts[BASE]);
+        let source = &self.texts[BASE];
         let shortened = atoms.iter().filter_map(|atom| match *atom {
             EditAtom::Update { base, side } if !self.view.adds_words(base, side) => {
                 Some(&self.view.base.items[base])
@@ -533,12 +543,12 @@ impl SideAudit<'_> {
     fn excerpts(&self, region: &ChangedRegion) -> [Option<VersionExcerpt>; 4] {
         let view = &self.view;
         let mut excerpts: [Option<VersionExcerpt>; 4] = Default::default();
-        excerpts[BASE] = excerpt(self.texts[BASE], view.base, &region.before);
-        excerpts[self.version] = excerpt(self.texts[self.version], view.side, &region.after);
+        excerpts[BASE] = excerpt(&self.texts[BASE], view.base, &region.before);
+        excerpts[self.version] = excerpt(&self.texts[self.version], view.side, &region.after);
         let in_other = between(&view.base_to_other.forward, &region.before, view.other.items.len());
-        excerpts[self.other] = excerpt(self.texts[self.other], view.other, &in_other);
+        excerpts[self.other] = excerpt(&self.texts[self.other], view.other, &in_other);
         let in_result = between(&view.side_to_result.forward, &region.after, view.result.items.len());
-        excerpts[RESULT] = excerpt(self.texts[RESULT], view.result, &in_result);
+        excerpts[RESULT] = excerpt(&self.texts[RESULT], view.result, &in_result);
         excerpts
     }
 }
@@ -556,11 +566,11 @@ fn between(forward: &[Option<usize>], range: &Range<usize>, n_items: usize) -> R
     start.min(end)..end
 }
 
-fn excerpt(text: &[u8], file: &FileItems, range: &Range<usize>) -> Option<VersionExcerpt> {
+fn excerpt(text: &VersionText<'_>, file: &FileItems, range: &Range<usize>) -> Option<VersionExcerpt> {
     let items = file.items.get(range.clone()).filter(|items| !items.is_empty())?;
     let first = items.iter().map(|item| item.first_line).min()?;
     let last = items.iter().map(|item| item.last_line).max()?;
-    let lines: Vec<String> = lines_of(text)
+    let lines: Vec<String> = text
         .iter()
         .skip(first as usize - 1)
         .take(((last - first + 1) as usize).min(MAX_EXCERPT_LINES))

@@ -1,6 +1,6 @@
 //! One version of a file as comparable items: logical lines of code, lines of configuration, paragraphs of prose.
 
-use crate::line_merge::hash_of;
+use crate::hashes::hash_of;
 use probity_analysis::{
     BareCall, ItemKind, ItemUnit, Language, SourceItems, SourceToken, read_source_items, words,
 };
@@ -36,6 +36,10 @@ pub(crate) struct Item {
     /// Lines from 1, both inclusive.
     pub(crate) first_line: u32,
     pub(crate) last_line: u32,
+    /// Its tokens, sorted: lines are compared with many others.
+    pub(crate) sorted_tokens: Box<[u64]>,
+    /// Its names, numbers and texts, sorted.
+    pub(crate) sorted_words: Box<[u64]>,
 }
 
 impl Item {
@@ -133,6 +137,12 @@ impl FileItems {
         &self.stream_of(item).tokens[item.stream.clone()]
     }
 
+    /// Returns the first word of an item, such as a key.
+    pub(crate) fn head_of(&self, item: &Item) -> Option<u64> {
+        let stream = self.stream_of(item);
+        item.stream.clone().find(|&at| stream.is_word[at]).map(|at| stream.tokens[at])
+    }
+
     /// Returns the names, numbers and texts of an item.
     pub(crate) fn words_of(&self, item: &Item) -> Vec<u64> {
         let stream = self.stream_of(item);
@@ -170,6 +180,11 @@ impl FileItems {
         let packed: Vec<u8> =
             tokens.iter().flat_map(|hash| hash.to_le_bytes()).chain([u8::from(is_note)]).collect();
         let hash = hash_of(&packed);
+        let mut sorted_tokens: Box<[u64]> = tokens.into();
+        sorted_tokens.sort_unstable();
+        let words = tokens.iter().zip(&stream.is_word[start..]).filter(|(_, is_word)| **is_word);
+        let mut sorted_words: Box<[u64]> = words.map(|(token, _)| *token).collect();
+        sorted_words.sort_unstable();
         *self.counts.entry(hash).or_default() += 1;
         self.hashes.push(hash);
         self.items.push(Item {
@@ -179,6 +194,8 @@ impl FileItems {
             entity: raw.entity,
             first_line: raw.first_line,
             last_line: raw.last_line,
+            sorted_tokens,
+            sorted_words,
         });
     }
 }
@@ -227,8 +244,16 @@ pub(crate) fn read_versions(name: &[u8], versions: [Option<&[u8]>; 4]) -> [Optio
     let ItemForm::Syntax(language) = form else {
         return versions.map(|bytes| bytes.map(|bytes| read_items(form, bytes, None)));
     };
-    let parsed =
-        versions.map(|bytes| bytes.map(|bytes| read_source_items(language, bytes, MAX_PARSED_BYTES)));
+    // Of the four versions two or three are often equal: each text is parsed once.
+    let mut parsed: [Option<Option<SourceItems>>; 4] = Default::default();
+    for version in 0..versions.len() {
+        let same =
+            (0..version).find(|&other| versions[other].is_some() && versions[other] == versions[version]);
+        parsed[version] = match same {
+            Some(other) => parsed[other].clone(),
+            None => versions[version].map(|bytes| read_source_items(language, bytes, MAX_PARSED_BYTES)),
+        };
+    }
     let errors = |version: &Option<Option<SourceItems>>| match version {
         Some(Some(items)) => items.n_errors,
         Some(None) => u32::MAX,

@@ -149,6 +149,16 @@ pub struct WholeFileTaken {
     pub from: MergeSide,
 }
 
+probity_core::word_enum! {
+    /// What an audit left out because too many files changed.
+    pub enum UncheckedPart {
+        /// Whether calls of one side fit the definitions of the other.
+        Calls = "calls",
+        /// Whether lines that seem lost went to another file.
+        Moves = "moves",
+    }
+}
+
 /// What an audit found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditReport {
@@ -157,6 +167,8 @@ pub struct AuditReport {
     pub set_aside: Vec<SetAsideFile>,
     /// Calls of names whose definition the other side removed, if no file outside of the four trees defines them.
     pub unconfirmed: Vec<AuditFinding>,
+    /// What was left out because too many files changed.
+    pub unchecked: Vec<UncheckedPart>,
     /// The files whose fate the ids did not prove.
     pub n_compared: usize,
 }

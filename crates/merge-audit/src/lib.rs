@@ -1,12 +1,11 @@
 //! Which edits of either side a merge does not have. Pure: four trees in, findings out.
 //!
 //! Owns: path identity across four trees, three-way merging, items and edit atoms, survival, classes, breakages.
-//! May use: analysis, core, paths.
+//! May use: analysis, core, line-diff, paths.
 //! Must not know: a repository, a commit, a file system, who made an edit.
 //!
 //! * [`audit`]: the whole question.
 //! * [`is_proven_by_ids`]: paths that need no contents, because ids alone prove that nothing is lost.
-//! * [`merge_lines`]: the three-way merge that proves the rest, and that knows no merge driver.
 //! * [`restore_edit`]: the text of a result with a lost edit put back.
 //!
 //! An edit is judged by what it changed, not by where its lines are: code in another layout, another order or another
@@ -17,20 +16,18 @@ mod edits;
 mod file_audit;
 mod file_items;
 mod finding;
-mod line_merge;
+mod hashes;
 mod moved_code;
 mod path_class;
 mod path_identity;
 mod restore;
-mod sequence_diff;
 mod survival;
 mod trees;
 
 pub use finding::{
     AuditFinding, AuditReport, EditKind, EditPlace, FindingClass, LossCause, MergeSide, SetAsideFile,
-    VersionExcerpt, WholeFileTaken,
+    UncheckedPart, VersionExcerpt, WholeFileTaken,
 };
-pub use line_merge::{LineMerge, merge_lines};
 pub use path_class::SetAsideReason;
 pub use restore::restore_edit;
 pub use trees::{BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids};
@@ -56,13 +53,20 @@ pub fn audit(trees: &FourTrees, options: AuditOptions) -> AuditReport {
         file_audit::audit_file(group, &search, options, &mut report);
     }
     if options.checks_breakages && !options.two_way {
-        let (confirmed, unconfirmed) = breakages::broken_calls(trees, &search);
+        let calls = breakages::broken_calls(trees, &search);
+        if calls.is_none() {
+            report.unchecked.push(UncheckedPart::Calls);
+        }
+        let (confirmed, unconfirmed) = calls.unwrap_or_default();
         let with_id = |mut finding: AuditFinding| {
             finding.fill_id(["", "", "", ""]);
             finding
         };
         report.findings.extend(confirmed.into_iter().map(with_id));
         report.unconfirmed = unconfirmed.into_iter().map(with_id).collect();
+    }
+    if search.is_exhausted() {
+        report.unchecked.push(UncheckedPart::Moves);
     }
     report
 }

@@ -1,21 +1,25 @@
 //! Looks for code in the other files of a tree: what left one file may have gone to another.
 
 use crate::file_items::{FileItems, read_versions};
+use crate::hashes::hash_of;
 use crate::path_class::{class_of_content, class_of_path};
-use crate::trees::{BASE, FourTrees};
+use crate::trees::{BASE, FourTrees, PathVersions};
 use probity_paths::RepoPath;
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// More changed files than this are not searched.
 const MAX_SEARCHED_FILES: usize = 400;
 
+/// More bytes of other files than this are not cut into items for one merge.
+const MAX_READ_BYTES: usize = 8 << 20;
+
 /// A line that may be in another file.
 pub(crate) struct SoughtLine<'a> {
     pub(crate) tokens: &'a [u64],
     pub(crate) is_note: bool,
-    /// Its longest word: files without it are not even cut into items.
+    /// Its longest word: files without it are not cut into items.
     pub(crate) word: &'a [u8],
 }
 
@@ -27,11 +31,36 @@ pub(crate) struct TreeSearch<'a> {
     /// Paths of the file under audit: they are no other file.
     own_paths: RefCell<BTreeSet<RepoPath>>,
     cache: RefCell<BTreeMap<RepoPath, CachedVersions>>,
+    /// For each tree the words of the files that differ from the base, sorted, with the places of the files.
+    words: [OnceCell<Vec<(u64, u32)>>; 4],
+    paths: Vec<&'a RepoPath>,
+    n_read_bytes: Cell<usize>,
 }
 
 impl<'a> TreeSearch<'a> {
     pub(crate) fn new(trees: &'a FourTrees) -> Self {
-        Self { trees, own_paths: RefCell::default(), cache: RefCell::default() }
+        let words = Default::default();
+        Self {
+            trees,
+            own_paths: RefCell::default(),
+            cache: RefCell::default(),
+            words,
+            paths: trees.keys().collect(),
+            n_read_bytes: Cell::new(0),
+        }
+    }
+
+    /// Returns true if other files were left unread because there were too many.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.n_read_bytes.get() > MAX_READ_BYTES
+    }
+
+    /// Returns true if all files of these paths can be read besides what was read already.
+    pub(crate) fn can_read<'p>(&self, paths: impl Iterator<Item = &'p RepoPath>) -> bool {
+        let cache = self.cache.borrow();
+        let unread = paths.filter(|path| !cache.contains_key(*path));
+        let n_bytes: usize = unread.map(|path| distinct_bytes(&self.trees[path])).sum();
+        self.n_read_bytes.get() + n_bytes <= MAX_READ_BYTES
     }
 
     pub(crate) fn set_own_paths(&self, paths: impl IntoIterator<Item = RepoPath>) {
@@ -49,23 +78,52 @@ impl<'a> TreeSearch<'a> {
         if line.tokens.len() < MIN_MOVED_TOKENS {
             return Vec::new();
         }
-        let mentions = |bytes: &[u8]| bytes.windows(line.word.len().max(1)).any(|part| part == line.word);
         let own = self.own_paths.borrow();
-        let changed = self.trees.iter().filter(|(path, versions)| {
-            !own.contains(*path)
-                && versions[version].as_ref().is_some_and(|file| {
-                    let is_changed = versions[BASE].as_ref().is_none_or(|base| base.id != file.id);
-                    is_changed && file.bytes.as_deref().is_some_and(mentions)
-                })
-        });
-        let gained = changed.take(MAX_SEARCHED_FILES).filter(|(path, _)| {
+        let changed = self.files_with_word(version, line.word).filter(|path| !own.contains(*path));
+        let gained = changed.take(MAX_SEARCHED_FILES).filter(|path| {
             let read = self.read(path);
             let count = |version: usize| {
                 read[version].as_ref().map_or(0, |file| file.occurrences(line.tokens, line.is_note).any)
             };
             known.iter().all(|&other| count(version) > count(other))
         });
-        gained.map(|(path, _)| path.clone()).collect()
+        gained.cloned().collect()
+    }
+
+    /// Returns the files of a tree that differ from the base and hold a word.
+    fn files_with_word(&self, version: usize, word: &[u8]) -> impl Iterator<Item = &'a RepoPath> {
+        let words = self.words[version].get_or_init(|| self.index_words(version));
+        let wanted = hash_of(word);
+        let start = words.partition_point(|(other, _)| *other < wanted);
+        let found = words[start..].iter().take_while(move |(other, _)| *other == wanted);
+        found.map(|&(_, file)| self.paths[file as usize])
+    }
+
+    fn index_words(&self, version: usize) -> Vec<(u64, u32)> {
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128;
+        let mut words = Vec::new();
+        for ((path, versions), place) in self.trees.iter().zip(0_u32..) {
+            let Some(file) = &versions[version] else { continue };
+            let is_changed = versions[BASE].as_ref().is_none_or(|base| base.id != file.id);
+            let Some(bytes) = file.bytes.as_deref().filter(|_| is_changed) else { continue };
+            if class_of_path(path).is_some() || class_of_content(bytes).is_some() {
+                continue;
+            }
+            let from = words.len();
+            let texts = bytes.split(|&byte| !is_word(byte)).filter(|word| !word.is_empty());
+            words.extend(texts.map(|word| (hash_of(word), place)));
+            words[from..].sort_unstable();
+            let mut kept = from;
+            for at in from..words.len() {
+                if kept == from || words[kept - 1] != words[at] {
+                    words[kept] = words[at];
+                    kept += 1;
+                }
+            }
+            words.truncate(kept);
+        }
+        words.sort_unstable();
+        words
     }
 
     /// Returns the items of all versions of a path. Those that are set aside have none.
@@ -77,7 +135,10 @@ impl<'a> TreeSearch<'a> {
         let bytes = |version: usize| -> Option<&[u8]> {
             versions[version].as_ref()?.bytes.as_deref().filter(|bytes| class_of_content(bytes).is_none())
         };
-        let read = if class_of_path(path).is_some() {
+        let n_bytes = distinct_bytes(versions);
+        let is_beyond = self.n_read_bytes.get() + n_bytes > MAX_READ_BYTES;
+        self.n_read_bytes.set(self.n_read_bytes.get() + n_bytes);
+        let read = if is_beyond || class_of_path(path).is_some() {
             Rc::default()
         } else {
             Rc::new(read_versions(path.file_name(), [bytes(0), bytes(1), bytes(2), bytes(3)]))
@@ -85,4 +146,15 @@ impl<'a> TreeSearch<'a> {
         self.cache.borrow_mut().insert(path.clone(), Rc::clone(&read));
         read
     }
+}
+
+/// Returns the bytes of the different contents of a path.
+fn distinct_bytes(versions: &PathVersions) -> usize {
+    let is_new = |at: &usize| {
+        versions[*at]
+            .as_ref()
+            .is_some_and(|version| versions[..*at].iter().flatten().all(|earlier| earlier.id != version.id))
+    };
+    let sizes = (0..versions.len()).filter(is_new).filter_map(|at| versions[at].as_ref()?.bytes.as_ref());
+    sizes.map(|bytes| bytes.len()).sum()
 }

@@ -1,9 +1,10 @@
 //! Which paths of the four trees are one file: equal names, then equal contents, then similar ones.
 
-use crate::line_merge::{hash_of, lines_of};
+use crate::hashes::hash_of;
 use crate::trees::{
     BASE, FileGroup, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS, is_proven_by_ids,
 };
+use probity_line_diff::split_lines;
 use probity_paths::RepoPath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,12 +95,18 @@ fn renames(trees: &FourTrees, from: usize, to: usize) -> RenameMap {
     };
     let (mut gone, mut new) = (of(from, to), of(to, from));
     let mut found = RenameMap::new();
-    take_pairs(&mut gone, &mut new, &mut found, |left, right| left.1.id == right.1.id);
+    take_equal_pairs(&mut gone, &mut new, &mut found);
     let compares_all = gone.len() * new.len() <= MAX_COMPARED_PAIRS;
     let mut scored: Vec<(usize, &RepoPath, &RepoPath)> = Vec::new();
-    let new_lines: Vec<Option<LineCounts>> = new.iter().map(|(_, version)| line_counts(version)).collect();
+    let gone_names: BTreeSet<&[u8]> = gone.iter().map(|(path, _)| path.file_name()).collect();
+    let new_names: BTreeSet<&[u8]> = new.iter().map(|(path, _)| path.file_name()).collect();
+    let counted = |path: &RepoPath, version: &FileVersion, others: &BTreeSet<&[u8]>| {
+        if compares_all || others.contains(path.file_name()) { line_counts(version) } else { None }
+    };
+    let new_lines: Vec<Option<LineCounts>> =
+        new.iter().map(|(path, version)| counted(path, version, &gone_names)).collect();
     for (path, version) in &gone {
-        let Some(lines) = line_counts(version) else { continue };
+        let Some(lines) = counted(path, version, &new_names) else { continue };
         for ((other, _), other_lines) in new.iter().zip(&new_lines) {
             let Some(other_lines) = other_lines else { continue };
             if compares_all || path.file_name() == other.file_name() {
@@ -130,47 +137,47 @@ fn last_segments(path: &RepoPath) -> (Option<Vec<u8>>, &[u8]) {
 
 type PathVersion<'a> = (&'a RepoPath, &'a FileVersion);
 
-fn take_pairs<'a>(
+/// Pairs files of equal content, each at most once.
+fn take_equal_pairs<'a>(
     gone: &mut Vec<PathVersion<'a>>,
     new: &mut Vec<PathVersion<'a>>,
     found: &mut RenameMap,
-    is_pair: impl Fn(&PathVersion<'a>, &PathVersion<'a>) -> bool,
 ) {
-    gone.retain(|left| {
-        let Some(at) = new.iter().position(|right| is_pair(left, right)) else { return true };
-        found.insert(left.0.clone(), new.remove(at).0.clone());
+    let mut by_id: BTreeMap<&str, Vec<&'a RepoPath>> = BTreeMap::new();
+    for (path, version) in new.iter().rev() {
+        by_id.entry(&version.id).or_default().push(path);
+    }
+    let mut taken: BTreeSet<&RepoPath> = BTreeSet::new();
+    gone.retain(|(path, version)| {
+        let Some(other) = by_id.get_mut(&*version.id).and_then(Vec::pop) else { return true };
+        found.insert((*path).clone(), other.clone());
+        taken.insert(other);
         false
     });
+    new.retain(|(path, _)| !taken.contains(path));
 }
 
-struct LineCounts {
-    counts: BTreeMap<u64, usize>,
-    n_lines: usize,
-}
+/// The hashes of the lines of a file that say something, sorted.
+struct LineCounts(Vec<u64>);
 
 fn line_counts(version: &FileVersion) -> Option<LineCounts> {
-    let bytes = version.bytes.as_deref()?;
-    let mut counts = BTreeMap::new();
-    let mut n_lines = 0;
-    for line in lines_of(bytes) {
-        let line = line.trim_ascii();
-        if line.len() > 2 {
-            *counts.entry(hash_of(line)).or_default() += 1;
-            n_lines += 1;
-        }
-    }
-    Some(LineCounts { counts, n_lines })
+    let lines = split_lines(version.bytes.as_deref()?).into_iter().map(<[u8]>::trim_ascii);
+    let mut hashes: Vec<u64> = lines.filter(|line| line.len() > 2).map(hash_of).collect();
+    hashes.sort_unstable();
+    Some(LineCounts(hashes))
 }
 
 fn similarity_percent(left: &LineCounts, right: &LineCounts) -> usize {
-    let n_lines = left.n_lines.max(right.n_lines);
-    if n_lines == 0 || left.n_lines.min(right.n_lines) * 100 < n_lines * MIN_NAMESAKE_PERCENT {
+    let (LineCounts(left), LineCounts(right)) = (left, right);
+    let n_lines = left.len().max(right.len());
+    if n_lines == 0 || left.len().min(right.len()) * 100 < n_lines * MIN_NAMESAKE_PERCENT {
         return 0;
     }
-    let common: usize = left
-        .counts
-        .iter()
-        .map(|(line, count)| right.counts.get(line).map_or(0, |other| *count.min(other)))
-        .sum();
-    common * 100 / n_lines
+    let (mut left_at, mut right_at, mut n_common) = (0, 0, 0);
+    while let (Some(one), Some(other)) = (left.get(left_at), right.get(right_at)) {
+        n_common += usize::from(one == other);
+        left_at += usize::from(one <= other);
+        right_at += usize::from(one >= other);
+    }
+    n_common * 100 / n_lines
 }

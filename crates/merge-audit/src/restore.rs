@@ -1,8 +1,7 @@
 //! Puts a lost edit back by a three-way merge: the side without the edit, the side with it, and the result.
 
-use crate::line_merge::{LineMerge, hash_of, lines_of, merge_lines};
-use crate::sequence_diff::{aligned_pairs, changed_regions};
 use crate::trees::BASE;
+use probity_line_diff::{LineAlignment, line_changes, merge, split_lines};
 
 /// Returns the result with the edit of a side put back; `None` if the result changed the same lines, so that a person
 /// has to do it. `version` says whether `lines`, from 1, are lines of the base or of the side.
@@ -14,21 +13,16 @@ pub fn restore_edit(
     lines: [u32; 2],
 ) -> Option<Vec<u8>> {
     let without = side_without_edit(base, side, version, lines);
-    match merge_lines(&without, result, side) {
-        LineMerge::Clean(text) if text != result => Some(text),
-        _ => None,
-    }
+    merge(&without, result, side, LineAlignment::Anchored).ok().filter(|text| text != result)
 }
 
 /// Takes the changed lines that hold the edit back to the base.
 fn side_without_edit(base: &[u8], side: &[u8], version: usize, lines: [u32; 2]) -> Vec<u8> {
-    let (base, side) = (lines_of(base), lines_of(side));
-    let hashes = |lines: &[&[u8]]| lines.iter().map(|line| hash_of(line)).collect::<Vec<u64>>();
-    let pairs = aligned_pairs(&hashes(&base), &hashes(&side));
+    let (base, side) = (split_lines(base), split_lines(side));
     let (first, last) = (lines[0].saturating_sub(1) as usize, lines[1] as usize);
     let mut text: Vec<&[u8]> = Vec::new();
     let mut at = 0;
-    for region in changed_regions(&pairs, base.len(), side.len()) {
+    for region in line_changes(&base, &side, LineAlignment::Anchored) {
         let place = if version == BASE { &region.before } else { &region.after };
         let holds_edit = place.start < last && first < place.end;
         if holds_edit {

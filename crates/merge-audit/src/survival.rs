@@ -6,7 +6,9 @@ use crate::file_items::{FileItems, Item};
 use crate::moved_code::{SoughtLine, TreeSearch};
 use crate::trees::{BASE, RESULT};
 use probity_analysis::ItemKind;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The least similarity, in percent of parts of words, of a line and what the merge made of it.
 const MIN_ADAPTED_PERCENT: usize = 65;
@@ -31,17 +33,23 @@ pub(crate) struct SideView<'a> {
     pub(crate) renamed: BTreeMap<u64, u64>,
     /// Items of the result that no other version has.
     pub(crate) invented: Vec<usize>,
+    /// The parts of the words of those items, and of the lines that only the other side inserted.
+    invented_parts: OnceCell<Vec<(bool, Vec<u64>)>>,
+    other_parts: OnceCell<Vec<(bool, Vec<u64>)>>,
     pub(crate) search: &'a TreeSearch<'a>,
     /// Which trees are the side and the other side: `OURS` or `THEIRS`.
     pub(crate) versions: [usize; 2],
 }
 
 pub(crate) struct SideTexts<'a> {
-    pub(crate) base: &'a [u8],
-    pub(crate) side: &'a [u8],
-    pub(crate) other: &'a [u8],
-    pub(crate) result: &'a [u8],
+    pub(crate) base: VersionText<'a>,
+    pub(crate) side: VersionText<'a>,
+    pub(crate) other: VersionText<'a>,
+    pub(crate) result: VersionText<'a>,
 }
+
+/// The lines of a version, with their ends.
+pub(crate) type VersionText<'a> = Rc<[&'a [u8]]>;
 
 /// How often a line occurs in the four versions.
 #[derive(Debug, Clone, Copy)]
@@ -90,6 +98,8 @@ impl<'a> SideView<'a> {
             base_to_other,
             renamed,
             invented,
+            invented_parts: OnceCell::new(),
+            other_parts: OnceCell::new(),
             search,
             versions,
         }
@@ -170,7 +180,7 @@ impl<'a> SideView<'a> {
 
     pub(crate) fn adds_words(&self, base: usize, side: usize) -> bool {
         let (before, after) = (&self.base.items[base], &self.side.items[side]);
-        !added_elements(&self.base.words_of(before), &self.side.words_of(after)).is_empty()
+        !added_elements(&before.sorted_words, &after.sorted_words).is_empty()
     }
 
     /// Says which half of an edit is gone: of an update whose new text is there, only the deletion.
@@ -203,7 +213,7 @@ impl<'a> SideView<'a> {
 
     fn update_survives(&self, base: usize, side: usize) -> bool {
         let (before, after) = (&self.base.items[base], &self.side.items[side]);
-        let added = added_elements(&self.base.words_of(before), &self.side.words_of(after));
+        let added = added_elements(&before.sorted_words, &after.sorted_words);
         let is_base_back = self.is_undeleted(base);
         if added.is_empty() {
             return !is_base_back && !self.keeps_removed_words(before, after);
@@ -216,15 +226,15 @@ impl<'a> SideView<'a> {
 
     /// Returns true if a line of the result still has what the side took out of it.
     fn keeps_removed_words(&self, before: &Item, after: &Item) -> bool {
-        let removed = added_elements(&self.side.words_of(after), &self.base.words_of(before));
+        let removed = added_elements(&after.sorted_words, &before.sorted_words);
         if removed.is_empty() {
             // Only punctuation changed: the result must have one of the two.
             return false;
         }
         self.new_result_items().any(|item| {
-            let words = self.result.words_of(item);
-            let is_similar = similarity_percent(self.base, before, self.result, item) >= 50;
-            is_similar && n_common(&words, &removed) == removed.len() && self.side.count(item.hash) == 0
+            n_common(&item.sorted_words, &removed) == removed.len()
+                && self.side.count(item.hash) == 0
+                && similarity_percent(self.base, before, self.result, item) >= 50
         })
     }
 
@@ -240,8 +250,7 @@ impl<'a> SideView<'a> {
             if !is_similar || self.base.count(item.hash) > 0 && item.hash != after.hash {
                 return false;
             }
-            let words = self.result.words_of(item);
-            let n_there = n_common(&words, added);
+            let n_there = n_common(&item.sorted_words, added);
             if n_there * 100 >= added.len() * MIN_COMBINED_PERCENT {
                 return true;
             }
@@ -254,53 +263,60 @@ impl<'a> SideView<'a> {
     /// `RangeSlider`, because the other side took the suffix from all names.
     fn n_adapted_words(&self, after: &Item, added: &[u64], item: &Item) -> usize {
         let is_invented = |word: &&[u8]| {
-            let hash = crate::line_merge::hash_of(word);
+            let hash = crate::hashes::hash_of(word);
             [self.base, self.side, self.other].iter().all(|file| file.code.count(hash) == 0)
         };
-        let invented: Vec<Vec<u64>> =
-            item_words(self.texts.result, item).into_iter().filter(is_invented).map(parts_of).collect();
+        let invented: Vec<Vec<u64>> = item_words(&self.texts.result, item)
+            .into_iter()
+            .filter(is_invented)
+            .map(sorted_parts_of)
+            .collect();
         let is_adapted = |word: &&&[u8]| {
-            let parts = parts_of(word);
+            let parts = sorted_parts_of(word);
             parts.len() > 1 && invented.iter().any(|other| dice_percent(&parts, other) >= MIN_ADAPTED_PERCENT)
         };
-        let words = item_words(self.texts.side, after);
-        let is_added = |word: &&&[u8]| added.contains(&crate::line_merge::hash_of(word));
+        let words = item_words(&self.texts.side, after);
+        let is_added = |word: &&&[u8]| added.contains(&crate::hashes::hash_of(word));
         words.iter().filter(is_added).filter(is_adapted).count()
     }
 
     /// Returns true if the merge has the inserted line in words that fit the other side's code.
     fn is_adapted(&self, item: &Item) -> bool {
-        let parts = word_parts(self.texts.side, item);
+        let parts = word_parts(&self.texts.side, item);
         if parts.len() < 2 {
             return false;
         }
-        self.invented.iter().any(|&index| {
-            let other = &self.result.items[index];
-            other.is_note() == item.is_note()
-                && dice_percent(&parts, &word_parts(self.texts.result, other)) >= MIN_ADAPTED_PERCENT
+        let invented = self.invented_parts.get_or_init(|| {
+            let items = self.invented.iter().map(|&index| &self.result.items[index]);
+            items.map(|other| (other.is_note(), word_parts(&self.texts.result, other))).collect()
+        });
+        invented.iter().any(|(is_note, other)| {
+            *is_note == item.is_note() && dice_percent(&parts, other) >= MIN_ADAPTED_PERCENT
         })
     }
 
     /// Returns true if the other side inserted almost the same line, and the result has that one.
     fn is_said_by_other(&self, item: &Item) -> bool {
-        let parts = word_parts(self.texts.side, item);
+        let parts = word_parts(&self.texts.side, item);
         if parts.len() < MIN_SAME_MEANING_WORDS {
             return false;
         }
-        let inserted =
-            (0..self.other.items.len()).filter(|&index| self.base_to_other.backward[index].is_none());
-        inserted.map(|index| &self.other.items[index]).any(|other| {
-            if other.is_note() != item.is_note()
-                || self.base.count(other.hash) > 0
-                || self.side.count(other.hash) > 0
-                || self.result.count(other.hash) == 0
-            {
-                return false;
-            }
-            let other_parts = word_parts(self.texts.other, other);
-            let (shorter, longer) = (parts.len().min(other_parts.len()), parts.len().max(other_parts.len()));
+        let said = self.other_parts.get_or_init(|| {
+            let is_inserted = |other: &Item| {
+                self.base.count(other.hash) == 0
+                    && self.side.count(other.hash) == 0
+                    && self.result.count(other.hash) > 0
+            };
+            let unaligned = self.other.items.iter().zip(&self.base_to_other.backward);
+            let inserted = unaligned.filter(|(other, base)| base.is_none() && is_inserted(other));
+            inserted.map(|(other, _)| (other.is_note(), word_parts(&self.texts.other, other))).collect()
+        });
+        said.iter().any(|(is_note, other)| {
+            let (shorter, longer) = (parts.len().min(other.len()), parts.len().max(other.len()));
             // A line that says much more does not say the same.
-            longer * 4 <= shorter * 5 && dice_percent(&parts, &other_parts) >= MIN_SAME_MEANING_PERCENT
+            *is_note == item.is_note()
+                && longer * 4 <= shorter * 5
+                && dice_percent(&parts, other) >= MIN_SAME_MEANING_PERCENT
         })
     }
 
@@ -313,7 +329,7 @@ impl<'a> SideView<'a> {
         // What the side itself wrote into other files is no move.
         let known = [BASE, self.versions[0]];
         let files =
-            self.search.files_that_gained(RESULT, &known, &sought_line(self.side, self.texts.side, item));
+            self.search.files_that_gained(RESULT, &known, &sought_line(self.side, &self.texts.side, item));
         if files.is_empty() {
             return false;
         }
@@ -329,7 +345,7 @@ impl<'a> SideView<'a> {
             let gained = self.search.files_that_gained(
                 RESULT,
                 &known,
-                &sought_line(self.side, self.texts.side, neighbor),
+                &sought_line(self.side, &self.texts.side, neighbor),
             );
             gained.iter().any(|file| files.contains(file))
         })
@@ -346,7 +362,7 @@ impl<'a> SideView<'a> {
         counts.other >= counts.base
             || !self
                 .search
-                .files_that_gained(self.versions[1], &[BASE], &sought_line(self.base, self.texts.base, item))
+                .files_that_gained(self.versions[1], &[BASE], &sought_line(self.base, &self.texts.base, item))
                 .is_empty()
     }
 
@@ -398,28 +414,30 @@ fn pairs_of(file: &FileItems, index: usize) -> Vec<Vec<u64>> {
     if item.is_note() { Vec::new() } else { neighbors.into_iter().flatten().filter_map(of_pair).collect() }
 }
 
-fn lines_of_item<'a>(text: &'a [u8], item: &Item) -> impl Iterator<Item = &'a [u8]> {
-    let n_lines = (item.last_line - item.first_line + 1) as usize;
-    text.split(|&byte| byte == b'\n').skip(item.first_line as usize - 1).take(n_lines)
-}
-
-fn item_words<'a>(text: &'a [u8], item: &Item) -> Vec<&'a [u8]> {
+fn item_words<'a>(text: &VersionText<'a>, item: &Item) -> Vec<&'a [u8]> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128;
-    lines_of_item(text, item)
-        .flat_map(|line| line.split(move |&byte| !is_word(byte)))
-        .filter(|word| !word.is_empty())
-        .collect()
+    let (first, last) = (item.first_line as usize - 1, (item.last_line as usize).min(text.len()));
+    let lines = text.get(first..last).unwrap_or_default().iter();
+    lines.flat_map(|line| line.split(move |&byte| !is_word(byte))).filter(|word| !word.is_empty()).collect()
 }
 
 /// Describes an item for a search in other files.
-pub(crate) fn sought_line<'a>(file: &'a FileItems, text: &'a [u8], item: &Item) -> SoughtLine<'a> {
+pub(crate) fn sought_line<'a>(file: &'a FileItems, text: &VersionText<'a>, item: &Item) -> SoughtLine<'a> {
     let word = item_words(text, item).into_iter().max_by_key(|word| word.len()).unwrap_or_default();
     SoughtLine { tokens: file.tokens_of(item), is_note: item.is_note(), word }
 }
 
-/// Splits the text of an item into the parts of its words: `load_order` and `loadOrder` have the same two.
-fn word_parts(text: &[u8], item: &Item) -> Vec<u64> {
-    item_words(text, item).into_iter().flat_map(parts_of).collect()
+/// Splits the text of an item into the parts of its words, sorted: `load_order` and `loadOrder` have the same two.
+fn word_parts(text: &VersionText<'_>, item: &Item) -> Vec<u64> {
+    let mut parts: Vec<u64> = item_words(text, item).into_iter().flat_map(sorted_parts_of).collect();
+    parts.sort_unstable();
+    parts
+}
+
+fn sorted_parts_of(word: &[u8]) -> Vec<u64> {
+    let mut parts = parts_of(word);
+    parts.sort_unstable();
+    parts
 }
 
 fn parts_of(word: &[u8]) -> Vec<u64> {
@@ -429,7 +447,7 @@ fn parts_of(word: &[u8]) -> Vec<u64> {
     for &byte in word {
         let is_break = byte == b'_' || (byte.is_ascii_uppercase() && was_lower);
         if is_break && !part.is_empty() {
-            parts.push(crate::line_merge::hash_of(&part));
+            parts.push(crate::hashes::hash_of(&part));
             part.clear();
         }
         if byte != b'_' {
@@ -438,7 +456,7 @@ fn parts_of(word: &[u8]) -> Vec<u64> {
         was_lower = byte.is_ascii_lowercase() || byte.is_ascii_digit();
     }
     if !part.is_empty() {
-        parts.push(crate::line_merge::hash_of(&part));
+        parts.push(crate::hashes::hash_of(&part));
     }
     parts
 }

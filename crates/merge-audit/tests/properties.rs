@@ -1,8 +1,8 @@
 //! Properties of an audit, on random merges whose losses are known because the result is composed from known edits.
 
+use probity_line_diff::{LineAlignment, merge};
 use probity_merge_audit::{
-    AuditFinding, AuditOptions, FileVersion, FindingClass, FourTrees, LineMerge, MergeSide, audit,
-    merge_lines, restore_edit,
+    AuditFinding, AuditOptions, FileVersion, FindingClass, FourTrees, MergeSide, audit, restore_edit,
 };
 use probity_paths::RepoPath;
 use proptest::prelude::*;
@@ -93,7 +93,7 @@ proptest! {
     #[test]
     fn a_clean_merge_loses_nothing([ours, theirs] in edits()) {
         let [base, ours, theirs] = [&[][..], &ours, &theirs].map(|edits| python(&with(edits), "    "));
-        let LineMerge::Clean(merged) = merge_lines(base.as_bytes(), ours.as_bytes(), theirs.as_bytes()) else {
+        let Ok(merged) = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes(), LineAlignment::Anchored) else {
             return Err(TestCaseError::fail("edits of different functions do not conflict"));
         };
         let merged = String::from_utf8(merged).expect("text");
@@ -151,4 +151,78 @@ proptest! {
         let trees = FourTrees::from([(path, texts.map(version))]);
         audit(&trees, AuditOptions { two_way: false, checks_breakages: true });
     }
+
+    #[test]
+    fn any_four_trees_are_audited_the_same_from_both_sides(trees in any_trees()) {
+        let options = AuditOptions { two_way: false, checks_breakages: true };
+        let report = audit(&trees, options);
+        prop_assert_eq!(&report, &audit(&trees, options), "the same trees have the same answer");
+        let swapped: FourTrees = trees
+            .iter()
+            .map(|(path, [base, ours, theirs, result])| {
+                (path.clone(), [base.clone(), theirs.clone(), ours.clone(), result.clone()])
+            })
+            .collect();
+        let other = audit(&swapped, options);
+        let broken = |report: &probity_merge_audit::AuditReport| {
+            let mut classes: Vec<_> = report
+                .findings
+                .iter()
+                .filter(|one| one.side.is_none())
+                .map(|one| (one.class, one.path.clone()))
+                .collect();
+            classes.sort();
+            classes
+        };
+        prop_assert_eq!(broken(&report), broken(&other));
+        for finding in report.findings.iter().filter(|finding| finding.place.lines != [0, 0]) {
+            let versions = &trees[&finding.path];
+            let text = |at: usize| versions[at].as_ref().and_then(|one| one.bytes.clone()).unwrap_or_default();
+            let version = if finding.side == Some(MergeSide::Ours) { 1 } else { 2 };
+            // Whatever it gives, it must not panic.
+            let _ = restore_edit(&text(0), &text(version), &text(3), finding.place.version, finding.place.lines);
+        }
+    }
+}
+
+/// Lines that programs, settings and half-merged files are made of.
+const LINES: [&str; 16] = [
+    "def price(order):",
+    "    return total",
+    "    total = sum(order)",
+    "    check(total, 2)",
+    "import os",
+    "class Shop {",
+    "}",
+    "<<<<<<< ours",
+    "=======",
+    ">>>>>>> theirs",
+    "",
+    "# a note",
+    "\"key\": [1, 2],",
+    "fn main() { price(1); }",
+    "\t\u{e4}\u{f6}\r",
+    "x",
+];
+
+const NAMES: [&str; 7] = ["a.py", "b.rs", "lib/a.py", "c.json", "d.md", "e.c", "f.yml"];
+
+/// Four trees of up to three files, which may be absent, renamed or equal.
+fn any_trees() -> impl Strategy<Value = FourTrees> {
+    let text =
+        prop::collection::vec(prop::sample::select(&LINES[..]), 0..12).prop_map(|lines| lines.join("\n"));
+    let versions = prop::array::uniform4(prop::option::weighted(0.8, text));
+    prop::collection::btree_map(prop::sample::select(&NAMES[..]), versions, 1..4).prop_map(|files| {
+        let version = |text: Option<String>| {
+            text.map(|text| FileVersion {
+                mode: 0o100_644,
+                id: probity_core::Digest::of(text.as_bytes()).to_hex().into(),
+                bytes: Some(Arc::from(text.as_bytes())),
+            })
+        };
+        files
+            .into_iter()
+            .map(|(name, texts)| (RepoPath::parse(name.as_bytes()).expect("a path"), texts.map(version)))
+            .collect()
+    })
 }

@@ -87,6 +87,7 @@ pub(crate) fn explain(
             .into_iter()
             .map(|one| SetAside { path: one.path, reason: one.reason })
             .collect(),
+        unchecked: report.unchecked,
         merged_by,
         left_out_of_lists: LeftOutOfLists::default(),
     })
@@ -96,6 +97,7 @@ fn to_finding(finding: AuditFinding, commits: Vec<CommitReference>) -> MergeFind
     let [base, ours, theirs, merged] = finding.versions;
     MergeFinding {
         id: finding.id,
+        conflict: String::new(),
         class: finding.class,
         kind: finding.kind,
         side: finding.side,
@@ -109,5 +111,7 @@ fn to_finding(finding: AuditFinding, commits: Vec<CommitReference>) -> MergeFind
         ours,
         theirs,
         merged,
+        decision: None,
+        decided_before: None,
     }
 }

@@ -1,9 +1,8 @@
 //! Reads which paths differ in four trees. Contents come later, and only where they matter.
 
 use crate::question::{NamedMerge, ResultTree};
-use probity_merge_audit::{
-    BASE, FileVersion, FourTrees, LineMerge, OURS, PathVersions, RESULT, THEIRS, merge_lines,
-};
+use probity_line_diff::{LineAlignment, merge};
+use probity_merge_audit::{BASE, FileVersion, FourTrees, OURS, PathVersions, RESULT, THEIRS};
 use probity_paths::RepoPath;
 use probity_snapshot::GitId;
 use probity_snapshot::git::{GitLayout, HeadTree, TreeDiffEntry, TreeSide};
@@ -148,7 +147,9 @@ fn merged_blob(
         let Some(text) = text else { return Ok(None) };
         texts.push(text);
     }
-    let LineMerge::Clean(merged) = merge_lines(&texts[0], &texts[1], &texts[2]) else { return Ok(None) };
+    let Ok(merged) = merge(&texts[0], &texts[1], &texts[2], LineAlignment::Anchored) else {
+        return Ok(None);
+    };
     let id = GitId::of_blob(layout.object_format, &merged);
     contents.insert(id.to_string().into(), merged.into());
     Ok(Some((mode, id)))

@@ -1,29 +1,42 @@
 //! Audits of git merges as every surface uses them: plain requests, plain answers.
 //!
 //! Owns: which four trees a question means, reading them, the commits behind a finding, survival commits, accepted losses.
-//! May use: analysis, api, core, merge-audit, paths, snapshot, workspace.
+//! May use: analysis, api, core, line-diff, merge-audit, paths, snapshot, storage, workspace.
 //! Must not know: governed runs, intents, the document store, how an answer is shown.
 //!
-//! * [`audit`]: one merge, however it is named. [`audit_range`]: every merge of a range.
+//! * [`audit`]: one merge, however it is named; [`read_four_trees`]: what it compares. [`audit_range`]: every merge of a range; [`audit_merges`]: those of a list.
+//! * [`accept`]: puts on record that a merge stands without an edit; [`decisions`] lists what was decided.
+//! * [`merge_summary`], [`merge_sarif`]: findings for pull requests and code scanning services.
+//! * [`install_git_hooks`]: lets git audit a merge before it is committed, by [`audit_before_commit`].
 //! * [`restore`]: a survival commit that puts lost edits back, on a branch of its own.
 //!
 //! Objects are read by git commands that start nothing the repository names. Merge drivers and attributes have no say.
 
 mod answers;
+mod ci_outputs;
 mod commit_graph;
 mod contents;
+mod decisions;
+mod description;
 mod four_trees;
+mod git_hooks;
 mod origins;
 mod question;
 mod range;
 mod survival;
 
+pub use ci_outputs::{merge_sarif, merge_summary};
+pub use decisions::{accept, decisions};
+pub use description::{changed_words, what_happened};
+pub use git_hooks::{install_git_hooks, remove_git_hooks};
 pub use question::MergeQuestion;
-pub use range::audit_range;
+pub use range::{audit_merges, audit_range};
 pub use survival::{SurvivalRequest, restore};
 
 use contents::ContentDepth;
-use probity_api::merge_audit::MergeAuditAnswer;
+use probity_api::LeftOutOfLists;
+use probity_api::merge_audit::{AuditOutcome, MergeAuditAnswer, MergeAuditRangeAnswer};
+use probity_merge_audit::FourTrees;
 use probity_snapshot::git::GitLayout;
 use probity_workspace::{ServiceError, Workspace};
 
@@ -31,6 +44,41 @@ use probity_workspace::{ServiceError, Workspace};
 pub(crate) fn layout_of(workspace: &Workspace) -> Result<GitLayout, ServiceError> {
     let found = workspace.git.clone().or_else(|| GitLayout::find_bare(&workspace.root));
     found.ok_or_else(|| ServiceError::Missing(format!("{} is no git repository", workspace.root.display())))
+}
+
+/// Audits the merge that is about to be committed, if there is one. Git tells its hooks the other side of a merge that has
+/// no conflict; otherwise `MERGE_HEAD` does.
+pub fn audit_before_commit(
+    workspace: &Workspace,
+    theirs: Option<String>,
+) -> Result<MergeAuditRangeAnswer, ServiceError> {
+    let layout = layout_of(workspace)?;
+    let is_merging = theirs.is_some() || layout.git_dir.join("MERGE_HEAD").exists();
+    let mut audits = Vec::new();
+    if is_merging {
+        audits.push(audit(workspace, &MergeQuestion::Working { theirs })?);
+    }
+    Ok(MergeAuditRangeAnswer {
+        range: "about to be committed".to_owned(),
+        merges: audits.len(),
+        proven: audits.iter().filter(|audit| audit.findings.is_empty()).count(),
+        outcome: audits.iter().map(|audit| audit.outcome).max().unwrap_or(AuditOutcome::Clean),
+        audits,
+        left_out_of_lists: LeftOutOfLists::default(),
+    })
+}
+
+/// Returns the four trees of a merge commit of two parents, with the contents of all changed files.
+pub fn read_four_trees(workspace: &Workspace, merge: &str) -> Result<Option<FourTrees>, ServiceError> {
+    let layout = layout_of(workspace)?;
+    let named = question::named_merges(workspace, &layout, &MergeQuestion::Commit(merge.to_owned()))?;
+    let [merge] = &named[..] else { return Ok(None) };
+    if merge.bases.len() != 1 {
+        return Ok(None);
+    }
+    let mut trees = four_trees::read(&layout, merge)?;
+    contents::fill(&layout, &mut [&mut trees], ContentDepth::Everything)?;
+    Ok(Some(trees))
 }
 
 /// Audits one merge.
@@ -47,9 +95,12 @@ pub fn audit(workspace: &Workspace, question: &MergeQuestion) -> Result<MergeAud
                 all.findings.extend(one.findings);
                 all.taken_whole.extend(one.taken_whole);
                 all.set_aside.extend(one.set_aside);
+                all.unchecked.extend(one.unchecked);
                 all.outcome = all.outcome.max(one.outcome);
             }
         }
     }
-    answer.ok_or_else(|| ServiceError::Missing("there is no merge to audit".to_owned()))
+    let mut answer = answer.ok_or_else(|| ServiceError::Missing("there is no merge to audit".to_owned()))?;
+    decisions::apply(&mut answer, &decisions::decisions(workspace)?);
+    Ok(answer)
 }

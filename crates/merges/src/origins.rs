@@ -6,14 +6,19 @@ use probity_api::merge_audit::CommitReference;
 use probity_merge_audit::{AuditFinding, EditKind, FindingClass, FourTrees, MergeSide};
 use probity_paths::RepoPath;
 use probity_snapshot::GitId;
-use probity_snapshot::git::GitLayout;
+use probity_snapshot::git::{GitLayout, TreeDiffEntry, TreeSide};
 use probity_workspace::git_history::CommitCaption;
 use probity_workspace::{ServiceError, git, git_history};
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
-/// At most this many commits of a side are read for one file.
+/// At most this many commits of a side are looked at, the newest.
+const MAX_COMMITS: usize = 3_000;
+/// At most this many versions of one file are read.
 const MAX_COMMITS_PER_FILE: usize = 60;
+/// Of more files than this the commits are not sought.
+const MAX_EXPLAINED_FILES: usize = 300;
 /// At most this many files that nobody changed are searched for a definition.
 const MAX_SEARCHED_FILES: usize = 20_000;
 const MAX_PARSED_BYTES: u64 = 1 << 20;
@@ -21,8 +26,8 @@ const MAX_PARSED_BYTES: u64 = 1 << 20;
 /// One commit's change of a file.
 struct FileCommit {
     id: GitId,
-    before: Vec<u8>,
-    after: Vec<u8>,
+    before: Arc<[u64]>,
+    after: Arc<[u64]>,
 }
 
 /// Finds the commits that made each edit, and marks edits that the other side had and replaced.
@@ -31,23 +36,26 @@ pub(crate) fn explain_findings(
     merge: &NamedMerge,
     findings: &mut [AuditFinding],
 ) -> Result<Vec<Vec<CommitReference>>, ServiceError> {
-    let mut known: BTreeMap<(MergeSide, RepoPath), Vec<FileCommit>> = BTreeMap::new();
+    let paths: BTreeSet<&RepoPath> = findings
+        .iter()
+        .filter(|finding| finding.side.is_some())
+        .map(|finding| &finding.path)
+        .take(MAX_EXPLAINED_FILES)
+        .collect();
+    let of_ours = file_commits(layout, merge, &merge.ours, &paths)?;
+    let of_theirs = file_commits(layout, merge, &merge.theirs, &paths)?;
     let mut commits: Vec<Vec<GitId>> = Vec::new();
     for finding in findings.iter_mut() {
-        let Some(side) = finding.side else {
-            commits.push(Vec::new());
-            continue;
-        };
-        let other = if side == MergeSide::Ours { MergeSide::Theirs } else { MergeSide::Ours };
-        for one in [side, other] {
-            let key = (one, finding.path.clone());
-            if let Entry::Vacant(place) = known.entry(key) {
-                let tip = if one == MergeSide::Ours { &merge.ours } else { &merge.theirs };
-                place.insert(file_commits(layout, merge, tip, &finding.path)?);
+        let (of_side, of_other) = match finding.side {
+            Some(MergeSide::Ours) => (&of_ours, &of_theirs),
+            Some(MergeSide::Theirs) => (&of_theirs, &of_ours),
+            None => {
+                commits.push(Vec::new());
+                continue;
             }
-        }
-        let of_side = &known[&(side, finding.path.clone())];
-        let of_other = &known[&(other, finding.path.clone())];
+        };
+        let of_side = of_side.get(&finding.path).map_or(&[][..], Vec::as_slice);
+        let of_other = of_other.get(&finding.path).map_or(&[][..], Vec::as_slice);
         if finding.class == FindingClass::Lost && is_superseded(finding, of_other) {
             finding.class = FindingClass::Superseded;
         }
@@ -61,53 +69,78 @@ pub(crate) fn explain_findings(
     Ok(lists.collect())
 }
 
-/// Returns what the commits of one side did to a file, newest first.
+/// What the commits of one side did to files, newest first.
+type SideCommits = BTreeMap<RepoPath, Vec<FileCommit>>;
+
+/// Returns what the commits of one side did to some files.
 fn file_commits(
     layout: &GitLayout,
     merge: &NamedMerge,
     tip: &GitId,
-    path: &RepoPath,
-) -> Result<Vec<FileCommit>, ServiceError> {
-    if git::peeled(layout, &[tip])?.iter().any(|object| object.kind != "commit") {
-        return Ok(Vec::new());
+    paths: &BTreeSet<&RepoPath>,
+) -> Result<SideCommits, ServiceError> {
+    let named: Vec<&GitId> = merge.bases.iter().chain([tip]).collect();
+    if paths.is_empty() || git::peeled(layout, &named)?.iter().any(|object| object.kind != "commit") {
+        return Ok(SideCommits::new());
     }
-    let bases: Vec<GitId> = merge.bases.clone();
-    if git::peeled(layout, &bases.iter().collect::<Vec<_>>())?.iter().any(|object| object.kind != "commit") {
-        return Ok(Vec::new());
+    let changes = git_history::path_changes(layout, tip, &merge.bases, paths, MAX_COMMITS)?;
+    let mut by_path: BTreeMap<RepoPath, Vec<(GitId, TreeDiffEntry)>> = BTreeMap::new();
+    for (id, list) in changes {
+        for entry in list {
+            let of_path = by_path.entry(entry.path.clone()).or_default();
+            if of_path.len() < MAX_COMMITS_PER_FILE {
+                of_path.push((id.clone(), entry));
+            }
+        }
     }
-    let commits = git_history::commits_of_path(layout, tip, &bases, path, MAX_COMMITS_PER_FILE)?;
-    let pairs: Vec<(&GitId, Option<&GitId>)> =
-        commits.iter().filter_map(|ids| Some((ids.first()?, ids.get(1)))).collect();
-    // History simplification shows parents that are no parents in the graph: the diff to them is what matters here.
-    let lists = git::commit_diffs(layout, &pairs)?;
-    let mut changes = Vec::new();
-    for ((id, _), list) in pairs.iter().zip(&lists) {
-        let Some(entry) = list.iter().find(|entry| entry.path == *path) else { continue };
-        changes.push(((*id).clone(), entry.before.clone(), entry.after.clone()));
-    }
-    let ids: BTreeSet<String> = changes
-        .iter()
-        .flat_map(|(_, before, after)| [before, after])
+    let ids: BTreeSet<String> = by_path
+        .values()
+        .flatten()
+        .flat_map(|(_, entry)| [&entry.before, &entry.after])
         .flatten()
         .map(|(_, id)| id.to_string())
         .collect();
-    let blobs = git::present_blobs(layout, &ids.into_iter().collect::<Vec<_>>())?;
-    let content = |side: &Option<(u32, GitId)>| {
+    let ids: Vec<String> = ids.into_iter().collect();
+    let sizes = git_history::blob_sizes(layout, &ids)?;
+    let small: Vec<String> = ids
+        .into_iter()
+        .filter(|id| sizes.get(id).is_some_and(|size| *size < crate::contents::MAX_READ_BYTES))
+        .collect();
+    let blobs: BTreeMap<String, Arc<[u64]>> = git::present_blobs(layout, &small)?
+        .into_iter()
+        .map(|(id, bytes)| (id, line_hashes(&bytes).into()))
+        .collect();
+    let content = |side: &TreeSide| -> Arc<[u64]> {
         side.as_ref().and_then(|(_, id)| blobs.get(&id.to_string()).cloned()).unwrap_or_default()
     };
-    Ok(changes
-        .iter()
-        .map(|(id, before, after)| FileCommit {
-            id: id.clone(),
-            before: content(before),
-            after: content(after),
-        })
-        .collect())
+    let commit_of = |(id, entry): (GitId, TreeDiffEntry)| FileCommit {
+        id,
+        before: content(&entry.before),
+        after: content(&entry.after),
+    };
+    let of_path = |(path, changes): (RepoPath, Vec<(GitId, TreeDiffEntry)>)| {
+        (path, changes.into_iter().map(commit_of).collect())
+    };
+    Ok(by_path.into_iter().map(of_path).collect())
 }
 
-fn n_lines(text: &[u8], line: &str) -> usize {
-    let wanted = line.trim().as_bytes();
-    text.split(|&byte| byte == b'\n').filter(|other| other.trim_ascii() == wanted).count()
+/// Hashes the lines of a text without the white space around them, sorted: each is asked for many times.
+fn line_hashes(text: &[u8]) -> Vec<u64> {
+    let mut hashes: Vec<u64> = text.split(|&byte| byte == b'\n').map(line_hash).collect();
+    hashes.sort_unstable();
+    hashes
+}
+
+fn line_hash(line: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.trim_ascii().hash(&mut hasher);
+    hasher.finish()
+}
+
+fn n_lines(hashes: &[u64], line: &str) -> usize {
+    let wanted = line_hash(line.as_bytes());
+    let start = hashes.partition_point(|hash| *hash < wanted);
+    hashes[start..].iter().take_while(|hash| **hash == wanted).count()
 }
 
 /// Lines that say something: not only brackets.

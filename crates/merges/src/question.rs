@@ -11,8 +11,9 @@ use probity_workspace::{ServiceError, Workspace, git, git_history};
 pub enum MergeQuestion {
     /// A merge commit.
     Commit(String),
-    /// The merge in progress: the working tree, before it is committed.
-    Working,
+    /// The merge in progress: the working tree, before it is committed. Git tells its hooks the other side of a merge
+    /// that has no conflict; otherwise `MERGE_HEAD` does.
+    Working { theirs: Option<String> },
     /// A commit that holds a whole branch: its parent, and the tip of the branch.
     Squash { squash: String, tip: String },
     /// A branch before and after it was moved onto another commit.
@@ -95,9 +96,10 @@ pub(crate) fn named_merges(
             }
             merges_of_commit(layout, &merge, &parents)
         }
-        MergeQuestion::Working => {
+        MergeQuestion::Working { theirs } => {
             let ours = id("HEAD")?;
-            let theirs = git_history::find_tree_or_commit(layout, "MERGE_HEAD")?.ok_or_else(|| {
+            let name = theirs.as_deref().unwrap_or("MERGE_HEAD");
+            let theirs = git_history::find_tree_or_commit(layout, name)?.ok_or_else(|| {
                 let why = format!("no merge is in progress in {}", workspace.root.display());
                 ServiceError::refused(ReasonCode::InputInvalid, why)
             })?;

@@ -14,6 +14,7 @@ use probity_snapshot::GitId;
 use probity_snapshot::git::{GitLayout, TreeDiffEntry};
 use probity_workspace::{ServiceError, Workspace, git, git_history};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// Merges whose contents are in memory at the same time.
 const MERGES_PER_BATCH: usize = 64;
@@ -31,24 +32,52 @@ pub fn audit_range(
     let id = |name: &str| -> Result<GitId, ServiceError> { crate::question::object_id(&layout, name) };
     let tip = id(to)?;
     let known: Vec<GitId> = from.map(id).transpose()?.into_iter().collect();
-    let in_range: Vec<Vec<GitId>> = git_history::history(&layout, std::slice::from_ref(&tip), &known)?
-        .into_iter()
-        .filter(|ids| ids.len() > 2)
-        .collect();
-    let mut graph = CommitGraph::new(git_history::history(&layout, std::slice::from_ref(&tip), &[])?);
+    let tips = std::slice::from_ref(&tip);
+    let in_range = merges_among(git_history::history(&layout, tips, &known)?);
+    let graph = CommitGraph::new(git_history::history(&layout, tips, &[])?);
+    let range = match from {
+        Some(from) => format!("{}..{}", escape(from.as_bytes()), escape(to.as_bytes())),
+        None => escape(to.as_bytes()),
+    };
+    audit_listed(workspace, &layout, range, &in_range, graph)
+}
+
+/// Audits the merges with these ids, as a range is audited.
+#[tracing::instrument(name = "audit listed merges", skip_all)]
+pub fn audit_merges(workspace: &Workspace, ids: &[GitId]) -> Result<MergeAuditRangeAnswer, ServiceError> {
+    let layout = layout_of(workspace)?;
+    let wanted: BTreeSet<&GitId> = ids.iter().collect();
+    let history = git_history::history(&layout, ids, &[])?;
+    let mut listed = merges_among(history.clone());
+    listed.retain(|ids| ids.first().is_some_and(|id| wanted.contains(id)));
+    let range = format!("{} listed merges", listed.len());
+    audit_listed(workspace, &layout, range, &listed, CommitGraph::new(history))
+}
+
+fn merges_among(history: Vec<Vec<GitId>>) -> Vec<Vec<GitId>> {
+    history.into_iter().filter(|ids| ids.len() > 2).collect()
+}
+
+fn audit_listed(
+    workspace: &Workspace,
+    layout: &GitLayout,
+    range: String,
+    merges: &[Vec<GitId>],
+    mut graph: CommitGraph,
+) -> Result<MergeAuditRangeAnswer, ServiceError> {
     let mut audits = Vec::new();
     let mut n_proven = 0;
-    for batch in in_range.chunks(MERGES_PER_LISTING) {
+    for batch in merges.chunks(MERGES_PER_LISTING) {
         let (simple, special) = named_batch(&mut graph, batch);
-        let open = unproven_by_listing(&layout, &simple)?;
+        let open = unproven_by_listing(layout, &simple)?;
         n_proven += simple.len() - open.len();
         for part in open.chunks(MERGES_PER_BATCH) {
-            let (found, n_clean) = audit_batch(&layout, part)?;
+            let (found, n_clean) = audit_batch(layout, part)?;
             n_proven += n_clean;
             audits.extend(found);
         }
         for merge in &special {
-            let answer = answers::audit_one(&layout, merge, ContentDepth::Everything)?;
+            let answer = answers::audit_one(layout, merge, ContentDepth::Everything)?;
             if answer.findings.is_empty() {
                 n_proven += 1;
             } else {
@@ -56,14 +85,14 @@ pub fn audit_range(
             }
         }
     }
-    let range = match from {
-        Some(from) => format!("{}..{}", escape(from.as_bytes()), escape(to.as_bytes())),
-        None => escape(to.as_bytes()),
-    };
+    let decided = crate::decisions::decisions(workspace)?;
+    for audit in &mut audits {
+        crate::decisions::apply(audit, &decided);
+    }
     let outcome = audits.iter().map(|audit| audit.outcome).max().unwrap_or(AuditOutcome::Clean);
     Ok(MergeAuditRangeAnswer {
         range,
-        merges: in_range.len(),
+        merges: merges.len(),
         proven: n_proven,
         outcome,
         audits,

@@ -4,10 +4,13 @@ use crate::answers::{audit_one, explain, report_of};
 use crate::contents::ContentDepth;
 use crate::layout_of;
 use crate::question::{MergeQuestion, NamedMerge, ResultTree, named_merges};
-use probity_api::merge_audit::{MergeAuditAnswer, MergeSurvivalAnswer, UnrestoredFinding};
+use probity_api::merge_audit::{
+    DecisionRequest, FindingChoice, MergeAuditAnswer, MergeSurvivalAnswer, UnrestoredFinding,
+};
 use probity_core::ReasonCode;
 use probity_merge_audit::{
-    AuditFinding, BASE, EditKind, FindingClass, FourTrees, MergeSide, OURS, RESULT, THEIRS, restore_edit,
+    AuditFinding, AuditReport, BASE, EditKind, FindingClass, FourTrees, MergeSide, OURS, RESULT, THEIRS,
+    restore_edit,
 };
 use probity_paths::RepoPath;
 use probity_snapshot::GitId;
@@ -108,7 +111,34 @@ pub fn restore(
     answer.branch = Some(branch);
     answer.commit = Some(commit.to_string());
     answer.written = true;
+    record_restored(workspace, &layout, merge, &trees, &chosen, &answer, request)?;
     Ok(answer)
+}
+
+/// Puts on record whose edits were restored, so that the same loss in another merge shows it.
+fn record_restored(
+    workspace: &Workspace,
+    layout: &GitLayout,
+    merge: &NamedMerge,
+    trees: &FourTrees,
+    chosen: &[AuditFinding],
+    answer: &MergeSurvivalAnswer,
+    request: &SurvivalRequest,
+) -> Result<(), ServiceError> {
+    let restored = chosen.iter().filter(|finding| answer.restored.contains(&finding.id)).cloned().collect();
+    let report = AuditReport { findings: restored, ..AuditReport::default() };
+    let explained = explain(layout, merge, trees, report)?;
+    let by = DecisionRequest {
+        why: request.why.clone(),
+        by: request.author.clone(),
+        ..DecisionRequest::default()
+    };
+    for (side, choice) in [(MergeSide::Ours, FindingChoice::Ours), (MergeSide::Theirs, FindingChoice::Theirs)]
+    {
+        let of_side = explained.findings.iter().filter(|finding| finding.side == Some(side)).collect();
+        crate::decisions::record(workspace, Some(&answer.merge), of_side, choice, &by)?;
+    }
+    Ok(())
 }
 
 fn chosen_findings(

@@ -1,37 +1,35 @@
 //! Alignment of two sequences: anchors on elements that are unique in both, then the shortest edit script between them.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// Above this number of differences between two anchors, what is between them counts as rewritten.
-const MAX_DIFFERENCES: usize = 1500;
+/// With more differences than this between two anchors, what is between them counts as rewritten: the search takes
+/// quadratic time.
+const MAX_DIFFERENCES: usize = 2_000;
 
-/// A maximal place where two sequences differ: ranges of either.
+/// A maximal place where two sequences differ: ranges of either. One of them may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ChangedRegion {
-    pub(crate) before: std::ops::Range<usize>,
-    pub(crate) after: std::ops::Range<usize>,
+pub struct ChangedRegion {
+    pub before: Range<usize>,
+    pub after: Range<usize>,
 }
 
 /// Returns the pairs of equal elements, ascending in both.
-pub(crate) fn aligned_pairs(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
+pub fn aligned_pairs<T: Copy + Ord>(before: &[T], after: &[T]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     align(before, after, (0, 0), &mut pairs, true);
     pairs
 }
 
 /// Like [`aligned_pairs`], without anchors: the shortest edit script of the whole.
-pub(crate) fn shortest_script_pairs(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
+pub fn shortest_script_pairs<T: Copy + Ord>(before: &[T], after: &[T]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     align(before, after, (0, 0), &mut pairs, false);
     pairs
 }
 
 /// Returns the places between the aligned pairs.
-pub(crate) fn changed_regions(
-    pairs: &[(usize, usize)],
-    n_before: usize,
-    n_after: usize,
-) -> Vec<ChangedRegion> {
+pub fn changed_regions(pairs: &[(usize, usize)], n_before: usize, n_after: usize) -> Vec<ChangedRegion> {
     let mut regions = Vec::new();
     let (mut before, mut after) = (0, 0);
     for &(left, right) in pairs.iter().chain(std::iter::once(&(n_before, n_after))) {
@@ -43,9 +41,9 @@ pub(crate) fn changed_regions(
     regions
 }
 
-fn align(
-    before: &[u64],
-    after: &[u64],
+fn align<T: Copy + Ord>(
+    before: &[T],
+    after: &[T],
     at: (usize, usize),
     pairs: &mut Vec<(usize, usize)>,
     uses_anchors: bool,
@@ -79,8 +77,8 @@ fn align(
 }
 
 /// Returns the longest ascending list of elements that occur once in either sequence.
-fn unique_anchors(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
-    let mut places: BTreeMap<u64, [(u32, usize); 2]> = BTreeMap::new();
+fn unique_anchors<T: Copy + Ord>(before: &[T], after: &[T]) -> Vec<(usize, usize)> {
+    let mut places: BTreeMap<T, [(u32, usize); 2]> = BTreeMap::new();
     for (side, sequence) in [before, after].into_iter().enumerate() {
         for (index, element) in sequence.iter().enumerate() {
             let place = &mut places.entry(*element).or_default()[side];
@@ -120,7 +118,7 @@ fn longest_ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
 }
 
 /// Myers' algorithm. Beyond the limit of differences nothing is aligned.
-fn shortest_script(before: &[u64], after: &[u64]) -> Vec<(usize, usize)> {
+fn shortest_script<T: Copy + Ord>(before: &[T], after: &[T]) -> Vec<(usize, usize)> {
     let (n_before, n_after) = (before.len(), after.len());
     let limit = (n_before + n_after).min(MAX_DIFFERENCES);
     let offset = limit + 1;
