@@ -190,6 +190,7 @@ fn start(intent_id: IntentId) -> RegistryAction {
             ttl_seconds: 3600,
             lease_seconds: 600,
             base: IntentBase::default(),
+            task: None,
         },
         dirty_scope_policy: DirtyScopePolicy::Block,
         on_conflict: OnConflict::Block,

@@ -11,8 +11,10 @@ use crate::RootMapping;
 use crate::registry::view::format_time;
 use crate::registry::{AgentLabel, CallerCredentials, HandleStore, IntentService};
 use probity_api::PathClaim;
+use probity_core::ReasonCode;
 use probity_evidence::GlobList;
-use probity_intents::{RunClaim, ScopeEntry, run_conflicts};
+use probity_intents::registry::CommandRefusal;
+use probity_intents::{IntentId, IntentStatus, RunClaim, ScopeEntry, run_conflicts};
 use probity_paths::{RepoPath, Scope, escape_glob};
 use probity_workspace::run_claims::file_test;
 use probity_workspace::{ServiceError, Workspace};
@@ -102,6 +104,71 @@ pub fn check_run(
     if others.is_empty() { Ok(own) } else { Err(ServiceError::Claimed { claims: others }) }
 }
 
+/// The change that a run carries out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CarriedIntent {
+    pub intent_id: IntentId,
+    /// The purpose of the change.
+    pub description: String,
+    /// What the change may touch, as patterns of a run's scope.
+    pub scope: Vec<Vec<u8>>,
+}
+
+/// Finds the intent that a run is to carry out: the caller's own, and one that holds its paths.
+pub fn carried_intent(
+    workspace: &Workspace,
+    credentials: &CallerCredentials,
+    name: &str,
+) -> Result<CarriedIntent, ServiceError> {
+    let shell = IntentService::open(workspace)?;
+    let intent = shell.resolve(name)?;
+    let kept = HandleStore::of(workspace).get(&intent.id)?;
+    let reader = shell.owner_of(&credentials.caller_for_intent(kept.as_ref()))?;
+    let ownership = intent.ownership(&reader, &shell.command_context()?);
+    if intent.status != IntentStatus::Active {
+        let (intent_id, status, closed_at) = (intent.id.clone(), intent.status, intent.closed_at);
+        return Err(CommandRefusal::WrongStatus { intent_id, status, closed_at }.into());
+    }
+    if !ownership.is_own() {
+        let (intent_id, agent) = (intent.id.clone(), intent.owner.label.clone());
+        return Err(CommandRefusal::HeldByOther { intent_id, agent, ownership }.into());
+    }
+    let prefix = workspace.below_top();
+    let is_file = file_test(workspace);
+    let let_in = intent.scope.entries().flat_map(|entry| inclusions(entry, &prefix, is_file(entry)));
+    let mut scope: Vec<Vec<u8>> = let_in.collect();
+    for forbidden in &RootMapping::for_workspace(workspace).to_workspace_scope(&intent.scope).forbidden {
+        scope.extend(forbidden_patterns(forbidden.as_bytes()).ok_or_else(|| {
+            let detail = format!(
+                "intent {} forbids `{forbidden}`, which a scope cannot express; run with `--scope` instead",
+                intent.id
+            );
+            ServiceError::refused(ReasonCode::UsageInvalid, detail)
+        })?);
+    }
+    Ok(CarriedIntent { intent_id: intent.id.clone(), description: intent.description.clone(), scope })
+}
+
+/// Returns the patterns of a scope that exclude what a forbidden pattern (rule *fnmatch*, in which `*` matches `/` too)
+/// matches; `None` if there are none.
+fn forbidden_patterns(pattern: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let has_wildcard = |text: &[u8]| text.iter().any(|byte| b"*?[".contains(byte));
+    let exclusion = |parts: &[&[u8]]| [&[&b"!"[..]], parts].concat().concat();
+    match (pattern.strip_prefix(b"*"), pattern.strip_suffix(b"/*")) {
+        _ if !has_wildcard(pattern) => Some(vec![exclusion(&[pattern]), exclusion(&[pattern, b"/**"])]),
+        (_, Some(directory)) if !has_wildcard(directory) => Some(vec![exclusion(&[directory, b"/**"])]),
+        (Some(end), _) if !has_wildcard(end) && !end.contains(&b'/') => {
+            Some(vec![exclusion(&[b"**/*", end])])
+        }
+        _ => None,
+    }
+}
+
+/// Returns the patterns that let an entry into a run's scope; none if the entry lies outside the root or contains it.
+fn inclusions(entry: &ScopeEntry, prefix: &[u8], is_file: bool) -> Vec<Vec<u8>> {
+    exclusions(entry, prefix, is_file).into_iter().map(|pattern| pattern[1..].to_vec()).collect()
+}
+
 /// Returns the patterns that exclude an entry from a run's scope; none if the entry lies outside the root or contains it.
 fn exclusions(entry: &ScopeEntry, prefix: &[u8], is_file: bool) -> Vec<Vec<u8>> {
     let name = entry.as_bytes();
@@ -114,4 +181,24 @@ fn exclusions(entry: &ScopeEntry, prefix: &[u8], is_file: bool) -> Vec<Vec<u8>> 
     let name = [b"!", &escape_glob(below)[..]].concat();
     let whole = [&name[..], b"/**"].concat();
     if is_file { vec![name] } else { vec![name, whole] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::forbidden_patterns;
+
+    fn patterns(forbidden: &str) -> Option<Vec<String>> {
+        let text = |pattern: Vec<u8>| String::from_utf8(pattern).expect("text");
+        forbidden_patterns(forbidden.as_bytes()).map(|found| found.into_iter().map(text).collect())
+    }
+
+    #[test]
+    fn forbidden_patterns_become_exclusions_or_nothing() {
+        assert_eq!(patterns("src/gen"), Some(vec!["!src/gen".into(), "!src/gen/**".into()]));
+        assert_eq!(patterns("migrations/*"), Some(vec!["!migrations/**".into()]));
+        assert_eq!(patterns("*.lock"), Some(vec!["!**/*.lock".into()]));
+        assert_eq!(patterns("src/*.lock"), None);
+        assert_eq!(patterns("*/x"), None);
+        assert_eq!(patterns("[ab]"), None);
+    }
 }

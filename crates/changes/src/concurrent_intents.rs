@@ -4,7 +4,7 @@ use super::hygiene_view::MAX_LISTED_PATHS;
 use super::root_mapping::RootMapping;
 use crate::registry::view::format_time;
 use probity_api::change::{ConcurrentWork, DetailLevel, RelatedIntent, RelatedIntentAction};
-use probity_intents::registry::{CommandContext, Intent, IntentRegistry};
+use probity_intents::registry::{CommandContext, Intent, IntentBase, IntentRegistry};
 use probity_intents::{
     IntentId, IntentOwner, IntentScope, IntentStatus, Ownership, PeerIntent, RelationKind, ScopeOverlap,
     relations,
@@ -21,8 +21,10 @@ pub(crate) struct RegistryView<'a> {
 }
 
 impl RegistryView<'_> {
-    pub(crate) fn peers(&self, except: Option<&IntentId>) -> Vec<PeerIntent> {
-        self.open_intents(except).map(|intent| self.peer(intent)).collect()
+    /// Returns the open intents that contend with a claim from `base`, except `except`.
+    pub(crate) fn contenders(&self, base: &IntentBase, except: Option<&IntentId>) -> Vec<PeerIntent> {
+        let contends = |intent: &&Intent| base.contends(&intent.base);
+        self.open_intents(except).filter(contends).map(|intent| self.peer(intent)).collect()
     }
 
     /// Returns the open intents of this working tree except `except`: only they can have made its uncommitted changes.

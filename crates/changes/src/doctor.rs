@@ -4,6 +4,7 @@ use crate::agents::is_registered;
 use crate::registry::{HandleStore, IntentService, audit};
 use probity_api::change::{CheckupStatus, DoctorAnswer, DoctorCheckup};
 use probity_api::govern::setup::CodingAgent;
+use probity_core::ReasonCode;
 use probity_core::text::count;
 use probity_workspace::{LoadedPolicy, ServiceError, Workspace, signing, transparency_log};
 
@@ -11,16 +12,70 @@ use probity_workspace::{LoadedPolicy, ServiceError, Workspace, signing, transpar
 const EARLIEST_PLAUSIBLE_SECONDS: u64 = 1_704_067_200;
 
 pub fn doctor(workspace: &Workspace) -> DoctorAnswer {
-    DoctorAnswer::new(vec![
+    let mut checks = vec![
         git(workspace),
         state(workspace),
         store(workspace),
         secrets(workspace),
         log(workspace),
         clock(),
+        process_table(),
         policy(workspace),
         agents(workspace),
-    ])
+    ];
+    checks.extend(team(workspace));
+    DoctorAnswer::new(checks)
+}
+
+/// Checks the team of this clone; nothing if neither the policy nor the clone knows one.
+fn team(workspace: &Workspace) -> Option<DoctorCheckup> {
+    let named = workspace.load_policy().map(|loaded| loaded.policy.team).unwrap_or_default();
+    let failed = |fault: &ServiceError| {
+        failing_checkup(
+            "team",
+            CheckupStatus::Failed,
+            format!("{}: {fault}", fault.code()),
+            fault.next_step(),
+        )
+    };
+    let view = match crate::team::status(workspace) {
+        Ok(answer) => answer.team,
+        Err(fault) => return Some(failed(&fault)),
+    };
+    let Some(view) = view else {
+        return named.repository.map(|_| {
+            let detail = "the policy names a team that this clone has not joined";
+            failing_checkup("team", CheckupStatus::Warning, detail, "`probity team join`")
+        });
+    };
+    if let Some(why) = view.unreachable {
+        let next_step = ReasonCode::TeamUnreachable.next_step();
+        return Some(failing_checkup("team", CheckupStatus::Failed, why, next_step));
+    }
+    if named.repository.as_ref() != Some(&view.repository) || named.line != view.line {
+        let detail = "the policy of this tree names another team or line than the one that was joined";
+        return Some(failing_checkup(
+            "team",
+            CheckupStatus::Warning,
+            detail,
+            "`probity team join` takes it over",
+        ));
+    }
+    let waits = if view.n_pending > 0 {
+        format!(", {} waiting", count(view.n_pending, "release"))
+    } else {
+        String::new()
+    };
+    let clones = count(view.clones.len(), "clone");
+    let time = view.round_trip_ms.unwrap_or_default();
+    Some(passing_checkup(
+        "team",
+        format!(
+            "{} answered in {time} ms; {clones}, {}{waits}",
+            view.remote,
+            count(usize::try_from(view.head).unwrap_or(usize::MAX), "event")
+        ),
+    ))
 }
 
 fn passing_checkup(name: &'static str, detail: impl Into<String>) -> DoctorCheckup {
@@ -94,6 +149,15 @@ fn store(workspace: &Workspace) -> DoctorCheckup {
         }
         Err::<_, ServiceError>(fault) => {
             failing_checkup("store", CheckupStatus::Failed, fault.to_string(), fault.next_step())
+        }
+    }
+}
+
+fn process_table() -> DoctorCheckup {
+    match Workspace::require_process_table() {
+        Ok(()) => passing_checkup("processes", "the processes of this machine can be seen"),
+        Err(fault) => {
+            failing_checkup("processes", CheckupStatus::Failed, fault.to_string(), fault.next_step())
         }
     }
 }

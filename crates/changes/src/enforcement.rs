@@ -1,7 +1,8 @@
 //! Finds out whether a hook stood in front of the session that worked on an intent (law 13).
 
-use crate::agents::CLAUDE_MANAGED_SETTINGS;
+use crate::agents::{CLAUDE_MANAGED_SETTINGS, starts_hook};
 use probity_api::change::ChangeEnforcement;
+use probity_api::govern::setup::CodingAgent;
 use probity_guard::{
     BOUND_DIR, CONFIGURATION_FILES, SESSION_STATE_FILE, SESSIONS_DIR, SessionState, configuration_digest,
     intent_file,
@@ -22,9 +23,8 @@ pub(crate) fn of_intent(workspace: &Workspace, intent_id: &IntentId) -> ChangeEn
     if state.configuration.is_empty() {
         return ChangeEnforcement::AfterTheFact;
     }
-    let is_managed =
-        fs::read_to_string(CLAUDE_MANAGED_SETTINGS).is_ok_and(|text| text.contains("probity-hook"));
-    if is_managed {
+    let is_claude = state.agent == CodingAgent::Claude.as_str();
+    if is_claude && fs::read_to_string(CLAUDE_MANAGED_SETTINGS).is_ok_and(|text| starts_hook(&text)) {
         return ChangeEnforcement::ManagedHook;
     }
     let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);

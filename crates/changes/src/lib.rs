@@ -1,7 +1,7 @@
 //! Controls changes in a tree that several agents share: start, finish, and what they rest on.
 //!
 //! Owns: start, finish, the registry of intents, whose uncommitted changes are whose, entries in agents' configuration.
-//! May use: analysis, api, contract, core, evidence, guard, intents, knowledge, paths, policy, quality, scopes, snapshot, storage, workspace.
+//! May use: analysis, api, contract, core, evidence, guard, intents, knowledge, paths, policy, quality, scopes, snapshot, storage, team, workspace.
 //! Must not know: how a governed run is sealed, judged or attested; how an answer is shown.
 //!
 //! * [`registry`]: stores intents. [`claims`]: keeps intents and runs apart. [`agents`]: registers Probity with
@@ -18,6 +18,7 @@ pub mod agents;
 mod amend;
 mod changed_paths;
 pub mod claims;
+mod clone_registration;
 mod concurrent_intents;
 mod doctor;
 mod enforcement;
@@ -33,17 +34,18 @@ mod start;
 mod start_context;
 mod state_files;
 mod status;
+pub mod team;
 pub mod uncommitted_work;
 mod validate;
 
 pub use amend::amend;
 pub use doctor::{agent_checkup, doctor};
 pub use finish::finish;
-pub use registry::guard_file::refresh_guard;
+pub use registry::guard_file::{refresh_guard, run_guard_variable};
 pub(crate) use root_mapping::RootMapping;
 pub use start::{promote, promote_when_free, start};
 pub use state_files::ChangeFiles;
-pub use status::{StatusWatcher, status};
+pub use status::{StatusWatcher, status, status_of};
 
 use probity_policy::{ContractRules, StrictnessProfile};
 

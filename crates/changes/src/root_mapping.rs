@@ -6,7 +6,9 @@
 use probity_core::bytes::escape;
 use probity_intents::{IntentScope, ScopeEntry, ScopeEntrySet};
 use probity_paths::RepoPath;
+use probity_team::TeamMembership;
 use probity_workspace::Workspace;
+use probity_workspace::clone_identity::CloneIdentity;
 use std::os::unix::ffi::OsStrExt;
 
 #[derive(Debug, Clone)]
@@ -18,7 +20,14 @@ pub(crate) struct RootMapping {
 impl RootMapping {
     pub(crate) fn for_workspace(workspace: &Workspace) -> Self {
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
-        let tree = probity_core::Digest::of(top.as_os_str().as_bytes()).to_hex()[..16].to_owned();
+        let mut named = top.as_os_str().as_bytes().to_vec();
+        // The clones of a team may lie at the same path, each on its own machine.
+        if let (Ok(Some(_)), Ok(identity)) =
+            (TeamMembership::of(&workspace.state), CloneIdentity::of(&workspace.state))
+        {
+            named.extend([b"\0", identity.clone.as_bytes()].concat());
+        }
+        let tree = probity_core::Digest::of(&named).to_hex()[..16].to_owned();
         Self { prefix: workspace.below_top(), tree }
     }
 

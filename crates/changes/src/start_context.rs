@@ -6,8 +6,9 @@ use probity_intents::IntentScope;
 use probity_intents::registry::IntentBase;
 use probity_paths::RepoPath;
 use probity_quality::analysis_store::AnalysisStore;
-use probity_quality::analyze::{self, AnalyzeOptions};
+use probity_quality::analyze;
 use probity_quality::contract::{self as judge, AnalysisSide, BaselineFile};
+use probity_team::TeamMembership;
 use probity_workspace::gates::StartPrograms;
 use probity_workspace::judging_policy::{JudgingPolicy, policy_at_start};
 use probity_workspace::progress::ProgressStep;
@@ -56,7 +57,8 @@ impl StartContext {
                 let run = run.map(|stored| AnalysisSide::of(stored, baseline));
                 return Ok(Self { paths: frame, status: look, analysis: run, policy: loaded, policy_note });
             }
-            analyze::analyze(workspace, policy, &AnalyzeOptions::default(), progress)?;
+            // The next look confirms that this is the analysis of the tree.
+            analyze::analyze_seen(workspace, policy, &look.snapshot, progress)?;
         }
         Err(ServiceError::refused(
             ReasonCode::TreeUnstable,
@@ -109,6 +111,7 @@ impl StartContext {
             snapshot_root: Some(self.status.snapshot.root()),
             dirty_snapshot: Some(kept),
             tree: Some(self.paths.root_name()),
+            line: TeamMembership::of(&workspace.state)?.and_then(|team| team.line),
         })
     }
 }

@@ -5,6 +5,8 @@ use probity_intents::IntentStatus;
 use probity_intents::registry::{Intent, RegistryHead};
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::contract::receipts::ReceiptStore;
+use probity_team::TEAM_FILE;
+use probity_workspace::clone_identity::IDENTITY_FILE;
 use probity_workspace::state_files::{FileFate, StateFiles, StateMark, is_unfinished, name_parts};
 use probity_workspace::{DATABASE_FILE, HANDLES_DIR, StateDirectory};
 use std::path::Path;
@@ -15,7 +17,8 @@ pub struct ChangeFiles;
 
 impl StateFiles for ChangeFiles {
     fn mark(&self, state: &StateDirectory) -> Box<dyn StateMark> {
-        Box::new(ChangeMark { intents: audit::log_head(state) })
+        let is_in_team = state.dir().join(TEAM_FILE).exists();
+        Box::new(ChangeMark { intents: audit::log_head(state), is_in_team })
     }
 }
 
@@ -23,6 +26,8 @@ impl StateFiles for ChangeFiles {
 #[derive(Debug)]
 struct ChangeMark {
     intents: RegistryHead,
+    /// Whether the registry is in the store of a team: what follows from its log cannot be checked here then.
+    is_in_team: bool,
 }
 
 impl StateMark for ChangeMark {
@@ -30,6 +35,10 @@ impl StateMark for ChangeMark {
         let path = state.dir().join(name);
         match name_parts(name).unwrap_or_default().as_slice() {
             ["store.lock"] => true,
+            // Made at the first use of a clone, and never changed in the same boot.
+            [IDENTITY_FILE] => fate == FileFate::New,
+            // What this clone read of its team; the store itself is elsewhere.
+            ["team", ..] => true,
             // Another process was still creating a database at the first look.
             [name] if fate == FileFate::Gone && is_unfinished_database(name) => true,
             // The log may only have grown.
@@ -39,14 +48,17 @@ impl StateMark for ChangeMark {
             ["cache", "intents"] => fate == FileFate::Gone || audit::cache_is_true(state),
             // A kept handle must be that of its intent's owner, and is removed when its intent closes.
             [HANDLES_DIR, .., file] if fate == FileFate::Gone => {
-                is_unfinished(file) || audit::log_head(state) != self.intents
+                is_unfinished(file) || self.is_in_team || audit::log_head(state) != self.intents
             }
             [HANDLES_DIR, ..] => {
                 audit::read_registry(state).is_some_and(|registry| handles::is_sound(&path, &registry))
             }
             // The snapshot follows the registry, and hooks keep the records of their sessions.
-            [probity_guard::GUARD_FILE] => audit::read_registry(state)
-                .is_none_or(|registry| crate::registry::guard_file::is_true(state, &registry)),
+            [probity_guard::GUARD_FILE] => {
+                self.is_in_team
+                    || audit::read_registry(state)
+                        .is_none_or(|registry| crate::registry::guard_file::is_true(state, &registry))
+            }
             [probity_guard::SESSIONS_DIR, ..] => true,
             ["receipts", file] => self.explains_receipt(state, file, fate),
             ["runs", "pins", run, pin] => fate == FileFate::Gone && !self.is_needed(state, run, pin),
@@ -61,9 +73,9 @@ impl ChangeMark {
         let receipts = ReceiptStore::of(state);
         match (file, fate) {
             ("lock", _) => true,
-            (_, FileFate::New) => receipts
-                .digest_in_chain(file)
-                .is_some_and(|digest| audit::receipts_after(state, self.intents.seq).contains(&digest)),
+            (_, FileFate::New) => receipts.digest_in_chain(file).is_some_and(|digest| {
+                self.is_in_team || audit::receipts_after(state, self.intents.seq).contains(&digest)
+            }),
             (unfinished, FileFate::Gone) => is_unfinished(unfinished),
             _ => false,
         }
@@ -113,6 +125,7 @@ mod tests {
                 ttl_seconds: 600,
                 lease_seconds: 60,
                 base: IntentBase::default(),
+                task: None,
             };
             let action = RegistryAction::Start {
                 declaration,

@@ -14,6 +14,7 @@ use probity_core::text::short_id;
 use probity_intents::registry::{Intent, IntentRegistry};
 use probity_intents::{ClaimIndex, IntentId, IntentStatus, Ownership, PeerIntent};
 use probity_paths::RepoPath;
+use probity_policy::Policy;
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::analyze;
 use probity_workspace::held_layers::{HeldLayer, held_layers};
@@ -49,17 +50,27 @@ impl StatusWatcher {
     }
 }
 
-#[tracing::instrument(name = "status", skip_all)]
 pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, ServiceError> {
     transparency_log::check_lists(&workspace.state)?;
+    let policy = workspace.load_policy()?.policy;
+    let look = WorktreeStatus::observe(workspace, &policy)?;
+    status_of(workspace, caller, &policy, &look)
+}
+
+/// Returns the status of a tree that the caller has observed.
+#[tracing::instrument(name = "status", skip_all)]
+pub fn status_of(
+    workspace: &Workspace,
+    caller: &Caller,
+    policy: &Policy,
+    look: &WorktreeStatus,
+) -> Result<StatusAnswer, ServiceError> {
     let shell = IntentService::open(workspace)?;
     let owner = shell.owner_of(caller)?;
     shell.touch(&owner)?;
     let circumstances = shell.command_context()?;
     let frame = RootMapping::for_workspace(workspace);
-    let policy = workspace.load_policy()?.policy;
-    let look = WorktreeStatus::observe(workspace, &policy)?;
-    let run_id = analyze::run_id(&policy, &look.snapshot)?;
+    let run_id = analyze::run_id(policy, &look.snapshot)?;
     let handles = HandleStore::of(workspace);
     let kept = handles.own_intents(shell.registry(), caller);
     let usable: BTreeSet<IntentId> =
@@ -77,7 +88,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Se
     let here: Vec<PeerIntent> =
         open.iter().filter(|intent| is_here(intent)).map(|intent| seen.peer(intent)).collect();
     let finished = FinishedWork::of(workspace, shell.registry(), &frame);
-    let (mut dirty, counts) = summarize_dirty_paths(&look, &frame, &here, &kept, finished);
+    let (mut dirty, counts) = summarize_dirty_paths(look, &frame, &here, &kept, finished);
     for group in &mut dirty.finished {
         let all_listed = group.changed.count == group.changed.paths.len();
         let paths = group.changed.paths.iter();
@@ -102,10 +113,12 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Se
             since: format_time(intent.declared_at),
             age_seconds: circumstances.now.0.saturating_sub(intent.declared_at.0),
             lease_left_seconds: left(intent.lease(&circumstances).ends_at().0),
-            life_left_seconds: left(intent.expires_at.0),
+            life_left_seconds: left(intent.ends_at(&circumstances).0),
             queue_position: shell.registry().queue_position(&intent.id, &owner, &circumstances),
             n_dirty: counts.get(&intent.id).copied().unwrap_or(0),
             is_here: is_here(intent),
+            task: intent.task.clone(),
+            line: intent.base.line.clone(),
         }
     };
     let intents: Vec<IntentLine> = open.iter().map(line).collect();
@@ -133,6 +146,7 @@ pub fn status(workspace: &Workspace, caller: &Caller) -> Result<StatusAnswer, Se
         intents,
         runs,
         held: held_lines(workspace)?,
+        offline: shell.offline().map(str::to_owned),
         dirty,
         notices: shell.registry().notices(&owner),
     })

@@ -63,7 +63,7 @@ pub(crate) fn validate_scope(
     };
     if let Some(name) = declared.iter().copied().find(is_own) {
         let name = probity_core::bytes::escape(name);
-        let detail = format!("`{name}` is no part of the tree, so that a change of it cannot be declared");
+        let detail = format!("`{name}` is not part of the tree, so a change to it cannot be declared");
         return Err(ServiceError::refused(ReasonCode::PathInvalid, detail));
     }
     check_file_names(root, &declared, files.iter().map(RepoPath::as_bytes))?;

@@ -151,6 +151,13 @@ fn is_own(entry: &str) -> bool {
     all.into_iter().any(|command| HOOK_NAMES.iter().any(|name| command.contains(name)))
 }
 
+/// Returns whether settings start our hook before every tool.
+pub(crate) fn starts_hook(settings: &str) -> bool {
+    let value: serde_json::Value = serde_json::from_str(settings).unwrap_or_default();
+    let entries = value["hooks"]["PreToolUse"].as_array();
+    value["disableAllHooks"] != true && entries.into_iter().flatten().any(|it| is_own(&it.to_string()))
+}
+
 /// Edits the hooks in the member `hooks` of a configuration.
 pub(super) fn edit_hooks(
     config: &mut OrderedMembers,
@@ -208,13 +215,16 @@ export const Probity = async ({{ directory }}) => ({{
     throw new Error((done.stderr || "").trim() || "probity did not answer; refused")
   }},
   "tool.execute.after": async (input, output) => {{
-    const shown = {{ args: input.args, output: output?.output }}
+    // Tools of MCP servers answer with a list of parts.
+    const shown = {{ args: input.args, output: output?.output ?? output?.content }}
     const payload = {{ hook_event_name: "tool.execute.after", cwd: directory, tool_name: input.tool, input, output: shown }}
     const done = hook("after", payload)
     if (done.status !== 0 || !done.stdout) return
     try {{
       const line = JSON.parse(done.stdout).additionalContext
-      if (line && output) output.output = (output.output ?? "") + "\n" + line
+      if (!line || !output) return
+      if (Array.isArray(output.content)) output.content.push({{ type: "text", text: line }})
+      else output.output = (output.output ?? "") + "\n" + line
     }} catch {{}}
   }},
 }})

@@ -6,12 +6,15 @@
 
 mod advice;
 mod block;
+mod command_line;
 mod hook_entries;
 mod json_members;
 pub(crate) mod originals;
 mod servers;
 
 pub use advice::installed_agents;
+pub use command_line::{AgentPermissions, task_command, task_variables};
+pub(crate) use hook_entries::starts_hook;
 pub use hook_entries::{HookMoment, HookProgram, hook_events};
 
 use json_members::edit_text;

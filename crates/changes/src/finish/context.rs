@@ -9,7 +9,7 @@ use probity_core::ReasonCode;
 use probity_intents::hygiene::StartSnapshot;
 use probity_intents::{ClaimIndex, FinishState, ScopeEntry, hygiene_finish};
 use probity_quality::analysis_store::{AnalysisStore, DifferingAnalyses, StoredAnalysis};
-use probity_quality::analyze::{self, AnalyzeOptions};
+use probity_quality::analyze;
 use probity_quality::contract::{self as judge, AnalysisSide};
 use probity_workspace::ServiceError;
 use probity_workspace::progress::ProgressStep;
@@ -84,7 +84,8 @@ impl FinishHandler<'_> {
                     after,
                 });
             }
-            analyze::analyze(self.workspace, &self.policy, &AnalyzeOptions::default(), progress)?;
+            // The next look confirms that this is the analysis of the tree.
+            analyze::analyze_seen(self.workspace, &self.policy, &look.snapshot, progress)?;
         }
         Err(ServiceError::refused(
             ReasonCode::TreeUnstable,

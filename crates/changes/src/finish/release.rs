@@ -2,14 +2,13 @@
 
 use super::report::FinishReportBuilder;
 use super::{FinishContext, FinishHandler, replay};
-use crate::registry::TreeFacts;
+use crate::registry::{TreeFacts, pending};
 use crate::uncommitted_work;
 use probity_api::change::{FinishAnswer, FinishReceipt, ReceiptHealth};
 use probity_contract::finish::{FinishNextStep, PipelineOutcome, ReceiptOutcome};
 use probity_contract::finish_status;
 use probity_contract::receipt::{DeltaEntry, ReceiptIntent};
 use probity_core::{Digest, ReasonCode};
-use probity_evidence::EnforcementLevel;
 use probity_intents::CommandId;
 use probity_intents::hygiene::DirtyEntry;
 use probity_intents::registry::{CommandRefusal, EventSeq, OwnerNotice, RegistryAction, RegistryCommand};
@@ -17,9 +16,15 @@ use probity_paths::RepoPath;
 use probity_quality::analysis_store::AnalysisStore;
 use probity_quality::contract as judge;
 use probity_quality::contract::receipts::{ReceiptStore, StoredReceipt};
+use probity_storage::StoreError;
 use probity_workspace::{ServiceError, clock};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What a finish says whose claim was given back.
+const RELEASED: &str = "the claim is released";
+/// What a finish says instead if the release could not be sent.
+const RELEASE_WAITS: &str = "the store of the team cannot be reached, so the release waits and is sent with the next command that reaches it";
 
 impl FinishHandler<'_> {
     /// Writes the receipt of an accepted change, then releases its claim.
@@ -64,7 +69,10 @@ impl FinishHandler<'_> {
             self.advise_to_commit(&mut answer, &paths);
             uncommitted_work::save_finished_content(self.workspace, &self.intent.id, paths)?;
             replay::keep(self.workspace, &self.intent, (self.request, &self.evidence), &answer)?;
-            answer.notices = self.release(token, kept.map(|kept| kept.digest))?;
+            match self.release(token, kept.map(|kept| kept.digest))? {
+                Some(notices) => answer.notices = notices,
+                None => answer.message = answer.message.replacen(RELEASED, RELEASE_WAITS, 1),
+            }
         }
         Ok(answer)
     }
@@ -86,7 +94,10 @@ impl FinishHandler<'_> {
 
     /// Returns the claim's fencing token if it is still the one this finish began with.
     pub(super) fn still_held(&mut self) -> Result<EventSeq, ServiceError> {
-        self.shell.refresh()?;
+        // Out of reach, the last known state has to do: the release itself is compared when it is sent.
+        if self.shell.offline().is_none() {
+            self.shell.refresh()?;
+        }
         let intent_id = self.intent.id.clone();
         let Some(token) = self.intent.token else {
             return Err(CommandRefusal::wrong_status(&self.intent).into());
@@ -99,20 +110,27 @@ impl FinishHandler<'_> {
         }
     }
 
+    /// Releases the claim; `None` if the store of the team cannot be reached and the release waits.
     pub(super) fn release(
         &mut self,
         token: EventSeq,
         receipt: Option<Digest>,
-    ) -> Result<Vec<OwnerNotice>, ServiceError> {
+    ) -> Result<Option<Vec<OwnerNotice>>, ServiceError> {
         let intent_id = self.intent.id.clone();
         let id = self.request.command_id.clone().unwrap_or_else(clock::run_id);
         let id = CommandId::parse(id)
             .map_err(|error| ServiceError::refused(ReasonCode::IntentInvalid, error.to_string()))?;
         let action = RegistryAction::Release { intent_id: intent_id.clone(), token, receipt };
         let command = RegistryCommand { id, by: self.owner.clone(), action };
-        let done = self.shell.execute_command(&command, &TreeFacts::default())?;
+        let done = match self.shell.execute_command(&command, &TreeFacts::default()) {
+            Err(ServiceError::Store(StoreError::Unreachable { .. })) => {
+                pending::keep(&self.workspace.state, &command)?;
+                None
+            }
+            done => Some(done?.notices),
+        };
         AnalysisStore::open(self.workspace).unpin(intent_id.as_str())?;
-        Ok(done.notices)
+        Ok(done)
     }
 
     fn receipt(
@@ -142,7 +160,7 @@ impl FinishHandler<'_> {
                 .as_ref()
                 .zip(scene.after.as_ref())
                 .and_then(|(before, after)| before.baseline_health(&after.run)),
-            enforcement: EnforcementLevel::Observe,
+            guard: crate::enforcement::of_intent(self.workspace, &self.intent.id),
         };
         ReceiptStore::open(self.workspace)
             .append(self.workspace, |place| verified.receipt(&circumstances, place))

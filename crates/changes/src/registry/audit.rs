@@ -7,6 +7,7 @@ use probity_core::Digest;
 use probity_intents::IntentRegistry;
 use probity_intents::registry::{EventSeq, RegistryChange, RegistryHead};
 use probity_storage::ports::{EventLog, StorageEngine};
+use probity_team::TeamMembership;
 use probity_workspace::StateDirectory;
 use probity_workspace::{ServiceError, Workspace};
 use std::collections::BTreeSet;
@@ -14,10 +15,10 @@ use std::sync::Arc;
 
 /// Verifies the whole log and returns at most `limit` events after `after`.
 pub fn read_log(workspace: &Workspace, after: u64, limit: usize) -> Result<IntentLogAnswer, ServiceError> {
-    let store = workspace.state.store()?;
-    store.check()?;
-    let mut shell = IntentService::on_store(&store, Arc::new(LocalHost));
-    shell.database = workspace.state.database();
+    let mut shell = IntentService::unread(workspace)?;
+    if !shell.is_shared {
+        workspace.state.store()?.check()?;
+    }
     shell.refresh()?;
     let records = shell.log.read_after(after, limit)?;
     let logged = |record| shell.parse(record).map(logged_event);
@@ -121,6 +122,9 @@ fn open_log(state: &StateDirectory) -> Option<Box<dyn EventLog>> {
 /// Checks the database and the cache for `doctor`; returns the end of the log.
 pub fn check(workspace: &Workspace) -> Result<RegistryHead, ServiceError> {
     let head = read_log(workspace, u64::MAX >> 1, 0)?.head;
+    if TeamMembership::of(&workspace.state)?.is_some() {
+        return Ok(head);
+    }
     let cached = cache::read(&workspace.state.registry_cache());
     match cached {
         Some(snapshot) if snapshot.head().seq > head.seq => {

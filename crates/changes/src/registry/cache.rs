@@ -8,9 +8,10 @@ use probity_intents::registry::{RegistryHead, RegistrySnapshot};
 use probity_storage::{CacheFile, CacheKind, StoreError};
 use probity_workspace::ServiceError;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// JSON, because events are tagged by a member, which binary formats cannot read.
-const INTENTS_CACHE: CacheKind = CacheKind { name: "intents", version: 3 };
+const INTENTS_CACHE: CacheKind = CacheKind { name: "intents", version: 4 };
 /// How many events the file may lag behind, plus one for every [`INTENTS_PER_LAG_EVENT`] intents. Writing costs in
 /// proportion to the intents, and must not cost more than the appends.
 const MIN_LAG_EVENTS: u64 = 64;
@@ -21,11 +22,23 @@ const INTENTS_PER_LAG_EVENT: usize = 16;
 pub(super) struct RegistryCache {
     path: PathBuf,
     held: u64,
+    /// Whether the file may lag behind. Without the store it is all that is known, so that of a team must not.
+    may_lag: bool,
 }
 
 impl RegistryCache {
     pub(super) const fn new(path: PathBuf) -> Self {
-        Self { path, held: 0 }
+        Self { path, held: 0, may_lag: true }
+    }
+
+    /// Returns a cache that is written after every event.
+    pub(super) const fn kept_current(path: PathBuf) -> Self {
+        Self { path, held: 0, may_lag: false }
+    }
+
+    /// Returns how long ago the file was written.
+    pub(super) fn age(&self) -> Option<Duration> {
+        self.path.metadata().ok()?.modified().ok()?.elapsed().ok()
     }
 
     /// Reads the file if its checksum holds. The result must still be compared with the log.
@@ -42,6 +55,7 @@ impl RegistryCache {
     pub(super) fn save_if_behind(&mut self, registry: &IntentRegistry) {
         let head = registry.head().seq.0;
         let lag = MIN_LAG_EVENTS + (registry.n_intents() / INTENTS_PER_LAG_EVENT) as u64;
+        let lag = if self.may_lag { lag } else { 1 };
         let lags = |held: u64| head >= held.saturating_add(lag);
         if !lags(self.held) {
             return;

@@ -4,9 +4,12 @@
 //! from a fresh look at the registry, so that a slow writer never replaces a newer snapshot with an older one.
 
 use crate::registry::IntentService;
-use probity_guard::{GUARD_FILE, GuardBytes, GuardRules, GuardSnapshot, GuardedIntent, GuardedRun};
+use probity_guard::{
+    GUARD_FILE, GuardBytes, GuardRules, GuardSnapshot, GuardedIntent, GuardedRun, RUN_GUARD_VARIABLE,
+    RunGuard,
+};
 use probity_intents::IntentStatus;
-use probity_intents::registry::IntentRegistry;
+use probity_intents::registry::{Intent, IntentRegistry};
 use probity_paths::escape_glob;
 use probity_policy::Policy;
 use probity_storage::{FileLock, durable};
@@ -36,16 +39,21 @@ impl GuardFile {
             path: workspace.state.dir().join(GUARD_FILE),
             lock: workspace.state.dir().join("locks").join("guard"),
             state: workspace.state.clone(),
-            rules: rules(workspace),
+            rules: guard_rules(workspace),
         }
     }
 
     /// Replaces the snapshot with what `service` reads under the lock.
     pub(crate) fn replace(&self, service: &mut IntentService) -> Result<(), ServiceError> {
         let _turn = FileLock::take_within(&self.lock, GUARD_LOCK_TIMEOUT).ok();
-        service.refresh()?;
+        // A command on a shared store has just read all there is; another question would cost as much as the claim.
+        if !service.is_shared() {
+            service.refresh()?;
+        }
         let runs = run_claims::open_runs(&self.state)?;
-        let snapshot = snapshot(self.rules.clone(), service.registry(), &runs);
+        let seen = service.command_context()?;
+        let ends_at = |intent: &Intent| intent.ends_at(&seen).0;
+        let snapshot = snapshot(self.rules.clone(), service.registry(), &runs, &ends_at);
         durable::write_unsynced(&self.path, &snapshot.to_bytes())?;
         self.prune_sessions();
         Ok(())
@@ -72,7 +80,7 @@ pub fn refresh_guard(workspace: &Workspace) -> Result<(), ServiceError> {
 }
 
 /// Returns the rules of the policy at the top of the working tree: a policy below it must not loosen them.
-fn rules(workspace: &Workspace) -> GuardRules {
+fn guard_rules(workspace: &Workspace) -> GuardRules {
     let top = workspace.git.as_ref().map(|git| git.root.clone());
     let loaded = match top.filter(|top| *top != workspace.root) {
         Some(top) => Workspace::find(Some(&top), &top).and_then(|workspace| workspace.load_policy()),
@@ -88,6 +96,21 @@ fn rules(workspace: &Workspace) -> GuardRules {
         rules.protected.extend(rules_of(&below.policy, &prefix).protected);
     }
     rules
+}
+
+/// Returns the variable that tells hooks below a governed run what it may change.
+pub fn run_guard_variable(
+    workspace: &Workspace,
+    run_id: &str,
+    scope: &probity_evidence::GlobList,
+    is_view: bool,
+) -> (&'static str, String) {
+    let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root);
+    let scope = scope.as_slice().iter().map(|pattern| GuardBytes(pattern.clone())).collect();
+    let prefix = workspace.below_top();
+    let mut guard = RunGuard::new(run_id, &top.to_string_lossy(), &prefix, scope, guard_rules(workspace));
+    guard.is_view = is_view;
+    (RUN_GUARD_VARIABLE, guard.to_text())
 }
 
 fn rules_of(policy: &Policy, prefix: &[u8]) -> GuardRules {
@@ -107,7 +130,12 @@ fn rules_of(policy: &Policy, prefix: &[u8]) -> GuardRules {
     }
 }
 
-fn snapshot(rules: GuardRules, registry: &IntentRegistry, runs: &[OpenRunClaim]) -> GuardSnapshot {
+fn snapshot(
+    rules: GuardRules,
+    registry: &IntentRegistry,
+    runs: &[OpenRunClaim],
+    ends_at: &dyn Fn(&Intent) -> u64,
+) -> GuardSnapshot {
     let mut snapshot = GuardSnapshot::new(rules);
     snapshot.intents = registry
         .open_intents()
@@ -117,7 +145,7 @@ fn snapshot(rules: GuardRules, registry: &IntentRegistry, runs: &[OpenRunClaim])
             scope: intent.scope.clone(),
             is_active: intent.status == IntentStatus::Active,
             started_at: intent.declared_at.0,
-            expires_at: intent.expires_at.0,
+            expires_at: ends_at(intent),
         })
         .collect();
     snapshot.runs = runs
@@ -136,7 +164,7 @@ fn snapshot(rules: GuardRules, registry: &IntentRegistry, runs: &[OpenRunClaim])
 pub(crate) fn is_true(state: &StateDirectory, registry: &IntentRegistry) -> bool {
     let Ok(Some(bytes)) = durable::read(&state.dir().join(GUARD_FILE)) else { return true };
     let Ok(found) = GuardSnapshot::parse(&bytes) else { return false };
-    let expected = snapshot(found.rules.clone(), registry, &[]);
+    let expected = snapshot(found.rules.clone(), registry, &[], &|intent| intent.expires_at.0);
     // Another process may have appended between its command and its snapshot: what is held must be true.
     found.intents.iter().all(|intent| {
         expected.intents.contains(intent)

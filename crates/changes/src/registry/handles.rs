@@ -8,8 +8,8 @@
 use super::IntentService;
 use super::identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
 use probity_core::{Digest, ReasonCode, json};
-use probity_intents::registry::{IntentRegistry, RegistryChange, RegistryEvent};
-use probity_intents::{IntentId, IntentStatus, Timestamp};
+use probity_intents::registry::{CommandContext, IntentRegistry, RegistryChange, RegistryEvent};
+use probity_intents::{IntentId, IntentStatus};
 use probity_storage::{StoreError, durable};
 use probity_workspace::{ServiceError, Workspace, signing};
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,7 @@ impl HandleStore {
         shell: &IntentService,
         credentials: &CallerCredentials,
     ) -> Result<IntentId, ServiceError> {
-        let now = shell.host().now();
+        let seen = shell.command_context()?;
         let kept: BTreeMap<IntentId, KeptHandle> = self
             .usable_handles(shell.registry())
             .into_iter()
@@ -128,7 +128,7 @@ impl HandleStore {
         let (mut open, mut finished) = (Vec::new(), Vec::new());
         for intent in shell.registry().intents() {
             let group = match intent.status {
-                IntentStatus::Active | IntentStatus::Queued if intent.expires_at > now => &mut open,
+                IntentStatus::Active | IntentStatus::Queued if !intent.is_over(&seen) => &mut open,
                 IntentStatus::Released => &mut finished,
                 _ => continue,
             };
@@ -169,11 +169,11 @@ impl HandleStore {
     }
 
     /// Removes the handles of closed and expired intents.
-    pub fn prune(&self, registry: &IntentRegistry, now: Timestamp) -> Result<(), ServiceError> {
+    pub fn prune(&self, registry: &IntentRegistry, seen: &CommandContext) -> Result<(), ServiceError> {
         for path in self.files() {
             let Some(kept) = read(&path) else { continue };
             let is_over = match registry.intent(&kept.intent_id) {
-                Some(intent) => intent.status.is_closed() || intent.expires_at <= now,
+                Some(intent) => intent.status.is_closed() || intent.is_over(seen),
                 None => age(&path).is_some_and(|age| age > UNKNOWN_INTENT_TTL),
             };
             if is_over {

@@ -9,8 +9,11 @@
 
 use probity_intents::{IntentOwner, ProcessProbe, Timestamp};
 use probity_workspace::clock;
+use probity_workspace::clone_identity::CloneIdentity;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The inode of the initial pid namespace, the same on every Linux.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
@@ -25,11 +28,35 @@ pub trait RegistryHost: Send + Sync {
     fn boot_id(&self) -> Option<&str>;
 
     fn probe_process(&self, pid: u32) -> ProcessProbe;
+
+    /// The session of this clone since the last boot, if it has a state directory.
+    fn session(&self) -> Option<&str> {
+        None
+    }
+
+    /// Sessions of this clone that ended with an earlier boot of this machine.
+    fn ended_sessions(&self) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
+    /// Waits before a command is tried again.
+    fn pause(&self, pause: Duration) {
+        std::thread::sleep(pause);
+    }
+
+    /// The time since boot, which nobody can set, with the boot that it counts from.
+    fn uptime(&self) -> (String, Duration) {
+        (probity_storage::boot::boot_id().to_owned(), probity_storage::boot::since_boot())
+    }
 }
 
-/// Returns whether an owner can be probed here: it named a process, and the process belongs to this host and boot.
+/// Returns whether an owner can be probed here: it named a process, and the process belongs to this host, boot and
+/// session. Host names and boots alone are copied with images of machines.
 pub(super) fn can_probe(host: &dyn RegistryHost, owner: &IntentOwner) -> bool {
-    owner.pid != 0 && owner.host == host.host_name() && owner.boot_id.as_deref() == host.boot_id()
+    owner.pid != 0
+        && owner.host == host.host_name()
+        && owner.boot_id.as_deref() == host.boot_id()
+        && owner.session.as_deref() == host.session()
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,8 +68,7 @@ impl RegistryHost for LocalHost {
     }
 
     fn host_name(&self) -> &str {
-        static HOST_NAME: OnceLock<String> = OnceLock::new();
-        HOST_NAME.get_or_init(name)
+        local_host_name()
     }
 
     fn boot_id(&self) -> Option<&str> {
@@ -52,6 +78,41 @@ impl RegistryHost for LocalHost {
     fn probe_process(&self, pid: u32) -> ProcessProbe {
         probe(pid)
     }
+}
+
+/// This machine, as one clone on it sees it.
+#[derive(Debug, Clone)]
+pub struct CloneHost(pub CloneIdentity);
+
+impl RegistryHost for CloneHost {
+    fn now(&self) -> Timestamp {
+        LocalHost.now()
+    }
+
+    fn host_name(&self) -> &str {
+        local_host_name()
+    }
+
+    fn boot_id(&self) -> Option<&str> {
+        Some(probity_storage::boot::boot_id()).filter(|id| !id.is_empty())
+    }
+
+    fn probe_process(&self, pid: u32) -> ProcessProbe {
+        probe(pid)
+    }
+
+    fn session(&self) -> Option<&str> {
+        Some(&self.0.session)
+    }
+
+    fn ended_sessions(&self) -> BTreeSet<String> {
+        self.0.ended_sessions()
+    }
+}
+
+fn local_host_name() -> &'static str {
+    static HOST_NAME: OnceLock<String> = OnceLock::new();
+    HOST_NAME.get_or_init(name)
 }
 
 /// Returns the host name; in a container with its own pid namespace, the namespace is appended.
@@ -65,6 +126,7 @@ fn name() -> String {
 }
 
 fn probe(pid: u32) -> ProcessProbe {
+    tracing::trace!(target: "probity::work", process_reads = 1_u64);
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
     match stat.ok().as_deref().and_then(parse_stat) {
         Some(ProcessStat { state: 'Z' | 'X', .. }) => ProcessProbe { exists: false, pid_start: None },
@@ -138,6 +200,7 @@ fn parse_stat(text: &str) -> Option<ProcessStat> {
 /// Returns whether `pid` is this process or one of its ancestors.
 pub(super) fn is_self_or_ancestor(pid: u32) -> bool {
     let parent = |pid: u32| {
+        tracing::trace!(target: "probity::work", process_reads = 1_u64);
         let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         parse_stat(&text).map(|stat| stat.parent).filter(|&parent| parent != 0)
     };
@@ -221,6 +284,7 @@ mod tests {
         for other in [
             IntentOwner { host: "elsewhere".into(), ..here.clone() },
             IntentOwner { boot_id: Some("earlier".into()), ..here.clone() },
+            IntentOwner { session: Some("another".into()), ..here.clone() },
             IntentOwner { pid: 0, ..here },
         ] {
             assert!(!can_probe(&LocalHost, &other), "{other:?}");

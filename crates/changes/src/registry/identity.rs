@@ -142,6 +142,7 @@ impl Caller {
             boot_id: host.boot_id().map(Into::into),
             pid: self.pid.unwrap_or(0),
             pid_start,
+            session: host.session().map(Into::into),
             token: Some(self.handle.digest()),
             label: label.to_owned(),
         })

@@ -11,37 +11,49 @@
 pub mod admin;
 pub mod audit;
 mod cache;
+mod context;
 pub(crate) mod guard_file;
 pub mod handles;
 pub mod host;
 mod identity;
+mod observations;
+pub(crate) mod pending;
 pub mod view;
 
 pub use handles::{HandleStore, KeptHandle};
-pub use host::{LocalHost, RegistryHost};
+pub use host::{CloneHost, LocalHost, RegistryHost};
 pub use identity::{AgentLabel, Caller, CallerCredentials, OwnerHandle};
 
 use cache::RegistryCache;
 use guard_file::GuardFile;
+use observations::IntentObservations;
 use probity_core::{Digest, json};
 use probity_intents::registry::{
     CommandContext, CommandDecision, CommandRefusal, EventSeq, Intent, IntentRegistry, OwnerNotice,
-    RegistryAction, RegistryCommand, RegistryEvent,
+    RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
 };
-use probity_intents::{CommandId, IntentId, IntentOwner, IntentScope, PeerIntent, ProcessProbe, ScopeEntry};
+use probity_intents::{CommandId, IntentOwner, IntentScope, PeerIntent, ScopeEntry};
 use probity_paths::RepoPath;
 use probity_storage::ports::{AppendOutcome, EventLog, EventRecord, LeaseStore, StorageEngine};
 use probity_storage::{FileLock, StoreError};
+use probity_team::TeamMembership;
 use probity_workspace::StateDirectory;
+use probity_workspace::clone_identity::CloneIdentity;
 use probity_workspace::run_claims::{self, OpenRunClaim};
-use probity_workspace::{ServiceError, Workspace, clock, transparency_log};
-use std::collections::{BTreeMap, BTreeSet};
+use probity_workspace::{ServiceError, Workspace, clock, git_transport, transparency_log};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Names both the log and the leases.
 const LOG_NAME: &str = transparency_log::INTENT_LOG;
+/// Names the leases that bound the life times of intents on a shared store.
+const LIVES_NAME: &str = "lives";
+/// How long a command of a shared store is tried before it gives up.
+const SHARED_ATTEMPTS_TIMEOUT: Duration = Duration::from_secs(30);
+const FIRST_SHARED_PAUSE: Duration = Duration::from_millis(10);
+const MAX_SHARED_PAUSE: Duration = Duration::from_millis(500);
 const EVENTS_PER_READ: usize = 1_000;
 const MAX_DECISION_ATTEMPTS: usize = 10_000;
 /// How long a command waits for its turn. The turn lock only spares contenders useless decisions, so a process that
@@ -76,7 +88,18 @@ pub struct CommandResult {
 /// The registry of one repository, up to the last event read.
 pub struct IntentService {
     log: Box<dyn EventLog>,
-    leases: Box<dyn LeaseStore>,
+    /// `None` on a store without a clock.
+    leases: Option<Box<dyn LeaseStore>>,
+    /// The life times of intents, on a shared store with a clock.
+    lives: Option<Box<dyn LeaseStore>>,
+    /// Whether several machines use the store.
+    is_shared: bool,
+    /// What this machine saw of intents, on a shared store without a clock.
+    observations: Option<IntentObservations>,
+    /// Whether the events were read by this very command, so that it need not read them again.
+    is_fresh: bool,
+    /// Why the shared store could not be asked; what is known is then the last state.
+    offline: Option<String>,
     host: Arc<dyn RegistryHost>,
     registry: IntentRegistry,
     database: PathBuf,
@@ -93,16 +116,65 @@ pub struct IntentService {
 impl IntentService {
     #[tracing::instrument(name = "open registry", skip_all)]
     pub fn open(workspace: &Workspace) -> Result<Self, ServiceError> {
-        let store = workspace.state.store()?;
-        let mut shell = Self::on_store(&store, Arc::new(LocalHost));
-        shell.database = workspace.state.database();
-        shell.cache = Some(RegistryCache::new(workspace.state.registry_cache()));
+        let mut shell = Self::unread(workspace)?;
         shell.turn = Some(workspace.state.registry_turn());
         let top = workspace.git.as_ref().map_or(&workspace.root, |git| &git.root).clone();
         shell.runs = Some((workspace.state.clone(), top));
         shell.guard = Some(GuardFile::of(workspace));
-        shell.catch_up_from_cache()?;
+        match shell.catch_up_from_cache() {
+            Err(ServiceError::Store(StoreError::Unreachable { store, why })) => {
+                shell.go_offline(store, why)?;
+            }
+            read => read?,
+        }
+        if shell.is_shared && shell.offline.is_none() {
+            pending::send(workspace, &mut shell)?;
+        }
+        shell.is_fresh = shell.is_shared && shell.offline.is_none();
         Ok(shell)
+    }
+
+    /// Returns the unread registry of a workspace: on the team's store if its clone joined one, else on its own.
+    fn unread(workspace: &Workspace) -> Result<Self, ServiceError> {
+        let Some(team) = TeamMembership::of(&workspace.state)? else {
+            let identity = CloneIdentity::of(&workspace.state)?;
+            let mut shell = Self::on_store(&workspace.state.store()?, Arc::new(CloneHost(identity)));
+            shell.database = workspace.state.database();
+            shell.cache = Some(RegistryCache::new(workspace.state.registry_cache()));
+            return Ok(shell);
+        };
+        let dir = TeamMembership::dir(&workspace.state);
+        let store = team.store(workspace)?;
+        let identity = crate::clone_registration::identity(workspace, &*store, LocalHost.host_name())?;
+        let mut shell = Self::on_store(&*store, Arc::new(CloneHost(identity)));
+        shell.database = PathBuf::from(git_transport::shown_remote(&team.remote));
+        shell.cache = Some(RegistryCache::kept_current(dir.join("registry")));
+        if let Some(observations) = &mut shell.observations {
+            observations.keep_in(dir.join("observed"));
+        }
+        Ok(shell)
+    }
+
+    /// Goes on with the last state that was read, because the shared store cannot be reached. Nothing can be claimed.
+    fn go_offline(&mut self, store: String, why: String) -> Result<(), ServiceError> {
+        let Some(snapshot) = self.cache.as_ref().and_then(RegistryCache::load) else {
+            return Err(StoreError::Unreachable { store, why }.into());
+        };
+        self.registry = snapshot.into();
+        let age = self.cache.as_ref().and_then(RegistryCache::age).unwrap_or_default();
+        let minutes = age.as_secs() / 60;
+        self.offline =
+            Some(format!("{store} cannot be reached ({why}); this is the state of {minutes} minutes ago"));
+        Ok(())
+    }
+
+    /// Returns why the shared store could not be asked, and how old the shown state is.
+    pub fn offline(&self) -> Option<&str> {
+        self.offline.as_deref()
+    }
+
+    pub const fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// Returns an unread registry on a store; [`Self::refresh`] reads it. Simulations use it.
@@ -110,6 +182,12 @@ impl IntentService {
         Self {
             log: store.log(LOG_NAME),
             leases: store.leases(LOG_NAME),
+            lives: store.leases(LIVES_NAME).filter(|_| store.is_shared()),
+            is_shared: store.is_shared(),
+            observations: (store.is_shared() && store.leases(LIVES_NAME).is_none())
+                .then(IntentObservations::default),
+            is_fresh: false,
+            offline: None,
             host,
             registry: IntentRegistry::default(),
             database: PathBuf::from(LOG_NAME),
@@ -154,8 +232,8 @@ impl IntentService {
 
     /// Waits at most `wait` for a new event, then reads new events.
     pub fn wait(&mut self, wait: Duration) -> Result<(), ServiceError> {
-        self.log.watch(self.registry.head().seq.0, wait)?;
-        self.refresh()
+        let known = self.registry.head().seq.0;
+        if self.log.watch(known, wait)? == known { Ok(()) } else { self.refresh() }
     }
 
     /// Returns what this host observes now, without facts about the tree.
@@ -229,11 +307,13 @@ impl IntentService {
 
     /// Renews the leases of an owner's open intents once a third of the lease has passed.
     pub fn touch(&self, by: &IntentOwner) -> Result<(), ServiceError> {
+        // Without a clock only events show that an owner is there, and use does not merit one.
+        let (Some(leases), None) = (&self.leases, &self.offline) else { return Ok(()) };
         let seen = self.command_context()?;
         for intent in self.registry.open_intents().filter(|intent| intent.ownership(by, &seen).is_own()) {
             let left = intent.lease(&seen).ends_at().0.saturating_sub(seen.now.0);
             if left.saturating_mul(3) < intent.lease.seconds.saturating_mul(2) {
-                self.leases.renew(intent.id.as_str(), Duration::from_secs(intent.lease.seconds))?;
+                leases.renew(intent.id.as_str(), Duration::from_secs(intent.lease.seconds))?;
             }
         }
         Ok(())
@@ -251,8 +331,13 @@ impl IntentService {
         tree: &TreeFacts,
     ) -> Result<CommandResult, ServiceError> {
         let mut turn = None;
+        let mut may_be_written = false;
+        let mut pause = FIRST_SHARED_PAUSE;
+        let end = Instant::now() + SHARED_ATTEMPTS_TIMEOUT;
         for n_tries in 0..MAX_DECISION_ATTEMPTS {
-            self.refresh()?;
+            if !std::mem::take(&mut self.is_fresh) {
+                self.refresh()?;
+            }
             // No run may begin between reading the governed runs and the append: see `run_claims`.
             let (runs, _share) = match (self.claimed_by(&command.action), &self.runs) {
                 (Some(scope), Some((state, _))) => {
@@ -262,7 +347,15 @@ impl IntentService {
                 _ => (Vec::new(), None),
             };
             let seen = self.command_context_in(tree, runs)?;
-            let event = match self.registry.decide(&seen, command)? {
+            let decision = self.registry.decide(&seen, command);
+            // A lost write may still be on its way: it must not appear behind a refusal (law 4).
+            if may_be_written
+                && matches!(decision, Err(_) | Ok(CommandDecision::Nothing))
+                && self.log.void(command.id.as_str())?.is_some()
+            {
+                continue;
+            }
+            let event = match decision? {
                 CommandDecision::Append(event) => event,
                 CommandDecision::Known(event) => return Ok(CommandResult::repeated(*event)),
                 CommandDecision::Nothing => {
@@ -275,12 +368,13 @@ impl IntentService {
                 && let Some(path) = &self.turn
             {
                 turn = self.take_turn(path, n_tries >= MAX_LOST_RACES)?;
-                if self.log.head()? != self.registry.head().seq.0 {
+                if !self.is_shared && self.log.head()? != self.registry.head().seq.0 {
                     continue;
                 }
             }
             let before = self.registry.head().seq.0;
             let bytes = encode(&event);
+            self.begin_life(&event)?;
             match self.log.append(before, command.id.as_str(), &bytes)? {
                 AppendOutcome::At(_) => {
                     self.registry.apply_stored(&event, Digest::of(&bytes));
@@ -290,13 +384,65 @@ impl IntentService {
                 }
                 AppendOutcome::Known { at } => return self.known_to_the_store(EventSeq(at), &event),
                 // Another process was faster, or the outcome is unknown: read again and decide.
-                AppendOutcome::Moved { .. } | AppendOutcome::Unknown => {}
+                AppendOutcome::Moved { head, news } => {
+                    self.is_fresh = self.is_shared && self.apply_news(head, &news)?;
+                }
+                AppendOutcome::Unknown => may_be_written = true,
             }
+            if self.is_shared {
+                if Instant::now() > end {
+                    break;
+                }
+                if n_tries > 0 {
+                    self.host.pause(random_part(pause));
+                    pause = (pause * 2).min(MAX_SHARED_PAUSE);
+                }
+            }
+        }
+        if may_be_written && self.log.void(command.id.as_str())?.is_some() {
+            self.refresh()?;
+            if let CommandDecision::Known(event) = self.registry.decide(&self.command_context()?, command)? {
+                return Ok(CommandResult::repeated(*event));
+            }
+        }
+        if self.is_shared {
+            let why =
+                format!("this command did not get its turn within {} s", SHARED_ATTEMPTS_TIMEOUT.as_secs());
+            return Err(StoreError::Unreachable { store: self.database.display().to_string(), why }.into());
         }
         let why = format!(
             "the log of intents moved on {MAX_DECISION_ATTEMPTS} times before this command got its turn"
         );
         Err(StoreError::Engine { path: self.database.clone(), why }.into())
+    }
+
+    /// Applies the events that a refused append brought along; returns whether those are all.
+    fn apply_news(&mut self, head: u64, news: &[EventRecord]) -> Result<bool, ServiceError> {
+        for record in news {
+            if record.seq == self.registry.head().seq.0 + 1 {
+                self.apply_record(record)?;
+            }
+        }
+        Ok(self.registry.head().seq.0 == head)
+    }
+
+    /// Makes the life and the lease that an event gives run in a shared store before the event is there: an intent that
+    /// lives nowhere is over for everyone.
+    fn begin_life(&self, event: &RegistryEvent) -> Result<(), ServiceError> {
+        let (Some(lives), Some(leases)) = (&self.lives, &self.leases) else { return Ok(()) };
+        let (id, life, lease) = match &event.change {
+            RegistryChange::Granted { declaration, .. } | RegistryChange::Queued { declaration } => {
+                (&declaration.intent_id, declaration.ttl_seconds, declaration.lease_seconds)
+            }
+            RegistryChange::Renewed { intent_id, lease, expires_at }
+            | RegistryChange::Recovered { intent_id, lease, expires_at } => {
+                (intent_id, expires_at.0.saturating_sub(event.at.0), lease.seconds)
+            }
+            _ => return Ok(()),
+        };
+        lives.renew(id.as_str(), Duration::from_secs(life))?;
+        leases.renew(id.as_str(), Duration::from_secs(lease))?;
+        Ok(())
     }
 
     /// Waits for the turn to append. Unless `patient`, returns as soon as the log moves, to decide again: there may
@@ -314,7 +460,7 @@ impl IntentService {
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(MAX_TURN_POLL_INTERVAL);
-            let has_moved = !patient && self.log.head()? != self.registry.head().seq.0;
+            let has_moved = !patient && !self.is_shared && self.log.head()? != self.registry.head().seq.0;
             if has_moved || Instant::now() > end {
                 return Ok(None);
             }
@@ -342,10 +488,10 @@ impl IntentService {
             return Ok(());
         }
         self.tidied_at = Some(head);
-        let now = self.host.now();
+        let seen = self.command_context()?;
         let is_litter = |intent: &&Intent| match intent.closed_at {
-            Some(at) => at.plus_seconds(CLOSED_INTENT_RETENTION_SECONDS) <= now,
-            None => intent.expires_at <= now,
+            Some(at) => at.plus_seconds(CLOSED_INTENT_RETENTION_SECONDS) <= seen.now,
+            None => intent.is_over(&seen),
         };
         if self.registry.intents().filter(is_litter).count() < MIN_INTENTS_TO_TIDY {
             return Ok(());
@@ -353,37 +499,6 @@ impl IntentService {
         let action = RegistryAction::Collect { retention_seconds: CLOSED_INTENT_RETENTION_SECONDS };
         let id = CommandId::parse(clock::run_id()).map_err(|error| self.damaged(error.to_string()))?;
         self.try_execute(&RegistryCommand { id, by: by.clone(), action }, &TreeFacts::default()).map(drop)
-    }
-
-    fn command_context_in(
-        &self,
-        tree: &TreeFacts,
-        runs: Vec<PeerIntent>,
-    ) -> Result<CommandContext, ServiceError> {
-        let running: BTreeMap<String, Duration> = self.leases.running()?.into_iter().collect();
-        let open = || self.registry.open_intents();
-        let lease =
-            |intent: &Intent| running.get(intent.id.as_str()).map(|left| (intent.id.clone(), left.as_secs()));
-        Ok(CommandContext {
-            now: self.host.now(),
-            probes: self.probes(open()),
-            leases: open().filter_map(lease).collect(),
-            run_available: tree.run_available,
-            dirty: tree.dirty.clone(),
-            runs,
-        })
-    }
-
-    /// Probes the processes behind these intents, each process once.
-    fn probes<'i>(&self, intents: impl Iterator<Item = &'i Intent>) -> BTreeMap<IntentId, ProcessProbe> {
-        let mut known: BTreeMap<u32, ProcessProbe> = BTreeMap::new();
-        intents
-            .filter(|intent| host::can_probe(self.host(), &intent.owner))
-            .map(|intent| {
-                let pid = intent.owner.pid;
-                (intent.id.clone(), *known.entry(pid).or_insert_with(|| self.host.probe_process(pid)))
-            })
-            .collect()
     }
 
     fn apply_record(&mut self, record: &EventRecord) -> Result<(), ServiceError> {
@@ -399,7 +514,8 @@ impl IntentService {
 
     /// Starts from the cache if it belongs to this log, else from the first event.
     fn catch_up_from_cache(&mut self) -> Result<(), ServiceError> {
-        let head = self.log.head()?;
+        // A shared store is asked once, by the refresh: an event that is read back proves that the log reached it.
+        let head = if self.is_shared { u64::MAX } else { self.log.head()? };
         if let Some(snapshot) = self.cache.as_ref().and_then(RegistryCache::load) {
             let known = snapshot.head();
             if known.seq.0 > head {
@@ -407,6 +523,9 @@ impl IntentService {
             }
             let is_of_this_log = match self.event(known.seq)? {
                 Some(event) => event.digest() == known.digest,
+                None if self.is_shared && known.seq.0 > 0 => {
+                    return Err(cache::lost_events(&self.database, known.seq.0, self.log.head()?));
+                }
                 None => known == IntentRegistry::default().head(),
             };
             if is_of_this_log {
@@ -424,6 +543,11 @@ impl IntentService {
     fn damaged(&self, why: String) -> ServiceError {
         damaged(&self.database, why)
     }
+}
+
+/// Returns between a half and all of a pause, so that machines that collided do not meet again.
+fn random_part(pause: Duration) -> Duration {
+    pause / 2 + pause / 512 * u32::from(uuid::Uuid::new_v4().as_bytes()[0])
 }
 
 impl CommandResult {
@@ -457,7 +581,11 @@ impl std::fmt::Debug for IntentService {
 }
 
 #[cfg(test)]
+mod late_writes;
+#[cfg(test)]
 mod processes;
+#[cfg(test)]
+mod several_machines;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]

@@ -9,9 +9,10 @@ use super::tests::owner;
 use super::*;
 use probity_intents::registry::{IntentBase, IntentDeclaration, RegistryChange};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
-use probity_intents::{IntentScope, IntentStatus, ScopeEntry, Timestamp, overlap};
+use probity_intents::{IntentId, IntentScope, IntentStatus, ProcessProbe, ScopeEntry, Timestamp, overlap};
 use probity_storage::memory_store::{MemoryStore, WriteFate};
 use probity_storage::ports::{ObjectStore, RefStore};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 const STEPS: usize = 60;
@@ -102,7 +103,7 @@ impl StorageEngine for ContestedStore {
     fn refs(&self, space: &str) -> Box<dyn RefStore> {
         self.memory.refs(space)
     }
-    fn leases(&self, space: &str) -> Box<dyn LeaseStore> {
+    fn leases(&self, space: &str) -> Option<Box<dyn LeaseStore>> {
         self.memory.leases(space)
     }
     fn objects(&self) -> Box<dyn ObjectStore> {
@@ -139,6 +140,9 @@ impl EventLog for ContestedLog {
     fn find(&self, command: &str) -> Result<Option<u64>, StoreError> {
         self.log.find(command)
     }
+    fn void(&self, command: &str) -> Result<Option<u64>, StoreError> {
+        self.log.void(command)
+    }
     fn watch(&self, seq: u64, wait: Duration) -> Result<u64, StoreError> {
         self.log.watch(seq, wait)
     }
@@ -154,6 +158,7 @@ fn claim(intent_id: IntentId, path: &str, on_conflict: OnConflict) -> RegistryAc
             ttl_seconds: 600,
             lease_seconds: 60,
             base: IntentBase::default(),
+            task: None,
         },
         dirty_scope_policy: DirtyScopePolicy::Block,
         on_conflict,

@@ -3,7 +3,7 @@
 use super::*;
 use probity_intents::registry::{IntentBase, IntentDeclaration};
 use probity_intents::start::{DirtyScopePolicy, OnConflict};
-use probity_intents::{IntentScope, IntentStatus, Ownership, ScopeEntry, Timestamp};
+use probity_intents::{IntentId, IntentScope, IntentStatus, Ownership, ProcessProbe, ScopeEntry, Timestamp};
 use probity_storage::memory_store::{MemoryStore, WriteFate};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,6 +47,7 @@ pub(super) fn start(id: &str, path: &str) -> RegistryAction {
             ttl_seconds: 3600,
             lease_seconds: 60,
             base: IntentBase::default(),
+            task: None,
         },
         dirty_scope_policy: DirtyScopePolicy::Block,
         on_conflict: OnConflict::Block,

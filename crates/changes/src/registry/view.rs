@@ -5,7 +5,9 @@ use probity_api::change::{
     AmendmentView, IntentAnswer, IntentChangeAnswer, IntentChangeStatus, IntentListAnswer, IntentView,
     LoggedEvent,
 };
-use probity_intents::registry::{CommandContext, CommandRefusal, Intent, IntentAmendment, RegistryEvent};
+use probity_intents::registry::{
+    CommandContext, CommandRefusal, Intent, IntentAmendment, IntentBase, RegistryEvent,
+};
 use probity_intents::{IntentId, IntentOwner, Timestamp};
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
@@ -143,12 +145,19 @@ impl IntentService {
             expires_at: format_time(intent.expires_at),
             closed_at: intent.closed_at.map(format_time),
             base: intent.base.clone(),
+            task: intent.task.clone(),
             fencing_token: intent.token,
             queue_position: self.registry.queue_position(&intent.id, owner, seen),
             amendments: intent.amendments.iter().map(amendment_view).collect(),
             history: intent.history.clone(),
         }
     }
+}
+
+/// Returns whether an intent that began from `base` is one of this working tree.
+pub fn is_of_this_tree(workspace: &Workspace, base: &IntentBase) -> bool {
+    let frame = crate::RootMapping::for_workspace(workspace);
+    base.tree.as_ref().is_none_or(|tree| frame.shares_tree(tree))
 }
 
 pub fn format_time(at: Timestamp) -> String {

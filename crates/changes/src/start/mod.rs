@@ -12,18 +12,20 @@ use super::start_context::StartContext;
 use super::validate;
 use crate::registry::{Caller, CommandResult, HandleStore, IntentService, KeptHandle, TreeFacts, admin};
 use probity_api::change::{DetailLevel, ScopeWarning, StartAnswer, StartObstacle, StartRequest};
+use probity_core::ReasonCode;
 use probity_intents::registry::{
-    CommandContext, CommandRefusal, Intent, IntentDeclaration, RegistryAction, RegistryChange,
+    CommandContext, CommandRefusal, Intent, IntentBase, IntentDeclaration, RegistryAction, RegistryChange,
     RegistryCommand,
 };
 use probity_intents::start::{ClaimState, DirtyScopePolicy, OnConflict, StartNextStep, StartStatus};
 use probity_intents::{
     CommandId, IntentId, IntentOwner, IntentScope, IntentStatus, PeerIntent, StartDecision, StartState,
-    start_decision,
+    TaskKey, start_decision,
 };
 use probity_knowledge::ledger;
 use probity_policy::StrictnessProfile;
 use probity_quality::analysis_store::AnalysisStore;
+use probity_team::TeamMembership;
 use probity_workspace::progress::ProgressStep;
 use probity_workspace::{ServiceError, Workspace, clock};
 use std::collections::BTreeSet;
@@ -36,6 +38,9 @@ pub fn start(
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<StartAnswer, ServiceError> {
     validate::check_words(request)?;
+    let task = request.task.clone().map(TaskKey::parse).transpose();
+    let task =
+        task.map_err(|error| ServiceError::refused(ReasonCode::IntentInvalid, format!("the task: {error}")))?;
     // Cited items must exist before anything is claimed (law 4).
     ledger::check_items(workspace, &request.implements)?;
     let mut desk = StartHandler::open(workspace, caller)?;
@@ -44,6 +49,7 @@ pub fn start(
         IntentId::parse(command.as_str()).map_err(|error| ServiceError::Missing(error.to_string()))?;
     let ground = StartContext::collect(workspace, request.analyze, progress)?;
     let (scope, warnings) = validate::validate_scope(&workspace.root, request, &ground.status.snapshot)?;
+    crate::team::check_joined(workspace, &ground.policy.policy.team)?;
     let ask = StartAttempt {
         context: &ground,
         scope: ground.paths.to_repo_scope(&scope),
@@ -69,6 +75,7 @@ pub fn start(
         ttl_seconds: request.ttl_seconds.unwrap_or(admin::DEFAULT_TTL_SECONDS),
         lease_seconds: request.lease_seconds.unwrap_or(admin::DEFAULT_LEASE_SECONDS),
         base: ground.base(workspace, &ask.scope)?,
+        task,
     };
     let action = RegistryAction::Start {
         declaration,
@@ -87,7 +94,7 @@ pub fn start(
         if answer.claim == ClaimState::None {
             handles.forget(&intent_id)?;
         }
-        handles.prune(desk.service.registry(), desk.service.host().now())?;
+        handles.prune(desk.service.registry(), &desk.service.command_context()?)?;
     }
     if answer.claim != ClaimState::None && !request.implements.is_empty() {
         let cited = ledger::cite(workspace, intent_id.as_str(), &request.implements, &desk.owner.label)?;
@@ -296,7 +303,9 @@ impl<'a> StartHandler<'a> {
         scope: &IntentScope,
         except: Option<&IntentId>,
     ) -> Result<Vec<PeerIntent>, ServiceError> {
-        Ok(seen.peers(except).into_iter().chain(self.service.run_peers(scope)?).collect())
+        let line = TeamMembership::of(&self.workspace.state)?.and_then(|team| team.line);
+        let base = IntentBase { tree: Some(seen.paths.root_name()), line, ..IntentBase::default() };
+        Ok(seen.contenders(&base, except).into_iter().chain(self.service.run_peers(scope)?).collect())
     }
 
     fn registry_view<'s>(
@@ -327,5 +336,5 @@ fn with_amendments(declared: &IntentScope, intent: &Intent) -> IntentScope {
 fn command_id(request: &StartRequest) -> Result<CommandId, ServiceError> {
     let text = request.command_id.clone().unwrap_or_else(clock::run_id);
     CommandId::parse(text)
-        .map_err(|error| ServiceError::refused(probity_core::ReasonCode::IntentInvalid, error.to_string()))
+        .map_err(|error| ServiceError::refused(ReasonCode::IntentInvalid, error.to_string()))
 }

@@ -1,0 +1,229 @@
+//! The team of a clone: makes, joins and leaves it, and shows whether its store can be reached.
+
+use crate::clone_registration::{CLONES_SPACE, forget, parse_record, register};
+use crate::registry::view::is_of_this_tree;
+use crate::registry::{IntentService, LocalHost, RegistryHost, pending};
+use probity_api::change::{TeamChange, TeamChangeAnswer, TeamClone, TeamStatusAnswer, TeamView};
+use probity_core::ReasonCode;
+use probity_core::text::count;
+use probity_intents::registry::Intent;
+use probity_policy::{TeamRules, TeamStoreKind};
+use probity_storage::{StoreError, durable};
+use probity_team::TeamMembership;
+use probity_workspace::clone_identity::{CloneIdentity, random_name};
+use probity_workspace::git_transport::shown_remote;
+use probity_workspace::own_files::POLICY_FILE;
+use probity_workspace::{ServiceError, Workspace, git_history};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+/// What `probity team init` was told.
+#[derive(Debug, Clone)]
+pub struct TeamInit {
+    /// The name of a remote of this repository, or an address.
+    pub remote: String,
+    /// The branch that changes are for; the current one if none is given.
+    pub line: Option<String>,
+}
+
+/// Makes a team on a git remote, writes it into the policy, and joins it.
+pub fn init(workspace: &Workspace, request: &TeamInit) -> Result<TeamChangeAnswer, ServiceError> {
+    let loaded = workspace.load_policy()?;
+    if loaded.policy.team.repository.is_some() {
+        let detail = "the policy names a team already: `probity team join` joins it";
+        return Err(ServiceError::refused(ReasonCode::TeamInvalid, detail));
+    }
+    if loaded.source.is_some_and(|source| source.is_json) {
+        let detail = "the policy is a JSON file, which is not edited: write its `team` by hand, then `probity team join`";
+        return Err(ServiceError::refused(ReasonCode::TeamInvalid, detail));
+    }
+    refuse_open_intents(workspace)?;
+    let remote = match git_history::remote_address(workspace, &request.remote)? {
+        Some(address) => absolute(&workspace.root, &address),
+        None => absolute(&workspace.root, &request.remote),
+    };
+    let line = match &request.line {
+        Some(line) => Some(line.clone()),
+        None => git_history::current_branch(workspace)?,
+    };
+    let rules = TeamRules {
+        repository: Some(random_name()),
+        store: Some(TeamStoreKind::Git),
+        remote: Some(remote),
+        line,
+    };
+    let team = TeamMembership::new(&rules)?;
+    register(workspace, &*team.store(workspace)?, LocalHost.host_name())?;
+    append_to_policy(workspace, &team)?;
+    team.save(&workspace.state)?;
+    Ok(change_answer(
+        TeamChange::Made,
+        &team,
+        "commit probity.toml and push it; in every other clone `probity team join`",
+    ))
+}
+
+/// Joins the team that the policy names.
+pub fn join(workspace: &Workspace) -> Result<TeamChangeAnswer, ServiceError> {
+    let policy = workspace.load_policy()?.policy;
+    let team = TeamMembership::new(&policy.team)?;
+    let known = TeamMembership::of(&workspace.state)?;
+    if known
+        .as_ref()
+        .is_none_or(|known| (&known.repository, &known.remote) != (&team.repository, &team.remote))
+    {
+        refuse_open_intents(workspace)?;
+        if known.is_some() {
+            TeamMembership::remove(&workspace.state)?;
+        }
+    }
+    register(workspace, &*team.store(workspace)?, LocalHost.host_name())?;
+    team.save(&workspace.state)?;
+    Ok(change_answer(TeamChange::Joined, &team, "`probity status` shows who works on what in all clones"))
+}
+
+/// Leaves the team. The policy is not changed.
+pub fn leave(workspace: &Workspace) -> Result<TeamChangeAnswer, ServiceError> {
+    let Some(team) = TeamMembership::of(&workspace.state)? else { return Err(in_no_team()) };
+    let service = IntentService::open(workspace)?;
+    let n_here =
+        service.registry().open_intents().filter(|intent| is_of_this_tree(workspace, &intent.base)).count();
+    if n_here > 0 || pending::count(&workspace.state) > 0 {
+        return Err(open_intents(n_here.max(1)));
+    }
+    let identity = CloneIdentity::of(&workspace.state)?;
+    match forget(&*team.store(workspace)?, &identity) {
+        // The record of a clone that is gone harms nobody.
+        Ok(()) | Err(ServiceError::Store(StoreError::Unreachable { .. })) => {}
+        Err(fault) => return Err(fault),
+    }
+    TeamMembership::remove(&workspace.state)?;
+    Ok(change_answer(
+        TeamChange::Left,
+        &team,
+        "claims of this clone count only on this machine now; `probity team join` comes back",
+    ))
+}
+
+/// Shows the team of this clone.
+pub fn status(workspace: &Workspace) -> Result<TeamStatusAnswer, ServiceError> {
+    let Some(team) = TeamMembership::of(&workspace.state)? else {
+        let next_step = match workspace.load_policy()?.policy.team.repository {
+            Some(_) => "the policy names a team: `probity team join`",
+            None => "this clone is in no team: `probity team init --git origin` makes one",
+        };
+        return Ok(TeamStatusAnswer { team: None, next_step: next_step.into() });
+    };
+    let service = IntentService::open(workspace)?;
+    let identity = CloneIdentity::of(&workspace.state)?;
+    let unreachable = service.offline().map(str::to_owned);
+    let (mut clones, mut round_trip_ms) = (Vec::new(), None);
+    if unreachable.is_none() {
+        let store = team.store(workspace)?;
+        let began = Instant::now();
+        store.log(probity_workspace::transparency_log::INTENT_LOG).head()?;
+        round_trip_ms = u64::try_from(began.elapsed().as_millis()).ok();
+        for (name, value) in store.refs(CLONES_SPACE).list()? {
+            let Some(record) = parse_record(&value) else { continue };
+            let is_of_clone = |intent: &&Intent| intent.owner.session.as_ref() == Some(&record.session);
+            clones.push(TeamClone {
+                n_open: service.registry().open_intents().filter(is_of_clone).count(),
+                is_here: name == identity.clone,
+                clone: name,
+                host: record.host,
+                since: record.since,
+            });
+        }
+    }
+    let n_pending = pending::count(&workspace.state);
+    let next_step = match (&unreachable, n_pending) {
+        (Some(_), _) => ReasonCode::TeamUnreachable.next_step().to_owned(),
+        (None, 0) => "`probity status` shows who works on what".to_owned(),
+        (None, n) => format!("{} waiting; the next command sends them", count(n, "release")),
+    };
+    let registry = service.registry();
+    let view = TeamView {
+        repository: team.repository.clone(),
+        remote: shown_remote(&team.remote),
+        line: team.line.clone(),
+        unreachable,
+        round_trip_ms,
+        head: registry.head().seq.0,
+        n_open: registry.open_intents().count(),
+        n_open_here: registry
+            .open_intents()
+            .filter(|intent| is_of_this_tree(workspace, &intent.base))
+            .count(),
+        n_pending,
+        clones,
+    };
+    Ok(TeamStatusAnswer { team: Some(view), next_step })
+}
+
+/// Refuses a start in a clone whose policy names a team that it has not joined: its claims would bind nobody.
+pub(crate) fn check_joined(workspace: &Workspace, rules: &TeamRules) -> Result<(), ServiceError> {
+    if rules.repository.is_none() || TeamMembership::of(&workspace.state)?.is_some() {
+        return Ok(());
+    }
+    let detail = "the policy names a team that this clone has not joined, so nobody else would see the claim";
+    Err(ServiceError::refused(ReasonCode::TeamNotJoined, detail))
+}
+
+fn refuse_open_intents(workspace: &Workspace) -> Result<(), ServiceError> {
+    let service = IntentService::open(workspace)?;
+    let seen = service.command_context()?;
+    let n_open = service.registry().open_intents().filter(|intent| !intent.is_over(&seen)).count();
+    if n_open > 0 && !service.is_shared() { Err(open_intents(n_open)) } else { Ok(()) }
+}
+
+fn open_intents(n_open: usize) -> ServiceError {
+    let detail = format!("this clone has {}, which would be left behind", count(n_open, "open intent"));
+    ServiceError::refused(ReasonCode::TeamBusy, detail)
+}
+
+fn in_no_team() -> ServiceError {
+    ServiceError::refused(ReasonCode::TeamInvalid, "this clone is in no team")
+}
+
+fn change_answer(change: TeamChange, team: &TeamMembership, next_step: &str) -> TeamChangeAnswer {
+    TeamChangeAnswer {
+        change,
+        repository: team.repository.clone(),
+        remote: shown_remote(&team.remote),
+        line: team.line.clone(),
+        next_step: next_step.to_owned(),
+    }
+}
+
+/// Returns a relative path as an absolute one; every other address stays.
+fn absolute(root: &Path, remote: &str) -> String {
+    let is_path = !remote.contains(':') && !Path::new(remote).is_absolute();
+    if !is_path {
+        return remote.to_owned();
+    }
+    let path = root.join(remote);
+    path.canonicalize().unwrap_or(path).display().to_string()
+}
+
+/// Adds the section to the policy of the tree, behind what is there.
+fn append_to_policy(workspace: &Workspace, team: &TeamMembership) -> Result<(), ServiceError> {
+    let path = workspace.root.join(POLICY_FILE);
+    let mut text = durable::read(&path)?.unwrap_or_default();
+    if !text.is_empty() && !text.ends_with(b"\n") {
+        text.push(b'\n');
+    }
+    let quoted = |word: &str| serde_json::Value::from(word).to_string();
+    let mut section = String::new();
+    if !text.is_empty() {
+        section.push('\n');
+    }
+    section.push_str("[team]\n");
+    let _ = write!(section, "repository = {}\nstore = \"git\"\n", quoted(&team.repository));
+    let _ = writeln!(section, "remote = {}", quoted(&team.remote));
+    if let Some(line) = &team.line {
+        let _ = writeln!(section, "line = {}", quoted(line));
+    }
+    text.extend(section.bytes());
+    std::fs::write(&path, text).map_err(ServiceError::system(format!("cannot write {}", path.display())))
+}
