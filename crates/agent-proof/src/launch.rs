@@ -1,7 +1,7 @@
-//! How each agent is started against the scripted model, without permission prompts: what is proven is the hook, not the
-//! agent's own questions.
+//! How each agent is started against the scripted model.
 
 use probity_api::govern::setup::CodingAgent;
+use probity_changes::agents::{AgentPermissions, task_command};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,6 +12,17 @@ const PROMPT: &str = "Follow the script.";
 pub(crate) struct AgentLaunch {
     pub(crate) argv: Vec<OsString>,
     pub(crate) variables: Vec<(&'static str, String)>,
+}
+
+/// What one start of an agent needs.
+pub(crate) struct AgentInvocation<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) repository: &'a str,
+    /// The address of the model.
+    pub(crate) url: &'a str,
+    /// The main program, which serves MCP.
+    pub(crate) server: &'a str,
+    pub(crate) permissions: AgentPermissions,
 }
 
 /// Returns the file whose content the script tries to replace, relative to the repository.
@@ -28,88 +39,103 @@ pub(crate) const fn settings_file(agent: CodingAgent) -> &'static str {
 }
 
 /// Returns the command line of an agent; `None` if Probity cannot drive it.
-pub(crate) fn launch(
-    agent: CodingAgent,
-    program: &Path,
-    repository: &str,
-    url: &str,
-    server: &str,
-) -> Option<AgentLaunch> {
+pub(crate) fn launch(agent: CodingAgent, start: &AgentInvocation<'_>) -> Option<AgentLaunch> {
+    let mut argv = task_command(agent, start.program, PROMPT, start.permissions)?;
+    argv.extend(model_words(agent, start).into_iter().map(Into::into));
+    let mut variables = model_variables(agent, start.url);
+    // As root, Claude Code wants to know that something confines it.
+    if agent == CodingAgent::Claude && start.permissions == AgentPermissions::Bypassed {
+        variables.push(("IS_SANDBOX", "1".into()));
+    }
+    Some(AgentLaunch { argv, variables })
+}
+
+/// Returns the arguments that lead an agent to the scripted model, and make it trust the throw-away repository.
+fn model_words(agent: CodingAgent, start: &AgentInvocation<'_>) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
-    let (words, variables) = match agent {
-        CodingAgent::Claude => (
-            words(&["-p", PROMPT, "--output-format", "json", "--dangerously-skip-permissions"]),
-            vec![
-                ("ANTHROPIC_BASE_URL", url.to_owned()),
-                ("ANTHROPIC_API_KEY", "stub".into()),
-                ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
-                ("DISABLE_AUTOUPDATER", "1".into()),
-                ("IS_SANDBOX", "1".into()),
-            ],
-        ),
+    match agent {
+        CodingAgent::Claude if start.permissions == AgentPermissions::AgentDefault => {
+            // Permissions of a project count once a person trusts the directory; these stand for that.
+            let settings = r#"{"permissions":{"allow":["mcp__probity"]}}"#;
+            words(&["--output-format", "json", "--settings", settings])
+        }
+        CodingAgent::Claude | CodingAgent::Gemini | CodingAgent::Qwen => words(&["--output-format", "json"]),
         CodingAgent::Codex => {
             let provider = format!(
-                "model_providers.stub={{name=\"stub\",base_url=\"{url}/v1\",wire_api=\"responses\",env_key=\"PROBITY_STUB_KEY\"}}"
+                "model_providers.stub={{name=\"stub\",base_url=\"{}/v1\",wire_api=\"responses\",env_key=\"PROBITY_STUB_KEY\"}}",
+                start.url
             );
-            let trust = format!("projects.\"{repository}\".trust_level=\"trusted\"");
-            let mut words = words(&["exec", "--json", "--skip-git-repo-check"]);
-            words.extend(
-                ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
-                    .map(Into::into),
-            );
-            for setting in ["model=\"gpt-5.5\"", "model_provider=\"stub\"", &provider, &trust] {
-                words.extend(["-c".to_owned(), setting.to_owned()]);
+            // As a table: a dotted key would end at the first dot of the path.
+            let trust = format!("projects={{\"{}\"={{trust_level=\"trusted\"}}}}", start.repository);
+            let mut given = words(&["--json"]);
+            if start.permissions != AgentPermissions::Bypassed {
+                given.push("--dangerously-bypass-hook-trust".into());
             }
-            words.push(PROMPT.into());
-            (words, vec![("PROBITY_STUB_KEY", "stub".into())])
+            for setting in ["model=\"gpt-5.5\"", "model_provider=\"stub\"", &provider, &trust] {
+                given.extend(["-c".to_owned(), setting.to_owned()]);
+            }
+            given
         }
-        CodingAgent::Gemini => (
-            words(&["-p", PROMPT, "--output-format", "json", "--yolo"]),
-            vec![
-                ("GEMINI_API_KEY", "stub".into()),
-                ("GOOGLE_GEMINI_BASE_URL", url.to_owned()),
-                ("GEMINI_CLI_TRUST_WORKSPACE", "true".into()),
-            ],
-        ),
         CodingAgent::Copilot => {
             let config = format!(
                 "{{\"mcpServers\":{{\"probity\":{{\"type\":\"local\",\"command\":{},\"args\":[\"mcp\"],\"tools\":[\"*\"]}}}}}}",
-                Value::from(server)
+                Value::from(start.server)
             );
-            let mut words = words(&["-p", PROMPT, "--no-color", "--trust-folder", "--allow-all"]);
-            words.extend(["--additional-mcp-config".to_owned(), config]);
-            let variables = vec![
-                ("COPILOT_PROVIDER_BASE_URL", format!("{url}/v1")),
-                ("COPILOT_PROVIDER_API_KEY", "stub".into()),
-                ("COPILOT_PROVIDER_TYPE", "openai".into()),
-                ("COPILOT_MODEL", "stub".into()),
-                ("COPILOT_OFFLINE", "true".into()),
-                ("COPILOT_AUTO_UPDATE", "false".into()),
-            ];
-            (words, variables)
+            let mut given = words(&["--no-color", "--additional-mcp-config"]);
+            given.push(config);
+            if start.permissions != AgentPermissions::Bypassed {
+                given.push("--trust-folder".into());
+            }
+            given
         }
-        CodingAgent::Qwen => (
-            words(&["-p", PROMPT, "--output-format", "json", "--yolo"]),
-            vec![
-                ("OPENAI_API_KEY", "stub".into()),
-                ("OPENAI_BASE_URL", format!("{url}/v1")),
-                ("OPENAI_MODEL", "stub".into()),
-            ],
-        ),
-        CodingAgent::OpenCode => (
-            words(&["run", PROMPT]),
-            vec![
-                ("OPENCODE_DISABLE_AUTOUPDATE", "1".into()),
-                ("OPENCODE_DISABLE_MODELS_FETCH", "1".into()),
-                ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1".into()),
-                ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1".into()),
-            ],
-        ),
-        CodingAgent::Cursor => return None,
-    };
-    let argv =
-        std::iter::once(program.as_os_str().to_owned()).chain(words.into_iter().map(Into::into)).collect();
-    Some(AgentLaunch { argv, variables })
+        CodingAgent::OpenCode | CodingAgent::Cursor => Vec::new(),
+    }
+}
+
+/// Returns the settings of Codex that lead it to a model at `url` and make it trust a repository.
+pub(crate) fn codex_settings(url: &str, repository: &str) -> String {
+    format!(
+        "model = \"gpt-5.5\"\nmodel_provider = \"stub\"\n\n[model_providers.stub]\nname = \"stub\"\nbase_url = \"{url}/v1\"\n\
+         wire_api = \"responses\"\nenv_key = \"PROBITY_STUB_KEY\"\n\n[projects.\"{repository}\"]\ntrust_level = \"trusted\"\n"
+    )
+}
+
+/// Returns the variables that lead an agent to a model at `url`.
+pub fn model_variables(agent: CodingAgent, url: &str) -> Vec<(&'static str, String)> {
+    match agent {
+        CodingAgent::Claude => vec![
+            ("ANTHROPIC_BASE_URL", url.to_owned()),
+            ("ANTHROPIC_API_KEY", "stub".into()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
+            ("DISABLE_AUTOUPDATER", "1".into()),
+        ],
+        CodingAgent::Codex => vec![("PROBITY_STUB_KEY", "stub".into())],
+        CodingAgent::Gemini => vec![
+            ("GEMINI_API_KEY", "stub".into()),
+            ("GOOGLE_GEMINI_BASE_URL", url.to_owned()),
+            ("GEMINI_CLI_TRUST_WORKSPACE", "true".into()),
+        ],
+        CodingAgent::Copilot => vec![
+            ("COPILOT_PROVIDER_BASE_URL", format!("{url}/v1")),
+            ("COPILOT_PROVIDER_API_KEY", "stub".into()),
+            ("COPILOT_PROVIDER_TYPE", "openai".into()),
+            ("COPILOT_MODEL", "stub".into()),
+            ("COPILOT_OFFLINE", "true".into()),
+            ("COPILOT_AUTO_UPDATE", "false".into()),
+        ],
+        CodingAgent::Qwen => vec![
+            ("OPENAI_API_KEY", "stub".into()),
+            ("OPENAI_BASE_URL", format!("{url}/v1")),
+            ("OPENAI_MODEL", "stub".into()),
+        ],
+        CodingAgent::OpenCode => vec![
+            ("OPENCODE_DISABLE_AUTOUPDATE", "1".into()),
+            ("OPENCODE_DISABLE_MODELS_FETCH", "1".into()),
+            ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1".into()),
+            ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1".into()),
+        ],
+        CodingAgent::Cursor => Vec::new(),
+    }
 }
 
 /// Returns what the project settings of the throw-away repository need besides Probity, so that the agent takes the
@@ -117,7 +143,8 @@ pub(crate) fn launch(
 pub(crate) fn project_settings(agent: CodingAgent, url: &str) -> Option<Map<String, Value>> {
     let text = match agent {
         CodingAgent::Gemini => r#"{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"telemetry":{"enabled":false}}"#.to_owned(),
-        CodingAgent::Qwen => r#"{"security":{"auth":{"selectedType":"openai"},"folderTrust":{"enabled":false}},"telemetry":{"enabled":false}}"#.to_owned(),
+        // Without a version Qwen Code rewrites the file at its first start.
+        CodingAgent::Qwen => r#"{"$version":4,"security":{"auth":{"selectedType":"openai"},"folderTrust":{"enabled":false}},"telemetry":{"enabled":false}}"#.to_owned(),
         CodingAgent::OpenCode => format!(
             r#"{{"model":"stub/stub","small_model":"stub/stub","autoupdate":false,"share":"disabled","provider":{{"stub":{{"npm":"@ai-sdk/openai-compatible","name":"stub","options":{{"baseURL":"{url}/v1","apiKey":"stub"}},"models":{{"stub":{{"name":"stub","tool_call":true,"limit":{{"context":100000,"output":8000}}}}}}}}}}}}"#
         ),

@@ -3,8 +3,10 @@
 //! The server keeps no position in the script. Which step comes next follows from the number of results that the agent
 //! sends, so repeated and parallel requests do no harm.
 
-use crate::script::{N_STEPS, step};
-use crate::wire::{ModelApi, ModelRequest, concrete_call, render_turn};
+use crate::launch::settings_file;
+use crate::script::{ModelScript, ScriptPlace};
+use crate::wire::{ModelApi, ModelRequest, ModelTurn, concrete_call, render_turn};
+use probity_api::govern::setup::CodingAgent;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,52 +20,53 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What the agent told the model.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct ModelLog {
+pub struct ModelLog {
     /// The results of the steps, as far as the script got.
-    pub(crate) results: Vec<String>,
-    pub(crate) n_requests: usize,
-    /// The names of the tools that were offered last.
-    pub(crate) n_tools: usize,
+    pub results: Vec<String>,
+    pub n_requests: usize,
+    /// The number of tools that were offered last.
+    pub n_tools: usize,
+    /// All text of the last request, to see what the model was told.
+    pub last_request: String,
 }
 
-pub(crate) struct ModelServer {
-    pub(crate) url: String,
+/// A model on the loopback address that plays a script.
+#[derive(Debug)]
+pub struct ModelServer {
+    pub url: String,
     log: Arc<Mutex<ModelLog>>,
 }
 
-struct ScriptPlace {
-    repository: String,
-    settings: String,
+struct ScriptPlayer {
+    script: ModelScript,
+    place: ScriptPlace,
     log: Arc<Mutex<ModelLog>>,
 }
 
 impl ModelServer {
     /// Starts to serve. The thread ends with the process, which ends after the proof.
-    pub(crate) fn start(repository: &str, settings: &str) -> std::io::Result<Self> {
+    pub fn start(script: ModelScript, agent: CodingAgent, repository: &str) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let url = format!("http://{}", listener.local_addr()?);
         let log: Arc<Mutex<ModelLog>> = Arc::default();
-        let place = Arc::new(ScriptPlace {
-            repository: repository.to_owned(),
-            settings: settings.to_owned(),
-            log: Arc::clone(&log),
-        });
+        let place = ScriptPlace { repository: repository.to_owned(), settings: settings_file(agent) };
+        let player = Arc::new(ScriptPlayer { script, place, log: Arc::clone(&log) });
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let place = Arc::clone(&place);
+                let player = Arc::clone(&player);
                 // A connection that fails is the agent's to repeat.
-                std::thread::spawn(move || place.serve(stream));
+                std::thread::spawn(move || player.serve(stream));
             }
         });
         Ok(Self { url, log })
     }
 
-    pub(crate) fn log(&self) -> ModelLog {
+    pub fn log(&self) -> ModelLog {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl ScriptPlace {
+impl ScriptPlayer {
     fn serve(&self, stream: TcpStream) -> std::io::Result<()> {
         stream.set_read_timeout(Some(CONNECTION_TIMEOUT))?;
         let mut reader = BufReader::new(stream);
@@ -105,28 +108,33 @@ impl ScriptPlace {
             return ("400 Bad Request", JSON, r#"{"error":{"message":"not JSON"}}"#.into());
         };
         let request = ModelRequest::read(api, is_stream_path, &value);
-        let text = self.turn(api, &request);
+        let text = self.turn(api, &request, body);
         let kind = if request.is_stream { "text/event-stream" } else { JSON };
         ("200 OK", kind, text)
     }
 
-    fn turn(&self, api: ModelApi, request: &ModelRequest) -> String {
+    fn turn(&self, api: ModelApi, request: &ModelRequest, body: &[u8]) -> String {
         let index = request.results.len();
         // A request without tools is a side question, such as a title.
         if request.tools.is_empty() {
-            return render_turn(api, request, index, None);
+            return render_turn(api, request, index, ModelTurn::Words("Done."));
         }
         {
             let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
             log.n_requests += 1;
             log.n_tools = request.tools.len();
             if index > log.results.len() {
-                log.results = request.results.iter().take(N_STEPS).cloned().collect();
+                log.results.clone_from(&request.results);
             }
+            log.last_request = String::from_utf8_lossy(body).into_owned();
         }
-        let step = step(index, &self.repository, &self.settings, &request.results);
-        let call = step.map(|step| concrete_call(api, &request.tools, &step));
-        render_turn(api, request, index, call.as_ref())
+        match self.script.step(index, &self.place, &request.results) {
+            Some(step) => {
+                let call = concrete_call(api, &request.tools, &step);
+                render_turn(api, request, index, ModelTurn::Call(&call))
+            }
+            None => render_turn(api, request, index, ModelTurn::Words(self.script.last_words())),
+        }
     }
 }
 

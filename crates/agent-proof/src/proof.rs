@@ -1,23 +1,14 @@
 //! Runs the proof and reports row by row.
 
-use crate::launch::{launch, project_settings, settings_file};
-use crate::model_server::{ModelLog, ModelServer};
-use crate::script;
+use crate::drive::{DriveReport, DriveRequest, drive, version_of};
+use crate::launch::settings_file;
+use crate::script::{self, ModelScript};
 use probity_api::change::{CheckupStatus, DoctorCheckup};
 use probity_api::govern::setup::CodingAgent;
-use probity_changes::agents::{HookProgram, RegistrationWish, register};
-use probity_process::{CaptureLimits, ProcessEnvironment, capture};
-use probity_workspace::{ServiceError, Workspace};
-use serde_json::{Map, Value};
+use probity_changes::agents::{AgentPermissions, HookMoment, HookProgram, hook_events};
+use probity_workspace::ServiceError;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// How long an agent may take for the whole script.
-const PROOF_TIMEOUT: Duration = Duration::from_mins(3);
-/// How long a helper such as git may take.
-const SETUP_TIMEOUT: Duration = Duration::from_secs(30);
-const MAX_OUTPUT_BYTES: usize = 16 * 1024 * 1024;
 
 /// What to prove.
 #[derive(Debug)]
@@ -28,6 +19,8 @@ pub struct ProofRequest {
     /// The main program, which serves MCP.
     pub server: PathBuf,
     pub hook: HookProgram,
+    /// What the agent may do without asking.
+    pub permissions: AgentPermissions,
 }
 
 fn row(name: &'static str, is_good: bool, good: &str, bad: String, next_step: &str) -> DoctorCheckup {
@@ -49,131 +42,214 @@ pub fn prove(request: &ProofRequest) -> Result<Vec<DoctorCheckup>, ServiceError>
         let detail = format!("{agent} is not on PATH");
         return Ok(vec![warning("program", detail, "install it, or name it with `--program`")]);
     };
-    let dir = tempfile::tempdir().map_err(ServiceError::system("cannot create a directory"))?;
-    let repository = dir.path().join("repository");
-    let version = version_of(&program, dir.path());
-    prepare(&repository)?;
-    let place = repository.to_string_lossy().into_owned();
-    let settings = settings_file(agent);
-    let server = ModelServer::start(&place, settings)
-        .map_err(ServiceError::system("cannot serve the scripted model"))?;
-    let Some(launch) = launch(agent, &program, &place, &server.url, &request.server.to_string_lossy()) else {
+    let version = version_of(&program);
+    let driven = drive(&DriveRequest {
+        agent,
+        program: &program,
+        server: &request.server,
+        hook: &request.hook,
+        script: ModelScript::GuardedChange,
+        permissions: request.permissions,
+    })?;
+    let Some(driven) = driven else {
         let detail = format!("{agent} cannot be driven without its service");
-        return Ok(vec![warning(
-            "program",
-            detail,
-            "try the hook by hand: an undeclared edit must be refused",
-        )]);
+        let next_step = "try the hook by hand: an undeclared edit must be refused";
+        return Ok(vec![warning("program", detail, next_step)]);
     };
-    let workspace = Workspace::find(Some(&repository), &repository)?;
-    register(&workspace, agent, &request.hook, RegistrationWish::Register, false)?;
-    if let Some(extra) = project_settings(agent, &server.url) {
-        merge_settings(&repository.join(settings), extra)?;
-    }
-    commit(&repository)?;
-    let mut environment = ProcessEnvironment::inherited().with("PATH", search_path(&request.server));
-    // The model is on the loopback address, which no proxy reaches.
-    for name in ["no_proxy", "NO_PROXY"] {
-        environment = environment.with(name, "127.0.0.1,localhost");
-    }
-    for (name, value) in &launch.variables {
-        environment = environment.with(name, value);
-    }
-    let limits = CaptureLimits { time: PROOF_TIMEOUT, output_bytes: MAX_OUTPUT_BYTES };
-    let ended = capture(&launch.argv, &environment, &repository, limits);
-    let log = server.log();
+    let log = &driven.log;
     let mut rows = vec![row(
         "program",
         log.n_requests > 0,
         &format!("{} {version}, {} turns, {} tools offered", program.display(), log.n_requests, log.n_tools),
-        format!(
-            "{} {version} never asked the model: {}",
-            program.display(),
-            ended.as_ref().map_or_else(ToString::to_string, |output| last_line(&output.stderr))
-        ),
+        format!("{} {version} never asked the model: {}", program.display(), driven.last_line),
         "start it once by hand and see what it asks for",
     )];
     if log.n_requests > 0 {
-        rows.extend(report(agent, &repository, &log));
+        rows.extend(ProofReport { request, driven: &driven }.rows());
+        let is_started = driven.result(script::START).contains("edit_allowed");
+        if is_started && hook_events(agent).iter().any(|(_, moment)| *moment == HookMoment::Stop) {
+            rows.push(forgotten_finish(request, &program)?);
+        }
+        rows.extend(limits_of(agent));
     }
     Ok(rows)
 }
 
-fn report(agent: CodingAgent, repository: &Path, log: &ModelLog) -> Vec<DoctorCheckup> {
-    let result = |index: usize| log.results.get(index).map(String::as_str).unwrap_or_default();
-    let exists = |name: &str| repository.join(name).exists();
-    let is_refused = |index: usize| result(index).contains("probity:");
-    let trust = "the program skipped the hook: see what `probity init` says a person must do";
-    let seen = |index: usize| -> String { result(index).chars().take(160).collect() };
-    let is_started = result(script::START).contains("edit_allowed");
-    let mut rows = vec![
+/// Lets the agent end its turn with an open intent.
+fn forgotten_finish(request: &ProofRequest, program: &Path) -> Result<DoctorCheckup, ServiceError> {
+    let driven = drive(&DriveRequest {
+        agent: request.agent,
+        program,
+        server: &request.server,
+        hook: &request.hook,
+        script: ModelScript::ForgottenFinish,
+        permissions: request.permissions,
+    })?;
+    let told = driven.map(|driven| driven.log.last_request).unwrap_or_default();
+    let n_asked = told.matches("is still open").count();
+    Ok(row(
+        "stop",
+        n_asked > 0,
+        "at the end of its turn the agent was asked to finish",
+        "at the end of its turn the agent was not asked to finish".to_owned(),
+        TRUST_STEP,
+    ))
+}
+
+const TRUST_STEP: &str = "the program skipped the hook: see what `probity init` says a person must do";
+
+struct ProofReport<'a> {
+    request: &'a ProofRequest,
+    driven: &'a DriveReport,
+}
+
+impl ProofReport<'_> {
+    /// Whether the model was told the hook's refusal, and the file is not there.
+    fn blocked(&self, name: &'static str, step: usize, file: &str, what: &str) -> DoctorCheckup {
+        let result = self.driven.result(step);
+        let is_refused = result.contains("probity:");
+        let is_there = self.driven.exists(file);
+        if !is_refused && !is_there && self.request.permissions == AgentPermissions::AgentDefault {
+            let detail = format!("{what} did not happen: {}", shortened(result));
+            return warning(name, detail, "the agent's own permissions stopped it before the hook was asked");
+        }
         row(
-            "write",
-            is_refused(script::UNDECLARED_WRITE) && !exists("new.txt"),
-            "an undeclared edit was blocked",
-            format!("an undeclared edit was not blocked: {}", seen(script::UNDECLARED_WRITE)),
-            trust,
-        ),
-        row(
-            "shell",
-            is_refused(script::UNDECLARED_SHELL) && !exists("c.txt"),
-            "an undeclared shell write was blocked",
-            format!("an undeclared shell write was not blocked: {}", seen(script::UNDECLARED_SHELL)),
-            trust,
-        ),
-        row(
-            "reason",
-            result(script::UNDECLARED_WRITE).contains("start_controlled_change"),
-            "the model was told which call to make",
-            format!("the model was not told why: {}", seen(script::UNDECLARED_WRITE)),
-            trust,
-        ),
-        row(
-            "tools",
-            is_started,
-            "start_controlled_change could be called",
-            format!("start_controlled_change could not be called: {}", seen(script::START)),
-            "approve the server `probity` in the agent",
-        ),
-    ];
-    if is_started {
-        let declared = fs::read_to_string(repository.join("a.txt")).unwrap_or_default();
-        rows.push(row(
-            "declared",
-            declared == "declared\n",
-            "a declared edit passed",
-            format!("a declared edit did not pass: {}", seen(script::DECLARED_SHELL)),
-            "run `probity doctor`",
-        ));
-        rows.push(row(
-            "scope",
-            is_refused(script::OUTSIDE_SHELL) && !exists("d.txt"),
-            "an edit outside the declared files was blocked",
-            format!("an edit outside was not blocked: {}", seen(script::OUTSIDE_SHELL)),
-            trust,
-        ));
+            name,
+            is_refused && !is_there,
+            &format!("{what} was blocked"),
+            format!("{what} was not blocked: {}", shortened(result)),
+            TRUST_STEP,
+        )
     }
-    let now = fs::read(repository.join(settings_file(agent))).unwrap_or_default();
-    rows.push(row(
-        "disarm",
+
+    /// Whether a write that the intent names happened.
+    fn passed(
+        &self,
+        name: &'static str,
+        step: usize,
+        file: &str,
+        content: &str,
+        what: &str,
+    ) -> DoctorCheckup {
+        let result = self.driven.result(step);
+        let now = fs::read_to_string(self.driven.repository.join(file)).unwrap_or_default();
+        let is_done = now.trim_end() == content;
+        if !is_done
+            && !result.contains("probity:")
+            && self.request.permissions == AgentPermissions::AgentDefault
+        {
+            let detail = format!("{what} waits for a person: {}", shortened(result));
+            return warning(name, detail, "approve edits in the agent, or start it with fewer questions");
+        }
+        let bad = format!("{what} did not pass: {}", shortened(result));
+        row(name, is_done, &format!("{what} passed"), bad, "run `probity doctor`")
+    }
+
+    fn rows(&self) -> Vec<DoctorCheckup> {
+        let driven = self.driven;
+        let told = driven.result(script::UNDECLARED_WRITE);
+        let is_told = told.contains("start_controlled_change")
+            || driven.result(script::UNDECLARED_SHELL).contains("start_controlled_change");
+        let started = driven.result(script::START);
+        let is_started = started.contains("edit_allowed");
+        let mut rows = vec![
+            self.blocked("write", script::UNDECLARED_WRITE, "new.txt", "an undeclared edit"),
+            self.blocked("shell", script::UNDECLARED_SHELL, "c.txt", "an undeclared shell write"),
+            self.reason(told, is_told),
+            self.tools(started, is_started),
+        ];
+        if is_started {
+            let amended = driven.result(script::AMEND);
+            rows.push(self.passed(
+                "declared",
+                script::DECLARED_SHELL,
+                "a.txt",
+                "declared",
+                "a declared edit",
+            ));
+            let what = "an edit outside the declared files";
+            rows.push(self.blocked("scope", script::OUTSIDE_SHELL, "d.txt", what));
+            rows.push(row(
+                "amend",
+                amended.contains("amended") || amended.contains("b.txt"),
+                "manage_change_intent widened the change",
+                format!("the change could not be widened: {}", shortened(amended)),
+                "approve the server `probity` in the agent",
+            ));
+            rows.push(self.passed(
+                "widened",
+                script::AMENDED_SHELL,
+                "b.txt",
+                "amended",
+                "an edit of the added file",
+            ));
+        }
+        rows.push(self.disarm());
+        if is_started {
+            rows.extend(self.finish());
+        }
+        rows
+    }
+
+    fn reason(&self, told: &str, is_told: bool) -> DoctorCheckup {
+        let bad = format!("the model was not told why: {}", shortened(told));
+        if !is_told && self.request.permissions == AgentPermissions::AgentDefault {
+            return warning("reason", bad, "the agent's own permissions answered before the hook was asked");
+        }
+        row("reason", is_told, "the model was told which call to make", bad, TRUST_STEP)
+    }
+
+    fn tools(&self, started: &str, is_started: bool) -> DoctorCheckup {
+        let bad = format!("start_controlled_change could not be called: {}", shortened(started));
+        let next_step = "approve the server `probity` in the agent";
+        if !is_started && self.request.permissions == AgentPermissions::AgentDefault {
+            return warning("tools", bad, next_step);
+        }
+        row("tools", is_started, "start_controlled_change could be called", bad, next_step)
+    }
+
+    fn disarm(&self) -> DoctorCheckup {
+        let result = self.driven.result(script::DISARM);
+        let now =
+            fs::read(self.driven.repository.join(settings_file(self.request.agent))).unwrap_or_default();
         // Some agents rewrite their own settings, so only the content that the script writes counts.
-        now.trim_ascii() != b"{}" && is_refused(script::DISARM),
-        "the configuration of the guard could not be replaced",
-        format!("the configuration of the guard could be replaced: {}", seen(script::DISARM)),
-        trust,
-    ));
-    if is_started {
-        let finished = result(script::FINISH);
-        rows.push(row(
-            "finish",
-            finished.contains("accepted"),
-            "finish_controlled_change accepted the change",
-            format!("the finish was not accepted: {}", finished.chars().take(300).collect::<String>()),
-            "run `probity doctor`",
-        ));
+        let is_kept = now.trim_ascii() != b"{}";
+        let is_asked = self.request.permissions == AgentPermissions::AgentDefault;
+        row(
+            "disarm",
+            is_kept && (is_asked || result.contains("probity:")),
+            "the configuration of the guard could not be replaced",
+            format!("the configuration of the guard could be replaced: {}", shortened(result)),
+            TRUST_STEP,
+        )
     }
-    rows.extend(limits_of(agent));
-    rows
+
+    fn finish(&self) -> Vec<DoctorCheckup> {
+        let finished = self.driven.result(script::FINISH);
+        let member = |name: &str| script::member_text(finished, name).unwrap_or_default();
+        let is_accepted = finished.contains("accepted");
+        let enforcement = member("enforcement");
+        vec![
+            row(
+                "finish",
+                is_accepted,
+                "finish_controlled_change accepted the change",
+                format!("the finish was not accepted: {}", shortened(finished)),
+                "run `probity doctor`",
+            ),
+            row(
+                "receipt",
+                finished.contains("sha256:") && matches!(enforcement.as_str(), "hook_held" | "managed_hook"),
+                &format!("the receipt says {}", enforcement.replace('_', " ")),
+                format!("the receipt does not say that the hook held: `{enforcement}`"),
+                "run `probity doctor`",
+            ),
+        ]
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
 }
 
 /// Names what no hook can close with this agent.
@@ -204,69 +280,7 @@ fn limits_of(agent: CodingAgent) -> Option<DoctorCheckup> {
     Some(warning("limits", detail.to_owned(), next_step))
 }
 
-fn last_line(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message").trim().to_owned()
-}
-
-fn first_line(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
-}
-
 fn find_program(agent: CodingAgent) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(agent.as_str())).find(|path| path.is_file())
-}
-
-fn version_of(program: &Path, dir: &Path) -> String {
-    let limits = CaptureLimits { time: SETUP_TIMEOUT, output_bytes: MAX_OUTPUT_BYTES };
-    let words = [program.as_os_str(), "--version".as_ref()];
-    capture(&words, &ProcessEnvironment::inherited(), dir, limits)
-        .map(|output| first_line(&output.stdout))
-        .unwrap_or_default()
-}
-
-/// Puts the directory of the main program first, so that the agent finds `probity mcp`.
-fn search_path(server: &Path) -> std::ffi::OsString {
-    let dirs = server.parent().map(Path::to_owned).into_iter();
-    let inherited = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths(dirs.chain(std::env::split_paths(&inherited))).unwrap_or(inherited)
-}
-
-fn git(repository: &Path, words: &[&str]) -> Result<(), ServiceError> {
-    let limits = CaptureLimits { time: SETUP_TIMEOUT, output_bytes: MAX_OUTPUT_BYTES };
-    let who = ["-c", "user.name=probity", "-c", "user.email=probity@localhost", "-c", "commit.gpgSign=false"];
-    let argv: Vec<&str> = ["git"].into_iter().chain(who).chain(words.iter().copied()).collect();
-    let done = capture(&argv, &ProcessEnvironment::inherited(), repository, limits);
-    match done {
-        Ok(output) if output.succeeded() => Ok(()),
-        Ok(output) => {
-            Err(ServiceError::Missing(format!("`git {}`: {}", words[0], last_line(&output.stderr))))
-        }
-        Err(error) => Err(ServiceError::Missing(error.to_string())),
-    }
-}
-
-fn prepare(repository: &Path) -> Result<(), ServiceError> {
-    let fault = || ServiceError::system("cannot prepare the throw-away repository");
-    fs::create_dir_all(repository).map_err(fault())?;
-    fs::write(repository.join("a.txt"), "one\n").map_err(fault())?;
-    fs::write(repository.join("b.txt"), "alpha\n").map_err(fault())?;
-    git(repository, &["init", "-q"])?;
-    commit(repository)
-}
-
-fn commit(repository: &Path) -> Result<(), ServiceError> {
-    git(repository, &["add", "-A"])?;
-    git(repository, &["commit", "-q", "-m", "proof"])
-}
-
-/// Adds members to a JSON file of the throw-away repository.
-fn merge_settings(path: &Path, extra: Map<String, Value>) -> Result<(), ServiceError> {
-    let fault = || ServiceError::system(format!("cannot write {}", path.display()));
-    let text = fs::read(path).map_err(fault())?;
-    let mut settings: Map<String, Value> = serde_json::from_slice(&text).unwrap_or_default();
-    settings.extend(extra);
-    fs::write(path, Value::Object(settings).to_string()).map_err(fault())
 }

@@ -228,18 +228,36 @@ fn json_text(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// What the model says: a call, or words at the end.
+/// What the model says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ModelTurn<'a> {
+    Call(&'a ModelCall),
+    /// The last words.
+    Words(&'a str),
+}
+
+impl<'a> ModelTurn<'a> {
+    /// Returns the call, and the words as JSON.
+    fn parts(self) -> (Option<&'a ModelCall>, String) {
+        match self {
+            Self::Call(call) => (Some(call), json_text("")),
+            Self::Words(words) => (None, json_text(words)),
+        }
+    }
+}
+
+/// Renders a turn for an agent.
 pub(crate) fn render_turn(
     api: ModelApi,
     request: &ModelRequest,
     index: usize,
-    call: Option<&ModelCall>,
+    turn: ModelTurn<'_>,
 ) -> String {
     match api {
-        ModelApi::Messages => messages(request, index, call),
-        ModelApi::Responses => responses(request, index, call),
-        ModelApi::ChatCompletions => chat(request, index, call),
-        ModelApi::Gemini => gemini(request, index, call),
+        ModelApi::Messages => messages(request, index, turn),
+        ModelApi::Responses => responses(request, index, turn),
+        ModelApi::ChatCompletions => chat(request, index, turn),
+        ModelApi::Gemini => gemini(request, index, turn),
     }
 }
 
@@ -255,7 +273,8 @@ fn arguments_json(call: &ModelCall) -> String {
     Value::Object(call.arguments.clone()).to_string()
 }
 
-fn messages(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> String {
+fn messages(request: &ModelRequest, index: usize, turn: ModelTurn<'_>) -> String {
+    let (call, words) = turn.parts();
     let usage = r#"{"input_tokens":10,"output_tokens":10,"cache_creation_input_tokens":0,"cache_read_input_tokens":0}"#;
     let stop = if call.is_some() { "tool_use" } else { "end_turn" };
     let head = format!(r#""id":"msg_{index}","type":"message","role":"assistant","model":"stub""#);
@@ -269,7 +288,7 @@ fn messages(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> S
     if !request.is_stream {
         let content = match call {
             Some(call) => block(&arguments_json(call)),
-            None => r#"{"type":"text","text":"Done."}"#.to_owned(),
+            None => format!(r#"{{"type":"text","text":{words}}}"#),
         };
         return format!(
             r#"{{{head},"content":[{content}],"stop_reason":"{stop}","stop_sequence":null,"usage":{usage}}}"#
@@ -279,7 +298,7 @@ fn messages(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> S
         Some(call) => {
             format!(r#"{{"type":"input_json_delta","partial_json":{}}}"#, json_text(&arguments_json(call)))
         }
-        None => r#"{"type":"text_delta","text":"Done."}"#.to_owned(),
+        None => format!(r#"{{"type":"text_delta","text":{words}}}"#),
     };
     events(&[
         (
@@ -304,7 +323,8 @@ fn messages(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> S
     ])
 }
 
-fn responses(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> String {
+fn responses(request: &ModelRequest, index: usize, turn: ModelTurn<'_>) -> String {
+    let (call, words) = turn.parts();
     let item = match call {
         Some(call) => {
             let name = json_text(&call.tool.name);
@@ -327,7 +347,7 @@ fn responses(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> 
             }
         }
         None => format!(
-            r#"{{"type":"message","id":"msg_{index}","role":"assistant","status":"completed","content":[{{"type":"output_text","text":"Done.","annotations":[]}}]}}"#
+            r#"{{"type":"message","id":"msg_{index}","role":"assistant","status":"completed","content":[{{"type":"output_text","text":{words},"annotations":[]}}]}}"#
         ),
     };
     let usage = r#"{"input_tokens":10,"input_tokens_details":{"cached_tokens":0},"output_tokens":10,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":20}"#;
@@ -354,7 +374,8 @@ fn responses(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> 
     ])
 }
 
-fn chat(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> String {
+fn chat(request: &ModelRequest, index: usize, turn: ModelTurn<'_>) -> String {
+    let (call, words) = turn.parts();
     let finish = if call.is_some() { "tool_calls" } else { "stop" };
     let calls = call.map_or_else(String::new, |call| {
         format!(
@@ -363,7 +384,7 @@ fn chat(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> Strin
             json_text(&arguments_json(call))
         )
     });
-    let content = if call.is_some() { r#""""# } else { r#""Done.""# };
+    let content = if call.is_some() { r#""""# } else { words.as_str() };
     let message = format!(r#"{{"role":"assistant","content":{content}{calls}}}"#);
     let usage = r#"{"prompt_tokens":10,"completion_tokens":10,"total_tokens":20}"#;
     let head = format!(r#""id":"chatcmpl-{index}","created":1,"model":"stub""#);
@@ -383,7 +404,8 @@ fn chat(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> Strin
     ])
 }
 
-fn gemini(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> String {
+fn gemini(request: &ModelRequest, index: usize, turn: ModelTurn<'_>) -> String {
+    let (call, words) = turn.parts();
     let part = match call {
         // Questions about the model to use or the next speaker want JSON.
         _ if request.wants_json => {
@@ -395,7 +417,7 @@ fn gemini(request: &ModelRequest, index: usize, call: Option<&ModelCall>) -> Str
             json_text(&call.tool.name),
             arguments_json(call)
         ),
-        None => r#"{"text":"Done."}"#.to_owned(),
+        None => format!(r#"{{"text":{words}}}"#),
     };
     let usage = r#"{"promptTokenCount":10,"candidatesTokenCount":10,"totalTokenCount":20}"#;
     let answer = format!(
@@ -437,8 +459,8 @@ mod tests {
                 let request = ModelRequest::read(api, is_stream, &value);
                 assert_eq!(request.tools.len(), 1, "{api:?}");
                 let call = concrete_call(api, &request.tools, &step());
-                for call in [Some(&call), None] {
-                    let text = render_turn(api, &request, 1, call);
+                for turn in [ModelTurn::Call(&call), ModelTurn::Words("Done \"now\".")] {
+                    let text = render_turn(api, &request, 1, turn);
                     let documents: Vec<&str> = if is_stream {
                         text.lines().filter_map(|line| line.strip_prefix("data: ")).collect()
                     } else {

@@ -6,7 +6,7 @@
 
 use crate::guarded_files::{GuardedFileKind, guarded_file};
 use crate::shell::{ShellWorld, WriteKind};
-use crate::snapshot::{GuardSnapshot, GuardedIntent, SessionRecord};
+use crate::snapshot::{GuardSnapshot, GuardedIntent, RunGuard, SessionRecord};
 use probity_core::bytes::escape;
 use probity_paths::RepoPath;
 use probity_policy::{SubagentRule, WithoutIntent};
@@ -51,6 +51,8 @@ pub struct GovernedTree {
     pub subagent: Option<SessionRecord>,
     /// Every intent that some session started.
     pub bound: BTreeSet<String>,
+    /// The governed run that the session works in.
+    pub run: Option<RunGuard>,
 }
 
 /// One write of a tool call.
@@ -240,8 +242,12 @@ fn decide_in_tree(
     {
         return refuse(RefusalCode::Forbidden, format!("the policy protects {}", shown(below)));
     }
-    if sample.is_some_and(|sample| snapshot.rules.is_build_output(&sample)) {
+    if sample.as_ref().is_some_and(|sample| snapshot.rules.is_build_output(sample)) {
         return PlaceVerdict::Pass;
+    }
+    if let Some(run) = &tree.run {
+        let sample = sample.or(path).filter(|_| !below.is_empty());
+        return decide_in_run(run, below, sample.as_ref(), kind);
     }
     let now = world.now();
     let own = own_intents(tree, snapshot, now);
@@ -300,6 +306,27 @@ fn decide_in_tree(
         }
         WithoutIntent::Declare | WithoutIntent::Deny => refuse(RefusalCode::NoIntent, no_intent(below, kind)),
     }
+}
+
+/// Decides about a write of an agent that a governed run started: its sealed scope counts, and nothing needs to be declared.
+fn decide_in_run(run: &RunGuard, below: &str, sample: Option<&RepoPath>, kind: WriteKind) -> PlaceVerdict {
+    let is_allowed = match kind {
+        // An empty directory changes nothing.
+        WriteKind::Directory => true,
+        _ => sample.is_some_and(|path| run.allows(path)) || run.scope.is_none(),
+    };
+    if is_allowed {
+        return PlaceVerdict::Pass;
+    }
+    let fate = if run.is_view { "it would not land" } else { "it would fail the run" };
+    let reason = format!(
+        "{} is outside the sealed scope of run {} and {fate}; leave it, or ask the user for `probity amend {} --add \
+         PATTERN --why …` from another terminal",
+        shown_place(below),
+        run.run_id,
+        run.run_id
+    );
+    refuse(RefusalCode::OutOfScope, reason)
 }
 
 /// Returns the intents under which a session works.

@@ -136,14 +136,88 @@ fn compile(patterns: &[GuardBytes]) -> Result<Scope, PatternError> {
 impl GuardedRun {
     /// Returns whether the run claims a path, named from the top of the working tree.
     pub(crate) fn claims(&self, path: &RepoPath) -> bool {
-        let below = if self.prefix.0.is_empty() {
-            Some(path.as_bytes())
-        } else {
-            path.as_bytes().strip_prefix(self.prefix.0.as_slice()).and_then(|rest| rest.strip_prefix(b"/"))
-        };
-        let Some(below) = below.and_then(|below| RepoPath::parse(below).ok()) else { return false };
-        compile(&self.scope).is_ok_and(|scope| scope.contains(&below))
+        path_below(&self.prefix, path)
+            .is_some_and(|below| compile(&self.scope).is_ok_and(|scope| scope.contains(&below)))
     }
+}
+
+/// The variable in which a governed run tells the hooks below it what may change. In a view the state directory with the
+/// snapshot is hidden.
+pub const RUN_GUARD_VARIABLE: &str = "PROBITY_RUN_GUARD";
+
+const RUN_GUARD_SCHEMA: &str = "probity/run-guard/v1";
+/// The longest value of the variable; the kernel refuses to start a program with a longer one.
+const MAX_RUN_GUARD_BYTES: usize = 100 * 1024;
+
+/// The run that an agent works in, as its hook sees it. A hook gives an early word; the run judges the tree in any case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunGuard {
+    schema: String,
+    pub run_id: String,
+    /// The top of the working tree, absolute.
+    pub top: String,
+    /// The root of the run, from the top of the working tree; empty for the top.
+    pub prefix: GuardBytes,
+    /// The sealed patterns; none if there are too many to tell, and then nothing is refused early.
+    pub scope: Option<Vec<GuardBytes>>,
+    /// Whether the agent works in a private view, from which only what is in scope lands.
+    pub is_view: bool,
+    pub rules: GuardRules,
+}
+
+impl RunGuard {
+    pub fn new(run_id: &str, top: &str, prefix: &[u8], scope: Vec<GuardBytes>, rules: GuardRules) -> Self {
+        Self {
+            schema: RUN_GUARD_SCHEMA.into(),
+            run_id: run_id.to_owned(),
+            top: top.to_owned(),
+            prefix: GuardBytes(prefix.to_vec()),
+            scope: Some(scope),
+            is_view: false,
+            rules,
+        }
+    }
+
+    /// Returns the value of the variable.
+    pub fn to_text(&self) -> String {
+        let text = |guard: &Self| serde_json::to_string(guard).expect("a guard has text keys only");
+        let whole = text(self);
+        if whole.len() <= MAX_RUN_GUARD_BYTES {
+            return whole;
+        }
+        text(&Self { scope: None, rules: GuardRules::default(), ..self.clone() })
+    }
+
+    /// Reads the variable.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the text is no guard of this version.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let guard: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if guard.schema == RUN_GUARD_SCHEMA {
+            Ok(guard)
+        } else {
+            Err(format!("its schema is {}, not {RUN_GUARD_SCHEMA}", guard.schema))
+        }
+    }
+
+    /// Returns whether the run may change a path, named from the top of the working tree.
+    pub(crate) fn allows(&self, path: &RepoPath) -> bool {
+        let Some(scope) = &self.scope else { return true };
+        path_below(&self.prefix, path)
+            .is_some_and(|below| compile(scope).is_ok_and(|scope| scope.contains(&below)))
+    }
+}
+
+/// Returns a path relative to a prefix.
+fn path_below(prefix: &GuardBytes, path: &RepoPath) -> Option<RepoPath> {
+    if prefix.0.is_empty() {
+        return Some(path.clone());
+    }
+    let below = path.as_bytes().strip_prefix(prefix.0.as_slice())?.strip_prefix(b"/")?;
+    RepoPath::parse(below).ok()
 }
 
 /// What is known of one session of an agent, or of one of its sub-agents.
@@ -158,6 +232,8 @@ pub struct SessionRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionState {
+    /// The word of the agent.
+    pub agent: String,
     /// The intents for which it was asked to finish.
     pub asked_to_finish: Vec<String>,
     /// The last line that it was told after a tool.

@@ -4,9 +4,15 @@
 use crate::machine::FileWorld;
 use crate::payload::AgentDialect;
 use probity_guard::{GuardRefusal, GuardWorld, RefusalCode};
+use probity_process::{CaptureError, CaptureLimits, CapturedOutput, ProcessEnvironment, capture};
 use serde_json::Value;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long the main program may take. The hook's own deadline for slow events is longer.
+const MAIN_PROGRAM_TIMEOUT: Duration = Duration::from_secs(6);
+const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
 /// The longest ledger context that is given to a session, in bytes.
 const MAX_CONTEXT_BYTES: usize = 4_000;
@@ -22,6 +28,18 @@ fn main_program() -> PathBuf {
     beside.unwrap_or_else(|| PathBuf::from("probity"))
 }
 
+/// Runs the main program on a tree.
+fn run_main_program(root: &str, words: &[&str]) -> Result<CapturedOutput, CaptureError> {
+    crate::deadline::extend();
+    let program = main_program();
+    let argv: Vec<&OsStr> = [program.as_os_str(), "--root".as_ref(), root.as_ref()]
+        .into_iter()
+        .chain(words.iter().map(AsRef::as_ref))
+        .collect();
+    let limits = CaptureLimits { time: MAIN_PROGRAM_TIMEOUT, output_bytes: MAX_OUTPUT_BYTES };
+    capture(&argv, &ProcessEnvironment::inherited(), Path::new(root), limits)
+}
+
 /// Starts an intent for the paths of a first edit and binds it to the session.
 pub(crate) fn start_intent(
     dialect: AgentDialect,
@@ -33,13 +51,10 @@ pub(crate) fn start_intent(
         let reason = format!("no intent could be started for {}: {why}", paths.join(", "));
         GuardRefusal::new(RefusalCode::NoIntent, reason)
     };
-    let output = Command::new(main_program())
-        .args(["--root", root, "--json", "start", "--agent", dialect.as_str()])
-        .args(["--intent", "declared by the first edit of a session"])
-        .args(paths)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| failed(&error.to_string()))?;
+    let intent = "declared by the first edit of a session";
+    let mut words = vec!["--json", "start", "--agent", dialect.as_str(), "--intent", intent, "--"];
+    words.extend(paths.iter().map(String::as_str));
+    let output = run_main_program(root, &words).map_err(|error| failed(&error.to_string()))?;
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let intent_id = answer.get("intent_id").and_then(Value::as_str);
     let is_allowed = answer.get("edit_allowed") == Some(&Value::Bool(true));
@@ -53,11 +68,7 @@ pub(crate) fn start_intent(
 
 /// Returns the ledger's context for a session, with a leading blank; empty if there is none.
 pub(crate) fn ledger_context(root: &str) -> String {
-    let output = Command::new(main_program())
-        .args(["--root", root, "ledger", "export", "--budget", CONTEXT_BUDGET_TOKENS])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
+    let output = run_main_program(root, &["ledger", "export", "--budget", CONTEXT_BUDGET_TOKENS]);
     let Ok(output) = output.map(|output| output.stdout) else { return String::new() };
     let text = String::from_utf8_lossy(&output);
     let text = text.trim();

@@ -7,14 +7,17 @@ use crate::payload::{AgentDialect, HookEvent, HookPayload};
 use crate::tool_call::{ToolAction, tool_action};
 use probity_guard::shell::{self, WriteKind, normalize};
 use probity_guard::{
-    GovernedTree, GuardRefusal, GuardVerdict, GuardWorld, PathWrite, RefusalCode, ToolCallEffects, decide,
-    own_intents,
+    GovernedTree, GuardRefusal, GuardVerdict, GuardWorld, PathWrite, RefusalCode, RunGuard, ToolCallEffects,
+    decide, own_intents,
 };
 
 /// How long after its start an intent that a shell command started can still be bound, in seconds.
 const MAX_BINDING_AGE_SECONDS: u64 = 600;
 /// An intent that ends sooner is mentioned, in seconds.
 const ENDING_SOON_SECONDS: u64 = 300;
+
+/// How many patterns of a sealed scope an agent is told.
+const MAX_SHOWN_PATTERNS: usize = 20;
 
 /// Decides about an event.
 pub fn on_event(
@@ -50,7 +53,7 @@ fn before_tool(dialect: AgentDialect, payload: &HookPayload, world: &FileWorld) 
         }
     }
     if effects.is_unproven
-        && let Some(tree) = world.session_tree()
+        && let Some(tree) = world.session_tree().filter(|tree| tree.run.is_none())
     {
         mark_unproven(&tree, world);
     }
@@ -118,7 +121,9 @@ fn mark_unproven(tree: &GovernedTree, world: &FileWorld) {
 }
 
 fn after_tool(dialect: AgentDialect, payload: &HookPayload, world: &FileWorld) -> HookDecision {
-    let Some(tree) = world.session_tree() else { return HookDecision::Silent };
+    let Some(tree) = world.session_tree().filter(|tree| tree.run.is_none()) else {
+        return HookDecision::Silent;
+    };
     let Ok(snapshot) = &tree.snapshot else { return HookDecision::Silent };
     let files = world.session_files(&tree);
     let action = tool_action(dialect, payload);
@@ -216,6 +221,9 @@ fn stop(payload: &HookPayload, world: &FileWorld) -> HookDecision {
 
 fn session_start(world: &FileWorld) -> HookDecision {
     let Some(tree) = world.session_tree() else { return HookDecision::Silent };
+    if let Some(run) = &tree.run {
+        return HookDecision::Context(run_context(run));
+    }
     let mut state = tree.session.state.clone();
     state.configuration = world.configuration_digest(&tree);
     if state != tree.session.state {
@@ -245,6 +253,29 @@ fn session_start(world: &FileWorld) -> HookDecision {
          outside are refused. Afterwards call finish_controlled_change.{held}{}",
         declare::ledger_context(&tree.root)
     ))
+}
+
+/// What an agent in a governed run is told at the start.
+fn run_context(run: &RunGuard) -> String {
+    let scope = match &run.scope {
+        None => "what was declared".to_owned(),
+        Some(patterns) if patterns.is_empty() => "nothing".to_owned(),
+        Some(patterns) => {
+            let shown: Vec<String> = patterns
+                .iter()
+                .take(MAX_SHOWN_PATTERNS)
+                .map(|it| probity_core::bytes::escape(&it.0))
+                .collect();
+            let more = if patterns.len() > shown.len() { ", …" } else { "" };
+            format!("{}{more}", shown.join(", "))
+        }
+    };
+    format!(
+        "This session is the governed run {} of Probity. The scope is already sealed, so nothing has to be declared or \
+         finished: do not call start_controlled_change or finish_controlled_change. Only this may change: {scope}. Other \
+         edits are refused.",
+        run.run_id
+    )
 }
 
 impl HookDecision {

@@ -1,7 +1,7 @@
 //! The hook in front of coding agents: reads an agent's payload, decides, and answers in the agent's words.
 //!
 //! Owns: the payloads and answers of agents' hooks, the events, the files of sessions, failing closed.
-//! May use: core, guard.
+//! May use: core, guard, process.
 //! Must not know: a store, a lock, git, a policy file, how an intent is granted.
 //!
 //! * [`payload`]: what an agent sends. [`tool_call`]: what the tool does. [`answer`]: what the agent understands.
@@ -9,6 +9,7 @@
 //! * [`process`]: the whole run of the hook, with its deadline.
 
 pub mod answer;
+mod deadline;
 mod declare;
 pub mod events;
 pub mod machine;

@@ -3,8 +3,8 @@
 use crate::sessions::{CallerSession, SessionFiles};
 use probity_guard::shell::ShellWorld;
 use probity_guard::{
-    CONFIGURATION_FILES, GUARD_FILE, GovernedTree, GuardRules, GuardSnapshot, GuardWorld,
-    configuration_digest,
+    CONFIGURATION_FILES, GUARD_FILE, GovernedTree, GuardRules, GuardSnapshot, GuardWorld, RunGuard,
+    SessionRecord, configuration_digest,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,13 +23,20 @@ pub struct FileWorld {
     home: String,
     cwd: String,
     caller: CallerSession,
+    run: Option<RunGuard>,
     trees: RefCell<BTreeMap<PathBuf, Option<Rc<GovernedTree>>>>,
 }
 
 impl FileWorld {
     /// The world of a session that works in `cwd`, an absolute path.
     pub fn new(home: String, cwd: String, caller: CallerSession) -> Self {
-        Self { home, cwd, caller, trees: RefCell::default() }
+        Self { home, cwd, caller, run: None, trees: RefCell::default() }
+    }
+
+    /// The same below a governed run.
+    #[must_use]
+    pub fn in_run(self, run: RunGuard) -> Self {
+        Self { run: Some(run), ..self }
     }
 
     pub fn cwd(&self) -> &str {
@@ -50,6 +57,18 @@ impl FileWorld {
 
     fn governed(&self, root: &Path) -> Option<Rc<GovernedTree>> {
         let state_dir = state_directory(root)?;
+        let run = self.run.as_ref().filter(|run| Path::new(&run.top) == root);
+        if let Some(run) = run {
+            return Some(Rc::new(GovernedTree {
+                root: root.to_str()?.to_owned(),
+                state_dir: state_dir.to_str()?.to_owned(),
+                snapshot: Ok(GuardSnapshot::new(run.rules.clone())),
+                session: SessionRecord::default(),
+                subagent: None,
+                bound: BTreeSet::new(),
+                run: Some(run.clone()),
+            }));
+        }
         let snapshot = match fs::read(state_dir.join(GUARD_FILE)) {
             Ok(bytes) => GuardSnapshot::parse(&bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -70,7 +89,7 @@ impl FileWorld {
             Err(_) => BTreeSet::new(),
         };
         let root = root.to_str()?.to_owned();
-        Some(Rc::new(GovernedTree { root, state_dir, snapshot, session, subagent, bound }))
+        Some(Rc::new(GovernedTree { root, state_dir, snapshot, session, subagent, bound, run: None }))
     }
 }
 

@@ -5,24 +5,18 @@
 //! keep an agent from ending its turn.
 
 use crate::answer::{HookAnswer, HookDecision, REFUSED_EXIT_CODE};
+use crate::deadline;
 use crate::events::on_event;
 use crate::machine::FileWorld;
 use crate::payload::{self, AgentDialect, HookEvent, MAX_PAYLOAD_BYTES};
 use crate::sessions::CallerSession;
-use probity_guard::{GuardRefusal, RefusalCode};
+use probity_guard::{GuardRefusal, RUN_GUARD_VARIABLE, RefusalCode, RunGuard};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-/// How long the hook takes at most before it refuses. Agents wait longer and then let the call pass.
-const DEADLINE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The same where the hook starts the main program.
-const SLOW_DEADLINE_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Set by the first thread that answers.
 static HAS_ANSWERED: AtomicBool = AtomicBool::new(false);
-
 /// The arguments of the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HookArguments {
@@ -95,21 +89,19 @@ pub fn main(words: impl Iterator<Item = String>) -> u8 {
 #[expect(clippy::exit, reason = "the main thread may hang; only an exit answers in time")]
 fn watch(arguments: HookArguments) {
     let Ok((mut signals, sender)) = UnixStream::pair() else { return };
-    let is_slow = arguments.event != HookEvent::BeforeTool;
-    let deadline = if is_slow { SLOW_DEADLINE_TIMEOUT } else { DEADLINE_TIMEOUT };
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         if let Ok(sender) = sender.try_clone() {
             let _ = signal_hook::low_level::pipe::register(signal, sender);
         }
     }
-    let _ = signals.set_read_timeout(Some(deadline));
     let work = move || {
         // Held so that the stream stays open while nothing is sent.
         let _sender = sender;
-        let why = match signals.read(&mut [0_u8]) {
-            Ok(_) => "it was told to end",
-            Err(_) => "it took too long",
-        };
+        let is_ended = deadline::wait(arguments.event != HookEvent::BeforeTool, |time| {
+            let _ = signals.set_read_timeout(Some(time));
+            signals.read(&mut [0_u8]).is_ok()
+        });
+        let why = if is_ended { "it was told to end" } else { "it took too long" };
         if let Some(code) = answer_once(&arguments.failure(why)) {
             std::process::exit(i32::from(code));
         }
@@ -169,5 +161,10 @@ pub fn answer(arguments: HookArguments, bytes: &[u8]) -> HookAnswer {
         subagent: payload.subagent.clone(),
     };
     let world = FileWorld::new(home, cwd, caller);
+    let world = match std::env::var(RUN_GUARD_VARIABLE).map(|text| RunGuard::parse(&text)) {
+        Ok(Ok(run)) => world.in_run(run),
+        Ok(Err(why)) => return arguments.failure(&format!("{RUN_GUARD_VARIABLE} cannot be read: {why}")),
+        Err(_) => world,
+    };
     on_event(dialect, event, &payload, &world).render(dialect, event)
 }

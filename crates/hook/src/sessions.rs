@@ -27,6 +27,7 @@ pub struct CallerSession {
 pub struct SessionFiles {
     sessions: PathBuf,
     key: String,
+    agent: String,
     /// A session without a name cannot be told from another one, so nothing is kept for it.
     is_named: bool,
 }
@@ -37,6 +38,7 @@ impl SessionFiles {
         Self {
             sessions: Path::new(state_dir).join(SESSIONS_DIR),
             key: session_key(&caller.agent, &caller.session, subagent),
+            agent: caller.agent.clone(),
             is_named: !caller.session.is_empty(),
         }
     }
@@ -78,6 +80,7 @@ impl SessionFiles {
 
     /// Replaces the state. A failure is ignored: a line would be repeated, nothing more.
     pub fn write(&self, state: &SessionState) {
+        let state = SessionState { agent: self.agent.clone(), ..state.clone() };
         if !self.is_named || fs::create_dir_all(self.dir()).is_err() {
             return;
         }

@@ -153,6 +153,44 @@ fn attempts_to_disarm_the_guard_are_refused() {
     }
 }
 
+/// Calls the hook as it is called below a governed run.
+fn call_in_run(guard: &str, event: &str, payload: &[u8]) -> Output {
+    let mut child = Command::new(HOOK)
+        .args(["claude", event])
+        .env("PROBITY_RUN_GUARD", guard)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let _ = child.stdin.take().expect("piped").write_all(payload);
+    child.wait_with_output().expect("ends")
+}
+
+#[test]
+fn below_a_governed_run_the_sealed_scope_decides() {
+    let (_tree, root) = governed();
+    let guard = json!({
+        "schema": "probity/run-guard/v1", "run_id": "run-1", "top": root, "prefix": "", "scope": ["a.txt"],
+        "is_view": true,
+        "rules": {"without_intent": "deny", "subagents": "parent", "build_outputs": [], "protected": []},
+    })
+    .to_string();
+    let inside = call_in_run(&guard, "before", &write_payload(&root, "a.txt"));
+    assert_eq!((inside.status.code(), inside.stdout.len()), (Some(0), 0));
+    let outside = call_in_run(&guard, "before", &write_payload(&root, "b.txt"));
+    assert_eq!(outside.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&outside.stderr).contains("outside the sealed scope of run run-1"));
+    let session = json!({"session_id": "s", "cwd": root, "hook_event_name": "SessionStart"}).to_string();
+    let told = call_in_run(&guard, "session", session.as_bytes());
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("Only this may change: a.txt"), "{told}");
+    for damaged in ["", "{}", "no json"] {
+        let refused = call_in_run(damaged, "before", &write_payload(&root, "a.txt"));
+        assert_eq!(refused.status.code(), Some(2), "{damaged:?}");
+    }
+}
+
 #[test]
 fn a_bare_interpreter_is_refused_where_keystrokes_bypass_hooks() {
     let (_tree, root) = governed();

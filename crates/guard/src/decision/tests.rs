@@ -68,6 +68,7 @@ fn world() -> TestWorld {
         intent("his", "ben", &["lib"]),
     ];
     let tree = GovernedTree {
+        run: None,
         root: "/repo".into(),
         state_dir: "/repo/.git/probity".into(),
         snapshot: Ok(snapshot),
@@ -216,4 +217,39 @@ fn a_damaged_snapshot_refuses_every_write_in_its_tree() {
     world.tree.snapshot = Err("cut short".into());
     assert_eq!(verdict(&world, "/repo/src/a.rs", WriteKind::Entry), Some(RefusalCode::GuardDamaged));
     assert_eq!(verdict(&world, "/tmp/x", WriteKind::Entry), None);
+}
+
+#[test]
+fn in_a_governed_run_its_sealed_scope_counts_and_nothing_is_declared() {
+    let mut world = world();
+    let scope = vec![GuardBytes(b"src/**".to_vec()), GuardBytes(b"!src/gen/**".to_vec())];
+    let rules = snapshot(&mut world).rules.clone();
+    let mut run = RunGuard::new("run-1", "/repo", b"", scope, rules);
+    run.is_view = true;
+    assert_eq!(RunGuard::parse(&run.to_text()), Ok(run.clone()));
+    world.tree.run = Some(run.clone());
+    let entry = |path: &str| verdict(&world, path, WriteKind::Entry);
+    assert_eq!(entry("/repo/src/any.rs"), None);
+    assert_eq!(entry("/repo/src/gen/x.rs"), Some(RefusalCode::OutOfScope));
+    assert_eq!(entry("/repo/docs/a.md"), Some(RefusalCode::OutOfScope));
+    assert_eq!(entry("/repo/ci/run.sh"), Some(RefusalCode::Forbidden));
+    assert_eq!(entry("/repo/.claude/settings.json"), Some(RefusalCode::Guarded));
+    assert_eq!(entry("/repo/target/debug/x"), None);
+    assert_eq!(verdict(&world, "/repo/src/deep", WriteKind::Subtree), None);
+    assert_eq!(verdict(&world, "/repo", WriteKind::Subtree), Some(RefusalCode::OutOfScope));
+    assert_eq!(verdict(&world, "/repo/*.rs", WriteKind::Pattern), Some(RefusalCode::OutOfScope));
+    // A run below the top counts its patterns from there.
+    run.prefix = GuardBytes(b"app".to_vec());
+    world.tree.run = Some(run);
+    assert_eq!(verdict(&world, "/repo/app/src/a.rs", WriteKind::Entry), None);
+    assert_eq!(verdict(&world, "/repo/src/a.rs", WriteKind::Entry), Some(RefusalCode::OutOfScope));
+}
+
+#[test]
+fn a_scope_too_long_for_a_variable_is_left_to_the_run() {
+    let scope = (0..20_000).map(|number| GuardBytes(format!("src/{number}.rs").into_bytes())).collect();
+    let text = RunGuard::new("run-1", "/repo", b"", scope, GuardRules::default()).to_text();
+    assert!(text.len() < 1_000, "{}", text.len());
+    assert_eq!(RunGuard::parse(&text).expect("reads").scope, None);
+    assert!(RunGuard::parse("{}").is_err());
 }
