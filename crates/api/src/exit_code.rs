@@ -109,6 +109,7 @@ impl From<&CommandRefusal> for ExitCode {
         match refusal {
             CommandRefusal::Expired { .. } => Self::Expired,
             CommandRefusal::Overlaps { .. }
+            | CommandRefusal::TaskTaken { .. }
             | CommandRefusal::OverlapsOwn { .. }
             | CommandRefusal::HeldByOther { .. }
             | CommandRefusal::NotRecoverable { .. }

@@ -24,8 +24,10 @@ pub mod merges;
 mod path_claim;
 pub mod quality;
 pub mod refusal;
+pub mod review;
 mod system_path;
 pub mod vectors;
+pub mod work;
 
 pub use document::{Answer, SchemaEntry};
 pub use exit_code::ExitCode;
@@ -57,6 +59,9 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<merges::MergeHeadsAnswer>(),
     SchemaEntry::of::<merges::MergePolicyAnswer>(),
     SchemaEntry::of::<merges::MergeReconcileAnswer>(),
+    SchemaEntry::of::<merge_audit::GitHooksAnswer>(),
+    SchemaEntry::of::<merge_audit::MergeDecisionAnswer>(),
+    SchemaEntry::of::<merge_audit::MergeFindingDecisions>(),
     SchemaEntry::of::<merge_audit::MergeSurvivalAnswer>(),
     SchemaEntry::of::<explain::CodeExplanation>(),
     SchemaEntry::of::<refusal::RefusalAnswer>(),
@@ -85,6 +90,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<govern::setup::AgentRegistration>(),
     SchemaEntry::of::<govern::setup::AgentRegistrations>(),
     SchemaEntry::of::<govern::setup::SigningKey>(),
+    SchemaEntry::of::<govern::tools::LspServerEnd>(),
     SchemaEntry::of::<govern::tools::ManualPage>(),
     SchemaEntry::of::<govern::tools::McpToolList>(),
     SchemaEntry::of::<govern::tools::McpServerEnd>(),
@@ -93,6 +99,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<govern::revert::RevertAnswer>(),
     SchemaEntry::of::<govern::run::RunAnswer>(),
     SchemaEntry::of::<govern::plan::ScopeSuggestion>(),
+    SchemaEntry::of::<govern::setup::UninstallAnswer>(),
     SchemaEntry::of::<ledger::ChangedItemsAnswer>(),
     SchemaEntry::of::<ledger::CitationAnswer>(),
     SchemaEntry::of::<ledger::ItemExplanation>(),
@@ -111,6 +118,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<quality::BaselineAnswer>(),
     SchemaEntry::of::<quality::AnalyzeAnswer>(),
     SchemaEntry::of::<quality::BlastRadiusAnswer>(),
+    SchemaEntry::of::<quality::PipelineAnswer>(),
     SchemaEntry::of::<quality::ClaimsCheckAnswer>(),
     SchemaEntry::of::<quality::ContractBudgetAnswer>(),
     SchemaEntry::of::<quality::ContractVerifyAnswer>(),
@@ -120,6 +128,11 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<quality::RunComparison>(),
     SchemaEntry::of::<quality::RunsGcAnswer>(),
     SchemaEntry::of::<quality::RunsListAnswer>(),
+    SchemaEntry::of::<review::BoardAnswer>(),
+    SchemaEntry::of::<review::ChangeReview>(),
+    SchemaEntry::of::<review::DecisionAnswer>(),
+    SchemaEntry::of::<review::LineOriginAnswer>(),
+    SchemaEntry::of::<review::ReviewServerEnd>(),
     SchemaEntry::of::<change::DoctorAnswer>(),
     SchemaEntry::of::<change::FinishAnswer>(),
     SchemaEntry::of::<change::IntentAnswer>(),
@@ -130,4 +143,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     SchemaEntry::of::<change::IntentLogAnswer>(),
     SchemaEntry::of::<change::StartAnswer>(),
     SchemaEntry::of::<change::StatusAnswer>(),
+    SchemaEntry::of::<change::TeamChangeAnswer>(),
+    SchemaEntry::of::<change::TeamStatusAnswer>(),
+    SchemaEntry::of::<work::WorkReport>(),
 ];

@@ -3,10 +3,12 @@
 use crate::document::Answer;
 use crate::exit_code::ExitCode;
 use crate::list_cut::LeftOutOfLists;
-pub use probity_merge_audit::{EditKind, FindingClass, LossCause, MergeSide, SetAsideReason, VersionExcerpt};
+pub use probity_merge_audit::{
+    EditKind, FindingClass, LossCause, MergeSide, SetAsideReason, UncheckedPart, VersionExcerpt,
+};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 probity_core::word_enum! {
     /// The result of an audit.
@@ -40,11 +42,71 @@ pub struct CommitReference {
     pub subject: String,
 }
 
+probity_core::word_enum! {
+    /// What was decided about a finding, in the words of `merge reconcile`.
+    pub enum FindingChoice {
+        /// The edit of our side was put back.
+        Ours = "ours",
+        /// The edit of their side was put back.
+        Theirs = "theirs",
+        /// The merge stands as it is.
+        Merged = "merged",
+    }
+}
+
+/// A decision about one finding, on record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindingDecision {
+    /// The id of the finding.
+    pub finding: String,
+    /// Equal in every merge that loses the same edit in the same way.
+    pub conflict: String,
+    /// The merge; null if it was not committed then.
+    pub merge: Option<String>,
+    pub path: RepoPath,
+    pub entity: Option<String>,
+    pub chosen: FindingChoice,
+    /// Who decided.
+    pub by: String,
+    /// When, in UTC.
+    pub at: String,
+    pub why: String,
+}
+
+/// Every decision about findings of git merges.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MergeFindingDecisions {
+    /// Oldest first.
+    pub decisions: Vec<FindingDecision>,
+}
+
+/// Which findings are decided, by whom, and why.
+#[derive(Debug, Clone, Default)]
+pub struct DecisionRequest {
+    /// Ids of findings, or beginnings of them. Empty: everything that is open.
+    pub findings: Vec<String>,
+    /// Only what was accepted before, in another merge that lost the same edit in the same way.
+    pub repeat: bool,
+    pub why: String,
+    /// Defaults to the current user.
+    pub by: Option<String>,
+}
+
+/// Decisions that were put on record, and what the audit says with them.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MergeDecisionAnswer {
+    pub recorded: Vec<FindingDecision>,
+    pub audit: MergeAuditAnswer,
+}
+
 /// One edit that the result does not have, or one place where it is broken.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MergeFinding {
     /// Stable for the same four contents, so that decisions carry over.
     pub id: String,
+    /// Equal in every merge that loses the same edit in the same way.
+    pub conflict: String,
     pub class: FindingClass,
     pub kind: EditKind,
     /// Whose edit it is; null if the result as a whole is broken.
@@ -63,12 +125,23 @@ pub struct MergeFinding {
     pub ours: Option<VersionExcerpt>,
     pub theirs: Option<VersionExcerpt>,
     pub merged: Option<VersionExcerpt>,
+    /// What was decided about this finding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<FindingDecision>,
+    /// What was decided when another merge lost the same edit in the same way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_before: Option<FindingDecision>,
 }
 
 impl MergeFinding {
-    /// Returns true if the finding makes the audit fail.
-    pub const fn is_open(&self) -> bool {
-        self.class.is_hard()
+    /// Returns true if the finding makes the audit fail: it is hard, and nobody decided that the merge stands.
+    pub fn is_open(&self) -> bool {
+        self.class.is_hard() && !self.is_accepted()
+    }
+
+    /// Returns true if somebody decided that the merge stands as it is.
+    pub fn is_accepted(&self) -> bool {
+        self.decision.as_ref().is_some_and(|decision| decision.chosen == FindingChoice::Merged)
     }
 }
 
@@ -102,6 +175,9 @@ pub struct MergeAuditAnswer {
     pub findings: Vec<MergeFinding>,
     pub taken_whole: Vec<TakenWhole>,
     pub set_aside: Vec<SetAside>,
+    /// What was left out because too many files changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unchecked: Vec<UncheckedPart>,
     /// Who made the merge; null if it is not a commit.
     pub merged_by: Option<CommitReference>,
     #[serde(skip_serializing_if = "LeftOutOfLists::is_empty")]
@@ -113,7 +189,7 @@ impl MergeAuditAnswer {
     pub fn outcome_of(findings: &[MergeFinding]) -> AuditOutcome {
         if findings.iter().any(MergeFinding::is_open) {
             AuditOutcome::Lost
-        } else if findings.is_empty() {
+        } else if findings.iter().all(MergeFinding::is_accepted) {
             AuditOutcome::Clean
         } else {
             AuditOutcome::Contested
@@ -201,6 +277,27 @@ impl MergeSurvivalAnswer {
     pub const fn exit_code(&self) -> ExitCode {
         if self.by_hand.is_empty() { ExitCode::Ok } else { ExitCode::Conflict }
     }
+}
+
+/// The git hooks that were written or removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GitHooksAnswer {
+    /// Their names.
+    pub hooks: Vec<String>,
+    /// True if they are there now.
+    pub installed: bool,
+}
+
+impl Answer for GitHooksAnswer {
+    const SCHEMA: &'static str = "probity/git-hooks/v1";
+}
+
+impl Answer for MergeFindingDecisions {
+    const SCHEMA: &'static str = "probity/merge-finding-decisions/v1";
+}
+
+impl Answer for MergeDecisionAnswer {
+    const SCHEMA: &'static str = "probity/merge-decision/v1";
 }
 
 impl Answer for MergeSurvivalAnswer {

@@ -2,7 +2,7 @@
 //! documents of the services. Between calls it keeps only the handles of the session's own intents.
 //!
 //! Owns: the tools and resources that agents see, and the two transports.
-//! May use: api, changes, contract, core, document-store, documents, intents, knowledge, ledger, merges, policy, quality, runner, workspace.
+//! May use: api, changes, contract, core, document-store, documents, intents, knowledge, ledger, merges, paths, policy, quality, review, runner, workspace.
 //! Must not know: any rule: an answer is a function of a service.
 //!
 //! * [`serve_stdio`]: one agent starts the server and talks to it through its pipes.

@@ -262,7 +262,7 @@ impl AnalysisStore {
     pub fn pin(&self, id: RunId, holder: &str) -> Result<(), ServiceError> {
         let _lock = self.lock()?;
         let path = self.path(id);
-        let synced = File::open(&path).and_then(|file| file.sync_all());
+        let synced = File::open(&path).and_then(|file| durable::sync(&file));
         synced.map_err(|_| {
             ServiceError::NoSuchAnalysis(format!("run {} is not stored any more", id.short()))
         })?;

@@ -11,6 +11,7 @@
 pub mod analysis_store;
 pub mod analyze;
 pub mod contract;
+pub mod pipeline;
 mod state_files;
 
 pub use state_files::AnalysisFiles;

@@ -8,6 +8,7 @@ use crate::kept_part::KeptPart;
 use crate::quality::{CheckedClaims, FinishVerification};
 use probity_contract::claims::ClaimVerdict;
 use probity_contract::finish::{FinishNextStep, FinishStep, ReceiptOutcome};
+pub use probity_contract::receipt::ChangeEnforcement;
 use probity_contract::{ContractReason, ContractStatus, DeltaVerdict, VerificationProfile};
 use probity_core::Digest;
 use probity_intents::hygiene::DirtyStatus;
@@ -86,23 +87,6 @@ pub struct FinishAnswer {
     /// The parts of `verification` and `claims` that a surface shows.
     #[serde(skip)]
     pub review: FinishReview,
-}
-
-probity_core::word_enum! {
-    /// What kept an agent to its scope while it worked, from the weakest to the strongest. None of them is proof: the
-    /// verdict comes from the tree.
-    #[derive(Default)]
-    pub enum ChangeEnforcement {
-        /// Nothing: the tree was judged afterwards.
-        #[default]
-        AfterTheFact = "after_the_fact",
-        /// The hook of the session was reconfigured while it worked.
-        HookBroken = "hook_broken",
-        /// The hook of the session stood from its first event to the finish.
-        HookHeld = "hook_held",
-        /// The hook is in settings that the agent cannot change.
-        ManagedHook = "managed_hook",
-    }
 }
 
 impl Answer for FinishAnswer {

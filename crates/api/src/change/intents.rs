@@ -5,7 +5,7 @@ use probity_core::Digest;
 use probity_intents::registry::{
     EventSeq, IntentBase, OwnerNotice, RefusalCode, RegistryEvent, RegistryHead,
 };
-use probity_intents::{IntentId, IntentOwner, IntentScope, IntentStatus, Ownership, ScopeEntrySet};
+use probity_intents::{IntentId, IntentOwner, IntentScope, IntentStatus, Ownership, ScopeEntrySet, TaskKey};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -40,6 +40,9 @@ pub struct IntentView {
     pub closed_at: Option<String>,
     /// The state of the tree that it started from.
     pub base: IntentBase,
+    /// The task that it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskKey>,
     /// The fencing token; null while it is queued.
     pub fencing_token: Option<EventSeq>,
     /// Its position in the queue while it is queued.

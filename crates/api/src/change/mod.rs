@@ -10,6 +10,7 @@ mod patch_trail;
 mod request;
 mod start;
 mod status;
+mod team;
 
 pub use amend::AmendAnswer;
 pub use doctor::{CheckupStatus, DoctorAnswer, DoctorCheckup};
@@ -34,3 +35,4 @@ pub use start::{
     StartBudget, StartObstacle,
 };
 pub use status::{DirtyGroup, DirtySummary, FinishedGroup, HeldLayerLine, IntentLine, RunLine, StatusAnswer};
+pub use team::{TeamChange, TeamChangeAnswer, TeamClone, TeamStatusAnswer, TeamView};

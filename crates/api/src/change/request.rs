@@ -46,6 +46,8 @@ pub struct StartRequest {
     #[serde(default)]
     #[expect(missing_docs, reason = "the name says it")]
     pub expected_effects: Vec<String>,
+    /// The task it is for, such as issue-911: only one agent works on a task
+    pub task: Option<String>,
     /// Items of the ledger that it implements
     #[serde(default)]
     pub implements: Vec<String>,
@@ -84,6 +86,7 @@ impl StartRequest {
             allowed_related: Vec::new(),
             forbidden: Vec::new(),
             expected_effects: Vec::new(),
+            task: None,
             implements: Vec::new(),
             on_conflict: OnConflict::default(),
             dirty_scope_policy: DirtyScopePolicy::default(),
@@ -134,7 +137,7 @@ pub struct FinishRequest {
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     pub claims: Vec<Claim>,
-    /// Text in which claims are looked for
+    /// Text to search for claims
     pub claims_text: Option<String>,
     /// A note for the reviewer; it is not judged
     pub review_text: Option<String>,

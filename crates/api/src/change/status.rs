@@ -5,7 +5,7 @@ use crate::SystemPath;
 use crate::document::Answer;
 use probity_evidence::GlobList;
 use probity_intents::registry::OwnerNotice;
-use probity_intents::{IntentId, IntentStatus, Ownership, ScopeEntrySet};
+use probity_intents::{IntentId, IntentStatus, Ownership, ScopeEntrySet, TaskKey};
 use probity_paths::RepoPath;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +28,9 @@ pub struct StatusAnswer {
     /// The uncommitted changes by owner.
     pub dirty: DirtySummary,
     pub next_step: String,
+    /// Why the store of the team could not be asked, and how old the shown intents are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offline: Option<String>,
     /// Events that affected the reader's intents in the meantime.
     pub notices: Vec<OwnerNotice>,
 }
@@ -65,6 +68,12 @@ pub struct IntentLine {
     pub n_dirty: usize,
     /// Whether it is about this working tree.
     pub is_here: bool,
+    /// The task that it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskKey>,
+    /// The branch that it is for, in a team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
 }
 
 /// A governed run in progress.

@@ -21,17 +21,26 @@ probity_core::code_enum! {
             "a Unix socket that a service creates after the start can be reached by its path",
             "nothing to do on this kernel; do not start services in directories the command can name";
         NoScopes = "LIMIT.NO_SCOPES",
-            "this kernel does not confine abstract Unix sockets and signals to the view",
+            "this kernel does not confine abstract Unix sockets and signals to the command",
             "use Linux 6.12 or later";
         Metadata = "LIMIT.METADATA",
             "permission bits, owners, times and extended attributes are not protected by Landlock; changes are found afterwards",
+            "run with `--enforce overlay`";
+        ProtectedOpen = "LIMIT.PROTECTED_OPEN",
+            "the scope reaches the top of the tree, so Landlock does not protect git's directory and Probity's state; changes there are found afterwards",
+            "name directories in the scope, or run with `--enforce overlay`";
+        SharedDirectories = "LIMIT.SHARED_DIRECTORIES",
+            "the command can write to `/tmp`, `/var/tmp` and `/dev/shm`, where others keep files too",
+            "run with `--enforce overlay`";
+        SocketsOpen = "LIMIT.SOCKETS_OPEN",
+            "services can be asked to act through their Unix sockets, and through the network",
             "run with `--enforce overlay`";
         AsRoot = "LIMIT.AS_ROOT",
             "the command runs as root: it has no capabilities, but owns root's files and devices",
             "run Probity as an ordinary user";
         Reads = "LIMIT.READS",
-            "the command can read the user's files, except for the hidden ones",
-            "add paths to `hide` in `[enforce]`";
+            "the command can read the user's files, in a view except for the hidden ones",
+            "add paths to `hide` in `[enforce]`, for runs in a view";
     }
 }
 
@@ -56,8 +65,8 @@ pub struct ConfinementReport {
     pub network: NetworkRule,
     /// The view, at the level `overlay`.
     pub view: Option<ViewFacts>,
-    /// Directories that Landlock opened although the scope does not cover all of them.
-    pub granted_beyond_scope: Vec<RepoPath>,
+    /// Directories that Landlock opened although the scope does not cover all of them, in the tree and elsewhere.
+    pub granted_beyond_scope: Vec<SystemPath>,
     /// The known ways around this.
     pub limits: Vec<EnforcementLimit>,
 }
@@ -84,6 +93,22 @@ pub struct LandingReport {
     pub paths: Vec<RepoPath>,
     /// Why nothing landed.
     pub conflicts: Vec<LandingObstacle>,
+    /// Branches that moved in the view, if the policy imports commits.
+    pub imported: Vec<ImportedBranch>,
+}
+
+/// A branch that moved in a view, and what became of its commits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ImportedBranch {
+    /// Its full name.
+    pub name: String,
+    /// The commit that it named before; null if it is new.
+    pub before: Option<String>,
+    pub after: String,
+    /// The number of commits that were taken over; null if the branch was not.
+    pub n_commits: Option<usize>,
+    /// Why the branch was not taken over, or the index not written.
+    pub note: Option<String>,
 }
 
 /// A path at which a change could not land.

@@ -71,7 +71,10 @@ pub struct LayerDiffAnswer {
     pub run_id: String,
     /// Whether the run goes on, so that the layer may change again.
     pub is_open: bool,
+    /// The changed paths; build outputs only if the caller named them.
     pub changes: Vec<LayerChange>,
+    /// Changed build outputs that are not among `changes`.
+    pub n_outputs_left_out: usize,
 }
 
 impl Answer for LayerDiffAnswer {

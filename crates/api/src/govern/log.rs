@@ -33,11 +33,12 @@ impl Answer for LogOverview {
 pub struct LogLine {
     /// Its number, from 0.
     pub index: u64,
-    /// What it is about: `bundles`, `receipts`, `ledger`, `intents`, or `log` for the beginning of the log.
+    /// What it is about: `bundles`, `receipts`, `ledger`, `intents`, `decisions`, or `log` for the beginning of the log.
     pub log: String,
     /// Its number among the entries of its kind, from 1.
     pub seq: u64,
-    /// The run, the number of the receipt, the bytes of the ledger's journal, or the command in the registry.
+    /// The run, the number of the receipt, the bytes of the ledger's journal, the command in the registry, or the id of
+    /// a decision.
     pub name: String,
     /// The leaf's hash in the tree.
     pub leaf_hash: Digest,

@@ -22,6 +22,8 @@ pub struct RunAnswer {
     /// The codes that fail the run, each once.
     pub reasons: Vec<ReasonCode>,
     pub run_id: String,
+    /// The intent that the run carries out; null if it names none.
+    pub intent_id: Option<String>,
     /// The sealed scope.
     pub scope: GlobList,
     /// Extensions of the scope during the run.
@@ -30,8 +32,8 @@ pub struct RunAnswer {
     pub plan_hash: Digest,
     /// The hash of the seal.
     pub seal_hash: Digest,
-    /// The part of the tree that the scope covers.
-    pub coverage: ScopeCoverage,
+    /// The part of the tree that the scope covers; null if the tree was not walked.
+    pub coverage: Option<ScopeCoverage>,
     /// Doubts about the scope.
     pub warnings: Vec<PlanWarning>,
     /// The changed paths that the scope must cover.
@@ -74,6 +76,22 @@ pub struct RunAnswer {
     pub own_claims: Vec<PathClaim>,
     /// Ways to proceed after a violation.
     pub next_steps: Vec<NextCommand>,
+    /// What the ledger learned from the session of an agent that the run started itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<RunLedger>,
+}
+
+/// What the ledger learned from the sessions of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunLedger {
+    pub sessions: usize,
+    /// The number of turns that were new.
+    pub turns: usize,
+    /// The number of statements that were accepted.
+    pub accepted: usize,
+    /// Why nothing was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 impl Answer for RunAnswer {

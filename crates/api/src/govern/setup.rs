@@ -46,6 +46,24 @@ pub struct AgentRegistration {
     pub manual_steps: Vec<&'static str>,
 }
 
+/// The answer of `probity uninstall`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct UninstallAnswer {
+    pub root: SystemPath,
+    /// The agents whose configuration named Probity.
+    pub registrations: Vec<AgentRegistration>,
+    pub state_directory: SystemPath,
+    /// The space that the state takes, or took.
+    pub state_bytes: u64,
+    pub state_removed: bool,
+    /// False with `--dry-run`: this is what would be done.
+    pub written: bool,
+}
+
+impl Answer for UninstallAnswer {
+    const SCHEMA: &'static str = "probity/uninstall/v1";
+}
+
 /// The answer of `probity init --agent auto`: one registration for each agent that was found.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AgentRegistrations {

@@ -74,6 +74,16 @@ impl Answer for McpServerEnd {
     const SCHEMA: &'static str = "probity/mcp/v1";
 }
 
+/// The answer of `probity lsp` after its editor has disconnected.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LspServerEnd {
+    pub status: McpServerStatus,
+}
+
+impl Answer for LspServerEnd {
+    const SCHEMA: &'static str = "probity/lsp/v1";
+}
+
 probity_core::word_enum! {
     /// How a server ended.
     pub enum McpServerStatus {

@@ -6,6 +6,7 @@ mod baseline;
 mod blast;
 mod comparison;
 mod contract;
+mod pipeline;
 mod receipt;
 
 pub use analysis_run::{
@@ -20,6 +21,7 @@ pub use contract::{
     CheckedClaims, ClaimsCheckAnswer, ContractBudgetAnswer, ContractMode, ContractRun, ContractVerifyAnswer,
     FinishVerification, PatchDetails, PatchFacts, PatchVerdict, ReceiptReference, VerdictWord,
 };
+pub use pipeline::{PipelineAnswer, PipelineBaseRule, PipelineRange, PipelineService};
 pub use receipt::{
     ReceiptCheckReport, ReceiptCheckStatus, ReceiptListAnswer, ReceiptOutcome, ReceiptShowAnswer,
     ReceiptSummary, ReceiptVerifyAnswer,

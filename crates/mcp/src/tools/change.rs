@@ -38,7 +38,7 @@ pub(super) fn tools() -> Vec<ToolDefinition> {
         ToolDefinition::new(
             "manage_change_intent",
             ToolEffect::Records,
-            "Look after intents: list, get, status (of the tree: who holds what, whose the uncommitted changes are), promote (from the queue), renew (lease), amend (widen scope, with why), \
+            "Look after intents: list, get, status (of the tree: who holds what, who made the uncommitted changes), promote (from the queue), renew (lease), amend (widen scope, with why), \
              clear (give up), recover (after a crash), gc.",
             manage_intent,
         ),

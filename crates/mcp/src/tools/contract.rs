@@ -91,7 +91,7 @@ fn check_patch_contract(call: &ToolCall, args: PatchContractArgs) -> Result<Valu
 #[serde(deny_unknown_fields)]
 struct ValidateClaimsArgs {
     root: Option<String>,
-    /// Text in which claims are looked for
+    /// Text to search for claims
     text: Option<String>,
     /// Structured claims, for example `{"claim": "docs_only"}`
     #[serde(default)]
@@ -122,7 +122,7 @@ struct ReviewReceiptArgs {
     before_run_id: Option<String>,
     base: Option<String>,
     after_run_id: Option<String>,
-    /// Text in which claims are looked for
+    /// Text to search for claims
     claims_text: Option<String>,
 }
 

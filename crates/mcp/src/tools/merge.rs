@@ -129,7 +129,7 @@ fn audit_merge(call: &ToolCall, args: AuditMergeArgs) -> Result<Value, ServiceEr
         let found = probity_merges::audit_range(&workspace, Some(from).filter(|from| !from.is_empty()), to)?;
         return Ok(found.shortened(limit).to_document());
     }
-    let question = args.revision.map_or(MergeQuestion::Working, MergeQuestion::Commit);
+    let question = args.revision.map_or(MergeQuestion::Working { theirs: None }, MergeQuestion::Commit);
     Ok(probity_merges::audit(&workspace, &question)?.shortened(limit).to_document())
 }
 

@@ -6,6 +6,7 @@ mod change;
 mod contract;
 mod ledger;
 mod merge;
+mod review;
 
 use crate::call::{CallOutcome, ToolCall};
 use probity_core::ReasonCode;
@@ -36,7 +37,14 @@ enum ToolEffect {
 
 /// The tools, in the order in which an agent needs them.
 static TOOLS: LazyLock<Vec<ToolDefinition>> = LazyLock::new(|| {
-    let areas = [analysis::tools(), change::tools(), contract::tools(), ledger::tools(), merge::tools()];
+    let areas = [
+        analysis::tools(),
+        change::tools(),
+        contract::tools(),
+        ledger::tools(),
+        merge::tools(),
+        review::tools(),
+    ];
     areas.into_iter().flatten().collect()
 });
 

@@ -83,6 +83,7 @@ impl FactsCache {
         let n_live: usize = live.clone().map(|(start, end)| end - start).sum();
         let n_added: usize = added.iter().map(Vec::len).sum();
         let is_bloated = self.bytes.len() + n_added > 2 * (n_live + n_added) + MAX_UNNEEDED_BYTES;
+        tracing::trace!(target: "probity::work", cache_bytes_written = n_added as u64);
         let _ = if self.is_damaged || is_bloated {
             let kept = live.map(|&(start, end)| &self.bytes[start..end]);
             let first_line = FACTS_CACHE.first_line();

@@ -86,7 +86,21 @@ pub fn analyze(
     options: &AnalyzeOptions,
     progress: &(dyn Fn(ProgressStep) + Sync),
 ) -> Result<AnalysisResult, ServiceError> {
-    TreeAnalyzer::new(workspace, policy, options, progress)?.run_on_pool(TreeAnalyzer::analyze_worktree)
+    TreeAnalyzer::new(workspace, policy, options, progress)?.run_on_pool(|it| it.analyze_worktree(None))
+}
+
+/// Analyzes a tree that the caller has just looked at, and stores the result. If it has changed since, it is looked at
+/// again: the caller confirms that the analysis is the one of its tree.
+#[tracing::instrument(name = "analyze", skip_all)]
+pub fn analyze_seen(
+    workspace: &Workspace,
+    policy: &Policy,
+    seen: &Snapshot,
+    progress: &(dyn Fn(ProgressStep) + Sync),
+) -> Result<AnalysisResult, ServiceError> {
+    let options = AnalyzeOptions::default();
+    TreeAnalyzer::new(workspace, policy, &options, progress)?
+        .run_on_pool(|it| it.analyze_worktree(Some(seen)))
 }
 
 /// Joins reports of other tools to an analysis and stores the result.
@@ -233,24 +247,30 @@ impl<'a> TreeAnalyzer<'a> {
         Ok(())
     }
 
-    fn analyze_worktree(&self) -> Result<AnalysisResult, ServiceError> {
+    fn analyze_worktree(&self, mut seen: Option<&Snapshot>) -> Result<AnalysisResult, ServiceError> {
         let runs = AnalysisStore::open(self.workspace);
         let observer = WorkspaceObserver::new(self.workspace);
         let mut n_attempts = 0;
         loop {
             n_attempts += 1;
             self.begin_step(ProgressStep::Looking)?;
-            let snapshot = observer.content(None)?;
+            let looked;
+            let snapshot = if let Some(seen) = seen.take() {
+                seen
+            } else {
+                looked = observer.content(None)?;
+                &looked
+            };
             let selection = SourceSelection::new(&self.settings)?;
             // Loading the cache takes long, so it runs in parallel with classifying the files.
             let (files, cache) = rayon::join(
-                || ClassifiedFiles::of_snapshot(&snapshot, &self.outputs, &selection),
+                || ClassifiedFiles::of_snapshot(snapshot, &self.outputs, &selection),
                 || self.cache(),
             );
             let contents = |path: &RepoPath, digest| read_content(&self.workspace.root, path, digest);
             let (found, ()) = rayon::join(
                 || self.find_or_analyze(&files, cache, &runs, &contents),
-                || observer.remember_if_free(&snapshot),
+                || observer.remember_if_free(snapshot),
             );
             match found {
                 Err(AnalysisFailure::Changed(_)) if n_attempts < MAX_ANALYSIS_ATTEMPTS => {}
@@ -299,6 +319,7 @@ impl<'a> TreeAnalyzer<'a> {
             .filter_map(|read| Some((read.key?, Arc::clone(&read.facts))))
             .collect();
         let n_parsed = new.len();
+        tracing::trace!(target: "probity::work", files_parsed = n_parsed as u64);
         let needed: Vec<Digest> = read.iter().filter_map(|read| read.key).collect();
         let sources =
             files.sources.iter().zip(&read).map(|(file, read)| (file.path.clone(), known_source(file, read)));

@@ -2,8 +2,7 @@
 
 use super::receipts::{ReceiptPlace, ReceiptStore, StoredReceipt};
 use super::{ContractResult, TreeVerification};
-use probity_contract::receipt::{DeltaEntry, ReceiptInput, ReceiptIntent, receipt};
-use probity_evidence::EnforcementLevel;
+use probity_contract::receipt::{ChangeEnforcement, DeltaEntry, ReceiptInput, ReceiptIntent, receipt};
 use probity_intents::{FinishHygiene, IntentId, Timestamp};
 use probity_workspace::{ServiceError, Workspace, clock};
 use serde_json::Value;
@@ -19,7 +18,7 @@ pub struct ReceiptContext<'a> {
     pub hygiene: Option<&'a FinishHygiene>,
     /// The health in the trusted baseline.
     pub baseline_health: Option<i64>,
-    pub enforcement: EnforcementLevel,
+    pub guard: ChangeEnforcement,
 }
 
 impl ContractResult {
@@ -40,7 +39,7 @@ impl ContractResult {
             judgment: &self.judgment,
             unchecked_sentences: self.unchecked_sentences.len(),
             baseline_health: circumstances.baseline_health,
-            enforcement: circumstances.enforcement,
+            guard: circumstances.guard,
             strictness: self.strictness,
             api: self.api.as_ref(),
             new_findings: &self.new_findings(),
@@ -68,7 +67,7 @@ pub fn save_receipt(
         delta: &verified.delta,
         hygiene: None,
         baseline_health: verified.baseline_health(),
-        enforcement: EnforcementLevel::Observe,
+        guard: ChangeEnforcement::AfterTheFact,
     };
     ReceiptStore::open(workspace).append(workspace, |place| verified.answer.receipt(&circumstances, place))
 }

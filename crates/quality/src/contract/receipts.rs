@@ -217,6 +217,15 @@ impl ReceiptStore {
         }
     }
 
+    /// Finds the receipt that the log lists with this digest, without reading the others.
+    pub fn by_digest(&self, digest: &Digest) -> Result<Option<StoredReceipt>, ServiceError> {
+        let Some(store) = self.state.existing_store()? else { return Ok(None) };
+        let listed = transparency_log::entries(&store, RECEIPT_LOG, 0)?;
+        let number =
+            listed.iter().find(|entry| entry.digest == *digest).and_then(|entry| entry.name.parse().ok());
+        number.map(|number| self.read(number)).transpose()
+    }
+
     /// Describes what is wrong with the chain of receipts; empty if it is intact.
     pub fn broken_links(&self) -> Result<Vec<String>, ServiceError> {
         let all = self.list()?;

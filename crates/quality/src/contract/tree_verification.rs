@@ -216,10 +216,8 @@ impl<'a> VerificationContext<'a> {
                 (found_or_none(self.load(before))?, Some(self.analyze_tree(progress)?))
             }
             (_, Some(after)) => (self.analyze_base(progress)?, found_or_none(self.load(after))?),
-            (_, None) => {
-                let after = self.analyze_tree(progress)?;
-                (self.analyze_base(progress)?, Some(after))
-            }
+            // The base comes first: a clone that lacks its contents is refused before anything is analyzed.
+            (_, None) => (self.analyze_base(progress)?, Some(self.analyze_tree(progress)?)),
         };
         let now = BaselineFile::of_tree(self.workspace)?;
         // Without a commit the old baseline is unknown and assumed to be unchanged.

@@ -1,0 +1,85 @@
+//! Answers of `probity team`.
+
+use crate::document::Answer;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+probity_core::word_enum! {
+    /// What became of the membership of a clone.
+    pub enum TeamChange {
+        /// A team was made, and this clone is in it.
+        Made = "made",
+        /// This clone joined.
+        Joined = "joined",
+        /// This clone left.
+        Left = "left",
+    }
+}
+
+/// What became of the membership of this clone: the answer of `probity team init`, `join` and `leave`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TeamChangeAnswer {
+    pub change: TeamChange,
+    /// The name of the repository in the team's store.
+    pub repository: String,
+    /// Where the team keeps its claims.
+    pub remote: String,
+    /// The branch that changes are for.
+    pub line: Option<String>,
+    pub next_step: String,
+}
+
+impl Answer for TeamChangeAnswer {
+    const SCHEMA: &'static str = "probity/team-change/v1";
+}
+
+/// The team of this clone, and whether its store can be reached: the answer of `probity team status`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TeamStatusAnswer {
+    /// The team; null if this clone is in none.
+    pub team: Option<TeamView>,
+    pub next_step: String,
+}
+
+impl Answer for TeamStatusAnswer {
+    const SCHEMA: &'static str = "probity/team-status/v1";
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TeamView {
+    /// The name of the repository in the team's store.
+    pub repository: String,
+    /// Where the team keeps its claims.
+    pub remote: String,
+    /// The branch that changes are for.
+    pub line: Option<String>,
+    /// Why the store could not be asked, and how old the shown state is; null if it answered.
+    pub unreachable: Option<String>,
+    /// The time that one question to the store took, in milliseconds.
+    pub round_trip_ms: Option<u64>,
+    /// The number of the last event in the log.
+    pub head: u64,
+    /// The number of open intents in all clones.
+    pub n_open: usize,
+    /// The number of open intents of this working tree.
+    pub n_open_here: usize,
+    /// Releases that wait until the store can be reached.
+    pub n_pending: usize,
+    /// The clones of the team.
+    pub clones: Vec<TeamClone>,
+}
+
+/// A clone that joined.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TeamClone {
+    /// Its random name.
+    pub clone: String,
+    /// The machine that it is on, as that machine calls itself.
+    pub host: String,
+    /// When it joined, or was first used after a boot, by the clock of that machine.
+    pub since: String,
+    /// Whether it is this clone.
+    pub is_here: bool,
+    /// The number of its open intents.
+    pub n_open: usize,
+}
