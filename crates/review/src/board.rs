@@ -1,0 +1,528 @@
+//! Who is where: every change in progress and every one that waits for a decision, on one map of the tree.
+
+use crate::board_map::BoardMap;
+use crate::commit_contents::CommitContents;
+use crate::file_sides::{commit_tree, n_changed_lines};
+use crate::log_feed;
+use crate::run_review::{ScopeFacts, command_words, program_name};
+use crate::worktree_review::reader;
+use probity_api::change::{IntentLine, RunLine, StatusAnswer};
+use probity_api::review::{
+    BoardAnswer, BoardDirtyPath, BoardLane, BoardNeed, BoardOverlap, DirtyPathClass, LanePath, LaneState,
+    NeedKind, PathFate, ReviewState, ReviewedKind,
+};
+use probity_changes::registry::IntentService;
+use probity_changes::registry::view::format_time;
+use probity_core::bytes::escape;
+use probity_core::text::{count, short_id};
+use probity_intents::{IntentStatus, Ownership, ScopeEntry};
+use probity_paths::{RepoPath, Scope};
+use probity_runner::recorded_contents::{RecordedRun, SideContent};
+use probity_runner::{bundles, held};
+use probity_workspace::selection::names;
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{ServiceError, Workspace, git};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More lanes are counted and not drawn.
+const MAX_LANES: usize = 60;
+/// More bars in one lane are not drawn.
+const MAX_BARS: usize = 80;
+/// Files of one lane in which changed lines are counted; the others stand with one line.
+const MAX_COUNTED_FILES: usize = 60;
+const MAX_NEEDS: usize = 8;
+const MAX_DIRTY_ROWS: usize = 40;
+const N_LOG_LINES: usize = 12;
+/// Paths named in an overlap.
+const MAX_NAMED_PATHS: usize = 3;
+
+/// What a lane is about, before the map is drawn.
+struct LaneDraft {
+    lane: BoardLane,
+    claim: LaneClaim,
+    changed: Vec<(RepoPath, PathFate, usize)>,
+}
+
+/// The paths that a lane claims.
+enum LaneClaim {
+    Entries(Vec<ScopeEntry>),
+    Patterns(Vec<Vec<u8>>, Option<Scope>),
+}
+
+/// Reads the board.
+#[tracing::instrument(name = "board", skip_all)]
+pub fn board(workspace: &Workspace) -> Result<BoardAnswer, ServiceError> {
+    let policy = workspace.load_policy()?.policy;
+    let look = WorktreeStatus::observe(workspace, &policy)?;
+    let status = probity_changes::status_of(workspace, &reader(), &policy, &look)?;
+    let service = IntentService::open(workspace)?;
+    let committed = CommitContents::of_paths(workspace, status.head.as_deref(), look.state.dirty.keys())?;
+    let mut drafts = Vec::new();
+    for held in &status.held {
+        drafts.extend(held_lane(workspace, &held.run_id));
+    }
+    for run in &status.runs {
+        drafts.push(open_run_lane(workspace, run));
+    }
+    let dirty: Vec<&RepoPath> = look.state.dirty.keys().collect();
+    let stale = StaleBases::new(workspace, &service, status.head.as_deref());
+    for line in status.intents.iter().take(MAX_LANES) {
+        drafts.push(intent_lane(workspace, line, &dirty, &committed, &stale));
+    }
+    let n_lanes = status.held.len() + status.runs.len() + status.intents.len();
+    drafts.truncate(MAX_LANES);
+    let (files, _) = names(&look.snapshot);
+    let map = BoardMap::new(&files, &touched_paths(&drafts));
+    let overlaps = overlaps(&drafts, &map);
+    let lanes: Vec<BoardLane> = drafts.into_iter().map(|draft| place_lane(draft, &map)).collect();
+    let log_size = log_feed::log_size(workspace)?;
+    let mut log = log_feed::log_feed(workspace, log_size.saturating_sub(N_LOG_LINES as u64), N_LOG_LINES)?;
+    log.reverse();
+    let n_intents = service.registry().n_intents();
+    Ok(BoardAnswer {
+        repository: tree_name(workspace),
+        needs: needs(&lanes),
+        areas: map.areas,
+        lanes_left_out: n_lanes.saturating_sub(lanes.len()),
+        lanes,
+        overlaps,
+        dirty: dirty_paths(&status),
+        n_dirty: status.dirty.count,
+        head: status.head,
+        log_size,
+        log,
+        n_landed: workspace.state.bundles()?.len(),
+        n_finished: n_intents - service.registry().open_intents().count(),
+    })
+}
+
+/// The name of the tree: its directory and the one above it.
+pub(crate) fn tree_name(workspace: &Workspace) -> String {
+    let mut parts: Vec<String> = workspace
+        .root
+        .components()
+        .rev()
+        .take(2)
+        .map(|part| escape(part.as_os_str().as_encoded_bytes()))
+        .filter(|part| part != "/")
+        .collect();
+    parts.reverse();
+    parts.join(" / ")
+}
+
+fn lane(change: String, kind: ReviewedKind, title: String, state: LaneState) -> BoardLane {
+    BoardLane {
+        change,
+        kind,
+        title,
+        agent: None,
+        machine: None,
+        state,
+        reason: None,
+        since: None,
+        scope: Vec::new(),
+        lots: Vec::new(),
+        paths: Vec::new(),
+        n_paths: 0,
+        n_outside: 0,
+        lines_added: 0,
+        lines_removed: 0,
+        lease_left_seconds: None,
+        lease_share: None,
+        queue_position: None,
+        base_behind: None,
+        base_moved: Vec::new(),
+        is_here: true,
+        has_view: false,
+    }
+}
+
+fn held_lane(workspace: &Workspace, run_id: &str) -> Option<LaneDraft> {
+    let run = RecordedRun::open(workspace, run_id).ok()?;
+    let manifest = &run.stored.manifest;
+    let mut scope = ScopeFacts::of(&manifest.plan.scope, &manifest.amendments);
+    let reasons = manifest.reasons();
+    let state = if reasons.is_empty() { LaneState::Ready } else { LaneState::Held };
+    let title = command_words(manifest).unwrap_or_else(|| format!("run {run_id}"));
+    let mut lane = lane(run.first_run_id.clone(), ReviewedKind::Run, title, state);
+    let mut changed = Vec::new();
+    for (index, change) in run.changes.iter().enumerate() {
+        let (is_inside, _) = scope.decide(&change.path);
+        let fate = if is_inside { PathFate::Inside } else { PathFate::Outside };
+        let before = run.before(workspace, change);
+        let mut lines = 1;
+        if index < MAX_COUNTED_FILES
+            && let (Some(before), Some(after)) = (text_of(&before), text_of(&run.after(workspace, change)))
+        {
+            let (added, removed) = n_changed_lines(before, after);
+            (lane.lines_added, lane.lines_removed) = (lane.lines_added + added, lane.lines_removed + removed);
+            lines = added + removed;
+        }
+        let now = crate::file_sides::present_content(workspace, &change.path);
+        if before != SideContent::Lost && now != before && lane.base_moved.len() < MAX_NAMED_PATHS {
+            lane.base_moved.push(change.path.clone());
+        }
+        changed.push((change.path.clone(), fate, lines));
+    }
+    lane.agent = program_name(manifest);
+    lane.reason = reasons.first().map(|reason| reason.as_str().to_owned());
+    lane.since = Some(manifest.created_at.clone());
+    lane.has_view = true;
+    lane.scope = scope.clauses.iter().map(|clause| clause.pattern.clone()).collect();
+    let mut patterns = manifest.plan.scope.clone();
+    manifest.amendments.iter().for_each(|amendment| patterns.extend(&amendment.add));
+    let parsed = patterns.to_scope().ok();
+    Some(LaneDraft { lane, claim: LaneClaim::Patterns(patterns.as_slice().to_vec(), parsed), changed })
+}
+
+/// The text of a side, for counting; what is not there has none, and what cannot be read is not counted.
+fn text_of(side: &SideContent) -> Option<&[u8]> {
+    match side {
+        SideContent::Absent => Some(b""),
+        SideContent::Content(bytes) if !probity_line_diff::is_binary(bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
+fn open_run_lane(workspace: &Workspace, run: &RunLine) -> LaneDraft {
+    let title = format!("Run {}", short_id(&run.run_id));
+    let mut lane = lane(run.run_id.clone(), ReviewedKind::Run, title, LaneState::Editing);
+    let mut scope = ScopeFacts::of(&run.scope, &[]);
+    let mut changed = Vec::new();
+    if let Some(diff) = held::layer_diff(workspace, &run.run_id, &[]).ok().filter(|_| run.is_here) {
+        lane.has_view = true;
+        for change in diff.changes {
+            let (is_inside, _) = scope.decide(&change.path);
+            let fate = if is_inside { PathFate::Inside } else { PathFate::Outside };
+            lane.lines_added += change.lines_added;
+            lane.lines_removed += change.lines_removed;
+            changed.push((change.path, fate, change.lines_added + change.lines_removed));
+        }
+    }
+    lane.since = Some(run.since.clone());
+    lane.is_here = run.is_here;
+    lane.scope = scope.clauses.iter().map(|clause| clause.pattern.clone()).collect();
+    let claim = LaneClaim::Patterns(run.scope.as_slice().to_vec(), run.scope.to_scope().ok());
+    LaneDraft { lane, claim, changed }
+}
+
+fn intent_lane(
+    workspace: &Workspace,
+    intent: &IntentLine,
+    dirty: &[&RepoPath],
+    committed: &CommitContents,
+    stale: &StaleBases<'_>,
+) -> LaneDraft {
+    let status = match (intent.status, intent.ownership) {
+        (IntentStatus::Queued, _) => LaneState::Queued,
+        (_, Ownership::Recoverable) => LaneState::Recoverable,
+        _ if intent.lease_left_seconds == 0 => LaneState::Silent,
+        _ => LaneState::Editing,
+    };
+    let mut lane =
+        lane(intent.intent_id.as_str().to_owned(), ReviewedKind::Intent, intent.description.clone(), status);
+    lane.agent = Some(intent.agent.clone());
+    lane.machine = Some(intent.owner.host.clone());
+    lane.since = Some(intent.since.clone());
+    lane.scope = intent.allowed_files.iter().map(ToString::to_string).collect();
+    lane.lease_left_seconds = (intent.status == IntentStatus::Active).then_some(intent.lease_left_seconds);
+    lane.queue_position = intent.queue_position;
+    lane.is_here = intent.is_here;
+    stale.tell(intent, &mut lane);
+    let entries: Vec<ScopeEntry> = intent.allowed_files.iter().cloned().collect();
+    let mut changed = Vec::new();
+    if intent.is_here && intent.status == IntentStatus::Active && intent.n_dirty > 0 {
+        let is_own = |path: &RepoPath| entries.iter().any(|entry| entry.covers(path.as_bytes()));
+        for path in dirty.iter().filter(|path| is_own(path)) {
+            let mut lines = 1;
+            if changed.len() < MAX_COUNTED_FILES
+                && let Some((added, removed)) = committed.changed_lines(workspace, path)
+            {
+                (lane.lines_added, lane.lines_removed) =
+                    (lane.lines_added + added, lane.lines_removed + removed);
+                lines = added + removed;
+            }
+            changed.push(((*path).clone(), PathFate::Inside, lines));
+        }
+    }
+    LaneDraft { lane, claim: LaneClaim::Entries(entries), changed }
+}
+
+/// Which intents began from an older commit, and which of their paths others changed since.
+struct StaleBases<'a> {
+    service: &'a IntentService,
+    head: Option<&'a str>,
+    /// For each older commit: the commits since, and the changed paths.
+    older: BTreeMap<String, (u64, BTreeSet<RepoPath>)>,
+}
+
+impl<'a> StaleBases<'a> {
+    /// Commits that are compared with the present one.
+    const MAX_BASES: usize = 4;
+
+    fn new(workspace: &Workspace, service: &'a IntentService, head: Option<&'a str>) -> Self {
+        let mut stale = Self { service, head, older: BTreeMap::new() };
+        let (Some(layout), Some(head)) = (&workspace.git, head) else { return stale };
+        let bases: BTreeSet<String> =
+            service.registry().open_intents().filter_map(|intent| intent.base.head.clone()).collect();
+        let now = commit_tree(workspace, head).unwrap_or_default();
+        for base in bases.into_iter().filter(|base| base != head).take(Self::MAX_BASES) {
+            let (Ok(n_commits), Ok(then)) =
+                (git::count_commits(layout, &base, head), commit_tree(workspace, &base))
+            else {
+                continue;
+            };
+            let names: BTreeSet<&RepoPath> = then.keys().chain(now.keys()).collect();
+            let changed =
+                names.into_iter().filter(|path| then.get(*path) != now.get(*path)).cloned().collect();
+            stale.older.insert(base, (n_commits, changed));
+        }
+        stale
+    }
+
+    fn tell(&self, intent: &IntentLine, lane: &mut BoardLane) {
+        let base =
+            self.service.registry().intent(&intent.intent_id).and_then(|known| known.base.head.as_deref());
+        let Some((n_commits, changed)) =
+            base.filter(|base| Some(*base) != self.head).and_then(|it| self.older.get(it))
+        else {
+            return;
+        };
+        lane.base_behind = Some(*n_commits);
+        let is_own =
+            |path: &&RepoPath| intent.allowed_files.iter().any(|entry| entry.covers(path.as_bytes()));
+        lane.base_moved = changed.iter().filter(is_own).take(MAX_NAMED_PATHS).cloned().collect();
+    }
+}
+
+fn touched_paths(drafts: &[LaneDraft]) -> Vec<Vec<u8>> {
+    let mut touched: Vec<Vec<u8>> = Vec::new();
+    for draft in drafts {
+        touched.extend(draft.changed.iter().map(|(path, _, _)| path.as_bytes().to_vec()));
+        match &draft.claim {
+            LaneClaim::Entries(entries) => {
+                touched.extend(entries.iter().map(|entry| entry.as_bytes().to_vec()));
+            }
+            LaneClaim::Patterns(patterns, _) => {
+                let stem = |pattern: &Vec<u8>| {
+                    let end = pattern.iter().position(|byte| b"*?[{".contains(byte)).unwrap_or(pattern.len());
+                    pattern[..end].to_vec()
+                };
+                touched.extend(
+                    patterns.iter().filter(|it| !it.starts_with(b"!")).map(stem).filter(|it| !it.is_empty()),
+                );
+            }
+        }
+    }
+    touched
+}
+
+impl LaneClaim {
+    fn lots(&self, map: &BoardMap) -> Vec<(u32, u32)> {
+        match self {
+            Self::Entries(entries) => {
+                entries.iter().flat_map(|entry| map.subtree(entry.as_bytes())).collect()
+            }
+            Self::Patterns(patterns, Some(scope)) => map.scope(scope, patterns),
+            Self::Patterns(_, None) => Vec::new(),
+        }
+    }
+
+    /// Returns the entries of `other` that this claim reaches.
+    fn shared_with(&self, other: &Self) -> Vec<Vec<u8>> {
+        match (self, other) {
+            (Self::Entries(own), Self::Entries(others)) => {
+                let meets = |entry: &&ScopeEntry| {
+                    own.iter().any(|it| it.covers(entry.as_bytes()) || entry.covers(it.as_bytes()))
+                };
+                others.iter().filter(meets).map(|entry| entry.as_bytes().to_vec()).collect()
+            }
+            (Self::Patterns(_, Some(scope)), Self::Entries(entries)) => {
+                let meets = |entry: &&ScopeEntry| {
+                    RepoPath::parse(entry.as_bytes()).is_ok_and(|path| scope.contains(&path))
+                };
+                entries.iter().filter(meets).map(|entry| entry.as_bytes().to_vec()).collect()
+            }
+            (Self::Entries(_), Self::Patterns(..)) => other.shared_with(self),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn overlaps(drafts: &[LaneDraft], map: &BoardMap) -> Vec<BoardOverlap> {
+    let mut found: Vec<BoardOverlap> = Vec::new();
+    for (index, draft) in drafts.iter().enumerate() {
+        for other in drafts[index + 1..].iter().filter(|other| other.lane.is_here && draft.lane.is_here) {
+            let shared = draft.claim.shared_with(&other.claim);
+            for entry in shared.iter().take(MAX_NAMED_PATHS) {
+                let lots = map.subtree(entry);
+                let Some((start, width)) = lots.first().copied() else { continue };
+                let changes = vec![draft.lane.change.clone(), other.lane.change.clone()];
+                found.push(BoardOverlap { start, width, paths: vec![escape(entry)], changes });
+            }
+        }
+    }
+    found
+}
+
+fn place_lane(draft: LaneDraft, map: &BoardMap) -> BoardLane {
+    let LaneDraft { mut lane, claim, mut changed } = draft;
+    lane.lots = claim.lots(map);
+    lane.n_paths = changed.len();
+    lane.n_outside = changed.iter().filter(|(_, fate, _)| *fate == PathFate::Outside).count();
+    // Outside paths are never left out.
+    changed.sort_by_key(|(path, fate, _)| (*fate != PathFate::Outside, path.clone()));
+    let bars = changed.into_iter().take(MAX_BARS).map(|(path, fate, lines)| {
+        let at = map.place(path.as_bytes());
+        LanePath { path, fate, at, lines }
+    });
+    lane.paths = bars.collect();
+    lane
+}
+
+fn needs(lanes: &[BoardLane]) -> Vec<BoardNeed> {
+    let mut needs: Vec<BoardNeed> = Vec::new();
+    for lane in lanes {
+        let who = lane.agent.clone().unwrap_or_else(|| format!("run {}", short_id(&lane.change)));
+        let need = |kind, sentence: String, paths: Vec<RepoPath>, note: &str| BoardNeed {
+            kind,
+            change: lane.change.clone(),
+            who: who.clone(),
+            sentence,
+            paths,
+            note: note.to_owned(),
+            since: lane.since.clone(),
+        };
+        let outside: Vec<RepoPath> = lane
+            .paths
+            .iter()
+            .filter(|path| path.fate == PathFate::Outside)
+            .map(|path| path.path.clone())
+            .collect();
+        match lane.state {
+            LaneState::Held if !outside.is_empty() => needs.push(need(
+                NeedKind::Outside,
+                "changed what no clause lets in".into(),
+                outside,
+                "held, tree untouched",
+            )),
+            LaneState::Held => {
+                let reason = lane.reason.clone().unwrap_or_default();
+                needs.push(need(
+                    NeedKind::Failed,
+                    format!("was held: {reason}"),
+                    Vec::new(),
+                    "held, tree untouched",
+                ));
+            }
+            LaneState::Ready => needs.push(need(
+                NeedKind::Ready,
+                format!("passed and waits to land {}", count(lane.n_paths, "path")),
+                Vec::new(),
+                "nothing in the way",
+            )),
+            LaneState::Recoverable => {
+                needs.push(need(
+                    NeedKind::Recoverable,
+                    "is gone, and its claim is left".into(),
+                    Vec::new(),
+                    "its process ended",
+                ));
+            }
+            _ => {}
+        }
+        if !lane.base_moved.is_empty() && lane.state != LaneState::Queued {
+            let sentence = match lane.base_behind {
+                Some(n) => format!(
+                    "began {} ago; since then others changed",
+                    count(usize::try_from(n).unwrap_or(0), "commit")
+                ),
+                None => "waits; since it ended the tree changed at".to_owned(),
+            };
+            needs.push(need(NeedKind::Stale, sentence, lane.base_moved.clone(), "look before it lands"));
+        }
+    }
+    needs.sort_by_key(|need| need.kind);
+    needs.truncate(MAX_NEEDS);
+    needs
+}
+
+fn dirty_paths(status: &StatusAnswer) -> Vec<BoardDirtyPath> {
+    let owner = |path: &RepoPath| crate::worktree_review::owner_of(status, path);
+    let dirty = &status.dirty;
+    let groups = [
+        (&dirty.unclaimed, DirtyPathClass::Unclaimed),
+        (&dirty.abandoned, DirtyPathClass::Abandoned),
+        (&dirty.own, DirtyPathClass::Claimed),
+        (&dirty.foreign, DirtyPathClass::Claimed),
+    ];
+    let mut rows: Vec<BoardDirtyPath> = Vec::new();
+    for (group, class) in groups {
+        rows.extend(group.paths.iter().map(|path| BoardDirtyPath {
+            path: path.clone(),
+            class,
+            owner: owner(path),
+        }));
+    }
+    for group in &dirty.finished {
+        let row = |path: &RepoPath| BoardDirtyPath {
+            path: path.clone(),
+            class: DirtyPathClass::Finished,
+            owner: Some(group.agent.clone()),
+        };
+        rows.extend(group.changed.paths.iter().map(row));
+    }
+    rows.truncate(MAX_DIRTY_ROWS);
+    rows
+}
+
+/// Returns the changes that ended, newest first: runs by the log, and closed intents.
+pub fn finished_changes(workspace: &Workspace, limit: usize) -> Result<Vec<BoardLane>, ServiceError> {
+    let chained = bundles::chained(workspace)?;
+    let held: BTreeSet<String> = workspace.state.layers()?.into_iter().collect();
+    let mut lanes = Vec::new();
+    let is_run = |details: &probity_evidence::ManifestDetails| {
+        details.lands.is_none()
+            && details.reverts.is_none()
+            && details.pruned.is_none()
+            && details.amended_from.is_none()
+    };
+    for stored in chained.iter().rev().filter(|stored| is_run(&stored.manifest.details)).take(limit) {
+        let manifest = &stored.manifest;
+        let state = match crate::run_review::run_state(stored, held.contains(&manifest.run_id), &chained) {
+            ReviewState::Held => LaneState::Held,
+            ReviewState::Ready => LaneState::Ready,
+            ReviewState::Landed => LaneState::Landed,
+            ReviewState::Undone => LaneState::Undone,
+            _ => LaneState::Failed,
+        };
+        let title = command_words(manifest).unwrap_or_else(|| format!("run {}", manifest.run_id));
+        let mut lane = lane(manifest.run_id.clone(), ReviewedKind::Run, title, state);
+        lane.agent = program_name(manifest);
+        lane.since = Some(manifest.created_at.clone());
+        lane.n_paths = manifest.delta.as_ref().map_or(0, Vec::len);
+        lane.n_outside = manifest.untracked().map_or(0, |paths| paths.len());
+        lane.reason = manifest.reasons().first().map(|reason| reason.as_str().to_owned());
+        lanes.push(lane);
+    }
+    let service = IntentService::open(workspace)?;
+    let mut closed: Vec<_> =
+        service.registry().intents().filter(|intent| intent.status.is_closed()).collect();
+    closed.sort_by_key(|intent| std::cmp::Reverse(intent.closed_at));
+    for intent in closed.into_iter().take(limit) {
+        let state = match intent.status {
+            IntentStatus::Released => LaneState::Landed,
+            _ => LaneState::Undone,
+        };
+        let mut lane =
+            lane(intent.id.as_str().to_owned(), ReviewedKind::Intent, intent.description.clone(), state);
+        lane.agent = Some(intent.owner.label.clone());
+        lane.machine = Some(intent.owner.host.clone());
+        lane.since = intent.closed_at.map(format_time);
+        lane.scope = intent.scope.allowed_files.iter().map(ToString::to_string).collect();
+        lanes.push(lane);
+    }
+    lanes.sort_by(|one, other| other.since.cmp(&one.since));
+    lanes.truncate(limit);
+    Ok(lanes)
+}

@@ -1,0 +1,153 @@
+//! Which change left a content at a path, and what it knows of the path.
+//!
+//! Bundles are looked through from the newest on, and only those that name the path are read.
+
+use crate::run_review::{ScopeFacts, command_words, program_name, review_amendments, review_gates};
+use probity_api::review::{GateFacts, ReviewAmendment};
+use probity_changes::registry::IntentService;
+use probity_core::{Digest, ReasonCode};
+use probity_evidence::{BundleDocument as _, DELTA_FILE, DeltaFile, RecordedChange, StoredManifest, bundle};
+use probity_intents::IntentStatus;
+use probity_intents::registry::RegistryChange;
+use probity_paths::RepoPath;
+use probity_quality::contract::receipts::ReceiptStore;
+use probity_runner::bundles;
+use probity_storage::ports::StorageEngine as _;
+use probity_storage::sqlite::SqliteStore;
+use probity_workspace::transparency_log::{self, BUNDLE_LOG, RECEIPT_LOG};
+use probity_workspace::{ServiceError, Workspace};
+
+/// The change that left a content, and what let its path in.
+#[derive(Debug, Clone)]
+pub(crate) struct ContentChange {
+    /// The run, or the intent.
+    pub(crate) change: String,
+    pub(crate) is_run: bool,
+    pub(crate) title: String,
+    pub(crate) agent: Option<String>,
+    pub(crate) reasons: Vec<ReasonCode>,
+    /// The clause that let the path in; `None` if none did.
+    pub(crate) clause: Option<String>,
+    pub(crate) amendment: Option<ReviewAmendment>,
+    pub(crate) gates: Vec<GateFacts>,
+    pub(crate) log_index: Option<u64>,
+}
+
+/// Finds the last run that left this content at a path, else the last finished intent.
+pub(crate) fn change_of_content(
+    workspace: &Workspace,
+    path: &RepoPath,
+    content: &Digest,
+) -> Result<Option<ContentChange>, ServiceError> {
+    let Some(store) = workspace.state.existing_store()? else { return Ok(None) };
+    for entry in transparency_log::entries(&store, BUNDLE_LOG, 0)?.iter().rev() {
+        if let Some(stored) = run_that_left(workspace, &entry.name, path, content)
+            && stored.run_hash == entry.digest
+        {
+            return Ok(Some(run_change(&store, &stored, path)?));
+        }
+    }
+    intent_that_left(workspace, &store, path, content)
+}
+
+/// Reads the bundle of a run if it left this content; nothing of it is parsed unless it names the path.
+fn run_that_left(
+    workspace: &Workspace,
+    run_id: &str,
+    path: &RepoPath,
+    content: &Digest,
+) -> Option<StoredManifest> {
+    let directory = workspace.state.evidence().join(run_id);
+    let bytes = bundle::read_manifest(&directory).ok()??;
+    let is_plain = path.as_bytes().iter().all(|byte| matches!(byte, b' '..=b'~') && !b"\"\\".contains(byte));
+    if is_plain && !std::str::from_utf8(&bytes).ok()?.contains(&path.to_string()) {
+        return None;
+    }
+    let stored = StoredManifest::parse(&bytes).ok()?;
+    let details = &stored.manifest.details;
+    // A landing, a revert and a new judgment are about what another run made.
+    if details.lands.is_some() || details.reverts.is_some() || details.amended_from.is_some() {
+        return None;
+    }
+    if !stored.manifest.delta.iter().flatten().any(|change| change.path == *path) {
+        return None;
+    }
+    let files = bundles::read(&directory).ok()?;
+    let delta = DeltaFile::parse(files.get(DELTA_FILE.as_bytes())?).ok()?;
+    let after = |change: &RecordedChange| change.after.as_ref().and_then(|side| side.digest);
+    let left = delta.changes.iter().any(|change| change.path == *path && after(change) == Some(*content));
+    (left && stored.has_its_hash).then_some(stored)
+}
+
+fn leaf_of(store: &SqliteStore, log: &str, name: &str) -> Result<Option<u64>, ServiceError> {
+    match store.log(log).find(name)? {
+        Some(seq) => Ok(store.leaf_number(log, seq)?),
+        None => Ok(None),
+    }
+}
+
+fn run_change(
+    store: &SqliteStore,
+    stored: &StoredManifest,
+    path: &RepoPath,
+) -> Result<ContentChange, ServiceError> {
+    let manifest = &stored.manifest;
+    let mut scope = ScopeFacts::of(&manifest.plan.scope, &manifest.amendments);
+    let (is_inside, decided) = scope.decide(path);
+    let clause = decided.filter(|_| is_inside).and_then(|index| scope.clauses.get(index));
+    let amendments = review_amendments(&manifest.amendments);
+    Ok(ContentChange {
+        change: manifest.run_id.clone(),
+        is_run: true,
+        title: command_words(manifest).unwrap_or_default(),
+        agent: program_name(manifest),
+        reasons: manifest.reasons(),
+        clause: clause.map(|clause| clause.pattern.clone()),
+        amendment: clause.and_then(|clause| amendments.get(clause.amendment?).cloned()),
+        gates: review_gates(manifest),
+        log_index: leaf_of(store, BUNDLE_LOG, &manifest.run_id)?,
+    })
+}
+
+fn intent_that_left(
+    workspace: &Workspace,
+    store: &SqliteStore,
+    path: &RepoPath,
+    content: &Digest,
+) -> Result<Option<ContentChange>, ServiceError> {
+    let receipts = ReceiptStore::open(workspace);
+    let service = IntentService::open(workspace)?;
+    let mut finished: Vec<_> =
+        service.registry().intents().filter(|intent| intent.status == IntentStatus::Released).collect();
+    finished.sort_by_key(|intent| std::cmp::Reverse(intent.closed_at));
+    for intent in finished {
+        let Some(entry) = intent.scope.entries().find(|entry| entry.covers(path.as_bytes())) else {
+            continue;
+        };
+        let released = intent.history.iter().rev().find_map(|seq| match service.event(*seq).ok()??.change {
+            RegistryChange::Released { receipt, .. } => receipt,
+            _ => None,
+        });
+        let receipt = released.map(|digest| receipts.by_digest(&digest)).transpose()?.flatten();
+        let Some(receipt) = receipt else { continue };
+        if !crate::intent_review::left_content(&receipt, path, content) {
+            continue;
+        }
+        let added = intent
+            .amendments
+            .iter()
+            .find(|it| it.allowed_files.contains(entry) || it.allowed_related.contains(entry));
+        return Ok(Some(ContentChange {
+            change: intent.id.as_str().to_owned(),
+            is_run: false,
+            title: intent.description.clone(),
+            agent: Some(intent.owner.label.clone()),
+            reasons: Vec::new(),
+            clause: Some(entry.to_string()),
+            amendment: added.map(crate::intent_review::review_amendment),
+            gates: crate::intent_review::receipt_gates(&receipt),
+            log_index: leaf_of(store, RECEIPT_LOG, &receipt.number.to_string())?,
+        }));
+    }
+    Ok(None)
+}

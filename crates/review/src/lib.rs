@@ -1,0 +1,63 @@
+//! What a reviewer sees and decides: one change against its declaration, who works where, and why a line is there.
+//!
+//! Owns: the review of runs, intents, commits and uncommitted work; the board; decisions; the origin of a line.
+//! May use: api, changes, core, evidence, intents, knowledge, line-diff, paths, quality, runner, scopes, snapshot, storage, workspace.
+//! Must not know: any rule of a judgment; how an answer is shown.
+//!
+//! * [`find_change`]: the change that a name means. [`review`]: everything about it. [`file_sides`]: two contents.
+//! * [`board`]: who is where. [`log_feed`]: the log in words.
+//! * [`line_origin`]: why a line is there.
+//! * [`decide`]: carries out what a person decided, through the functions that the command line calls.
+
+mod board;
+mod board_map;
+mod change_name;
+mod change_of_content;
+mod change_sides;
+mod commit_contents;
+mod decide;
+mod file_sides;
+mod folded_files;
+mod intent_review;
+mod line_origin;
+mod log_feed;
+mod options;
+mod range_review;
+mod run_review;
+mod worktree_review;
+
+pub use board::{board, finished_changes};
+pub use change_name::{ChangeName, find_change};
+pub use change_sides::file_sides;
+pub use decide::{DecisionRequest, decide, decisions};
+pub use file_sides::FileSides;
+pub use line_origin::{line_origin, lines_around};
+pub use log_feed::{log_feed, log_size};
+
+use probity_api::review::{ChangeReview, ReviewPath};
+use probity_core::{Digest, json};
+use probity_workspace::{ServiceError, Workspace};
+
+/// Reviews the change that `name` means.
+#[tracing::instrument(name = "review", skip_all)]
+pub fn review(workspace: &Workspace, name: &ChangeName) -> Result<ChangeReview, ServiceError> {
+    let mut review = match name {
+        ChangeName::Run(id) => run_review::finished_run(workspace, id)?,
+        ChangeName::OpenRun(id) => run_review::open_run(workspace, id)?,
+        ChangeName::Intent(id) => intent_review::intent(workspace, id)?,
+        ChangeName::Range { base, head } => range_review::range(workspace, base, head)?,
+        ChangeName::Worktree => worktree_review::worktree(workspace)?,
+    };
+    review.paths.sort_by(|one, other| one.path.cmp(&other.path));
+    review.options = options::options(&review);
+    review.shown = digest_of_shown(&review);
+    Ok(review)
+}
+
+/// The digest of what a decision is about. What grows by itself, such as the place in the log, is no part of it.
+fn digest_of_shown(review: &ChangeReview) -> Digest {
+    let paths: Vec<&ReviewPath> = review.paths.iter().collect();
+    let parts = (&review.change, &review.state, &review.reasons, &review.clauses, paths, &review.amendments);
+    let (gates, options) = (&review.gates, &review.options);
+    Digest::of(&json::canonical_of(&(parts, gates, options)))
+}

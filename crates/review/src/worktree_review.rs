@@ -1,0 +1,115 @@
+//! The review of the uncommitted work in a tree that several agents share.
+
+use crate::commit_contents::CommitContents;
+use crate::file_sides::{FileSides, commit_content, present_content};
+use crate::run_review::path_row;
+use probity_api::change::{DirtyGroup, StatusAnswer};
+use probity_api::review::{ChangeReview, PathFate, ReviewPath, ReviewState, ReviewedKind};
+use probity_changes::registry::{AgentLabel, Caller, CallerCredentials};
+use probity_core::Digest;
+use probity_evidence::ChangeKind;
+use probity_intents::ScopeEntry;
+use probity_intents::hygiene::DirtyStatus;
+use probity_paths::RepoPath;
+use probity_runner::recorded_contents::SideContent;
+use probity_workspace::worktree::WorktreeStatus;
+use probity_workspace::{ServiceError, Workspace, git};
+
+/// A reader who owns no intent.
+pub(crate) fn reader() -> Caller {
+    let label = AgentLabel::Assumed(probity_workspace::user_name());
+    CallerCredentials { handle: None, label, pid: None }.caller()
+}
+
+/// Returns the dirty paths that are meant, with their counts.
+pub(crate) fn dirty_rows(
+    workspace: &Workspace,
+    is_meant: &dyn Fn(&RepoPath) -> bool,
+) -> Result<Vec<ReviewPath>, ServiceError> {
+    let policy = workspace.load_policy()?.policy;
+    let look = WorktreeStatus::observe(workspace, &policy)?;
+    let meant = look.state.dirty.keys().filter(|path| is_meant(path));
+    let committed = CommitContents::of_paths(workspace, look.state.head.as_deref(), meant)?;
+    let mut rows = Vec::new();
+    for (path, entry) in look.state.dirty.iter().filter(|(path, _)| is_meant(path)) {
+        let change = match entry.status {
+            DirtyStatus::Added => ChangeKind::Added,
+            DirtyStatus::Deleted => ChangeKind::Deleted,
+            DirtyStatus::Modified | DirtyStatus::TypeChanged => ChangeKind::Modified,
+        };
+        let mut row = path_row(path.clone(), change, PathFate::Unjudged);
+        row.in_tree = Some(true);
+        let sides = FileSides { before: committed.get(path), after: present_content(workspace, path) };
+        sides.describe(&mut row);
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Returns the committed and the present content of a path.
+pub(crate) fn sides(workspace: &Workspace, path: &RepoPath) -> Result<FileSides, ServiceError> {
+    let before = match git::head(workspace)? {
+        Some(head) => commit_content(workspace, &head, path)?,
+        None => SideContent::Absent,
+    };
+    Ok(FileSides { before, after: present_content(workspace, path) })
+}
+
+/// Returns who holds an uncommitted path, as the status says.
+pub(crate) fn owner_of(status: &StatusAnswer, path: &RepoPath) -> Option<String> {
+    let has = |group: &DirtyGroup| group.paths.contains(path);
+    let holder = status.intents.iter().find(|intent| {
+        let covers = |entry: &ScopeEntry| entry.covers(path.as_bytes());
+        intent.is_here && intent.queue_position.is_none() && intent.allowed_files.iter().any(covers)
+    });
+    if let Some(intent) = holder {
+        return Some(intent.agent.clone());
+    }
+    status
+        .dirty
+        .finished
+        .iter()
+        .find(|group| has(&group.changed))
+        .map(|group| format!("{}, finished", group.agent))
+}
+
+/// Reviews everything that differs from the commit.
+pub(crate) fn worktree(workspace: &Workspace) -> Result<ChangeReview, ServiceError> {
+    let status = probity_changes::status(workspace, &reader())?;
+    let mut paths = dirty_rows(workspace, &|_| true)?;
+    for row in &mut paths {
+        row.owner = owner_of(&status, &row.path);
+    }
+    let n_unclaimed = paths.iter().filter(|row| row.owner.is_none()).count();
+    let mut notes = vec![status.next_step.clone()];
+    if n_unclaimed > 0 {
+        notes.push(format!("nobody claims {n_unclaimed} of these paths"));
+    }
+    Ok(ChangeReview {
+        change: "worktree".into(),
+        kind: ReviewedKind::Worktree,
+        title: "Uncommitted work".into(),
+        agent: None,
+        machine: None,
+        began_at: None,
+        ended_at: None,
+        base: status.head,
+        state: ReviewState::Unjudged,
+        reasons: Vec::new(),
+        enforcement: None,
+        clauses: Vec::new(),
+        paths,
+        amendments: Vec::new(),
+        gates: Vec::new(),
+        claims: Vec::new(),
+        findings: Vec::new(),
+        findings_known: false,
+        health: None,
+        checks: Vec::new(),
+        log_index: None,
+        decisions_cited: Vec::new(),
+        options: Vec::new(),
+        notes,
+        shown: Digest::of(b""),
+    })
+}

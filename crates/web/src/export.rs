@@ -1,0 +1,103 @@
+//! One change as one file: readable without a network, with its evidence inside.
+
+use crate::assets::STYLE;
+use crate::pages::change;
+use crate::pages::evidence;
+use crate::review_context::ReviewContext;
+use crate::untrusted_text::{Untrusted, own_markup};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, html};
+use probity_api::Answer;
+use probity_core::{Digest, json};
+use probity_review::{ChangeName, FileSides};
+use probity_runner::bundles::{self, BundleFiles};
+use probity_runner::log_proofs;
+use probity_workspace::{ServiceError, Workspace};
+
+/// Changed lines above which a file is named without its rows.
+const MAX_EXPORTED_LINES: usize = 5_000;
+
+/// Renders the change that `name` means.
+pub fn export(workspace: &Workspace, name: &str) -> Result<String, ServiceError> {
+    let name = probity_review::find_change(workspace, name)?;
+    let review = probity_review::review(workspace, &name)?;
+    let decisions = probity_review::decisions(workspace, Some(&review.change))?;
+    let log_size = probity_review::log_size(workspace)?;
+    let context = ReviewContext { name, review, decisions, log_size };
+    let mut files: Vec<(usize, FileSides)> = Vec::new();
+    for (index, path) in context.review.paths.iter().enumerate() {
+        if path.folded.is_none() && path.lines_added + path.lines_removed <= MAX_EXPORTED_LINES {
+            files.push((index, change::sides_of(workspace, &context, index)?));
+        }
+    }
+    let proof = log_proofs::prove(workspace, &context.review.change, None).ok();
+    let embedded = embedded_evidence(workspace, &context)?;
+    let style = STYLE.to_owned();
+    let digest = STANDARD.encode(Digest::of(style.as_bytes()).as_bytes());
+    let policy =
+        format!("default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'");
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (Untrusted(&context.review.title)) " · Probity" }
+                style { (own_markup(style)) }
+            }
+            body {
+                (crate::pages::sprite())
+                main id="main" {
+                    (change::head(&context))
+                    div.notice { p { "A copy of a review page. The evidence is inside: " code { "probity review verify FILE" } " checks it without trusting this page." } }
+                    (change::exported_verdict(&context))
+                    (change::details(&context))
+                    (change::all_files(&context, &files))
+                    (evidence::checks_card(&context.review.checks))
+                    (evidence::proof_card(&context.review, proof.as_ref()))
+                }
+                // A template is never rendered and runs nothing.
+                template id="probity-review" { (STANDARD.encode(json::canonical(&context.review.to_document()))) }
+                @if let Some(proof) = &proof { template id="probity-proof" { (STANDARD.encode(json::canonical(&proof.to_document()))) } }
+                @for (name, bytes) in &embedded {
+                    template.probity-evidence data-name=(STANDARD.encode(name)) { (STANDARD.encode(bytes)) }
+                }
+            }
+        }
+        "\n"
+    };
+    Ok(page.into_string())
+}
+
+/// The files of the bundle with the current judgment of a run; none for other changes.
+fn embedded_evidence(workspace: &Workspace, context: &ReviewContext) -> Result<BundleFiles, ServiceError> {
+    let ChangeName::Run(id) = &context.name else { return Ok(BundleFiles::new()) };
+    let run = probity_runner::recorded_contents::RecordedRun::open(workspace, id)?;
+    bundles::read(&workspace.state.evidence().join(&run.stored.manifest.run_id))
+}
+
+/// The evidence that an exported page carries.
+#[derive(Debug, Default)]
+pub struct ExportedEvidence {
+    pub files: BundleFiles,
+    pub proof: Option<Vec<u8>>,
+}
+
+/// Reads the evidence out of an exported page.
+pub fn read_export(page: &str) -> Result<ExportedEvidence, ServiceError> {
+    let bad = || ServiceError::BadInput("the page holds no evidence that can be read".into());
+    let decode = |text: &str| STANDARD.decode(text).map_err(|_| bad());
+    let mut found = ExportedEvidence::default();
+    for part in page.split("<template ").skip(1) {
+        let (head, rest) = part.split_once('>').ok_or_else(bad)?;
+        let (body, _) = rest.split_once("</template>").ok_or_else(bad)?;
+        if head.contains("id=\"probity-proof\"") {
+            found.proof = Some(decode(body)?);
+        } else if let Some(name) = head.split("data-name=\"").nth(1).and_then(|rest| rest.split('"').next()) {
+            found.files.insert(decode(name)?, decode(body)?);
+        }
+    }
+    if found.files.is_empty() { Err(bad()) } else { Ok(found) }
+}

@@ -1,0 +1,25 @@
+//! A change that was reviewed, for the pages that are made from it.
+
+use probity_api::review::{ChangeReview, DecisionRecord};
+use probity_review::ChangeName;
+
+/// A change that was reviewed, with the name that leads to its contents.
+#[derive(Debug)]
+pub(crate) struct ReviewContext {
+    pub(crate) name: ChangeName,
+    pub(crate) review: ChangeReview,
+    pub(crate) decisions: Vec<DecisionRecord>,
+    /// Entries in the log when it was read.
+    pub(crate) log_size: u64,
+}
+
+impl ReviewContext {
+    /// The revision that lines of the new side belong to.
+    pub(crate) fn revision(&self) -> Option<String> {
+        match &self.name {
+            ChangeName::Range { head, .. } => Some(head.clone()),
+            ChangeName::OpenRun(_) => None,
+            _ => Some("worktree".to_owned()),
+        }
+    }
+}
