@@ -18,7 +18,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "GLOB")]
     pub(crate) scope: Vec<OsString>,
 
-    /// The command will create the files of the scope: it need not cover any that exists
+    /// The command will create the files in the scope, so it may match nothing yet
     #[arg(long)]
     pub(crate) creates: bool,
 
@@ -34,7 +34,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "PATH")]
     pub(crate) changed: Vec<OsString>,
 
-    /// The least tier of gates, as `T1`
+    /// The lowest tier of gates to run, such as `T1`
     #[arg(long, value_name = "TIER")]
     pub(crate) tier: Option<String>,
 

@@ -1,8 +1,9 @@
 //! The command-line definition: global options and the list of commands. No behavior lives here.
 
 use crate::commands::{
-    amend, analysis, change, commits, completions, conformance, contract, doctor, evidence, explain, hook,
-    init, intent, keys, land, ledger, mcp, merge, plan, receipt, revert, run,
+    amend, analysis, change, ci, commits, completions, conformance, contract, doctor, evidence, explain,
+    hook, init, intent, keys, land, ledger, lsp, mcp, merge, plan, receipt, revert, run, team, ui, uninstall,
+    why,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -38,6 +39,10 @@ pub(crate) struct Cli {
     )]
     pub(crate) verbose: u8,
 
+    /// Report the time of each step and counts of the work (walks, git processes, fsyncs) to stderr
+    #[arg(long, global = true)]
+    pub(crate) timings: bool,
+
     #[command(subcommand)]
     pub(crate) command: CliCommand,
 }
@@ -64,6 +69,7 @@ pub(crate) enum CliCommand {
     Log(crate::commands::log::LogArgs),
     #[command(subcommand)]
     Evidence(evidence::EvidenceCommand),
+    Ci(Box<ci::CiArgs>),
     #[command(subcommand)]
     Contract(contract::ContractCommand),
     #[command(subcommand)]
@@ -76,9 +82,17 @@ pub(crate) enum CliCommand {
     Ledger(ledger::LedgerCommand),
     Commits(commits::CommitsArgs),
     Merge(merge::MergeArgs),
+    #[command(subcommand)]
+    Team(team::TeamCommand),
     Explain(explain::ExplainArgs),
+    Why(why::WhyArgs),
+    Ui(ui::UiArgs),
+    #[command(subcommand)]
+    Review(ui::ReviewCommand),
     Init(init::InitArgs),
+    Uninstall(uninstall::UninstallArgs),
     Mcp(mcp::McpArgs),
+    Lsp(lsp::LspArgs),
     Hook(hook::HookArgs),
     Conformance(conformance::ConformanceArgs),
     Completions(completions::CompletionsArgs),

@@ -9,10 +9,10 @@ use std::fmt::Write;
 const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Govern a run", &["run", "plan", "amend", "revert", "explain", "evidence", "keys"]),
     ("Decide about held changes", &["diff", "land", "discard", "enter"]),
-    ("Share a tree", &["start", "finish", "status", "intent", "log"]),
-    ("Review and CI", &["analyze", "runs", "contract", "claims", "receipt"]),
+    ("Share a tree", &["start", "finish", "status", "intent", "log", "team"]),
+    ("Review and CI", &["ui", "review", "why", "ci", "analyze", "runs", "contract", "claims", "receipt"]),
     ("Knowledge and merges", &["ledger", "merge"]),
-    ("Setup", &["init", "doctor", "mcp", "hook", "completions", "man", "help"]),
+    ("Setup", &["init", "uninstall", "doctor", "mcp", "hook", "lsp", "completions", "man", "help"]),
     ("Engine", &["commits", "conformance"]),
 ];
 

@@ -4,6 +4,7 @@
 //! subscriber is installed.
 
 use crate::terminal_text::TerminalText;
+use crate::timings::WorkMeter;
 use crate::{progress, ui};
 use std::io::{self, Write};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -18,17 +19,24 @@ const FILTER_VARIABLE: &str = "PROBITY_LOG";
 /// Prefix of the targets of every crate in this workspace.
 const OWN_TARGETS: &str = "probity";
 
-/// Installs the log that the command line or else the environment asks for.
-pub(crate) fn install(verbosity: u8) {
-    let Some(filter) = from_verbosity(verbosity).or_else(from_environment) else { return };
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(|| LogWriter)
-        .with_timer(uptime())
-        .with_target(false)
-        .with_ansi(false)
-        // Logging the start too shows a step that never ends.
-        .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE);
-    tracing_subscriber::registry().with(lines.with_filter(filter)).init();
+/// Installs the log that the command line or else the environment asks for, and the meter of `--timings`.
+pub(crate) fn install(verbosity: u8, meter: Option<WorkMeter>) {
+    let filter = from_verbosity(verbosity).or_else(from_environment);
+    if filter.is_none() && meter.is_none() {
+        return;
+    }
+    let lines = filter.map(|filter| {
+        let lines = tracing_subscriber::fmt::layer()
+            .with_writer(|| LogWriter)
+            .with_timer(uptime())
+            .with_target(false)
+            .with_ansi(false)
+            // Logging the start too shows a step that never ends.
+            .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE);
+        lines.with_filter(filter)
+    });
+    let meter = meter.map(|meter| meter.with_filter(WorkMeter::filter()));
+    tracing_subscriber::registry().with(lines).with(meter).init();
 }
 
 fn from_verbosity(verbosity: u8) -> Option<Targets> {

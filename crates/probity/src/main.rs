@@ -9,6 +9,7 @@ mod logging;
 mod progress;
 mod review;
 mod terminal_text;
+mod timings;
 mod ui;
 
 use answer::CommandAnswer;
@@ -41,7 +42,8 @@ fn main() -> std::process::ExitCode {
         Ok(cli) => cli,
         Err(error) => return report_usage_error(&error),
     };
-    logging::install(cli.verbose);
+    let meter = cli.timings.then(timings::WorkMeter::default);
+    logging::install(cli.verbose, meter.clone());
     let json = cli.json;
     if json {
         ui::keep_stdout_for_json();
@@ -52,6 +54,9 @@ fn main() -> std::process::ExitCode {
     });
     if json {
         ui::print_json(&answer.document);
+    }
+    if let Some(meter) = meter {
+        meter.show(json);
     }
     process_exit_code(&answer)
 }
@@ -144,6 +149,7 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         CliCommand::Intent(arguments) => commands::intent::intent(&workspace()?, &arguments),
         CliCommand::Log(arguments) => commands::log::log(workspace, &arguments),
         CliCommand::Evidence(command) => commands::evidence::evidence(workspace, command),
+        CliCommand::Ci(arguments) => commands::ci::ci(&about("ci")?, *arguments),
         CliCommand::Contract(command) => commands::contract::contract(&about("contract")?, command),
         CliCommand::Claims(command) => commands::contract::claims(&workspace()?, command),
         CliCommand::Receipt(command) => commands::receipt::receipt(workspace, command),
@@ -151,13 +157,19 @@ fn answer(cli: Cli) -> Result<CommandAnswer, ServiceError> {
         CliCommand::Ledger(command) => commands::ledger::ledger(&workspace()?, command),
         CliCommand::Commits(arguments) => commands::commits::commits(workspace, arguments),
         CliCommand::Merge(arguments) => commands::merge::merge(workspace, arguments, cli.json),
+        CliCommand::Team(command) => commands::team::team(&workspace()?, command),
         CliCommand::Explain(args) => commands::explain::explain(workspace, &args),
+        CliCommand::Why(args) => commands::why::why(&workspace()?, &args),
+        CliCommand::Ui(args) => commands::ui::serve(&workspace()?, &args),
+        CliCommand::Review(command) => commands::ui::review(workspace, &command),
         CliCommand::Init(args) => commands::init::init(&about("init")?, &args),
+        CliCommand::Uninstall(args) => commands::uninstall::uninstall(&about("uninstall")?, &args),
         CliCommand::Mcp(args) => commands::mcp::mcp(&workspace()?, &args),
+        CliCommand::Lsp(_) => commands::lsp::lsp(),
         CliCommand::Hook(args) => commands::hook::hook(&args),
         CliCommand::Conformance(args) => commands::conformance::conformance(&args),
         CliCommand::Completions(args) => Ok(commands::completions::completions(Cli::command(), &args)),
-        CliCommand::Man(_) => Ok(commands::completions::man(Cli::command())),
+        CliCommand::Man(args) => Ok(commands::completions::man(Cli::command(), &args)),
     }
 }
 

@@ -126,6 +126,13 @@ pub(crate) fn print_json(document: &impl Serialize) {
     }
 }
 
+/// Writes a document to stderr on one line, so that a program finds it among the words for people.
+pub(crate) fn eprint_json(document: &impl Serialize) {
+    if let Ok(text) = serde_json::to_string(document) {
+        eprint_text(&TerminalText::of_json(&text));
+    }
+}
+
 /// Writes bytes as they are; a terminal gets them as visible text.
 pub(crate) fn print_bytes(bytes: &[u8]) {
     let mut out = std::io::stdout();
@@ -196,6 +203,16 @@ pub(crate) fn format_number(number: usize) -> String {
 /// Formats a count: `1 change`, `2 changes`.
 pub(crate) fn count_of(number: usize, thing: &str) -> String {
     probity_core::text::count(number, thing)
+}
+
+/// Formats the space that files take, rounded up: `13 kB`, `148 MB`.
+pub(crate) fn disk_space(bytes: u64) -> String {
+    const MEGABYTE: u64 = 1_000_000;
+    if bytes < 10 * MEGABYTE {
+        format!("{} kB", bytes.div_ceil(1000))
+    } else {
+        format!("{} MB", bytes.div_ceil(MEGABYTE))
+    }
 }
 
 /// Chooses the verb form for a count: `1 file needs`, `2 files need`.

@@ -3,7 +3,7 @@
 use crate::answer::CommandAnswer;
 use crate::commands::change::show_notices;
 use crate::commands::identity::IdentityArgs;
-use crate::commands::run::ways_forward;
+use crate::commands::run::{ways_for_held, ways_forward};
 use crate::{caller_location, ui};
 use clap::Args;
 use probity_api::ExitCode;
@@ -102,10 +102,15 @@ fn amend_run(workspace: &Workspace, args: AmendArgs) -> Result<CommandAnswer, Se
                     change.path == *path && change.change == probity_evidence::ChangeKind::Added
                 })
             };
-            let ways = if untracked.is_empty() {
-                Vec::new()
-            } else {
-                ways_forward(&manifest.run_id, &untracked, is_new)
+            let held = probity_runner::held::held_run_of(workspace, &manifest.run_id)?;
+            let ways = match held {
+                _ if untracked.is_empty() => Vec::new(),
+                Some(run_id) => {
+                    ui::print_row("landing", "nothing landed, your tree is as it was");
+                    let n_changes = manifest.delta.as_ref().map_or(0, Vec::len);
+                    ways_for_held(&run_id, &untracked, n_changes > untracked.len())
+                }
+                None => ways_forward(&manifest.run_id, &untracked, is_new),
             };
             for step in &ways {
                 ui::print_row(step.way.as_str(), ui::code(&step.command));

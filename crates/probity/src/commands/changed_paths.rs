@@ -125,7 +125,7 @@ pub(crate) fn exempt_line(exempt: &[RepoPath]) -> Option<String> {
     }
     let paths = if exempt.len() == 1 { "build output" } else { "build outputs" };
     Some(format!(
-        "{} {paths} changed, no part of the delta: {}",
+        "{} {paths} changed, not part of the delta: {}",
         ui::format_number(exempt.len()),
         ui::dim(words.join(", "))
     ))

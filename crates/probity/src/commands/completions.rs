@@ -5,6 +5,7 @@ use crate::ui;
 use clap::Args;
 use probity_api::ExitCode;
 use probity_api::govern::tools::{ManualPage, ShellCompletions};
+use std::fmt::Write;
 
 /// Print shell completions
 #[derive(Debug, Args)]
@@ -22,16 +23,46 @@ pub(crate) fn completions(mut definition: clap::Command, args: &CompletionsArgs)
     CommandAnswer::of(ExitCode::Ok, &ShellCompletions { text: print_bytes(&script) })
 }
 
-/// Print the manual page
+/// Print the manual page, or the reference of all commands
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  probity man > probity.1")]
-pub(crate) struct ManArgs;
+#[command(after_help = "Examples:\n  probity man > probity.1\n  probity man --markdown > commands.md")]
+pub(crate) struct ManArgs {
+    /// Print every command with its options as Markdown
+    #[arg(long)]
+    markdown: bool,
+}
 
-pub(crate) fn man(definition: clap::Command) -> CommandAnswer {
+pub(crate) fn man(mut definition: clap::Command, args: &ManArgs) -> CommandAnswer {
     let mut page = Vec::new();
-    // Writing to memory does not fail.
-    let _ = clap_mangen::Man::new(definition).render(&mut page);
+    if args.markdown {
+        definition.build();
+        page = command_reference(&mut definition).into_bytes();
+    } else {
+        // Writing to memory does not fail.
+        let _ = clap_mangen::Man::new(definition).render(&mut page);
+    }
     CommandAnswer::of(ExitCode::Ok, &ManualPage { text: print_bytes(&page) })
+}
+
+/// Columns of the help in the reference.
+const REFERENCE_WIDTH: usize = 100;
+
+/// The help of every command, one section each.
+fn command_reference(definition: &mut clap::Command) -> String {
+    let mut page = String::from("# Commands\n");
+    add_section(definition, "probity", 2, &mut page);
+    page
+}
+
+fn add_section(command: &mut clap::Command, name: &str, depth: usize, page: &mut String) {
+    let help = command.clone().term_width(REFERENCE_WIDTH).render_long_help().to_string();
+    let lines: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
+    let _ = write!(page, "\n{} {name}\n\n```text\n{}\n```\n", "#".repeat(depth), lines.join("\n"));
+    let is_shown = |sub: &&mut clap::Command| !sub.is_hide_set() && sub.get_name() != "help";
+    for sub in command.get_subcommands_mut().filter(is_shown) {
+        let sub_name = format!("{name} {}", sub.get_name());
+        add_section(sub, &sub_name, 3, page);
+    }
 }
 
 fn print_bytes(bytes: &[u8]) -> String {

@@ -359,14 +359,14 @@ fn read_text(path: &Path) -> Result<String, ServiceError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn write_file(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), ServiceError> {
+pub(super) fn write_file(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), ServiceError> {
     let Some(path) = path else { return Ok(()) };
     let what = format!("cannot write {}", path.display());
     std::fs::write(path, content()).map_err(|source| ServiceError::System { what, source })
 }
 
 /// Appends the page to the job summary that GitHub Actions shows.
-fn append_summary(page: &str) -> Result<(), ServiceError> {
+pub(crate) fn append_summary(page: &str) -> Result<(), ServiceError> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
         return Ok(());
     };
@@ -379,7 +379,7 @@ fn append_summary(page: &str) -> Result<(), ServiceError> {
 /// Maximum lines per list on a terminal.
 const MAX_LIST_LINES: usize = 12;
 
-fn show(review: &ChangeReview, verified: &TreeVerification) {
+pub(super) fn show(review: &ChangeReview, verified: &TreeVerification) {
     let word = review.status.label();
     let word = match review.status {
         ContractStatus::Accepted | ContractStatus::AcceptedWithExternalChanges => ui::good(word),
@@ -468,7 +468,7 @@ fn show_gates(gates: &[GateFact], last_words: &[(String, String)]) {
     }
 }
 
-fn show_notes(notes: &[String]) {
+pub(super) fn show_notes(notes: &[String]) {
     for note in notes {
         ui::eprint_row("note", note);
     }

@@ -8,7 +8,7 @@ use probity_agent_proof::{ProofRequest, prove};
 use probity_api::ExitCode;
 use probity_api::change::{CheckupStatus, DoctorAnswer};
 use probity_api::govern::setup::CodingAgent;
-use probity_changes::agents::HookProgram;
+use probity_changes::agents::{AgentPermissions, HookProgram};
 use probity_workspace::{ServiceError, Workspace};
 use std::path::PathBuf;
 
@@ -28,6 +28,10 @@ pub(crate) struct DoctorArgs {
     /// The program of the agent [default: found on PATH]
     #[arg(long, value_name = "FILE", requires = "prove")]
     program: Option<PathBuf>,
+
+    /// Leave the agent's own permission prompts on: shows what it may do by default
+    #[arg(long, requires = "prove")]
+    ask: bool,
 }
 
 pub(crate) fn doctor(workspace: &Workspace, args: &DoctorArgs) -> Result<CommandAnswer, ServiceError> {
@@ -45,6 +49,11 @@ pub(crate) fn doctor(workspace: &Workspace, args: &DoctorArgs) -> Result<Command
                     program: args.program.clone(),
                     server: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("probity")),
                     hook: HookProgram::beside_this_program(),
+                    permissions: if args.ask {
+                        AgentPermissions::AgentDefault
+                    } else {
+                        AgentPermissions::Bypassed
+                    },
                 };
                 let phase = workspace.progress.begin("driving the agent");
                 checks.extend(prove(&request)?);

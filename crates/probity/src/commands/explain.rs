@@ -10,7 +10,7 @@ use probity_api::govern::path::{
 use probity_workspace::{ServiceError, Workspace};
 use std::ffi::OsString;
 
-/// Explain a reason code, or what holds for a path
+/// Explain a reason code, or how a path is judged
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  probity explain RECON.UNTRACKED_DELTA\n  probity explain src/auth/login.py --run last"

@@ -10,7 +10,7 @@ use probity_workspace::{ServiceError, Workspace};
 /// Who asks.
 #[derive(Debug, Args)]
 pub(crate) struct IdentityArgs {
-    /// The owner's handle, as `start` answered it [default: the one kept in this worktree for the named intent; `start`
+    /// The owner's handle, as `start` printed it [default: the one kept in this worktree for the named intent; `start`
     /// makes a new owner]
     #[arg(long, global = true, value_name = "HANDLE", env = "PROBITY_OWNER", hide_env_values = true)]
     pub(crate) owner: Option<String>,

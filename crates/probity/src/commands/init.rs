@@ -25,7 +25,7 @@ pub(crate) struct InitArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Add Probity's hook and MCP server to this agent's configuration of the project, and a short block of
+    /// Add Probity's hook and MCP server to this agent's project configuration, and a short block of
     /// instructions to the file that the agent reads; `auto` means every agent that is installed
     #[arg(long, value_name = "AGENT", value_parser = word_parser::<AgentChoice>(AgentChoice::WORDS))]
     agent: Option<AgentChoice>,
@@ -157,7 +157,7 @@ fn register_with(
     Ok(answer)
 }
 
-fn show(change: &AgentFileChange, dry_run: bool) {
+pub(super) fn show(change: &AgentFileChange, dry_run: bool) {
     let word = match change.change {
         AgentFileChangeKind::Created => "created",
         AgentFileChangeKind::Changed => "changed",

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use probity_api::ExitCode;
 use probity_api::change::{IntentView, ResetAction};
 use probity_changes::registry::view::format_time;
+use probity_changes::registry::view::is_of_this_tree;
 use probity_changes::registry::{
     CLOSED_INTENT_RETENTION_SECONDS, Caller, CommandResult, HandleStore, IntentService, KeptHandle,
     TreeFacts, admin, audit,
@@ -42,8 +43,11 @@ enum IntentCommand {
         /// Closed intents too
         #[arg(long)]
         all: bool,
+        /// Only those of this working tree, not of other worktrees and clones
+        #[arg(long)]
+        here: bool,
     },
-    /// One intent with everything it has
+    /// One intent in full
     #[command(after_help = "Examples:\n  probity intent show 0199c2")]
     Show {
         /// The intent: its id or the beginning of it
@@ -95,7 +99,7 @@ enum IntentCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct IntentLogArgs {
-    /// Only the events behind this number
+    /// Only the events after this number
     #[arg(long, value_name = "N", default_value_t = 0)]
     after: u64,
     /// The maximum number of events
@@ -146,7 +150,7 @@ pub(crate) fn intent(workspace: &Workspace, arguments: &IntentArgs) -> Result<Co
         service.touch(&service.owner_of(&caller)?)?;
     }
     match &arguments.command {
-        IntentCommand::List { all } => list(workspace, &service, &caller, *all),
+        IntentCommand::List { all, here } => list(workspace, &service, &caller, *all, *here),
         IntentCommand::Promote(args) => {
             let intent_id = service.resolve(&args.intent)?.id.clone();
             promote(workspace, args, &identity.caller_for(workspace, &intent_id)?)
@@ -181,8 +185,15 @@ fn list(
     service: &IntentService,
     caller: &Caller,
     all: bool,
+    here: bool,
 ) -> Result<CommandAnswer, ServiceError> {
-    let answer = service.list(workspace, caller, all)?;
+    let mut answer = service.list(workspace, caller, all)?;
+    if here {
+        answer.intents.retain(|view| is_of_this_tree(workspace, &view.base));
+    }
+    if let Some(why) = service.offline() {
+        ui::print_row("team", ui::warn(why));
+    }
     answer.intents.iter().for_each(|view| show_line(service, view));
     if answer.intents.is_empty() {
         ui::print("no intent is open");
@@ -205,7 +216,11 @@ fn show_line(service: &IntentService, view: &IntentView) {
     // Padded before coloring: escape sequences would count as width.
     let state = format!("{state:<26}");
     let id = format!("{:<13}", service.registry().short_id(&view.intent_id));
-    let label = format!("{:<8}", view.owner.label);
+    let label = match &view.base.line {
+        // In a team the same name may work on several machines.
+        Some(line) => format!("{} on {} for {line}", view.owner.label, view.owner.host),
+        None => format!("{:<8}", view.owner.label),
+    };
     let used = [&id, &state, &label].iter().map(|column| column.chars().count() + 2).sum();
     let paths: Vec<String> = view.scope.allowed_files.iter().take(4).map(ToString::to_string).collect();
     let more = view.scope.allowed_files.len().saturating_sub(paths.len());

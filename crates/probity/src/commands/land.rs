@@ -17,8 +17,8 @@ const MAX_LISTED_PATHS: usize = 40;
 
 /// Bring held changes of a run into the tree, all or nothing
 ///
-/// Without an option, the changes of a run land that passed, or passes since it was amended. A part of the changes is
-/// judged as a whole of its own: the gates of the run's policy run on it before it lands.
+/// Without an option, this lands all changes of a run that passed, or that passes now that it is amended. A part of the
+/// changes is judged on its own: the gates of the run's policy check exactly that part before it lands.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  probity land last\n  probity land last --in-scope\n  probity land 0199c2 --only README.md docs\n  probity land last --rebase"
@@ -35,12 +35,12 @@ pub(crate) struct LandArgs {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     only: Vec<OsString>,
 
-    /// Merge the changes with those that the tree has since the run began
+    /// Merge the changes with what has changed in the tree since the run began
     #[arg(long)]
     rebase: bool,
 }
 
-/// Drop the held changes of a run; the tree does not have them
+/// Drop the held changes of a run; they never reached the tree
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  probity discard last --dry-run\n  probity discard 0199c2")]
 pub(crate) struct DiscardArgs {
@@ -52,9 +52,9 @@ pub(crate) struct DiscardArgs {
     dry_run: bool,
 }
 
-/// Show what a run changes, also while it works
+/// Show what a run changed, even while it is still running
 ///
-/// The layer of the run is compared with the tree as it is now.
+/// The layer of the run is compared with the tree as it is now. Build outputs are counted; name a path to see them.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  probity diff open\n  probity diff last src/auth\n  probity diff 0199c2 --stat"
@@ -121,8 +121,11 @@ pub(crate) fn show_landing(answer: &LandAnswer, may_rebase: bool) {
     }
     if answer.state == LandingState::Landed {
         for path in answer.paths.iter().take(MAX_LISTED_PATHS) {
-            let note = if answer.merged.contains(path) { "merged with the tree" } else { "" };
-            ui::print_row("landed", format_args!("{path}  {}", ui::dim(note)));
+            if answer.merged.contains(path) {
+                ui::print_row("landed", format_args!("{path}  {}", ui::dim("merged with the tree")));
+            } else {
+                ui::print_row("landed", path);
+            }
         }
         for path in answer.left.iter().take(MAX_LISTED_PATHS) {
             ui::print_row("held", path);
@@ -150,16 +153,17 @@ pub(crate) fn show_landing(answer: &LandAnswer, may_rebase: bool) {
 
 pub(crate) fn discard(workspace: &Workspace, args: &DiscardArgs) -> Result<CommandAnswer, ServiceError> {
     let answer = held::discard(workspace, &args.run, args.dry_run)?;
-    let entries = ui::count_of(usize::try_from(answer.n_entries).unwrap_or(usize::MAX), "change");
     let verb = if args.dry_run { "would drop" } else { "dropped" };
-    let size = format!("{} kB", answer.bytes.div_ceil(1000));
-    ui::print(format_args!("{verb} the held changes of run {}: {entries}, {size}", answer.run_id));
+    let size = ui::disk_space(answer.bytes);
+    ui::print(format_args!("{verb} the held changes of run {} ({size})", answer.run_id));
     Ok(CommandAnswer::of(ExitCode::Ok, &answer))
 }
 
 pub(crate) fn diff(workspace: &Workspace, args: &DiffArgs) -> Result<CommandAnswer, ServiceError> {
     let only = typed_paths(workspace, &args.paths)?;
+    let phase = workspace.progress.begin("comparing the changes with the tree");
     let answer = held::layer_diff(workspace, &args.run, &only)?;
+    drop(phase);
     for change in &answer.changes {
         if args.stat {
             show_count(change);
@@ -167,7 +171,14 @@ pub(crate) fn diff(workspace: &Workspace, args: &DiffArgs) -> Result<CommandAnsw
             show_change(change);
         }
     }
-    if answer.changes.is_empty() {
+    if answer.n_outputs_left_out > 0 {
+        let outputs = ui::format_number(answer.n_outputs_left_out);
+        ui::eprint_row(
+            "outputs",
+            format_args!("build outputs not shown: {outputs}; name a path to see them"),
+        );
+    }
+    if answer.changes.is_empty() && answer.n_outputs_left_out == 0 {
         ui::print(format_args!("run {} changes nothing here", answer.run_id));
     } else if args.stat {
         let total = |count: fn(&LayerChange) -> usize| answer.changes.iter().map(count).sum::<usize>();

@@ -11,7 +11,7 @@ use probity_runner::log_restart;
 use probity_workspace::{ServiceError, Workspace};
 use std::path::{Path, PathBuf};
 
-/// Show the log of intents, or ask the log of the repository
+/// Show the log of intents, or query the log of the repository
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -61,7 +61,7 @@ pub(crate) enum LogCommand {
         new: String,
     },
 
-    /// Begin the log again after it was shortened or damaged
+    /// Start the log over after it was shortened or damaged
     ///
     /// For a person who has looked and cannot restore the state directory. The old log and everything that it lists are kept
     /// aside, and the first entry of the new log says why, by whom, and which heads the old one had. Refused while nothing is

@@ -83,7 +83,26 @@ enum MergeCommand {
     Decisions {
         /// Only those about this merge
         merge: Option<String>,
+
+        /// Those about findings of git merges instead
+        #[arg(long, conflicts_with = "merge")]
+        git: bool,
     },
+
+    /// Let git audit every merge before it is committed
+    #[command(after_help = "Examples:\n  probity merge hook --install\n  probity merge hook --remove")]
+    Hook(MergeHookArgs),
+}
+
+#[derive(Debug, Args)]
+struct MergeHookArgs {
+    /// Write the hooks `pre-merge-commit` and `pre-commit`, unless there are others
+    #[arg(long, required_unless_present = "remove", conflicts_with = "remove")]
+    install: bool,
+
+    /// Take them away, if they are ours
+    #[arg(long)]
+    remove: bool,
 }
 
 #[derive(Debug, Args)]
@@ -132,11 +151,13 @@ pub(crate) fn merge(
 ) -> Result<CommandAnswer, ServiceError> {
     let command = match arguments.command {
         MergeCommand::Audit(args) => return merge_audit::audit(&workspace()?, &args),
+        MergeCommand::Decisions { git: true, .. } => return merge_audit::decisions(&workspace()?),
+        MergeCommand::Hook(args) => return merge_audit::set_hooks(&workspace()?, args.install),
         command => command,
     };
     let store = open_at(workspace, arguments.place.store.as_deref())?;
     match command {
-        MergeCommand::Audit(_) => unreachable!("answered above"),
+        MergeCommand::Audit(_) | MergeCommand::Hook(_) => unreachable!("answered above"),
         MergeCommand::Analyze { heads: true, .. } => analyze_heads(&store),
         MergeCommand::Analyze { merge, ours, theirs, .. } => {
             let which = match (ours, theirs) {
@@ -151,7 +172,7 @@ pub(crate) fn merge(
         }
         MergeCommand::Reconcile(args) => reconcile(&store, args, json),
         MergeCommand::Policy { set } => policy(&store, set),
-        MergeCommand::Decisions { merge } => decisions(&store, merge.as_deref()),
+        MergeCommand::Decisions { merge, .. } => decisions(&store, merge.as_deref()),
     }
 }
 

@@ -1,9 +1,11 @@
 //! One module per command: it calls a service and renders the answer.
 
+mod agent_task;
 pub(crate) mod amend;
 pub(crate) mod analysis;
 pub(crate) mod change;
 mod changed_paths;
+pub(crate) mod ci;
 pub(crate) mod commits;
 pub(crate) mod completions;
 pub(crate) mod conformance;
@@ -20,6 +22,7 @@ pub(crate) mod keys;
 pub(crate) mod land;
 pub(crate) mod ledger;
 pub(crate) mod log;
+pub(crate) mod lsp;
 pub(crate) mod mcp;
 pub(crate) mod merge;
 mod merge_audit;
@@ -27,3 +30,7 @@ pub(crate) mod plan;
 pub(crate) mod receipt;
 pub(crate) mod revert;
 pub(crate) mod run;
+pub(crate) mod team;
+pub(crate) mod ui;
+pub(crate) mod uninstall;
+pub(crate) mod why;

@@ -3,7 +3,7 @@
 use crate::answer::CommandAnswer;
 use crate::{caller_location, ui};
 use clap::Args;
-use probity_api::govern::revert::{RevertAction, StagedChanges};
+use probity_api::govern::revert::{PathRevert, RevertAction, StagedChanges};
 use probity_core::ReasonCode;
 use probity_paths::RepoPath;
 use probity_runner::revert::revert as undo;
@@ -36,7 +36,10 @@ pub(crate) fn revert(workspace: &Workspace, args: &RevertArgs) -> Result<Command
     let phase = workspace.progress.begin("undoing the changes");
     let answer = undo(workspace, &args.run, &only, dry_run)?;
     drop(phase);
-    for one in answer.paths.iter().take(MAX_LISTED_PATHS) {
+    // What was refused comes first, then sources: a virtual environment must not hide the one file that matters.
+    let mut listed: Vec<&PathRevert> = answer.paths.iter().collect();
+    listed.sort_by_key(|one| (one.reason.is_none(), probity_policy::output_root(&one.path).is_some()));
+    for one in listed.iter().take(MAX_LISTED_PATHS) {
         let label = match (one.action, dry_run) {
             (RevertAction::Restored, false) => "restored",
             (RevertAction::Restored, true) => "restore",
@@ -48,6 +51,9 @@ pub(crate) fn revert(workspace: &Workspace, args: &RevertArgs) -> Result<Command
         let why =
             one.reason.map_or_else(String::new, |reason| format!("  {} {}", one.detail, ui::bad(reason)));
         ui::print_row(label, format_args!("{}{why}", one.path));
+    }
+    if let Some(more) = listed.len().checked_sub(MAX_LISTED_PATHS).filter(|more| *more > 0) {
+        ui::print_row("", ui::dim(format_args!("… and {} more", ui::format_number(more))));
     }
     for path in &answer.left {
         ui::print_row(
@@ -62,6 +68,17 @@ pub(crate) fn revert(workspace: &Workspace, args: &RevertArgs) -> Result<Command
         }
     }
     show_staged(&answer.staged);
+    if answer.paths.is_empty() {
+        ui::print(format_args!(
+            "nothing to undo: no out-of-scope change of run {} is in the tree",
+            answer.run_id
+        ));
+        if let Some(held) = probity_runner::held::held_run_of(workspace, &answer.run_id)? {
+            let command = format!("{} discard {held}", caller_location::program_prefix());
+            ui::print_row("discard", format_args!("{}  drops the changes that are held", ui::code(command)));
+        }
+        return Ok(CommandAnswer::of(answer.exit_code(), &answer));
+    }
     let (refused, already) =
         (answer.n_with(RevertAction::Refused), answer.n_with(RevertAction::AlreadyUndone));
     let what = if answer.landed { "landed change" } else { "out-of-scope change" };

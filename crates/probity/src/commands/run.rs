@@ -2,17 +2,21 @@
 
 use crate::answer::CommandAnswer;
 use crate::caller_location::Selection;
+use crate::commands::agent_task::AgentTask;
 use crate::commands::changed_paths::{ChangeMark, change_lines, exempt_line};
 use crate::commands::identity::IdentityArgs;
 use crate::{caller_location, ui};
 use clap::Args;
 use probity_api::ExitCode;
 use probity_api::govern::enforcement::ConfinementReport;
-use probity_api::govern::run::{FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, WayForward};
+use probity_api::govern::run::{
+    FileRename, FindingSeverity, NextCommand, RunAnswer, RunFinding, RunLedger, WayForward,
+};
 use probity_changes::ChangeFiles;
+use probity_changes::claims::carried_intent;
 use probity_core::ReasonCode;
 use probity_core::bytes::escape;
-use probity_evidence::LandingState;
+use probity_evidence::{EnforcementLevel, LandingState};
 use probity_knowledge::ledger::LedgerFiles;
 use probity_paths::RepoPath;
 use probity_policy::{EnforcementChoice, NetworkRule};
@@ -28,12 +32,16 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::SystemTime;
 
 /// Other writers of the state directory while a command is governed.
 const STATE_FILES: [&dyn StateFiles; 3] = [&ChangeFiles, &AnalysisFiles, &LedgerFiles];
 
 /// With more patterns than this, the proposed command says `PATTERN` and refers to `plan --suggest-from`.
 const MAX_PROPOSED_PATTERNS: usize = 5;
+
+/// Maximum number of changes listed with the commit or index that has them.
+const MAX_SHOWN_PLACES: usize = 20;
 
 /// Maximum number of renames listed; the evidence has all of them.
 const MAX_SHOWN_RENAMES: usize = 40;
@@ -51,20 +59,28 @@ const MAX_LOG_LINE_CHARS: usize = 240;
 ///
 /// The scope is sealed before the command starts. Afterwards every change of the tree is found by comparing
 /// snapshots, whatever the command says and whatever git ignores; the gates of the sealed policy run; and an
-/// evidence bundle is written, also when the run fails.
+/// evidence bundle is written, even when the run fails.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  probity run --scope 'src/auth/**' -- claude -p 'fix the login'\n  \
-                        probity run --pack backend --scope '!src/generated/**' -- make fmt")]
+#[command(
+    after_help = "Examples:\n  probity run --agent claude --task 'fix the login' --scope 'src/auth/**'\n  \
+                        probity run --scope 'src/auth/**' -- claude -p 'fix the login'\n  \
+                        probity run --pack backend --scope '!src/generated/**' -- make fmt"
+)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     selection: Selection,
+
+    /// Carry out this intent: its paths are the scope, it must still be yours when the changes land, and the evidence names it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["scope", "pack", "changed", "no_changes"])]
+    intent: Option<String>,
 
     /// Let the run change a protected path (a pattern); `.git/…` always means the one at the root
     #[arg(long, value_name = "PATTERN")]
     grant: Vec<OsString>,
 
-    /// Keep the command in its scope: `overlay` (a private view, and only what passes lands), `observe` (changes are found
-    /// afterwards), or `auto` (the strongest that works here) [default: the policy's, or auto]
+    /// Keep the command in its scope: `overlay` (a private view, and only what passes lands), `landlock` (writes outside of
+    /// the directories of the scope are refused), `observe` (changes are found afterwards), or `auto` (the strongest that
+    /// works here) [default: the policy's, or auto]
     #[arg(long, value_name = "LEVEL", env = "PROBITY_ENFORCE", hide_env_values = true)]
     #[arg(value_parser = parse_word::<EnforcementChoice>)]
     enforce: Option<EnforcementChoice>,
@@ -76,8 +92,17 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     identity: IdentityArgs,
 
+    /// Let the coding agent named by `--agent` work on this, without prompts and in a private view; afterwards the ledger
+    /// reads its session. With `--enforce observe` its own permissions stay on
+    #[arg(long, value_name = "TEXT", requires = "agent", conflicts_with = "command")]
+    task: Option<String>,
+
+    /// The program of that agent [default: found on PATH]
+    #[arg(long, value_name = "FILE", requires = "task")]
+    program: Option<PathBuf>,
+
     /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "task", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -87,16 +112,34 @@ pub(crate) fn run(
     cwd: PathBuf,
     json: bool,
 ) -> Result<CommandAnswer, ServiceError> {
-    let RunArgs { selection, grant, enforce, network, identity, command } = args;
+    let RunArgs { selection, intent, grant, enforce, network, identity, task, program, command } = args;
+    let task = match task {
+        Some(task) => Some(AgentTask::new(&task, identity.agent.as_deref(), program, enforce)?),
+        None => None,
+    };
+    let began = SystemTime::now();
     let remark = caller_location::typed_remark(workspace, &selection.scope);
+    let credentials = identity.credentials()?;
+    let intent = intent.map(|name| carried_intent(workspace, &credentials, &name)).transpose()?;
+    let mut selection = caller_location::selection(workspace, selection)?;
+    if let Some(intent) = &intent {
+        selection.scope.clone_from(&intent.scope);
+        // The declaration was accepted without them.
+        selection.creates = true;
+    }
     let request = RunRequest {
-        credentials: identity.credentials()?,
-        selection: caller_location::selection(workspace, selection)?,
+        credentials,
+        selection,
+        intent,
         grants: caller_location::grants(workspace, &grant)?,
-        command,
+        command: task.as_ref().map_or(command, |task| task.command.clone()),
         cwd,
         stdout_is_data: json,
-        enforcement: EnforcementRequest { level: enforce, network },
+        enforcement: EnforcementRequest {
+            level: task.as_ref().map_or(enforce, |task| Some(task.level)),
+            network,
+            agent: task.as_ref().map(|task| task.agent),
+        },
     };
     let mut is_sealed = false;
     let report = govern(workspace, &request, &STATE_FILES, &mut |event| {
@@ -109,13 +152,26 @@ pub(crate) fn run(
             caller_location::announce("run", workspace);
         }
     })?;
-    let answer = report.answer(workspace, next_steps(&report));
+    let mut answer = report.answer(workspace, next_steps(&report));
+    answer.ledger = task.map(|task| task.remember(workspace, began));
     show(&report, &answer);
     let exit_code = match report.landing_reason {
         Some(_) => ExitCode::Conflict,
         None => ExitCode::from(answer.status),
     };
     Ok(CommandAnswer::of(exit_code, &answer))
+}
+
+fn ledger_words(learned: &RunLedger) -> String {
+    match &learned.problem {
+        Some(problem) => format!("{} {problem}", ui::warn("!")),
+        None => format!(
+            "{}, {} new, {} accepted",
+            ui::count_of(learned.sessions, "session"),
+            ui::count_of(learned.turns, "turn"),
+            learned.accepted
+        ),
+    }
 }
 
 fn parse_word<T: FromStr<Err: std::fmt::Display>>(word: &str) -> Result<T, String> {
@@ -155,16 +211,17 @@ fn show_event(workspace: &Workspace, event: &RunEvent<'_>, typed_remark: &str) {
                 ui::dim(format_args!("{}  in {}", contents.run_id, workspace.root.display()))
             ));
             show_confinement(confinement, *degraded);
+            if let Some(intent_id) = &contents.intent_id {
+                ui::eprint_row("intent", intent_id);
+            }
             let scope: Vec<String> =
                 contents.plan.scope.as_slice().iter().map(|pattern| escape(pattern)).collect();
             if scope.is_empty() {
                 ui::eprint_row("scope", "nothing may change");
             } else {
-                let covers = format!("covers {} of {} files", coverage.covered, coverage.files);
-                ui::eprint_row(
-                    "scope",
-                    format_args!("{}   {}{typed_remark}", scope.join("  "), ui::dim(covers)),
-                );
+                let covers = coverage.map(|it| format!("   covers {} of {} files", it.covered, it.files));
+                let covers = ui::dim(covers.unwrap_or_default());
+                ui::eprint_row("scope", format_args!("{}{covers}{typed_remark}", scope.join("  ")));
             }
             if !contents.plan.gates.is_empty() {
                 let gates: Vec<&str> = contents.plan.gates.iter().map(|gate| gate.id.as_str()).collect();
@@ -214,6 +271,10 @@ fn show_confinement(confinement: &ConfinementReport, degraded: Option<&str>) {
             let sockets = ui::count_of(view.masked_sockets, "socket");
             format!("tree, home and /tmp are private; network {}; {sockets} masked", confinement.network)
         }
+        None if level == EnforcementLevel::Landlock => {
+            "writes outside of the directories of the scope are refused; the rest is found afterwards"
+                .to_owned()
+        }
         None => "changes are found afterwards".to_owned(),
     };
     ui::eprint_row("enforce", format_args!("{level}   {}", ui::dim(what)));
@@ -251,10 +312,13 @@ fn show(report: &RunReport, answer: &RunAnswer) {
             ui::eprint_row("changed", line);
         }
     }
+    for (path, placed) in verdict.placed.iter().take(MAX_SHOWN_PLACES) {
+        ui::eprint_row("", format_args!("{path} is {}", ui::dim(placed.describe_place())));
+    }
     let judged = judged_outputs(&report.seal, &verdict.untracked);
     if judged > 0 {
         let paths = ui::count_of(judged, "path");
-        let why = "judged all the same: git tracks them, or programs execute or load them";
+        let why = "judged anyway: git tracks them, or programs execute or load them";
         ui::eprint_row("note", format_args!("{paths} out of scope in build outputs, {why}"));
     }
     if let Some(line) = exempt_line(&verdict.exempt) {
@@ -262,6 +326,16 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     }
     for movement in &report.ref_movements {
         ui::eprint_row("git ref", describe_movement(movement));
+    }
+    for branch in &report.landing.imported {
+        let note = branch.note.as_ref().map_or_else(String::new, |note| format!(": {note}"));
+        match branch.n_commits {
+            Some(n_commits) => {
+                let commits = ui::count_of(n_commits, "commit");
+                ui::eprint_row("imported", format_args!("{}, {commits}{note}", branch.name));
+            }
+            None => ui::eprint_row("kept out", format_args!("commits of {}{note}", branch.name)),
+        }
     }
     let others =
         report.verdict.findings.iter().filter(|finding| finding.reason != ReasonCode::ReconUntrackedDelta);
@@ -276,10 +350,17 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     if touched.len() > MAX_TOUCHED_SHOWN {
         ui::eprint_row("note", ui::dim("… and more entries that were only touched, all in the evidence"));
     }
+    if let Some(learned) = &answer.ledger {
+        ui::eprint_row("ledger", ledger_words(learned));
+    }
     ui::eprint_row("evidence", crate::relative_to_cwd(&report.attested.dir).display());
     for obstacle in &report.landing.conflicts {
         let code = ui::bad(obstacle.code);
-        ui::eprint_row("conflict", format_args!("{}: {} {code}", obstacle.path, obstacle.detail));
+        if matches!(obstacle.code, ReasonCode::LandConflict | ReasonCode::LandUnsafe) {
+            ui::eprint_row("conflict", format_args!("{}: {} {code}", obstacle.path, obstacle.detail));
+        } else {
+            ui::eprint_row("refused", format_args!("{} {code}", obstacle.detail));
+        }
     }
     if report.passed() {
         let what = match (report.verdict.delta.is_empty(), report.landing.state) {
@@ -288,6 +369,7 @@ fn show(report: &RunReport, answer: &RunAnswer) {
             (false, _) => "every change is inside the sealed scope",
         };
         ui::eprint(format_args!("{} {what}", ui::good("PASS")));
+        show_next_steps(answer);
         return;
     }
     show_failed_logs(report);
@@ -298,6 +380,10 @@ fn show(report: &RunReport, answer: &RunAnswer) {
     if let Some(hint) = output_hint(&report.seal, &report.verdict.untracked) {
         ui::eprint_row("hint", hint_words(&hint));
     }
+    show_next_steps(answer);
+}
+
+fn show_next_steps(answer: &RunAnswer) {
     for step in &answer.next_steps {
         let is_sentence = step.way == WayForward::Next;
         let words = if is_sentence { step.command.clone() } else { ui::code(&step.command) };
@@ -404,16 +490,23 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     let reasons = || all.iter();
     let cause = reasons().find(|reason| **reason != ReasonCode::GateSkipped);
     let Some(first) = cause.or_else(|| reasons().next()) else {
-        return Vec::new();
+        let intent = report.seal.contents().intent_id.iter();
+        let finish = |id: &String| format!("{} finish {id}", caller_location::program_prefix());
+        return intent.map(|id| next_command(WayForward::Next, finish(id))).collect();
     };
     let id = &report.seal.contents().run_id;
     let is_held = matches!(report.landing.state, LandingState::Held | LandingState::Conflict);
     if report.verdict.untracked.is_empty() {
-        let next = next_command(WayForward::Next, first.next_step());
-        return [next]
-            .into_iter()
-            .chain(held_steps(id, is_held && !report.landing.paths.is_empty()))
-            .collect();
+        // Everything judged is in scope, and an entry that cannot land is among it or in the build outputs.
+        let has_part = is_held && *first == ReasonCode::LandUnsafe && !report.verdict.delta.is_empty();
+        let mut steps = if has_part {
+            let part = format!("{} land {id} --in-scope", caller_location::program_prefix());
+            vec![next_command(WayForward::Part, part)]
+        } else {
+            vec![next_command(WayForward::Next, first.next_step())]
+        };
+        steps.extend(held_steps(id, is_held && !report.landing.paths.is_empty()));
+        return steps;
     }
     let findings = report.verdict.findings.iter();
     let protected: BTreeSet<&RepoPath> = findings
@@ -424,7 +517,12 @@ fn next_steps(report: &RunReport) -> Vec<NextCommand> {
     let plain: Vec<RepoPath> =
         report.verdict.untracked.iter().filter(|path| !protected.contains(path)).cloned().collect();
     if is_held {
-        return steps_for_held(report, id, &plain, *first);
+        let has_part = report.verdict.delta.len() > report.verdict.untracked.len();
+        let mut steps = ways_for_held(id, &plain, has_part);
+        if plain.is_empty() {
+            steps.push(next_command(WayForward::Next, first.next_step()));
+        }
+        return steps;
     }
     if plain.is_empty() {
         let revert = format!("{} revert {id}", caller_location::program_prefix());
@@ -455,20 +553,18 @@ fn held_steps(id: &str, is_held: bool) -> Vec<NextCommand> {
     ]
 }
 
-/// Suggests commands for a layer with changes out of scope.
-fn steps_for_held(report: &RunReport, id: &str, plain: &[RepoPath], first: ReasonCode) -> Vec<NextCommand> {
+/// Suggests commands for a layer with changes out of scope, those in `plain` and protected ones; `has_part` if others
+/// are in scope.
+pub(crate) fn ways_for_held(id: &str, plain: &[RepoPath], has_part: bool) -> Vec<NextCommand> {
     let probity = caller_location::program_prefix();
     let expand = ways_forward(id, plain, |_| false)
         .into_iter()
         .filter(|step| matches!(step.way, WayForward::Expand | WayForward::Suggest) && !plain.is_empty());
     let mut steps: Vec<NextCommand> = expand.collect();
-    if report.verdict.delta.len() > report.verdict.untracked.len() {
+    if has_part {
         steps.push(next_command(WayForward::Part, format!("{probity} land {id} --in-scope")));
     }
     steps.extend(held_steps(id, true));
-    if plain.is_empty() {
-        steps.push(next_command(WayForward::Next, first.next_step()));
-    }
     steps
 }
 

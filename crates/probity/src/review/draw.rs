@@ -198,9 +198,7 @@ fn key_lines(mode: &ReviewMode, width: u16, height: u16) -> Vec<String> {
         ReviewMode::Signing { .. } => {
             &["the decision is recorded with its reason:", "Tab other line", "Enter write", "Esc back"]
         }
-        ReviewMode::Leaving => {
-            &["your choices are not written yet:", "y leave all the same", "any other key back"]
-        }
+        ReviewMode::Leaving => &["your choices are not written yet:", "y leave anyway", "any other key back"],
     };
     let mut lines: Vec<String> = Vec::new();
     for key in keys {

@@ -307,7 +307,7 @@ fn a_state_directory_of_another_user_is_refused() {
     let repo = Repo::new();
     repo.sh("chmod 755 ..; chown -R 65534:65534 ../repo");
     let binary = repo.outside().join("probity");
-    fs::copy(env!("CARGO_BIN_EXE_probity"), &binary).expect("copies");
+    probity_testkit::copy_program(env!("CARGO_BIN_EXE_probity"), &binary);
     let as_nobody = |script: &str| {
         let mut command = repo.probity(&[]);
         let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];

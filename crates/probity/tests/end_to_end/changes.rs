@@ -397,7 +397,7 @@ fn status_and_doctor_tell_what_goes_on() {
         .collect();
     assert_eq!(
         names,
-        ["git", "state", "store", "secrets", "log", "clock", "policy", "agents", "enforcement"]
+        ["git", "state", "store", "secrets", "log", "clock", "processes", "policy", "agents", "enforcement"]
     );
 }
 

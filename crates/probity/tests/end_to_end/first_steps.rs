@@ -1,7 +1,7 @@
 //! The experience of newcomers who follow the README: every answer says what happened and what to do next.
 
 use crate::agents::{is, verdict};
-use crate::repo::{Outcome, Repo};
+use crate::repo::{Outcome, Repo, has};
 use serde_json::json;
 
 /// Returns everything that a person sees: answer and diagnostics.
@@ -439,4 +439,41 @@ fn two_agents_of_one_worktree_are_not_both_you() {
     assert_eq!(yours(&["status", "--agent", "ann"]), [true, false]);
     let next = repo.ask(&["status"]);
     assert!(next_step(&next).contains("name yourself with `--agent`"), "{}", next_step(&next));
+}
+
+#[test]
+fn a_virtual_environment_made_in_a_view_lands() {
+    if !has("python3") {
+        probity_testkit::skip!("there is no python3 here");
+        return;
+    }
+    let repo = Repo::new();
+    repo.write("pyproject.toml", "[project]\nname = 'x'\nversion = '1'\n");
+    repo.ask(&["init"]);
+    repo.sh("git add . && git commit -q -m policy");
+    let script = "python3 -m venv --without-pip .venv; echo x >> src/a.py";
+    let outcome = repo.run_with(&["--enforce", "overlay", "--scope", "src/**"], script);
+    if outcome.json["reason"] == "ENFORCE.UNAVAILABLE" {
+        probity_testkit::skip!("there are no views here");
+        return;
+    }
+    outcome.passes();
+    assert_eq!(
+        (outcome.delta(), &outcome.json["landing"]["state"]),
+        (vec!["src/a.py".into()], &json!("landed"))
+    );
+    repo.sh("grep -q x src/a.py && test -L .venv/bin/python3 && .venv/bin/python3 -c 'import sys'");
+    // The environment does not hide the file that matters.
+    let words = shown(&repo, &["revert", "last"]);
+    let first = words.lines().find(|line| line.contains("restored") || line.contains("removed"));
+    assert!(first.is_some_and(|line| line.contains("src/a.py")), "{words}");
+}
+
+#[test]
+fn a_change_that_is_only_staged_says_so() {
+    let repo = Repo::new();
+    let script = "echo x >> docs/d.md; git add docs/d.md; git show HEAD:docs/d.md > docs/d.md";
+    let arguments = ["run", "--scope", "src/**", "--", "sh", "-c", script];
+    let words = shown(&repo, &arguments);
+    assert!(words.contains("docs/d.md is in git's index"), "{words}");
 }

@@ -77,6 +77,80 @@ fn an_amended_run_lands_and_can_be_undone_as_a_whole() {
 }
 
 #[test]
+fn a_part_that_landed_is_undone_by_the_name_of_its_run() {
+    let Some(repo) = held() else { return };
+    for part in [&["land", "last", "--in-scope"][..], &["land", "last", "--only", "docs/d.md"]] {
+        assert_eq!(repo.ask(part).json["state"], "landed");
+    }
+    let reverted = repo.ask(&["revert", "last"]);
+    assert_eq!((reverted.exit_code, &reverted.json["landed"]), (Some(0), &json!(true)), "{reverted:#?}");
+    let paths = reverted.json["paths"].as_array().expect("paths").iter();
+    let actions: Vec<_> = paths.map(|one| (one["path"].as_str(), one["action"].as_str())).collect();
+    assert_eq!(
+        actions,
+        [(Some("docs/d.md"), Some("restored")), (Some("src/a.py"), Some("restored"))],
+        "the newest landing first"
+    );
+    repo.sh("test -z \"$(git status --porcelain)\"");
+    // What was not landed is still held, and can land again.
+    assert_eq!(repo.ask(&["land", "last", "--only", "docs/d.md"]).json["state"], "landed");
+    repo.ask(&["revert", "last", "src/a.py"]).refused_with("PATH.INVALID");
+    assert_eq!(repo.ask(&["revert", "last", "docs/d.md"]).exit_code, Some(0));
+    repo.sh("test -z \"$(git status --porcelain)\"");
+}
+
+#[test]
+fn nothing_that_is_only_held_is_called_undone() {
+    let Some(repo) = held() else { return };
+    let reverted = repo.ask(&["revert", "last"]);
+    assert_eq!((&reverted.json["paths"], &reverted.json["evidence_dir"]), (&json!([]), &Value::Null));
+    let words = repo.probity(&["revert", "last"]).output().expect("probity starts").stdout;
+    let words = String::from_utf8_lossy(&words).into_owned();
+    assert!(words.contains("nothing to undo") && words.contains("probity discard "), "{words}");
+}
+
+#[test]
+fn an_amendment_that_is_not_enough_offers_what_a_held_run_can_do() {
+    let Some(repo) = held() else { return };
+    let run = repo.ask(&["status"]).json["held"][0]["run_id"].as_str().expect("an id").to_owned();
+    let arguments = ["amend", "last", "--add", "docs/d.md", "--why", "the page"];
+    let words = repo.probity(&arguments).output().expect("probity starts").stdout;
+    let words = String::from_utf8_lossy(&words).into_owned();
+    for part in [
+        "nothing landed, your tree is as it was".to_owned(),
+        format!("probity amend {run} --add 'docs/b.py'"),
+        format!("probity land {run} --in-scope"),
+        format!("probity discard {run}"),
+    ] {
+        assert!(words.contains(&part), "no `{part}` in {words}");
+    }
+    assert!(!words.contains("probity revert"), "nothing is in the tree: {words}");
+}
+
+#[test]
+fn a_diff_leaves_build_outputs_out_unless_they_are_named() {
+    let repo = Repo::new();
+    repo.write("probity.toml", "[workspace]\nbuild_outputs = [\"out/**\"]\n");
+    repo.sh("git add . && git commit -q -m policy");
+    let script = "mkdir out; echo x > out/a; echo x > out/b; echo y >> src/a.py; echo y >> docs/d.md";
+    let Some(_) = run_in_view(&repo, script) else { return };
+    let paths = |diff: &Outcome| -> Vec<String> {
+        let changes = diff.json["changes"].as_array().expect("changes").iter();
+        changes.map(|change| change["path"].as_str().expect("a path").to_owned()).collect()
+    };
+    let diff = repo.ask(&["diff", "last"]);
+    assert_eq!(
+        (paths(&diff), &diff.json["n_outputs_left_out"]),
+        (vec!["docs/d.md".into(), "src/a.py".into()], &json!(2))
+    );
+    let named = repo.ask(&["diff", "last", "out"]);
+    assert_eq!(
+        (paths(&named), &named.json["n_outputs_left_out"]),
+        (vec!["out/a".into(), "out/b".into()], &json!(0))
+    );
+}
+
+#[test]
 fn later_work_is_not_overwritten_but_can_be_merged() {
     let repo = Repo::new();
     repo.write("src/t.txt", "1\n2\n3\n4\n5\n");

@@ -9,6 +9,7 @@ mod catalogue;
 mod changes;
 mod commits;
 mod contract;
+mod editor;
 mod evidence_always;
 mod first_steps;
 mod gate_imports;
@@ -20,16 +21,20 @@ mod held_changes;
 mod hook;
 mod kills;
 mod ledger;
+mod levels_of_enforcement;
 mod logging;
 mod mcp;
 mod outputs;
+mod pipeline;
 #[path = "../shared/published_schemas.rs"]
 mod published_schemas;
 #[path = "../shared/repo.rs"]
 mod repo;
 mod schemas;
 mod shared_change_words;
+mod team;
 mod usability;
 mod watching;
+mod work_counts;
 mod working_directory;
 mod worktrees;

@@ -40,3 +40,22 @@ fn runs_in_other_worktrees_are_in_nobodys_way() {
     assert_eq!(chain.json["outcome"], "PASS", "{chain:#?}");
     assert_eq!(chain.json["links"].as_array().map(Vec::len), Some(outputs.len()), "{chain:#?}");
 }
+
+#[test]
+fn a_view_of_a_linked_worktree_is_judged_and_lands() {
+    let repo = Repo::new();
+    repo.sh("git worktree add -q ../one");
+    let script = "echo x >> src/a.py; git commit -q -a -m inside";
+    let arguments = ["run", "--json", "--enforce", "overlay", "--scope", "src/**", "--", "sh", "-c", script];
+    let mut command = repo.probity(&arguments);
+    let outcome =
+        repo.outcome(&command.current_dir(repo.outside().join("one")).output().expect("probity starts"));
+    if outcome.json["reason"] == "ENFORCE.UNAVAILABLE" {
+        probity_testkit::skip!("there are no views here");
+        return;
+    }
+    outcome.passes();
+    assert_eq!(outcome.json["landing"]["state"], "landed", "{outcome:#?}");
+    // The content landed, and neither the commit nor anything in the main worktree.
+    repo.sh("test \"$(git -C ../one status --porcelain)\" = ' M src/a.py' && test -z \"$(git status --porcelain)\"");
+}

@@ -37,6 +37,8 @@ pub(crate) enum End {
 
 /// An attempt to get out, or honest work that must pass.
 pub(crate) struct Case {
+    /// The level of enforcement.
+    pub(crate) level: &'static str,
     pub(crate) scope: &'static [&'static str],
     pub(crate) options: &'static [&'static str],
     /// A script that prepares the case, outside.
@@ -50,6 +52,8 @@ pub(crate) struct Case {
     /// What the run must have changed in the repository: files with their content, new directories with a slash, `None`
     /// for what is gone.
     pub(crate) lands: &'static [(&'static str, Option<&'static str>)],
+    /// Paths, such as `repo/README.md`, whose changes are found and not prevented, at a level that cannot.
+    pub(crate) found: &'static [&'static str],
     pub(crate) end: End,
     pub(crate) for_root_only: bool,
 }
@@ -57,6 +61,7 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) const fn new(inside: &'static str, end: End) -> Self {
         Self {
+            level: "overlay",
             scope: &["src/auth/**"],
             options: &[],
             setup: "",
@@ -64,6 +69,7 @@ impl Case {
             inside,
             meanwhile: None,
             lands: &[],
+            found: &[],
             end,
             for_root_only: false,
         }
@@ -86,8 +92,8 @@ impl Case {
                 continue;
             }
             let fixture = Fixture::new(place, *as_other);
-            if let Some(why) = fixture.refusal() {
-                return probity_testkit::skip!("no view can be had: {why}");
+            if let Some(why) = fixture.refusal(self.level) {
+                return probity_testkit::skip!("the level cannot be had: {why}");
             }
             let _beside = beside(&fixture);
             self.check(&fixture);
@@ -127,6 +133,7 @@ impl Case {
             .keys()
             .chain(found.keys())
             .filter(|path| expected.get(*path) != found.get(*path))
+            .filter(|path| !self.found.contains(&path.as_str()))
             .map(|path| (path, expected.get(path), found.get(path)))
             .collect();
         assert!(differing.is_empty(), "{who}: path, expected, found: {differing:#?}\n{words}");
@@ -134,7 +141,7 @@ impl Case {
 
     /// Runs the command under Probity; returns the exit code and all words.
     fn govern(&self, fixture: &Fixture) -> (Option<i32>, String) {
-        let mut words: Vec<String> = ["run", "--enforce", "overlay"].map(str::to_owned).into();
+        let mut words: Vec<String> = ["run", "--enforce", self.level].map(str::to_owned).into();
         words.extend(self.scope.iter().flat_map(|scope| ["--scope".to_owned(), (*scope).to_owned()]));
         words.extend(self.options.iter().map(ToString::to_string));
         let wait = if self.meanwhile.is_some() { "until test -e \"$OUT/go\"; do :; done; " } else { "" };
@@ -166,7 +173,7 @@ fn place() -> Option<&'static Path> {
         let place = PLACES.iter().map(Path::new).find(|place| is_usable(place, for_others))?;
         let place = TempDir::new_in(place).expect("a directory");
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("sets the mode");
-        fs::copy(env!("CARGO_BIN_EXE_probity"), place.path().join("probity")).expect("copies");
+        probity_testkit::copy_program(env!("CARGO_BIN_EXE_probity"), place.path().join("probity"));
         Some(place)
     });
     place.as_ref().map(TempDir::path)
@@ -223,7 +230,7 @@ impl Fixture {
     }
 
     /// Returns a shell of the user with a fixed environment.
-    fn shell(&self, script: &str) -> Command {
+    pub(crate) fn shell(&self, script: &str) -> Command {
         let mut command = if self.as_other {
             let mut command = Command::new("setpriv");
             command.args([format!("--reuid={ORDINARY_ID}"), format!("--regid={ORDINARY_ID}")]);
@@ -245,10 +252,10 @@ impl Fixture {
         assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Returns why no view can be had, if so.
-    fn refusal(&self) -> Option<String> {
-        let script = "\"$PROBITY\" run --enforce overlay --no-changes -- true";
-        let output = self.shell(script).output().expect("sh starts");
+    /// Returns why the level cannot be had, if so.
+    fn refusal(&self, level: &str) -> Option<String> {
+        let script = format!("\"$PROBITY\" run --enforce {level} --no-changes -- true");
+        let output = self.shell(&script).output().expect("sh starts");
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         words.contains("ENFORCE.UNAVAILABLE").then_some(words)
     }

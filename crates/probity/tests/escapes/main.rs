@@ -1,4 +1,5 @@
-//! Attempts to get out of a private view, through the binary, as root and as an ordinary user.
+//! Attempts to get out of a private view, or out of the directories that Landlock grants, through the binary, as root and
+//! as an ordinary user.
 //!
 //! Every case compares everything outside of Probity's own state, byte for byte, with what was there before and what
 //! is expected to land. A case counts only if its command ran.
@@ -8,6 +9,7 @@
 mod agents_at_once;
 mod fixture;
 mod git;
+mod landlock_level;
 mod machine;
 mod own_state;
 mod processes_and_services;

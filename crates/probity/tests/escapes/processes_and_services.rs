@@ -2,15 +2,11 @@
 
 use crate::fixture::{Case, End, Fixture, cases};
 use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::process::{Child, Stdio};
 
 const UNREACHED: &[(&str, Option<&str>)] = &[("src/auth/login.sh", Some("unreached\n"))];
 
 cases! {
-    processes_outside_are_out_of_reach => Case {
-        setup: "sleep 60 >/dev/null 2>&1 & echo $! > \"$OUT/pid\"",
-        lands: UNREACHED,
-        ..Case::new("! kill -9 \"$(cat \"$OUT/pid\")\" 2>/dev/null && echo unreached > src/auth/login.sh", End::Passes)
-    };
     a_daemon_ends_with_the_view => Case {
         lands: &[("src/auth/login.sh", Some("fixed\n"))],
         ..Case::new("(setsid sh -c 'trap \"\" TERM HUP INT; sleep 1000; echo late > README.md' &) ; echo fixed > src/auth/login.sh",
@@ -53,6 +49,34 @@ sys.exit(1)
 PY", End::Passes);
     a_crontab_cannot_be_written => Case::new(
         "command -v crontab >/dev/null && echo '* * * * * true # probity-escape' | crontab - 2>/dev/null; true", End::Any);
+}
+
+/// A process outside that ends only with its input; it must still be there when the case has ended.
+struct Bystander(Child);
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        let is_alive = matches!(self.0.try_wait(), Ok(None));
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+        assert!(is_alive || std::thread::panicking(), "a process outside of the view was ended");
+    }
+}
+
+#[test]
+fn processes_outside_are_out_of_reach() {
+    let case = Case {
+        lands: UNREACHED,
+        ..Case::new(
+            "! kill -9 \"$(cat \"$OUT/pid\")\" 2>/dev/null && echo unreached > src/auth/login.sh",
+            End::Passes,
+        )
+    };
+    case.run_beside(|fixture: &Fixture| {
+        let bystander = fixture.shell("exec cat").stdin(Stdio::piped()).spawn().expect("starts");
+        std::fs::write(fixture.path("outside/pid"), bystander.id().to_string()).expect("writes");
+        Box::new(Bystander(bystander))
+    });
 }
 
 /// A service that listens beside the tree when the run begins.

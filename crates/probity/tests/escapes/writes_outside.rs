@@ -28,7 +28,8 @@ cases! {
         "for p in /proc/[0-9]*; do echo x > \"$p/root$OUT/x\"; (cd \"$p/cwd\" && echo x > ../outside/x); done 2>/dev/null; true",
         End::Any);
     descriptors_of_other_processes_are_out_of_reach => Case {
-        start: "sh -c 'exec 7>>\"$OUT/canary\"; exec sleep 30' 3>&- & ",
+        // It lives as long as the run, whose process this shell becomes.
+        start: "sh -c 'exec 7>>\"$OUT/canary\"; exec tail --pid='$$' -f /dev/null' 3>&- & ",
         ..Case::new("for f in /proc/[0-9]*/fd/*; do case \"$(readlink \"$f\")\" in \"$OUT\"/*) echo x >> \"$f\";; esac; done \
                      2>/dev/null; true", End::Any)
     };

@@ -205,6 +205,18 @@ fn a_git_merge_says_whose_edit_it_lost() {
         scene.case("restore_dry_run", &[&restore[..], &["--dry-run"]].concat());
         scene.case("restore_unknown", &["merge", "audit", "HEAD", "--restore", "ffff"]);
         scene.case("restore_range", &["merge", "audit", "HEAD~2..HEAD", "--restore", "lost"]);
+        scene.case("audit_markdown", &["merge", "audit", "HEAD", "--markdown"]);
+        scene.case("audit_sarif", &["merge", "audit", "HEAD", "--short", "--sarif", "merges.sarif"]);
+        scene.case("before_commit_none", &["merge", "audit", "--before-commit"]);
+        scene.case("accept_without_reason", &["merge", "audit", "HEAD", "--accept", "all"]);
+        scene.case("git_decisions_none", &["merge", "decisions", "--git"]);
+        scene.case("accept", &["merge", "audit", "HEAD", "--accept", "all", "--why", "withdrawn"]);
+        scene.case("audit_accepted", &["merge", "audit", "HEAD"]);
+        scene.case("repeat_nothing", &["merge", "audit", "HEAD", "--repeat", "--why", "again"]);
+        scene.case("git_decisions", &["merge", "decisions", "--git"]);
+        scene.case("hook_install", &["merge", "hook", "--install"]);
+        scene.case("hook_remove", &["merge", "hook", "--remove"]);
+        scene.case("hook_remove_none", &["merge", "hook", "--remove"]);
     });
 }
 

@@ -247,3 +247,23 @@ fn keys_are_made_once_and_shown() {
         scene.case("show", &["keys", "show"]);
     });
 }
+
+#[test]
+fn a_change_is_reviewed_and_a_line_explained() {
+    story(AREA, "review", |scene| {
+        scene.case("show_none", &["review", "show", "last"]);
+        violate(scene);
+        scene.case("show", &["review", "show", "last"]);
+        scene.case("show_worktree", &["review", "show", "worktree"]);
+        scene.case("export", &["review", "export", "last", "-o", "../review.html"]);
+        scene.case("verify", &["review", "verify", "../review.html"]);
+        scene.case("verify_missing", &["review", "verify", "none.html"]);
+        scene.case("why", &["why", "src/a.py:2"]);
+        scene.case("why_outside", &["why", "docs/d.md:2"]);
+        scene.case("why_committed", &["why", "src/b.py:1"]);
+        scene.case("why_at", &["why", "src/a.py:1", "--at", "HEAD"]);
+        scene.case("why_no_line", &["why", "src/a.py:99"]);
+        scene.case("why_usage", &["why", "src/a.py"]);
+        scene.case("ui_bad_port", &["ui", "--port", "high"]);
+    });
+}

@@ -52,6 +52,18 @@ fn the_summary_in_markdown_is_for_people() {
 }
 
 #[test]
+fn ci_judges_what_is_checked_out() {
+    story(AREA, "ci", |scene| {
+        scene.case("no_target", &["ci"]);
+        scene.repo.sh("git switch -q -c change");
+        scene.case("nothing_changed", &["ci", "--base", "main"]);
+        write_code(scene);
+        scene.case("violated", &["ci", "--base", "main"]);
+        scene.case("unknown_base", &["ci", "--base", "none"]);
+    });
+}
+
+#[test]
 fn a_baseline_is_captured_and_shown() {
     story(AREA, "baseline", |scene| {
         write_code(scene);

@@ -26,7 +26,8 @@ const FILTERS: &[Filter] = &[
     // Seconds or milliseconds since 1970.
     Filter { pattern: r#"": ?\d{10,19}\b"#, replacement: r#"": "[TIME]""# },
     Filter { pattern: r"\b\d+ ms\b", replacement: "[DURATION]" },
-    Filter { pattern: r#""(duration_ms)": ?\d+"#, replacement: r#""$1": "[DURATION]""# },
+    Filter { pattern: r#""(duration_ms|round_trip_ms)": ?\d+"#, replacement: r#""$1": "[DURATION]""# },
+    Filter { pattern: r"\bstate of \d+ minutes ago\b", replacement: "state of [DURATION] ago" },
     Filter { pattern: r"\((?:\d+ h )?\d+ (?:s|min) ago\)", replacement: "([DURATION] ago)" },
     Filter { pattern: r"\b(?:\d+ h )?\d+ (?:s|min) left\b", replacement: "[DURATION] left" },
     Filter { pattern: r"\bexpires in (?:\d+ h )?\d+ (?:s|min)\b", replacement: "expires in [DURATION]" },
@@ -50,6 +51,8 @@ const FILTERS: &[Filter] = &[
     Filter { pattern: r"\bpid \d+", replacement: "pid [PID]" },
     Filter { pattern: r#""(\w*pid(?:_start)?)": ?\d+"#, replacement: r#""$1": "[PID]""# },
     Filter { pattern: r#""host": ?"[^"]*""#, replacement: r#""host": "[HOST]""# },
+    Filter { pattern: r"\bon \S+, since\b", replacement: "on [HOST], since" },
+    Filter { pattern: r"\bon \S+ works on task\b", replacement: "on [HOST] works on task" },
     // Only Linux has one.
     Filter { pattern: r#""boot_id": ?(?:"[^"]*"|null)"#, replacement: r#""boot_id": "[BOOT_ID]""# },
     Filter { pattern: r"\bgit version \S+|\bgit \d+\.\d+\S*", replacement: "git [VERSION]" },

@@ -49,6 +49,33 @@ fn the_hook_refuses_in_the_words_of_the_agent() {
 }
 
 #[test]
+fn a_team_shares_claims() {
+    story(AREA, "team", |scene| {
+        scene.case("none", &["team", "status"]);
+        scene.case("leave_none", &["team", "leave"]);
+        scene.case("join_none", &["team", "join"]);
+        scene.repo.sh("git clone -q --bare . ../remote.git; git remote add origin ../remote.git");
+        scene.case("init_unsafe", &["team", "init", "--git", "http://example.org/repository.git"]);
+        scene.case("init", &["team", "init", "--git", "origin"]);
+        scene.case("init_again", &["team", "init", "--git", "origin"]);
+        scene.repo.sh("git add probity.toml; git commit -qm team");
+        scene.ask(&["start", "src/a.py", "--intent", "one line", "--agent", "ann", "--task", "issue-911"]);
+        scene.case("task_taken", &["start", "src/b.py", "--intent", "the same", "--task", "issue-911"]);
+        scene.case("status", &["team", "status"]);
+        scene.case("leave_busy", &["team", "leave"]);
+        scene.repo.sh("mv ../remote.git ../away.git");
+        scene.case("unreachable", &["team", "status"]);
+        scene.case("start_unreachable", &["start", "src/b.py", "--intent", "another"]);
+        scene.repo.sh("mv ../away.git ../remote.git");
+        scene.ask(&["intent", "gc"]);
+        scene.repo.sh("rm -rf .git/probity");
+        scene.case("not_joined", &["start", "src/b.py", "--intent", "another"]);
+        scene.case("join", &["team", "join"]);
+        scene.case("leave", &["team", "leave"]);
+    });
+}
+
+#[test]
 fn doctor_checks_the_setup() {
     story(AREA, "doctor", |scene| {
         scene.case("sound", &["doctor"]);
@@ -71,6 +98,25 @@ fn the_tools_of_the_server_are_listed() {
         scene.case("tools", &["mcp", "--tools"]);
         scene.case("closed_at_once", &["mcp"]);
         scene.case("bad_port", &["mcp", "--http", "high"]);
+    });
+}
+
+#[test]
+fn the_server_for_editors_ends_with_its_editor() {
+    story(AREA, "lsp", |scene| {
+        scene.case("closed_at_once", &["lsp"]);
+    });
+}
+
+#[test]
+fn uninstall_leaves_what_init_found() {
+    story(AREA, "uninstall", |scene| {
+        scene.case("nothing", &["uninstall", "--purge"]);
+        scene.ask(&["init", "--agent", "claude"]);
+        scene.case("dry_run", &["uninstall", "--purge", "--dry-run"]);
+        scene.case("agents", &["uninstall"]);
+        scene.ask(&["run", "--scope", "src/a.py", "--", "sh", "-c", "echo b >> src/b.py"]);
+        scene.case("held", &["uninstall", "--purge"]);
     });
 }
 

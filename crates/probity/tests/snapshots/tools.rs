@@ -146,6 +146,14 @@ fn the_ledger() {
 }
 
 #[test]
+fn the_origin_of_a_line() {
+    let mut session = Session::new();
+    session.scene.ask(&["run", "--scope", "src/a.py", "--", "sh", "-ec", "echo x >> src/a.py"]);
+    session.case("why_line", "why_line", &json!({ "path": "src/a.py", "line": 2 }));
+    session.case("why_line_refused", "why_line", &json!({ "path": "src/a.py", "line": 99 }));
+}
+
+#[test]
 fn a_git_merge() {
     let mut session = Session::new();
     session.case("audit_merge_none", "audit_merge", &json!({}));

@@ -9,7 +9,8 @@ use crate::{caller_location, ui};
 use clap::Args;
 use probity_api::ExitCode;
 use probity_api::change::{
-    ChangeAttribution, DetailLevel, ExternalChange, FailedGate, FinishAnswer, FinishRequest, RefutedClaim,
+    ChangeAttribution, ChangeEnforcement, DetailLevel, ExternalChange, FailedGate, FinishAnswer,
+    FinishRequest, RefutedClaim,
 };
 use probity_contract::ContractStatus;
 use probity_contract::claims::Claim;
@@ -59,7 +60,7 @@ pub(crate) struct FinishArgs {
     #[arg(long = "claim", value_name = "WORD")]
     claims: Vec<String>,
 
-    /// Text in which claims are looked for
+    /// Text to search for claims
     #[arg(long, value_name = "TEXT")]
     claims_text: Option<String>,
 
@@ -67,15 +68,15 @@ pub(crate) struct FinishArgs {
     #[arg(long, value_name = "TEXT")]
     review_text: Option<String>,
 
-    /// Strict finish: what changed outside the scope and nobody claims blocks
+    /// Strict finish: a change outside the scope that nobody claims blocks it
     #[arg(long)]
     strict: bool,
 
-    /// How strictly the verdict is taken; not less than the policy says
+    /// How strict the verdict is; never less than the policy says
     #[arg(long, value_parser = word_parser::<StrictnessProfile>(StrictnessProfile::WORDS))]
     strictness: Option<StrictnessProfile>,
 
-    /// Leave the gates of the policy out, where the policy has `allow_skip_gates`; exit code 3, and every answer says so
+    /// Skip the gates of the policy, if the policy has `allow_skip_gates`; exit code 3, and every answer says so
     #[arg(long)]
     skip_gates: bool,
 
@@ -209,11 +210,26 @@ fn show_finish(answer: &FinishAnswer) {
     for claim in &answer.review.refuted_claims {
         ui::print_row(claim.verdict.as_str(), claim_words(claim));
     }
+    if let Some(words) = guard_words(answer.enforcement) {
+        ui::print_row("guard", words);
+    }
     if let Some(receipt) = &answer.receipt {
         ui::print_row("receipt", ui::dim(receipt.digest));
     }
     show_notices(&answer.notices);
     ui::print_row("next", &answer.message);
+}
+
+/// Says what stood in front of the agent; nothing if nothing did.
+fn guard_words(enforcement: ChangeEnforcement) -> Option<String> {
+    match enforcement {
+        ChangeEnforcement::AfterTheFact => None,
+        ChangeEnforcement::HookBroken => {
+            Some(ui::bad("the agent's hook was reconfigured while it worked (hook broken)"))
+        }
+        ChangeEnforcement::HookHeld => Some("the agent's hook stood (hook held)".to_owned()),
+        ChangeEnforcement::ManagedHook => Some("the agent's hook stood (managed hook)".to_owned()),
+    }
 }
 
 /// Returns whether the change touched a path that its intent does not allow.

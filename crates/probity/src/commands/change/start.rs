@@ -28,11 +28,11 @@ pub(crate) struct StartArgs {
     #[arg(value_name = "PATH")]
     files: Vec<OsString>,
 
-    /// The same as an option
+    /// The same, as an option
     #[arg(long = "allowed-files", value_name = "PATH", num_args = 1..)]
     allowed_files: Vec<OsString>,
 
-    /// A further path that it may touch
+    /// Another path that it may touch
     #[arg(long = "related", alias = "allowed-related", value_name = "PATH", num_args = 1..)]
     related: Vec<OsString>,
 
@@ -47,6 +47,10 @@ pub(crate) struct StartArgs {
     /// What you expect of it
     #[arg(long = "effect", value_name = "TEXT")]
     effects: Vec<String>,
+
+    /// The task that it is for, such as issue-911: only one agent works on a task, whatever the paths
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
 
     /// An item of the ledger that it implements: its handle or id
     #[arg(long = "implements", value_name = "ITEM")]
@@ -80,7 +84,7 @@ pub(crate) struct StartArgs {
     #[arg(long, alias = "lease-seconds", value_name = "SECONDS", value_parser = parse_seconds)]
     lease: Option<u64>,
 
-    /// How strictly the budget is reckoned; not less than the policy says
+    /// How strictly the budget is counted; never less than the policy says
     #[arg(long, value_parser = word_parser::<StrictnessProfile>(StrictnessProfile::WORDS))]
     strictness: Option<StrictnessProfile>,
 
@@ -88,7 +92,7 @@ pub(crate) struct StartArgs {
     #[arg(long)]
     no_analyze: bool,
 
-    /// Your own id for this start: repeated, it gives the same intent
+    /// Your own id for this start: repeating it returns the same intent
     #[arg(long, value_name = "ID")]
     command_id: Option<String>,
 
@@ -161,6 +165,7 @@ pub(crate) fn start(workspace: &Workspace, args: StartArgs) -> Result<CommandAns
         command_id: args.command_id,
         description: args.intent,
         expected_effects: args.effects,
+        task: args.task,
         implements: args.implements,
         allowed_files: entries(caller_location::typed_paths(
             workspace,

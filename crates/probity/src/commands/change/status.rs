@@ -23,6 +23,10 @@ pub(crate) struct StatusArgs {
     #[arg(long)]
     watch: bool,
 
+    /// Only the intents of this working tree, not those of other worktrees and clones
+    #[arg(long)]
+    here: bool,
+
     #[command(flatten)]
     identity: IdentityArgs,
 }
@@ -39,13 +43,18 @@ pub(crate) fn status(workspace: &Workspace, args: &StatusArgs) -> Result<Command
     let caller = args.identity.caller()?;
     // Opened before anything is shown, so that a key pressed immediately counts.
     let keyboard = if args.watch { RawKeyboard::open() } else { None };
-    let mut answer = probity_changes::status(workspace, &caller)?;
+    let look = || -> Result<StatusAnswer, ServiceError> {
+        let mut answer = probity_changes::status(workspace, &caller)?;
+        answer.intents.retain(|line| line.is_here || !args.here);
+        Ok(answer)
+    };
+    let mut answer = look()?;
     let screen = keyboard.is_some().then(AlternateScreen::open).flatten();
     show_again(screen.as_ref(), workspace, &answer);
     if args.watch {
         let mut watch = StatusWatcher::open(workspace)?;
         while ui::output_arrived() && !wait_for_news(&mut watch, keyboard.as_ref())? {
-            let now = probity_changes::status(workspace, &caller)?;
+            let now = look()?;
             let is_news = what_matters(&now) != what_matters(&answer);
             if screen.is_none() && is_news {
                 ui::print(ui::dim(SEPARATOR));
@@ -93,6 +102,9 @@ fn show_status(answer: &StatusAnswer) {
     if answer.intents.is_empty() && answer.runs.is_empty() {
         ui::print("no change is open");
     }
+    if let Some(why) = &answer.offline {
+        ui::print_row("team", ui::warn(why));
+    }
     for line in &answer.intents {
         let state = match (line.status, line.queue_position) {
             (IntentStatus::Queued, Some(place)) => ui::warn(format_args!("queued at position {place} for")),
@@ -105,6 +117,12 @@ fn show_status(answer: &StatusAnswer) {
             shortened_list(&paths, line.allowed_files.len())
         ));
         ui::print_row("for", &line.description);
+        if let Some(task) = &line.task {
+            ui::print_row("task", task);
+        }
+        if let Some(branch) = &line.line {
+            ui::print_row("line", format_args!("{branch}, on {}", line.owner.host));
+        }
         ui::print_row("since", format_args!("{} ({} ago)", line.since, format_seconds(line.age_seconds)));
         let lease = match line.lease_left_seconds {
             0 => ui::warn("lapsed"),
@@ -123,7 +141,9 @@ fn show_status(answer: &StatusAnswer) {
             notes.push(ui::count_of(line.n_dirty, "uncommitted path"));
         }
         if !line.is_here {
-            notes.push("in another worktree".to_owned());
+            let place =
+                if line.line.is_some() { "in another clone or worktree" } else { "in another worktree" };
+            notes.push(place.to_owned());
         }
         if line.handle_kept {
             notes.push("handle kept here".to_owned());
@@ -145,9 +165,8 @@ fn show_status(answer: &StatusAnswer) {
         ui::print_row("run", ui::dim(&run.run_id));
     }
     for layer in &answer.held {
-        let entries = ui::count_of(usize::try_from(layer.n_entries).unwrap_or(usize::MAX), "change");
-        let size = format!("{} kB", layer.bytes.div_ceil(1000));
-        ui::print_row("held", format_args!("{entries} of run {}, {size}", layer.run_id));
+        let size = ui::disk_space(layer.bytes);
+        ui::print_row("held", format_args!("the changes of run {} ({size})", layer.run_id));
     }
     let dirty = &answer.dirty;
     for (label, group) in [

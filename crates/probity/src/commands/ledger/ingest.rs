@@ -6,11 +6,12 @@ use crate::answer::CommandAnswer;
 use crate::ui;
 use clap::Args;
 use probity_api::ExitCode;
-use probity_api::ledger::{ModelUse, ProposalOutcome};
+use probity_api::ledger::{ModelUse, NotUnderstoodLine, ProposalOutcome};
 use probity_core::ReasonCode;
 use probity_knowledge::ledger::{self, IngestRequest};
 use probity_ledger::VerdictKind;
 use probity_workspace::{ServiceError, Workspace};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "Examples:
@@ -18,8 +19,9 @@ const EXAMPLES: &str = "Examples:
   probity ledger ingest ~/.codex/sessions/*/*/*/*.jsonl --stream codex
   echo '{\"id\": \"1\", \"role\": \"user\", \"text\": \"Use tabs\"}' | probity ledger ingest";
 
-/// Take in what was said: session files of Claude Code and Codex, or JSON lines
+/// Take in what was said: sessions of coding agents, or JSON lines
 ///
+/// Reads session files of Claude Code, Codex, Gemini CLI, Copilot CLI and Qwen Code, and what `opencode export` prints.
 /// Lines are recognized by their shape. Taking in the same file again, or a longer version of it, adds only what is
 /// new. Lines that are not understood are reported, never guessed at.
 #[derive(Debug, Args)]
@@ -90,9 +92,7 @@ pub(super) fn ingest(workspace: &Workspace, args: IngestArgs) -> Result<CommandA
     for (what, n) in &ingested.left_out {
         ui::eprint_row("left out", format_args!("{n} × {what}"));
     }
-    for (name, odd) in &ingested.not_understood {
-        ui::eprint_row("odd", format_args!("{name}:{}: {}", odd.line, odd.why));
-    }
+    show_odd_lines(&ingested.not_understood);
     if ingested.turns_pending > 0 {
         ui::eprint_row(
             "pending",
@@ -103,6 +103,23 @@ pub(super) fn ingest(workspace: &Workspace, args: IngestArgs) -> Result<CommandA
     let failed = show_model(ingested.model.as_ref());
     show_notices(&ingested.notices);
     Ok(CommandAnswer::of(if failed { ExitCode::Failed } else { ExitCode::Ok }, &ingested))
+}
+
+/// Shows the lines that were not understood, one row for each kind with the first place.
+fn show_odd_lines(lines: &[NotUnderstoodLine]) {
+    let mut kinds: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+    for (name, odd) in lines {
+        // Where a parser stopped does not make another kind.
+        let kind = odd.why.split(" at line ").next().unwrap_or_default();
+        let first = || (0, format!("{name}:{}", odd.line));
+        kinds.entry(kind).or_insert_with(first).0 += 1;
+    }
+    for (kind, (n, first)) in kinds {
+        match n {
+            1 => ui::eprint_row("odd", format_args!("{first}: {kind}")),
+            n => ui::eprint_row("odd", format_args!("{n} × {kind}, the first at {first}")),
+        }
+    }
 }
 
 /// Shows what a model did; returns whether it failed.

@@ -53,6 +53,7 @@ pub(super) fn declaration(agent: &Agent<'_>, id: &str, path: &str, ttl_seconds: 
         ttl_seconds,
         lease_seconds: 60,
         base,
+        task: None,
     }
 }
 

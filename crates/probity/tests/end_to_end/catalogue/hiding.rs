@@ -143,7 +143,7 @@ fn as_nobody(repo: &Repo, script: &str) -> Option<serde_json::Value> {
     }
     // The user `nobody` may not reach the binary where it was built.
     let binary = repo.outside().join("probity");
-    std::fs::copy(env!("CARGO_BIN_EXE_probity"), &binary).ok()?;
+    probity_testkit::copy_program(env!("CARGO_BIN_EXE_probity"), &binary);
     let mut command = std::process::Command::new("setpriv");
     command.args(nobody).arg(&binary);
     command.args(["run", "--json", "--scope", "src/a.py", "--", "sh", "-ec", script]);

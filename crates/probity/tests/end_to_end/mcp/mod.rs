@@ -15,7 +15,7 @@ use std::process::Stdio;
 const MAX_SCHEMA_TOKENS: usize = 6_000;
 
 /// In the order of the list.
-const TOOLS: [&str; 15] = [
+const TOOLS: [&str; 16] = [
     "analyze_repository",
     "compare_runs",
     "get_blast_radius",
@@ -31,6 +31,7 @@ const TOOLS: [&str; 15] = [
     "analyze_merge",
     "reconcile_merge",
     "audit_merge",
+    "why_line",
 ];
 
 #[test]

@@ -1,0 +1,111 @@
+//! `probity team`.
+
+use crate::answer::CommandAnswer;
+use crate::ui;
+use clap::{Args, Subcommand};
+use probity_api::ExitCode;
+use probity_api::change::{TeamChange, TeamChangeAnswer, TeamClone, TeamView};
+use probity_changes::team::{self, TeamInit};
+use probity_workspace::{ServiceError, Workspace};
+
+/// Share claims with other clones through the git remote
+#[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Examples:\n  probity team init --git origin\n  probity team join\n  probity team status"
+)]
+pub(crate) enum TeamCommand {
+    Init(TeamInitArgs),
+
+    /// Join the team that `probity.toml` names
+    #[command(after_help = "Examples:\n  probity team join")]
+    Join,
+
+    /// Show the team, its clones, and whether its store can be reached
+    #[command(after_help = "Examples:\n  probity team status")]
+    Status,
+
+    /// Leave the team: claims of this clone count only on this machine again
+    #[command(after_help = "Examples:\n  probity team leave")]
+    Leave,
+}
+
+/// Make a team, write it into `probity.toml`, and join it
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  probity team init --git origin\n  \
+                        probity team init --git https://example.org/repository.git --line main")]
+pub(crate) struct TeamInitArgs {
+    /// The git remote that keeps the claims, below `refs/probity`: its name here, or an address
+    #[arg(long, value_name = "REMOTE")]
+    git: String,
+
+    /// The branch that changes are for [default: the current one]
+    #[arg(long, value_name = "BRANCH")]
+    line: Option<String>,
+}
+
+pub(crate) fn team(workspace: &Workspace, command: TeamCommand) -> Result<CommandAnswer, ServiceError> {
+    match command {
+        TeamCommand::Init(args) => {
+            let request = TeamInit { remote: args.git, line: args.line };
+            Ok(show_change(&team::init(workspace, &request)?))
+        }
+        TeamCommand::Join => Ok(show_change(&team::join(workspace)?)),
+        TeamCommand::Leave => Ok(show_change(&team::leave(workspace)?)),
+        TeamCommand::Status => {
+            let answer = team::status(workspace)?;
+            match &answer.team {
+                Some(view) => show_team(view),
+                None => ui::print_row("team", "none"),
+            }
+            ui::print_row("next", &answer.next_step);
+            let is_unreachable = answer.team.as_ref().is_some_and(|view| view.unreachable.is_some());
+            let exit_code = if is_unreachable { ExitCode::Unverified } else { ExitCode::Ok };
+            Ok(CommandAnswer::of(exit_code, &answer))
+        }
+    }
+}
+
+fn show_change(answer: &TeamChangeAnswer) -> CommandAnswer {
+    let done = match answer.change {
+        TeamChange::Made => "made, and joined",
+        TeamChange::Joined => "joined",
+        TeamChange::Left => "left",
+    };
+    ui::print_row("team", ui::good(done));
+    ui::print_row("store", &answer.remote);
+    if let Some(line) = &answer.line {
+        ui::print_row("line", line);
+    }
+    ui::print_row("next", &answer.next_step);
+    CommandAnswer::of(ExitCode::Ok, answer)
+}
+
+fn show_team(view: &TeamView) {
+    ui::print_row("store", &view.remote);
+    match (&view.unreachable, view.round_trip_ms) {
+        (Some(why), _) => ui::print_row("", format_args!("{} {why}", ui::bad("unreachable:"))),
+        (None, Some(ms)) => ui::print_row("", format_args!("{} in {ms} ms", ui::good("answered"))),
+        (None, None) => {}
+    }
+    if let Some(line) = &view.line {
+        ui::print_row("line", line);
+    }
+    let (open, here) = (ui::count_of(view.n_open, "open intent"), view.n_open_here);
+    let events = ui::count_of(usize::try_from(view.head).unwrap_or(usize::MAX), "event");
+    ui::print_row("log", format_args!("{events}, {open}, {here} of this tree"));
+    if view.n_pending > 0 {
+        ui::print_row(
+            "pending",
+            format_args!("{} waiting for the store", ui::count_of(view.n_pending, "release")),
+        );
+    }
+    for (n, clone) in view.clones.iter().enumerate() {
+        ui::print_row(if n == 0 { "clones" } else { "" }, clone_words(clone));
+    }
+}
+
+fn clone_words(clone: &TeamClone) -> String {
+    let here = if clone.is_here { ", this one" } else { "" };
+    let name = probity_core::text::short_id(&clone.clone);
+    format!("{name} on {}, since {}, {} open{here}", clone.host, clone.since, clone.n_open)
+}
