@@ -1,10 +1,11 @@
-//! `cargo xtask agents`: installs the real programs of coding agents from npm into a cache of its own and lets
-//! `probity doctor --prove` drive each of them.
+//! `cargo xtask agents`: installs the real programs of coding agents from npm into a cache of its own and puts each of them
+//! through a trial: `probity doctor --prove` with and without permission prompts, hooks that fail in every way, and a
+//! governed run. A short trial of two agents belongs to `cargo xtask test`.
 //!
 //! The programs run with an empty home directory below the cache, so that nothing of the developer is read or changed. An
 //! agent that cannot be installed is skipped by name.
 
-use crate::{ChoreResult, build, cargo, target};
+use crate::{ChoreResult, cargo, target};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,24 +50,91 @@ const AGENT_PACKAGES: &[AgentPackage] = &[
     },
 ];
 
-/// Proves the hook on every agent, or on the named ones.
+/// The agents of the short trial, which belongs to the tests of the project.
+const SHORT_TRIAL: [&str; 2] = ["claude", "codex"];
+/// Ways to fail that need no waiting.
+const QUICK_FAILURES: [&str; 3] = ["crash", "kill", "missing"];
+
+/// The programs of this project that a trial needs.
+struct TrialPrograms {
+    main: PathBuf,
+    hook_failures: PathBuf,
+    governed_run: PathBuf,
+    cache: PathBuf,
+}
+
+impl TrialPrograms {
+    /// Builds everything in one call, so that the same features are chosen for all.
+    fn build() -> Result<Self, String> {
+        let packages =
+            ["--package", "probity", "--package", "probity-hook", "--package", "probity-agent-proof"];
+        let targets = ["--bins", "--examples"];
+        let words: Vec<&str> = ["build", "--quiet"].into_iter().chain(packages).chain(targets).collect();
+        cargo("build", &words, &[])?;
+        let debug = target().join("debug");
+        Ok(Self {
+            main: debug.join("probity"),
+            hook_failures: debug.join("examples/hook_failures"),
+            governed_run: debug.join("examples/governed_run"),
+            cache: target().join("agents"),
+        })
+    }
+}
+
+/// Puts every agent, or the named ones, through the whole trial.
 pub fn agents(only: &[String]) -> ChoreResult {
-    let binary = build("dev")?;
-    cargo("build the hook", &["build", "--quiet", "--package", "probity-hook"], &[])?;
-    let cache = target().join("agents");
+    let programs = TrialPrograms::build()?;
     let mut broken = Vec::new();
     for package in
         AGENT_PACKAGES.iter().filter(|it| only.is_empty() || only.iter().any(|name| name == it.agent))
     {
-        match install(&cache, package) {
+        match install(&programs.cache, package) {
             Err(why) => println!("{:<9} skipped: {why}", package.agent),
             Ok(program) => {
-                if !prove(&binary, &cache, package, &program)? {
+                let trial = AgentTrial::new(&programs, package, &program)?;
+                let is_good = [
+                    trial.prove("permission prompts off", &[])?,
+                    trial.prove("permissions by default", &["--ask"])?,
+                    trial.fail_hooks(&[])?,
+                    trial.govern_run()?,
+                ];
+                if is_good.contains(&false) {
                     broken.push(package.agent);
                 }
             }
         }
     }
+    conclude(&broken)
+}
+
+/// The short trial: the guard and the quick failures on two agents. Without npm or its registry it is skipped by name,
+/// but fails on the machine of the continuous integration.
+pub fn short_trial() -> ChoreResult {
+    let programs = TrialPrograms::build()?;
+    let mut broken = Vec::new();
+    for package in AGENT_PACKAGES.iter().filter(|it| SHORT_TRIAL.contains(&it.agent)) {
+        match install(&programs.cache, package) {
+            Err(why) if std::env::var_os("CI").is_some() => {
+                return Err(format!("{} cannot be installed: {why}", package.agent));
+            }
+            Err(why) => eprintln!("    skipped: {} cannot be installed: {why}", package.agent),
+            Ok(program) => {
+                let trial = AgentTrial::new(&programs, package, &program)?;
+                let is_good = [
+                    trial.prove("permission prompts off", &[])?,
+                    trial.fail_hooks(&QUICK_FAILURES)?,
+                    trial.govern_run()?,
+                ];
+                if is_good.contains(&false) {
+                    broken.push(package.agent);
+                }
+            }
+        }
+    }
+    conclude(&broken)
+}
+
+fn conclude(broken: &[&str]) -> ChoreResult {
     if broken.is_empty() {
         Ok(())
     } else {
@@ -87,7 +155,7 @@ fn install(cache: &Path, package: &AgentPackage) -> Result<PathBuf, String> {
     fs::create_dir_all(&dir).map_err(|error| error.to_string())?;
     fs::write(dir.join("package.json"), "{\"private\": true}\n").map_err(|error| error.to_string())?;
     let done = Command::new("npm")
-        .args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
+        .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"])
         .arg(format!("{}@{}", package.package, package.version))
         .current_dir(&dir)
         .stdout(Stdio::null())
@@ -104,41 +172,117 @@ fn install(cache: &Path, package: &AgentPackage) -> Result<PathBuf, String> {
     }
 }
 
-/// Drives one agent and prints its rows; returns whether nothing failed.
-fn prove(binary: &Path, cache: &Path, package: &AgentPackage, program: &Path) -> Result<bool, String> {
-    let home = cache.join("home").join(package.agent);
-    let project = cache.join("project").join(package.agent);
-    for dir in [&home, &project] {
-        if dir.exists() {
-            fs::remove_dir_all(dir).map_err(|error| error.to_string())?;
+/// One agent in an empty home directory and an empty project.
+struct AgentTrial<'a> {
+    programs: &'a TrialPrograms,
+    package: &'a AgentPackage,
+    program: &'a Path,
+    home: PathBuf,
+    project: PathBuf,
+    /// Where throw-away repositories are made. Claude Code trusts what is below a trusted directory.
+    repositories: PathBuf,
+}
+
+impl<'a> AgentTrial<'a> {
+    fn new(
+        programs: &'a TrialPrograms,
+        package: &'a AgentPackage,
+        program: &'a Path,
+    ) -> Result<Self, String> {
+        let place = |name: &str| programs.cache.join(name).join(package.agent);
+        let trial = Self {
+            programs,
+            package,
+            program,
+            home: place("home"),
+            project: place("project"),
+            repositories: place("repositories"),
+        };
+        for dir in [&trial.home, &trial.project, &trial.repositories] {
+            if dir.exists() {
+                fs::remove_dir_all(dir).map_err(|error| error.to_string())?;
+            }
+            fs::create_dir_all(dir).map_err(|error| error.to_string())?;
         }
-        fs::create_dir_all(dir).map_err(|error| error.to_string())?;
+        if package.agent == "claude" {
+            // What a person does once in the dialog: trust the directory.
+            let place = Value::from(trial.repositories.to_string_lossy());
+            let trust = format!("{{\"projects\":{{{place}:{{\"hasTrustDialogAccepted\":true}}}}}}");
+            fs::write(trial.home.join(".claude.json"), trust).map_err(|error| error.to_string())?;
+        }
+        Ok(trial)
     }
-    let run = |words: &[&str]| {
-        Command::new(binary)
-            .arg("--root")
-            .arg(&project)
-            .args(["--json"])
-            .args(words)
-            .env("HOME", &home)
-            .env("XDG_CONFIG_HOME", home.join(".config"))
-            .env("XDG_DATA_HOME", home.join(".local/share"))
-            .env("XDG_STATE_HOME", home.join(".local/state"))
-            .env("XDG_CACHE_HOME", home.join(".cache"))
-            .stderr(Stdio::null())
-            .output()
-            .map_err(|error| error.to_string())
-    };
-    let _ = Command::new("git").args(["init", "-q"]).current_dir(&project).status();
-    run(&["init", "--agent", package.agent])?;
-    let program = program.to_string_lossy();
-    let output = run(&["doctor", "--agent", package.agent, "--prove", "--program", &program])?;
-    let answer: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("{}: `doctor` answered no JSON: {error}", package.agent))?;
-    println!("{} {}", package.agent, package.version);
-    for check in answer["checks"].as_array().into_iter().flatten() {
-        let text = |name: &str| check[name].as_str().unwrap_or_default().to_owned();
-        println!("  {:<10} {:<8} {}", text("name"), text("status"), text("detail"));
+
+    /// Returns a command with the home directory of the trial.
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.project)
+            .env("HOME", &self.home)
+            .env("TMPDIR", &self.repositories)
+            .env("XDG_CONFIG_HOME", self.home.join(".config"))
+            .env("XDG_DATA_HOME", self.home.join(".local/share"))
+            .env("XDG_STATE_HOME", self.home.join(".local/state"))
+            .env("XDG_CACHE_HOME", self.home.join(".cache"));
+        command
     }
-    Ok(answer["status"] != "failed" && answer["checks"].as_array().is_some_and(|checks| checks.len() > 2))
+
+    /// Lets `probity doctor` drive the agent and prints its rows; returns whether nothing failed.
+    fn prove(&self, title: &str, words: &[&str]) -> Result<bool, String> {
+        let AgentPackage { agent, version, .. } = self.package;
+        let run = |words: &[&str]| {
+            let mut command = self.command(&self.programs.main);
+            command.arg("--root").arg(&self.project).arg("--json").args(words);
+            command.stderr(Stdio::null()).output().map_err(|error| error.to_string())
+        };
+        Command::new("git")
+            .args(["init", "-q"])
+            .current_dir(&self.project)
+            .status()
+            .map_err(|error| format!("git: {error}"))?;
+        run(&["init", "--agent", agent])?;
+        let program = self.program.to_string_lossy();
+        let doctor = ["doctor", "--agent", agent, "--prove", "--program", &program];
+        let output = run(&[&doctor[..], words].concat())?;
+        let answer: Value = serde_json::from_slice(&output.stdout)
+            .map_err(|error| format!("{agent}: `doctor` answered no JSON: {error}"))?;
+        println!("{agent} {version}: the guard, {title}");
+        for check in answer["checks"].as_array().into_iter().flatten() {
+            let text = |name: &str| check[name].as_str().unwrap_or_default().to_owned();
+            println!("  {:<10} {:<8} {}", text("name"), text("status"), text("detail"));
+        }
+        // Fewer rows mean that the program was never asked anything.
+        Ok(answer["status"] != "failed" && answer["checks"].as_array().is_some_and(|checks| checks.len() > 4))
+    }
+
+    /// Lets hooks fail in every way, or in the named ones.
+    fn fail_hooks(&self, failures: &[&str]) -> Result<bool, String> {
+        println!("{} {}: a hook that fails", self.package.agent, self.package.version);
+        let status = self
+            .command(&self.programs.hook_failures)
+            .arg(self.package.agent)
+            .args([self.program, &self.programs.main])
+            .args(failures)
+            .status()
+            .map_err(|error| error.to_string())?;
+        Ok(status.success())
+    }
+
+    /// Lets the agent work on a task in a governed run.
+    fn govern_run(&self) -> Result<bool, String> {
+        println!("{} {}: `probity run --agent --task`", self.package.agent, self.package.version);
+        if self.package.agent == "opencode" {
+            println!(
+                "  skipped: at its first start in a project it writes to git's directory and to its own settings"
+            );
+            return Ok(true);
+        }
+        let status = self
+            .command(&self.programs.governed_run)
+            .arg(self.package.agent)
+            .args([self.program, &self.programs.main])
+            .status()
+            .map_err(|error| error.to_string())?;
+        Ok(status.success())
+    }
 }

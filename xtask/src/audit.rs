@@ -18,7 +18,7 @@ pub fn audit(offline: bool) -> ChoreResult {
 }
 
 /// Returns the tool, installed below `target` if it is missing: the user's own tools stay untouched.
-fn tool(name: &str) -> Result<PathBuf, String> {
+pub(crate) fn tool(name: &str) -> Result<PathBuf, String> {
     let tools = root().join("target").join("tools");
     let program = tools.join("bin").join(name);
     if !program.exists() {

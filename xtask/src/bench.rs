@@ -6,15 +6,20 @@
 use crate::measure::median;
 use crate::{ChoreResult, build, cargo};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 21;
 
+const ROUNDS_ON_LARGE_TREE: usize = 9;
+
+/// Runs that a repository with a history has seen.
+const OLD_BUNDLES: usize = 1_000;
+
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Benchmark {
-    /// Governing `true` beside `true` itself
+    /// Governing `true` beside `true` itself and `git status`
     Run,
     /// Snapshots beside `git status` and plain reading
     Tree,
@@ -26,6 +31,24 @@ pub enum Benchmark {
     Large,
     /// The document store
     Commits,
+}
+
+/// Measures audits of git merges beside `git log --remerge-diff`, over the newest merges of each clone.
+pub fn merges(clones: &[PathBuf], n_merges: usize) -> ChoreResult {
+    let bench = ["bench", "--quiet", "--package", "probity-merges", "--bench", "merges", "--"];
+    let mut arguments: Vec<String> = bench.iter().map(|&word| word.to_owned()).collect();
+    arguments.push(format!("merges={n_merges}"));
+    arguments.extend(clones.iter().map(|clone| clone.display().to_string()));
+    cargo("merges", &arguments.iter().map(String::as_str).collect::<Vec<_>>(), &[])
+}
+
+/// Plants losses in clean merges of clones, and counts what an audit finds and restores.
+pub fn merge_quality(clones: &[PathBuf], n_merges: usize) -> ChoreResult {
+    let bench = ["bench", "--quiet", "--package", "probity-merges", "--bench", "planted_losses", "--"];
+    let mut arguments: Vec<String> = bench.iter().map(|&word| word.to_owned()).collect();
+    arguments.push(format!("merges={n_merges}"));
+    arguments.extend(clones.iter().map(|clone| clone.display().to_string()));
+    cargo("merge quality", &arguments.iter().map(String::as_str).collect::<Vec<_>>(), &[])
 }
 
 /// Runs the named benchmarks, or all but the large one.
@@ -66,18 +89,21 @@ fn bench_snapshot(size: &[&str]) -> ChoreResult {
     cargo("tree", &[&bench, size].concat(), &[])
 }
 
-/// Measures governing `true` beside `true` itself, in a repository of 1,000 files.
+/// Measures governing `true` beside `true` itself and `git status`, in repositories of 1,000 and 100,000 files.
 fn whole_run() -> ChoreResult {
     let binary = build("release")?;
-    let place = std::env::temp_dir().join(format!("probity-bench-{}", std::process::id()));
-    let result = measure_runs(&binary, &place);
-    let _ = fs::remove_dir_all(&place);
-    result
+    for (n_files, n_rounds) in [(1_000, ROUNDS), (100_000, ROUNDS_ON_LARGE_TREE)] {
+        let place = std::env::temp_dir().join(format!("probity-bench-{}-{n_files}", std::process::id()));
+        let result = measure_runs(&binary, &place, n_files, n_rounds);
+        let _ = fs::remove_dir_all(&place);
+        result?;
+    }
+    Ok(())
 }
 
-fn measure_runs(binary: &Path, place: &Path) -> ChoreResult {
-    for number in 0..1000 {
-        let directory = place.join(format!("src/{:02}", number / 20));
+fn measure_runs(binary: &Path, place: &Path, n_files: usize, n_rounds: usize) -> ChoreResult {
+    for number in 0..n_files {
+        let directory = place.join(format!("src/{:03}/{:02}", number / 2000, number / 100 % 20));
         fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
         fs::write(directory.join(format!("{number}.txt")), format!("file {number}\n").repeat(40))
             .map_err(|error| error.to_string())?;
@@ -88,18 +114,50 @@ fn measure_runs(binary: &Path, place: &Path) -> ChoreResult {
     )?;
     // Recently written files are always read again, so wait until the cache trusts them.
     std::thread::sleep(Duration::from_secs(3));
-    let mut alone = Vec::new();
-    let mut governed = Vec::new();
-    for _ in 0..ROUNDS {
-        alone.push(time(&mut Command::new("true"))?);
-        let mut run = Command::new(binary);
-        governed.push(time(run.args(["run", "--scope", "src/**", "--", "true"]).current_dir(place))?);
+    println!("{n_files} files, medians of {n_rounds} rounds, one after the other");
+    measure_round(binary, place, n_rounds)?;
+    if n_files <= OLD_BUNDLES {
+        for _ in 0..OLD_BUNDLES {
+            time(&mut governed(binary, place, "observe"))?;
+        }
+        println!("the same with {OLD_BUNDLES} old bundles");
+        measure_round(binary, place, n_rounds)?;
     }
-    let (alone, governed) = (median(alone).unwrap_or_default(), median(governed).unwrap_or_default());
-    println!("`true` alone                              {:>8.1} ms", alone.as_secs_f64() * 1e3);
-    println!("`probity run -- true`, 1,000 files        {:>8.1} ms", governed.as_secs_f64() * 1e3);
-    println!("more                                      {:>8.1} ms", (governed - alone).as_secs_f64() * 1e3);
     Ok(())
+}
+
+fn measure_round(binary: &Path, place: &Path, n_rounds: usize) -> ChoreResult {
+    let git_status = || {
+        let mut command = Command::new("git");
+        command.args(["status", "--porcelain"]).current_dir(place);
+        command
+    };
+    let commands: [(&str, &dyn Fn() -> Command); 4] = [
+        ("`true` alone", &|| Command::new("true")),
+        ("`git status`", &git_status),
+        ("`probity run --enforce observe -- true`", &|| governed(binary, place, "observe")),
+        ("`probity run --enforce overlay -- true`", &|| governed(binary, place, "overlay")),
+    ];
+    let mut times = [const { Vec::new() }; 4];
+    for round in 0..=n_rounds {
+        for ((_, command), times) in commands.iter().zip(&mut times) {
+            let passed = time(&mut command())?;
+            // The first round fills the caches.
+            if round > 0 {
+                times.push(passed);
+            }
+        }
+    }
+    for ((name, _), times) in commands.iter().zip(times) {
+        println!("  {name:<42}{:>8.1} ms", median(times).unwrap_or_default().as_secs_f64() * 1e3);
+    }
+    Ok(())
+}
+
+fn governed(binary: &Path, place: &Path, level: &str) -> Command {
+    let mut run = Command::new(binary);
+    run.args(["run", "--enforce", level, "--scope", "src/**", "--", "true"]).current_dir(place);
+    run
 }
 
 pub fn shell(place: &Path, script: &str) -> ChoreResult {

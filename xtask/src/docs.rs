@@ -4,10 +4,12 @@
 //! `write` generates them; `check` fails if they are stale. Parts of the tour that differ from run to run (ids,
 //! digests, times) are masked before the comparison.
 
-use crate::{ChoreResult, build, demo, root, tidy};
+use crate::{ChoreResult, book_links, build, demo, root, tidy};
 use probity_api::SchemaEntry;
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 const TOUR_BEGIN: &str = "<!-- tour: made by `cargo xtask docs` -->\n```console\n";
 const TOUR_END: &str = "```\n<!-- end of tour -->";
@@ -18,8 +20,10 @@ pub fn write() -> ChoreResult {
         write_page(&name, &text)?;
     }
     tidy::graph::write()?;
+    let binary = build("dev")?;
+    write_page(COMMANDS_PAGE, &commands(&binary)?)?;
     let readme = get("README.md")?;
-    let tour = demo::transcript(&build("dev")?)?;
+    let tour = demo::transcript(&binary)?;
     write_page("README.md", &with_tour(&readme, tour.trim_start())?)
 }
 
@@ -35,8 +39,13 @@ pub fn check() -> ChoreResult {
         }
     }
     tidy::graph::check()?;
+    let binary = build("dev")?;
+    if get(COMMANDS_PAGE)? != commands(&binary)? {
+        return Err(stale(COMMANDS_PAGE));
+    }
+    book_links::check()?;
     let readme = get("README.md")?;
-    let tour = demo::transcript(&build("dev")?)?;
+    let tour = demo::transcript(&binary)?;
     let fresh = with_tour(&readme, tour.trim_start())?;
     if masked_text(&fresh) == masked_text(&readme) {
         return Ok(());
@@ -46,12 +55,29 @@ pub fn check() -> ChoreResult {
     Err(format!("{}; first difference: {differing:?}", stale("the tour in README.md")))
 }
 
+/// The reference of commands, which the program prints.
+const COMMANDS_PAGE: &str = "docs/reference/commands.md";
+
+fn commands(binary: &Path) -> Result<String, String> {
+    let output = Command::new(binary)
+        .args(["man", "--markdown"])
+        .env("NO_COLOR", "1")
+        .output()
+        .map_err(|error| format!("{}: {error}", binary.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() { Ok(text) } else { Err("`probity man --markdown` failed".into()) }
+}
+
 fn get(name: &str) -> Result<String, String> {
     fs::read_to_string(root().join(name)).map_err(|error| format!("{name}: {error}"))
 }
 
 fn write_page(name: &str, text: &str) -> ChoreResult {
-    fs::write(root().join(name), text).map_err(|error| format!("{name}: {error}"))
+    let path = root().join(name);
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(|error| format!("{name}: {error}"))?;
+    }
+    fs::write(path, text).map_err(|error| format!("{name}: {error}"))
 }
 
 fn reasons() -> String {

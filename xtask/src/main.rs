@@ -7,9 +7,16 @@ mod bench;
 mod bench_analyze;
 mod bench_change;
 mod bench_contract;
+mod bench_enforce;
+mod bench_hook;
 mod bench_peers;
+mod book;
+mod book_links;
+mod browser;
+mod check;
 mod corpus;
 mod demo;
+mod dist;
 mod docs;
 mod fuzz;
 mod fuzz_binary;
@@ -34,6 +41,11 @@ enum Chore {
     Demo,
     /// Formatting, tidy, lints, every test, the conformance vectors, the docs
     Test,
+    /// Formatting, tidy and lints of one crate and of those that use it, and its tests: a minute while writing
+    Check {
+        /// The crate, such as `runner`
+        package: String,
+    },
     /// The rules of the house that no compiler holds: crate graph, cycles, citations, words
     Tidy {
         /// Lower what `xtask/allowances.txt` still lets through
@@ -52,17 +64,23 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Build the book from the docs, below `target/book` (installs mdBook there the first time)
+    Book,
+    /// Build the packages of a release below `target/dist`
+    Dist {
+        /// The cargo profile
+        #[arg(long, default_value = "release")]
+        profile: String,
+        /// Only the archive and its checksum
+        #[arg(long)]
+        archive_only: bool,
+    },
+    /// Install the browser that drives the review page in tests, from Debian's packages (needs root)
+    Browser,
     /// Measure Probity side by side with what one would use instead
     Bench(BenchArgs),
-    /// How well copies are found: seeded changes of real code
-    Quality {
-        /// The trees [default: the project's own crates]
-        #[arg(value_name = "TREE")]
-        trees: Vec<PathBuf>,
-        /// The trees are labeled sets: a directory for each pair of copies
-        #[arg(long)]
-        pairs: bool,
-    },
+    /// How well copies are found: seeded changes of real code; with `merges`, lost edits
+    Quality(QualityArgs),
     /// How often merged commits of real projects are called violated, and why
     Corpus {
         /// Clones of the projects
@@ -80,11 +98,14 @@ enum Chore {
         /// Only the cases whose name contains this
         case: Option<String>,
     },
-    /// Install the real programs of coding agents from npm and prove the hook on each (network, long)
+    /// Install the real programs of coding agents from npm and put each through a trial (network, long)
     Agents {
         /// Only these agents
         #[arg(value_name = "AGENT")]
         agents: Vec<String>,
+        /// The short trial that `cargo xtask test` has: two agents, no waiting
+        #[arg(long, conflicts_with = "agents")]
+        short: bool,
     },
     /// Licenses, sources, known holes and unused dependencies of what comes from outside
     Audit {
@@ -129,6 +150,38 @@ enum Chore {
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
+struct QualityArgs {
+    /// The trees [default: the project's own crates]
+    #[arg(value_name = "TREE")]
+    trees: Vec<PathBuf>,
+
+    /// The trees are labeled sets: a directory for each pair of copies
+    #[arg(long)]
+    pairs: bool,
+
+    #[command(subcommand)]
+    command: Option<QualityCommand>,
+}
+
+#[derive(Subcommand)]
+enum QualityCommand {
+    /// How well lost edits are found: losses planted in clean merges of real projects
+    Merges(MergeCloneArgs),
+}
+
+#[derive(Args)]
+struct MergeCloneArgs {
+    /// Clones of the projects
+    #[arg(value_name = "CLONE", required = true)]
+    clones: Vec<PathBuf>,
+
+    /// How many merges of each, the newest
+    #[arg(long, default_value_t = 2_000)]
+    merges: usize,
+}
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 struct BenchArgs {
     /// The benchmarks [default: all but `large`]
     #[arg(value_name = "BENCHMARK")]
@@ -162,6 +215,16 @@ enum BenchCommand {
     },
     /// Eight processes that contend for one path
     Registry,
+    /// What confining a command costs, beside `git status` and `bwrap`
+    Enforce {
+        /// The profile that the binary is built in
+        #[arg(long, default_value = "release")]
+        profile: String,
+    },
+    /// The hook beside `/bin/true` and beside scripted hooks
+    Hook,
+    /// Audits of git merges beside `git log --remerge-diff`
+    Merges(MergeCloneArgs),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -174,6 +237,8 @@ enum KillTarget {
     Commits,
     /// Processes that claim and release, 600 times
     Registry,
+    /// Processes that land changes, 1,000 times, and 10,000 landings of several at once
+    Landing,
 }
 
 fn main() -> ExitCode {
@@ -189,12 +254,16 @@ fn main() -> ExitCode {
 fn run(chore: Chore) -> ChoreResult {
     match chore {
         Chore::Demo => demo::demo(),
+        Chore::Browser => browser::install(),
         Chore::Test => test::test(),
+        Chore::Check { package } => check::check(&package),
         Chore::Tidy { lower: false } => tidy::tidy(),
         Chore::Tidy { lower: true } => tidy::lower_allowances(),
         Chore::Stress { rounds } => stress::stress(rounds),
         Chore::Docs { check: false } => docs::write(),
         Chore::Docs { check: true } => docs::check(),
+        Chore::Book => book::book(),
+        Chore::Dist { profile, archive_only } => dist::dist(&dist::ReleaseBuild { profile, archive_only }),
         Chore::Bench(BenchArgs { command: None, which }) => bench::bench(&which),
         Chore::Bench(BenchArgs { command: Some(command), .. }) => match command {
             BenchCommand::Analyze { trees } => bench_analyze::analyze(&trees),
@@ -203,16 +272,24 @@ fn run(chore: Chore) -> ChoreResult {
             BenchCommand::Change => bench_change::change(),
             BenchCommand::Edit { tree } => bench_change::edit_of(&tree),
             BenchCommand::Registry => bench_change::registry(),
+            BenchCommand::Enforce { profile } => bench_enforce::enforce(&profile),
+            BenchCommand::Hook => bench_hook::hook(),
+            BenchCommand::Merges(args) => bench::merges(&args.clones, args.merges),
         },
-        Chore::Quality { trees, pairs } => test::quality(trees, pairs),
+        Chore::Quality(QualityArgs { command: Some(QualityCommand::Merges(args)), .. }) => {
+            bench::merge_quality(&args.clones, args.merges)
+        }
+        Chore::Quality(QualityArgs { trees, pairs, command: None }) => test::quality(trees, pairs),
         Chore::Corpus { clones, commits, profile } => corpus::corpus(&clones, commits, &profile),
         Chore::Attack { case } => attack::attack(case.as_deref()),
-        Chore::Agents { agents } => agents::agents(&agents),
+        Chore::Agents { short: true, .. } => agents::short_trial(),
+        Chore::Agents { agents, short: false } => agents::agents(&agents),
         Chore::Audit { offline } => audit::audit(offline),
         Chore::Kill { target: KillTarget::Runs } => test::kill(),
         Chore::Kill { target: KillTarget::Ledger } => test::kill_ledger(),
         Chore::Kill { target: KillTarget::Commits } => test::kill_commits(),
         Chore::Kill { target: KillTarget::Registry } => test::kill_registry(),
+        Chore::Kill { target: KillTarget::Landing } => test::kill_landing(),
         Chore::Histories => test::histories(),
         Chore::Simulate { seeds } => test::simulate(seeds),
         Chore::Race => test::race(),
@@ -263,7 +340,11 @@ mod tests {
             "bench analyze-peers a b",
             "kill",
             "kill ledger",
+            "kill landing",
+            "bench enforce --profile dev",
             "corpus a b --commits 5",
+            "check runner",
+            "dist --profile dev --archive-only",
             "stress 10",
             "fuzz 60 paths",
             "fuzz-binary 600 7",

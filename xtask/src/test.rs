@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check of the project in one command; and the long-running variants of some tests.
 
 use crate::test_run::TestRun;
-use crate::{ChoreResult, cargo, docs, root, tidy};
+use crate::{ChoreResult, agents, cargo, docs, root, tidy};
 use std::path::PathBuf;
 
 type TestStep = (&'static str, fn() -> ChoreResult);
@@ -9,7 +9,7 @@ type TestStep = (&'static str, fn() -> ChoreResult);
 /// Runs every check, those most likely to fail first. A failure does not stop the others: all failures are named at the
 /// end.
 pub fn test() -> ChoreResult {
-    let steps: [TestStep; 7] = [
+    let steps: [TestStep; 8] = [
         ("formatting", || cargo("formatting", &["fmt", "--all", "--check"], &[])),
         ("tidy", tidy::tidy),
         ("lints", || {
@@ -29,6 +29,10 @@ pub fn test() -> ChoreResult {
             cargo("api docs", &words, &[("RUSTDOCFLAGS", "-D warnings")])
         }),
         ("docs", docs::check),
+        ("agents", || {
+            eprintln!("── agents: the guard in front of the real programs");
+            agents::short_trial()
+        }),
     ];
     let failed: Vec<String> =
         steps.iter().filter_map(|(name, step)| step().err().map(|why| format!("{name}: {why}"))).collect();
@@ -117,6 +121,15 @@ pub fn kill_commits() -> ChoreResult {
         "kills of commits",
         &["test", "--package", "probity", "--test", "end_to_end", "commits::a_kill", "--", "--nocapture"],
         &[("PROBITY_COMMIT_KILLS", "200")],
+    )
+}
+
+/// Kills processes that land changes, and lets several land on the same files.
+pub fn kill_landing() -> ChoreResult {
+    cargo(
+        "kills of landings",
+        &["test", "--package", "probity-runner", "--lib", "landing::tests"],
+        &[("PROBITY_LANDING_KILLS", "1000"), ("PROBITY_LANDING_RACES", "2500")],
     )
 }
 

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Every crate with the crates of the project that it may use. Tests and benchmarks may use more.
 pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
-    ("agent-proof", &["api", "changes", "process", "workspace"]),
+    ("agent-proof", &["api", "changes", "core", "process", "workspace"]),
     ("analysis", &["collections", "core", "languages", "paths"]),
     (
         "api",
@@ -44,6 +44,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "scopes",
             "snapshot",
             "storage",
+            "team",
             "workspace",
         ],
     ),
@@ -56,7 +57,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     // The verifier: an audit reads these three crates and nothing else of ours.
     ("evidence", &["core", "paths"]),
     ("guard", &["core", "intents", "paths", "policy"]),
-    ("hook", &["core", "guard"]),
+    ("hook", &["core", "guard", "process"]),
     ("intents", &["core", "paths", "scopes"]),
     (
         "knowledge",
@@ -65,6 +66,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("languages", &[]),
     ("ledger", &["collections", "core", "documents", "paths", "prose", "scopes"]),
     ("line-diff", &[]),
+    ("lsp", &["guard", "hook"]),
     (
         "mcp",
         &[
@@ -78,14 +80,19 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "knowledge",
             "ledger",
             "merges",
+            "paths",
             "policy",
             "quality",
+            "review",
             "runner",
             "workspace",
         ],
     ),
-    ("merge-audit", &["analysis", "core", "paths"]),
-    ("merges", &["analysis", "api", "core", "merge-audit", "paths", "snapshot", "workspace"]),
+    ("merge-audit", &["analysis", "core", "line-diff", "paths"]),
+    (
+        "merges",
+        &["analysis", "api", "core", "line-diff", "merge-audit", "paths", "snapshot", "storage", "workspace"],
+    ),
     ("paths", &["core"]),
     ("policy", &["core", "evidence", "paths"]),
     (
@@ -105,14 +112,17 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "intents",
             "knowledge",
             "ledger",
+            "lsp",
             "mcp",
             "merges",
             "paths",
             "policy",
             "quality",
+            "review",
             "runner",
             "scopes",
             "snapshot",
+            "web",
             "workspace",
         ],
     ),
@@ -129,6 +139,25 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "paths",
             "policy",
             "process",
+            "scopes",
+            "snapshot",
+            "storage",
+            "workspace",
+        ],
+    ),
+    (
+        "review",
+        &[
+            "api",
+            "changes",
+            "core",
+            "evidence",
+            "intents",
+            "knowledge",
+            "line-diff",
+            "paths",
+            "quality",
+            "runner",
             "scopes",
             "snapshot",
             "storage",
@@ -158,7 +187,9 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
     ("scopes", &["core", "paths"]),
     ("snapshot", &["core", "paths"]),
     ("storage", &["core"]),
+    ("team", &["core", "policy", "snapshot", "storage", "workspace"]),
     ("testkit", &[]),
+    ("web", &["api", "core", "evidence", "line-diff", "paths", "review", "runner", "workspace"]),
     (
         "workspace",
         &[

@@ -8,7 +8,7 @@ mod allowances;
 mod avoided_words;
 mod citations;
 mod crate_headers;
-mod crates;
+pub(crate) mod crates;
 mod cycles;
 pub mod graph;
 mod line_counts;

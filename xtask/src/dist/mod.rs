@@ -1,0 +1,190 @@
+//! `cargo xtask dist`: builds the packages of a release below `target/dist`, each from the same static program.
+
+mod package_files;
+mod sbom;
+
+use crate::{ChoreResult, root, target};
+use package_files::{PackageLayout, copy_program, write_file};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What is built, and from what.
+pub struct ReleaseBuild {
+    /// The cargo profile.
+    pub profile: String,
+    /// Only the archive and its checksum, for systems without the tools of the other packages.
+    pub archive_only: bool,
+}
+
+/// Builds everything and lists it with its size.
+pub fn dist(release: &ReleaseBuild) -> ChoreResult {
+    let out = target().join("dist");
+    remove(&out)?;
+    fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    let layout = PackageLayout {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        target: host_target()?,
+        programs: build_programs(&release.profile)?,
+        work: target().join("dist-work"),
+        out,
+    };
+    remove(&layout.work)?;
+    archive(&layout)?;
+    if !release.archive_only {
+        debian_package(&layout)?;
+        wheel(&layout)?;
+        npm_packages(&layout)?;
+        sbom::write(&layout)?;
+    }
+    checksums(&layout)?;
+    list(&layout)
+}
+
+fn remove(directory: &Path) -> ChoreResult {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", directory.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn host_target() -> Result<String, String> {
+    let answer = output(Command::new("rustc").arg("-vV"), "rustc -vV")?;
+    let host = answer.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc names no host".to_owned())
+}
+
+/// Builds the programs. On Linux they are static, so that they start on any distribution; nowhere do they contain a
+/// path of the machine that built them.
+fn build_programs(profile: &str) -> Result<[PathBuf; 2], String> {
+    let host = host_target()?;
+    let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"));
+    let mut flags = vec![format!("--remap-path-prefix={}=/probity", root().display())];
+    if let Ok(home) = home {
+        flags.push(format!("--remap-path-prefix={home}/registry/src=/crates"));
+    }
+    if host.contains("linux") {
+        flags.extend(["-Ctarget-feature=+crt-static", "-Crelocation-model=static"].map(str::to_owned));
+    }
+    let words =
+        ["build", "--locked", "--package", "probity", "--package", "probity-hook", "--profile", profile];
+    // With an explicit target the flags do not reach build scripts and macros, which cannot be static.
+    let mut command = Command::new(env!("CARGO"));
+    command.args(words).args(["--target", &host]).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    run(command.current_dir(root()), "build")?;
+    let directory = target().join(&host).join(if profile == "dev" { "debug" } else { profile });
+    Ok([directory.join("probity"), directory.join("probity-hook")])
+}
+
+fn archive(layout: &PackageLayout) -> ChoreResult {
+    let name = format!("probity-{}-{}", layout.version, layout.target);
+    let tree = layout.work.join("archive").join(&name);
+    layout.install_below(&tree, "bin", "share")?;
+    for page in
+        ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "CHANGELOG.md", "SECURITY.md", "SHORTCOMINGS.md"]
+    {
+        fs::copy(root().join(page), tree.join(page)).map_err(|error| format!("{page}: {error}"))?;
+    }
+    let mut tar = Command::new("tar");
+    tar.args(["--create", "--gzip", "--owner=0", "--group=0", "--numeric-owner", "--sort=name", "--file"]);
+    tar.arg(layout.out.join(format!("{name}.tar.gz"))).arg("--directory").arg(layout.work.join("archive"));
+    run(tar.arg(&name), "archive")
+}
+
+fn debian_package(layout: &PackageLayout) -> ChoreResult {
+    let tree = layout.work.join("deb");
+    layout.install_below(&tree.join("usr"), "bin", "share")?;
+    let copyright = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\
+                     Upstream-Name: probity\n\nFiles: *\nCopyright: The developers of Probity\n\
+                     License: MIT or Apache-2.0\n";
+    write_file(&tree.join("usr/share/doc/probity/copyright"), copyright)?;
+    let control = format!(
+        "Package: probity\nVersion: {}-1\nArchitecture: amd64\nMaintainer: The developers of Probity \
+         <security@probity.dev>\nDepends: git\nSection: devel\nPriority: optional\nHomepage: \
+         https://probity.dev\nDescription: Change control for AI coding agents\n You say what a change may \
+         touch; Probity seals that, lets the agent work in a\n private view of the tree, finds out from the tree \
+         what really changed, judges it,\n and leaves evidence that anyone can check.\n",
+        layout.version
+    );
+    write_file(&tree.join("DEBIAN/control"), &control)?;
+    let package = layout.out.join(format!("probity_{}-1_amd64.deb", layout.version));
+    // Debian 11 cannot read zstd.
+    run(
+        Command::new("dpkg-deb").args(["--root-owner-group", "-Zxz", "--build"]).arg(&tree).arg(package),
+        "Debian package",
+    )
+}
+
+fn wheel(layout: &PackageLayout) -> ChoreResult {
+    let script = root().join("packaging/python/build_wheel.py");
+    let mut command = Command::new("python3");
+    command.arg(script).arg(&layout.version).arg(&layout.out).args(&layout.programs);
+    run(&mut command, "Python wheel")
+}
+
+/// Packs the package with the program and the one that people install, which depends on it.
+fn npm_packages(layout: &PackageLayout) -> ChoreResult {
+    let templates = root().join("packaging/npm");
+    for name in ["linux-x64", "probity"] {
+        let tree = layout.work.join("npm").join(name);
+        fs::create_dir_all(&tree).map_err(|error| format!("{}: {error}", tree.display()))?;
+        let directory = templates.join(name);
+        let files = fs::read_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        for file in files.flatten() {
+            let text = fs::read_to_string(file.path()).map_err(|error| error.to_string())?;
+            write_file(&tree.join(file.file_name()), &text.replace("0.0.0", &layout.version))?;
+        }
+        if name == "linux-x64" {
+            for program in &layout.programs {
+                copy_program(program, &tree.join("bin"))?;
+            }
+        }
+        let mut pack = Command::new("npm");
+        pack.args(["pack", "--silent", "--pack-destination"]).arg(&layout.out).arg(&tree);
+        run(&mut pack, "npm package")?;
+    }
+    Ok(())
+}
+
+fn packages(layout: &PackageLayout) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(&layout.out).map_err(|error| format!("{}: {error}", layout.out.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    Ok(files)
+}
+
+fn checksums(layout: &PackageLayout) -> ChoreResult {
+    let files = packages(layout)?;
+    let names: Vec<&OsStr> = files.iter().filter_map(|file| file.file_name()).collect();
+    let mut command = Command::new(if cfg!(target_os = "macos") { "shasum" } else { "sha256sum" });
+    if cfg!(target_os = "macos") {
+        command.args(["-a", "256"]);
+    }
+    let sums = output(command.args(&names).current_dir(&layout.out), "checksums")?;
+    write_file(&layout.out.join("SHA256SUMS"), &sums)
+}
+
+fn list(layout: &PackageLayout) -> ChoreResult {
+    for file in packages(layout)? {
+        let n_bytes = fs::metadata(&file).map_err(|error| format!("{}: {error}", file.display()))?.len();
+        eprintln!("{:>12} bytes  {}", n_bytes, file.display());
+    }
+    Ok(())
+}
+
+fn run(command: &mut Command, what: &str) -> ChoreResult {
+    eprintln!("── {what}");
+    let status = command.status().map_err(|error| format!("{what}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{what} failed: {status}")) }
+}
+
+fn output(command: &mut Command, what: &str) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{what}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{what} failed: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
