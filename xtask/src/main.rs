@@ -322,7 +322,10 @@ fn target() -> PathBuf {
 
 /// Builds the binary in the given profile and returns its path.
 fn build(profile: &str) -> Result<PathBuf, String> {
-    cargo("build", &["build", "--quiet", "--package", "probity", "--profile", profile], &[])?;
+    // Naming examples makes cargo choose the features of `cargo test --workspace`, so that both share what they compile.
+    let development = ["build", "--quiet", "--workspace", "--bins", "--examples"];
+    let optimized = ["build", "--quiet", "--package", "probity", "--profile", profile];
+    cargo("build", if profile == "dev" { &development } else { &optimized }, &[])?;
     Ok(target().join(if profile == "dev" { "debug" } else { profile }).join("probity"))
 }
 

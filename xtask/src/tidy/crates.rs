@@ -197,7 +197,7 @@ pub(crate) const MAY_USE: &[(&str, &[&str])] = &[
             "storage",
         ],
     ),
-    ("xtask", &["api"]),
+    ("xtask", &[]),
 ];
 
 /// The crates of the project, each with those that it uses. A crate goes by the name of its directory.
