@@ -115,10 +115,7 @@ fn audited_merges(
     workspace: &Workspace,
     range: &PipelineRange,
 ) -> Result<Option<MergeAuditRangeAnswer>, ServiceError> {
-    if workspace.git.as_ref().is_none_or(probity_snapshot::git::GitLayout::is_shallow) {
-        return Ok(None);
-    }
-    probity_merges::audit_range(workspace, Some(&range.base), &range.head).map(Some)
+    probity_merges::audit_between(workspace, &range.base, &range.head)
 }
 
 fn show_range(range: &PipelineRange) {

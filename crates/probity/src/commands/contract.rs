@@ -1,5 +1,6 @@
 //! `probity contract` and `probity claims`: whether a change stays within its budget and its claims hold.
 
+use super::merge_audit;
 use crate::answer::CommandAnswer;
 use crate::commands::analysis::with_progress;
 use crate::commands::changed_paths::{ChangeMark, change_lines_until, unscoped_change_lines};
@@ -7,6 +8,7 @@ use crate::{caller_location, ui};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use probity_api::ExitCode;
+use probity_api::merge_audit::MergeAuditRangeAnswer;
 use probity_contract::claims::{CheckedClaim, Claim, ClaimVerdict, GateFact, GateOutcome};
 use probity_contract::outputs::{self, ChangeReview};
 use probity_contract::receipt::DeltaEntry;
@@ -76,6 +78,10 @@ pub(crate) struct VerifyArgs {
     /// New findings below this severity do not block
     #[arg(long, value_name = "SEVERITY", value_parser = severity_words())]
     severity_floor: Option<Severity>,
+
+    /// Do not look for edits that merges between the base and the last commit have lost
+    #[arg(long)]
+    skip_merges: bool,
 
     /// Keep a receipt
     #[arg(long)]
@@ -230,8 +236,11 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
         all_findings: arguments.sarif.is_some(),
         ..verify_options(arguments.comparison)?
     };
-    let ContractVerification { answer, review, verified } =
+    let ContractVerification { mut answer, review, verified } =
         with_progress(|watch| patch::verify_contract(workspace, &options, arguments.receipt, watch))?;
+    if let Some(base) = answer.base.as_deref().filter(|_| !arguments.skip_merges) {
+        answer.merges = probity_merges::audit_since(workspace, base)?;
+    }
     let forms = [
         (&arguments.junit, outputs::junit as fn(&ChangeReview) -> String),
         (&arguments.gitlab, outputs::gitlab as fn(&ChangeReview) -> String),
@@ -248,13 +257,34 @@ fn verify(workspace: &Workspace, arguments: VerifyArgs) -> Result<CommandAnswer,
     } else {
         show(&review, &verified);
     }
+    if let Some(merges) = answer.merges.as_ref().filter(|merges| !merges.audits.is_empty()) {
+        show_merges(merges, arguments.github, arguments.markdown)?;
+    }
     show_notes(&answer.notes);
     if let Some(receipt) = &answer.receipt {
         ui::print_row("receipt", format_args!("{} {}", receipt.number, receipt.digest));
     }
     // The process is about to exit: freeing a million allocations one by one would only take time.
     std::mem::forget((verified, review));
-    Ok(CommandAnswer::of(answer.verdict.facts.status.into(), &answer))
+    Ok(CommandAnswer::of(answer.exit_code(), &answer))
+}
+
+/// Shows what the merges since the base lost, in the form that was asked for.
+fn show_merges(
+    merges: &MergeAuditRangeAnswer,
+    for_github: bool,
+    as_markdown: bool,
+) -> Result<(), ServiceError> {
+    let audits: Vec<_> = merges.audits.iter().collect();
+    if for_github {
+        merge_audit::print_annotations(audits.iter().flat_map(|audit| &audit.findings));
+        append_summary(&probity_merges::merge_summary(&audits))?;
+    } else if as_markdown {
+        ui::print_document(probity_merges::merge_summary(&audits).trim_end());
+    } else {
+        merge_audit::print_range(merges, false);
+    }
+    Ok(())
 }
 
 pub(crate) fn claims(workspace: &Workspace, command: ClaimsCommand) -> Result<CommandAnswer, ServiceError> {
