@@ -147,7 +147,8 @@ pub(crate) fn show_landing(answer: &LandAnswer, may_rebase: bool) {
     if may_rebase && answer.conflicts.iter().any(|conflict| conflict.code == ReasonCode::LandConflict) {
         ui::print_row("next", ui::code(format_args!("{probity} land {run} --rebase")));
     } else if !answer.left.is_empty() {
-        ui::print_row("next", ui::code(format_args!("{probity} diff {run}")));
+        ui::print_row("look", ui::code(format_args!("{probity} diff {run}")));
+        ui::print_row("discard", ui::code(format_args!("{probity} discard {run}")));
     }
 }
 
