@@ -425,7 +425,7 @@ pub(super) fn show(review: &ChangeReview, verified: &TreeVerification) {
         show_claim(claim);
     }
     for what in &review.let_through {
-        ui::print(format_args!("  {} {what}", ui::warn("let through")));
+        ui::print(format_args!("  {} {what}", ui::warn("not blocking:")));
     }
     if let Some(step) = review.next_step {
         ui::eprint_row("next", step);

@@ -209,7 +209,7 @@ pub(crate) fn new_handle(caller: &Caller) -> Option<String> {
         return None;
     }
     let handle = caller.handle.secret();
-    let note = "kept for commands about this intent in this worktree; elsewhere give it with --owner";
+    let note = "stored for this intent in this worktree; elsewhere pass it with --owner";
     ui::print_row("owner", format_args!("{}  {}", ui::bold(handle), ui::dim(note)));
     Some(handle.to_owned())
 }
@@ -300,12 +300,12 @@ fn show_start(answer: &StartAnswer) {
     }
     if let Some(blast) = &answer.blast_radius {
         ui::print_row(
-            "blast",
+            "impact",
             format_args!(
-                "{}: {} {} these files directly, {} in all",
+                "{}: {} {} on these files directly, {} in all",
                 blast.radius_level,
                 ui::count_of(blast.direct_dependents_count, "file"),
-                ui::agreeing_verb(blast.direct_dependents_count, "needs", "need"),
+                ui::agreeing_verb(blast.direct_dependents_count, "depends", "depend"),
                 blast.transitive_dependents_count
             ),
         );
