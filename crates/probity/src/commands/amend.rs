@@ -20,15 +20,15 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Widen the scope of a run or an intent, on the record
 ///
-/// A run that is going on takes the amendment at once. A finished run is judged again with the amended scope, and
-/// the new verdict is a bundle of its own: the old one stays as it is. An intent gains literal paths, if nobody else
+/// A run in progress takes the amendment at once. A finished run is judged again with the amended scope, and
+/// the new verdict gets a bundle of its own; the old one stays as it is. An intent gains literal paths, if nobody else
 /// holds them.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  probity amend last --add 'docs/**' --why 'the change needs its manual page'\n  probity amend --intent 0199c2 --add src/util.py --why 'the helper moved'"
 )]
 pub(crate) struct AmendArgs {
-    /// The run: its id or the beginning of it, `last`, or `open` for the run that is going on
+    /// The run: its id or the beginning of it, `last`, or `open` for the run in progress
     #[arg(default_value = "open")]
     run: String,
 

@@ -109,7 +109,7 @@ pub(crate) enum EvidenceCommand {
         format: ExportFormat,
     },
 
-    /// Remove old bundles, and before-images that nothing needs any more
+    /// Remove old bundles, and before-images that nothing needs anymore
     ///
     /// Bundles go from the old end of the chain only, and a new bundle lists them, so that the chain stays whole. With
     /// them goes the way to undo or amend those runs: copy the directories first if they matter.

@@ -60,7 +60,7 @@ pub(crate) struct DiscardArgs {
     after_help = "Examples:\n  probity diff open\n  probity diff last src/auth\n  probity diff 0199c2 --stat"
 )]
 pub(crate) struct DiffArgs {
-    /// The run: its id or the beginning of it, `last`, or `open` for the run that is going on
+    /// The run: its id or the beginning of it, `last`, or `open` for the run in progress
     #[arg(default_value = "open")]
     run: String,
 
