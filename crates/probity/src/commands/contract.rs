@@ -37,8 +37,8 @@ pub(crate) enum ContractCommand {
 
     /// Judge the tree as it is now: did this change make the code worse, inside its scope?
     ///
-    /// Without options the tree is held against the last commit, so that uncommitted work is judged. On a pull request
-    /// name the branch it goes to. The policy is always that of the commit, never that of the tree under judgment.
+    /// Without options, the tree is compared with the last commit, so that uncommitted work is judged. For a pull request,
+    /// name the branch it goes to with `--base`. The policy comes from that commit, never from the tree that is judged.
     #[command(after_help = "Examples:\n  probity contract verify\n  \
                             probity contract verify --base origin/main --github --sarif probity.sarif\n  \
                             probity contract verify --allow src/auth.py --text review.md")]
@@ -67,7 +67,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, requires = "allow")]
     shared: bool,
 
-    /// The digest of the before-run's report when the change was declared; if it is another now, the answer is `expired`
+    /// The digest of the before-run's report when the change was declared; if it has changed since, the answer is `expired`
     #[arg(long, value_name = "SHA256", requires = "allow")]
     report_digest: Option<String>,
 
@@ -111,19 +111,19 @@ pub(crate) struct VerifyArgs {
 /// What the tree is held against, and what is said about it.
 #[derive(Debug, Args)]
 pub(crate) struct ComparisonArgs {
-    /// Hold the tree against this commit or branch [default: the last commit]
+    /// Compare the tree with this commit or branch [default: the last commit]
     #[arg(long, value_name = "REF", conflicts_with = "before")]
     base: Option<String>,
 
-    /// Hold the tree against this stored run
+    /// Compare the tree with this stored run
     #[arg(long, value_name = "RUN")]
     before: Option<String>,
 
-    /// Take this stored run for the tree; it must describe the tree as it is now
+    /// Use this stored run as that of the tree; it must describe the tree as it is now
     #[arg(long, value_name = "RUN")]
     after: Option<String>,
 
-    /// A claim to check: its word, as `no_regressions`, or the whole of it as JSON
+    /// A claim to check: its word, such as `no_regressions`, or the whole claim as JSON
     #[arg(long, value_name = "CLAIM")]
     claim: Vec<String>,
 
@@ -131,7 +131,7 @@ pub(crate) struct ComparisonArgs {
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
 
-    /// Leave the gates of the policy out; the verdict says so
+    /// Skip the gates of the policy; the verdict says so
     #[arg(long)]
     skip_gates: bool,
 
@@ -455,7 +455,7 @@ pub(super) fn show(review: &ChangeReview, verified: &TreeVerification) {
         show_claim(claim);
     }
     for what in &review.let_through {
-        ui::print(format_args!("  {} {what}", ui::warn("let through")));
+        ui::print(format_args!("  {} {what}", ui::warn("not blocking:")));
     }
     if let Some(step) = review.next_step {
         ui::eprint_row("next", step);

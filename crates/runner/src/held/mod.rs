@@ -104,7 +104,7 @@ fn find_layer(workspace: &Workspace, name: &str) -> Result<(String, PathBuf), Se
         let is_used = |id: &&String| matches!(FileLock::poll(&workspace.state.layer_lock(id)), Ok(None));
         let run_id = layers.iter().rfind(is_used).ok_or_else(|| {
             let detail =
-                "no run is in progress in a view of this repository; `last` is the last one that was";
+                "no run is in progress in a view of this repository; `last` names the most recent one";
             ServiceError::refused(ReasonCode::LayerUnknown, detail)
         })?;
         return Ok((run_id.clone(), workspace.state.layer(run_id)));
