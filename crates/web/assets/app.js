@@ -42,7 +42,7 @@
     if (e.ctrlKey || e.metaKey || e.shiftKey) return;
     const b = e.target.closest('[data-act], [data-load]');
     if (!b) return;
-    if (b.dataset.load) { e.preventDefault(); open_file(b.closest('.file'), b.href); return; }
+    if (b.dataset.load) { e.preventDefault(); const card = b.closest('.file'); open_file(card, card.classList.contains('wait') ? null : b.href); return; }
     const does = b.dataset.act, dialog = b.closest('dialog');
     if (does === 'theme') theme();
     else if (does === 'help') show('help');
@@ -57,17 +57,19 @@
   // Files: the rows of a file are loaded when it comes near, four at a time.
   const waiting = [];
   let loading = 0;
+  const files = $('#files');
+  const file_address = (card) => files.dataset.files + card.id.slice(2) + files.dataset.query;
   async function open_file(card, url) {
     if (!card || card.dataset.busy) return;
     card.dataset.busy = '1';
     try {
-      const fresh = $('.file', await load(url || card.dataset.src));
+      const fresh = $('.file', await load(url || file_address(card)));
       const seen = $('[data-seen]', card), was = seen && seen.checked;
       card.replaceChildren(...[...fresh.childNodes].map(take));
-      delete card.dataset.src;
+      card.classList.remove('wait');
       const now = $('[data-seen]', card); if (now && was) now.checked = true;
     } catch (code) {
-      const fold = $('.fold span, header .dim', card);
+      const fold = $('.fold span, header b', card);
       if (fold) fold.textContent = `Could not be loaded (${code}). Show tries again.`;
       delete card.dataset.busy;
     }
@@ -83,7 +85,7 @@
       for (const one of all) if (one.isIntersecting) { near.unobserve(one.target); waiting.push(one.target); }
       next_file();
     }, { rootMargin: '600px' });
-    $$('.file[data-src]').forEach((f) => near.observe(f));
+    $$('.file.wait').forEach((f) => near.observe(f));
   }
 
   // Seen marks belong to this browser and to the content that was shown.

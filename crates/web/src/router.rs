@@ -182,9 +182,9 @@ fn read_review(state: &UiState, name: &str) -> Result<ReviewContext, ServiceErro
     // Read first: what is newer than this number is newer than the review.
     let log_size = probity_review::log_size(&workspace)?;
     let name = probity_review::find_change(&workspace, &name)?;
-    let review = probity_review::review(&workspace, &name)?;
+    let (review, contents) = probity_review::review_with_contents(&workspace, &name)?;
     let decisions = probity_review::decisions(&workspace, Some(&review.change))?;
-    Ok(ReviewContext { name, review, decisions, log_size })
+    Ok(ReviewContext { name, review, contents, decisions, log_size })
 }
 
 async fn change(
@@ -194,6 +194,9 @@ async fn change(
     RawQuery(query): RawQuery,
 ) -> Response {
     let asked = Asked::new(headers, query);
+    if let Some(file) = asked.query.text("file").and_then(|file| file.parse().ok()) {
+        return one_file(state, name, file, asked).await;
+    }
     let is_split = asked.query.text("view") != Some("unified");
     let found = ask(&state, move |state| {
         let context = state.keep_review(read_review(state, &name)?);
@@ -217,7 +220,10 @@ async fn file(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    one_file(state, name, file, Asked::new(headers, query)).await
+}
+
+async fn one_file(state: Shared, name: String, file: usize, asked: Asked) -> Response {
     let is_split = asked.query.text("view") != Some("unified");
     let is_whole = asked.query.text("all").is_some();
     let shown = asked.query.text("v").map(str::to_owned);
