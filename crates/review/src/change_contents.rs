@@ -71,9 +71,7 @@ impl ChangeContents {
     ) -> Result<Vec<FileSides>, ServiceError> {
         let at = |commit: Option<&str>| CommitContents::of_paths(workspace, commit, paths.iter().copied());
         match &self.0 {
-            ContentPlaces::Run(run) => {
-                paths.iter().map(|path| run_sides(workspace, run, path)).collect()
-            }
+            ContentPlaces::Run(run) => paths.iter().map(|path| run_sides(workspace, run, path)).collect(),
             ContentPlaces::OpenRun(id) => {
                 Ok(paths.iter().map(|path| open_layer_sides(workspace, id, path)).collect())
             }

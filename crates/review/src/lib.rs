@@ -1,12 +1,13 @@
 //! What a reviewer sees and decides: one change against its declaration, who works where, and why a line is there.
 //!
 //! Owns: the review of runs, intents, commits and uncommitted work; the board; decisions; the origin of a line.
-//! May use: api, changes, core, evidence, intents, knowledge, line-diff, paths, quality, runner, scopes, snapshot, storage, workspace.
+//! May use: api, changes, core, document-store, documents, evidence, intents, knowledge, line-diff, merges, paths, quality, runner, scopes, snapshot, storage, workspace.
 //! Must not know: any rule of a judgment; how an answer is shown.
 //!
 //! * [`find_change`]: the change that a name means. [`review`]: everything about it. [`ChangeContents`]: its files.
 //! * [`board`]: who is where. [`log_feed`]: the log in words.
 //! * [`line_origin`]: why a line is there.
+//! * [`lost_intents`]: what merges lost, and decisions about it.
 //! * [`decide`]: carries out what a person decided, through the functions that the command line calls.
 
 mod board;
@@ -15,12 +16,14 @@ mod change_contents;
 mod change_name;
 mod change_of_content;
 mod commit_contents;
+mod content_index;
 mod decide;
 mod file_sides;
 mod folded_files;
 mod intent_review;
 mod line_origin;
 mod log_feed;
+pub mod lost_intents;
 mod options;
 mod range_review;
 mod run_review;

@@ -129,15 +129,17 @@
       const n = all[d > 0 ? (here < 0 ? all.length - 1 : here) : Math.max(0, (here < 0 ? all.length : here) - 2)];
       if (n) { n.scrollIntoView(); scrollBy(0, -160); }
     };
+    const place = (d) => { const all = $$('#main .cols3 .loci a'), i = all.findIndex((a) => a.hasAttribute('aria-current')); const n = all[i + d]; if (n) location.href = n.href; };
     const option = (key) => { const b = $(`[data-key="${key}"]`); if (b) act(b); };
     const map = {
       '?': () => show('help'), '/': () => $('#q').focus(), '\\': theme, '.': () => refresh(),
       j: () => step(rows(), 1), k: () => step(rows(), -1),
-      ']': () => jump(at + 1), '[': () => jump(at - 1), n: () => hunk(1), p: () => hunk(-1),
+      ']': () => (files.length ? jump(at + 1) : place(1)), '[': () => (files.length ? jump(at - 1) : place(-1)), n: () => hunk(1), p: () => hunk(-1),
       o: () => jump(files.findIndex((f, i) => f.classList.contains('o') && i > at) >= 0 ? files.findIndex((f, i) => f.classList.contains('o') && i > at) : files.findIndex((f) => f.classList.contains('o'))),
       v: () => { const c = files[at] && $('[data-seen]', files[at]); if (c) { c.checked = true; c.dispatchEvent(new Event('change', { bubbles: true })); jump(at + 1); } },
       u: () => { const other = $('.views a:not([aria-current])'); if (other) location.href = other.href; },
       w: () => { const a = (document.activeElement.closest('tr') && $('.n a', document.activeElement.closest('tr'))) || (files[at] && $('.n a', files[at])); if (a) location.href = a.href; },
+      1: () => option('1'), 2: () => option('2'), 3: () => option('3'), 4: () => option('4'),
       E: () => option('E'), L: () => option('L'), S: () => option('S'), R: () => option('R'),
     };
     if (map[e.key]) { e.preventDefault(); map[e.key](); }
