@@ -46,6 +46,7 @@ impl Browser {
             "--headless=new",
             "--no-sandbox",
             "--disable-gpu",
+            "--disable-quic",
             "--disable-background-networking",
             "--disable-sync",
             "--no-first-run",
