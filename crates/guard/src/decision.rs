@@ -29,7 +29,7 @@ pub trait GuardWorld: ShellWorld {
     /// Returns the governed tree in which the session works.
     fn session_tree(&self) -> Option<Rc<GovernedTree>>;
 
-    /// Returns the programs of the guard itself, absolute: whoever replaces them disarms it.
+    /// Returns the programs of the guard itself, absolute: a program that replaces them disables the guard.
     fn guard_programs(&self) -> Vec<String>;
 
     /// Returns whether a process is alive and not an ancestor of the agent: a run around the agent is no stranger.

@@ -196,7 +196,11 @@ fn a_session_outside_of_governed_trees_is_left_alone() {
             "tool_input": {"command": command},
         });
         let output = call("claude", "before", payload.to_string().as_bytes());
-        assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0), "{command}");
+        assert_eq!(
+            (output.status.code(), output.stdout.len(), output.stderr.len()),
+            (Some(0), 0, 0),
+            "{command}"
+        );
     }
 }
 

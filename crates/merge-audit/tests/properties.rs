@@ -2,7 +2,8 @@
 
 use probity_line_diff::{LineAlignment, merge};
 use probity_merge_audit::{
-    AuditFinding, AuditOptions, EditKind, FileVersion, FindingClass, FourTrees, MergeSide, audit, restore_edit,
+    AuditFinding, AuditOptions, EditKind, FileVersion, FindingClass, FourTrees, MergeSide, audit,
+    restore_edit,
 };
 use probity_paths::RepoPath;
 use proptest::prelude::*;

@@ -1,13 +1,13 @@
 //! Audits of git merges as every surface uses them: plain requests, plain answers.
 //!
-//! Owns: which four trees a question means, reading them, the commits behind a finding, survival commits, accepted losses, the
-//! policy for findings.
+//! Owns: the four trees of a merge, the commits behind a finding, survival commits, decisions, the policy for findings.
 //! May use: analysis, api, core, documents, line-diff, merge-audit, paths, snapshot, storage, workspace.
 //! Must not know: governed runs, intents, the store of documents, how an answer is shown.
 //!
-//! * [`audit`]: one merge, however it is named; [`read_four_trees`]: what it compares. [`audit_range`]: every merge of a range; [`audit_merges`]: those of a list.
-//! * [`accept`]: puts on record that a merge stands without an edit; [`decide`]: that, and edits put
-//!   back, for several findings at once; [`decisions`] lists what was decided.
+//! * [`audit`]: one merge, however it is named; [`read_four_trees`]: what it compares. [`audit_range`]: every merge of a
+//!   range; [`audit_merges`]: those of a list.
+//! * [`accept`]: puts on record that a merge stands without an edit; [`decide`]: that, and edits put back, for several
+//!   findings at once; [`decisions`] lists what was decided.
 //! * [`finding_policy`], [`set_finding_policy`]: rules that decide before a person is asked.
 //! * [`merge_summary`], [`merge_sarif`]: findings for pull requests and code scanning services.
 //! * [`install_git_hooks`]: lets git audit a merge before it is committed, by [`audit_before_commit`].
@@ -19,6 +19,7 @@ mod answers;
 mod ci_outputs;
 mod commit_graph;
 mod contents;
+mod decision_log;
 mod decisions;
 mod description;
 mod four_trees;
@@ -30,7 +31,8 @@ mod range;
 mod survival;
 
 pub use ci_outputs::{merge_sarif, merge_summary};
-pub use decisions::{accept, decide, decisions};
+pub use decision_log::decisions;
+pub use decisions::{accept, decide};
 pub use description::{changed_words, what_happened};
 pub use git_hooks::{install_git_hooks, remove_git_hooks};
 pub use policy::{finding_policy, set_finding_policy};

@@ -212,7 +212,9 @@ fn audit_batch(
             answers.push(answer?);
         }
         // Contents that were read for this part are not needed any more.
-        part.iter_mut().for_each(|(_, trees)| trees.clear());
+        for (_, trees) in &mut *part {
+            trees.clear();
+        }
     }
     answers.retain(|answer| !answer.findings.is_empty());
     let n_clean = merges.len() - answers.len();

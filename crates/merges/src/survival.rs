@@ -2,6 +2,7 @@
 
 use crate::answers::{audit_one, explain, report_of};
 use crate::contents::ContentDepth;
+use crate::decision_log::record;
 use crate::layout_of;
 use crate::question::{MergeQuestion, NamedMerge, ResultTree, named_merges};
 use probity_api::merge_audit::{
@@ -152,7 +153,7 @@ fn record_restored(
     for (side, choice) in [(MergeSide::Ours, FindingChoice::Ours), (MergeSide::Theirs, FindingChoice::Theirs)]
     {
         let of_side = restored.iter().filter(|finding| finding.side == Some(side)).collect();
-        crate::decisions::record(workspace, Some(merge), of_side, choice, &by)?;
+        record(workspace, Some(merge), of_side, choice, &by)?;
     }
     Ok(())
 }

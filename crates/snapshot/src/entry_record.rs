@@ -1,5 +1,7 @@
 //! The stored facts of one entry, kept small because a tree has many.
 
+mod record_table;
+
 use probity_core::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +100,22 @@ pub(crate) enum EntryContent {
 }
 
 impl EntryContent {
+    /// Returns the letter of its kind in hashes and stored tables.
+    pub(crate) const fn tag(&self) -> u8 {
+        match self {
+            Self::File(Some(_)) => b'f',
+            Self::File(None) => b'F',
+            Self::Symlink(Some(_)) => b'l',
+            Self::Symlink(None) => b'L',
+            Self::Directory(Some(_)) => b'd',
+            Self::Directory(None) => b'D',
+            Self::Fifo => b'p',
+            Self::Socket => b's',
+            Self::CharDevice(_) => b'c',
+            Self::BlockDevice(_) => b'b',
+        }
+    }
+
     /// Returns the content of an entry that was not read, or has none.
     pub(crate) const fn unread(stat: &EntryStat) -> Self {
         match stat.kind {
@@ -182,7 +200,7 @@ pub(crate) struct DirectoryRecord {
     /// The names of the children, concatenated.
     #[serde(with = "probity_core::bytes::raw")]
     pub(crate) names: Box<[u8]>,
-    #[serde(with = "crate::record_table")]
+    #[serde(with = "record_table")]
     pub(crate) records: Box<[EntryRecord]>,
     /// The link targets, by index of the record.
     pub(crate) targets: Box<[(u32, Box<[u8]>)]>,

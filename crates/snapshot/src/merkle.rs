@@ -74,7 +74,7 @@ fn put_record(dir: &DirectoryRecord, record: &EntryRecord, dirs: &[DirectoryReco
     bytes.extend_from_slice(&u32::from(record.name.1).to_be_bytes());
     bytes.extend_from_slice(dir.name(record));
     bytes.extend_from_slice(&record.facts.mode.to_be_bytes());
-    bytes.push(tag(&record.held));
+    bytes.push(record.held.tag());
     match &record.held {
         EntryContent::File(Some(digest)) | EntryContent::Symlink(Some(digest)) => {
             bytes.extend_from_slice(digest.as_bytes());
@@ -87,22 +87,6 @@ fn put_record(dir: &DirectoryRecord, record: &EntryRecord, dirs: &[DirectoryReco
             bytes.extend_from_slice(&number.to_be_bytes());
         }
         EntryContent::Fifo | EntryContent::Socket => {}
-    }
-}
-
-/// Returns the type tag of an entry.
-pub(crate) const fn tag(held: &EntryContent) -> u8 {
-    match held {
-        EntryContent::File(Some(_)) => b'f',
-        EntryContent::File(None) => b'F',
-        EntryContent::Symlink(Some(_)) => b'l',
-        EntryContent::Symlink(None) => b'L',
-        EntryContent::Directory(Some(_)) => b'd',
-        EntryContent::Directory(None) => b'D',
-        EntryContent::Fifo => b'p',
-        EntryContent::Socket => b's',
-        EntryContent::CharDevice(_) => b'c',
-        EntryContent::BlockDevice(_) => b'b',
     }
 }
 

@@ -1,9 +1,9 @@
 //! The addresses of the ledger and of the health of the code.
 
+use crate::page_request::{PageRequest, Shared, ask, document, page};
 use crate::pages;
 use crate::pages::code::{CodeFacts, MAX_LISTED_FINDINGS, MAX_TREND_POINTS};
 use crate::pages::ledger::LedgerQuestion;
-use crate::router::{Asked, Shared, ask, document, page};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -14,7 +14,7 @@ use probity_quality::analyze::FindingLimits;
 use probity_quality::analyze::answers::analysis_run;
 use probity_workspace::{ServiceError, Workspace};
 
-fn ledger_question(asked: &Asked) -> LedgerQuestion {
+fn ledger_question(asked: &PageRequest) -> LedgerQuestion {
     LedgerQuestion {
         kind: asked.query.text("kind").and_then(|kind| kind.parse().ok()),
         stream: asked.query.text("stream").filter(|stream| !stream.is_empty()).map(str::to_owned),
@@ -28,7 +28,7 @@ pub(crate) async fn ledger(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let question = ledger_question(&asked);
     let wanted = question.clone();
     let found = ask(&state, move |state| {
@@ -57,7 +57,7 @@ pub(crate) async fn ledger_item(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let question = ledger_question(&asked);
     let stream = question.stream.clone();
     let found =
@@ -89,7 +89,7 @@ pub(crate) async fn code(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let family: Option<FindingFamily> = asked.query.text("family").and_then(|family| family.parse().ok());
     let found = ask(&state, |state| code_facts(&state.workspace()?)).await;
     let frame = asked.frame(&state, "code");

@@ -16,6 +16,7 @@ mod knowledge_handlers;
 mod line_colors;
 mod lost_intent_handlers;
 mod page_event;
+mod page_request;
 mod pages;
 mod request_guard;
 mod review_context;

@@ -1,8 +1,8 @@
 //! The addresses of what merges lost: the list, one merge, and decisions about one place.
 
+use crate::page_request::{PageRequest, Shared, ask, document, is_own_form, page};
 use crate::pages;
 use crate::pages::merge::PlacePreview;
-use crate::router::{Asked, Shared, ask, document, is_own_form, page};
 use crate::session::SessionId;
 use crate::url_text::FormValues;
 use axum::Extension;
@@ -24,7 +24,7 @@ pub(crate) async fn merges(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let found = ask(&state, |state| {
         let workspace = state.workspace()?;
         let working = lost_intents::merge_in_progress(&workspace)?;
@@ -48,7 +48,7 @@ pub(crate) async fn merge(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let found = ask(&state, move |state| lost_intents::merge_audit(&state.workspace()?, &name)).await;
     let place = asked.query.text("place").map(str::to_owned);
     asked.answer(&state, "merge", found, |frame, audit| {
@@ -62,7 +62,7 @@ pub(crate) async fn document_merge(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let found = ask(&state, move |state| lost_intents::document_merge(&state.workspace()?, &name)).await;
     let place = asked.query.text("place").map(str::to_owned);
     asked.answer(&state, "merge", found, |frame, merge| {
@@ -90,7 +90,7 @@ pub(crate) async fn finding_preview(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let place = asked.query.text("place").unwrap_or_default().to_owned();
     let subject = form_subject("finding", &action, &name, &place);
     let found = ask(&state, move |state| {
@@ -115,7 +115,7 @@ pub(crate) async fn conflict_preview(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let place = asked.query.text("place").unwrap_or_default().to_owned();
     let subject = form_subject("conflict", &action, &name, &place);
     let found = ask(&state, move |state| {
@@ -141,7 +141,7 @@ pub(crate) async fn conflict_preview(
 
 fn show_preview(
     state: &Shared,
-    asked: &Asked,
+    asked: &PageRequest,
     session: &SessionId,
     subject: &str,
     found: Result<PlacePreview, ServiceError>,
@@ -166,7 +166,7 @@ struct PlaceForm {
 /// Reads a form about a place, if this session got it and the page may decide.
 fn place_form(
     state: &Shared,
-    asked: &Asked,
+    asked: &PageRequest,
     session: &SessionId,
     body: &Bytes,
     (kind, action, merge): (&str, &str, &str),
@@ -194,7 +194,7 @@ pub(crate) async fn decide_finding(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let asked = Asked::new(headers, None);
+    let asked = PageRequest::new(headers, None);
     let form = match place_form(&state, &asked, &session, &body, ("finding", &action, &name)) {
         Ok(form) => form,
         Err(refusal) => return *refusal,
@@ -230,7 +230,7 @@ pub(crate) async fn decide_conflict(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let asked = Asked::new(headers, None);
+    let asked = PageRequest::new(headers, None);
     let form = match place_form(&state, &asked, &session, &body, ("conflict", &action, &name)) {
         Ok(form) => form,
         Err(refusal) => return *refusal,

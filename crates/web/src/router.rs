@@ -5,8 +5,9 @@ use crate::events::{self, MAX_MISSED_ENTRIES};
 use crate::knowledge_handlers;
 use crate::lost_intent_handlers as lost;
 use crate::page_event::PageEvent;
-use crate::pages::{self, PageFrame};
-use crate::request_guard::{cookie, guard};
+use crate::page_request::{PageRequest, Shared, ask, document, is_own_form, page};
+use crate::pages;
+use crate::request_guard::guard;
 use crate::review_context::ReviewContext;
 use crate::session::SessionId;
 use crate::ui_state::UiState;
@@ -17,10 +18,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router, middleware};
-use maud::Markup;
-use probity_api::Answer;
 use probity_api::review::{ChangeReview, DecisionAction};
-use probity_core::Digest;
 use probity_paths::RepoPath;
 use probity_review::DecisionRequest;
 use probity_workspace::ServiceError;
@@ -29,7 +27,6 @@ use std::sync::{Arc, PoisonError};
 
 /// The largest body of a request: a form with its paths.
 const MAX_BODY_BYTES: usize = 64 * 1024;
-pub(crate) type Shared = Arc<UiState>;
 
 pub(crate) fn router(state: Shared) -> Router {
     Router::new()
@@ -70,87 +67,6 @@ fn redirect(address: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }
 
-pub(crate) fn page(status: StatusCode, markup: Markup) -> Response {
-    let html = HeaderValue::from_static("text/html; charset=utf-8");
-    (status, [(header::CONTENT_TYPE, html)], markup.into_string()).into_response()
-}
-
-pub(crate) fn document<A: Answer>(answer: &A) -> Response {
-    let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], answer.to_document().to_string()).into_response()
-}
-
-/// Runs a question on the services where it may block.
-pub(crate) async fn ask<T: Send + 'static>(
-    state: &Shared,
-    question: impl FnOnce(&UiState) -> Result<T, ServiceError> + Send + 'static,
-) -> Result<T, ServiceError> {
-    let _place = state.questions.acquire().await;
-    let shared = Arc::clone(state);
-    let answer = tokio::task::spawn_blocking(move || question(&shared)).await;
-    answer.unwrap_or_else(|error| {
-        Err(ServiceError::System {
-            what: "the question was not answered".into(),
-            source: std::io::Error::other(error),
-        })
-    })
-}
-
-/// What a handler needs of a request.
-#[derive(Debug, Clone)]
-pub(crate) struct Asked {
-    headers: HeaderMap,
-    pub(crate) query: FormValues,
-}
-
-impl Asked {
-    pub(crate) fn new(headers: HeaderMap, query: Option<String>) -> Self {
-        Self { headers, query: FormValues::parse(&query.unwrap_or_default()) }
-    }
-
-    pub(crate) fn wants_json(&self) -> bool {
-        let accept =
-            self.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        accept.contains("application/json") && !accept.contains("text/html")
-    }
-
-    pub(crate) fn frame(&self, state: &UiState, current: &'static str) -> PageFrame {
-        let theme = cookie(&self.headers, "probity_theme").filter(|word| matches!(*word, "light" | "dark"));
-        let mut frame = PageFrame::new(state, current);
-        frame.theme = theme.map(str::to_owned);
-        frame
-    }
-
-    /// Answers with a document or a page; a refusal is a page, too.
-    pub(crate) fn answer<A: Answer>(
-        &self,
-        state: &Shared,
-        current: &'static str,
-        found: Result<A, ServiceError>,
-        show: impl FnOnce(&PageFrame, &A) -> Markup,
-    ) -> Response {
-        let frame = self.frame(state, current);
-        match found {
-            Ok(answer) if self.wants_json() => document(&answer),
-            Ok(answer) => page(StatusCode::OK, show(&frame, &answer)),
-            Err(fault) => self.refusal(&frame, &fault),
-        }
-    }
-
-    pub(crate) fn refusal(&self, frame: &PageFrame, fault: &ServiceError) -> Response {
-        let status = match fault.exit_code() {
-            probity_api::ExitCode::Conflict => StatusCode::CONFLICT,
-            probity_api::ExitCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            _ if fault.code() == "DECISION.TOO_LATE" => StatusCode::CONFLICT,
-            _ => StatusCode::UNPROCESSABLE_ENTITY,
-        };
-        if self.wants_json() {
-            return (status, document(&fault.answer())).into_response();
-        }
-        page(status, pages::refusal(frame, fault))
-    }
-}
-
 async fn enter(State(state): State<Shared>, RawQuery(query): RawQuery) -> Response {
     let values = FormValues::parse(&query.unwrap_or_default());
     let session = state.sessions.enter(values.text("t").unwrap_or_default());
@@ -166,7 +82,7 @@ async fn enter(State(state): State<Shared>, RawQuery(query): RawQuery) -> Respon
 }
 
 async fn board(State(state): State<Shared>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     if matches!(asked.query.text("show"), Some("landed" | "all")) {
         return redirect("/c");
     }
@@ -175,7 +91,7 @@ async fn board(State(state): State<Shared>, headers: HeaderMap, RawQuery(query):
 }
 
 async fn changes(State(state): State<Shared>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let found = ask(&state, |state| {
         let workspace = state.workspace()?;
         let finished = probity_review::finished_changes(&workspace, pages::lists::MAX_LISTED_CHANGES)?;
@@ -206,7 +122,7 @@ async fn change(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     if let Some(file) = asked.query.text("file").and_then(|file| file.parse().ok()) {
         return one_file(state, name, file, asked).await;
     }
@@ -233,10 +149,10 @@ async fn file(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    one_file(state, name, file, Asked::new(headers, query)).await
+    one_file(state, name, file, PageRequest::new(headers, query)).await
 }
 
-async fn one_file(state: Shared, name: String, file: usize, asked: Asked) -> Response {
+async fn one_file(state: Shared, name: String, file: usize, asked: PageRequest) -> Response {
     let is_split = asked.query.text("view") != Some("unified");
     let is_whole = asked.query.text("all").is_some();
     let shown = asked.query.text("v").map(str::to_owned);
@@ -265,7 +181,7 @@ async fn gate_log(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let from = asked.query.text("from").and_then(|from| from.parse().ok()).unwrap_or(0);
     let found = ask(&state, move |state| {
         let context = read_review(state, &name)?;
@@ -288,7 +204,7 @@ async fn evidence(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let found = ask(&state, move |state| {
         let context = read_review(state, &name)?;
         let proof = probity_runner::log_proofs::prove(&state.workspace()?, &context.review.change, None).ok();
@@ -316,7 +232,7 @@ async fn preview(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let found = ask(&state, move |state| Ok(state.keep_review(read_review(state, &name)?))).await;
     let frame = asked.frame(&state, "changes");
     let found = found.and_then(|context| {
@@ -343,13 +259,6 @@ fn find_option<'r>(
     })
 }
 
-/// Returns whether this session got the form, for this subject. Digests are compared, so the time tells nothing.
-pub(crate) fn is_own_form(state: &UiState, session: &SessionId, subject: &str, form: &FormValues) -> bool {
-    state.sessions.form_token(session, subject).is_some_and(|expected| {
-        Digest::of(expected.as_bytes()) == Digest::of(form.bytes("token").unwrap_or_default())
-    })
-}
-
 async fn decide(
     State(state): State<Shared>,
     Extension(session): Extension<SessionId>,
@@ -357,7 +266,7 @@ async fn decide(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let asked = Asked::new(headers, None);
+    let asked = PageRequest::new(headers, None);
     let frame = asked.frame(&state, "changes");
     if state.read_only {
         return page(StatusCode::FORBIDDEN, pages::read_only(&frame));
@@ -417,7 +326,7 @@ async fn why(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let path = asked.query.bytes("path").and_then(|path| RepoPath::parse(path).ok());
     let line = asked.query.text("line").and_then(|line| line.parse().ok());
     let (Some(path), Some(line)) = (path, line) else {
@@ -440,7 +349,7 @@ async fn why(
 }
 
 async fn log(State(state): State<Shared>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let from: Option<u64> = asked.query.text("from").and_then(|from| from.parse().ok());
     let found = ask(&state, move |state| {
         let workspace = state.workspace()?;
@@ -465,7 +374,7 @@ async fn event_stream(
 ) -> Response {
     // Heard from now on, so that nothing falls between what was missed and what comes.
     let events = state.events.subscribe();
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let last = asked.headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let from: Option<u64> = last.or(asked.query.text("from")).and_then(|from| from.parse().ok());
     let missed = ask(&state, move |state| {
@@ -487,7 +396,7 @@ async fn event_stream(
 }
 
 async fn find(State(state): State<Shared>, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
-    let asked = Asked::new(headers, query);
+    let asked = PageRequest::new(headers, query);
     let wanted = asked.query.text("q").unwrap_or_default().trim().to_owned();
     if let Some((path, line)) = place_of(&wanted) {
         return redirect(&format!(

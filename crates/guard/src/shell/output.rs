@@ -62,8 +62,8 @@ impl Interpreter<'_> {
 }
 
 fn printed(argv: &[Value], state: &ShellState, input: &CommandInput) -> Option<String> {
-    let (name, args) = argv.split_first()?;
-    let texts: Vec<&str> = args.iter().map(Value::known).collect::<Option<_>>()?;
+    let (name, operands) = argv.split_first()?;
+    let texts: Vec<&str> = operands.iter().map(Value::known).collect::<Option<_>>()?;
     let given = || match input {
         CommandInput::Text(text) => Some(text.clone()),
         CommandInput::Inherited | CommandInput::Unknown => None,
@@ -76,7 +76,7 @@ fn printed(argv: &[Value], state: &ShellState, input: &CommandInput) -> Option<S
         "true" | ":" => Some(String::new()),
         "pwd" => state.cwd.as_ref().map(|cwd| format!("{cwd}\n")),
         "basename" => {
-            let base = args.first()?.base_name();
+            let base = operands.first()?.base_name();
             let base = base.known()?.to_owned();
             let suffix = texts.get(1).copied().unwrap_or_default();
             Some(format!("{}\n", base.strip_suffix(suffix).unwrap_or(&base)))
@@ -86,7 +86,7 @@ fn printed(argv: &[Value], state: &ShellState, input: &CommandInput) -> Option<S
             Some(format!("{}\n", path.rsplit_once('/').map_or(".", |(dir, _)| dir)))
         }
         "base64" => {
-            let read = Arguments::read(args, "w", &["wrap"]);
+            let read = Arguments::read(operands, "w", &["wrap"]);
             let is_followed = read.has(&["d", "D", "decode"]) && read.operands.is_empty();
             let text: String =
                 given().filter(|_| is_followed)?.split_whitespace().collect::<Vec<_>>().concat();
@@ -115,16 +115,9 @@ fn unescaped(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
         read.push_str(before);
-        match escaped_char(after) {
-            Some((found, length)) => {
-                read.push(found);
-                rest = &after[length..];
-            }
-            None => {
-                read.push('\\');
-                rest = after;
-            }
-        }
+        let (found, length) = escaped_char(after).unwrap_or(('\\', 0));
+        read.push(found);
+        rest = &after[length..];
     }
     read + rest
 }

@@ -229,7 +229,8 @@ fn the_health_of_the_code_is_shown_with_its_trend() {
     browser.go(&server.address("/code"));
     assert!(browser.text("#code").contains("No analysis is stored"), "{}", browser.text("#code"));
     repo.ask(&["analyze"]);
-    let branches: String = (0..40).map(|n| format!("    if x == {n}:\n        return {n} * x\n")).collect();
+    let branches = (0..40).map(|n| format!("    if x == {n}:\n        return {n} * x\n"));
+    let branches = branches.collect::<Vec<_>>().concat();
     repo.write(
         "src/<img src=x onerror=document.title=1>.py",
         &format!("def tangled(x):\n{branches}    return x\n"),

@@ -256,7 +256,7 @@ pub(crate) fn git_merge(frame: &PageFrame, audit: &MergeAuditAnswer, chosen: Opt
     let places: Vec<LostPlace> =
         audit.findings.iter().map(|finding| LostPlace::of_finding(finding, is_committed)).collect();
     let names = [
-        audit.base.as_deref().map(short).unwrap_or("none").to_owned(),
+        audit.base.as_deref().map_or("none", short).to_owned(),
         short(&audit.ours).to_owned(),
         short(&audit.theirs).to_owned(),
         audit.merge.as_deref().map_or_else(|| "working tree".to_owned(), |merge| short(merge).to_owned()),

@@ -311,16 +311,15 @@ impl Parser<'_> {
             match self.next().ok_or("a `$'` has no end")? {
                 '\'' if is_known => return Ok(WordPiece::Text { text, quoted: true }),
                 '\'' => return Ok(WordPiece::Unknown(Vec::new())),
-                '\\' => match escaped_char(self.rest()) {
-                    Some((found, length)) => {
+                '\\' => {
+                    if let Some((found, length)) = escaped_char(self.rest()) {
                         self.at += length;
                         text.push(found);
-                    }
-                    None => {
+                    } else {
                         is_known = false;
                         self.next();
                     }
-                },
+                }
                 found => text.push(found),
             }
         }

@@ -1,8 +1,7 @@
 //! The stored form of a directory's records: a table of fixed width, which is read and written without a look at each
 //! member. A large tree has many records, and every command reads all of them.
 
-use crate::entry_record::{EntryContent, EntryFacts, EntryRecord};
-use crate::merkle;
+use super::{EntryContent, EntryFacts, EntryRecord};
 use probity_core::Digest;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -13,7 +12,9 @@ const CONTENT_BYTES: usize = 32;
 
 pub(crate) fn serialize<S: Serializer>(records: &[EntryRecord], serializer: S) -> Result<S::Ok, S::Error> {
     let mut table = Vec::with_capacity(records.len() * RECORD_BYTES);
-    records.iter().for_each(|record| put(record, &mut table));
+    for record in records {
+        put(record, &mut table);
+    }
     serializer.serialize_bytes(&table)
 }
 
@@ -35,7 +36,7 @@ fn put(record: &EntryRecord, table: &mut Vec<u8>) {
     table.extend_from_slice(&record.name.0.to_le_bytes());
     table.extend_from_slice(&record.name.1.to_le_bytes());
     table.extend_from_slice(&mode.to_le_bytes());
-    table.push(merkle::tag(&record.held));
+    table.push(record.held.tag());
     let mut content = [0; CONTENT_BYTES];
     match record.held {
         EntryContent::File(Some(digest)) | EntryContent::Symlink(Some(digest)) => {
