@@ -177,7 +177,7 @@ fn a_policy_decides_before_a_person_is_asked() {
     assert_eq!(settled.json["findings"][0]["ruling"]["choose"], "merged");
     set(r#"{"rules": [{"path": "docs/**", "decide": "ours"}, {"decide": "refuse"}]}"#);
     let refused = repo.ask(&["merge", "audit", "HEAD", "--accept", "all", "--why", "fine"]);
-    assert_eq!(refused.json["code"], "MERGE.REFUSED_BY_POLICY", "{}", refused.json);
+    assert_eq!(refused.json["reason"], "MERGE.REFUSED_BY_POLICY", "{}", refused.json);
     set(r#"{"rules": [{"entity": "price", "decide": "theirs"}]}"#);
     let restored = repo.ask(&["merge", "audit", "HEAD", "--restore", "policy", "--why", "it is theirs"]);
     assert_eq!(restored.json["restored"].as_array().map(Vec::len), Some(1), "{}", restored.json);
