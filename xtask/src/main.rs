@@ -12,7 +12,6 @@ mod bench_hook;
 mod bench_peers;
 mod book;
 mod book_links;
-mod browser;
 mod check;
 mod corpus;
 mod demo;
@@ -25,6 +24,7 @@ mod measure;
 mod stress;
 mod test;
 mod test_run;
+mod test_tools;
 mod tidy;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -75,8 +75,8 @@ enum Chore {
         #[arg(long)]
         archive_only: bool,
     },
-    /// Install the browser that drives the review page in tests, from Debian's packages (needs root)
-    Browser,
+    /// Install the programs that tests drive, such as a browser, from Debian's packages (needs root)
+    TestTools,
     /// Measure Probity side by side with what one would use instead
     Bench(BenchArgs),
     /// How well copies are found: seeded changes of real code; with `merges`, lost edits
@@ -254,7 +254,7 @@ fn main() -> ExitCode {
 fn run(chore: Chore) -> ChoreResult {
     match chore {
         Chore::Demo => demo::demo(),
-        Chore::Browser => browser::install(),
+        Chore::TestTools => test_tools::install(),
         Chore::Test => test::test(),
         Chore::Check { package } => check::check(&package),
         Chore::Tidy { lower: false } => tidy::tidy(),
