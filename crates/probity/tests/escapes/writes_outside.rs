@@ -41,6 +41,22 @@ cases! {
         start: "exec 0<>\"$OUT/canary\"",
         ..Case::new("(echo x >&0) 2>/dev/null; true", End::Any)
     };
+    a_file_that_is_the_standard_input_cannot_be_opened_for_writing => Case {
+        start: "exec 0<\"$OUT/canary\"",
+        lands: &[("src/auth/login.sh", Some("canary\n"))],
+        ..Case::new("cat > src/auth/login.sh; (echo x > /proc/self/fd/0; echo x > /dev/stdin; chmod 777 /proc/self/fd/0) \
+                     2>/dev/null; true", End::Passes)
+    };
+    a_directory_that_is_the_standard_input_leads_nowhere => Case {
+        start: "exec 0<\"$OUT\"",
+        ..Case::new("(echo x > /proc/self/fd/0/x; rm /proc/self/fd/0/canary) 2>/dev/null; true", End::Any)
+    };
+    /// The words of the run go to a file, and what was written before must stay in it.
+    a_file_that_is_the_standard_output_cannot_be_emptied => Case {
+        lands: LANDED,
+        ..Case::new("(: > /proc/self/fd/1; : > /dev/stderr; truncate -s 0 /proc/self/fd/1) 2>/dev/null; \
+                     echo fixed > src/auth/login.sh", End::Passes)
+    };
     start_files_of_the_shell_keep_their_content => Case::new(
         "echo x >> \"$HOME/.bashrc\"; echo x > \"$HOME/.profile\"; mkdir -p \"$HOME/.config/autostart\"; true", End::Any);
     caches_can_be_written_and_are_thrown_away => Case {
