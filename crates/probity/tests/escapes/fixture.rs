@@ -284,7 +284,7 @@ impl Fixture {
                 self.list(&path, entries);
             }
             let text = if kind.is_dir() {
-                format!("directory {:o}", facts.permissions().mode() & 0o777)
+                format!("directory {:o}", facts.permissions().mode() & 0o7777)
             } else if kind.is_symlink() {
                 format!("link {}", fs::read_link(&path).expect("a target").display())
             } else if kind.is_file() && facts.len() > 1_000_000 {
