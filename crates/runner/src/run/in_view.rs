@@ -342,7 +342,7 @@ pub(super) fn conclude(
                 CommitRule::Leave => Vec::new(),
                 CommitRule::Import => {
                     let scope = run.scope.to_scope()?;
-                    import_commits(workspace, view.directory(), run.ref_movements, &scope)
+                    import_commits(workspace, view.directory(), run.ref_movements, &scope, run.end)
                 }
             };
             attest_landing(workspace, run, LandingState::Landed, &paths, &[], &imported)?;
