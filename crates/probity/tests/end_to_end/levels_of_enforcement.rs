@@ -535,3 +535,30 @@ fn many_branches_are_not_looked_at_one_by_one() {
     let Some(note) = refused_import(&repo, script) else { return };
     assert!(note.starts_with("more than 32 branches"), "{note}");
 }
+
+/// Nothing can be mounted over a file that is not there, so what an agent's program makes is told.
+#[test]
+fn settings_of_an_agent_that_a_command_makes_are_told() {
+    let repo = repo_with_real_neighbors();
+    let home = repo.outside().join("home");
+    fs::create_dir_all(home.join(".claude")).expect("creates");
+    fs::create_dir_all(home.join("dotfiles")).expect("creates");
+    fs::write(home.join("dotfiles/md"), "").expect("writes");
+    std::os::unix::fs::symlink("../dotfiles/md", home.join(".claude/CLAUDE.md")).expect("links");
+    let script = "echo {} > ~/.claude/settings.json; echo x > ~/.claude/other; rm ~/.claude/CLAUDE.md; \
+                  echo x > ~/.claude/CLAUDE.md";
+    let mut command = repo.probity(&["run", "--json", "--enforce", "overlay", "--scope", "src/**"]);
+    command.env("HOME", &home).args(["--", "sh", "-ec", script]);
+    let run = repo.outcome(&command.output().expect("starts"));
+    if run.json["reason"] == "ENFORCE.UNAVAILABLE" {
+        return probity_testkit::skip!("there are no views here");
+    }
+    let findings = run.json["findings"].as_array().expect("findings");
+    let told: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding["code"] == "PROTECTED.CHANGED")
+        .filter_map(|finding| finding["detail"].as_str())
+        .collect();
+    assert_eq!(told.len(), 2, "{run:#?}");
+    assert!(told[0].contains("settings.json") && told[1].contains("CLAUDE.md"), "{run:#?}");
+}
