@@ -1,6 +1,6 @@
 //! Other processes, and services that run already.
 
-use crate::fixture::{Case, End, Fixture, cases};
+use crate::fixture::{Canary, Case, End, Fixture, cases};
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::process::{Child, Stdio};
 
@@ -25,10 +25,6 @@ try:
 except OSError: pass
 sys.exit(attached)
 PY", End::Passes);
-    shared_memory_is_private => Case {
-        setup: "echo canary > /dev/shm/probity-escape-$$; echo /dev/shm/probity-escape-$$ > \"$OUT/name\"",
-        ..Case::new("! test -e \"$(cat \"$OUT/name\")\"", End::Passes)
-    };
     variables_that_lead_to_services_are_gone => Case {
         start: "export SSH_AUTH_SOCK=/run/x DOCKER_HOST=unix:///run/d TMUX=/tmp/t,1,0 DBUS_SESSION_BUS_ADDRESS=unix:path=/run/b",
         ..Case::new("! env | grep -qE '^(SSH_AUTH_SOCK|DOCKER_HOST|TMUX|DBUS_SESSION_BUS_ADDRESS)='", End::Passes)
@@ -49,6 +45,12 @@ sys.exit(1)
 PY", End::Passes);
     a_crontab_cannot_be_written => Case::new(
         "command -v crontab >/dev/null && echo '* * * * * true # probity-escape' | crontab - 2>/dev/null; true", End::Any);
+}
+
+#[test]
+fn shared_memory_is_private() {
+    let case = Case::new("! test -e \"$(cat \"$OUT/name\")\"", End::Passes);
+    case.run_beside(|fixture| Box::new(Canary::new_in("/dev/shm", fixture)));
 }
 
 /// A process outside that ends only with its input; it must still be there when the case has ended.

@@ -1,6 +1,6 @@
 //! Plain writes outside of the tree.
 
-use crate::fixture::{Case, End, cases};
+use crate::fixture::{Canary, Case, End, cases};
 
 const LANDED: &[(&str, Option<&str>)] = &[("src/auth/login.sh", Some("fixed\n"))];
 
@@ -73,10 +73,17 @@ cases! {
         setup: "mkdir -p \"$HOME/.claude/hooks\"; echo old > \"$HOME/.claude/hooks/h\"; echo log > \"$HOME/.claude/log\"",
         ..Case::new("echo log > \"$HOME/.claude/log\" || exit 3; echo x > \"$HOME/.claude/hooks/h\"; true", End::Passes)
     };
-    names_in_the_temporary_directory_are_private => Case {
-        setup: "echo mine > /tmp/probity-escape-$$; echo /tmp/probity-escape-$$ > \"$OUT/name\"",
+}
+
+#[test]
+fn names_in_the_temporary_directory_are_private() {
+    let case = Case {
         lands: &[("src/auth/login.sh", Some("0\n"))],
-        ..Case::new("ls /tmp | grep -c probity-escape > src/auth/login.sh; rm -f \"$(cat \"$OUT/name\")\"; \
-                     echo x > \"$(cat \"$OUT/name\")\"", End::Passes)
+        ..Case::new(
+            "ls /tmp | grep -c probity-escape > src/auth/login.sh; rm -f \"$(cat \"$OUT/name\")\"; \
+             echo x > \"$(cat \"$OUT/name\")\"",
+            End::Passes,
+        )
     };
+    case.run_beside(|fixture| Box::new(Canary::new_in("/tmp", fixture)));
 }
