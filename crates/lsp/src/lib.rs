@@ -34,9 +34,14 @@ pub fn serve_stdio(home: &str) -> io::Result<()> {
 }
 
 fn serve(connection: &Connection, home: &str) -> io::Result<()> {
-    let parameters = connection
-        .initialize(serde_json::to_value(ServerCapabilities::default())?)
-        .map_err(io::Error::other)?;
+    let parameters =
+        connection.initialize(serde_json::to_value(ServerCapabilities::default())?).map_err(|error| {
+            if error.channel_is_disconnected() {
+                io::Error::other("the editor left without an `initialize` request")
+            } else {
+                io::Error::other(error)
+            }
+        })?;
     // An editor that names no directory gets its marks from the place of each file.
     let parameters: InitializeParams = serde_json::from_value(parameters).unwrap_or_default();
     let (watch, changes) = StateWatch::start()?;
