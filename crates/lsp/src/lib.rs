@@ -34,9 +34,14 @@ pub fn serve_stdio(home: &str) -> io::Result<()> {
 }
 
 fn serve(connection: &Connection, home: &str) -> io::Result<()> {
-    let parameters = connection
-        .initialize(serde_json::to_value(ServerCapabilities::default())?)
-        .map_err(io::Error::other)?;
+    let parameters =
+        connection.initialize(serde_json::to_value(ServerCapabilities::default())?).map_err(|error| {
+            if error.channel_is_disconnected() {
+                io::Error::other("the editor left without an `initialize` request")
+            } else {
+                io::Error::other(error)
+            }
+        })?;
     // An editor that names no directory gets its marks from the place of each file.
     let parameters: InitializeParams = serde_json::from_value(parameters).unwrap_or_default();
     let (watch, changes) = StateWatch::start()?;
@@ -86,33 +91,37 @@ impl EditorServer<'_> {
         let uri = parameters.text_document.uri;
         match notification.method.as_str() {
             "textDocument/didOpen" => {
-                self.documents.entry(uri).or_default();
-                self.renew_marks()
+                self.documents.entry(uri.clone()).or_default();
+                self.renew_mark(&uri)
             }
             "textDocument/didClose" => {
                 self.documents.remove(&uri);
                 self.publish(uri, Vec::new())
             }
-            "textDocument/didChange" | "textDocument/didSave" => self.renew_marks(),
+            "textDocument/didChange" | "textDocument/didSave" => self.renew_mark(&uri),
             _ => Ok(()),
         }
     }
 
-    /// Tells the editor what is different now. A decision reads one small file, so every document is asked about.
+    /// Tells the editor what is different now in any document, because claims changed.
     fn renew_marks(&mut self) -> io::Result<()> {
-        let mut news = Vec::new();
-        for (uri, known) in &mut self.documents {
-            let Some(path) = file_uri::to_path(uri) else { continue };
-            let (found, state_dir) = file_diagnostics(&path, self.home, self.cwd.as_deref());
-            if let Some(directory) = state_dir {
-                self.watch.add(&directory);
-            }
-            if *known != found {
-                known.clone_from(&found);
-                news.push((uri.clone(), found));
-            }
+        let uris: Vec<String> = self.documents.keys().cloned().collect();
+        uris.iter().try_for_each(|uri| self.renew_mark(uri))
+    }
+
+    /// Tells the editor what is different now in one document. Others are not asked about: an editor may have thousands open.
+    fn renew_mark(&mut self, uri: &str) -> io::Result<()> {
+        let Some(path) = file_uri::to_path(uri) else { return Ok(()) };
+        let Some(known) = self.documents.get_mut(uri) else { return Ok(()) };
+        let (found, state_dir) = file_diagnostics(&path, self.home, self.cwd.as_deref());
+        if let Some(directory) = state_dir {
+            self.watch.add(&directory);
         }
-        news.into_iter().try_for_each(|(uri, found)| self.publish(uri, found))
+        if *known == found {
+            return Ok(());
+        }
+        known.clone_from(&found);
+        self.publish(uri.to_owned(), found)
     }
 
     fn publish(&self, uri: String, diagnostics: Vec<Diagnostic>) -> io::Result<()> {

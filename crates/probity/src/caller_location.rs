@@ -4,7 +4,7 @@ use crate::ui;
 use clap::Args;
 use probity_core::bytes::shell_word;
 use probity_scopes::{TypedPathError, WorkingDirectory};
-use probity_workspace::{ServiceError, Workspace};
+use probity_workspace::{ServiceError, UnusedTree, Workspace};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -81,17 +81,21 @@ pub(crate) fn announce(command: &str, workspace: &Workspace) {
     }
 }
 
-/// Mentions Probity state in a parent directory, which the caller may have meant.
-pub(crate) fn mention_state_above(workspace: &Workspace) {
-    if let Some(above) = &workspace.state_above {
-        let n_up = workspace.root.strip_prefix(above).map_or(0, |below| below.components().count());
-        let up = vec![".."; n_up].join("/");
-        ui::eprint(format_args!(
-            "{}: there is Probity state in {up}; pass {} if you mean that tree",
-            ui::warn("note"),
-            ui::code(format_args!("--root {up}"))
-        ));
-    }
+/// Mentions a directory above the root, which the caller may have meant.
+pub(crate) fn mention_tree_above(workspace: &Workspace) {
+    let Some(tree) = &workspace.above else { return };
+    let (UnusedTree::HasState(above) | UnusedTree::IsForeign(above)) = tree;
+    let n_up = workspace.root.strip_prefix(above).map_or(0, |below| below.components().count());
+    let up = vec![".."; n_up].join("/");
+    let what = match tree {
+        UnusedTree::HasState(_) => format!("there is Probity state in {up}"),
+        UnusedTree::IsForeign(_) => format!("the tree in {up} belongs to another user and is not used"),
+    };
+    ui::eprint(format_args!(
+        "{}: {what}; pass {} if you mean that tree",
+        ui::warn("note"),
+        ui::code(format_args!("--root {up}"))
+    ));
 }
 
 /// Converts scope patterns to start at the root.

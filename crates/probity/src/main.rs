@@ -178,7 +178,7 @@ fn find_workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspace, ServiceE
     let mut workspace = Workspace::find(root, cwd)?;
     workspace.progress = progress::meter().clone();
     if caller_location::remember_location(&workspace, root) {
-        caller_location::mention_state_above(&workspace);
+        caller_location::mention_tree_above(&workspace);
     }
     Ok(workspace)
 }

@@ -4,14 +4,14 @@ use crate::id_maps::IdMapper;
 use crate::init::InitRequest;
 use crate::{
     CommandEnd, INIT_ROLE, NOT_ENTERED_EXIT_CODE, NetworkAccess, ViewFailure, ViewPlan, ViewReport,
-    descriptors, mounts, privileges,
+    descriptors, mounts, privileges, standard_streams, unix_sockets,
 };
 use nix::sched::CloneFlags;
 use rustix::fd::AsRawFd as _;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{Seek as _, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
@@ -55,8 +55,10 @@ fn enter(plan: &Path, command: &[OsString]) -> Result<Option<CommandEnd>, ViewFa
     // Takes its room now: the command may fill the disk.
     report_file.write_all(&[b' '; REPORT_BYTES]).map_err(ViewFailure::at("write", report_path))?;
     let mut report = ViewReport::default();
-    if let Err(failure) = enter_namespaces(&plan)
-        .and_then(|()| mounts::build(&plan))
+    // Looked for now: a network namespace of its own shows no socket, and a user namespace hides whose they are.
+    if let Err(failure) = unix_sockets::reachable_sockets()
+        .and_then(|sockets| enter_namespaces(&plan).map(|()| sockets))
+        .and_then(|sockets| mounts::build(&plan, &sockets))
         .map(|n_masked_sockets| report.n_masked_sockets = n_masked_sockets)
         .and_then(|()| run_init(&plan, command, &mut report))
     {
@@ -69,7 +71,6 @@ fn enter(plan: &Path, command: &[OsString]) -> Result<Option<CommandEnd>, ViewFa
 }
 
 fn enter_namespaces(plan: &ViewPlan) -> Result<(), ViewFailure> {
-    descriptors::make_stdin_read_only()?;
     let mut flags = CloneFlags::CLONE_NEWUSER
         | CloneFlags::CLONE_NEWNS
         | CloneFlags::CLONE_NEWPID
@@ -98,13 +99,18 @@ fn run_init(plan: &ViewPlan, command: &[OsString], report: &mut ViewReport) -> R
     let request = serde_json::to_string(&request).map_err(ViewFailure::step(step))?;
     privileges::keep_capabilities_across_exec()?;
     // This path leads to the running program wherever its file is hidden.
-    let init = Command::new("/proc/self/exe").arg(INIT_ROLE).arg(request).args(command).spawn();
-    let mut init = init.map_err(ViewFailure::step(step))?;
+    let mut init = Command::new("/proc/self/exe");
+    init.arg(INIT_ROLE).arg(request).args(command);
+    let mut relays = standard_streams::connect(&mut init)?;
+    let started = init.spawn();
+    // Holds ends of pipes that only the command must have.
+    drop(init);
+    let mut init = started.map_err(ViewFailure::step(step))?;
     drop(writer);
-    let mut answer = Vec::new();
-    let read = reader.read_to_end(&mut answer);
+    let answer = relays.copy_beside(&mut reader);
     let ended = init.wait().map_err(ViewFailure::step(step))?;
-    read.map_err(ViewFailure::step(step))?;
+    relays.finish().map_err(ViewFailure::step("copy the output of the command"))?;
+    let answer = answer.map_err(ViewFailure::step(step))?;
     if answer.is_empty() {
         let error = std::io::Error::other(format!("it ended with {ended} and reported nothing"));
         return Err(ViewFailure::step(step)(error));

@@ -21,16 +21,18 @@
 //!
 //! * The only writable places are the overlays and writable directories of the plan and private, empty `/tmp`,
 //!   `/var/tmp`, `/run` and `/dev`. Everything else is read-only.
-//! * The command holds no descriptor but its standard streams, and no capability; it cannot gain one.
-//! * Unix sockets on which somebody listened when the view was built cannot be reached by their path; abstract sockets
-//!   and signals do not leave the view where Landlock can restrict them ([`ViewReport::has_landlock_scopes`]).
+//! * The command holds no descriptor but its standard streams, and no capability; it cannot gain one. Files behind the
+//!   standard streams are copied: it cannot open them.
+//! * Unix sockets on which somebody listened when the view was built cannot be reached by their path, also after they were
+//!   renamed in their directory; abstract sockets and signals do not leave the view where Landlock can restrict them ([`ViewReport::has_landlock_scopes`]).
 //! * The terminal cannot be made to type (`TIOCSTI`).
 //!
 //! # Limits
 //!
 //! * A mount below the target of an overlay makes the view impossible: the kernel refuses such a lower layer.
 //! * The lower layer is live. What others change in the real tree meanwhile may or may not be seen in the view.
-//! * A Unix socket that appears after the view was built can be reached, unless it lies in a private directory.
+//! * A Unix socket that appears after the view was built can be reached, unless it lies in a private directory; so can one
+//!   that was moved to another directory, or bound in another namespace.
 
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "a view exists on Linux only"))]
 
@@ -52,6 +54,8 @@ mod plan;
 mod privileges;
 #[cfg(target_os = "linux")]
 mod probe;
+#[cfg(target_os = "linux")]
+mod standard_streams;
 mod unix_sockets;
 #[cfg(target_os = "linux")]
 mod write_grants;

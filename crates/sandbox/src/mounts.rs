@@ -1,7 +1,6 @@
 //! The mounts of a view. Runs in the entrance, after it has entered its namespaces.
 
 use crate::mount_table::{MountEntry, mount_entries};
-use crate::unix_sockets::reachable_socket_paths;
 use crate::{OverlayMount, ViewFailure, ViewPlan};
 use rustix::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, StatVfsMountFlags};
@@ -10,12 +9,13 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags,
     OpenTreeFlags,
 };
+use std::collections::BTreeSet;
 use std::ffi::{CStr, OsStr};
 use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 const MOUNT_TABLE: &str = "/proc/self/mountinfo";
-const SOCKET_TABLE: &str = "/proc/net/unix";
 
 /// Directories that every view has for itself, empty at first.
 const PRIVATE_DIRECTORIES: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
@@ -34,8 +34,8 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
     ("fd/2", "/dev/stderr"),
 ];
 
-/// Builds the mounts of the plan; returns the number of sockets that were covered.
-pub(crate) fn build(plan: &ViewPlan) -> Result<usize, ViewFailure> {
+/// Builds the mounts of the plan and covers `sockets`; returns the number of sockets that were covered.
+pub(crate) fn build(plan: &ViewPlan, sockets: &BTreeSet<PathBuf>) -> Result<usize, ViewFailure> {
     let root = Path::new("/");
     rustix::mount::mount_change(root, MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .map_err(ViewFailure::at("make mounts private below", root))?;
@@ -75,7 +75,7 @@ pub(crate) fn build(plan: &ViewPlan) -> Result<usize, ViewFailure> {
     for path in plan.read_only.iter().map(Path::new).filter(|path| path.exists()) {
         make_part_read_only(path)?;
     }
-    let n_masked_sockets = mask_sockets()?;
+    let n_masked_sockets = mask_sockets(sockets)?;
     for path in plan.hidden.iter().map(Path::new) {
         hide(path)?;
     }
@@ -282,20 +282,32 @@ fn mount_devices(terminal: Option<DetachedMount>) -> Result<(), ViewFailure> {
     Ok(())
 }
 
-/// Covers every socket that can be reached by its path: who answers there works outside of the view.
-fn mask_sockets() -> Result<usize, ViewFailure> {
-    let table = Path::new(SOCKET_TABLE);
-    let listed = fs::read(table).map_err(ViewFailure::at("read", table))?;
+/// Covers the sockets: who answers there works outside of the view. A program may have renamed its socket or linked it to
+/// another name since it was bound, as ssh does, so that all sockets beside it are covered as well.
+fn mask_sockets(sockets: &BTreeSet<PathBuf>) -> Result<usize, ViewFailure> {
+    let directories: BTreeSet<&Path> = sockets.iter().filter_map(|path| path.parent()).collect();
+    // A directory that is not there, or that this user cannot read, is looked at by the listed names alone.
+    let beside = directories.into_iter().flat_map(fs::read_dir).flatten().flatten();
+    let beside = beside.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket()));
+    let is_socket = |path: &&PathBuf| {
+        rustix::fs::lstat(*path)
+            .is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::Socket)
+    };
+    let listed = sockets.iter().filter(is_socket).cloned();
+    let found: BTreeSet<PathBuf> = beside.map(|entry| entry.path()).chain(listed).collect();
     let mut n_masked = 0;
-    for path in reachable_socket_paths(&listed) {
-        let is_socket = rustix::fs::lstat(&path)
-            .is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::Socket);
-        if is_socket {
-            cover_file(&path)?;
-            n_masked += 1;
-        }
+    for path in found {
+        n_masked += usize::from(mask_socket(&path)?);
     }
     Ok(n_masked)
+}
+
+/// Covers a socket; returns false if it is gone.
+fn mask_socket(path: &Path) -> Result<bool, ViewFailure> {
+    match rustix::mount::mount_bind("/dev/null", path) {
+        Err(Errno::NOENT) => Ok(false),
+        masked => masked.map(|()| true).map_err(ViewFailure::at("cover", path)),
+    }
 }
 
 fn hide(path: &Path) -> Result<(), ViewFailure> {

@@ -2,16 +2,24 @@
 //!
 //! Every command works on the own git directory, with its settings and none of its hooks; the other store only lends
 //! its objects. What is taken over is packed, and checked as a pack from a stranger is.
+//!
+//! Names and ids of branches are words of a stranger, too: git takes a word that begins with a hyphen for an option, and
+//! some options write files.
 
-use crate::ServiceError;
-use crate::git::{output_of_file, output_of_lines, run_git};
+use crate::git::{self, output_of_file, output_of_lines, run_git};
+use crate::worktree::first_difference;
+use crate::{ServiceError, Workspace};
 use probity_paths::RepoPath;
 use probity_snapshot::git::{GitCommand, GitLayout, git_command};
+use probity_snapshot::{GitId, Snapshot};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// More new commits than this are not looked at.
 const MAX_IMPORTED_COMMITS: usize = 1_000;
+
+/// More moved branches than this are not looked at.
+pub const MAX_IMPORTED_BRANCHES: usize = 32;
 
 /// A branch that moved in the other store.
 #[derive(Debug, Clone, Copy)]
@@ -35,26 +43,44 @@ pub enum BranchImport {
     Refused(String),
 }
 
-/// Takes over a branch if it only grew, and every new commit changes only paths that `may_change` accepts. Paths begin
-/// at the top of the working tree. `objects` is the other store; `None` if it has no objects of its own.
+/// The tree that a branch must agree with, and what it may change.
+pub struct ImportRules<'a> {
+    /// The tree that was judged, as it is after its changes landed.
+    pub tree: &'a Snapshot,
+    /// Whether new commits may change a path, which begins at the top of the working tree.
+    pub may_change: &'a dyn Fn(&RepoPath) -> bool,
+}
+
+/// Takes over a branch if it only grew, every new commit changes only what the rules allow, and its last commit holds what
+/// the judged tree holds wherever it brings something new. `objects` is the other store; `None` if it has no objects of
+/// its own.
 pub fn import_branch(
+    workspace: &Workspace,
     layout: &GitLayout,
     objects: Option<&Path>,
     branch: MovedBranch<'_>,
-    may_change: &dyn Fn(&RepoPath) -> bool,
+    rules: &ImportRules<'_>,
 ) -> Result<BranchImport, ServiceError> {
     if objects.is_some_and(|objects| !is_plain_store(objects)) {
         return Ok(BranchImport::Refused("its object store refers to other stores".into()));
     }
+    if !is_plain_name(branch.name) {
+        return Ok(BranchImport::Refused("git does not make branches of this name".into()));
+    }
+    let tip = object_id(layout, branch.after);
+    let Some(tip) = tip.filter(|_| branch.before.is_none_or(|id| object_id(layout, id).is_some())) else {
+        return Ok(BranchImport::Refused("it holds no id".into()));
+    };
+    let may_change = rules.may_change;
     let own = |words: &[&str]| git_command(layout, words);
     let lent = |words: &[&str]| {
         let mut command = git_command(layout, words);
         command.env.extend(objects.map(|store| ("GIT_ALTERNATE_OBJECT_DIRECTORIES".into(), store.into())));
         command
     };
-    // Looked at first as the other store tells it, so that nothing of a branch that is refused is stored.
+    // Looked at first as the other store tells it, so that nothing of a branch that is out of scope is stored.
     let n_commits = match check(layout, &lent, branch, may_change)? {
-        Ok(n_commits) => n_commits,
+        Ok(changed) => changed.n_commits,
         Err(why) => return Ok(BranchImport::Refused(why)),
     };
     let after = branch.after;
@@ -62,10 +88,15 @@ pub fn import_branch(
         let listed = lines(&run_git(layout, &lent(&["rev-list", "--objects", after, "--not", "--all"]))?);
         let pack = output_of_lines(layout, &lent(&["pack-objects", "--stdout", "-q"]), &listed)?;
         output_of_file(layout, &own(&["index-pack", "--strict", "--stdin"]), &pack)?;
-        // What counts is what arrived: the other store can show any content under any id.
-        if let Err(why) = check(layout, &own, branch, may_change)? {
-            return Ok(BranchImport::Refused(why));
-        }
+    }
+    // What counts is what arrived: the other store can show any content under any id.
+    let changed = match check(layout, &own, branch, may_change)? {
+        Ok(changed) => changed,
+        Err(why) => return Ok(BranchImport::Refused(why)),
+    };
+    if let Some(path) = unjudged_path(workspace, layout, &tip, &changed, rules.tree)? {
+        let why = format!("its last commit holds `{path}` otherwise than the tree that was judged");
+        return Ok(BranchImport::Refused(why));
     }
     let head = run_git(layout, &own(&["rev-parse", "--symbolic-full-name", "HEAD"]));
     let is_checked_out = head.is_ok_and(|head| head.trim_ascii_end() == branch.name.as_bytes());
@@ -90,13 +121,20 @@ pub fn import_branch(
     Ok(BranchImport::Imported { n_commits, index_kept })
 }
 
-/// Returns the number of new commits of a branch, or why it is refused, as the commands of `git` see it.
+/// The new commits of a branch.
+struct NewCommits {
+    n_commits: usize,
+    /// What they change, and what the branch brings from commits that other branches lead to.
+    changed_paths: BTreeSet<RepoPath>,
+}
+
+/// Returns the new commits of a branch, or why it is refused, as the commands of `git` see it.
 fn check(
     layout: &GitLayout,
     git: &dyn Fn(&[&str]) -> GitCommand,
     branch: MovedBranch<'_>,
     may_change: &dyn Fn(&RepoPath) -> bool,
-) -> Result<Result<usize, String>, ServiceError> {
+) -> Result<Result<NewCommits, String>, ServiceError> {
     if let Some(before) = branch.before
         && !run_git(layout, &git(&["rev-list", "--max-count=1", before, "--not", branch.after]))?.is_empty()
     {
@@ -107,11 +145,47 @@ fn check(
     if commits.len() > MAX_IMPORTED_COMMITS {
         return Ok(Err(format!("it has more than {MAX_IMPORTED_COMMITS} new commits")));
     }
-    let changed = changed_paths(layout, git, &commits)?;
+    let mut compared: Vec<String> = commits.clone();
+    // The branch may have moved to a commit that is not new, or merged one.
+    compared.extend(branch.before.map(|before| format!("{} {before}", branch.after)));
+    let changed = changed_paths(layout, git, &compared)?;
     Ok(match changed.iter().find(|path| !may_change(path)) {
         Some(path) => Err(format!("a commit changes `{path}`, which is out of scope")),
-        None => Ok(commits.len()),
+        None => Ok(NewCommits { n_commits: commits.len(), changed_paths: changed }),
     })
+}
+
+/// Returns a path at which the last commit of a branch holds something that neither the checked-out commit nor the
+/// judged tree does.
+fn unjudged_path(
+    workspace: &Workspace,
+    layout: &GitLayout,
+    tip: &GitId,
+    new: &NewCommits,
+    tree: &Snapshot,
+) -> Result<Option<RepoPath>, ServiceError> {
+    if new.changed_paths.is_empty() {
+        return Ok(None);
+    }
+    let committed = git::files_of(layout, tip)?;
+    let checked_out = match git::head(workspace)? {
+        Some(head) => git::tree_of_head(workspace, &head)?,
+        None => probity_snapshot::git::HeadTree::new(),
+    };
+    let is_new = |path: &&RepoPath| committed.get(*path) != checked_out.get(*path);
+    let paths: Vec<&RepoPath> = new.changed_paths.iter().filter(is_new).collect();
+    first_difference(workspace, &committed, tree, &paths)
+}
+
+/// Returns whether git would make a branch of this full name; the rest of its rules are checked by git.
+fn is_plain_name(name: &str) -> bool {
+    let short = name.strip_prefix("refs/heads/").unwrap_or_default();
+    !short.is_empty() && !short.starts_with('-') && short != "HEAD"
+}
+
+fn object_id(layout: &GitLayout, word: &str) -> Option<GitId> {
+    let is_whole = word.len() == layout.object_format.id_len() * 2;
+    GitId::from_hex(word.as_bytes()).filter(|_| is_whole)
 }
 
 /// Returns whether a store is a directory that lends objects of no further store.
@@ -122,7 +196,8 @@ fn is_plain_store(objects: &Path) -> bool {
     is_directory && lends == [false, false]
 }
 
-/// Returns every path that differs between one of the commits and a parent of it.
+/// Returns every path that differs between one of the commits and a parent of it. A line of two commits compares the
+/// first with the second as if that were its parent.
 fn changed_paths(
     layout: &GitLayout,
     git: &dyn Fn(&[&str]) -> GitCommand,

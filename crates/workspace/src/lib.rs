@@ -55,6 +55,7 @@ pub mod worktree;
 pub use cancellation::CancellationToken;
 pub use git_failure::{GitFailure, GitFailureCause};
 pub use progress::ProgressMeter;
+pub use root::UnusedTree;
 pub use service_error::ServiceError;
 pub use state_directory::{
     CHECKPOINT_FILE, DATABASE_FILE, HANDLES_DIR, OpenRun, StateDirectory, is_tree_key, tree_key,

@@ -13,16 +13,27 @@ const ROOT_MARKERS: [&str; 3] = [".git", POLICY_FILE, JSON_POLICY_FILE];
 
 const ACCOUNTS_FILE: &str = "/etc/passwd";
 
+/// The permission bit that lets every user put entries into a directory.
+const EVERYBODY_WRITES: u32 = 0o002;
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FoundRoot {
     pub root: PathBuf,
-    /// A directory above the root with Probity state, if no directory is marked as a root.
-    pub state_above: Option<PathBuf>,
+    pub above: Option<UnusedTree>,
+}
+
+/// A directory above the root that the caller may have meant. It is only reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnusedTree {
+    /// It has Probity state, and no directory is marked as a root.
+    HasState(PathBuf),
+    /// It is marked as a root by another user.
+    IsForeign(PathBuf),
 }
 
 /// Finds the root for `from`, a canonical path: the nearest marked ancestor, or else `from` itself.
 pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, ServiceError> {
-    let nearest = from.ancestors().find(|directory| is_marked(directory));
+    let nearest = from.ancestors().find(|directory| has_marker(directory, from, &ROOT_MARKERS));
     let root = nearest.unwrap_or(from);
     if let Some(what) = too_broad(root, nearest.is_some(), homes) {
         let marker = ROOT_MARKERS.iter().find(|name| root.join(name).exists());
@@ -38,10 +49,42 @@ pub(crate) fn find_root(from: &Path, homes: &[PathBuf]) -> Result<FoundRoot, Ser
         );
         return Err(ServiceError::refused(ReasonCode::RootTooBroad, detail));
     }
-    let mut above =
-        from.ancestors().skip(1).filter(|_| nearest.is_none() && !from.join(STATE_DIR_NAME).is_dir());
-    let state_above = above.find(|directory| directory.join(STATE_DIR_NAME).is_dir()).map(Path::to_owned);
-    Ok(FoundRoot { root: root.to_owned(), state_above })
+    Ok(FoundRoot { root: root.to_owned(), above: unused_tree(from, nearest) })
+}
+
+/// Returns the nearest directory above `from`, and below the marked root `nearest`, that the caller may have meant. What
+/// lies in a directory to which everybody can write says nothing about the trees below.
+fn unused_tree(from: &Path, nearest: Option<&Path>) -> Option<UnusedTree> {
+    let user = rustix::process::geteuid().as_raw();
+    let has_own_state = nearest.is_some() || from.join(STATE_DIR_NAME).is_dir();
+    let above = from.ancestors().take_while(|directory| Some(*directory) != nearest).skip(1);
+    let mut closed = above.filter_map(|directory| {
+        let facts = std::fs::metadata(directory).ok()?;
+        (facts.mode() & EVERYBODY_WRITES == 0).then_some((directory, [0, user].contains(&facts.uid())))
+    });
+    closed.find_map(|(directory, is_own)| {
+        if is_marked(directory) {
+            return Some(UnusedTree::IsForeign(directory.to_owned()));
+        }
+        let has_state = is_own && !has_own_state && directory.join(STATE_DIR_NAME).is_dir();
+        has_state.then(|| UnusedTree::HasState(directory.to_owned()))
+    })
+}
+
+/// Returns the repository around `root`, if there is one.
+pub(crate) fn find_repository(root: &Path) -> Option<GitLayout> {
+    root.ancestors().filter(|directory| has_marker(directory, root, &[".git"])).find_map(GitLayout::find)
+}
+
+/// Returns whether a directory has one of `markers`, put there by somebody who may decide about trees below: this user,
+/// root, or the owner of `from`. Otherwise any user who can write to a directory above, such as `/tmp`, would choose the
+/// policy and the repository for everybody. Where the caller stands, everything counts.
+fn has_marker(directory: &Path, from: &Path, markers: &[&str]) -> bool {
+    markers.iter().map(|name| directory.join(name)).filter(|marker| marker.exists()).any(|marker| {
+        let owner = |path: &Path| path.symlink_metadata().map(|facts| facts.uid()).ok();
+        let trusted = [Some(0), Some(rustix::process::geteuid().as_raw()), owner(from)];
+        directory == from || owner(&marker).is_some_and(|owner| trusted.contains(&Some(owner)))
+    })
 }
 
 /// Refuses a repository without a policy inside a tree that has one: a `.git` that is put into a directory would
@@ -50,7 +93,8 @@ pub(crate) fn refuse_nested(root: &Path) -> Result<(), ServiceError> {
     let has_policy = |directory: &Path| {
         [POLICY_FILE, JSON_POLICY_FILE].iter().any(|name| directory.join(name).symlink_metadata().is_ok())
     };
-    let outer = root.ancestors().skip(1).find(|directory| has_policy(directory));
+    let policies = [POLICY_FILE, JSON_POLICY_FILE];
+    let outer = root.ancestors().skip(1).find(|directory| has_marker(directory, root, &policies));
     let Some(outer) = outer.filter(|_| !has_policy(root) && root.join(".git").symlink_metadata().is_ok())
     else {
         return Ok(());
@@ -153,6 +197,7 @@ fn account_home(accounts: &[u8], uid: u32) -> Option<PathBuf> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
 
     /// A directory with these entries; a trailing `/` makes a directory.
     fn tree(entries: &[&str]) -> (tempfile::TempDir, PathBuf) {
@@ -182,13 +227,68 @@ mod tests {
         }
     }
 
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("sets the mode");
+    }
+
     #[test]
     fn a_state_directory_above_is_named_and_not_used() {
         let (_dir, top) = tree(&[".probity/", "a/b/", "c/.probity/", "d/.git/", "d/e/"]);
         let found = |from: &str| find_root(&top.join(from), &[]).expect("is found");
-        assert_eq!(found("a/b"), FoundRoot { root: top.join("a/b"), state_above: Some(top.clone()) });
-        assert_eq!(found("c"), FoundRoot { root: top.join("c"), state_above: None });
-        assert_eq!(found("d/e"), FoundRoot { root: top.join("d"), state_above: None });
+        let above = Some(UnusedTree::HasState(top.clone()));
+        assert_eq!(found("a/b"), FoundRoot { root: top.join("a/b"), above });
+        assert_eq!(found("c"), FoundRoot { root: top.join("c"), above: None });
+        assert_eq!(found("d/e"), FoundRoot { root: top.join("d"), above: None });
+    }
+
+    #[test]
+    fn state_in_a_directory_to_which_others_write_is_not_named() {
+        let (_dir, top) = tree(&["state/.probity/", "state/open/.probity/", "state/open/a/"]);
+        let named = || find_root(&top.join("state/open/a"), &[]).expect("is found").above;
+        assert_eq!(named(), Some(UnusedTree::HasState(top.join("state/open"))));
+        for mode in [0o777, 0o1777] {
+            set_mode(&top.join("state/open"), mode);
+            assert_eq!(named(), Some(UnusedTree::HasState(top.join("state"))), "{mode:o}");
+        }
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(top.join("state"), Some(65534), None).expect("gives away");
+            assert_eq!(named(), None);
+        }
+    }
+
+    /// As root, because only root can give files away.
+    #[test]
+    fn markers_of_other_users_make_no_root_of_a_directory_above() {
+        if !rustix::process::geteuid().is_root() {
+            return probity_testkit::skip!("this user cannot give files away");
+        }
+        let git = ["git/.git/HEAD", "git/.git/objects/x", "git/a/"];
+        let (_dir, top) = tree(
+            &[&git[..], &["policy/probity.toml", "policy/a/.git/HEAD", "plain/probity.toml", "plain/a/"]]
+                .concat(),
+        );
+        let give = |path: &str| {
+            std::os::unix::fs::lchown(top.join(path), Some(65534), None).expect("gives away");
+        };
+        for marker in ["git/.git", "policy/probity.toml", "plain/probity.toml"] {
+            give(marker);
+        }
+        let found = |from: &str| find_root(&top.join(from), &[]).expect("is found");
+        for name in ["git", "plain"] {
+            let (root, outer) = (top.join(name).join("a"), top.join(name));
+            let above = Some(UnusedTree::IsForeign(outer.clone()));
+            assert_eq!(found(&format!("{name}/a")), FoundRoot { root: root.clone(), above });
+            assert_eq!(find_repository(&root), None);
+            assert_eq!(found(name).root, outer, "the caller stands in it");
+            // Anybody can put something there, so it is no hint either.
+            set_mode(&outer, 0o1777);
+            assert_eq!(found(&format!("{name}/a")), FoundRoot { root, above: None });
+        }
+        refuse_nested(&top.join("policy/a")).expect("the policy of a stranger refuses nothing");
+        // Who works in a tree of somebody else trusts its owner.
+        give("git/a");
+        assert_eq!(found("git/a").root, top.join("git"));
+        assert!(find_repository(&top.join("git/a")).is_some());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::StateDirectory;
 use crate::own_files::{JSON_POLICY_FILE, POLICY_FILE, STATE_DIR_NAME, STATE_DIR_NAME_IN_GIT};
-use crate::root::{FoundRoot, find_root, refuse_nested, user_homes};
+use crate::root::{FoundRoot, UnusedTree, find_repository, find_root, refuse_nested, user_homes};
 use crate::state_safety::check_state_directory;
 use crate::{CancellationToken, ProgressMeter, ServiceError};
 use probity_core::ReasonCode;
@@ -21,9 +21,8 @@ pub struct Workspace {
     pub state: StateDirectory,
     /// The caller's directory in the tree, or the root if the caller is elsewhere. Typed paths are relative to it.
     pub working_directory: WorkingDirectory,
-    /// A directory above the root that holds Probity state. It is not used, only reported: the caller may have meant
-    /// it.
-    pub state_above: Option<PathBuf>,
+    /// What the caller may have meant instead.
+    pub above: Option<UnusedTree>,
     pub progress: ProgressMeter,
     /// Whether the caller still waits.
     pub cancellation: CancellationToken,
@@ -31,11 +30,11 @@ pub struct Workspace {
 
 impl Workspace {
     /// Opens the tree at `root` if given, else at the nearest ancestor of `from` that has `.git` or a policy, else at
-    /// `from`. `/` and home directories are used only if given explicitly.
+    /// `from`. Those of strangers in directories above do not count. `/` and home directories are used only if given explicitly.
     #[tracing::instrument(name = "find root", skip_all)]
     pub fn find(root: Option<&Path>, from: &Path) -> Result<Self, ServiceError> {
-        let FoundRoot { root, state_above } = if let Some(root) = root {
-            FoundRoot { root: real_path(root)?, state_above: None }
+        let FoundRoot { root, above } = if let Some(root) = root {
+            FoundRoot { root: real_path(root)?, above: None }
         } else {
             let found = find_root(&real_path(from)?, &user_homes())?;
             refuse_nested(&found.root)?;
@@ -44,7 +43,7 @@ impl Workspace {
         if !root.is_dir() {
             return Err(ServiceError::Missing(format!("{} is not a directory", root.display())));
         }
-        let git = root.ancestors().find_map(GitLayout::find);
+        let git = find_repository(&root);
         let state = match &git {
             Some(git) => git.common_dir.join(STATE_DIR_NAME_IN_GIT),
             None => root.join(STATE_DIR_NAME),
@@ -55,7 +54,7 @@ impl Workspace {
         let below_root = from.strip_prefix(&root).unwrap_or(Path::new(""));
         Ok(Self {
             working_directory: WorkingDirectory::new(below_root.as_os_str().as_bytes()),
-            state_above,
+            above,
             progress: ProgressMeter::default(),
             cancellation: CancellationToken::default(),
             state,

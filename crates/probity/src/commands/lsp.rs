@@ -3,7 +3,9 @@
 use crate::answer::CommandAnswer;
 use probity_api::ExitCode;
 use probity_api::govern::tools::{LspServerEnd, McpServerStatus};
+use probity_core::ReasonCode;
 use probity_workspace::ServiceError;
+use std::io::ErrorKind;
 
 /// Serve editors: mark files outside the change or held by others
 ///
@@ -22,7 +24,12 @@ pub(crate) struct LspArgs {
 /// Serves until the editor disconnects.
 pub(crate) fn lsp() -> Result<CommandAnswer, ServiceError> {
     let home = std::env::var("HOME").unwrap_or_default();
-    probity_lsp::serve_stdio(&home)
-        .map_err(|source| ServiceError::System { what: "the language server stopped".into(), source })?;
+    probity_lsp::serve_stdio(&home).map_err(|source| match source.kind() {
+        // What the editor sent is no message.
+        ErrorKind::InvalidData | ErrorKind::Other => {
+            ServiceError::refused(ReasonCode::InputInvalid, format!("the language server stopped: {source}"))
+        }
+        _ => ServiceError::System { what: "the language server stopped".into(), source },
+    })?;
     Ok(CommandAnswer::of(ExitCode::Ok, &LspServerEnd { status: McpServerStatus::Closed }))
 }

@@ -60,6 +60,15 @@ fn a_commit_is_hidden_on_another_reference() {
     is_committed(&Repo::new(), &annotated, "refs/tags/v1");
 }
 
+/// A remote-tracking reference that nobody fetched excuses nothing.
+#[test]
+fn a_tag_is_covered_by_a_remote_tracking_reference() {
+    let script = format!(
+        "{PLUMBING_COMMIT} git update-ref refs/remotes/origin/x $commit; git update-ref refs/tags/v1 $commit"
+    );
+    is_committed(&Repo::new(), &script, "refs/tags/v1");
+}
+
 #[test]
 fn a_commit_is_left_on_a_detached_head() {
     let script = format!("{PLUMBING_COMMIT} git update-ref --no-deref HEAD $commit");

@@ -72,9 +72,16 @@ fn fetching_and_pulling_in_scope() {
                    git branch -q --set-upstream-to=origin/main; cd ../remote; echo far > docs/d.md; \
                    git checkout -qb far; git commit -qam far; git tag far-tag; git checkout -q main; \
                    echo 1 >> src/a.py; git commit -qam near; git tag -a -m near near-tag";
-    for script in ["git fetch -q", "git fetch -q --tags --prune", "git pull -q", "git pull -q --rebase"] {
+    for script in
+        ["git fetch -q --no-tags --prune", "git pull -q --no-tags", "git pull -q --no-tags --rebase"]
+    {
         is_ordinary(prepare, script);
     }
+    is_ordinary(&format!("{prepare}; git tag -d far-tag > /dev/null"), "git fetch -q --tags");
+    // A tag of what is out of scope may be fetched, or made for a commit of the run.
+    let repo = Repo::new();
+    repo.sh(prepare);
+    repo.run_with(&["--scope", "src/**"], "git fetch -q --tags").is_out(&["docs/d.md"]);
     // What a pull brings into the tree outside of the scope is judged, as any other change of the tree.
     let repo = Repo::new();
     repo.sh(prepare);

@@ -470,7 +470,7 @@ fn commits_that_stay_in_the_view_are_not_told_as_landed() {
     assert!(text.contains("commits   made in the private view, and gone with it: only files land"), "{text}");
     assert!(text.contains("`commits = \"import\"` under `[git]` in probity.toml"), "{text}");
     let repo = importing_repo();
-    let script = "echo 1 > src/a.py; git commit -qam first; git switch -qc feature; echo 2 > src/a.py; git commit -qam second";
+    let script = "echo 1 > src/a.py; git commit -qam first; git switch -qc feature; echo 2 > src/b.py; git commit -qam second";
     let text = shown_view_run(&repo, "src/**", script).expect("ran before");
     assert!(!text.contains("gone with it"), "{text}");
     assert!(text.contains("imported  branch feature, 2 commits"), "{text}");
@@ -529,4 +529,117 @@ fn what_a_failed_command_changed_in_scope_can_be_landed() {
     assert!(part["command"].as_str().is_some_and(|command| command.ends_with(" --in-scope")), "{part:#}");
     assert_eq!(repo.ask(&["land", "last", "--in-scope"]).json["state"], "landed");
     repo.sh("test \"$(cat src/a.py)\" = 1");
+}
+
+/// Returns what a run with the scope `src/**` says about the first branch that it did not take over.
+fn refused_import(repo: &Repo, script: &str) -> Option<String> {
+    let run = run_at(repo, "overlay", &["--scope", "src/**"], script)?;
+    assert_eq!(run.json["landing"]["state"], "landed", "{run:#?}");
+    let imported = run.json["landing"]["imported"].as_array().expect("branches");
+    let refused = imported.iter().find(|branch| branch["n_commits"].is_null());
+    Some(refused.unwrap_or_else(|| panic!("{run:#?}"))["note"].as_str().expect("a note").to_owned())
+}
+
+/// Gates judge the tree, and what leaves the machine is the commit.
+#[test]
+fn a_branch_whose_last_commit_is_not_the_judged_tree_is_not_imported() {
+    let scripts = [
+        "echo evil > src/a.py; git commit -qam x; echo good > src/a.py",
+        "echo evil > src/new.py; git add .; git commit -qm x; rm src/new.py; echo good > src/a.py",
+        "ln -s /etc/passwd src/link; git add .; git commit -qm x; rm src/link; echo good > src/a.py",
+        "echo good > src/a.py; chmod +x src/b.py; git commit -qam x; chmod -x src/b.py",
+        "git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,src/sub; \
+         git commit -qm x; git reset -q; echo good > src/a.py",
+    ];
+    for script in scripts {
+        let repo = importing_repo();
+        let Some(note) = refused_import(&repo, script) else { return };
+        assert!(note.contains("otherwise than the tree that was judged"), "{script}: {note}");
+        repo.sh("test \"$(git log -1 --format=%s)\" = policy");
+    }
+}
+
+/// A commit that another branch leads to is not new, and its content was not judged by this run all the same.
+#[test]
+fn a_branch_that_moves_to_a_known_commit_is_held_to_the_scope_and_the_judged_tree() {
+    for (known, words) in
+        [("docs/d.md", "out of scope"), ("src/b.py", "otherwise than the tree that was judged")]
+    {
+        let repo = importing_repo();
+        repo.sh(&format!(
+            "git checkout -qb side; echo known > {known}; git commit -qam side; git checkout -q main"
+        ));
+        let script = "echo 1 > src/a.py; git update-ref refs/heads/main refs/heads/side";
+        let Some(note) = refused_import(&repo, script) else { return };
+        assert!(note.contains(words), "{known}: {note}");
+        repo.sh("test \"$(git log -1 --format=%s)\" = policy");
+    }
+}
+
+/// What git stores in another form than the tree has is the same content.
+#[test]
+fn a_branch_with_converted_line_ends_is_imported() {
+    let repo = importing_repo();
+    repo.write(".gitattributes", "*.py text eol=crlf\n");
+    repo.sh("git add . && git commit -qm attributes");
+    let script = "printf 'a\\r\\nb\\r\\n' > src/a.py; git commit -qam x; git cat-file -p HEAD:src/a.py | grep -qv '\r'";
+    let Some(run) = run_at(&repo, "overlay", &["--scope", "src/**"], script) else { return };
+    assert_eq!(run.json["landing"]["imported"][0]["n_commits"], 1, "{run:#?}");
+}
+
+/// Git takes a word that begins with a hyphen for an option, and `--output` empties any file.
+#[test]
+fn values_and_names_of_branches_are_no_options_of_git() {
+    let repo = importing_repo();
+    let victim = repo.outside().join("victim");
+    fs::write(&victim, "kept").expect("writes");
+    for name in ["main", "new"] {
+        let value = format!("--output={}", victim.display());
+        let script = format!("echo 1 > src/a.py; echo '{value}' > .git/refs/heads/{name}");
+        let Some(note) = refused_import(&repo, &script) else { return };
+        assert_eq!(note, "it holds no id");
+        assert_eq!(fs::read_to_string(&victim).expect("is there"), "kept");
+        repo.sh("git checkout -q -- .");
+    }
+    let script = "echo 1 > src/a.py; git commit -qam x; cp .git/refs/heads/main .git/refs/heads/-x; \
+                  mv .git/refs/heads/main .git/refs/heads/HEAD";
+    let Some(note) = refused_import(&repo, script) else { return };
+    assert_eq!(note, "git does not make branches of this name");
+    repo.sh("test \"$(git for-each-ref --format='%(refname)')\" = refs/heads/main");
+}
+
+#[test]
+fn many_branches_are_not_looked_at_one_by_one() {
+    let repo = importing_repo();
+    let script = "echo 1 > src/a.py; i=0; while test $i -lt 2000; do echo \"$(cat .git/refs/heads/main) refs/heads/b$i\"; \
+                  i=$((i + 1)); done > .git/packed-refs";
+    let Some(note) = refused_import(&repo, script) else { return };
+    assert!(note.starts_with("more than 32 branches"), "{note}");
+}
+
+/// Nothing can be mounted over a file that is not there, so what an agent's program makes is told.
+#[test]
+fn settings_of_an_agent_that_a_command_makes_are_told() {
+    let repo = repo_with_real_neighbors();
+    let home = repo.outside().join("home");
+    fs::create_dir_all(home.join(".claude")).expect("creates");
+    fs::create_dir_all(home.join("dotfiles")).expect("creates");
+    fs::write(home.join("dotfiles/md"), "").expect("writes");
+    std::os::unix::fs::symlink("../dotfiles/md", home.join(".claude/CLAUDE.md")).expect("links");
+    let script = "echo {} > ~/.claude/settings.json; echo x > ~/.claude/other; rm ~/.claude/CLAUDE.md; \
+                  echo x > ~/.claude/CLAUDE.md";
+    let mut command = repo.probity(&["run", "--json", "--enforce", "overlay", "--scope", "src/**"]);
+    command.env("HOME", &home).args(["--", "sh", "-ec", script]);
+    let run = repo.outcome(&command.output().expect("starts"));
+    if run.json["reason"] == "ENFORCE.UNAVAILABLE" {
+        return probity_testkit::skip!("there are no views here");
+    }
+    let findings = run.json["findings"].as_array().expect("findings");
+    let told: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding["code"] == "PROTECTED.CHANGED")
+        .filter_map(|finding| finding["detail"].as_str())
+        .collect();
+    assert_eq!(told.len(), 2, "{run:#?}");
+    assert!(told[0].contains("settings.json") && told[1].contains("CLAUDE.md"), "{run:#?}");
 }

@@ -2,6 +2,7 @@
 
 use crate::repo::{Outcome, Repo};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 /// Creates a monorepo: the repository with two packages of the same shape.
@@ -250,6 +251,11 @@ fn state_in_a_directory_above_is_named_and_not_used() {
     );
     assert!(listed.stdout.is_empty(), "the state above is not used");
     assert_eq!(words.matches("../..;").count(), 1, "{words}");
+
+    // What anybody may have put there is not worth a word.
+    fs::set_permissions(&top, fs::Permissions::from_mode(0o1777)).expect("sets the mode");
+    let words = String::from_utf8_lossy(&list(&below).stderr).into_owned();
+    assert!(!words.contains("../.."), "{words}");
 
     let outcome = run_in(&below);
     outcome.passes();

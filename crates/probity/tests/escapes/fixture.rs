@@ -6,10 +6,10 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 /// The ids of the user `nobody`, who owns nothing.
-const ORDINARY_ID: &str = "65534";
+const ORDINARY_ID: u32 = 65534;
 
 /// Where the trees may be, best first. Not below `/tmp`, which is private in a view: what is outside would be invisible
 /// instead of read-only.
@@ -284,7 +284,7 @@ impl Fixture {
                 self.list(&path, entries);
             }
             let text = if kind.is_dir() {
-                format!("directory {:o}", facts.permissions().mode() & 0o777)
+                format!("directory {:o}", facts.permissions().mode() & 0o7777)
             } else if kind.is_symlink() {
                 format!("link {}", fs::read_link(&path).expect("a target").display())
             } else if kind.is_file() && facts.len() > 1_000_000 {
@@ -333,6 +333,33 @@ impl Fixture {
 }
 
 /// Defines tests from cases.
+/// A file outside of the view that must be as it was when the case has ended. It is removed then.
+pub(crate) struct Canary(NamedTempFile);
+
+impl Canary {
+    /// Makes a file of the user in a shared directory; its path is in `$OUT/name`.
+    pub(crate) fn new_in(directory: &str, fixture: &Fixture) -> Self {
+        let file = tempfile::Builder::new().prefix("probity-escape-").tempfile_in(directory);
+        let file = file.expect("a file");
+        fs::write(&file, "canary").expect("writes");
+        let name = fixture.path("outside/name");
+        fs::write(&name, file.path().as_os_str().as_encoded_bytes()).expect("writes");
+        if fixture.as_other {
+            for path in [file.path(), &name] {
+                std::os::unix::fs::chown(path, Some(ORDINARY_ID), Some(ORDINARY_ID)).expect("gives away");
+            }
+        }
+        Self(file)
+    }
+}
+
+impl Drop for Canary {
+    fn drop(&mut self) {
+        let content = fs::read_to_string(&self.0).ok();
+        assert!(content.as_deref() == Some("canary") || std::thread::panicking(), "{content:?}");
+    }
+}
+
 macro_rules! cases {
     ($($(#[$about:meta])* $name:ident => $case:expr;)+) => {
         $($(#[$about])* #[test] fn $name() { let case: $crate::fixture::Case = $case; case.run(); })+

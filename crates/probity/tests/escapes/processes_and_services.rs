@@ -1,6 +1,6 @@
 //! Other processes, and services that run already.
 
-use crate::fixture::{Case, End, Fixture, cases};
+use crate::fixture::{Canary, Case, End, Fixture, cases};
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::process::{Child, Stdio};
 
@@ -25,10 +25,6 @@ try:
 except OSError: pass
 sys.exit(attached)
 PY", End::Passes);
-    shared_memory_is_private => Case {
-        setup: "echo canary > /dev/shm/probity-escape-$$; echo /dev/shm/probity-escape-$$ > \"$OUT/name\"",
-        ..Case::new("! test -e \"$(cat \"$OUT/name\")\"", End::Passes)
-    };
     variables_that_lead_to_services_are_gone => Case {
         start: "export SSH_AUTH_SOCK=/run/x DOCKER_HOST=unix:///run/d TMUX=/tmp/t,1,0 DBUS_SESSION_BUS_ADDRESS=unix:path=/run/b",
         ..Case::new("! env | grep -qE '^(SSH_AUTH_SOCK|DOCKER_HOST|TMUX|DBUS_SESSION_BUS_ADDRESS)='", End::Passes)
@@ -49,6 +45,12 @@ sys.exit(1)
 PY", End::Passes);
     a_crontab_cannot_be_written => Case::new(
         "command -v crontab >/dev/null && echo '* * * * * true # probity-escape' | crontab - 2>/dev/null; true", End::Any);
+}
+
+#[test]
+fn shared_memory_is_private() {
+    let case = Case::new("! test -e \"$(cat \"$OUT/name\")\"", End::Passes);
+    case.run_beside(|fixture| Box::new(Canary::new_in("/dev/shm", fixture)));
 }
 
 /// A process outside that ends only with its input; it must still be there when the case has ended.
@@ -79,24 +81,54 @@ fn processes_outside_are_out_of_reach() {
     });
 }
 
-/// A service that listens beside the tree when the run begins.
-#[test]
-fn services_behind_named_sockets_are_not_reached() {
-    let case = Case {
-        lands: UNREACHED,
-        ..Case::new(
-            "for t in s d; do python3 -c \"
+/// Tries to reach services at `s` (a stream) and `d` (datagrams) beside the tree.
+const CALL_SERVICES: &str = "for t in s d; do python3 -c \"
 import socket, sys
 kind, name = sys.argv[1:]
 s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM if kind == 's' else socket.SOCK_DGRAM)
 s.connect(name)
-s.send(b'x')\" $t \"$OUT/$t\" 2>/dev/null && exit 9; done; echo unreached > src/auth/login.sh",
-            End::Passes,
-        )
-    };
+s.send(b'x')\" $t \"$OUT/$t\" 2>/dev/null && exit 9; done; echo unreached > src/auth/login.sh";
+
+/// A service that listens beside the tree when the run begins.
+#[test]
+fn services_behind_named_sockets_are_not_reached() {
+    // A network of its own does not show the sockets of the machine.
+    for options in [&[][..], &["--network", "off"]] {
+        let case = Case { lands: UNREACHED, options, ..Case::new(CALL_SERVICES, End::Passes) };
+        case.run_beside(|fixture: &Fixture| {
+            let stream = UnixListener::bind(fixture.path("outside/s")).expect("binds");
+            let datagram = UnixDatagram::bind(fixture.path("outside/d")).expect("binds");
+            Box::new((stream, datagram))
+        });
+    }
+}
+
+/// The table of the kernel has the name under which a socket was bound.
+#[test]
+fn services_that_renamed_their_sockets_are_not_reached() {
+    let case = Case { lands: UNREACHED, ..Case::new(CALL_SERVICES, End::Passes) };
     case.run_beside(|fixture: &Fixture| {
-        let stream = UnixListener::bind(fixture.path("outside/s")).expect("binds");
-        let datagram = UnixDatagram::bind(fixture.path("outside/d")).expect("binds");
-        Box::new((stream, datagram))
+        let stream = UnixListener::bind(fixture.path("outside/s.new")).expect("binds");
+        std::fs::rename(fixture.path("outside/s.new"), fixture.path("outside/s")).expect("renames");
+        Box::new(stream)
+    });
+}
+
+#[test]
+fn services_that_bound_a_relative_name_are_not_reached() {
+    let case = Case { lands: UNREACHED, ..Case::new(CALL_SERVICES, End::Passes) };
+    case.run_beside(|fixture: &Fixture| {
+        let service = "cd \"$OUT\"; exec python3 -c \"
+import socket, sys
+s = socket.socket(socket.AF_UNIX); s.bind('s'); s.listen()
+sys.stdin.read()\"";
+        let service = fixture.shell(service).stdin(Stdio::piped()).spawn().expect("starts");
+        let service = Bystander(service);
+        probity_testkit::wait_until("the service listens", || {
+            std::fs::read_to_string("/proc/net/unix").is_ok_and(|table| {
+                table.lines().any(|line| line.ends_with(" s") && line.contains(" 00010000 "))
+            })
+        });
+        Box::new(service)
     });
 }

@@ -15,6 +15,17 @@ cases! {
         lands: &[("src/auth/a/f", None), ("src/auth/a", None), ("src/auth/b/", Some("")), ("src/auth/b/f", Some("f\n"))],
         ..Case::new("python3 -c \"import os; os.rename('src/auth/a', 'src/auth/b')\"; rm -rf src/auth/b.tmp", End::Passes)
     };
+    /// The permission bits of a new directory are not judged: nobody else may write to it unless they may above.
+    a_new_directory_is_not_more_open_than_the_one_above => Case {
+        lands: &[
+            ("src/auth/open/", Some("")),
+            ("src/auth/open/f", Some("f\n")),
+            ("src/auth/open/group/", Some("")),
+            ("src/auth/open/group/g", Some("g\n")),
+        ],
+        ..Case::new("mkdir -p src/auth/open/group; echo f > src/auth/open/f; echo g > src/auth/open/group/g; \
+                     chmod 757 src/auth/open; chmod 2757 src/auth/open/group", End::Passes)
+    };
     git_moves_a_directory_of_the_scope => Case {
         lands: &[("src/auth/deep/d", None), ("src/auth/deep", None), ("src/auth/deeper/", Some("")), ("src/auth/deeper/d", Some("d\n"))],
         ..Case::new("git mv src/auth/deep src/auth/deeper", End::Passes)

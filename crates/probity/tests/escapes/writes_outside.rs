@@ -1,6 +1,6 @@
 //! Plain writes outside of the tree.
 
-use crate::fixture::{Case, End, cases};
+use crate::fixture::{Canary, Case, End, cases};
 
 const LANDED: &[(&str, Option<&str>)] = &[("src/auth/login.sh", Some("fixed\n"))];
 
@@ -41,6 +41,22 @@ cases! {
         start: "exec 0<>\"$OUT/canary\"",
         ..Case::new("(echo x >&0) 2>/dev/null; true", End::Any)
     };
+    a_file_that_is_the_standard_input_cannot_be_opened_for_writing => Case {
+        start: "exec 0<\"$OUT/canary\"",
+        lands: &[("src/auth/login.sh", Some("canary\n"))],
+        ..Case::new("cat > src/auth/login.sh; (echo x > /proc/self/fd/0; echo x > /dev/stdin; chmod 777 /proc/self/fd/0) \
+                     2>/dev/null; true", End::Passes)
+    };
+    a_directory_that_is_the_standard_input_leads_nowhere => Case {
+        start: "exec 0<\"$OUT\"",
+        ..Case::new("(echo x > /proc/self/fd/0/x; rm /proc/self/fd/0/canary) 2>/dev/null; true", End::Any)
+    };
+    /// The words of the run go to a file, and what was written before must stay in it.
+    a_file_that_is_the_standard_output_cannot_be_emptied => Case {
+        lands: LANDED,
+        ..Case::new("(: > /proc/self/fd/1; : > /dev/stderr; truncate -s 0 /proc/self/fd/1) 2>/dev/null; \
+                     echo fixed > src/auth/login.sh", End::Passes)
+    };
     start_files_of_the_shell_keep_their_content => Case::new(
         "echo x >> \"$HOME/.bashrc\"; echo x > \"$HOME/.profile\"; mkdir -p \"$HOME/.config/autostart\"; true", End::Any);
     caches_can_be_written_and_are_thrown_away => Case {
@@ -57,10 +73,17 @@ cases! {
         setup: "mkdir -p \"$HOME/.claude/hooks\"; echo old > \"$HOME/.claude/hooks/h\"; echo log > \"$HOME/.claude/log\"",
         ..Case::new("echo log > \"$HOME/.claude/log\" || exit 3; echo x > \"$HOME/.claude/hooks/h\"; true", End::Passes)
     };
-    names_in_the_temporary_directory_are_private => Case {
-        setup: "echo mine > /tmp/probity-escape-$$; echo /tmp/probity-escape-$$ > \"$OUT/name\"",
+}
+
+#[test]
+fn names_in_the_temporary_directory_are_private() {
+    let case = Case {
         lands: &[("src/auth/login.sh", Some("0\n"))],
-        ..Case::new("ls /tmp | grep -c probity-escape > src/auth/login.sh; rm -f \"$(cat \"$OUT/name\")\"; \
-                     echo x > \"$(cat \"$OUT/name\")\"", End::Passes)
+        ..Case::new(
+            "ls /tmp | grep -c probity-escape > src/auth/login.sh; rm -f \"$(cat \"$OUT/name\")\"; \
+             echo x > \"$(cat \"$OUT/name\")\"",
+            End::Passes,
+        )
     };
+    case.run_beside(|fixture| Box::new(Canary::new_in("/tmp", fixture)));
 }

@@ -26,6 +26,9 @@ use std::path::Path;
 /// Bits that let a file run with the rights of its owner.
 const SET_ID_BITS: u32 = 0o6000;
 
+/// Bits that let anybody write to a directory, or that change what is made in it.
+const OPENING_BITS: u32 = 0o7002;
+
 /// Bits without which the owner of a directory cannot change it.
 const OWNER_WRITE_BITS: u32 = 0o300;
 
@@ -329,10 +332,23 @@ impl<'a> LandingChecker<'a> {
         Ok(is_there)
     }
 
+    /// Plans a new directory. Nobody judged its permission bits, so it is not opened further than the one above.
     fn make_directory(&mut self, path: &RepoPath, mode: u32) {
+        let mode = mode & !(OPENING_BITS & !self.mode_above(path));
         self.made.insert(path.clone());
         self.steps.placed.push(LandingStep::MakeDirectory { path: path.clone() });
         self.steps.modes.insert(path.clone(), (None, mode));
+    }
+
+    /// Returns the permission bits of the directory above `path`, as they will be.
+    fn mode_above(&self, path: &RepoPath) -> u32 {
+        let Some(above) = path.parent() else {
+            return rustix::fs::fstat(self.tree).map_or(0, |status| status.st_mode & 0o7777);
+        };
+        match self.steps.modes.get(&above) {
+            Some((_, mode)) => *mode,
+            None => self.tree.kind_and_mode(&above).ok().flatten().map_or(0, |(_, mode)| mode),
+        }
     }
 
     fn was_directory(&self, path: &RepoPath) -> bool {

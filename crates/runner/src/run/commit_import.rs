@@ -4,18 +4,22 @@ use crate::landing::overlay_target;
 use probity_api::govern::enforcement::ImportedBranch;
 use probity_api::govern::run::RefMovement;
 use probity_paths::{RepoPath, Scope};
+use probity_snapshot::Snapshot;
 use probity_workspace::Workspace;
-use probity_workspace::git_import::{BranchImport, MovedBranch, import_branch};
+use probity_workspace::git_import::{
+    BranchImport, ImportRules, MAX_IMPORTED_BRANCHES, MovedBranch, import_branch,
+};
 use std::path::{Path, PathBuf};
 
 const BRANCHES: &str = "refs/heads/";
 
-/// Imports the branches that moved in the view whose layer is in `layer`.
+/// Imports the branches that moved in the view whose layer is in `layer`. `tree` is what was judged and has landed.
 pub(super) fn import_commits(
     workspace: &Workspace,
     layer: &Path,
     movements: &[RefMovement],
     scope: &Scope,
+    tree: &Snapshot,
 ) -> Vec<ImportedBranch> {
     let Some(git) = &workspace.git else { return Vec::new() };
     let objects = layer_objects(workspace, layer, &git.common_dir);
@@ -28,11 +32,18 @@ pub(super) fn import_commits(
         };
         below.and_then(|name| RepoPath::parse(name).ok()).is_some_and(|path| scope.contains(&path))
     };
-    let mut imported = Vec::new();
-    for movement in movements.iter().filter(|it| it.repository.is_none() && it.name.starts_with(BRANCHES)) {
+    let rules = ImportRules { tree, may_change: &may_change };
+    let is_branch = |it: &&RefMovement| it.repository.is_none() && it.name.starts_with(BRANCHES);
+    let mut imported: Vec<ImportedBranch> = Vec::new();
+    for movement in movements.iter().filter(is_branch) {
         let Some(after) = &movement.after else { continue };
         let branch = MovedBranch { name: &movement.name, before: movement.before.as_deref(), after };
-        let (n_commits, note) = match import_branch(git, objects.as_deref(), branch, &may_change) {
+        let result = if imported.len() < MAX_IMPORTED_BRANCHES {
+            import_branch(workspace, git, objects.as_deref(), branch, &rules)
+        } else {
+            Ok(BranchImport::Refused(format!("more than {MAX_IMPORTED_BRANCHES} branches moved")))
+        };
+        let (n_commits, note) = match result {
             Ok(BranchImport::Imported { n_commits, index_kept }) => {
                 (Some(n_commits), index_kept.map(str::to_owned))
             }

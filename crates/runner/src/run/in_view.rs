@@ -104,7 +104,16 @@ pub(super) fn execute(
         }
         None => changed_paths(&begun.start, &end),
     };
-    let mut notes = Vec::new();
+    let mut notes: Vec<(ReasonCode, String)> = view
+        .home()
+        .made_settings()
+        .into_iter()
+        .map(|path| {
+            let path = path.display();
+            let detail = format!("`{path}` was made during the run: it decides what an agent executes later");
+            (ReasonCode::ProtectedChanged, detail)
+        })
+        .collect();
     let mut base_moves = false;
     let round = match command.as_ref().map(|ended| &ended.outcome) {
         None | Some(JobOutcome::Cancelled(_) | JobOutcome::NotStarted(_)) => GateRound {
@@ -349,7 +358,7 @@ pub(super) fn conclude(
                 CommitRule::Leave => Vec::new(),
                 CommitRule::Import => {
                     let scope = run.scope.to_scope()?;
-                    import_commits(workspace, view.directory(), run.ref_movements, &scope)
+                    import_commits(workspace, view.directory(), run.ref_movements, &scope, run.end)
                 }
             };
             attest_landing(workspace, run, LandingState::Landed, &paths, &[], &imported)?;

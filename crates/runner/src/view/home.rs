@@ -21,6 +21,8 @@ pub(crate) struct HomePlan {
     pub(crate) persist: Vec<PathBuf>,
     /// Parts of `persist` that stay read-only.
     pub(crate) fixed: Vec<PathBuf>,
+    /// Parts that would have to, and are not there or are links, with what they lead to: nothing can be mounted on them.
+    open_settings: Vec<(PathBuf, Option<PathBuf>)>,
     pub(crate) scratch: Vec<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
     /// The home, if it lies in a directory that is empty in a view.
@@ -46,8 +48,11 @@ impl HomePlan {
             paths
         };
         let persist = found(&rules.persist);
-        let fixed = persist.iter().flat_map(|path| FIXED_NAMES.iter().map(|name| path.join(name)));
-        let fixed = fixed.filter(|path| path.symlink_metadata().is_ok_and(|facts| !facts.is_symlink()));
+        let settings = persist.iter().filter(|path| path.is_dir());
+        let settings = settings.flat_map(|path| FIXED_NAMES.iter().map(|name| path.join(name)));
+        let (fixed, open): (Vec<PathBuf>, Vec<PathBuf>) =
+            settings.partition(|path| path.symlink_metadata().is_ok_and(|facts| !facts.is_symlink()));
+        let open_settings = open.into_iter().map(|path| (path.clone(), path.read_link().ok())).collect();
         let is_coverable = |path: &PathBuf| {
             path.is_dir() && probity_sandbox::mount_below(path).is_none() && !persist.contains(path)
         };
@@ -59,13 +64,22 @@ impl HomePlan {
         let around_tree = super::TEMPORARY_DIRECTORIES.iter().map(PathBuf::from);
         let around_tree = around_tree.filter(|path| tree.starts_with(path) && tree != path);
         Self {
-            fixed: fixed.collect(),
+            fixed,
+            open_settings,
             scratch: found(&rules.scratch).into_iter().chain(around_tree).filter(is_coverable).collect(),
             hidden: found(&rules.hide),
             visible: home.iter().filter(is_in_private).cloned().collect(),
             persist,
             home,
         }
+    }
+
+    /// Returns the settings of agents that were made or led elsewhere since the plan was.
+    pub(crate) fn made_settings(&self) -> Vec<&Path> {
+        let is_made = |(path, link): &&(PathBuf, Option<PathBuf>)| {
+            path.symlink_metadata().is_ok() && (link.is_none() || path.read_link().ok() != *link)
+        };
+        self.open_settings.iter().filter(is_made).map(|(path, _)| path.as_path()).collect()
     }
 
     /// Returns overlays on the caches, with fresh layers in `place`.

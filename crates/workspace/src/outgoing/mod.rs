@@ -6,8 +6,9 @@
 //! paths new commits change, [`index_rule`] what was staged.
 //!
 //! Not judged, because they are not the content of this tree or not for pushing: remote-tracking and prefetched
-//! references, notes, tags of fetched commits, and what worktrees that were there before have checked out. All references
-//! are recorded as movements.
+//! references, notes, and what worktrees that were there before have checked out. All references are recorded as movements.
+//! Tags are judged although a fetch brings them: whether a remote-tracking reference was fetched or written by hand cannot
+//! be told.
 //!
 //! Objects are read by git without replace refs and grafts, and only if a reference moved or the index changed.
 
@@ -32,9 +33,7 @@ use probity_snapshot::{EntryState, GitId, Snapshot, SnapshotEntryKind, TreeChang
 use std::collections::{BTreeMap, BTreeSet};
 
 /// References that a fetch moves, and those that hold no files of the tree.
-const UNJUDGED_PREFIXES: [&str; 3] = [REMOTE_REFS, "refs/prefetch/", "refs/notes/"];
-const REMOTE_REFS: &str = "refs/remotes/";
-const TAG_REFS: &str = "refs/tags/";
+const UNJUDGED_PREFIXES: [&str; 3] = ["refs/remotes/", "refs/prefetch/", "refs/notes/"];
 const STASH_REF: &str = "refs/stash";
 
 /// Above this number of new merges their common ancestors are not looked up, and each path where one differs from any
@@ -286,7 +285,6 @@ pub fn changes_between(
         tips: to.filter(|to| from.as_ref() != Some(to)).map(head).into_iter().collect(),
         before: from.clone().map(head).into_iter().collect(),
         known: from.into_iter().collect(),
-        fetched: BTreeSet::new(),
         senseless: Vec::new(),
     };
     if moved.tips.is_empty() { Ok(Vec::new()) } else { Ok(moved.examine(layout)?.0) }
@@ -413,8 +411,6 @@ struct MovedRefs {
     before: BTreeMap<String, GitId>,
     /// Everything that references led to before.
     known: BTreeSet<GitId>,
-    /// Where remote-tracking references lead now.
-    fetched: BTreeSet<GitId>,
     /// References with a value that no reference has.
     senseless: Vec<(String, String)>,
 }
@@ -450,30 +446,18 @@ impl MovedRefs {
         let known: BTreeSet<GitId> =
             before_values.chain(before.stashes().iter().map(String::as_str)).filter_map(parse).collect();
         tips.retain(|(_, id)| !known.contains(id));
-        let remotes = after.all().filter(|(name, _)| name.starts_with(REMOTE_REFS));
-        let fetched = remotes.filter_map(|(_, value)| parse(value)).collect();
         let mut was: BTreeMap<String, GitId> =
             before.all().filter_map(|(name, value)| Some((name.to_owned(), parse(value)?))).collect();
         // A detached HEAD replaces what was checked out.
         was.extend(before.commit().and_then(parse).map(|id| (HEAD.to_owned(), id)));
         was.remove(STASH_REF);
-        Self { tips, before: was, known, fetched, senseless }
+        Self { tips, before: was, known, senseless }
     }
 
     /// Returns what new commits change, and the references that lead to no commit.
     fn examine(&self, layout: &GitLayout) -> Result<(Vec<CommittedChange>, Vec<DeadEnd>), GitFailure> {
-        let (tags, others): (Vec<_>, Vec<_>) =
-            self.tips.iter().partition(|(name, _)| name.starts_with(TAG_REFS));
-        let mut graph = BTreeMap::new();
-        for (group, is_tag) in [(&others, false), (&tags, true)] {
-            let tips: BTreeSet<GitId> = group.iter().map(|(_, id)| id.clone()).collect();
-            let mut known = self.known.clone();
-            // A fetch brings the tags of the commits that it brings.
-            known.extend(self.fetched.iter().filter(|_| is_tag).cloned());
-            if !tips.is_empty() {
-                graph.extend(git::new_commits(layout, &tips, &known)?);
-            }
-        }
+        let ids: BTreeSet<GitId> = self.tips.iter().map(|(_, id)| id.clone()).collect();
+        let graph = git::new_commits(layout, &ids, &self.known)?;
         // What is no new commit itself is a tag of one, an older commit, or none at all.
         let others: Vec<&(String, GitId)> =
             self.tips.iter().filter(|(_, id)| !graph.contains_key(id)).collect();

@@ -488,7 +488,7 @@ fn digest(entry: &SnapshotEntry<'_>) -> Option<Digest> {
 }
 
 /// Returns whether a filter or a conversion can explain different bytes: same type and executable bit.
-fn may_be_filtered(entry: &SnapshotEntry<'_>, (mode, _): &(u32, GitId)) -> bool {
+pub(super) fn may_be_filtered(entry: &SnapshotEntry<'_>, (mode, _): &(u32, GitId)) -> bool {
     let is_executable = entry.mode() & 0o100 != 0;
     entry.kind() == SnapshotEntryKind::File
         && PLAIN_MODES.contains(mode)
@@ -512,7 +512,7 @@ fn left_out(workspace: &Workspace, dirty: &BTreeMap<RepoPath, DirtyEntry>) -> BT
 }
 
 /// Returns whether an entry equals the committed one.
-fn is_committed(entry: &SnapshotEntry<'_>, (mode, id): &(u32, GitId)) -> bool {
+pub(super) fn is_committed(entry: &SnapshotEntry<'_>, (mode, id): &(u32, GitId)) -> bool {
     match (*mode, entry.kind()) {
         (GITLINK_MODE, SnapshotEntryKind::Directory) => true,
         (0o100_644 | 0o100_664, SnapshotEntryKind::File) => {

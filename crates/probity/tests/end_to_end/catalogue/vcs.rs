@@ -60,8 +60,13 @@ fn a_new_git_directory_hides_nothing() {
 #[test]
 fn a_redirected_git_directory_is_protected() {
     let script = "mv .git ../moved; echo \"gitdir: $PWD/../moved\" > .git; echo x >> docs/d.md";
-    let outcome = Repo::new().run(script);
+    let repo = Repo::new();
+    let mut command = repo.probity(&["run", "--json", "--scope", "src/a.py", "--", "sh", "-ec", script]);
+    // The evidence goes there, because the state moved away with git's directory.
+    let output = command.env("TMPDIR", repo.outside()).output().expect("starts");
+    let outcome = repo.outcome(&output);
     assert_eq!(outcome.exit_code, Some(1), "{outcome:#?}");
+    assert!(outcome.evidence_dir().starts_with(repo.outside()), "{outcome:#?}");
     assert!(
         outcome.has_reason("PROTECTED.CHANGED") && outcome.has_reason("RECON.UNTRACKED_DELTA"),
         "{outcome:#?}"
