@@ -182,5 +182,5 @@ fn a_policy_decides_before_a_person_is_asked() {
     let restored = repo.ask(&["merge", "audit", "HEAD", "--restore", "policy", "--why", "it is theirs"]);
     assert_eq!(restored.json["restored"].as_array().map(Vec::len), Some(1), "{}", restored.json);
     let wrong = set(r#"{"rules": [{"decide": "max"}]}"#);
-    assert_eq!(wrong.json["code"], "MERGE.POLICY_INVALID", "{}", wrong.json);
+    assert_eq!(wrong.json["reason"], "MERGE.POLICY_INVALID", "{}", wrong.json);
 }
