@@ -1,10 +1,15 @@
 //! Helpers shared by the tests of several crates.
 //!
-//! Owns: waiting ([`wait_until`], [`wait_for`]); tests that cannot run here ([`skip!`]); copies of programs ([`copy_program`]).
+//! Owns: waiting ([`wait_until`], [`wait_for`]); tests that cannot run here ([`skip!`]); copies of programs ([`copy_program`]);
+//! members of etcd to hurt ([`etcd_cluster`]), a proxy that loses replies ([`lossy_proxy`]), judges of histories ([`history`]).
 //! May use: no other crate of ours.
 //! Must not know: what any crate that is tested does.
 
 #![expect(clippy::print_stdout, reason = "a test that cannot run says so where its output is read")]
+
+pub mod etcd_cluster;
+pub mod history;
+pub mod lossy_proxy;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

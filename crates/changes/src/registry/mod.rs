@@ -30,7 +30,7 @@ use observations::IntentObservations;
 use probity_core::{Digest, json};
 use probity_intents::registry::{
     CommandContext, CommandDecision, CommandRefusal, EventSeq, Intent, IntentRegistry, OwnerNotice,
-    RegistryAction, RegistryChange, RegistryCommand, RegistryEvent,
+    RegistryAction, RegistryChange, RegistryCommand, RegistryEvent, RegistrySnapshot,
 };
 use probity_intents::{CommandId, IntentOwner, IntentScope, PeerIntent, ScopeEntry};
 use probity_paths::RepoPath;
@@ -40,7 +40,7 @@ use probity_team::TeamMembership;
 use probity_workspace::StateDirectory;
 use probity_workspace::clone_identity::CloneIdentity;
 use probity_workspace::run_claims::{self, OpenRunClaim};
-use probity_workspace::{ServiceError, Workspace, clock, git_transport, transparency_log};
+use probity_workspace::{ServiceError, Workspace, clock, transparency_log};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,6 +55,8 @@ const SHARED_ATTEMPTS_TIMEOUT: Duration = Duration::from_secs(30);
 const FIRST_SHARED_PAUSE: Duration = Duration::from_millis(10);
 const MAX_SHARED_PAUSE: Duration = Duration::from_millis(500);
 const EVENTS_PER_READ: usize = 1_000;
+/// How many events of a shared log are between two cuts.
+const EVENTS_PER_CUT: u64 = 1_000;
 const MAX_DECISION_ATTEMPTS: usize = 10_000;
 /// How long a command waits for its turn. The turn lock only spares contenders useless decisions, so a process that
 /// was stopped while holding it must not block the others for longer.
@@ -147,7 +149,7 @@ impl IntentService {
         let store = team.store(workspace)?;
         let identity = crate::clone_registration::identity(workspace, &*store, LocalHost.host_name())?;
         let mut shell = Self::on_store(&*store, Arc::new(CloneHost(identity)));
-        shell.database = PathBuf::from(git_transport::shown_remote(&team.remote));
+        shell.database = PathBuf::from(team.store.shown());
         shell.cache = Some(RegistryCache::kept_current(dir.join("registry")));
         if let Some(observations) = &mut shell.observations {
             observations.keep_in(dir.join("observed"));
@@ -220,13 +222,45 @@ impl IntentService {
     /// Reads new events.
     pub fn refresh(&mut self) -> Result<(), ServiceError> {
         loop {
-            let records = self.log.read_after(self.registry.head().seq.0, EVENTS_PER_READ)?;
+            let records = match self.log.read_after(self.registry.head().seq.0, EVENTS_PER_READ) {
+                Err(StoreError::Cut { .. }) => {
+                    self.load_snapshot()?;
+                    continue;
+                }
+                records => records?,
+            };
             for record in &records {
                 self.apply_record(record)?;
             }
             if records.len() < EVENTS_PER_READ {
                 return Ok(());
             }
+        }
+    }
+
+    /// Goes on from the snapshot that stands for the events which were cut off.
+    fn load_snapshot(&mut self) -> Result<(), ServiceError> {
+        let gone = || self.damaged("events were cut off, and no snapshot stands for them".into());
+        let snapshot = self.log.snapshot()?.ok_or_else(gone)?;
+        let state: RegistrySnapshot = serde_json::from_slice(&snapshot.bytes)
+            .map_err(|error| self.damaged(format!("the snapshot at {}: {error}", snapshot.at)))?;
+        if state.head().seq.0 != snapshot.at || snapshot.at <= self.registry.head().seq.0 {
+            return Err(self.damaged(format!("the snapshot at {} is of another place", snapshot.at)));
+        }
+        self.registry = state.into();
+        Ok(())
+    }
+
+    /// Cuts the log of a shared store off from time to time: it has a quota. Whoever appends the right event does it, and a
+    /// failure is left to the next one.
+    fn cut_if_due(&self) {
+        let head = self.registry.head().seq.0;
+        if self.is_shared
+            && head.is_multiple_of(EVENTS_PER_CUT)
+            && let Ok(bytes) = serde_json::to_vec(&self.registry.snapshot())
+            && let Err(error) = self.log.cut(head, &bytes)
+        {
+            tracing::debug!(%error, "the log was not cut");
         }
     }
 
@@ -312,7 +346,8 @@ impl IntentService {
         let seen = self.command_context()?;
         for intent in self.registry.open_intents().filter(|intent| intent.ownership(by, &seen).is_own()) {
             let left = intent.lease(&seen).ends_at().0.saturating_sub(seen.now.0);
-            if left.saturating_mul(3) < intent.lease.seconds.saturating_mul(2) {
+            // A shared store tells only an upper bound of the time left, so that use always renews.
+            if self.is_shared || left.saturating_mul(3) < intent.lease.seconds.saturating_mul(2) {
                 leases.renew(intent.id.as_str(), Duration::from_secs(intent.lease.seconds))?;
             }
         }
@@ -378,6 +413,7 @@ impl IntentService {
             match self.log.append(before, command.id.as_str(), &bytes)? {
                 AppendOutcome::At(_) => {
                     self.registry.apply_stored(&event, Digest::of(&bytes));
+                    self.cut_if_due();
                     drop(turn);
                     let notices = event.notices.clone();
                     return Ok(CommandResult { event: Some(*event), notices, repeated: false });
@@ -473,7 +509,11 @@ impl IntentService {
         at: EventSeq,
         decided: &RegistryEvent,
     ) -> Result<CommandResult, ServiceError> {
-        let stored = self.event(at)?.ok_or_else(|| self.damaged(format!("event {at} is gone")))?;
+        let stored = match self.event(at) {
+            // It was carried out so long ago that the event itself was cut off.
+            Err(ServiceError::Store(StoreError::Cut { .. })) => return Err(CommandRefusal::CommandIdReused.into()),
+            stored => stored?.ok_or_else(|| self.damaged(format!("event {at} is gone")))?,
+        };
         if stored.request == decided.request {
             Ok(CommandResult::repeated(stored))
         } else {
@@ -521,7 +561,12 @@ impl IntentService {
             if known.seq.0 > head {
                 return Err(cache::lost_events(&self.database, known.seq.0, head));
             }
-            let is_of_this_log = match self.event(known.seq)? {
+            let found = match self.event(known.seq) {
+                // The cache is older than the cut: the snapshot replaces it.
+                Err(ServiceError::Store(StoreError::Cut { .. })) => return self.catch_up_and_cache(),
+                found => found?,
+            };
+            let is_of_this_log = match found {
                 Some(event) => event.digest() == known.digest,
                 None if self.is_shared && known.seq.0 > 0 => {
                     return Err(cache::lost_events(&self.database, known.seq.0, self.log.head()?));
@@ -533,6 +578,10 @@ impl IntentService {
                 self.cache.iter_mut().for_each(|cache| cache.mark_used(known));
             }
         }
+        self.catch_up_and_cache()
+    }
+
+    fn catch_up_and_cache(&mut self) -> Result<(), ServiceError> {
         self.refresh()?;
         if let Some(cache) = &mut self.cache {
             cache.save_if_behind(&self.registry);
