@@ -23,6 +23,7 @@ mod fuzz_binary;
 mod mcp;
 mod measure;
 mod stress;
+mod team;
 mod test;
 mod test_run;
 mod tidy;
@@ -77,6 +78,11 @@ enum Chore {
     },
     /// Install the browser that drives the review page in tests, from Debian's packages (needs root)
     Browser,
+    /// Real members of etcd for the tests of teams
+    Team {
+        #[command(subcommand)]
+        command: TeamChore,
+    },
     /// Measure Probity side by side with what one would use instead
     Bench(BenchArgs),
     /// How well copies are found: seeded changes of real code; with `merges`, lost edits
@@ -241,6 +247,15 @@ enum KillTarget {
     Landing,
 }
 
+/// What is done with etcd.
+#[derive(Subcommand)]
+enum TeamChore {
+    /// Install etcd below `target/team`, from Debian's packages; needs no rights
+    Install,
+    /// Hurt a cluster while claims go on, and judge every history twice; then measure (long)
+    Faults,
+}
+
 fn main() -> ExitCode {
     match run(Chore::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -255,6 +270,8 @@ fn run(chore: Chore) -> ChoreResult {
     match chore {
         Chore::Demo => demo::demo(),
         Chore::Browser => browser::install(),
+        Chore::Team { command: TeamChore::Install } => team::install(),
+        Chore::Team { command: TeamChore::Faults } => team::faults(),
         Chore::Test => test::test(),
         Chore::Check { package } => check::check(&package),
         Chore::Tidy { lower: false } => tidy::tidy(),

@@ -4,13 +4,14 @@ use crate::ChoreResult;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The package, and the suites that have a version without known loss of data, first choice first.
 const PACKAGE: &str = "etcd-server";
-const SUITES: [&str; 2] = ["trixie", "sid"];
+/// How the address of a mirror ends, the suites that have a version without known loss of data, and their component.
+const DISTRIBUTIONS: [(&str, [&str; 2], &str); 2] =
+    [("/debian", ["sid", "trixie"], "main"), ("/ubuntu", ["resolute", "questing"], "universe")];
 const MAX_ATTEMPTS: usize = 3;
 
-/// Installs etcd below `target/team/etcd`, from the mirror of Debian that this machine uses. Needs no rights: nothing is
-/// installed into the system.
+/// Installs etcd below `target/team/etcd`, from the mirror that this machine's own packages come from. Needs no rights:
+/// nothing is installed into the system.
 pub(crate) fn install() -> ChoreResult {
     let place = crate::root().join("target/team");
     let program = place.join("etcd/usr/bin/etcd");
@@ -18,10 +19,11 @@ pub(crate) fn install() -> ChoreResult {
         println!("{} is there already", program.display());
         return Ok(());
     }
-    let mirror = debian_mirror(Path::new("/etc/apt"))
-        .ok_or("this machine has no Debian sources: install etcd 3.5.13 or later, and name it in PROBITY_ETCD")?;
+    let mirror = mirror_of_machine(Path::new("/etc/apt")).ok_or(
+        "this machine gets no packages from Debian or Ubuntu: install etcd 3.5.13 or later, and name it in PROBITY_ETCD",
+    )?;
     let mut faults = Vec::new();
-    for suite in SUITES {
+    for suite in mirror.suites {
         for _ in 0..MAX_ATTEMPTS {
             match install_from(&place, &mirror, suite) {
                 Ok(()) => {
@@ -33,7 +35,10 @@ pub(crate) fn install() -> ChoreResult {
         }
     }
     faults.dedup();
-    Err(format!("etcd could not be downloaded; name a program in PROBITY_ETCD instead\n  {}", faults.join("\n  ")))
+    Err(format!(
+        "etcd could not be downloaded; name a program in PROBITY_ETCD instead\n  {}",
+        faults.join("\n  ")
+    ))
 }
 
 fn install_from(place: &Path, mirror: &AptSource, suite: &str) -> ChoreResult {
@@ -43,7 +48,7 @@ fn install_from(place: &Path, mirror: &AptSource, suite: &str) -> ChoreResult {
     }
     let sources = apt.join("sources.list");
     let signed = mirror.signed_by.as_ref().map_or_else(String::new, |key| format!("[signed-by={key}] "));
-    std::fs::write(&sources, format!("deb {signed}{} {suite} main\n", mirror.uri))
+    std::fs::write(&sources, format!("deb {signed}{} {suite} {}\n", mirror.uri, mirror.component))
         .map_err(|error| format!("{}: {error}", sources.display()))?;
     let apt_get = |words: &[&str]| {
         let mut command = Command::new("apt-get");
@@ -85,33 +90,48 @@ fn run(command: &mut Command) -> ChoreResult {
     Err(format!("{name} failed: {last}"))
 }
 
-/// Where this machine gets Debian's packages.
+/// Where this machine gets its packages.
 #[derive(Debug, PartialEq, Eq)]
 struct AptSource {
     uri: String,
     signed_by: Option<String>,
+    suites: [&'static str; 2],
+    component: &'static str,
+}
+
+impl AptSource {
+    /// Returns the source if its address ends as the mirrors of a known distribution do.
+    fn new(uri: &str, signed_by: Option<String>) -> Option<Self> {
+        let found = DISTRIBUTIONS.iter().find(|(end, ..)| uri.trim_end_matches('/').ends_with(end));
+        found.map(|(_, suites, component)| Self {
+            uri: uri.to_owned(),
+            signed_by,
+            suites: *suites,
+            component,
+        })
+    }
 }
 
 /// Finds the mirror in the machine's own sources, so that none is written down here.
-fn debian_mirror(apt: &Path) -> Option<AptSource> {
+fn mirror_of_machine(apt: &Path) -> Option<AptSource> {
     let mut files = vec![apt.join("sources.list")];
     let parts = std::fs::read_dir(apt.join("sources.list.d")).into_iter().flatten().flatten();
     files.extend(parts.map(|entry| entry.path()));
     files.iter().filter_map(|file| std::fs::read_to_string(file).ok()).find_map(|text| source_in(&text))
 }
 
-/// Returns the first source whose address ends as a mirror of Debian does, in either form of apt's files.
+/// Returns the first source of a known distribution, in either form of apt's files.
 fn source_in(text: &str) -> Option<AptSource> {
-    let is_mirror = |uri: &str| uri.trim_end_matches('/').ends_with("/debian");
     for stanza in text.split("\n\n") {
         let member = |name: &str| {
             let line = stanza.lines().find_map(|line| line.strip_prefix(name));
             line.map(|value| value.trim().to_owned())
         };
+        let signed_by = member("Signed-By:").filter(|key| key.starts_with('/'));
         let uris = member("URIs:").unwrap_or_default();
-        if let Some(uri) = uris.split_whitespace().find(|uri| is_mirror(uri)) {
-            let signed_by = member("Signed-By:").filter(|key| key.starts_with('/'));
-            return Some(AptSource { uri: uri.to_owned(), signed_by });
+        let found = uris.split_whitespace().find_map(|uri| AptSource::new(uri, signed_by.clone()));
+        if found.is_some() {
+            return found;
         }
     }
     text.lines().find_map(|line| {
@@ -120,16 +140,25 @@ fn source_in(text: &str) -> Option<AptSource> {
             Some(rest) => rest.split_once(']')?,
             None => ("", rest),
         };
-        let uri = rest.split_whitespace().next().filter(|uri| is_mirror(uri))?.to_owned();
         let signed_by = options.split_whitespace().find_map(|option| option.strip_prefix("signed-by="));
-        Some(AptSource { uri, signed_by: signed_by.map(str::to_owned) })
+        AptSource::new(rest.split_whitespace().next()?, signed_by.map(str::to_owned))
     })
 }
 
 /// Runs the long tests on real members: every row of the table of faults, judged twice.
 pub(crate) fn faults() -> ChoreResult {
     install()?;
-    let words = ["test", "-p", "probity-team", "--test", "etcd", "--", "--ignored", "--nocapture", "--test-threads=1"];
+    let words = [
+        "test",
+        "-p",
+        "probity-team",
+        "--test",
+        "etcd",
+        "--",
+        "--ignored",
+        "--nocapture",
+        "--test-threads=1",
+    ];
     let status = Command::new("cargo").args(words).current_dir(crate::root()).status();
     match status {
         Ok(status) if status.success() => Ok(()),
@@ -144,14 +173,21 @@ mod tests {
 
     #[test]
     fn the_mirror_is_found_in_both_forms_of_sources() {
-        let source = |uri: &str, key: Option<&str>| {
-            Some(AptSource { uri: uri.into(), signed_by: key.map(str::to_owned) })
-        };
         let new = "Types: deb\nURIs: http://mirror.example/other\nSuites: a\n\n\
                    Types: deb\nURIs: http://mirror.example/debian\nSuites: a\nSigned-By: /k.gpg\n";
-        assert_eq!(source_in(new), source("http://mirror.example/debian", Some("/k.gpg")));
+        let found = source_in(new).expect("is found");
+        assert_eq!(
+            (&*found.uri, found.signed_by.as_deref()),
+            ("http://mirror.example/debian", Some("/k.gpg"))
+        );
+        assert_eq!(found.component, "main");
         let old = "# deb http://no.example/debian a main\ndeb [arch=amd64 signed-by=/k] http://m.example/debian/ a main\n";
-        assert_eq!(source_in(old), source("http://m.example/debian/", Some("/k")));
-        assert_eq!(source_in("deb http://m.example/ubuntu a main\n"), None);
+        let found = source_in(old).expect("is found");
+        assert_eq!((&*found.uri, found.signed_by.as_deref()), ("http://m.example/debian/", Some("/k")));
+        assert_eq!(
+            source_in("deb http://m.example/ubuntu a main\n").expect("is found").component,
+            "universe"
+        );
+        assert_eq!(source_in("deb http://m.example/other a main\n"), None);
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::StoreError;
 use crate::ports::{
-    AppendOutcome, CutOutcome, EventLog, EventRecord, LeaseStore, LogSnapshot, MAX_EVENTS_PER_READ, MAX_NEWS_EVENTS, ObjectStore,
-    RefStore, StorageEngine, SwapOutcome, check_sizes,
+    AppendOutcome, CutOutcome, EventLog, EventRecord, LeaseStore, LogSnapshot, MAX_EVENTS_PER_READ,
+    MAX_NEWS_EVENTS, ObjectStore, RefStore, StorageEngine, SwapOutcome, check_sizes,
 };
 use probity_core::Digest;
 use std::collections::BTreeMap;

@@ -17,5 +17,6 @@ mod names;
 
 pub use git_remote::GitRemoteStore;
 pub use membership::{
-    EtcdAddress, StoreCheckup, TEAM_FILE, TeamMemberState, TeamMembership, TeamStoreAddress, is_loopback_or_tls,
+    EtcdAddress, StoreCheckup, TEAM_FILE, TeamMemberState, TeamMembership, TeamStoreAddress,
+    is_loopback_or_tls,
 };

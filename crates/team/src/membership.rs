@@ -244,7 +244,8 @@ fn is_plain_name(name: &str) -> bool {
 
 fn git_address(rules: &TeamRules) -> Result<TeamStoreAddress, ServiceError> {
     let remote = rules.remote.clone().ok_or_else(|| invalid("`[team]` names no `remote`"))?;
-    if !rules.endpoints.is_empty() || rules.ca.is_some() || rules.user.is_some() || rules.namespace.is_some() {
+    if !rules.endpoints.is_empty() || rules.ca.is_some() || rules.user.is_some() || rules.namespace.is_some()
+    {
         return Err(invalid("`endpoints`, `ca`, `user` and `namespace` belong to the store `etcd`"));
     }
     // `ext::sh -c …` and its like would start a program.
@@ -383,10 +384,14 @@ mod tests {
             endpoints: vec![endpoint.into()],
             ..TeamRules::default()
         };
-        for good in ["https://etcd-1:2379", "https://10.0.0.1:2379/", "http://127.0.0.1:2379", "http://[::1]:1"] {
+        for good in
+            ["https://etcd-1:2379", "https://10.0.0.1:2379/", "http://127.0.0.1:2379", "http://[::1]:1"]
+        {
             assert!(TeamMembership::new(&rules(good)).is_ok(), "{good}");
         }
-        for bad in ["http://etcd-1:2379", "https://ann:secret@etcd-1:2379", "etcd-1:2379", "https://", "https://a/b"] {
+        for bad in
+            ["http://etcd-1:2379", "https://ann:secret@etcd-1:2379", "etcd-1:2379", "https://", "https://a/b"]
+        {
             assert!(TeamMembership::new(&rules(bad)).is_err(), "{bad}");
         }
         let none = TeamRules { endpoints: Vec::new(), ..rules("https://a:1") };
@@ -394,7 +399,8 @@ mod tests {
         let mixed = TeamRules { remote: Some("/srv/r.git".into()), ..rules("https://a:1") };
         assert!(TeamMembership::new(&mixed).is_err());
         let named = TeamRules { user: Some("team-a".into()), ..rules("https://a:1") };
-        let Ok(TeamMembership { store: TeamStoreAddress::Etcd(address), .. }) = TeamMembership::new(&named) else {
+        let Ok(TeamMembership { store: TeamStoreAddress::Etcd(address), .. }) = TeamMembership::new(&named)
+        else {
             panic!("is complete");
         };
         assert_eq!(address.namespace, "team-a", "the user's name, unless there is another");

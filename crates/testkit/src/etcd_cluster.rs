@@ -46,8 +46,8 @@ pub struct EtcdCluster {
 }
 
 impl EtcdCluster {
-    /// Starts `n_members`, with `settings` such as `--quota-backend-bytes=16777216`, and waits for their leader. `None` where there
-    /// is no etcd.
+    /// Starts `n_members`, with `settings` such as `--quota-backend-bytes=16777216`, and waits for their leader. `{client}` in a
+    /// setting stands for the address of the member. `None` where there is no etcd.
     pub fn start(n_members: usize, settings: &[&str]) -> Option<Self> {
         let program = etcd_program()?;
         let directory = tempfile::tempdir().expect("a directory");
@@ -55,7 +55,8 @@ impl EtcdCluster {
         let held: Vec<TcpListener> =
             (0..n_members * 2).map(|_| TcpListener::bind("127.0.0.1:0").expect("a free port")).collect();
         let port = |n: usize| held[n].local_addr().expect("has one").port();
-        let members = (0..n_members).map(|n| Member { client: port(2 * n), peer: port(2 * n + 1), process: None });
+        let members =
+            (0..n_members).map(|n| Member { client: port(2 * n), peer: port(2 * n + 1), process: None });
         let members = members.collect();
         let settings = settings.iter().map(|word| (*word).to_owned()).collect();
         let mut cluster = Self { directory, program, settings, members };
@@ -73,7 +74,8 @@ impl EtcdCluster {
         let initial: Vec<String> =
             self.members.iter().enumerate().map(|(k, member)| format!("n{k}={}", url(member.peer))).collect();
         let (client, peer) = (url(self.members[n].client), url(self.members[n].peer));
-        let log = std::fs::OpenOptions::new().create(true).append(true).open(self.log_file(n)).expect("a log");
+        let log =
+            std::fs::OpenOptions::new().create(true).append(true).open(self.log_file(n)).expect("a log");
         let child = Command::new(&self.program)
             .arg(format!("--name=n{n}"))
             .arg(format!("--data-dir={}", self.directory.path().join(format!("n{n}.data")).display()))
@@ -81,7 +83,7 @@ impl EtcdCluster {
             .args([format!("--listen-peer-urls={peer}"), format!("--initial-advertise-peer-urls={peer}")])
             .arg(format!("--initial-cluster={}", initial.join(",")))
             .args(["--initial-cluster-state=new", "--logger=zap", "--log-level=warn"])
-            .args(&self.settings)
+            .args(self.settings.iter().map(|word| word.replace("{client}", &client)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
@@ -145,7 +147,8 @@ impl EtcdCluster {
 
     fn signal(&self, n: usize, signal: &str) {
         let Some(child) = &self.members[n].process else { return };
-        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("`kill` starts");
+        let sent =
+            Command::new("kill").args([signal, &child.id().to_string()]).status().expect("`kill` starts");
         assert!(sent.success(), "kill {signal} failed");
     }
 

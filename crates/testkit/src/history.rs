@@ -243,7 +243,10 @@ mod tests {
         // Granted twice.
         let (mut history, mut log) = sound(9);
         history[4].outcome = CallOutcome::Done(4);
-        log.insert(3, ClaimEvent { seq: 4, by: "q".into(), kind: CallKind::Claim, path: "a".into(), token: 4 });
+        log.insert(
+            3,
+            ClaimEvent { seq: 4, by: "q".into(), kind: CallKind::Claim, path: "a".into(), token: 4 },
+        );
         (5..).zip(&mut log[4..]).for_each(|(seq, event)| event.seq = seq);
         assert_eq!(found(&history, &log), (true, true), "a double grant");
         // Acknowledged, and never written: only the log shows it.

@@ -23,8 +23,11 @@ impl LossyProxy {
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", to)) else { continue };
-                let pair = |from: &TcpStream, to: &TcpStream| Some((from.try_clone().ok()?, to.try_clone().ok()?));
-                let (Some(there), Some(back)) = (pair(&client, &server), pair(&server, &client)) else { continue };
+                let pair =
+                    |from: &TcpStream, to: &TcpStream| Some((from.try_clone().ok()?, to.try_clone().ok()?));
+                let (Some(there), Some(back)) = (pair(&client, &server), pair(&server, &client)) else {
+                    continue;
+                };
                 for ((from, to), factor) in [(there, 2), (back, 1)] {
                     let (n_lost, one_in) = shared.clone();
                     std::thread::spawn(move || pass(from, to, &n_lost, &one_in, factor));

@@ -32,8 +32,16 @@ struct SecretsFile {
 impl Credentials {
     /// `token_file` lies in the state directory.
     pub fn new(user: Option<String>, namespace: &str, token_file: PathBuf) -> Self {
-        let secrets_file = config_dir().map(|dir| dir.join("probity/teams").join(format!("{namespace}.toml")));
+        let secrets_file =
+            config_dir().map(|dir| dir.join("probity/teams").join(format!("{namespace}.toml")));
         Self { user, secrets_file, token_file: Some(token_file) }
+    }
+
+    /// Takes the secret from another file than the user's own.
+    #[must_use]
+    pub fn with_secrets_file(mut self, path: PathBuf) -> Self {
+        self.secrets_file = Some(path);
+        self
     }
 
     pub(super) fn user(&self) -> Option<&str> {
@@ -69,7 +77,10 @@ impl Credentials {
         }
         let user = self.user.as_deref().unwrap_or_default();
         let Some(path) = self.secrets_file.as_ref().filter(|path| path.exists()) else {
-            let file = self.secrets_file.as_ref().map(|path| format!(", or write `password = \"…\"` to {}", path.display()));
+            let file = self
+                .secrets_file
+                .as_ref()
+                .map(|path| format!(", or write `password = \"…\"` to {}", path.display()));
             return Err(format!(
                 "there is no password for the user `{user}`: name its file in {PASSWORD_FILE_VARIABLE}{}",
                 file.unwrap_or_default()
@@ -94,7 +105,8 @@ fn read_private(path: &Path) -> Result<Zeroizing<String>, String> {
 }
 
 fn config_dir() -> Option<PathBuf> {
-    let dir = std::env::var_os("XDG_CONFIG_HOME").filter(|dir| Path::new(dir).is_absolute()).map(PathBuf::from);
+    let dir =
+        std::env::var_os("XDG_CONFIG_HOME").filter(|dir| Path::new(dir).is_absolute()).map(PathBuf::from);
     dir.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))
 }
 

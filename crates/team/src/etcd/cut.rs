@@ -3,11 +3,11 @@
 //! First the pieces of the snapshot are written, then one key is moved to them by compare-and-set, and only then is
 //! anything deleted. A writer that dies in between leaves nothing worse than pieces and events that the next cut deletes.
 
-use super::log::{EtcdLog, RANGE, TXN};
 use super::layout::end_of;
+use super::log::{EtcdLog, RANGE, TXN};
 use super::wire::{
-    Bytes, Compare, KeyValue, Number, PlainAnswer, PutQuestion, RangeAnswer, RangeQuestion, TxnAnswer, TxnOperation,
-    TxnQuestion,
+    Bytes, Compare, KeyValue, Number, PlainAnswer, PutQuestion, RangeAnswer, RangeQuestion, TxnAnswer,
+    TxnOperation, TxnQuestion,
 };
 use probity_core::Digest;
 use probity_storage::StoreError;
@@ -97,7 +97,8 @@ pub(super) fn snapshot(log: &EtcdLog) -> Result<Option<LogSnapshot>, StoreError>
     let mut bytes = Vec::new();
     for n in 0..pointer.n_pieces {
         let key = log.keys.piece(pointer.at, &pointer.writer, n).into();
-        let answer: RangeAnswer = log.gateway.read(RANGE, &RangeQuestion { key, ..RangeQuestion::default() })?;
+        let answer: RangeAnswer =
+            log.gateway.read(RANGE, &RangeQuestion { key, ..RangeQuestion::default() })?;
         let Some(piece) = answer.kvs.into_iter().next() else {
             // A later cut deleted the pieces meanwhile: then there is another pointer.
             return match log.snapshot_pointer()? {

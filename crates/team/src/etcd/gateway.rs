@@ -153,9 +153,10 @@ impl Gateway {
         for n_tries in 1.. {
             match self.once(path, question) {
                 Ok(answer) => return Ok(answer),
-                Err(GatewayFault::Refused(error @ StoreError::Unreachable { .. }) | GatewayFault::Unknown(error))
-                    if Instant::now() + pause > end =>
-                {
+                Err(
+                    GatewayFault::Refused(error @ StoreError::Unreachable { .. })
+                    | GatewayFault::Unknown(error),
+                ) if Instant::now() + pause > end => {
                     return Err(error);
                 }
                 Err(GatewayFault::Refused(StoreError::Unreachable { .. }) | GatewayFault::Unknown(_)) => {}
@@ -230,9 +231,9 @@ impl Gateway {
             Ok(bytes) => self.parse(&bytes).map_err(GatewayFault::into_error),
             Err(TryFault::Denied(why) | TryFault::Token(why)) => Err(StoreError::Denied { store, why }),
             Err(TryFault::Full(why)) => Err(StoreError::Full { store, why }),
-            Err(TryFault::NotSent(why) | TryFault::Silent(why) | TryFault::Busy(why) | TryFault::Other(why)) => {
-                Err(StoreError::Unreachable { store, why })
-            }
+            Err(
+                TryFault::NotSent(why) | TryFault::Silent(why) | TryFault::Busy(why) | TryFault::Other(why),
+            ) => Err(StoreError::Unreachable { store, why }),
         }
     }
 

@@ -5,7 +5,9 @@
 use super::gateway::Gateway;
 use super::log::RANGE;
 use super::refs::{name_below, range_of};
-use super::wire::{KeyValue, LeaseAnswer, LeaseQuestion, Number, PlainAnswer, PutQuestion, RangeAnswer, RangeQuestion};
+use super::wire::{
+    KeyValue, LeaseAnswer, LeaseQuestion, Number, PlainAnswer, PutQuestion, RangeAnswer, RangeQuestion,
+};
 use crate::names::encoded_name;
 use probity_storage::StoreError;
 use probity_storage::ports::{LeaseStore, check_sizes};

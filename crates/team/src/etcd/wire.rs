@@ -75,7 +75,16 @@ macro_rules! answers {
     };
 }
 
-answers!(RangeAnswer, TxnAnswer, LeaseAnswer, PlainAnswer, StatusAnswer, MemberListAnswer, AlarmAnswer, TokenAnswer);
+answers!(
+    RangeAnswer,
+    TxnAnswer,
+    LeaseAnswer,
+    PlainAnswer,
+    StatusAnswer,
+    MemberListAnswer,
+    AlarmAnswer,
+    TokenAnswer
+);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]

@@ -102,7 +102,9 @@ fn work(run: &ClaimRun, n: usize, log: &dyn EventLog) {
         let path = run.paths[(n + round) % run.paths.len()].clone();
         if let CallOutcome::Done(token) = call(run, log, &mut held, &by, CallKind::Claim, &path, 0, round) {
             // A claim that nobody ends would stop all others.
-            while call(run, log, &mut held, &by, CallKind::Release, &path, token, round) == CallOutcome::Unknown {}
+            while call(run, log, &mut held, &by, CallKind::Release, &path, token, round)
+                == CallOutcome::Unknown
+            {}
         }
     }
 }

@@ -2,8 +2,9 @@
 
 #![cfg(feature = "etcd")]
 
-#[path = "etcd/claim_workers.rs"]
 mod claim_workers;
+mod faults;
+mod rights;
 
 use claim_workers::{ClaimRun, judged, run_workers};
 use probity_storage::StoreError;
@@ -49,19 +50,23 @@ fn claims_stay_sound_while_the_leader_is_killed_and_while_one_is_stopped() {
     let Some(mut cluster) = EtcdCluster::start(3, &[]) else { return skip!("{NO_ETCD}") };
     let endpoints = cluster.endpoints();
     let run = ClaimRun::new(4, &["a", "b"]);
-    run_workers(&run, |_| store(endpoints.clone()), || {
-        run.wait_for_events(20);
-        let killed = cluster.leader();
-        cluster.kill(killed);
-        run.wait_for_events(20);
-        cluster.start_member(killed);
-        cluster.wait_until_led();
-        let stopped = cluster.leader();
-        cluster.stop(stopped);
-        run.wait_for_events(20);
-        cluster.resume(stopped);
-        run.wait_for_events(20);
-    });
+    run_workers(
+        &run,
+        |_| store(endpoints.clone()),
+        || {
+            run.wait_for_events(20);
+            let killed = cluster.leader();
+            cluster.kill(killed);
+            run.wait_for_events(20);
+            cluster.start_member(killed);
+            cluster.wait_until_led();
+            let stopped = cluster.leader();
+            cluster.stop(stopped);
+            run.wait_for_events(20);
+            cluster.resume(stopped);
+            run.wait_for_events(20);
+        },
+    );
     let n_events = judged(&run, &*store(endpoints).log("claims"));
     assert!(n_events >= 80, "only {n_events} events");
 }
@@ -71,9 +76,13 @@ fn lost_replies_are_found_by_their_commands() {
     let Some(cluster) = EtcdCluster::start(1, &[]) else { return skip!("{NO_ETCD}") };
     let proxy = LossyProxy::start(cluster.client_ports()[0], 8);
     let run = ClaimRun::new(4, &["a"]);
-    run_workers(&run, |_| store(vec![proxy.url()]), || {
-        wait_until("some replies are lost", || proxy.n_lost() >= 20 && run.n_events() >= 60);
-    });
+    run_workers(
+        &run,
+        |_| store(vec![proxy.url()]),
+        || {
+            wait_until("some replies are lost", || proxy.n_lost() >= 20 && run.n_events() >= 60);
+        },
+    );
     proxy.heal();
     judged(&run, &*store(cluster.endpoints()).log("claims"));
 }
@@ -131,10 +140,12 @@ fn a_full_store_says_so_and_goes_on_after_the_way_out() {
     // The way out: delete, compact, defragment, disarm.
     let (from, to) = ("L3Byb2JpdHkv", "L3Byb2JpdHkw");
     let deleted = cluster.post(0, "/v3/kv/deleterange", &format!(r#"{{"key":"{from}","range_end":"{to}"}}"#));
-    let revision = deleted.as_deref().and_then(|answer| answer.split_once("\"revision\":\"")).expect("a revision").1;
+    let revision =
+        deleted.as_deref().and_then(|answer| answer.split_once("\"revision\":\"")).expect("a revision").1;
     let revision = revision.split('"').next().expect("a number");
     let raised = cluster.post(0, "/v3/maintenance/alarm", r#"{"action":"GET"}"#).expect("answers");
-    let member = raised.split_once("\"memberID\":\"").expect("an alarm").1.split('"').next().expect("a number");
+    let member =
+        raised.split_once("\"memberID\":\"").expect("an alarm").1.split('"').next().expect("a number");
     for (path, body) in [
         ("/v3/kv/compaction", format!(r#"{{"revision":"{revision}","physical":true}}"#)),
         ("/v3/maintenance/defragment", "{}".to_owned()),
