@@ -57,7 +57,8 @@ pub fn init(workspace: &Workspace, request: &TeamInit) -> Result<TeamChangeAnswe
         Some(line) => Some(line.clone()),
         None => git_history::current_branch(workspace)?,
     };
-    let rules = TeamRules { repository: Some(random_name()), line, ..store_rules(workspace, &request.store)? };
+    let rules =
+        TeamRules { repository: Some(random_name()), line, ..store_rules(workspace, &request.store)? };
     let mut team = TeamMembership::new(&rules)?;
     team.identify(&workspace.state, true)?;
     register(workspace, &*team.store(workspace)?, LocalHost.host_name())?;

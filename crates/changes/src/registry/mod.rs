@@ -251,7 +251,7 @@ impl IntentService {
         Ok(())
     }
 
-    /// Cuts the log of a shared store off from time to time: it has a quota. Whoever appends the right event does it, and a
+    /// Cuts the log of a shared store off from time to time: it has a quota. The writer of the right event does it, and a
     /// failure is left to the next one.
     fn cut_if_due(&self) {
         let head = self.registry.head().seq.0;
@@ -511,7 +511,9 @@ impl IntentService {
     ) -> Result<CommandResult, ServiceError> {
         let stored = match self.event(at) {
             // It was carried out so long ago that the event itself was cut off.
-            Err(ServiceError::Store(StoreError::Cut { .. })) => return Err(CommandRefusal::CommandIdReused.into()),
+            Err(ServiceError::Store(StoreError::Cut { .. })) => {
+                return Err(CommandRefusal::CommandIdReused.into());
+            }
             stored => stored?.ok_or_else(|| self.damaged(format!("event {at} is gone")))?,
         };
         if stored.request == decided.request {
@@ -561,12 +563,15 @@ impl IntentService {
             if known.seq.0 > head {
                 return Err(cache::lost_events(&self.database, known.seq.0, head));
             }
-            let found = match self.event(known.seq) {
+            // The same question brings the events that are new, so that a shared store is asked once.
+            let limit = if self.is_shared { EVENTS_PER_READ } else { 1 };
+            let records = match self.log.read_after(known.seq.0.saturating_sub(1), limit) {
                 // The cache is older than the cut: the snapshot replaces it.
-                Err(ServiceError::Store(StoreError::Cut { .. })) => return self.catch_up_and_cache(),
-                found => found?,
+                Err(StoreError::Cut { .. }) => return self.catch_up_and_cache(),
+                records => records?,
             };
-            let is_of_this_log = match found {
+            let found = records.iter().find(|record| record.seq == known.seq.0);
+            let is_of_this_log = match found.map(|record| self.parse(record)).transpose()? {
                 Some(event) => event.digest() == known.digest,
                 None if self.is_shared && known.seq.0 > 0 => {
                     return Err(cache::lost_events(&self.database, known.seq.0, self.log.head()?));
@@ -576,6 +581,15 @@ impl IntentService {
             if is_of_this_log {
                 self.registry = snapshot.into();
                 self.cache.iter_mut().for_each(|cache| cache.mark_used(known));
+                if self.is_shared {
+                    for record in records.iter().filter(|record| record.seq > known.seq.0) {
+                        self.apply_record(record)?;
+                    }
+                    if records.len() < limit {
+                        self.save_cache();
+                        return Ok(());
+                    }
+                }
             }
         }
         self.catch_up_and_cache()
@@ -583,10 +597,14 @@ impl IntentService {
 
     fn catch_up_and_cache(&mut self) -> Result<(), ServiceError> {
         self.refresh()?;
+        self.save_cache();
+        Ok(())
+    }
+
+    fn save_cache(&mut self) {
         if let Some(cache) = &mut self.cache {
             cache.save_if_behind(&self.registry);
         }
-        Ok(())
     }
 
     fn damaged(&self, why: String) -> ServiceError {
@@ -629,6 +647,8 @@ impl std::fmt::Debug for IntentService {
     }
 }
 
+#[cfg(test)]
+mod cut_log;
 #[cfg(test)]
 mod late_writes;
 #[cfg(test)]
